@@ -1,0 +1,49 @@
+// Plain JavaScript for any Node >= 18: finds a Node that can run cowork, and runs programs under it.
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { constants } from 'node:os'
+
+const require = createRequire(import.meta.url)
+const needed = 24
+
+export const isNewEnough = () => Number(process.versions.node.split('.')[0]) >= needed
+
+// The binary packages say `win` where Node says `win32`. There is none for macOS.
+const platform = process.platform === 'win32' ? 'win' : process.platform
+export const pinnedPackage = `node-${platform}-${process.arch}`
+
+/** The Node that npm installed beside us, or undefined where there is none for this platform. */
+export function pinnedNode() {
+  try {
+    return require.resolve(`${pinnedPackage}/bin/node${platform === 'win' ? '.exe' : ''}`)
+  } catch {
+    return undefined
+  }
+}
+
+export const nodeMissing =
+  `cowork needs Node ${needed} or newer on ${process.platform}-${process.arch}, and this is ` +
+  `${process.version}. Install one from https://nodejs.org and run the command again.`
+
+const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP']
+
+/** Runs a program in our place, with our stdio and our signals, and resolves to its exit code. */
+export function stepAside(command, args, options = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: 'inherit', ...options })
+    const forward = (signal) => {
+      // A terminal gives Ctrl-C to the child as well; twice would mean "stop at once" to it.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    }
+    const end = (code) => {
+      for (const signal of forwarded) process.off(signal, forward)
+      resolve(code)
+    }
+    for (const signal of forwarded) process.on(signal, forward)
+    child.on('error', (error) => {
+      console.error(`Could not start ${command}: ${error.message}`)
+      end(127)
+    })
+    child.on('exit', (code, signal) => end(signal ? 128 + constants.signals[signal] : code))
+  })
+}

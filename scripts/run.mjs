@@ -1,0 +1,165 @@
+// Plain JavaScript for any Node >= 18: installs what the lock file names when that is not there yet,
+// then runs the given command under the pinned Node.
+//   node scripts/run.mjs <command> [arguments]
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { isNewEnough, nodeMissing, pinnedNode, pinnedPackage, stepAside } from '../bin/node.mjs'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const modules = join(root, 'node_modules')
+const stamp = join(modules, '.cowork-install')
+// Beside node_modules, because `npm ci` removes that folder first.
+const lock = join(root, '.cowork-install.lock')
+const patience = 10 * 60_000
+
+const lockFile = readFileSync(join(root, 'package-lock.json'))
+const locked = JSON.parse(lockFile).packages
+const isPinned = `node_modules/${pinnedPackage}` in locked
+const wanted = `${createHash('sha256').update(lockFile).digest('hex')} ${process.platform}-${process.arch}`
+
+class Fault extends Error {}
+
+const isInstalled = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
+
+/** What is wrong with node_modules, or undefined. npm writes its own record last, so a broken-off install has none. */
+function installFault() {
+  const record = join(modules, '.package-lock.json')
+  if (!existsSync(record)) return 'npm left no record of a finished install'
+  const present = JSON.parse(readFileSync(record)).packages
+  for (const [path, entry] of Object.entries(locked)) {
+    if (path === '' || entry.link) continue
+    const found = present[path]
+    if (!found && entry.optional) continue
+    if (found?.version !== entry.version || found?.integrity !== entry.integrity) {
+      return `${path} is ${found?.version ?? 'missing'}, the lock file says ${entry.version}`
+    }
+  }
+  return isPinned ? nodeFault(locked[`node_modules/${pinnedPackage}`].version) : undefined
+}
+
+function nodeFault(version) {
+  const node = pinnedNode()
+  if (!node) return `${pinnedPackage} is missing`
+  try {
+    const found = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
+    return found === `v${version}` ? undefined : `${pinnedPackage} is ${found}, not v${version}`
+  } catch (error) {
+    return `${pinnedPackage} does not run here (${error.message})`
+  }
+}
+
+async function install() {
+  // An install made by hand with `npm ci` is as good as ours.
+  if (installFault()) {
+    console.error('Installing dependencies (first run, or the lock file changed)…')
+    // Tests need the dev packages whatever NODE_ENV says. stdout belongs to the command that follows.
+    const code = await stepAside('npm', ['ci', '--include=dev', '--include=optional'], {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+      shell: process.platform === 'win32',
+    })
+    if (code !== 0) throw new Fault(`npm ci ended with ${code}; what it said is above.`)
+    const fault = installFault()
+    if (fault) throw new Fault(`npm ci left a broken install: ${fault}. Run it again.`)
+  }
+  writeFileSync(stamp, wanted)
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+
+/**
+ * The lock is a folder holding one file named by its owner's pid. It appears with its owner in one
+ * rename, and a dead owner's file can be renamed by one successor only, so no two runs ever hold it.
+ */
+function tryLock() {
+  const me = String(process.pid)
+  const mine = `${lock}.${me}`
+  mkdirSync(mine, { recursive: true })
+  writeFileSync(join(mine, me), '')
+  try {
+    renameSync(mine, lock)
+    return true
+  } catch {
+    rmSync(mine, { recursive: true })
+  }
+  const owner = lockOwner()
+  if (!owner || isAlive(Number(owner))) return false
+  try {
+    renameSync(join(lock, owner), join(lock, me))
+    return true
+  } catch {
+    return false
+  }
+}
+
+function lockOwner() {
+  try {
+    return readdirSync(lock)[0]
+  } catch {
+    return undefined
+  }
+}
+
+function unlock() {
+  const mine = `${lock}.${process.pid}`
+  renameSync(lock, mine)
+  rmSync(mine, { recursive: true })
+}
+
+async function installOnce() {
+  const since = Date.now()
+  for (let told = false; !tryLock(); told = true) {
+    if (!told) console.error(`Waiting for another install (process ${lockOwner() ?? 'ending'})…`)
+    if (Date.now() - since > patience) {
+      throw new Fault(
+        `Another install has held ${lock} for ten minutes. If none runs, remove that folder and try again.`,
+      )
+    }
+    await sleep(100)
+  }
+  try {
+    if (!isInstalled()) await install()
+  } finally {
+    unlock()
+  }
+}
+
+async function main([command, ...args]) {
+  if (!command) throw new Fault('Usage: node scripts/run.mjs <command> [arguments]')
+  if (!isPinned && !isNewEnough()) throw new Fault(nodeMissing)
+  if (!isInstalled()) await installOnce()
+
+  const node = isPinned ? pinnedNode() : process.execPath
+  const path = [join(modules, '.bin'), dirname(node), process.env.PATH].join(delimiter)
+  const env = { ...process.env, PATH: path, NODE_COMPILE_CACHE: join(modules, '.cache', 'compile') }
+  if (command === 'node') return stepAside(node, args, { env })
+  // Commands from node_modules/.bin are .cmd files on Windows, which only a shell starts.
+  return stepAside(command, args, { env, shell: process.platform === 'win32' })
+}
+
+try {
+  process.exit(await main(process.argv.slice(2)))
+} catch (error) {
+  if (!(error instanceof Fault)) throw error
+  console.error(error.message)
+  process.exit(1)
+}

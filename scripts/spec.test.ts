@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { benchIds, doneIds, leadingIds, rulesOf, specReport, testIds } from './spec-rules.ts'
+
+const ids = (source: string) => testIds('x.test.ts', source)
+
+test('spec: rules are list items with a bold id, and the rows of the figures', () => {
+  const pages = {
+    'a.md': '# A\n- **SV1** Start.\n- **SV2** Stop, see **SV9**.\n  - **SV3** nested\ntext **SV4**',
+    'numbers.md': '| id | what |\n|---|---|\n| N1 | a call |\n| SV | doors |',
+  }
+  expect(rulesOf(pages)).toEqual([
+    { id: 'SV1', page: 'a.md' },
+    { id: 'SV2', page: 'a.md' },
+    { id: 'N1', page: 'numbers.md' },
+  ])
+})
+
+test('spec: an id that stands twice is refused with both pages', () => {
+  expect(() => rulesOf({ 'a.md': '- **L1** x', 'b.md': '- **L1** y' })).toThrow(/L1 .*a\.md.*b\.md/)
+})
+
+test('spec: a name opens with one id or several', () => {
+  expect(leadingIds('L1 L2, SV10: nothing is lost')).toEqual(['L1', 'L2', 'SV10'])
+  expect(leadingIds('the L1 rule')).toEqual([])
+  expect(leadingIds('HTTP2 and L1')).toEqual([])
+})
+
+test('spec: every id put in front of a sentence is read back', () => {
+  const id = fc.stringMatching(/^[A-Z]{1,2}[0-9]{1,3}$/)
+  fc.assert(
+    fc.property(fc.array(id, { minLength: 1 }), (wanted) => {
+      expect(leadingIds(`${wanted.join(' ')} a sentence`)).toEqual(wanted)
+    }),
+  )
+})
+
+test.each([
+  ["test('L4 a leaf', () => {})", ['L4']],
+  ['test("L4 a leaf", async () => {})', ['L4']],
+  ["it('L4 a leaf', { timeout: 9 }, function () {})", ['L4']],
+  ['test(`L4 on ${engine}`, () => {})', ['L4']],
+  ["test.each([['(', 1], [')', 2]])('L4 L5 takes %s', (a) => {})", ['L4', 'L5']],
+  ["test.each`a | b\n${1} | ${2}`('L4 $a', () => {})", ['L4']],
+  ["test.skipIf(noDisk)('L4 a leaf', () => {})", ['L4']],
+  ["describe('ledger', () => { onBothEngines('L4 a leaf', async (store) => {}) })", ['L4']],
+])('spec: %s is a proof', (source, found) => {
+  expect(ids(source)).toEqual(found)
+})
+
+test.each([
+  "describe('L4 a leaf', () => {})",
+  "test.skip('L4 a leaf', () => {})",
+  "test.todo('L4 a leaf')",
+  "describe.skip('ledger', () => { test('L4 a leaf', () => {}) })",
+  "// test('L4 a leaf', () => {})",
+  "expect('L4 a leaf').toBe(name)",
+  "test('a leaf as L4 says', () => {})",
+])('spec: %s is none', (source) => {
+  expect(ids(source)).toEqual([])
+})
+
+test('spec: tests after a skipped group count again', () => {
+  expect(ids("describe.skip('x', () => {})\ntest('L4 a leaf', () => {})")).toEqual(['L4'])
+})
+
+test('spec: a bench names its figures on its first comment line', () => {
+  expect(benchIds('// N6 N7 durable appends a second\n// N8 is elsewhere\n')).toEqual(['N6', 'N7'])
+  expect(benchIds("import x from 'y'\n")).toEqual([])
+})
+
+test('spec: done.txt holds an id a line and comments', () => {
+  expect(doneIds('# finished\nSV1\n\nL4 # both engines\n')).toEqual(['SV1', 'L4'])
+})
+
+test('spec: a bench proves a figure and nothing else', () => {
+  const rules = ['L1', 'L2', 'N1', 'N2'].map((id) => ({ id, page: 'a.md' }))
+  const report = specReport(
+    rules,
+    new Set(['L1', 'Z9']),
+    new Set(['L2', 'N1']),
+    new Set(['L1', 'L2', 'N1', 'N2', 'Z1']),
+  )
+  expect(report.pages).toEqual([{ page: 'a.md', rules: 4, done: 4, unproved: ['L2', 'N2'] }])
+  expect(report.broken).toEqual(['L2', 'N2', 'Z1'])
+  expect(report.unknown).toEqual(['Z9'])
+})

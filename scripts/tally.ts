@@ -1,0 +1,26 @@
+// Reads vitest's JSON report: what passed, what failed, what was left out.
+export type VitestReport = {
+  testResults: {
+    name: string
+    status: string
+    assertionResults: { fullName: string; status: string }[]
+  }[]
+}
+export type Tally = { passed: number; failed: number; notRun: string[] }
+
+/** No report or a failing exit without a failed test (an unhandled error, say) is one failure. */
+export function tallyOf(report: VitestReport | undefined, exitCode: number): Tally {
+  const tally: Tally = { passed: 0, failed: 0, notRun: [] }
+  for (const { status, assertionResults } of report?.testResults ?? []) {
+    const before = tally.failed
+    for (const test of assertionResults) {
+      if (test.status === 'passed') tally.passed++
+      else if (test.status === 'failed') tally.failed++
+      else tally.notRun.push(test.fullName)
+    }
+    // A file that does not load fails without a failed test.
+    if (status === 'failed' && tally.failed === before) tally.failed++
+  }
+  if (tally.failed === 0 && (!report || exitCode !== 0)) tally.failed = 1
+  return tally
+}

@@ -1,0 +1,75 @@
+// `npm test`: every check in turn, all of them even when one fails, the count on the last line.
+// With arguments it is vitest with those arguments; `--quick` leaves out what takes long.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stepAside } from '../bin/node.mjs'
+import { tallyOf } from './tally.ts'
+
+const checks = [
+  { name: 'format', command: ['oxfmt', '--check'], quick: true },
+  { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings'], quick: true },
+  { name: 'types', command: ['tsc', '--noEmit'], quick: true },
+  { name: 'dead code', command: ['knip'] },
+  { name: 'lock file', command: ['node', 'scripts/lock.mjs'] },
+  { name: 'generated files', command: ['node', 'scripts/generate.mjs', '--check'] },
+  { name: 'rules', command: ['node', 'scripts/spec.mjs'] },
+  { name: 'unit tests', vitest: ['--project', 'unit'], quick: true },
+  { name: 'integration tests', vitest: ['--project', 'integration'] },
+]
+
+const args = process.argv.slice(2)
+const isQuick = args[0] === '--quick'
+const isWhole = args.length === 0 || isQuick
+const selected = isWhole
+  ? checks.filter((check) => check.quick || !isQuick)
+  : [{ name: 'tests', vitest: args }]
+// A name filter leaves tests out on purpose, so only a whole run minds them.
+const mindsSkipped = isWhole && process.env.CI === 'true'
+
+const reports = mkdtempSync(join(tmpdir(), 'cowork-test-'))
+const options = { shell: process.platform === 'win32' }
+let isStopped = false
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => (isStopped = true))
+
+async function runCommand([command, ...rest]) {
+  const code = await stepAside(command, rest, options)
+  return code === 0 ? { passed: 1, failed: 0, notRun: [] } : { passed: 0, failed: 1, notRun: [] }
+}
+
+async function runVitest(vitestArgs) {
+  const file = join(reports, 'report.json')
+  rmSync(file, { force: true })
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
+  const code = await stepAside('vitest', ['run', ...vitestArgs, ...reporters], options)
+  return tallyOf(readReport(file), code)
+}
+
+function readReport(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+const results = []
+for (const { name, command, vitest } of selected) {
+  if (isStopped) break
+  console.log(`\n── ${name}`)
+  results.push({ name, ...(await (vitest ? runVitest(vitest) : runCommand(command))) })
+}
+rmSync(reports, { recursive: true })
+
+const sum = (count) => results.reduce((total, result) => total + count(result), 0)
+const notRun = isWhole ? results.flatMap((result) => result.notRun) : []
+const unhappy = results.filter((result) => result.failed > 0).map((result) => result.name)
+const passed = sum((result) => result.passed)
+const failed = sum((result) => result.failed) + (mindsSkipped ? notRun.length : 0)
+
+console.log('')
+if (isStopped) console.log('Stopped before the end.')
+if (notRun.length > 0) console.log(`Not run:\n  ${notRun.join('\n  ')}`)
+if (unhappy.length > 0) console.log(`Failed: ${unhappy.join(', ')}`)
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = isStopped || failed > 0 ? 1 : 0

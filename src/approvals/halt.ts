@@ -1,0 +1,63 @@
+import type { Caller } from '#base/caller.ts'
+import { actorOf } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import { rfc3339 } from '#base/clock.ts'
+import type { Db, Tx } from '#base/db/port.ts'
+import { builder, query, statement } from '#base/db/statement.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Touch } from '#base/tool.ts'
+
+type HaltRow = { scope: string; reason: string; by: string; at: number }
+export type Halt = { scope: string; reason: string; by: string; at: string }
+
+/** `all`, one agent, one domain or one server. */
+export const haltScope = /^(all|(agent|domain|server):[^\s]{1,128})$/
+
+export type Halts = ReturnType<typeof createHalts>
+
+/**
+ * The one switch that stops agents (A9). It is read from the store at every decision (3 µs on SQLite),
+ * so it holds at once, in every daemon, and after a restart.
+ */
+export function createHalts(db: Db, now: Clock) {
+  const sql = builder<{ halt: HaltRow }>(db.dialect)
+  const all = query(sql.selectFrom('halt').selectAll().orderBy('scope'))
+  const set = statement((p: HaltRow) => {
+    const { scope, reason, by, at } = p
+    return sql
+      .insertInto('halt')
+      .values({ scope, reason, by, at })
+      .onConflict((c) => c.column('scope').doUpdateSet({ reason, by, at }))
+  })
+  const lift = statement((p: { scope: string }) => sql.deleteFrom('halt').where('scope', '=', p.scope))
+
+  return {
+    async list(): Promise<Halt[]> {
+      return (await db.all(all)).map((row) => ({ ...row, at: rfc3339(row.at) }))
+    },
+
+    /** The halt that covers this call, if any. People are never halted: somebody must resume. */
+    async covering(caller: Caller, touch: Touch): Promise<Halt | undefined> {
+      if (caller.kind !== 'agent') return undefined
+      const rows = await db.all(all)
+      const names = ['all', `agent:${caller.id}`, `domain:${touch.domain}`, `server:${touch.domain}`]
+      const row = rows.find(({ scope }) => names.includes(scope))
+      return row && { ...row, at: rfc3339(row.at) }
+    },
+
+    async set(tx: Tx, caller: Caller, scope: string, reason: string): Promise<Halt> {
+      const at = now()
+      await tx.run(set({ scope, reason, by: caller.id, at }))
+      tx.append({ type: 'halt.set', actor: actorOf(caller), subject: scope, data: { reason } })
+      return { scope, reason, by: caller.id, at: rfc3339(at) }
+    },
+
+    async lift(tx: Tx, caller: Caller, scope: string): Promise<void> {
+      if ((await tx.run(lift({ scope }))) === 0)
+        throw new CoworkError('not_found', `Nothing is halted under ${JSON.stringify(scope)}.`, {
+          hint: '`cowork status` lists what is halted.',
+        })
+      tx.append({ type: 'halt.lifted', actor: actorOf(caller), subject: scope })
+    },
+  }
+}

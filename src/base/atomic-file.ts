@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Either the old content or the new one, whole, whatever happens in between: write, fsync, rename, fsync. */
+export function writeFileAtomic(path: string, content: string, mode = 0o600): void {
+  const part = `${path}.${randomBytes(4).toString('hex')}.part`
+  try {
+    const file = openSync(part, 'wx', mode)
+    try {
+      writeSync(file, content)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(part, path)
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw error
+  }
+  syncFolder(dirname(path))
+}
+
+/** Adds a line and waits until it is on disk. */
+export function appendLine(path: string, line: string, mode = 0o600): void {
+  const file = openSync(path, 'a', mode)
+  try {
+    writeSync(file, `${line}\n`)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** A rename is durable once its folder is. Windows cannot open a folder, and needs no such thing. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

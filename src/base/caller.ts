@@ -1,0 +1,20 @@
+import type { Actor } from './entry.ts'
+
+export type Role = 'owner' | 'reviewer' | 'viewer'
+
+/** The one thing every door makes of a credential (I1). Nothing behind the doors reads tokens. */
+export type Caller = Actor & {
+  readonly session: string
+  readonly verified: boolean
+  /** Globs such as `read:*`; they belong to the credential (I11). */
+  readonly scopes: readonly string[]
+  /** Seed 003's `agent` under a shared key: a claim shown beside the principal (I5). */
+  readonly claim?: string
+  readonly role?: Role
+}
+
+/** What the ledger keeps of a caller. */
+export function actorOf(caller: Caller): Actor {
+  const { kind, id, session, verified, client } = caller
+  return { kind, id, session, verified, ...(client && { client }) }
+}

@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Draft } from '../entry.ts'
+import { systemActor } from '../entry.ts'
+import { migrate } from './migrate.ts'
+import type { Migration } from './migrate.ts'
+import type { Db, Sealer } from './port.ts'
+import { builder, query, statement } from './statement.ts'
+
+type Tables = { item: { id: string; count: number; text: string | null } }
+
+const items: Migration = {
+  name: 'item-001',
+  up: (schema) => [
+    schema
+      .createTable('item')
+      .addColumn('id', 'text', (c) => c.primaryKey())
+      .addColumn('count', 'bigint', (c) => c.notNull())
+      .addColumn('text', 'text'),
+  ],
+}
+
+/** What both engines must do; run against each by its own test file. */
+export function storeContract(name: string, open: (sealer: Sealer) => Promise<Db>) {
+  describe(name, () => {
+    const sealed: Draft[][] = []
+    const sealer: Sealer<Draft> = {
+      prepare(draft) {
+        if (draft.type === 'not.recordable') throw new Error('not recordable')
+        return draft
+      },
+      seal: async (_, drafts) => void sealed.push([...drafts]),
+    }
+    let db: Db
+    beforeAll(async () => {
+      db = await open(sealer as Sealer)
+      await migrate(db, [items], 0)
+    })
+    afterAll(() => db.close())
+
+    const sql = () => builder<Tables>(db.dialect)
+    const add = (id: string, count = 0) =>
+      query(sql().insertInto('item').values({ id, count, text: null }))
+    const get = (id: string) => query(sql().selectFrom('item').selectAll().where('id', '=', id))
+    const entry = (type: string): Draft => ({ type, actor: systemActor })
+
+    test('SV7 what a body writes is there when transact resolves', async () => {
+      await db.transact((tx) => tx.run(add('a', 2 ** 40)))
+      expect(await db.first(get('a'))).toEqual({ id: 'a', count: 2 ** 40, text: null })
+    })
+
+    test('L12 bodies that arrive together share one commit and are numbered in their order', async () => {
+      sealed.length = 0
+      await db.transact(async (tx) => tx.append(entry('warm.up')))
+      await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          db.transact(async (tx) => {
+            await tx.run(add(`shared-${i}`))
+            tx.append(entry(`shared.n_${i}`))
+          }),
+        ),
+      )
+      expect(sealed.length).toBeLessThanOrEqual(3)
+      expect(sealed.flat().map((d) => d.type)).toEqual([
+        'warm.up',
+        ...Array.from({ length: 20 }, (_, i) => `shared.n_${i}`),
+      ])
+    })
+
+    test('L1 a body that fails loses its own work and entries, and nobody else’s', async () => {
+      sealed.length = 0
+      const [good, bad, late] = await Promise.allSettled([
+        db.transact(async (tx) => {
+          await tx.run(add('good'))
+          tx.append(entry('good.done'))
+        }),
+        db.transact(async (tx) => {
+          await tx.run(add('bad'))
+          tx.append(entry('bad.done'))
+          throw new Error('changed my mind')
+        }),
+        db.transact(async (tx) => {
+          await tx.run(add('late'))
+          tx.append(entry('late.done'))
+        }),
+      ])
+      expect([good.status, bad.status, late.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+      expect(await db.first(get('bad'))).toBeUndefined()
+      expect(await db.first(get('late'))).toBeDefined()
+      expect(sealed.flat().map((d) => d.type)).toEqual(['good.done', 'late.done'])
+    })
+
+    test('L1 a lone body that breaks a constraint leaves nothing', async () => {
+      await db.transact((tx) => tx.run(add('once')))
+      const twice = db.transact(async (tx) => {
+        await tx.run(add('before-once'))
+        await tx.run(add('once'))
+      })
+      await expect(twice).rejects.toThrow(/unique/i)
+      expect(await db.first(get('before-once'))).toBeUndefined()
+    })
+
+    test('L3 an entry that may not be recorded fails its own body only', async () => {
+      const [bad, good] = await Promise.allSettled([
+        db.transact(async (tx) => {
+          await tx.run(add('unrecorded'))
+          tx.append(entry('not.recordable'))
+        }),
+        db.transact((tx) => tx.run(add('recorded'))),
+      ])
+      expect([bad.status, good.status]).toEqual(['rejected', 'fulfilled'])
+      expect(await db.first(get('unrecorded'))).toBeUndefined()
+      expect(await db.first(get('recorded'))).toBeDefined()
+    })
+
+    test('L12 a body that leaves the store is rolled back and its tx is dead', async () => {
+      let wokeUp: unknown
+      const left = db.transact(async (tx) => {
+        await tx.run(add('left'))
+        await sleep(20)
+        wokeUp = await tx.run(add('left-later')).catch((error: unknown) => error)
+      })
+      const neighbour = db.transact((tx) => tx.run(add('neighbour')))
+      await expect(left).rejects.toMatchObject({ code: 'transaction_left_the_store' })
+      await neighbour
+      await sleep(40)
+      expect(wokeUp).toMatchObject({ code: 'transaction_left_the_store' })
+      expect(await db.first(get('left'))).toBeUndefined()
+      expect(await db.first(get('left-later'))).toBeUndefined()
+      expect(await db.first(get('neighbour'))).toBeDefined()
+    })
+
+    test('L12 a body may await as many statements as it needs', async () => {
+      const read = statement((p: { id: string }) =>
+        sql().selectFrom('item').select('count').where('id', '=', p.id),
+      )
+      const seen = await db.transact(async (tx) => {
+        let sum = 0
+        for (let i = 0; i < 500; i++) sum += (await tx.first(read({ id: 'a' })))?.count ?? 0
+        return sum
+      })
+      expect(seen).toBe(500 * 2 ** 40)
+    })
+
+    test('L1 a seal that fails takes the whole batch with it and says so', async () => {
+      const failing = { ...sealer, seal: () => Promise.reject(new Error('disk full')) }
+      const broken = await open(failing as Sealer)
+      const lost = broken.transact(async (tx) => {
+        await tx.run(add('unsealed'))
+        tx.append(entry('never.sealed'))
+      })
+      await expect(lost).rejects.toMatchObject({ code: 'store_unavailable' })
+      expect(await broken.first(get('unsealed'))).toBeUndefined()
+      await broken.close()
+    })
+
+    test('L11 a commit with entries is told to those who follow, one without is not', async () => {
+      let told = 0
+      const stop = db.onGrowth(() => told++)
+      await db.transact((tx) => tx.run(add('silent')))
+      expect(told).toBe(0)
+      await db.transact(async (tx) => tx.append(entry('loud.told')))
+      await expect.poll(() => told).toBeGreaterThan(0)
+      stop()
+    })
+
+    test('SV7 many rows go in with one statement, odd characters and nulls included', async () => {
+      const text = 'line\nquote " back\\slash \\u0000 🙂 \u2028'
+      const rows = Array.from({ length: 50 }, (_, i) => ({ id: `many-${i}`, count: i, text: i ? text : null }))
+      await db.transact((tx) => tx.insert('item', rows))
+      expect(await db.first(get('many-0'))).toMatchObject({ text: null })
+      expect(await db.first(get('many-49'))).toEqual({ id: 'many-49', count: 49, text })
+    })
+
+    test('SV8 migrations run once and only forward; a newer store is refused', async () => {
+      expect(await migrate(db, [items], 1)).toEqual({ applied: [] })
+      await expect(migrate(db, [], 1)).rejects.toMatchObject({ code: 'store_is_newer' })
+    })
+
+    test('SV8 a migration that fails leaves the store as it was', async () => {
+      const broken: Migration = {
+        name: 'item-002',
+        up: (schema) => [
+          schema.alterTable('item').addColumn('extra', 'text'),
+          schema.alterTable('nothing').addColumn('x', 'text'),
+        ],
+      }
+      await expect(migrate(db, [items, broken], 2)).rejects.toThrow()
+      const whole: Migration = {
+        name: 'item-002',
+        up: (schema) => [schema.alterTable('item').addColumn('extra', 'text')],
+      }
+      const { applied, backup } = await migrate(db, [items, whole], 3)
+      expect(applied).toEqual(['item-002'])
+      expect(backup).toMatch(/before/)
+    })
+  })
+}

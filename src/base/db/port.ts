@@ -1,0 +1,58 @@
+import type { Draft } from '../entry.ts'
+
+export type Dialect = 'sqlite' | 'postgres'
+
+/** A compiled statement with its values; `R` is the row it gives. */
+export type Query<R = unknown> = {
+  readonly sql: string
+  readonly parameters: readonly unknown[]
+  readonly row?: R
+}
+
+export type Reader = {
+  all<R>(query: Query<R>): Promise<R[]>
+  first<R>(query: Query<R>): Promise<R | undefined>
+}
+
+export type Tx = Reader & {
+  /** Gives the number of rows changed. */
+  run(query: Query): Promise<number>
+  /** One statement for any number of rows of one table. */
+  insert(table: string, rows: readonly Record<string, unknown>[]): Promise<void>
+  /** Collected now, numbered and hashed at the end of the batch, committed with the rest (L1). */
+  append(draft: Draft): void
+}
+
+export type Body<T> = (tx: Tx) => Promise<T>
+
+export type Db = Reader & {
+  readonly dialect: Dialect
+  /**
+   * The one way to write. The body awaits only `tx`, has no side effects and may run twice.
+   * It resolves when everything it did is on disk.
+   */
+  transact<T>(body: Body<T>): Promise<T>
+  /** Calls back after each commit that appended entries, here or (PostgreSQL) in another daemon. */
+  onGrowth(listener: () => void): () => void
+  /** Whether this daemon is the one that signs checkpoints (L5): the holder of the advisory lock. */
+  leads(): Promise<boolean>
+  /** Everything as it stands, before a migration changes it (SV8). Gives the place. */
+  backup(label: string): Promise<string>
+  close(): Promise<void>
+}
+
+/**
+ * What the ledger does inside the store's transactions. `prepare` runs in the body (so an entry that
+ * may not be recorded fails only its own body), `seal` at the end of the batch, under the lock on the head.
+ */
+export type Sealer<P extends object = object> = {
+  prepare(draft: Draft): P
+  seal(tx: Tx, prepared: readonly P[]): Promise<void>
+}
+
+export const noSealer: Sealer = {
+  prepare() {
+    throw new Error('this store has no ledger')
+  },
+  seal: () => Promise.resolve(),
+}

@@ -1,0 +1,59 @@
+import { expect, inject, test } from 'vitest'
+import { startPostgres } from '../../../test/postgres-server.ts'
+import { createTestDatabase } from '../../../test/databases.ts'
+import { systemActor } from '../entry.ts'
+import { silentLog } from '../log.ts'
+import { storeContract } from './contract.ts'
+import { openPostgres } from './postgres.ts'
+import type { Sealer } from './port.ts'
+
+const url = await createTestDatabase(inject('postgresUrl'))
+storeContract('postgres', (sealer) => openPostgres({ url, sealer, log: silentLog }))
+
+const quiet = { prepare: (draft: object) => draft, seal: () => Promise.resolve() } as Sealer
+
+test('L11 a commit in one daemon wakes the followers of another', async () => {
+  const one = await openPostgres({ url, sealer: quiet, log: silentLog })
+  const other = await openPostgres({ url, sealer: quiet, log: silentLog })
+  let told = 0
+  other.onGrowth(() => told++)
+  await one.transact(async (tx) => tx.append({ type: 'a.b', actor: systemActor }))
+  await expect.poll(() => told).toBe(1)
+  await one.close()
+  await other.close()
+})
+
+test('L5 one daemon of several leads, and another takes over when it ends', async () => {
+  const one = await openPostgres({ url, log: silentLog })
+  const other = await openPostgres({ url, log: silentLog })
+  expect([await one.leads(), await other.leads()]).toEqual([true, false])
+  await one.close()
+  await expect.poll(() => other.leads()).toBe(true)
+  await other.close()
+})
+
+test('SV7 a restart of PostgreSQL is survived without a restart of the daemon', async () => {
+  const server = await startPostgres()
+  try {
+    const db = await openPostgres({
+      url: await server.createDatabase('restarted'),
+      sealer: quiet,
+      log: silentLog,
+    })
+    await db.transact((tx) => tx.run({ sql: 'CREATE TABLE t (a bigint)', parameters: [] }))
+    await server.restart()
+    const insert = { sql: 'INSERT INTO t VALUES (1)', parameters: [] }
+    // The write finds a dead connection before anything is committed, so it is tried on a new one.
+    expect(await db.transact((tx) => tx.run(insert))).toBe(1)
+    const other = await openPostgres({ url: `${server.url}/restarted`, sealer: quiet, log: silentLog })
+    let told = 0
+    db.onGrowth(() => told++)
+    await other.transact(async (tx) => tx.append({ type: 'a.b', actor: systemActor }))
+    await expect.poll(() => told, { timeout: 5000 }).toBeGreaterThan(0)
+    await other.close()
+    expect(await db.all({ sql: 'SELECT a FROM t', parameters: [] })).toHaveLength(1)
+    await db.close()
+  } finally {
+    await server.stop()
+  }
+})

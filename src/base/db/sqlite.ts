@@ -1,0 +1,118 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import { createBatches } from './batch.ts'
+import type { Connection } from './batch.ts'
+import { createGrowth } from './growth.ts'
+import { noSealer } from './port.ts'
+import type { Db, Query, Sealer } from './port.ts'
+
+/**
+ * The embedded engine: one connection that writes, one that reads, both on the main thread.
+ * (Measured: 38,400 writes/s inline, 29,300/s as commands to a worker thread.)
+ */
+export function openSqlite(path: string, sealer: Sealer = noSealer): Db {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const writing = open(path)
+  const reading = open(path)
+  reading.db.exec('PRAGMA query_only = on')
+  const growth = createGrowth()
+  const connection = sqliteConnection(writing)
+  const batches = createBatches(() => Promise.resolve(connection), sealer, growth.grown)
+
+  return {
+    dialect: 'sqlite',
+    transact: batches.transact,
+    all: async <R>(query: Query<R>) => reading.prepared(query.sql).all(...values(query)) as R[],
+    first: async <R>(query: Query<R>) =>
+      reading.prepared(query.sql).get(...values(query)) as R | undefined,
+    onGrowth: growth.onGrowth,
+    leads: () => Promise.resolve(true),
+    async backup(label) {
+      const copy = `${path}.${label}.bak`
+      writing.db.prepare('VACUUM INTO ?').run(copy)
+      return copy
+    },
+    async close() {
+      await batches.close()
+      reading.close()
+      writing.db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      writing.close()
+    },
+  }
+}
+
+/** A look at a store that another process may be writing: never changes a byte of it. */
+export function readSqlite(path: string): Db {
+  const reading = open(path, { readOnly: true })
+  const refuse = () => Promise.reject(new Error('this store is open for reading only'))
+  return {
+    dialect: 'sqlite',
+    transact: refuse,
+    all: async <R>(query: Query<R>) => reading.prepared(query.sql).all(...values(query)) as R[],
+    first: async <R>(query: Query<R>) =>
+      reading.prepared(query.sql).get(...values(query)) as R | undefined,
+    onGrowth: () => () => undefined,
+    leads: () => Promise.resolve(false),
+    backup: refuse,
+    close: async () => reading.close(),
+  }
+}
+
+const values = (query: Query) => query.parameters as SQLInputValue[]
+
+type Opened = {
+  readonly db: DatabaseSync
+  prepared(sql: string): StatementSync
+  close(): void
+}
+
+function open(path: string, options: { readOnly?: boolean } = {}): Opened {
+  const db = new DatabaseSync(path, options)
+  // Every setting by hand: node:sqlite opens with a busy timeout of 0, and defaults differ per build.
+  if (!options.readOnly) db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  db.exec('PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = on; PRAGMA cache_size = -16000')
+  const statements = new Map<string, StatementSync>()
+  return {
+    db,
+    prepared(sql) {
+      let found = statements.get(sql)
+      if (!found) {
+        // Statements with free filters would grow this without end.
+        if (statements.size >= 500) statements.clear()
+        found = db.prepare(sql)
+        statements.set(sql, found)
+      }
+      return found
+    },
+    close() {
+      statements.clear()
+      db.close()
+    },
+  }
+}
+
+function sqliteConnection({ db, prepared }: Opened): Connection {
+  return {
+    begin: 'BEGIN IMMEDIATE',
+    all: async (query) => prepared(query.sql).all(...values(query)),
+    run: async (query) => Number(prepared(query.sql).run(...values(query)).changes),
+    async insert(table, rows) {
+      const columns = Object.keys(rows[0] ?? {})
+      const marks = columns.map(() => '?').join(', ')
+      const insert = prepared(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks})`)
+      for (const row of rows) insert.run(...columns.map((column) => row[column] as SQLInputValue))
+    },
+    async control(sql) {
+      // Prepared statements are several times cheaper than exec, and this runs for every body.
+      for (const one of sql.split('; ')) prepared(one).run()
+    },
+    async commit() {
+      prepared('COMMIT').run()
+    },
+    mayRetry: () => false,
+    isBroken: () => !db.isTransaction,
+    isLost: () => false,
+  }
+}

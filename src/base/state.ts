@@ -1,0 +1,85 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { writeFileAtomic } from './atomic-file.ts'
+import { CoworkError } from './errors.ts'
+import { randomHex } from './ids.ts'
+
+/** Everything cowork keeps lives below one folder. */
+export const statePaths = (dir: string) => ({
+  dir,
+  config: join(dir, 'cowork.yaml'),
+  store: join(dir, 'cowork.db'),
+  lock: join(dir, 'lock.db'),
+  socket: join(dir, 'daemon.sock'),
+  daemon: join(dir, 'daemon.json'),
+  pid: join(dir, 'cowork.pid'),
+  ownerToken: join(dir, 'owner.token'),
+  ledgerKey: join(dir, 'ledger.key'),
+  ledgerPublicKey: join(dir, 'ledger.pub'),
+  checkpoints: join(dir, 'checkpoints.jsonl'),
+  log: join(dir, 'logs', 'cowork.log'),
+  agentToken: (agent: string) => join(dir, 'agents', `${agent}.token`),
+})
+export type StatePaths = ReturnType<typeof statePaths>
+
+/** What a running daemon tells about itself. */
+export type DaemonInfo = {
+  readonly pid: number
+  readonly port: number
+  readonly version: string
+  readonly startedAt: string
+}
+
+export function readDaemonInfo(paths: StatePaths): DaemonInfo | undefined {
+  try {
+    return JSON.parse(readFileSync(paths.daemon, 'utf8')) as DaemonInfo
+  } catch {
+    return undefined
+  }
+}
+
+export function ensureState(paths: StatePaths): void {
+  mkdirSync(join(paths.dir, 'logs'), { recursive: true, mode: 0o700 })
+  mkdirSync(join(paths.dir, 'agents'), { recursive: true, mode: 0o700 })
+  chmodSync(paths.dir, 0o700)
+}
+
+/**
+ * One daemon per state folder (SV4). The kernel frees the lock when the process ends, however it ends;
+ * pid files are information only.
+ */
+export function takeLock(paths: StatePaths): () => void {
+  const lock = new DatabaseSync(paths.lock)
+  try {
+    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
+  } catch (cause) {
+    lock.close()
+    const holder = readDaemonInfo(paths)
+    throw new CoworkError(
+      'daemon_running',
+      holder
+        ? `A daemon already runs on ${paths.dir}: process ${holder.pid}, port ${holder.port}, since ${holder.startedAt}.`
+        : `Another process holds ${paths.lock}.`,
+      { hint: 'Use it as it is, or end it with `cowork down`.', cause },
+    )
+  }
+  return () => lock.close()
+}
+
+export function isLocked(paths: StatePaths): boolean {
+  if (!existsSync(paths.lock)) return false
+  try {
+    takeLock(paths)()
+    return false
+  } catch (error) {
+    if (error instanceof CoworkError) return true
+    throw error
+  }
+}
+
+/** The secret by which the command line acts as the owner (I10): created once, readable by the user alone. */
+export function ownerToken(paths: StatePaths): string {
+  if (!existsSync(paths.ownerToken)) writeFileAtomic(paths.ownerToken, `pk-cowork-${randomHex(24)}\n`)
+  return readFileSync(paths.ownerToken, 'utf8').trim()
+}

@@ -1,0 +1,75 @@
+import type * as z from 'zod'
+import type { Caller } from './caller.ts'
+import type { Tx } from './db/port.ts'
+import { CoworkError } from './errors.ts'
+
+export type Effect = 'read' | 'write' | 'destructive'
+
+/** One call on its way through dispatch, as a tool sees it. */
+export type Call = {
+  readonly id: string
+  readonly caller: Caller
+  /** Aborted when the client cancels or goes away (SV14). */
+  readonly signal: AbortSignal
+  /** Tells a client that asked for it how far the call is (SV14). */
+  readonly progress: (done: number, total?: number, message?: string) => void
+  /** What the MCP door adds for tools that speak MCP themselves; absent on the other doors. */
+  readonly exchange?: unknown
+}
+
+/** What a call is about, in the words of policy and of the ledger. */
+export type Touch = { readonly domain: string; readonly target?: string }
+
+type Input = z.ZodObject
+type Common<I extends Input, O extends z.ZodType> = {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  /** The address it is listed under besides `/mcp` (SV11). */
+  readonly toolset: string
+  /** Listed for clients with a tool limit (`?tools=core`). */
+  readonly core?: boolean
+  readonly effect: Effect
+  /** Who may call it: without this an agent could approve itself. */
+  readonly by: 'agent' | 'human' | 'anyone'
+  readonly idempotent?: boolean
+  readonly openWorld?: boolean
+  readonly input: I
+  readonly output: O
+  /** Parts of the listing kept as another server wrote them (its schemas, icons, `_meta`). */
+  readonly listing?: Readonly<Record<string, unknown>>
+  readonly touches?: (input: z.output<I>) => Touch
+  /** What the model reads; the output as JSON where absent (SV12). */
+  readonly text?: (output: z.output<O>) => string
+}
+
+/** A tool acts in the world (`run`), or changes the store alone, then in one transaction (`change`). */
+export type Tool<I extends Input = Input, O extends z.ZodType = z.ZodType> = Common<I, O> &
+  (
+    | { readonly run: (input: z.output<I>, call: Call) => Promise<z.output<O>>; readonly change?: never }
+    | {
+        readonly change: (tx: Tx, input: z.output<I>, call: Call) => Promise<z.output<O>>
+        readonly run?: never
+      }
+  )
+
+/** Types a tool's functions by its own schemas; dispatch parses before it calls them. */
+export const defineTool = <I extends Input, O extends z.ZodType>(tool: Tool<I, O>): Tool =>
+  tool as unknown as Tool
+
+/** An answer already in MCP's words, as from an upstream server: the MCP door sends it as it is. */
+export class McpResult {
+  readonly result: Readonly<Record<string, unknown>>
+
+  constructor(result: Readonly<Record<string, unknown>>) {
+    this.result = result
+  }
+
+  toJSON(): unknown {
+    return this.result
+  }
+}
+
+/** Thrown by a tool to answer with a JSON-RPC error of its own, where MCP asks for one. */
+export const rpcError = (code: number, message: string, data?: unknown): CoworkError =>
+  new CoworkError('rpc_error', message, { details: { rpc_code: code, rpc_data: data } })

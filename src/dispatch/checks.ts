@@ -1,0 +1,80 @@
+import type { Caller } from '#base/caller.ts'
+import { globMatches } from '#base/glob.ts'
+import type { Tool, Touch } from '#base/tool.ts'
+import type { Halts } from '#approvals'
+
+/** A parsed call that waits for its verdict. */
+export type Attempt = {
+  readonly tool: Tool
+  readonly input: Record<string, unknown>
+  readonly caller: Caller
+  readonly touch: Touch
+}
+
+export type Refusal = {
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+  readonly details?: Record<string, unknown>
+}
+
+/** `act`, or why not. */
+export type Verdict = { readonly mode: 'act' } | ({ readonly mode: 'refuse' } & Refusal)
+
+/**
+ * One reason why a call may not run. app.ts hands the list to dispatch, so no domain imports a sibling
+ * to refuse a call. The first refusal wins.
+ */
+export type Check = (attempt: Attempt) => Verdict | Promise<Verdict>
+
+export const act: Verdict = { mode: 'act' }
+
+/** Who may call it: without this an agent could approve itself (A3). */
+export const checkBy: Check = ({ tool, caller }) => {
+  if (tool.by === 'anyone' || caller.kind === 'system') return act
+  if (tool.by === caller.kind) return act
+  return tool.by === 'human'
+    ? {
+        mode: 'refuse',
+        code: 'human_required',
+        message: `HumanRequiredError: ${tool.name} is for people.`,
+        hint: 'Ask a person: they use the console or the cowork command line.',
+      }
+    : {
+        mode: 'refuse',
+        code: 'agent_required',
+        message: `${tool.name} is for agents.`,
+        hint: 'Call it over MCP with an agent token.',
+      }
+}
+
+/** The scope a tool asks for is its effect and its toolset, as in `write:files` (I11). */
+export const scopeOf = (tool: Tool): string => `${tool.effect}:${tool.toolset}`
+
+export const hasScope = (caller: Caller, tool: Tool): boolean =>
+  caller.kind === 'system' || caller.scopes.some((scope) => globMatches(scope, scopeOf(tool)))
+
+export const checkScope: Check = ({ tool, caller }) =>
+  hasScope(caller, tool)
+    ? act
+    : {
+        mode: 'refuse',
+        code: 'scope_missing',
+        message: `${caller.id} may not call ${tool.name}: it needs the scope ${scopeOf(tool)}.`,
+        hint: 'A person can widen the scopes of this agent in cowork.yaml or with `cowork agents add`.',
+      }
+
+/** A halt turns every mode into refusal (A9, M5). */
+export const checkHalt =
+  (halts: Halts): Check =>
+  async ({ caller, touch }) => {
+    const halt = await halts.covering(caller, touch)
+    if (!halt) return act
+    return {
+      mode: 'refuse',
+      code: 'halted',
+      message: `Halted by ${halt.by} (${halt.scope})${halt.reason && `: ${halt.reason}`}`,
+      hint: 'Stop and wait: a person lifts it with `cowork resume`.',
+      details: { halt },
+    }
+  }

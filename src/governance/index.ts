@@ -1,0 +1,1 @@
+export { governanceTools } from './tools.ts'

@@ -1,0 +1,148 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { CoworkError } from '#base/errors.ts'
+import { sha256, sha256Hex } from '#base/hash.ts'
+
+/** What a checkpoint says (C2SP tlog-checkpoint): the ledger `origin` had this root at this size. */
+export type Checkpoint = { origin: string; size: number; root: Buffer }
+
+/** The private half. `sign` closes over it, so a key can be passed around and logged without leaking. */
+export type Key = {
+  readonly name: string
+  /** Eight hex digits. Daemons that share a database must share it (L5). */
+  readonly keyId: string
+  /** The public half as people pass it on: `name+id+base64`. */
+  readonly vkey: string
+  sign(text: string): Buffer
+}
+
+export type Vkey = { readonly name: string; readonly keyId: string; readonly publicKey: KeyObject }
+
+const ed25519 = 0x01
+
+export function createKey(): { key: Key; pem: string } {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+  return { key: loadKey(pem), pem }
+}
+
+/** Named after the public key unless told otherwise, so that no two installations share an origin. */
+export function loadKey(pem: string, name?: string): Key {
+  const privateKey = readPem(pem)
+  const publicBytes = rawPublic(privateKey)
+  const named = name ?? `cowork.local/ledger/${sha256Hex(publicBytes).slice(0, 16)}`
+  if (!isName(named)) throw badKey(`"${named}" cannot name a key: no spaces and no plus sign.`)
+  const keyId = keyIdOf(named, publicBytes)
+  return {
+    name: named,
+    keyId,
+    vkey: `${named}+${keyId}+${typed(publicBytes).toString('base64')}`,
+    sign: (text) => sign(null, Buffer.from(text), privateKey),
+  }
+}
+
+export const vkeyOf = (key: Key): string => key.vkey
+
+export function parseVkey(text: string): Vkey {
+  // The base64 part may hold plus signs too: only the first two separate.
+  const [, name = '', keyId = '', data = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? []
+  const bytes = strictBase64(data)
+  if (!isName(name) || bytes === undefined)
+    throw badVkey('is not of the form name+8 hex digits+base64')
+  if (bytes[0] !== ed25519 || bytes.length !== 33) throw badVkey('does not hold an Ed25519 key')
+  const publicBytes = bytes.subarray(1)
+  if (keyIdOf(name, publicBytes) !== keyId) throw badVkey('has a key id that is not its own')
+  const x = publicBytes.toString('base64url')
+  return {
+    name,
+    keyId,
+    publicKey: createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }),
+  }
+}
+
+/** The origin is the key's name. About 40 µs. */
+export function signCheckpoint({ size, root }: { size: number; root: Buffer }, key: Key): string {
+  const text = `${key.name}\n${size}\n${root.toString('base64')}\n`
+  const signature = Buffer.concat([Buffer.from(key.keyId, 'hex'), key.sign(text)])
+  return `${text}\n\u2014 ${key.name} ${signature.toString('base64')}\n`
+}
+
+/** Checks the signature before it reads a word of the text. */
+export function openCheckpoint(note: string, vkey: string | Vkey): Checkpoint {
+  const known = typeof vkey === 'string' ? parseVkey(vkey) : vkey
+  const [origin = '', size = '', root = ''] = openNote(note, known).split('\n')
+  if (origin !== known.name)
+    throw invalid(`it speaks for "${origin}", but the key belongs to "${known.name}"`)
+  if (!/^(0|[1-9]\d{0,15})$/.test(size) || !Number.isSafeInteger(Number(size)))
+    throw invalid(`"${size}" is not a tree size`)
+  const hash = strictBase64(root)
+  if (hash?.length !== 32) throw invalid(`"${root}" is not a root hash`)
+  return { origin, size: Number(size), root: hash }
+}
+
+/** C2SP signed note: gives back the text this key has signed. Signatures by other keys are passed over. */
+export function openNote(note: string, vkey: Vkey): string {
+  const end = note.lastIndexOf('\n\n')
+  if (end === -1 || !note.endsWith('\n')) throw invalid('it has no signature lines')
+  // eslint-disable-next-line no-control-regex -- the format forbids exactly these
+  if (/[\u0000-\u0009\u000b-\u001f]/.test(note) || !note.isWellFormed())
+    throw invalid('it holds control characters')
+  const text = note.slice(0, end + 1)
+  let signed = false
+  for (const line of note.slice(end + 2, -1).split('\n')) {
+    const [, name, data = ''] = /^\u2014 ([^\s+]+) (\S+)$/.exec(line) ?? []
+    const bytes = strictBase64(data)
+    if (name === undefined || bytes === undefined || bytes.length < 5)
+      throw invalid(`"${line}" is not a signature line`)
+    if (name !== vkey.name || bytes.toString('hex', 0, 4) !== vkey.keyId) continue
+    if (!verify(null, Buffer.from(text), vkey.publicKey, bytes.subarray(4)))
+      throw invalid(`the signature of ${name} does not match its text`)
+    signed = true
+  }
+  if (!signed) throw invalid(`it is not signed by ${vkey.name}+${vkey.keyId}`)
+  return text
+}
+
+const typed = (publicBytes: Uint8Array) => Buffer.concat([Buffer.of(ed25519), publicBytes])
+
+const keyIdOf = (name: string, publicBytes: Uint8Array): string =>
+  sha256(Buffer.concat([Buffer.from(`${name}\n`), typed(publicBytes)])).toString('hex', 0, 4)
+
+const isName = (name: string) => /^[^\s+]+$/.test(name) && name.isWellFormed()
+
+function rawPublic(privateKey: KeyObject): Buffer {
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
+  return Buffer.from(x, 'base64url')
+}
+
+function readPem(pem: string): KeyObject {
+  let key: KeyObject | undefined
+  try {
+    key = createPrivateKey(pem)
+  } catch {
+    // Not attached as a cause: a parser's complaint may quote the key.
+  }
+  if (key?.asymmetricKeyType !== 'ed25519') throw badKey('The file is not an Ed25519 key in PEM.')
+  return key
+}
+
+/** Node ignores what is not base64; a changed byte must not slip through that way. */
+function strictBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.length > 0 && bytes.toString('base64') === text ? bytes : undefined
+}
+
+const invalid = (why: string) =>
+  new CoworkError('checkpoint_invalid', `The checkpoint cannot be trusted: ${why}.`, {
+    hint: 'Compare it with a copy kept outside the store.',
+  })
+
+const badVkey = (why: string) =>
+  new CoworkError('vkey_invalid', `The public key ${why}.`, {
+    hint: 'Pass the whole line that `cowork audit export` wrote to key.pub.',
+  })
+
+const badKey = (message: string) =>
+  new CoworkError('ledger_key_invalid', `The ledger key cannot be used. ${message}`, {
+    hint: 'Restore the key file from a backup; a new key cannot continue this ledger.',
+  })

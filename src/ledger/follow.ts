@@ -1,0 +1,77 @@
+import type { Db, Tx } from '#base/db/port.ts'
+import type { EntryRow, LedgerStore } from './store.ts'
+
+/** Another daemon's notification can be lost with its connection; a slow poll makes up for it. */
+const pollEvery = 2000
+const pageSize = 500
+
+/** Resolves at the next growth. Ask before reading, or an entry that lands in between is slept through. */
+function nextGrowth(db: Db, signal: AbortSignal): { grown: Promise<void>; forget: () => void } {
+  let forget = () => {}
+  const grown = new Promise<void>((resolve) => {
+    const stop = db.onGrowth(resolve)
+    const timer = setTimeout(resolve, pollEvery)
+    const aborted = () => resolve()
+    signal.addEventListener('abort', aborted, { once: true })
+    forget = () => {
+      stop()
+      clearTimeout(timer)
+      signal.removeEventListener('abort', aborted)
+    }
+  })
+  return { grown, forget }
+}
+
+/** Entries after `after`, in order, none missed and none twice, until the signal (L11). */
+export async function* follow(
+  db: Db,
+  store: LedgerStore,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<EntryRow[], void> {
+  let seen = after
+  while (!signal.aborted) {
+    const { grown, forget } = nextGrowth(db, signal)
+    try {
+      const rows = await store.page(db, seen, pageSize)
+      const last = rows.at(-1)
+      if (last) {
+        seen = last.seq
+        yield rows
+      } else {
+        await grown
+      }
+    } finally {
+      forget()
+    }
+  }
+}
+
+/**
+ * A follower whose place is kept in the store and moves in the transaction of what it does, so a
+ * restart or a second daemon neither misses nor repeats an entry.
+ */
+export async function consume(
+  db: Db,
+  store: LedgerStore,
+  name: string,
+  handle: (tx: Tx, rows: EntryRow[]) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const { grown, forget } = nextGrowth(db, signal)
+    try {
+      const handled = await db.transact(async (tx) => {
+        const rows = await store.page(tx, await store.cursor(tx, name), pageSize)
+        const last = rows.at(-1)
+        if (!last) return 0
+        await handle(tx, rows)
+        await store.saveCursor(tx, name, last.seq)
+        return rows.length
+      })
+      if (handled === 0) await grown
+    } finally {
+      forget()
+    }
+  }
+}

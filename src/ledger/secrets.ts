@@ -1,0 +1,136 @@
+import { RE2JS } from 're2js'
+import { CoworkError, messageOf } from '#base/errors.ts'
+
+export const mark = '[redacted]'
+
+/**
+ * What secrets look like. These run on text from outside with JavaScript's backtracking engine, so each one
+ * starts at a fixed word and gives up after a bounded number of steps; nothing is scanned twice.
+ */
+const keyWords =
+  /(?:^|_)(?:token|passwords?|passwd|passphrase|pwd|secrets?|authorization|cookies?|credentials?|bearer|(?:api|auth|access|secret|private|signing|encryption|service|master|ssh)_?keys?)$/
+const tokens =
+  /sk-cowork-[0-9a-f]{48}|(?<![A-Za-z0-9])sk-[\w-]{16,}|[rs]k_(?:live|test)_\w{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|npm_[A-Za-z0-9]{36}|xox[a-z]-[\w-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{35}/g
+const maybeJwt = /eyJ[\w.-]{16,}/g
+const privateKey =
+  /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)/g
+const bearer = /\b(bearer[ \t]+)[\w.~+/=-]{6,}/gi
+const header = /\b((?:authorization|cookie|x-api-key)[ \t]*:[ \t]*)[^\s"'][^\r\n"']*/gi
+const userinfo = /(:\/\/[^\s/:@?#"<>]*:)[^\s/?#"<>]+@/g
+const assignment = /(?<![\w-])([\w-]+)["']?[ \t]*[=:][ \t]*/g
+const assigned = /"(?:[^"\\]|\\[\s\S])*"?|'(?:[^'\\]|\\[\s\S])*'?|[^\s"'&;,<>[\]{}]+/y
+
+// Most strings hold none of these: one look instead of eight.
+const suspicious =
+  /[rs]k[-_]|gh[pousr]_|github_pat_|glpat-|npm_|xox|A[KS]IA|AIza|eyJ|-----BEGIN|bearer|:\/\/|[=:]/i
+
+/** Whether a field of this name holds a secret: `agent_token`, `x-api-key`, `clientSecret`; not `max_tokens`. */
+export function isSecretName(name: string): boolean {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+    .replace(/[^A-Za-z0-9]/g, '_')
+  return keyWords.test(words.toLowerCase())
+}
+
+/** `password=x`, `"token": "x"`, `secret: x`: what a secret name is given, in a command, a query or JSON within text. */
+function withoutAssigned(text: string): string {
+  let kept = ''
+  let done = 0
+  assignment.lastIndex = 0
+  for (let found = assignment.exec(text); found; found = assignment.exec(text)) {
+    assigned.lastIndex = assignment.lastIndex
+    if (!isSecretName(found[1] ?? '') || !assigned.test(text)) continue
+    kept += text.slice(done, assignment.lastIndex) + mark
+    done = assigned.lastIndex
+    assignment.lastIndex = done
+  }
+  return kept + text.slice(done)
+}
+
+type Rule = (text: string) => string
+
+const looks: Rule[] = [
+  (text) => text.replace(privateKey, mark),
+  (text) => text.replace(tokens, mark),
+  (text) => text.replace(maybeJwt, (run) => (run.split('.').length > 2 ? mark : run)),
+  (text) => text.replace(bearer, `$1${mark}`),
+  (text) => text.replace(header, `$1${mark}`),
+  (text) => text.replace(userinfo, `$1${mark}@`),
+  withoutAssigned,
+]
+
+/** Below this a known value would match by chance. */
+const shortestSecret = 6
+const passes = 4
+
+export type SecretSettings = {
+  /** Values that must never be written, whatever surrounds them. */
+  readonly secrets: readonly string[]
+  /** Patterns of the owner, in RE2 syntax: linear in the text whatever they say. */
+  readonly patterns: readonly string[]
+}
+
+/** Gives a function that replaces every secret in a text by `[redacted]`, and tells whether digits can be one. */
+export function createScrubber({ secrets, patterns }: SecretSettings) {
+  const known = secrets
+    .filter((secret) => secret.length >= shortestSecret)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encoded(secret)])
+  const values = [...new Set(known)].sort((a, b) => b.length - a.length)
+  const compiled = patterns.map(compile)
+  const rules: Rule[] = [
+    ...values.map(
+      (value): Rule =>
+        (text) =>
+          text.includes(value) ? text.replaceAll(value, mark) : text,
+    ),
+    (text) => (suspicious.test(text) ? looks.reduce(between, text) : text),
+    ...compiled.map(
+      (pattern): Rule =>
+        (text) =>
+          pattern.matcher(text).replaceAll(mark),
+    ),
+  ]
+
+  /**
+   * Repeats until nothing changes, because a replacement can uncover the edge of the next secret, and so
+   * that redacting twice changes nothing. What does not settle is taken out whole.
+   */
+  function scrub(text: string): string {
+    let current = text.isWellFormed() ? text : text.toWellFormed()
+    for (let pass = 0; pass < passes; pass++) {
+      const next = rules.reduce(between, current)
+      if (next === current) return next
+      current = next.toWellFormed()
+    }
+    return mark
+  }
+
+  const numbersMatter = compiled.length > 0 || values.some((value) => /^[\d.e+-]+$/i.test(value))
+  return { scrub, numbersMatter }
+}
+
+/** A rule never sees a mark: `\w+` would otherwise redact the word redacted. */
+const between = (text: string, rule: Rule): string =>
+  text.includes(mark) ? text.split(mark).map(rule).join(mark) : rule(text)
+
+const encoded = (secret: string) => encodeURIComponent(secret.toWellFormed())
+
+function compile(pattern: string): RE2JS {
+  const refused = (why: string) =>
+    new CoworkError(
+      'redaction_pattern_invalid',
+      `The redaction pattern ${JSON.stringify(pattern)} ${why}.`,
+      {
+        hint: 'Patterns use RE2 syntax: no look-around and no back references.',
+      },
+    )
+  let compiled: RE2JS
+  try {
+    compiled = RE2JS.compile(pattern)
+  } catch (error) {
+    throw refused(`cannot be read: ${messageOf(error)}`)
+  }
+  if (compiled.matcher('').find()) throw refused('matches the empty text, so it would match all')
+  return compiled
+}

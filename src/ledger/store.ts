@@ -1,0 +1,214 @@
+import { rawBytes, startsWith } from '#base/db/dialect.ts'
+import type { Dialect, Reader, Tx } from '#base/db/port.ts'
+import { builder, query, statement } from '#base/db/statement.ts'
+
+/** The only SQL about the ledger. */
+
+export type EntryRow = {
+  seq: number
+  at: number
+  type: string
+  actor: string
+  domain: string | null
+  subject: string | null
+  tool: string | null
+  call: string | null
+  proposal: string | null
+  body: string
+  hash: string
+}
+export type HeadRow = { id: number; size: number; at: number; hash: string; frontier: string }
+export type NodeRow = { level: number; idx: number; hash: string }
+export type PayloadRow = { seq: number; salt: string; body: string }
+export type CheckpointRow = { size: number; at: number; note: string }
+
+type Tables = {
+  ledger_entry: EntryRow
+  ledger_payload: PayloadRow
+  ledger_node: NodeRow
+  ledger_head: HeadRow
+  ledger_checkpoint: CheckpointRow
+  ledger_key: { id: number; vkey: string }
+  ledger_follower: { name: string; seq: number }
+}
+
+export type EntryFilter = {
+  readonly after?: number | undefined
+  readonly before?: number | undefined
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  readonly actor?: string | undefined
+  readonly domain?: string | undefined
+  readonly types?: readonly string[] | undefined
+  readonly subjectPrefix?: string | undefined
+  readonly toolPrefix?: string | undefined
+  readonly call?: string | undefined
+  readonly proposal?: string | undefined
+  readonly limit: number
+  readonly newestFirst?: boolean | undefined
+}
+
+export type LedgerStore = ReturnType<typeof createLedgerStore>
+
+export function createLedgerStore(dialect: Dialect) {
+  const sql = builder<Tables>(dialect)
+  const locked = <Q extends { forUpdate(): Q }>(q: Q) => (dialect === 'postgres' ? q.forUpdate() : q)
+  const rawBody = rawBytes(dialect, 'ledger_entry.body')
+
+  const head = query(locked(sql.selectFrom('ledger_head').selectAll().where('id', '=', 1)))
+  const peek = query(sql.selectFrom('ledger_head').selectAll().where('id', '=', 1))
+  const saveHead = statement((p: Omit<HeadRow, 'id'>) => {
+    const { size, at, hash, frontier } = p
+    return sql
+      .insertInto('ledger_head')
+      .values({ id: 1, size, at, hash, frontier })
+      .onConflict((c) => c.column('id').doUpdateSet({ size, at, hash, frontier }))
+  })
+  const page = statement((p: { after: number; limit: number }) =>
+    sql
+      .selectFrom('ledger_entry')
+      .selectAll()
+      .where('seq', '>', p.after)
+      .orderBy('seq')
+      .limit(p.limit),
+  )
+  const stored = statement((p: { after: number; limit: number }) =>
+    sql
+      .selectFrom('ledger_entry')
+      .leftJoin('ledger_payload', 'ledger_payload.seq', 'ledger_entry.seq')
+      .select([
+        'ledger_entry.seq',
+        'ledger_entry.at',
+        'ledger_entry.type',
+        'ledger_entry.actor',
+        'ledger_entry.domain',
+        'ledger_entry.subject',
+        'ledger_entry.tool',
+        'ledger_entry.call',
+        'ledger_entry.proposal',
+        'ledger_entry.hash',
+        rawBody.as('body'),
+        'ledger_payload.salt as payload_salt',
+        'ledger_payload.body as payload_body',
+      ])
+      .where('ledger_entry.seq', '>', p.after)
+      .orderBy('ledger_entry.seq')
+      .limit(p.limit),
+  )
+  const one = statement((p: { seq: number }) =>
+    sql.selectFrom('ledger_entry').selectAll().where('seq', '=', p.seq),
+  )
+  const leaves = statement((p: { from: number; to: number }) =>
+    sql
+      .selectFrom('ledger_entry')
+      .select('hash')
+      .where('seq', '>', p.from)
+      .where('seq', '<=', p.to)
+      .orderBy('seq'),
+  )
+  const nodes = statement((p: { level: number; from: number; to: number }) =>
+    sql
+      .selectFrom('ledger_node')
+      .select('hash')
+      .where('level', '=', p.level)
+      .where('idx', '>=', p.from)
+      .where('idx', '<', p.to)
+      .orderBy('idx'),
+  )
+  const allNodes = query(sql.selectFrom('ledger_node').selectAll().orderBy('level').orderBy('idx'))
+  const payload = statement((p: { seq: number }) =>
+    sql.selectFrom('ledger_payload').selectAll().where('seq', '=', p.seq),
+  )
+  const saveCheckpoint = statement((p: CheckpointRow) =>
+    sql
+      .insertInto('ledger_checkpoint')
+      .values({ size: p.size, at: p.at, note: p.note })
+      .onConflict((c) => c.column('size').doNothing()),
+  )
+  const checkpoints = query(sql.selectFrom('ledger_checkpoint').selectAll().orderBy('size'))
+  const latest = query(
+    sql.selectFrom('ledger_checkpoint').selectAll().orderBy('size', 'desc').limit(1),
+  )
+  const checkpointFrom = statement((p: { size: number }) =>
+    sql
+      .selectFrom('ledger_checkpoint')
+      .selectAll()
+      .where('size', '>=', p.size)
+      .orderBy('size')
+      .limit(1),
+  )
+  const key = query(sql.selectFrom('ledger_key').select('vkey').where('id', '=', 1))
+  const saveKey = statement((p: { vkey: string }) =>
+    sql
+      .insertInto('ledger_key')
+      .values({ id: 1, vkey: p.vkey })
+      .onConflict((c) => c.column('id').doNothing()),
+  )
+  const startCursor = statement((p: { name: string }) =>
+    sql
+      .insertInto('ledger_follower')
+      .values({ name: p.name, seq: 0 })
+      .onConflict((c) => c.column('name').doNothing()),
+  )
+  const cursor = statement((p: { name: string }) =>
+    locked(sql.selectFrom('ledger_follower').select('seq').where('name', '=', p.name)),
+  )
+  const saveCursor = statement((p: { name: string; seq: number }) => {
+    const { name, seq } = p
+    return sql
+      .insertInto('ledger_follower')
+      .values({ name, seq })
+      .onConflict((c) => c.column('name').doUpdateSet({ seq }))
+  })
+
+  return {
+    /** Locks the head on PostgreSQL: taken last, held until the commit, it gives one total order. */
+    head: (tx: Tx) => tx.first(head),
+    peek: (reader: Reader) => reader.first(peek),
+    saveHead: (tx: Tx, row: Omit<HeadRow, 'id'>) => tx.run(saveHead(row)),
+    addEntries: (tx: Tx, rows: EntryRow[]) => tx.insert('ledger_entry', rows),
+    addPayloads: (tx: Tx, rows: PayloadRow[]) => tx.insert('ledger_payload', rows),
+    addNodes: (tx: Tx, rows: NodeRow[]) => tx.insert('ledger_node', rows),
+    page: (reader: Reader, after: number, limit: number) => reader.all(page({ after, limit })),
+    /** Entries with their bytes as stored and their payloads, for the verifier. */
+    stored: (reader: Reader, after: number, limit: number) => reader.all(stored({ after, limit })),
+    entry: (reader: Reader, seq: number) => reader.first(one({ seq })),
+    payload: (reader: Reader, seq: number) => reader.first(payload({ seq })),
+    async hashes(reader: Reader, level: number, from: number, to: number): Promise<string[]> {
+      const rows = await reader.all(level === 0 ? leaves({ from, to }) : nodes({ level, from, to }))
+      return rows.map((row) => row.hash)
+    },
+    allNodes: (reader: Reader) => reader.all(allNodes),
+    saveCheckpoint: (tx: Tx, row: CheckpointRow) => tx.run(saveCheckpoint(row)),
+    checkpoints: (reader: Reader) => reader.all(checkpoints),
+    latestCheckpoint: (reader: Reader) => reader.first(latest),
+    /** The first checkpoint that covers a tree of this size. */
+    checkpointFrom: (reader: Reader, size: number) => reader.first(checkpointFrom({ size })),
+    key: async (reader: Reader) => (await reader.first(key))?.vkey,
+    saveKey: (tx: Tx, vkey: string) => tx.run(saveKey({ vkey })),
+    /** Locks the follower's place; the row is made first, so that two new followers meet at it. */
+    async cursor(tx: Tx, name: string): Promise<number> {
+      await tx.run(startCursor({ name }))
+      return (await tx.first(cursor({ name })))?.seq ?? 0
+    },
+    saveCursor: (tx: Tx, name: string, seq: number) => tx.run(saveCursor({ name, seq })),
+
+    find(reader: Reader, filter: EntryFilter) {
+      let found = sql.selectFrom('ledger_entry').selectAll()
+      if (filter.after !== undefined) found = found.where('seq', '>', filter.after)
+      if (filter.before !== undefined) found = found.where('seq', '<', filter.before)
+      if (filter.since !== undefined) found = found.where('at', '>=', filter.since)
+      if (filter.until !== undefined) found = found.where('at', '<', filter.until)
+      if (filter.actor !== undefined) found = found.where('actor', '=', filter.actor)
+      if (filter.domain !== undefined) found = found.where('domain', '=', filter.domain)
+      if (filter.types !== undefined) found = found.where('type', 'in', [...filter.types])
+      if (filter.subjectPrefix !== undefined)
+        found = found.where(startsWith('subject', filter.subjectPrefix))
+      if (filter.toolPrefix !== undefined) found = found.where(startsWith('tool', filter.toolPrefix))
+      if (filter.call !== undefined) found = found.where('call', '=', filter.call)
+      if (filter.proposal !== undefined) found = found.where('proposal', '=', filter.proposal)
+      const ordered = found.orderBy('seq', filter.newestFirst ? 'desc' : 'asc')
+      return reader.all(query(ordered.limit(filter.limit)))
+    },
+  }
+}

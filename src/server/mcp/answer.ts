@@ -1,0 +1,74 @@
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import type { CallToolResult, Server } from '@modelcontextprotocol/server'
+import { McpResult } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import type { Answer } from '#dispatch'
+import { wireOf } from './wire.ts'
+
+/** What a refusal, a failure and a CoworkError have in common. */
+export type Fault = {
+  readonly code: string
+  readonly message: string
+  readonly hint?: string | undefined
+  readonly details?: Record<string, unknown> | undefined
+}
+
+/** What dispatch answered, in MCP's words. */
+export function toResult(server: Server, tool: Tool | undefined, answer: Answer): CallToolResult {
+  if (answer.status === 'done') return toDone(server, answer.tool, answer.output)
+  if (answer.code === 'unknown_tool')
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, answer.message)
+  if (answer.code === 'rpc_error') throw toProtocolError(answer)
+  return toFault(server, tool, answer)
+}
+
+function toDone(server: Server, tool: Tool, output: unknown): CallToolResult {
+  const { outputSchema } = wireOf(tool)
+  if (output instanceof McpResult) {
+    const result = output.result as CallToolResult
+    // A question to the client or a task is no tool's answer: nothing of it is rewritten.
+    return 'resultType' in result ? result : server.projectCallToolResult(result, outputSchema)
+  }
+  const text = tool.text?.(output) ?? JSON.stringify(output) ?? 'done'
+  const content = [{ type: 'text' as const, text }]
+  if (output === undefined) return { content }
+  return server.projectCallToolResult({ content, structuredContent: output }, outputSchema)
+}
+
+/**
+ * A fault the model can read and mend. Clients of the older era check structuredContent against the output
+ * schema even when it is an error (SDK 1.32 does), so for them the same object travels as text.
+ */
+export function toFault(server: Server, tool: Tool | undefined, fault: Fault): CallToolResult {
+  const payload = payloadOf(fault)
+  const strict = tool && wireOf(tool).outputSchema && !isModern(server)
+  // Seed 001's clients read an AuthError from the text.
+  const text = strict || fault.code === 'auth_error' ? JSON.stringify(payload) : proseOf(fault)
+  return {
+    isError: true,
+    content: [{ type: 'text', text }],
+    ...(!strict && { structuredContent: payload }),
+  }
+}
+
+const isModern = (server: Server) => (server.getNegotiatedProtocolVersion() ?? '') >= '2026'
+
+/** A refusal where there is no tool's result to put it in. */
+export function toProtocolError(fault: Fault): ProtocolError {
+  const { code, message, details = {} } = fault
+  if (code !== 'rpc_error') return new ProtocolError(-32000, proseOf(fault), payloadOf(fault))
+  const { rpc_code: rpcCode, rpc_data: data } = details
+  return new ProtocolError(typeof rpcCode === 'number' ? rpcCode : -32603, message, data)
+}
+
+export const proseOf = ({ message, hint }: Fault): string =>
+  hint === undefined ? message : `${message} ${hint}`
+
+export const payloadOf = ({ code, message, hint, details }: Fault): Record<string, unknown> => ({
+  ...details,
+  code,
+  message,
+  ...(hint !== undefined && { hint }),
+  // The words of seed 001.
+  ...(code === 'auth_error' && { error: true, auth_error: true }),
+})

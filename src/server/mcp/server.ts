@@ -1,0 +1,255 @@
+import { mergeCapabilities, ProtocolError, Server } from '@modelcontextprotocol/server'
+import type {
+  CallToolRequest,
+  CallToolResult,
+  ListToolsRequest,
+  ListToolsResult,
+  ServerCapabilities,
+  ServerContext,
+  ServerOptions,
+} from '@modelcontextprotocol/server'
+import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server'
+import type { Caller } from '#base/caller.ts'
+import type { Client } from '#base/entry.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+import type { Call, Tool } from '#base/tool.ts'
+import { hasScope } from '#dispatch'
+import type { Catalogue, Dispatch } from '#dispatch'
+import type { Identity, Presented } from '#identity'
+import type { createInFlight } from '../limits.ts'
+import { toFault, toProtocolError, toResult } from './answer.ts'
+import { exchangeFor, tasksExtension } from './exchange.ts'
+import { attachTasks } from './tasks.ts'
+import type { TaskSource } from './tasks.ts'
+import { pageOf } from './wire.ts'
+
+/** Which tools an address shows (SV11). */
+export type View = { readonly toolset?: string; readonly coreOnly: boolean }
+
+/** What came with one request besides its message. */
+export type Credentials = Pick<Presented, 'address' | 'bearer' | 'fallbackId' | 'label'> & {
+  /** Whose calls in flight it counts among; the caller's own where the door could not tell. */
+  readonly principal?: string
+}
+
+/** Where a server instance speaks, and for whom. */
+export type Link = {
+  readonly transport: Client['transport']
+  readonly view: View
+  /** The older era's Mcp-Session-Id, or the stdio connection; the newer HTTP has none (I12). */
+  session?: string
+  /** Calls under way, so that a session at work is not taken for idle. */
+  busy: number
+  credentials(context: ServerContext): Credentials
+}
+
+/** Resources, prompts, completions: whatever else a server offers beside tools. */
+export type McpFeature = {
+  readonly capabilities: ServerCapabilities
+  readonly cacheHints?: NonNullable<ServerOptions['cacheHints']>
+  attach(server: Server, viewer: Viewer): void
+}
+
+export type Viewer = { caller(context: ServerContext): Promise<Caller> }
+
+export type ServerDeps = {
+  readonly catalogue: Catalogue
+  readonly dispatch: Dispatch
+  readonly identity: Pick<Identity, 'identify' | 'principalOf' | 'mode'>
+  readonly log: Log
+  readonly version: string
+  readonly instructions?: string
+  readonly features?: readonly McpFeature[]
+  readonly tasks?: TaskSource
+}
+
+type Running = { readonly inFlight: ReturnType<typeof createInFlight>; readonly calls: Set<Promise<unknown>> }
+
+/**
+ * Makes the SDK's low-level Server over our own catalogue. The newer HTTP era asks for one per request, so
+ * everything that can be shared is made here, once.
+ */
+export function createServers(deps: ServerDeps, running: Running): (link: Link) => Server {
+  const { catalogue, dispatch, identity, log, tasks, features = [] } = deps
+  const info = { name: 'cowork', title: 'cowork', version: deps.version }
+  const options: ServerOptions = {
+    capabilities: [
+      ...features.map((feature) => feature.capabilities),
+      ...(tasks ? [{ extensions: { [tasksExtension]: {} } }] : []),
+    ].reduce<ServerCapabilities>(mergeCapabilities, { tools: { listChanged: true } }),
+    cacheHints: Object.assign(
+      // What is listed depends on the caller.
+      { 'tools/list': { ttlMs: 5000, cacheScope: 'private' } },
+      ...features.map((feature) => feature.cacheHints),
+    ),
+    ...(deps.instructions && { instructions: deps.instructions }),
+  }
+
+  async function list(
+    server: Server,
+    link: Link,
+    request: ListToolsRequest,
+    context: ServerContext,
+  ): Promise<ListToolsResult> {
+    const caller = await callerOf(server, link, context)
+    const open = identity.mode() === 'open'
+    const isShown = (tool: Tool) =>
+      isIn(link.view, tool) &&
+      (tool.core || !link.view.coreOnly) &&
+      (tool.by !== 'human' || open) &&
+      hasScope(caller, tool)
+    return pageOf(catalogue.list().filter(isShown), request.params?.cursor)
+  }
+
+  async function call(
+    server: Server,
+    link: Link,
+    request: CallToolRequest,
+    context: ServerContext,
+  ): Promise<CallToolResult> {
+    const { name, arguments: given = {} } = request.params
+    // Tokens go no further than this door.
+    const { agent_token: _, ...args } = given
+    const found = catalogue.find(name)
+    const tool = found && isIn(link.view, found) ? found : undefined
+    let leave: (() => void) | undefined
+    const lifeline = lifelineOf(context)
+    link.busy += 1
+    try {
+      const caller = await callerOf(server, link, context, given)
+      leave = enter(link.credentials(context).principal ?? `${caller.kind}:${caller.id}`)
+      const work = dispatch({
+        tool: tool || !found ? name : `${link.view.toolset}/${name}`,
+        arguments: args,
+        caller,
+        signal: lifeline.signal,
+        progress: progressOf(context, lifeline),
+        exchange: exchangeFor(context),
+      })
+      running.calls.add(work)
+      try {
+        return toResult(server, tool, await work)
+      } finally {
+        running.calls.delete(work)
+      }
+    } catch (error) {
+      if (error instanceof CoworkError) return toFault(server, tool, error)
+      throw error
+    } finally {
+      link.busy -= 1
+      leave?.()
+      lifeline.cut()
+    }
+  }
+
+  function enter(principal: string): () => void {
+    const leave = running.inFlight.enter(principal)
+    if (leave) return leave
+    throw new CoworkError('too_many_calls', `${principal} has too many calls under way.`, {
+      hint: 'Wait for some of them to end.',
+    })
+  }
+
+  function callerOf(
+    server: Server,
+    link: Link,
+    context: ServerContext,
+    args: Record<string, unknown> = {},
+  ): Promise<Caller> {
+    const { principal: _, ...credentials } = link.credentials(context)
+    const agentId = args['agent_id'] ?? args['agent']
+    const agentToken = args['agent_token']
+    return identity.identify({
+      door: 'mcp',
+      ...credentials,
+      ...(typeof agentId === 'string' && { agentId }),
+      ...(typeof agentToken === 'string' && { agentToken }),
+      ...(link.session !== undefined && { session: link.session }),
+      client: clientOf(server, link, context),
+    })
+  }
+
+  /** Bugs are logged here and answered without their words; refusals keep theirs. */
+  const guarded =
+    <Args extends unknown[], T>(handle: (...args: Args) => Promise<T>) =>
+    async (...args: Args): Promise<T> => {
+      try {
+        return await handle(...args)
+      } catch (error) {
+        if (error instanceof ProtocolError) throw error
+        if (error instanceof CoworkError) throw toProtocolError(error)
+        log.error('an MCP request failed unexpectedly', {
+          error: error instanceof Error ? error.stack : String(error),
+        })
+        throw new ProtocolError(-32603, 'The request failed because of a fault in cowork.')
+      }
+    }
+
+  return (link) => {
+    const server = new Server(info, options)
+    const caller = (context: ServerContext) => callerOf(server, link, context)
+    server.setRequestHandler(
+      'tools/list',
+      guarded((request, context) => list(server, link, request, context)),
+    )
+    server.setRequestHandler(
+      'tools/call',
+      guarded((request, context) => call(server, link, request, context)),
+    )
+    if (tasks) attachTasks(server, tasks, guarded(caller))
+    for (const feature of features) feature.attach(server, { caller: guarded(caller) })
+    return server
+  }
+}
+
+const isIn = ({ toolset }: View, tool: Tool) => toolset === undefined || tool.toolset === toolset
+
+/** What the other side says of itself: shown, never trusted, and short. */
+function clientOf(server: Server, { transport }: Link, { mcpReq }: ServerContext): Client {
+  const { name, version } = mcpReq.envelope?.[CLIENT_INFO_META_KEY] ??
+    server.getClientVersion() ?? { name: 'unknown', version: '' }
+  return { name: name.slice(0, 100), version: version.slice(0, 50), transport }
+}
+
+/**
+ * The request's signal fires on the newer HTTP also when the exchange is over. A call's own must not:
+ * what it left running is not to be stopped by its own answer.
+ */
+function lifelineOf({ mcpReq: { signal } }: ServerContext) {
+  const own = new AbortController()
+  const end = () => own.abort(signal.reason)
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end, { once: true })
+  let over = false
+  return {
+    signal: own.signal,
+    isOver: () => over || own.signal.aborted,
+    cut() {
+      over = true
+      signal.removeEventListener('abort', end)
+    },
+  }
+}
+
+/** Sent only to those who asked, only forwards, and never after the answer. */
+function progressOf(
+  { mcpReq }: ServerContext,
+  { isOver }: ReturnType<typeof lifelineOf>,
+): Call['progress'] {
+  const progressToken = mcpReq._meta?.progressToken
+  if (progressToken === undefined) return () => undefined
+  let last = -Infinity
+  return (progress, total, message) => {
+    if (isOver() || progress <= last) return
+    last = progress
+    const params = {
+      progressToken,
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    }
+    // Nobody is left to be told when this fails.
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
+  }
+}

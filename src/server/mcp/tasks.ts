@@ -1,0 +1,91 @@
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import type { Server, ServerContext } from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import type { Caller } from '#base/caller.ts'
+import { McpResult, rpcError } from '#base/tool.ts'
+import type { Call } from '#base/tool.ts'
+import { exchangeOf, takesTasks, tasksExtension } from './exchange.ts'
+
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+
+/** A wait that outlives its request, in the words of SEP-2663. */
+export type TaskRecord = {
+  readonly taskId: string
+  readonly status: TaskStatus
+  readonly statusMessage?: string
+  readonly createdAt: string
+  readonly lastUpdatedAt: string
+  /** How long the record is kept; null is for ever. */
+  readonly ttlMs: number | null
+  readonly pollIntervalMs?: number
+  readonly inputRequests?: Readonly<Record<string, unknown>>
+  /** A tool's fault is a result too: `failed` is for what JSON-RPC would answer as an error. */
+  readonly result?: Readonly<Record<string, unknown>>
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
+}
+
+/** Durable records seen as tasks. What the caller may not see is answered as unknown. */
+export type TaskSource = {
+  get(id: string, caller: Caller): Promise<TaskRecord | undefined>
+  /** False when there is no such task. Answers to questions it did not ask are ignored. */
+  update(id: string, responses: Readonly<Record<string, unknown>>, caller: Caller): Promise<boolean>
+  /** False when there is no such task. One that is over stays as it is. */
+  cancel(id: string, caller: Caller): Promise<boolean>
+}
+
+const missing = [
+  -32021,
+  'This needs a client that takes tasks.',
+  { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
+] as const
+
+/** For tools that can answer in no other way. */
+export function requireTasks(call: Call): void {
+  if (!exchangeOf(call)?.tasks) throw rpcError(...missing)
+}
+
+/** The answer that a record, already durable, will be the result. */
+export function taskResult(task: TaskRecord): McpResult {
+  const { inputRequests: _, result: __, error: ___, ...created } = task
+  return new McpResult({ resultType: 'task', ...created })
+}
+
+const params = z.object({ taskId: z.string() })
+const updateParams = params.extend({ inputResponses: z.record(z.string(), z.unknown()).optional() })
+const result = z.looseObject({})
+
+export function attachTasks(
+  server: Server,
+  source: TaskSource,
+  callerOf: (context: ServerContext) => Promise<Caller>,
+): void {
+  const callerWithTasks = (context: ServerContext) => {
+    if (!takesTasks(context)) throw new ProtocolError(...missing)
+    return callerOf(context)
+  }
+  server.setRequestHandler('tasks/get', { params, result }, async ({ taskId }, context) => {
+    const task = await source.get(taskId, await callerWithTasks(context))
+    return task ? { ...task } : unknown(taskId)
+  })
+  server.setRequestHandler(
+    'tasks/update',
+    { params: updateParams, result },
+    async ({ taskId, inputResponses }, context) => {
+      // The SDK lifts `inputResponses` out of the parameters of every request.
+      const responses = context.mcpReq.inputResponses ?? inputResponses ?? {}
+      const found = await source.update(taskId, responses, await callerWithTasks(context))
+      return found ? {} : unknown(taskId)
+    },
+  )
+  server.setRequestHandler('tasks/cancel', { params, result }, async ({ taskId }, context) => {
+    const found = await source.cancel(taskId, await callerWithTasks(context))
+    return found ? {} : unknown(taskId)
+  })
+}
+
+function unknown(taskId: string): never {
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no task ${JSON.stringify(taskId.slice(0, 100))}.`,
+  )
+}

@@ -1,0 +1,66 @@
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import type { ListToolsResult, Tool as WireTool } from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import type { Tool } from '#base/tool.ts'
+
+const pageSize = 100
+
+/** The form is made once for each tool: zod to JSON Schema costs far more than answering a call. */
+const forms = new WeakMap<Tool, WireTool>()
+
+export function wireOf(tool: Tool): WireTool {
+  const known = forms.get(tool)
+  if (known) return known
+  const form = toWire(tool)
+  forms.set(tool, form)
+  return form
+}
+
+function toWire(tool: Tool): WireTool {
+  const outputSchema = schemaOf(tool.output, 'output')
+  return {
+    name: tool.name,
+    title: tool.title,
+    description: tool.description,
+    inputSchema: { ...schemaOf(tool.input, 'input'), type: 'object' },
+    // `z.unknown()` says nothing: such a tool promises no structured answer.
+    ...(Object.keys(outputSchema).length > 0 && { outputSchema }),
+    annotations: {
+      readOnlyHint: tool.effect === 'read',
+      destructiveHint: tool.effect === 'destructive',
+      idempotentHint: tool.idempotent ?? tool.effect === 'read',
+      openWorldHint: tool.openWorld ?? false,
+    },
+    ...tool.listing,
+  }
+}
+
+/** 2020-12 is what MCP assumes, so `$schema` is left out: it would cost 60 bytes of context a schema. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io })
+  return rest
+}
+
+/** One page, in the order of names. The cursor names the last tool sent, so it outlives a changed list. */
+export function pageOf(tools: readonly Tool[], cursor: string | undefined): ListToolsResult {
+  const after = cursor === undefined ? undefined : readCursor(cursor)
+  const rest = after === undefined ? tools : tools.filter((tool) => tool.name > after)
+  const page = rest.slice(0, pageSize)
+  const last = page.at(-1)
+  return {
+    tools: page.map(wireOf),
+    ...(last && rest.length > page.length && { nextCursor: writeCursor(last.name) }),
+  }
+}
+
+const writeCursor = (name: string) => Buffer.from(`after ${name}`).toString('base64url')
+
+function readCursor(cursor: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  if (!text.startsWith('after ') || writeCursor(text.slice(6)) !== cursor)
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      'The cursor is not one this server gave. Call tools/list without a cursor to start again.',
+    )
+  return text.slice(6)
+}

@@ -1,0 +1,87 @@
+import { globSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { breaches, cycles, mayImport } from './architecture.ts'
+
+const src = new Map(
+  globSync('src/**/*.ts')
+    .map((file) => file.replaceAll('\\', '/'))
+    .toSorted()
+    .map((file) => [file, readFileSync(file, 'utf8')]),
+)
+
+const breachesOf = (file: string, source: string) => breaches(new Map([[file, source]]))
+
+test('architecture: every file keeps to the import table and the house rules', () => {
+  expect(src.size).toBeGreaterThan(0)
+  expect(breaches(src)).toEqual([])
+})
+
+test('architecture: no files import each other in a circle', () => {
+  expect(cycles(src)).toEqual([])
+})
+
+test('architecture: the table itself has no circle', () => {
+  const rows = Object.entries(mayImport).map(
+    ([part, others]) =>
+      [`src/${part}/index.ts`, others.map((other) => `import '#${other}'`).join('\n')] as const,
+  )
+  expect(cycles(new Map(rows))).toEqual([])
+})
+
+test.each([
+  ['src/ledger/store.ts', "import { now } from '#base/clock.ts'"],
+  ['src/ledger/store.ts', "import { tree } from './tree.ts'"],
+  ['src/governance/trust/store.ts', "import { decide } from '../decide.ts'"],
+  ['src/base/config/load.ts', "import { fault } from '../errors.ts'\nprocess.env.HOME"],
+  ['src/base/log.ts', "console.error('x')"],
+  ['src/dispatch/dispatch.ts', "import type { Ledger } from '#ledger'"],
+  ['src/server/mcp.ts', "import { Server } from '@modelcontextprotocol/server'"],
+  ['src/cli/up.ts', "const { startApp } = await import('../app.ts')\nconsole.log(process.env)"],
+  ['src/app.ts', "import { createLedger } from '#ledger'"],
+  ['src/ledger/store.int.test.ts', "import { postgres } from '../../test/postgres.ts'"],
+  ['src/ledger/store.test.ts', "import { Client } from '@modelcontextprotocol/client'"],
+])('architecture: %s may say %s', (file, source) => {
+  expect(breachesOf(file, source)).toEqual([])
+})
+
+test.each([
+  ['src/base/clock.ts', "import { append } from '#ledger'", 'base may not import ledger'],
+  [
+    'src/ledger/store.ts',
+    "import type { Caller } from '#identity'",
+    'ledger may not import identity',
+  ],
+  ['src/jobs/run.ts', "export { read } from '#files'", 'jobs may not import files'],
+  ['src/files/run.ts', "await import('#work')", 'files may not import work'],
+  ['src/files/run.ts', "let x: import('#work').Story", 'files may not import work'],
+  ['src/cli/up.ts', "import { identify } from '#identity'", 'cli may not import identity'],
+  ['src/identity/service.ts', "import { hash } from '../ledger/hash.ts'", 'enter by #ledger'],
+  ['src/identity/service.ts', "import { hash } from '#ledger/store'", 'enter by #ledger'],
+  [
+    'src/identity/service.ts',
+    "import { x } from '#base/../work/x.ts'",
+    'identity may not import work',
+  ],
+  ['src/app.ts', "import { createLedger } from './ledger/index.ts'", 'enter by #ledger'],
+  ['src/ledger/store.ts', "import { now } from '../base/clock.ts'", 'enter by #base'],
+  ['src/ledger/store.ts', "import { x } from '../../test/x.ts'", 'it lies outside src'],
+  ['src/work/tools.ts', "import { Hono } from 'hono'", 'only server may import it'],
+  ['src/ledger/store.ts', 'console.log(1)', 'console is for cli and log'],
+  ['src/ledger/store.ts', 'process.env.HOME', 'the environment is read by'],
+  ['src/ledger/store.ts', 'export default 1', 'exports are named'],
+  ['src/ledger/auditStore.ts', '', 'kebab-case'],
+  ['src/utils/x.ts', '', 'no row in the import table'],
+])('architecture: %s may not say %s', (file, source, reason) => {
+  expect(breachesOf(file, source)).toEqual([expect.stringContaining(reason)])
+})
+
+test('architecture: a circle is shown once, and type imports make none', () => {
+  const circle = new Map([
+    ['src/ledger/a.ts', "import './b.ts'"],
+    ['src/ledger/b.ts', "import { c } from './c.ts'"],
+    ['src/ledger/c.ts', "export * from './b.ts'"],
+  ])
+  expect(cycles(circle)).toEqual(['src/ledger/b.ts → src/ledger/c.ts → src/ledger/b.ts'])
+  circle.set('src/ledger/c.ts', "import type { B } from './b.ts'")
+  expect(cycles(circle)).toEqual([])
+})

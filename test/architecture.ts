@@ -1,0 +1,146 @@
+// Who may import whom, and the few habits every file of src keeps. The table is the law; the test reads it.
+import { dirname, join } from 'node:path/posix'
+import { parseSync, Visitor } from 'vite'
+
+/** Sources by path from the root of the repository, such as `src/ledger/store.ts`. */
+export type Tree = Map<string, string>
+
+const records = ['base', 'ledger', 'identity', 'approvals']
+const domains = [...records, 'governance', 'jobs', 'files', 'work', 'gateway', 'dispatch']
+
+/** Each part of src and the parts it may import. Others enter a domain by its door only, `#domain`. */
+export const mayImport: Record<string, string[]> = {
+  base: [],
+  ledger: ['base'],
+  identity: ['base', 'ledger'],
+  approvals: ['base', 'ledger', 'identity'],
+  governance: records,
+  jobs: records,
+  files: [...records, 'jobs'],
+  work: [...records, 'jobs'],
+  gateway: records,
+  dispatch: [...records, 'governance'],
+  server: domains,
+  // The rest of what the command line needs it asks the daemon for.
+  cli: ['base', 'ledger', 'app'],
+  app: [...domains, 'server'],
+}
+
+/** No domain knows HTTP or MCP: the packages that speak them stay at the edges. */
+const edgePackages = [
+  { name: /^(hono|@hono\/.*)$/, parts: ['server'] },
+  { name: /^@modelcontextprotocol\//, parts: ['server', 'gateway'] },
+]
+
+/** Where operators are spoken to, and where the environment is read. */
+const consolePlaces = /^src\/(cli\/|base\/log\.ts$)/
+const environmentPlaces = /^src\/(cli|base\/config)\//
+
+const kebabPath = /^src(\/[a-z0-9]+(-[a-z0-9]+)*)+(\.int)?(\.test)?\.ts$/
+const isTest = (file: string) => file.endsWith('.test.ts')
+
+type Import = { specifier: string; isType: boolean }
+type Facts = { imports: Import[]; members: Set<string>; hasDefaultExport: boolean }
+
+/** `src/ledger/store.ts` → `ledger`, `src/app.ts` → `app` */
+function partOf(file: string): string {
+  const [, first = ''] = file.split('/')
+  return first.replace(/(\.int)?(\.test)?\.ts$/, '')
+}
+
+function factsOf(file: string, source: string): Facts {
+  const facts: Facts = { imports: [], members: new Set(), hasDefaultExport: false }
+  const add = (specifier: string, isType: boolean) => facts.imports.push({ specifier, isType })
+  const { program, errors } = parseSync(file, source)
+  if (errors[0]) throw new Error(`${file} does not parse: ${errors[0].message}`)
+  new Visitor({
+    ImportDeclaration: (node) => add(node.source.value, node.importKind === 'type'),
+    ExportAllDeclaration: (node) => add(node.source.value, node.exportKind === 'type'),
+    ExportNamedDeclaration(node) {
+      if (node.source) add(node.source.value, node.exportKind === 'type')
+    },
+    ImportExpression({ source: from }) {
+      if (from.type === 'Literal') add(String(from.value), false)
+    },
+    TSImportType: (node) => add(node.source.value, true),
+    ExportDefaultDeclaration() {
+      facts.hasDefaultExport = true
+    },
+    MemberExpression({ object, property }) {
+      if (object.type !== 'Identifier') return
+      facts.members.add(object.name)
+      if (property.type === 'Identifier') facts.members.add(`${object.name}.${property.name}`)
+    },
+  }).visit(program)
+  return facts
+}
+
+/** The file of this repository that a specifier means, or undefined for a package. */
+function targetOf(file: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) return join(dirname(file), specifier)
+  if (specifier.startsWith('#base/')) return join('src', specifier.slice(1))
+  return specifier.startsWith('#') ? `src/${specifier.slice(1)}/index.ts` : undefined
+}
+
+function importFault(file: string, specifier: string): string | undefined {
+  const part = partOf(file)
+  const target = targetOf(file, specifier)
+  if (!target) {
+    const edge = edgePackages.find(({ name }) => name.test(specifier))
+    if (!edge || edge.parts.includes(part) || isTest(file)) return undefined
+    return `only ${edge.parts.join(' and ')} may import it`
+  }
+  if (!target.startsWith('src/')) {
+    return isTest(file) && target.startsWith('test/') ? undefined : 'it lies outside src'
+  }
+  const other = partOf(target)
+  if (other === part) return undefined
+  if (!mayImport[part]?.includes(other)) return `${part} may not import ${other}`
+  const isDoor = specifier === `#${other}` || specifier.startsWith('#base/') || other === 'app'
+  return isDoor ? undefined : `enter by #${other}`
+}
+
+/** Every breach, one sentence each, in the order of the files. */
+export function breaches(tree: Tree): string[] {
+  const found: string[] = []
+  for (const [file, source] of tree) {
+    const breach = (text: string) => found.push(`${file}: ${text}`)
+    const { imports, members, hasDefaultExport } = factsOf(file, source)
+    if (!(partOf(file) in mayImport)) breach('its part has no row in the import table')
+    if (!kebabPath.test(file)) breach('files and folders are named in kebab-case')
+    if (hasDefaultExport) breach('exports are named, never default')
+    if (!isTest(file)) {
+      if (members.has('console') && !consolePlaces.test(file)) breach('console is for cli and log')
+      if (members.has('process.env') && !environmentPlaces.test(file)) {
+        breach('the environment is read by the config and the cli')
+      }
+    }
+    for (const { specifier } of imports) {
+      const fault = importFault(file, specifier)
+      if (fault) breach(`${specifier}: ${fault}`)
+    }
+  }
+  return found
+}
+
+/** Chains of files that import each other when they run, each once; `import type` leaves no trace at run time. */
+export function cycles(tree: Tree): string[] {
+  const targets = (file: string, source: string) =>
+    factsOf(file, source).imports.flatMap(({ specifier, isType }) => {
+      const target = targetOf(file, specifier)
+      return isType || !target || !tree.has(target) ? [] : [target]
+    })
+  const graph = new Map([...tree].map(([file, source]) => [file, targets(file, source)]))
+
+  const found: string[] = []
+  const finished = new Set<string>()
+  const walk = (file: string, path: string[]) => {
+    const start = path.indexOf(file)
+    if (start !== -1) found.push([...path.slice(start), file].join(' → '))
+    if (start !== -1 || finished.has(file)) return
+    for (const target of graph.get(file) ?? []) walk(target, [...path, file])
+    finished.add(file)
+  }
+  for (const file of graph.keys()) walk(file, [])
+  return found
+}
