@@ -1,9 +1,18 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { writeFileAtomic } from './atomic-file.ts'
 import { CoworkError } from './errors.ts'
+import { sha256Hex } from './hash.ts'
 import { randomHex } from './ids.ts'
+
+/** A socket's name has room for about 100 bytes; a deeper folder gets one in the temporary folder. */
+function socketIn(dir: string): string {
+  const path = join(dir, 'daemon.sock')
+  if (Buffer.byteLength(path) <= 100) return path
+  return join(tmpdir(), `cowork-${sha256Hex(dir).slice(0, 16)}.sock`)
+}
 
 /** Everything cowork keeps lives below one folder. */
 export const statePaths = (dir: string) => ({
@@ -11,7 +20,7 @@ export const statePaths = (dir: string) => ({
   config: join(dir, 'cowork.yaml'),
   store: join(dir, 'cowork.db'),
   lock: join(dir, 'lock.db'),
-  socket: join(dir, 'daemon.sock'),
+  socket: socketIn(dir),
   daemon: join(dir, 'daemon.json'),
   pid: join(dir, 'cowork.pid'),
   ownerToken: join(dir, 'owner.token'),

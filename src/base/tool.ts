@@ -46,7 +46,10 @@ type Common<I extends Input, O extends z.ZodType> = {
 /** A tool acts in the world (`run`), or changes the store alone, then in one transaction (`change`). */
 export type Tool<I extends Input = Input, O extends z.ZodType = z.ZodType> = Common<I, O> &
   (
-    | { readonly run: (input: z.output<I>, call: Call) => Promise<z.output<O>>; readonly change?: never }
+    | {
+        readonly run: (input: z.output<I>, call: Call) => Promise<z.output<O>>
+        readonly change?: never
+      }
     | {
         readonly change: (tx: Tx, input: z.output<I>, call: Call) => Promise<z.output<O>>
         readonly run?: never

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { keyType } from '#base/db/dialect.ts'
 import type { Migration } from '#base/db/migrate.ts'
+import type { Dialect, Query } from '#base/db/port.ts'
 import { builder } from '#base/db/statement.ts'
 import { genesis } from './model.ts'
 import type { HeadRow } from './store.ts'
@@ -24,6 +25,7 @@ export const ledgerMigrations: readonly Migration[] = [
         .addColumn('proposal', 'text')
         .addColumn('body', 'text', (c) => c.notNull())
         .addColumn('hash', 'text', (c) => c.notNull()),
+      ...neverChanged('ledger_entry', dialect),
       schema.createIndex('ledger_entry_type').on('ledger_entry').columns(['type', 'seq']),
       schema.createIndex('ledger_entry_actor').on('ledger_entry').columns(['actor', 'seq']),
       schema
@@ -75,3 +77,19 @@ export const ledgerMigrations: readonly Migration[] = [
     ],
   },
 ]
+
+/** L2 by the database itself: a bug of ours cannot rewrite history either. */
+function neverChanged(table: string, dialect: Dialect): Query[] {
+  const why = `entries of ${table} are never changed`
+  const statements =
+    dialect === 'sqlite'
+      ? ['UPDATE', 'DELETE'].map(
+          (act) =>
+            `CREATE TRIGGER ${table}_no_${act.toLowerCase()} BEFORE ${act} ON ${table} BEGIN SELECT RAISE(ABORT, '${why}'); END`,
+        )
+      : [
+          `CREATE FUNCTION ${table}_fixed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '${why}'; END $$`,
+          `CREATE TRIGGER ${table}_fixed BEFORE UPDATE OR DELETE ON ${table} FOR EACH ROW EXECUTE FUNCTION ${table}_fixed()`,
+        ]
+  return statements.map((text) => ({ sql: text, parameters: [] }))
+}

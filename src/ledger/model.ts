@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Draft } from '#base/entry.ts'
+import type { Client, Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import type { Redact } from './redact.ts'
@@ -74,25 +74,44 @@ export type Sealed = {
   readonly payload?: Payload
 }
 
+/** What is wrong in a ledger, and at which entry. */
+export type Problem = { readonly seq: number; readonly why: string }
+
 /** All that can fail is done here, in the body that appends; sealing a whole batch cannot fail any more. */
 export function prepare(
   draft: Draft,
   { redact, salt }: { redact: Redact; salt: () => string },
 ): Prepared {
-  const { payload: content, ...rest } = draft
-  const { client } = draft.actor
-  const actor = client
-    ? { ...draft.actor, client: { ...client, self_reported: true } }
-    : draft.actor
-  if (!typeName.test(draft.type))
+  const { type, actor, domain, subject, ids, outcome, data, payload: content } = draft
+  if (!typeName.test(type))
     throw new CoworkError(
       'not_recordable',
-      `"${draft.type}" cannot be recorded: an entry's type reads noun.past, as in grant.revoked.`,
+      `"${type}" cannot be recorded: the type of an entry reads noun.past, as in grant.revoked.`,
     )
-  if (content === undefined) return { entry: shaped(redact({ ...rest, v: 1, actor })) }
-  const payload = sealedPayload(redact(content), salt())
-  return { entry: shaped(redact({ ...rest, v: 1, actor, payload: payload.digest })), payload }
+  const { id, session, verified, client } = actor
+  const who = { id, session, verified, client: client && selfReported(client) }
+  const payload = content === undefined ? undefined : sealedPayload(redact(content), salt())
+  const clean = redact({ actor: who, domain, subject, ids, outcome, data }) as Clean
+  // Our own words and digests stay as they are, whatever the owner's patterns say.
+  const entry: Prepared['entry'] = {
+    ...clean,
+    v: 1,
+    type,
+    actor: { ...clean.actor, kind: actor.kind },
+    ...(payload && { payload: payload.digest }),
+  }
+  return { entry, ...(payload && { payload }) }
 }
+
+const selfReported = ({ name, version, transport }: Client) => ({
+  name,
+  version,
+  transport,
+  self_reported: true,
+})
+
+// Redaction copies and changes only texts, so the shape is the draft's. A parse would cost 3 µs an entry.
+type Clean = Pick<Entry, 'actor' | 'domain' | 'subject' | 'ids' | 'outcome' | 'data'>
 
 /** Gives the entry its place. The next one's `prev` is this leaf in hex. */
 export function seal(
@@ -110,6 +129,3 @@ function sealedPayload(content: unknown, salt: string): Payload {
   const body = canonicalJson(content)
   return { salt, body, digest: payloadDigest(salt, body) }
 }
-
-// Redaction keeps the shape of a draft: it copies and changes texts only. Parsing here would cost 8 µs an entry.
-const shaped = (redacted: unknown) => redacted as Prepared['entry']

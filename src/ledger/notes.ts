@@ -12,7 +12,7 @@ const mostPending = 20_000
 export type Trouble = { readonly code: string; readonly message: string; readonly hint: string }
 
 /** Entries nobody waits for. When they cannot be written, calls are refused until they can (A11). */
-export function createNotes(db: Db, prepare: (draft: Draft) => Draft, log: Log) {
+export function createNotes(db: Db, check: (draft: Draft) => void, log: Log) {
   let pending: Draft[] = []
   let timer: NodeJS.Timeout | undefined
   let failure: string | undefined
@@ -39,7 +39,9 @@ export function createNotes(db: Db, prepare: (draft: Draft) => Draft, log: Log) 
 
   return {
     note(draft: Draft) {
-      pending.push(prepare(draft))
+      // What may not be recorded must fail here, not take its neighbours with it later.
+      check(draft)
+      pending.push(draft)
       timer ??= setTimeout(() => void flush(), flushAfter)
     },
     flush,

@@ -21,7 +21,7 @@ const items: Migration = {
 }
 
 /** What both engines must do; run against each by its own test file. */
-export function storeContract(name: string, open: (sealer: Sealer) => Promise<Db>) {
+export function storeContract(name: string, open: (sealer: Sealer<Draft>) => Promise<Db>) {
   describe(name, () => {
     const sealed: Draft[][] = []
     const sealer: Sealer<Draft> = {
@@ -33,7 +33,7 @@ export function storeContract(name: string, open: (sealer: Sealer) => Promise<Db
     }
     let db: Db
     beforeAll(async () => {
-      db = await open(sealer as Sealer)
+      db = await open(sealer)
       await migrate(db, [items], 0)
     })
     afterAll(() => db.close())
@@ -144,7 +144,7 @@ export function storeContract(name: string, open: (sealer: Sealer) => Promise<Db
 
     test('L1 a seal that fails takes the whole batch with it and says so', async () => {
       const failing = { ...sealer, seal: () => Promise.reject(new Error('disk full')) }
-      const broken = await open(failing as Sealer)
+      const broken = await open(failing)
       const lost = broken.transact(async (tx) => {
         await tx.run(add('unsealed'))
         tx.append(entry('never.sealed'))

@@ -1,13 +1,13 @@
 import type { Compilable, SchemaModule } from 'kysely'
 import { CoworkError } from '../errors.ts'
-import type { Dialect, Db } from './port.ts'
+import type { Db, Dialect, Query } from './port.ts'
 import { builder, query, statement } from './statement.ts'
 
 /** A step forward of the schema. Numbered by domain, never edited once it has landed. */
 export type Migration = {
   /** `<domain>-<number>`, as in `ledger-001` */
   readonly name: string
-  up(schema: SchemaModule, dialect: Dialect): Compilable[]
+  up(schema: SchemaModule, dialect: Dialect): (Compilable | Query)[]
 }
 
 type Tables = { migration: { name: string; at: number } }
@@ -54,7 +54,8 @@ export async function migrate(
     const fresh = await db.transact(async (tx) => {
       // The row decides between daemons that start at once: one inserts it, the others wait and skip.
       if ((await tx.run(record({ name: migration.name, at: now }))) === 0) return false
-      for (const step of migration.up(sql.schema, db.dialect)) await tx.run(query(step))
+      for (const step of migration.up(sql.schema, db.dialect))
+        await tx.run('compile' in step ? query(step) : step)
       return true
     })
     if (fresh) applied.push(migration.name)

@@ -1,13 +1,10 @@
-import type { Query, Reader } from './port.ts'
-
 /** Reads by key, not by offset, so that a page costs the same wherever it lies. */
 export async function* pages<R extends { seq: number }>(
-  reader: Reader,
-  page: (after: number, limit: number) => Query<R>,
+  page: (after: number, limit: number) => Promise<R[]>,
   size = 1000,
 ): AsyncGenerator<R[], void> {
   for (let after = 0; ; ) {
-    const rows = await reader.all(page(after, size))
+    const rows = await page(after, size)
     const last = rows.at(-1)
     if (!last) return
     yield rows

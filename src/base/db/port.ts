@@ -41,6 +41,9 @@ export type Db = Reader & {
   close(): Promise<void>
 }
 
+/** One moment of a store, to read from. */
+export type Snapshot = Reader & { readonly dialect: Dialect; close(): Promise<void> }
+
 /**
  * What the ledger does inside the store's transactions. `prepare` runs in the body (so an entry that
  * may not be recorded fails only its own body), `seal` at the end of the batch, under the lock on the head.
@@ -50,7 +53,7 @@ export type Sealer<P extends object = object> = {
   seal(tx: Tx, prepared: readonly P[]): Promise<void>
 }
 
-export const noSealer: Sealer = {
+export const noSealer: Sealer<never> = {
   prepare() {
     throw new Error('this store has no ledger')
   },

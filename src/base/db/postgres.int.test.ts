@@ -10,7 +10,7 @@ import type { Sealer } from './port.ts'
 const url = await createTestDatabase(inject('postgresUrl'))
 storeContract('postgres', (sealer) => openPostgres({ url, sealer, log: silentLog }))
 
-const quiet = { prepare: (draft: object) => draft, seal: () => Promise.resolve() } as Sealer
+const quiet: Sealer = { prepare: (draft) => draft, seal: () => Promise.resolve() }
 
 test('L11 a commit in one daemon wakes the followers of another', async () => {
   const one = await openPostgres({ url, sealer: quiet, log: silentLog })

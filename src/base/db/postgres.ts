@@ -6,17 +6,25 @@ import { createBatches } from './batch.ts'
 import type { Connection } from './batch.ts'
 import { createGrowth } from './growth.ts'
 import { noSealer } from './port.ts'
-import type { Db, Query, Sealer } from './port.ts'
+import type { Db, Query, Sealer, Snapshot } from './port.ts'
 
 const channel = 'cowork_ledger'
 /** Any fixed number: daemons of one database agree on who signs by it. */
 const signerLock = 0x636f776b
 const reconnectAfter = 500
 
-export type PostgresOptions = { readonly url: string; readonly sealer?: Sealer; readonly log: Log }
+export type PostgresOptions<P extends object> = {
+  readonly url: string
+  readonly sealer?: Sealer<P>
+  readonly log: Log
+}
 
 /** The shared engine: one connection that writes in batches, a few that read, one that listens. */
-export async function openPostgres({ url, sealer = noSealer, log }: PostgresOptions): Promise<Db> {
+export async function openPostgres<P extends object>({
+  url,
+  sealer = noSealer,
+  log,
+}: PostgresOptions<P>): Promise<Db> {
   const settings = { connectionString: url, types: { getTypeParser }, application_name: 'cowork' }
   const reading = new pg.Pool({ ...settings, max: 4 })
   // Without a listener an idle connection that dies would end the process.
@@ -48,6 +56,19 @@ export async function openPostgres({ url, sealer = noSealer, log }: PostgresOpti
       await writer.end()
       await reading.end()
     },
+  }
+}
+
+/** The store as it is at this moment, even while daemons write it. */
+export async function readPostgres(url: string): Promise<Snapshot> {
+  const client = new pg.Client({ connectionString: url, types: { getTypeParser } })
+  await client.connect()
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  return {
+    dialect: 'postgres',
+    all: async <R>(query: Query<R>) => (await client.query(named(query))).rows as R[],
+    first: async <R>(query: Query<R>) => (await client.query(named(query))).rows[0] as R | undefined,
+    close: () => client.end(),
   }
 }
 

@@ -8,13 +8,17 @@ import { openSqlite, readSqlite } from './sqlite.ts'
 const path = join(mkdtempSync(join(tmpdir(), 'cowork-db-')), 'cowork.db')
 storeContract('sqlite', async (sealer) => openSqlite(path, sealer))
 
-test('SV4 a store opened for reading cannot be written', async () => {
+test('L6 a reader keeps its moment while the store goes on', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'cowork-db-')), 'a.db')
   const writer = openSqlite(file)
   await writer.transact((tx) => tx.run({ sql: 'CREATE TABLE t (a)', parameters: [] }))
   const reader = readSqlite(file)
-  expect(await reader.all({ sql: 'SELECT * FROM t', parameters: [] })).toEqual([])
-  await expect(reader.transact(async () => 1)).rejects.toThrow('reading only')
+  const rows = { sql: 'SELECT * FROM t', parameters: [] }
+  expect(await reader.all(rows)).toEqual([])
+  await writer.transact((tx) => tx.run({ sql: 'INSERT INTO t VALUES (1)', parameters: [] }))
+  expect(await reader.all(rows)).toEqual([])
+  expect(await writer.all(rows)).toHaveLength(1)
+  await expect(reader.all({ sql: 'DELETE FROM t', parameters: [] })).rejects.toThrow('readonly')
   await reader.close()
   await writer.close()
 })

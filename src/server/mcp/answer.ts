@@ -43,7 +43,7 @@ export function toFault(server: Server, tool: Tool | undefined, fault: Fault): C
   const payload = payloadOf(fault)
   const strict = tool && wireOf(tool).outputSchema && !isModern(server)
   // Seed 001's clients read an AuthError from the text.
-  const text = strict || fault.code === 'auth_error' ? JSON.stringify(payload) : proseOf(fault)
+  const text = strict || fault.details?.['auth_error'] ? JSON.stringify(payload) : proseOf(fault)
   return {
     isError: true,
     content: [{ type: 'text', text }],
@@ -69,6 +69,4 @@ export const payloadOf = ({ code, message, hint, details }: Fault): Record<strin
   code,
   message,
   ...(hint !== undefined && { hint }),
-  // The words of seed 001.
-  ...(code === 'auth_error' && { error: true, auth_error: true }),
 })

@@ -1,5 +1,5 @@
-import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server'
-import type { ServerContext } from '@modelcontextprotocol/server'
+import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server'
+import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server'
 import type { Call } from '#base/tool.ts'
 
 /** The MCP request behind a call, for the few tools that speak MCP themselves (the gateway's). */
@@ -22,6 +22,16 @@ export const exchangeOf = (call: Call): Exchange | undefined =>
 const isExchange = (value: unknown): value is Exchange =>
   typeof value === 'object' && value !== null && 'context' in value && 'tasks' in value
 
-/** Declared with each request, and in the 2026 era only: 2025's tasks were another thing. */
+/** What a client of the 2026 era says of itself with every request. */
+type Envelope = {
+  readonly [CLIENT_INFO_META_KEY]?: { readonly name?: unknown; readonly version?: unknown }
+  readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities
+}
+
+const envelopeOf = ({ mcpReq }: ServerContext): Envelope => mcpReq.envelope ?? {}
+
+export const clientInfoOf = (context: ServerContext) => envelopeOf(context)[CLIENT_INFO_META_KEY]
+
+/** The 2025 era's tasks were another thing, so its clients take none. */
 export const takesTasks = (context: ServerContext): boolean =>
-  context.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY]?.extensions?.[tasksExtension] !== undefined
+  envelopeOf(context)[CLIENT_CAPABILITIES_META_KEY]?.extensions?.[tasksExtension] !== undefined

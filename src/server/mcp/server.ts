@@ -1,4 +1,9 @@
-import { mergeCapabilities, ProtocolError, Server } from '@modelcontextprotocol/server'
+import {
+  mergeCapabilities,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server'
 import type {
   CallToolRequest,
   CallToolResult,
@@ -8,7 +13,6 @@ import type {
   ServerContext,
   ServerOptions,
 } from '@modelcontextprotocol/server'
-import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server'
 import type { Caller } from '#base/caller.ts'
 import type { Client } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
@@ -19,7 +23,7 @@ import type { Catalogue, Dispatch } from '#dispatch'
 import type { Identity, Presented } from '#identity'
 import type { createInFlight } from '../limits.ts'
 import { toFault, toProtocolError, toResult } from './answer.ts'
-import { exchangeFor, tasksExtension } from './exchange.ts'
+import { clientInfoOf, exchangeFor, tasksExtension } from './exchange.ts'
 import { attachTasks } from './tasks.ts'
 import type { TaskSource } from './tasks.ts'
 import { pageOf } from './wire.ts'
@@ -64,7 +68,10 @@ export type ServerDeps = {
   readonly tasks?: TaskSource
 }
 
-type Running = { readonly inFlight: ReturnType<typeof createInFlight>; readonly calls: Set<Promise<unknown>> }
+type Running = {
+  readonly inFlight: ReturnType<typeof createInFlight>
+  readonly calls: Set<Promise<unknown>>
+}
 
 /**
  * Makes the SDK's low-level Server over our own catalogue. The newer HTTP era asks for one per request, so
@@ -111,8 +118,12 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
     const { name, arguments: given = {} } = request.params
     // Tokens go no further than this door.
     const { agent_token: _, ...args } = given
-    const found = catalogue.find(name)
-    const tool = found && isIn(link.view, found) ? found : undefined
+    const tool = catalogue.find(name)
+    if (tool && !isIn(link.view, tool))
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `${name} is not a tool of ${link.view.toolset}. All that you may use are at /mcp.`,
+      )
     let leave: (() => void) | undefined
     const lifeline = lifelineOf(context)
     link.busy += 1
@@ -120,7 +131,7 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
       const caller = await callerOf(server, link, context, given)
       leave = enter(link.credentials(context).principal ?? `${caller.kind}:${caller.id}`)
       const work = dispatch({
-        tool: tool || !found ? name : `${link.view.toolset}/${name}`,
+        tool: name,
         arguments: args,
         caller,
         signal: lifeline.signal,
@@ -160,13 +171,14 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
     const { principal: _, ...credentials } = link.credentials(context)
     const agentId = args['agent_id'] ?? args['agent']
     const agentToken = args['agent_token']
+    const client = clientOf(server, link, context)
     return identity.identify({
       door: 'mcp',
       ...credentials,
       ...(typeof agentId === 'string' && { agentId }),
       ...(typeof agentToken === 'string' && { agentToken }),
       ...(link.session !== undefined && { session: link.session }),
-      client: clientOf(server, link, context),
+      ...(client && { client }),
     })
   }
 
@@ -206,10 +218,14 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
 const isIn = ({ toolset }: View, tool: Tool) => toolset === undefined || tool.toolset === toolset
 
 /** What the other side says of itself: shown, never trusted, and short. */
-function clientOf(server: Server, { transport }: Link, { mcpReq }: ServerContext): Client {
-  const { name, version } = mcpReq.envelope?.[CLIENT_INFO_META_KEY] ??
-    server.getClientVersion() ?? { name: 'unknown', version: '' }
-  return { name: name.slice(0, 100), version: version.slice(0, 50), transport }
+function clientOf(server: Server, { transport }: Link, context: ServerContext): Client | undefined {
+  const { name, version } = clientInfoOf(context) ?? server.getClientVersion() ?? {}
+  if (typeof name !== 'string') return undefined
+  return {
+    name: name.slice(0, 100),
+    version: typeof version === 'string' ? version.slice(0, 50) : '',
+    transport,
+  }
 }
 
 /**

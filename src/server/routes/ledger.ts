@@ -5,7 +5,7 @@ import type { Env } from '../guards.ts'
 import type { HttpDeps } from '../http.ts'
 
 const whole = z.coerce.number().int().nonnegative()
-const pageQuery = z.object({
+const pageQuery = z.strictObject({
   after: whole.default(0),
   limit: whole.max(1000).default(100),
   newest: z.stringbool().default(false),
@@ -25,8 +25,17 @@ export function ledgerRoutes({ ledger }: HttpDeps): Hono<Env> {
     await next()
   })
   routes.get('/', async (c) => {
-    const { newest, type, payloads, ...page } = pageQuery.parse(c.req.query())
-    const entries = await ledger.find({ ...page, types: type ? [type] : undefined, newestFirst: newest })
+    const asked = pageQuery.safeParse(c.req.query())
+    if (!asked.success)
+      throw new CoworkError('invalid_input', `The query is not understood: ${z.prettifyError(asked.error)}`, {
+        hint: 'It takes after, limit (up to 1000), newest, payloads, type and actor.',
+      })
+    const { newest, type, payloads, ...page } = asked.data
+    const entries = await ledger.find({
+      ...page,
+      types: type ? [type] : undefined,
+      newestFirst: newest,
+    })
     return c.json({
       size: await ledger.size(),
       entries: newest ? entries.toReversed() : entries,
@@ -38,7 +47,10 @@ export function ledgerRoutes({ ledger }: HttpDeps): Hono<Env> {
   )
   routes.get('/:seq/proof', async (c) => {
     const seq = whole.safeParse(c.req.param('seq'))
-    if (!seq.success) throw new CoworkError('invalid_input', 'An entry is named by its number.')
+    if (!seq.success)
+      throw new CoworkError('invalid_input', 'An entry is named by its number.', {
+        hint: '`cowork audit tail` shows the numbers.',
+      })
     return c.json(await ledger.prove(seq.data))
   })
   return routes

@@ -9,10 +9,10 @@ import { readJson } from '../limits.ts'
 const callBody = z.strictObject({ arguments: z.record(z.string(), z.unknown()).default({}) })
 
 /** The people's way to call a tool: the same dispatch, another door. */
-export function toolRoutes({ dispatch, limits }: HttpDeps): Hono<Env> {
+export function toolRoutes({ dispatch, bodyBytes }: HttpDeps): Hono<Env> {
   const routes = new Hono<Env>()
   routes.post('/:name/call', async (c) => {
-    const body = callBody.safeParse(await readJson(c.req.raw, limits.bodyBytes))
+    const body = callBody.safeParse(await readJson(c.req.raw, bodyBytes))
     if (!body.success)
       throw new CoworkError('invalid_input', 'The body is not {"arguments": {…}}.', {
         hint: 'Put what the tool takes under "arguments".',

@@ -1,0 +1,93 @@
+// `npm run bench [name…] [--write]`: runs the scripts of this folder in turn and prints one table.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { arch, cpus, loadavg, platform, release, totalmem } from 'node:os'
+import { basename } from 'node:path'
+import { markdownTable, plainTable } from './harness.ts'
+import type { Finding } from './harness.ts'
+
+/** A script is meant to take a minute at most; one that hangs must not hold the others up. */
+const patience = 180_000
+
+const args = process.argv.slice(2)
+const isWriting = args.includes('--write')
+const wanted = args.filter((arg) => arg !== '--write').map((arg) => arg.toLowerCase())
+
+/** `n6`, `n06` and any part of the file's name all mean `n06-….ts`. */
+function isWanted(file: string): boolean {
+  const name = basename(file, '.ts')
+  return (
+    wanted.length === 0 ||
+    wanted.some(
+      (word) => name.startsWith(`${word.replace(/^n(\d)$/, 'n0$1')}-`) || name.includes(word),
+    )
+  )
+}
+
+const load = () =>
+  loadavg()
+    .map((value) => value.toFixed(1))
+    .join(' ')
+
+function machine(): string {
+  const [cpu] = cpus()
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`
+  const system = `${platform()} ${release()} ${arch()}`
+  return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}, ${memory}, ${system}, Node ${process.version}`
+}
+
+async function runScript(file: string): Promise<Finding[] | undefined> {
+  console.log(`── ${basename(file, '.ts')}: ${/^\/\/ (.*)/m.exec(readFileSync(file, 'utf8'))?.[1]}`)
+  const child = fork(file)
+  const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+  let findings: Finding[] | undefined
+  child.on('message', (message) => (findings = message as Finding[]))
+  const [code] = (await once(child, 'exit')) as [number | null]
+  clearTimeout(timer)
+  return code === 0 ? findings : undefined
+}
+
+const files = globSync('bench/n*.ts').toSorted().filter(isWanted)
+if (files.length === 0) {
+  console.error(
+    `No bench is named ${wanted.join(', ')}. There are: ${globSync('bench/n*.ts')
+      .toSorted()
+      .map((file) => basename(file, '.ts'))
+      .join(', ')}`,
+  )
+  process.exit(1)
+}
+
+const before = load()
+console.log(`${machine()}\nload ${before}\n`)
+const findings: Finding[] = []
+const broken: string[] = []
+for (const file of files) {
+  const found = await runScript(file)
+  if (found) findings.push(...found)
+  else broken.push(basename(file, '.ts'))
+}
+
+const short = findings.filter(({ met }) => !met)
+console.log(
+  `${plainTable(findings)}\n\n${findings.length - short.length} pass, ${short.length} fall short; load ${before} before, ${load()} after`,
+)
+if (broken.length > 0) {
+  console.log(`Could not be measured: ${broken.join(', ')}`)
+  process.exitCode = 1
+}
+
+if (isWriting && broken.length === 0) {
+  const text = `# Benchmarks
+
+Written by \`npm run bench -- --write\` on ${new Date().toISOString().slice(0, 10)}; the goals are in [spec/numbers.md](spec/numbers.md).
+Medians of interleaved rounds; "beside" is the peer or the floor measured in the same run.
+
+${machine()}; load ${before} before, ${load()} after.
+
+${markdownTable(findings)}
+`
+  writeFileSync('docs/benchmarks.md', text)
+  console.log('wrote docs/benchmarks.md')
+}

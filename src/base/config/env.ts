@@ -1,0 +1,88 @@
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { CoworkError } from '#base/errors.ts'
+import type { ConfigPath } from './shape.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A value that wins over the file: where it goes, and where a person set it. */
+export type Override = { path: ConfigPath; value: unknown; origin: string }
+
+/** Folders that relative and `~` paths count from. */
+export type Folders = { home: string; cwd: string }
+
+/** The one place that reads `process.env`; everything else is handed an Environment. */
+export const currentEnvironment = (): Environment => process.env
+
+export const currentFolders = (): Folders => ({ home: homedir(), cwd: process.cwd() })
+
+type Variable = { name: string; path: ConfigPath; upOnly?: true; read?: (value: string) => unknown }
+
+const logLevels: Record<string, string> = {
+  warning: 'warn',
+  critical: 'error',
+  fatal: 'error',
+  trace: 'debug',
+}
+const lowerCase = (value: string) => value.toLowerCase()
+const logLevel = (value: string) => logLevels[lowerCase(value)] ?? lowerCase(value)
+
+const variables: readonly Variable[] = [
+  // These three names are everybody's: a bridge that a client starts inherits them by accident (SV6).
+  { name: 'TRANSPORT', path: ['server', 'transport'], upOnly: true, read: lowerCase },
+  { name: 'PORT', path: ['server', 'port'], upOnly: true },
+  { name: 'LOG_LEVEL', path: ['server', 'log_level'], upOnly: true, read: logLevel },
+  { name: 'WORKSPACE_PATH', path: ['workspace', 'path'] },
+  { name: 'GRANTS_DB_PATH', path: ['grants', 'database'] },
+  { name: 'AUDIT_LOG_PATH', path: ['audit', 'log_path'] },
+  { name: 'TEMP_CLEANUP_DAYS', path: ['cleanup', 'temp_retention_days'] },
+  { name: 'WORKSYNC_DATA_ROOT', path: ['work', 'data_root'] },
+  { name: 'WORKSYNC_HOST', path: ['work', 'host'] },
+  { name: 'WORKSYNC_PORT', path: ['work', 'port'] },
+  { name: 'WORKSYNC_PORT', path: ['work', 'listen'], read: () => true },
+  { name: 'WORKSYNC_AUTO_SYNC', path: ['work', 'auto_sync'] },
+  { name: 'WORKSYNC_SYNC_DEBOUNCE', path: ['work', 'sync_debounce'] },
+  { name: 'WORKSYNC_API_KEY', path: ['work', 'api_key'] },
+]
+
+/** The seeds' variables as overrides. `forUp` is true for `cowork up` and `npm start` only. */
+export function fromEnvironment(env: Environment, { forUp }: { forUp: boolean }): Override[] {
+  return variables
+    .filter((it) => forUp || !it.upOnly)
+    .flatMap(({ name, path, read }) => {
+      const value = env[name]
+      return value
+        ? [{ path, value: read ? read(value) : value, origin: `environment variable ${name}` }]
+        : []
+    })
+}
+
+/** Who a client started by hand says it is (I5, I7, I13); never part of the configuration. */
+export function callerFromEnvironment(env: Environment) {
+  return {
+    agentId: env['AGENT_ID'] || undefined,
+    sessionId: env['SESSION_ID'] || undefined,
+    token: env['COWORK_TOKEN'] || undefined,
+  }
+}
+
+export const stateDirectory = (env: Environment, folders: Folders): string =>
+  expandPath(env['COWORK_STATE_DIR'] || '~/.cowork', folders.home, folders.cwd)
+
+export const mcpSettingsFile = (env: Environment, folders: Folders): string => {
+  const named = env['COWORK_MCP_SETTINGS_PATH']
+  if (named) return expandPath(named, folders.home, folders.cwd)
+  return join(stateDirectory(env, folders), 'mcp-settings.json')
+}
+
+export function expandPath(path: string, home: string, base: string): string {
+  if (/^~[^/\\]/.test(path))
+    throw new CoworkError(
+      'config_invalid',
+      `Cannot find the folder ${path}: only ~/ is understood.`,
+      {
+        hint: 'Write the path in full.',
+      },
+    )
+  return path.startsWith('~') ? resolve(home, `.${path.slice(1)}`) : resolve(base, path)
+}

@@ -1,0 +1,204 @@
+import { readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CoworkError, messageOf } from '#base/errors.ts'
+import type { Environment, Folders, Override } from './env.ts'
+import {
+  currentEnvironment,
+  currentFolders,
+  expandPath,
+  fromEnvironment,
+  mcpSettingsFile,
+  stateDirectory,
+} from './env.ts'
+import type { Finding } from './findings.ts'
+import { dotted, findingsIn } from './findings.ts'
+import type { Config } from './schema.ts'
+import { configSchema } from './schema.ts'
+import type { ConfigPath } from './shape.ts'
+import { isPath, mapMarked, takesType } from './shape.ts'
+import { readYaml } from './yaml.ts'
+
+export type LoadOptions = Partial<Folders> & {
+  /** `--config`; otherwise `cowork.yaml` in the state directory, which may be missing. */
+  file?: string | undefined
+  /** From the command line; one whose value is undefined was not given. */
+  flags?: readonly Override[] | undefined
+  env?: Environment | undefined
+  /** True for `cowork up` and `npm start`, which alone read PORT, TRANSPORT and LOG_LEVEL (SV6). */
+  forUp?: boolean | undefined
+}
+
+export type LoadedConfig = {
+  readonly config: Config
+  readonly paths: { readonly state: string; readonly config: string; readonly mcpSettings: string }
+  /** What took part: the file if there is one, then the variables and flags that won over it. */
+  readonly sources: readonly string[]
+}
+
+/** `file` names the variable or flag when the value did not come from a file; there are no lines then. */
+export type ConfigProblem = {
+  file: string
+  line?: number
+  column?: number
+  path: string
+  message: string
+}
+
+/** flags > environment > file > defaults (SV5). Refuses with every problem at once, each at its place. */
+export function loadConfig(options: LoadOptions = {}): LoadedConfig {
+  const env = options.env ?? currentEnvironment()
+  const folders = { ...currentFolders(), ...options }
+  const { home, cwd } = folders
+  const state = stateDirectory(env, folders)
+  const path = options.file ? expandPath(options.file, home, cwd) : join(state, 'cowork.yaml')
+  const source = readConfigFile(path, options.file !== undefined)
+  const overrides = [
+    ...fromEnvironment(env, { forUp: options.forUp ?? false }),
+    ...(options.flags ?? []),
+  ]
+    .filter((it) => it.value !== undefined)
+    .map(typed)
+
+  const written = checked(path, source ?? '', overrides)
+  const inFile = mapMarked('x-path', written, (text) => expandPath(text, home, dirname(path)))
+  const merged = overrides.reduce((input, it) => {
+    const value = isPath(it.path) ? expandPath(String(it.value), home, cwd) : it.value
+    return put(input, it.path, value)
+  }, inFile)
+  const config = mapMarked('x-path', configSchema.parse(merged), (text) =>
+    expandPath(text, home, state),
+  )
+  return {
+    config: frozen(config),
+    paths: { state, config: path, mcpSettings: mcpSettingsFile(env, folders) },
+    sources: [...(source === undefined ? [] : [path]), ...overrides.map((it) => it.origin)],
+  }
+}
+
+/** What the file says, once it and everything on top of it are known to be right. */
+function checked(file: string, source: string, overrides: readonly Override[]): unknown {
+  const yaml = readYaml(source)
+  if (yaml.problems.length > 0)
+    throw invalid(yaml.problems.map((it) => ({ file, path: '', ...it })))
+
+  const written = withoutEmptySections(yaml.value)
+  const inFile = ({ path, at, message }: Finding): ConfigProblem => ({
+    file,
+    ...yaml.place(path, at),
+    path: dotted(path),
+    message,
+  })
+  const own = findingsIn(written)
+  const onTop =
+    overrides.length === 0
+      ? []
+      : findingsIn(overrides.reduce((to, it) => put(to, it.path, it.value), written))
+  const problems = [
+    ...own.map(inFile),
+    ...onTop
+      .filter((it) => !own.some((known) => known.message === it.message))
+      .map((it) => {
+        const cause = overrides.findLast((one) =>
+          one.path.every((key, index) => it.path[index] === key),
+        )
+        return cause
+          ? { file: cause.origin, path: dotted(it.path), message: it.message }
+          : inFile(it)
+      }),
+  ]
+  if (problems.length > 0) throw invalid(problems)
+  return written
+}
+
+const largestFile = 1024 * 1024
+
+function readConfigFile(path: string, named: boolean): string | undefined {
+  try {
+    const about = statSync(path)
+    if (!about.isFile()) throw new Error('it is not a file')
+    if (about.size > largestFile) throw new Error(`it is larger than ${largestFile} bytes`)
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+  } catch (cause) {
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
+    if (missing && !named) return undefined
+    throw new CoworkError(
+      'config_unreadable',
+      `Cannot read the configuration ${path}: ${messageOf(cause)}.`,
+      {
+        hint: named
+          ? 'Check the path given with --config.'
+          : 'Make the file readable for this user, or move it away to start with defaults.',
+        details: { file: path },
+        cause,
+      },
+    )
+  }
+}
+
+/** `agents:` with all its items commented out says nothing, so it is as good as not there. */
+function withoutEmptySections(value: unknown): unknown {
+  if (value === null || value === undefined) return {}
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).filter(([, section]) => section !== null))
+}
+
+/** Variables and flags arrive as text; the schema says what they stand for. */
+function typed(it: Override): Override {
+  const { path, value } = it
+  if (typeof value !== 'string') return it
+  if (takesType(path, 'boolean') && Object.hasOwn(booleans, value.toLowerCase()))
+    return { ...it, value: booleans[value.toLowerCase()] }
+  const isNumber = takesType(path, 'integer') || takesType(path, 'number')
+  return isNumber && /^-?\d+(\.\d+)?$/.test(value) ? { ...it, value: Number(value) } : it
+}
+
+const booleans: Record<string, boolean> = {
+  true: true,
+  1: true,
+  yes: true,
+  on: true,
+  false: false,
+  0: false,
+  no: false,
+  off: false,
+}
+
+function put(input: unknown, path: ConfigPath, value: unknown): unknown {
+  const [key, ...rest] = path
+  if (key === undefined) return value
+  // `grants` may be a list (seed 004); a value set beside it turns it into the object form.
+  const at = Array.isArray(input) ? { entries: input } : isRecord(input) ? input : {}
+  return { ...at, [key]: put(Reflect.get(at, key), rest, value) }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const mostShown = 20
+
+function invalid(problems: readonly ConfigProblem[]): CoworkError {
+  const lines = problems
+    .slice(0, mostShown)
+    .map(
+      ({ file, line, column, message }) =>
+        `${line === undefined ? file : `${file}:${line}:${column}`}: ${message}`,
+    )
+  const more = problems.length > mostShown ? [`and ${problems.length - mostShown} more`] : []
+  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
+  return new CoworkError(
+    'config_invalid',
+    [`The configuration has ${count}.`, ...lines, ...more].join('\n'),
+    {
+      hint: 'Correct what is named and start again; docs/config.schema.json lists every key.',
+      details: { problems: problems.slice(0, 100) },
+    },
+  )
+}
+
+export function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const child of Object.values(value)) frozen(child)
+  }
+  return value
+}

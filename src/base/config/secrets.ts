@@ -1,0 +1,93 @@
+import type { Environment } from './env.ts'
+import { dotted } from './findings.ts'
+import { isReference } from './kinds.ts'
+import { frozen } from './load.ts'
+import type { Config } from './schema.ts'
+import type { SecretOptions } from './secret-sources.ts'
+import { resolveReference } from './secret-sources.ts'
+import type { ConfigPath } from './shape.ts'
+import { mapMarked } from './shape.ts'
+
+export type ResolvedSecrets = {
+  config: Config
+  /** Every secret value now in memory, for redaction. */
+  secrets: string[]
+  warnings: string[]
+}
+
+/** The texts behind the references of a configuration, by reference: what a terminal hands to the daemon it starts. */
+export type SecretValues = Record<string, string>
+
+/** Resolves every secret of the configuration, one after the other, so that prompts do not mix (I8). */
+export async function resolveSecrets(
+  config: Config,
+  options: SecretOptions = {},
+): Promise<ResolvedSecrets> {
+  const { values, warnings } = await readSecrets(config, options)
+  return { ...applySecrets(config, values), warnings }
+}
+
+export async function readSecrets(
+  config: Config,
+  options: SecretOptions = {},
+): Promise<{ values: SecretValues; warnings: string[] }> {
+  const references = new Map<string, ConfigPath>()
+  mapMarked('x-secret', config, (text, path) => {
+    if (isReference(text) && !references.has(text)) references.set(text, path)
+    return text
+  })
+  const warnings: string[] = []
+  const values: [string, string][] = []
+  for (const [reference, path] of references)
+    values.push([reference, await resolveReference(reference, dotted(path), options, warnings)])
+  return { values: Object.fromEntries(values), warnings }
+}
+
+export function applySecrets(
+  config: Config,
+  values: SecretValues,
+): Omit<ResolvedSecrets, 'warnings'> {
+  const secrets = new Set<string>()
+  const resolved = mapMarked('x-secret', config, (text) => {
+    const value = Object.hasOwn(values, text) ? (values[text] ?? text) : text
+    for (const part of [value, ...passwordsIn(value)]) secrets.add(part)
+    return value
+  })
+  return { config: frozen(resolved), secrets: [...secrets] }
+}
+
+/** Values of an env file or of the environment that are references, resolved; the rest stays. */
+export async function resolveEnvironment(
+  env: Environment,
+  options: SecretOptions = {},
+): Promise<{ env: Record<string, string>; secrets: string[]; warnings: string[] }> {
+  const warnings: string[] = []
+  const secrets: string[] = []
+  const entries: [string, string][] = []
+  for (const [name, value = ''] of Object.entries(env)) {
+    if (!isReference(value)) {
+      entries.push([name, value])
+      continue
+    }
+    const secret = await resolveReference(value, name, options, warnings)
+    secrets.push(secret)
+    entries.push([name, secret])
+  }
+  return { env: Object.fromEntries(entries), secrets, warnings }
+}
+
+/** A database address is a secret as a whole; its password may also turn up alone in a driver's message. */
+function passwordsIn(value: string): string[] {
+  if (!/^\w+:\/\/\S+@/.test(value) || !URL.canParse(value)) return []
+  const { password } = new URL(value)
+  // A short one, such as the user's name again, would blank ordinary words in every log line.
+  return password.length < 8 ? [] : [password, safelyDecoded(password)]
+}
+
+function safelyDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

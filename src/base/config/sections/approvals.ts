@@ -1,0 +1,128 @@
+import * as z from 'zod'
+import { duration, httpUrl, name, port, secret, text, timeOfDay } from '../kinds.ts'
+
+export const approvals = z
+  .strictObject({
+    ttl: duration
+      .prefault('7d')
+      .describe(
+        'Time after which an undecided proposal or grant request expires, which is a refusal. Default 7d.',
+      ),
+    plan_ttl: duration
+      .prefault('24h')
+      .describe('Time after which an undecided plan or intercepted call expires. Default 24h.'),
+    token_ttl: duration
+      .prefault('10m')
+      .describe('Life of the single-use token of an approved plan. Default 10m.'),
+    call_ttl: duration
+      .prefault('1h')
+      .describe(
+        'Time in which an approved call may be claimed, once, by the agent that asked. Default 1h.',
+      ),
+    undo_hold: duration
+      .prefault('8s')
+      .describe(
+        'Time a bulk or high-risk approval waits before it is released, so that it can be undone. Default 8s.',
+      ),
+    every_write: z
+      .boolean()
+      .default(false)
+      .describe('Ask a person before every write, inside the workspace too. Default false.'),
+  })
+  .prefault({})
+  .describe('Questions that wait for a person. Nothing is ever approved by time passing.')
+
+const channelBase = { id: name.describe('Name of the channel, used by rules.') }
+
+const channel = z.discriminatedUnion('type', [
+  z.strictObject({
+    ...channelBase,
+    type: z.literal('desktop').describe('Notification of this desktop.'),
+  }),
+  z.strictObject({
+    ...channelBase,
+    type: z.literal('webhook').describe('Signed POST (Standard Webhooks).'),
+    url: httpUrl.describe('Where to post.'),
+    secret: secret.describe('Signing secret, whsec_…'),
+  }),
+  z.strictObject({
+    ...channelBase,
+    type: z.literal('slack').describe('Slack incoming webhook; carries a link only.'),
+    url: secret.describe('Address of the incoming webhook.'),
+  }),
+  z.strictObject({
+    ...channelBase,
+    type: z.literal('telegram').describe('Telegram bot; its buttons decide low risk only.'),
+    token: secret.describe('Token of the bot.'),
+  }),
+  z.strictObject({
+    ...channelBase,
+    type: z.literal('email').describe('Mail over SMTP; carries a link only.'),
+    host: text('a host name', /^[\w.:-]+$/).describe('SMTP server.'),
+    port: port.default(587).describe('SMTP port. Default 587.'),
+    user: name.optional().describe('SMTP user.'),
+    password: secret.optional().describe('SMTP password.'),
+    from: text('a mail address', /^\S+@\S+$/).describe('Sender.'),
+    to: z
+      .array(text('a mail address', /^\S+@\S+$/))
+      .min(1)
+      .describe('Receivers.'),
+  }),
+  z.strictObject({
+    ...channelBase,
+    type: z.literal('ntfy').describe('ntfy topic; carries a link only.'),
+    server: httpUrl.default('https://ntfy.sh').describe('Server. Default https://ntfy.sh.'),
+    topic: secret.describe('Topic; whoever knows it can read along.'),
+    token: secret.optional().describe('Access token.'),
+  }),
+])
+
+const kinds = ['proposal', 'plan', 'grant', 'call', 'handoff', 'finding'] as const
+
+export const notify = z
+  .strictObject({
+    channels: z.array(channel).default([]).describe('Ways to reach people besides the console.'),
+    rules: z
+      .array(
+        z.strictObject({
+          kinds: z
+            .array(z.enum(kinds))
+            .optional()
+            .describe('Kinds the rule is about. Default: all.'),
+          risks: z
+            .array(z.enum(['low', 'normal', 'high']))
+            .optional()
+            .describe('Risk classes the rule is about. Default: all.'),
+          channels: z.array(name).min(1).describe('Channels told at once, by id.'),
+          escalate_after: duration
+            .optional()
+            .describe(
+              'Time without a decision after which `escalate_to` is told too. Default: never.',
+            ),
+          escalate_to: z
+            .array(name)
+            .default([])
+            .describe('Channels told when nobody decided in time, by id.'),
+        }),
+      )
+      .default([])
+      .describe(
+        'Who is told about what. The first rule that fits applies; with no rules every channel is told.',
+      ),
+    quiet_hours: z
+      .strictObject({
+        from: timeOfDay.describe('Start, local time.'),
+        to: timeOfDay.describe('End, local time.'),
+        except_high_risk: z
+          .boolean()
+          .default(true)
+          .describe('High risk is told all the same. Default true.'),
+      })
+      .optional()
+      .describe('Hours in which messages wait.'),
+    digest: duration
+      .optional()
+      .describe('Gather low-risk messages and send them this often. Default: at once.'),
+  })
+  .prefault({})
+  .describe('How people are told that something waits.')

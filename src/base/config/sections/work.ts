@@ -1,0 +1,61 @@
+import * as z from 'zod'
+import { duration, path, port, secret, text, whole } from '../kinds.ts'
+
+export const work = z
+  .strictObject({
+    data_root: path
+      .default('~/.worksync')
+      .describe('Folder of the work data: registry, projects, guidance. Default ~/.worksync.'),
+    vault_path: path
+      .optional()
+      .describe('Folder of the generated Obsidian vault. Default vault in the data root.'),
+    listen: z
+      .boolean()
+      .default(false)
+      .describe('Open a second listener that serves only the work tools at /mcp. Default false.'),
+    host: text('a host name or address', /^[\w.:%[\]-]+$/)
+      .default('127.0.0.1')
+      .describe('Address of the second listener. Default 127.0.0.1.'),
+    port: port.default(8321).describe('Port of the second listener. Default 8321.'),
+    api_key: secret
+      .optional()
+      .describe('Shared key accepted for the work tools, best as a reference. Default: none.'),
+    auto_sync: z
+      .boolean()
+      .default(true)
+      .describe('Regenerate the vault after changes. Default true.'),
+    sync_debounce: duration
+      .prefault('2s')
+      .describe('Quiet time after the last change before the vault is regenerated. Default 2s.'),
+    lease_ttl: duration
+      .prefault('15m')
+      .describe('How long a claimed story stays claimed without a heartbeat. Default 15m.'),
+    reserved_paths: z
+      .enum(['warn', 'refuse'])
+      .default('warn')
+      .describe(
+        'What happens when another agent writes to the paths of a claimed story. Default warn.',
+      ),
+  })
+  .prefault({})
+  .describe('Projects, sprints, stories and backlog.')
+
+export const jobs = z
+  .strictObject({
+    auto_approve: z
+      .boolean()
+      .default(false)
+      .describe('Let trust approve low-risk plans without a person. Default false.'),
+    bulk_limit: whole(1)
+      .default(100)
+      .describe('Moved or trashed items above which a plan is always high risk. Default 100.'),
+    lease_seconds: whole(3, 3600)
+      .default(30)
+      .describe('How long a worker holds a job without a heartbeat, in seconds. Default 30.'),
+    on_stale: z
+      .enum(['stop', 'skip'])
+      .default('stop')
+      .describe('What a job does with a step whose file changed since planning. Default stop.'),
+  })
+  .prefault({})
+  .describe('Plans and their execution.')

@@ -1,0 +1,87 @@
+import { readFileSync, statSync } from 'node:fs'
+import { CoworkError } from '#base/errors.ts'
+import type { StatePaths } from '#base/state.ts'
+import { errorOf, runningDaemon } from './daemon.ts'
+import type { Problem } from './exit.ts'
+import { version } from './version.ts'
+
+export type Client = ReturnType<typeof createClient>
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+const patience = 30_000
+
+/** Speaks HTTP to the daemon of one state folder, as its owner (I10). */
+export function createClient({ paths, env }: { paths: StatePaths; env: NodeJS.ProcessEnv }) {
+  async function request(path: string, body?: object): Promise<unknown> {
+    // The lock first: on the port of a daemon that died, anybody may listen, and we carry the owner's token.
+    const daemon = runningDaemon(paths)
+    if (!daemon) throw notRunning(paths)
+    const headers = {
+      authorization: `Bearer ${tokenOf(paths, env)}`,
+      'user-agent': `cowork-cli/${version()}`,
+      ...(body && { 'content-type': 'application/json' }),
+    }
+    const response = await fetch(`http://127.0.0.1:${daemon.port}${path}`, {
+      headers,
+      signal: AbortSignal.timeout(patience),
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    }).catch((cause: unknown) => {
+      throw unreachable(paths, cause)
+    })
+    const answer = (await response.json().catch(() => ({}))) as { error?: Problem }
+    if (!response.ok)
+      throw errorOf(
+        answer.error ?? { code: 'internal', message: `The daemon answered ${response.status}.` },
+      )
+    return answer
+  }
+
+  return {
+    /** Calls a tool by the path every call takes. The daemon has checked the output by its own schema. */
+    async call<Output>(tool: string, args: object = {}): Promise<Output> {
+      const answer = await request(`/api/tools/${encodeURIComponent(tool)}/call`, { arguments: args })
+      return (answer as { output: Output }).output
+    },
+    async get<Answer>(path: string, query: Query = {}): Promise<Answer> {
+      const given = Object.entries(query).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, String(value)]],
+      )
+      const search = given.length > 0 ? `?${new URLSearchParams(given)}` : ''
+      return (await request(`${path}${search}`)) as Answer
+    },
+  }
+}
+
+/** The owner's file; where there is none, as for a daemon in a container, the token of the environment. */
+function tokenOf(paths: StatePaths, env: NodeJS.ProcessEnv): string {
+  const file = statSync(paths.ownerToken, { throwIfNoEntry: false })
+  if (!file) {
+    if (env['COWORK_TOKEN']) return env['COWORK_TOKEN']
+    throw new CoworkError('auth_error', `There is no token to act as the owner: ${paths.ownerToken} is missing.`, {
+      hint: 'Restart the daemon as this user, or set COWORK_TOKEN.',
+    })
+  }
+  if (process.platform !== 'win32' && (file.mode & 0o077) !== 0)
+    throw new CoworkError('owner_token_unsafe', `Other users can read ${paths.ownerToken}.`, {
+      hint: `Close it with \`chmod 600 ${paths.ownerToken}\`.`,
+    })
+  return readFileSync(paths.ownerToken, 'utf8').trim()
+}
+
+export const notRunning = (paths: StatePaths): CoworkError =>
+  new CoworkError('daemon_not_running', `No daemon runs on ${paths.dir}.`, {
+    hint: 'Start it with `cowork up -d`.',
+  })
+
+function unreachable(paths: StatePaths, cause: unknown): CoworkError {
+  if (cause instanceof Error && cause.name === 'TimeoutError')
+    return new CoworkError('timeout', `The daemon did not answer within ${patience / 1000} seconds.`, {
+      hint: `Its log is ${paths.log}.`,
+      cause,
+    })
+  return new CoworkError('daemon_not_running', `The daemon on ${paths.dir} does not answer.`, {
+    hint: `It may be starting or ending: try again. Its log is ${paths.log}.`,
+    cause,
+  })
+}

@@ -1,0 +1,61 @@
+import { CoworkError, messageOf } from '#base/errors.ts'
+
+/** What a script learns from the exit code alone (K3). */
+export const exitCode = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  auth: 4,
+  denied: 5,
+  needsApproval: 6,
+  expired: 7,
+  notRunning: 8,
+  timeout: 124,
+  interrupted: 130,
+} as const
+export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
+
+/** Error codes by what the caller can do about them; a code that is in no row has simply failed. */
+const codesOf: readonly (readonly [ExitCode, readonly string[]])[] = [
+  [exitCode.usage, ['usage', 'invalid_input', 'invalid_agent_id', 'ambiguous_id']],
+  [exitCode.notFound, ['not_found', 'unknown_tool']],
+  [
+    exitCode.auth,
+    ['auth_error', 'too_many_attempts', 'human_required', 'agent_required', 'owner_token_unsafe'],
+  ],
+  [exitCode.denied, ['denied', 'scope_missing', 'halted', 'host_refused', 'origin_refused']],
+  [exitCode.needsApproval, ['needs_approval', 'approval_required', 'waiting']],
+  [exitCode.expired, ['expired', 'hash_mismatch', 'plan_changed']],
+  [exitCode.notRunning, ['daemon_not_running']],
+  [exitCode.timeout, ['timeout']],
+  [exitCode.interrupted, ['interrupted']],
+]
+
+const byErrorCode = new Map(codesOf.flatMap(([exit, codes]) => codes.map((code) => [code, exit])))
+
+export const exitCodeOf = (error: unknown): ExitCode =>
+  (error instanceof CoworkError && byErrorCode.get(error.code)) || exitCode.failed
+
+export type Problem = { code: string; message: string; hint?: string }
+
+/** An error as people read it. What the system refused needs no stack; a bug does. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof CoworkError) {
+    const { code, message, hint } = error
+    return { code, message, ...(hint && { hint }) }
+  }
+  if (isSystemError(error)) return { code: error.code.toLowerCase(), message: error.message }
+  const message = error instanceof Error && error.stack ? error.stack : messageOf(error)
+  return { code: 'internal', message: `This is a fault in cowork. ${message}` }
+}
+
+export const usage = (message: string, hint?: string): CoworkError =>
+  new CoworkError('usage', message, hint ? { hint } : {})
+
+/** What the operating system said no to, such as EACCES: it has a code and a number. */
+export const isSystemError = (error: unknown): error is Error & { code: string } =>
+  error instanceof Error &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  ('errno' in error || error.code.startsWith('ERR_SOCKET'))

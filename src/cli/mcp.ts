@@ -1,0 +1,111 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { callerFromEnvironment } from '#base/config/env.ts'
+import { CoworkError } from '#base/errors.ts'
+import { isLocked } from '#base/state.ts'
+import type { StatePaths } from '#base/state.ts'
+import { startDetached } from './daemon.ts'
+import { exitCode, usage } from './exit.ts'
+import type { ExitCode } from './exit.ts'
+
+export type BridgeOptions = {
+  readonly paths: StatePaths
+  readonly env: NodeJS.ProcessEnv
+  readonly agent?: string | undefined
+  /** What a daemon is started with if none runs. */
+  readonly upArgs: readonly string[]
+  readonly stdin: NodeJS.ReadableStream
+  readonly stdout: NodeJS.WritableStream
+}
+
+const patience = 20_000
+const lastAnswers = 5000
+
+/** A byte pipe between a client's stdio and the daemon's socket (SV4). */
+export async function bridge(options: BridgeOptions): Promise<ExitCode> {
+  const hello = helloOf(options)
+  const socket = await reach(options)
+  socket.write(`${JSON.stringify(hello)}\n`)
+  return pump(socket, options)
+}
+
+/** Who we are for the daemon: a token, or else the name an unverified agent goes by in open mode (I13). */
+export function helloOf({ paths, env, agent }: Pick<BridgeOptions, 'paths' | 'env' | 'agent'>) {
+  const said = callerFromEnvironment(env)
+  const token = said.token ?? (agent === undefined ? undefined : storedToken(paths, agent))
+  return {
+    cowork: 1,
+    ...(token ? { token } : { agent: agent ?? said.agentId ?? 'main' }),
+    ...(said.sessionId && { session: said.sessionId }),
+  }
+}
+
+function storedToken(paths: StatePaths, agent: string): string | undefined {
+  if (!/^[^/\\\0]{1,128}$/.test(agent) || agent.startsWith('.'))
+    throw usage(`${JSON.stringify(agent)} cannot be the name of an agent with a token file.`)
+  const file = paths.agentToken(agent)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
+}
+
+/** Variables of the client that must not shape a daemon which outlives it (SV6, I13). */
+const ofTheClient = ['PORT', 'TRANSPORT', 'LOG_LEVEL', 'COWORK_TOKEN', 'AGENT_ID', 'SESSION_ID']
+
+export const daemonEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !ofTheClient.includes(name)))
+
+async function reach({ paths, env, upArgs }: BridgeOptions): Promise<Socket> {
+  const deadline = Date.now() + patience
+  for (;;) {
+    const socket = await connected(paths.socket)
+    if (socket) return socket
+    if (Date.now() > deadline)
+      throw new CoworkError('timeout', `The daemon on ${paths.dir} does not take connections.`, {
+        hint: `Its log is ${paths.log}.`,
+      })
+    // With the lock taken a daemon is on its way up or down: wait for either.
+    if (isLocked(paths)) await sleep(25)
+    else await start({ paths, env, upArgs })
+  }
+}
+
+async function start({ paths, env, upArgs }: Pick<BridgeOptions, 'paths' | 'env' | 'upArgs'>) {
+  try {
+    const settings = { env: daemonEnvironment(env), cwd: paths.dir, timeoutMs: patience }
+    await startDetached({ paths, args: upArgs, ...settings })
+  } catch (error) {
+    // Two clients that start at once start two daemons; the second finds the lock taken, which is as good.
+    if (!(error instanceof CoworkError && error.code === 'daemon_running')) throw error
+  }
+}
+
+function connected(path: string): Promise<Socket | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path)
+    socket.once('connect', () => resolve(socket.removeAllListeners('error')))
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ENOENT' || error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error),
+    )
+  })
+}
+
+function pump(socket: Socket, { stdin, stdout }: BridgeOptions): Promise<ExitCode> {
+  return new Promise((resolve) => {
+    let clientLeft = false
+    const leave = () => {
+      clientLeft = true
+      // The daemon may still answer what it was asked; if it does not close by then, it never will.
+      setTimeout(() => socket.destroy(), lastAnswers).unref()
+    }
+    stdin.on('end', leave).on('error', leave)
+    stdout.on('error', () => {
+      clientLeft = true
+      socket.destroy()
+    })
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve(clientLeft ? exitCode.ok : exitCode.notRunning))
+    stdin.pipe(socket)
+    socket.pipe(stdout, { end: false })
+  })
+}

@@ -1,0 +1,78 @@
+import { styleText } from 'node:util'
+import { problemOf } from './exit.ts'
+
+type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green'
+type Stream = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
+
+export const schemaVersion = 1
+
+export type Output = ReturnType<typeof createOutput>
+
+/** stdout is data, stderr the rest; `--json` says the data as one object a line (K2). */
+export function createOutput(options: {
+  readonly json: boolean
+  readonly stdout: Stream
+  readonly stderr: Stream
+}) {
+  const { json, stdout, stderr } = options
+  // Respects NO_COLOR, FORCE_COLOR and whether anyone looks.
+  const style = (name: Style, text: string) =>
+    styleText(name, text, { stream: stdout as NodeJS.WriteStream })
+  const line = (text: string) => void stdout.write(`${text}\n`)
+  const tell = (text: string) => void stderr.write(`${text}\n`)
+  const object = (value: object) => line(JSON.stringify({ schemaVersion, ...value }))
+
+  return {
+    json,
+    style,
+    line,
+    /** A word beside the data: never on stdout, and none in `--json`, where nobody reads along. */
+    note: (text: string) => (json ? undefined : tell(shown(text))),
+    /** The one answer of a command: the value for programs, the lines for people. */
+    data(value: object, lines: () => readonly string[]): void {
+      if (json) object(value)
+      else for (const text of lines()) line(text)
+    },
+    problem(error: unknown): void {
+      const problem = problemOf(error)
+      if (json) return tell(JSON.stringify({ schemaVersion, error: problem }))
+      tell(`cowork: ${problem.message}`)
+      if (problem.hint) tell(problem.hint)
+    },
+    /** Overwrites itself on a terminal and is silent elsewhere. */
+    progress(): { show: (text: string) => void; end: () => void } {
+      if (!stderr.isTTY || json) return { show: () => undefined, end: () => undefined }
+      const clear = '\r\u001b[K'
+      return {
+        show: (text) => void stderr.write(clear + text.slice(0, (stderr.columns ?? 80) - 1)),
+        end: () => void stderr.write(clear),
+      }
+    },
+  }
+}
+
+/** Columns as wide as their widest cell; the last one runs free. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly (string | number | undefined)[])[],
+): string[] {
+  const cells = [head, ...rows].map((row) => row.map((cell) => shown(String(cell ?? ''))))
+  const widths = head.map((_, at) => Math.max(...cells.map((row) => lengthOf(row[at] ?? ''))))
+  return cells.map((row) =>
+    row.map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - lengthOf(cell) + 2)).join('').trimEnd(),
+  )
+}
+
+/** `key: value` lines with their values in one column; what is undefined is left out. */
+export function fields(values: Record<string, string | number | undefined>): string[] {
+  const present = Object.entries(values).filter(([, value]) => value !== undefined)
+  const width = Math.max(...present.map(([key]) => key.length)) + 1
+  return present.map(([key, value]) => `${`${key}:`.padEnd(width)} ${shown(String(value))}`)
+}
+
+/** Text from agents on a terminal: nothing in it may move the cursor or turn the line around. */
+export const shown = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\u{FFFD}')
+
+const lengthOf = (text: string) => [...text].length
+

@@ -1,0 +1,120 @@
+import { actorOf } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Tx } from '#base/db/port.ts'
+import type { Draft } from '#base/entry.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Call } from '#base/tool.ts'
+import { agentId, agentsOf, principalOfAgent } from './credentials.ts'
+import type { Known } from './credentials.ts'
+import { cleanId } from './ids.ts'
+import type { IdentityStore } from './store.ts'
+import { hashPrefix, mintToken } from './token.ts'
+import type { Minted } from './token.ts'
+
+/** The call by which a person does this. */
+export type By = Pick<Call, 'id' | 'caller'>
+
+const minute = 60_000
+
+type Deps = {
+  readonly store: IdentityStore
+  readonly now: Clock
+  readonly known: () => Known
+  /** Told inside every transaction that changes agents, before it is known whether it will commit. */
+  readonly changing: () => void
+}
+
+/** Verbs over the agents of the store; those of config and environment can only be read. */
+export function createAgents({ store, now, known, changing }: Deps) {
+  const entry = (type: string, id: string, by: By, data: Record<string, unknown>): Draft => ({
+    type,
+    actor: actorOf(by.caller),
+    domain: 'cowork',
+    subject: id,
+    ids: { call: by.id },
+    data,
+  })
+
+  const notStored = (id: string) => {
+    const holder = known().holders.get(principalOfAgent(id))
+    return holder?.kind === 'agent' && holder.source !== 'store' ? holder.source : undefined
+  }
+
+  function refuseReadOnly(id: string) {
+    const source = notStored(id)
+    if (!source) return
+    throw new CoworkError('agent_read_only', `The agent ${id} is not in the store.`, {
+      hint:
+        source === 'config'
+          ? 'It comes from cowork.yaml: edit it there and restart.'
+          : "It comes from the daemon's environment: change its key there and restart.",
+    })
+  }
+
+  const missing = (id: string) =>
+    new CoworkError('not_found', `There is no active agent named ${id}.`, {
+      hint: '`cowork agents ls` lists them; `cowork agents add <id>` adds one.',
+    })
+
+  return {
+    async addAgent(
+      tx: Tx,
+      given: { id: string; scopes?: readonly string[] | undefined },
+      by: By,
+    ): Promise<Minted & { id: string; closedTheDoor: boolean }> {
+      changing()
+      const id = agentId(given.id)
+      const at = now()
+      const minted = mintToken()
+      // The cache may lag behind another daemon: whether this is the first, the store itself says.
+      const fixedAgents = agentsOf(known()).some((a) => a.source !== 'store' && !a.shared)
+      const closedTheDoor = !fixedAgents && (await store.isEmpty(tx))
+      if (notStored(id) || !(await store.save(tx, id, given.scopes, at)))
+        throw new CoworkError('agent_exists', `There is an agent named ${id} already.`, {
+          hint: 'Choose another id, or give it a new token with `cowork agents rotate`.',
+        })
+      await store.end(tx, id, at)
+      await store.give(tx, id, minted.hash, at)
+      const { scopes } = given
+      const hash_prefix = hashPrefix(minted.hash)
+      tx.append(entry('agent.added', id, by, { hash_prefix, ...(scopes && { scopes }) }))
+      return { id, ...minted, closedTheDoor }
+    },
+
+    /** The old token works on for the overlap, so a running agent can be given the new one in peace. */
+    async rotateAgent(
+      tx: Tx,
+      given: { id: string; overlapMinutes: number },
+      by: By,
+    ): Promise<Minted & { id: string; oldEndsAt: number }> {
+      changing()
+      const id = cleanId(given.id, 'id')
+      refuseReadOnly(id)
+      const agent = await store.find(tx, id)
+      if (!agent || agent.revokedAt !== undefined) throw missing(id)
+      const at = now()
+      const minted = mintToken()
+      const oldEndsAt = at + given.overlapMinutes * minute
+      await store.end(tx, id, oldEndsAt)
+      await store.give(tx, id, minted.hash, at)
+      tx.append(
+        entry('agent.rotated', id, by, {
+          hash_prefix: hashPrefix(minted.hash),
+          overlap_minutes: given.overlapMinutes,
+        }),
+      )
+      return { id, ...minted, oldEndsAt }
+    },
+
+    async revokeAgent(tx: Tx, given: { id: string }, by: By): Promise<{ id: string; at: number }> {
+      changing()
+      const id = cleanId(given.id, 'id')
+      refuseReadOnly(id)
+      const at = now()
+      if (!(await store.revoke(tx, id, at))) throw missing(id)
+      const ended = await store.end(tx, id, at)
+      tx.append(entry('agent.revoked', id, by, { hash_prefixes: ended.map(hashPrefix) }))
+      return { id, at }
+    },
+  }
+}

@@ -1,0 +1,197 @@
+import type { Role } from '#base/caller.ts'
+import { CoworkError } from '#base/errors.ts'
+import { sha256Hex } from '#base/hash.ts'
+import { cleanId } from './ids.ts'
+import type { Stored } from './store.ts'
+
+export type Source = 'config' | 'store' | 'environment'
+
+export type Agent = {
+  readonly kind: 'agent'
+  readonly id: string
+  readonly source: Source
+  readonly scopes: readonly string[]
+  /** Many hold this key: what they call themselves is a claim, and it closes no door (I5, I7). */
+  readonly shared?: true
+  readonly createdAt?: number
+  readonly revokedAt?: number
+}
+export type Person = { readonly kind: 'human'; readonly id: string; readonly role: Role }
+
+export type Credential = {
+  readonly hash: string
+  /** The key of its holder, as in `agent:sales` or `person:owner` */
+  readonly principal: string
+  readonly createdAt?: number
+  readonly expiresAt?: number
+}
+
+/** Everyone who may come in and by what. A value: a change makes a new one. */
+export type Known = {
+  readonly holders: ReadonlyMap<string, Agent | Person>
+  readonly credentials: ReadonlyMap<string, Credential>
+  readonly closed: boolean
+}
+
+export type IdentityConfig = {
+  readonly agents: readonly {
+    readonly id: string
+    readonly token?: string | undefined
+    readonly token_hash?: string | undefined
+    readonly scopes?: readonly string[] | undefined
+  }[]
+  readonly trust: { readonly default_level: number }
+  readonly authority: { readonly default_mode: string }
+}
+
+/** Keys from the daemon's environment (I7): kept as digests in memory, nowhere else. */
+export type SharedKeys = {
+  readonly worksyncKey?: string | undefined
+  readonly coworkToken?: string | undefined
+  readonly agentId?: string | undefined
+}
+
+/** What stands until the next start: config, environment and the owner. */
+export type Fixed = {
+  readonly configured: readonly Agent[]
+  readonly environment: readonly Agent[]
+  readonly people: readonly Person[]
+  readonly credentials: readonly Credential[]
+}
+
+const worksync = 'worksync'
+
+export const principalOfAgent = (id: string): string => `agent:${id}`
+const principalOf = ({ kind, id }: Agent | Person) =>
+  kind === 'agent' ? principalOfAgent(id) : `person:${id}`
+
+/** An id an agent may be registered under: the shared key's own name is taken (I7). */
+export function agentId(given: string): string {
+  const id = cleanId(given, 'id')
+  if (id !== worksync) return id
+  throw new CoworkError(
+    'agent_exists',
+    `${worksync} is the name of the WORKSYNC_API_KEY's holder.`,
+    {
+      hint: 'Choose another id.',
+    },
+  )
+}
+
+export function fixed(
+  config: IdentityConfig,
+  ownerToken: string,
+  shared: SharedKeys,
+  defaultScopes: readonly string[],
+): Fixed {
+  const owner: Person = { kind: 'human', id: 'owner', role: 'owner' }
+  const configured = config.agents.map((agent): Agent => {
+    const scopes = agent.scopes ?? defaultScopes
+    return { kind: 'agent', id: agentId(agent.id), source: 'config', scopes }
+  })
+  const twice = configured.find(({ id }, at) => configured.findIndex((a) => a.id === id) !== at)
+  if (twice) throw invalid(`two agents have the id ${twice.id}`, 'Ids are unique; rename one.')
+
+  const credentials = new Map<string, Credential>()
+  const claim = (holder: Agent | Person, hash: string) => {
+    const taken = credentials.get(hash)
+    const principal = principalOf(holder)
+    if (taken && taken.principal !== principal)
+      throw invalid(
+        `${taken.principal} and ${principal} have the same token`,
+        'Each needs its own: mint one with `cowork agents token`.',
+      )
+    credentials.set(hash, { hash, principal })
+  }
+  claim(owner, sha256Hex(ownerToken))
+  for (const [at, agent] of configured.entries()) claim(agent, configuredHash(config.agents[at]))
+
+  const environment: Agent[] = []
+  if (shared.worksyncKey) {
+    const agent: Agent = {
+      kind: 'agent',
+      id: worksync,
+      source: 'environment',
+      scopes: ['*:work'],
+      shared: true,
+    }
+    claim(agent, sha256Hex(shared.worksyncKey))
+    environment.push(agent)
+  }
+  if (shared.coworkToken) {
+    const hash = sha256Hex(shared.coworkToken)
+    const id = shared.agentId ? cleanId(shared.agentId, 'AGENT_ID') : 'main'
+    const agent: Agent = { kind: 'agent', id, source: 'environment', scopes: defaultScopes }
+    // The token of an agent of config makes no second agent: it is that agent's token again.
+    const own = configured.some((one) => credentials.get(hash)?.principal === principalOf(one))
+    if (!own) {
+      claim(agent, hash)
+      environment.push(agent)
+    }
+  }
+  return { configured, environment, people: [owner], credentials: [...credentials.values()] }
+}
+
+/** `token_hash` wins over `token` (I4). */
+function configuredHash(agent: IdentityConfig['agents'][number] | undefined): string {
+  const { id, token, token_hash: hash } = agent ?? {}
+  if (hash !== undefined) {
+    if (/^[0-9a-f]{64}$/i.test(hash)) return hash.toLowerCase()
+    throw invalid(
+      `the token_hash of agent ${id} is not a SHA-256 in hex`,
+      '`cowork agents token` prints a token and its hash.',
+    )
+  }
+  if (token) return sha256Hex(token)
+  throw invalid(
+    `agent ${id} has neither token_hash nor token`,
+    '`cowork agents token` prints both; put the hash into cowork.yaml.',
+  )
+}
+
+const invalid = (what: string, hint: string) =>
+  new CoworkError('config_invalid', `The agents of cowork.yaml cannot be used: ${what}.`, { hint })
+
+/**
+ * Config wins over the store, the store over the environment: an agent moved into cowork.yaml is ruled
+ * from there, and a revoked token stays revoked even if COWORK_TOKEN still holds it.
+ */
+export function know(fixed: Fixed, stored: Stored, defaultScopes: readonly string[]): Known {
+  const { configured, environment, people } = fixed
+  const configuredIds = new Set(configured.map(({ id }) => id))
+  const own = stored.agents.filter(({ id }) => !configuredIds.has(id))
+  const kept = own.map((agent): Agent => ({
+    kind: 'agent',
+    source: 'store',
+    ...agent,
+    scopes: agent.scopes ?? defaultScopes,
+  }))
+  const keptIds = new Set(kept.map(({ id }) => id))
+  const held = stored.credentials
+    .filter(({ agent }) => keptIds.has(agent))
+    .map(({ agent, ...credential }) => ({ ...credential, principal: principalOfAgent(agent) }))
+
+  const agents = [...environment, ...kept, ...configured]
+  const holders = [...agents, ...people]
+  const credentials = [...fixed.credentials, ...held]
+  return {
+    holders: new Map(holders.map((holder) => [principalOf(holder), holder])),
+    credentials: new Map(credentials.map((credential) => [credential.hash, credential])),
+    // A revoked agent counts: revoking the last one must not open the door to everyone.
+    closed: agents.some(({ shared }) => !shared),
+  }
+}
+
+export const agentsOf = (known: Known): Agent[] =>
+  [...known.holders.values()].filter((holder) => holder.kind === 'agent')
+
+/** What still opens the door for this agent. */
+export const livingCredentials = (known: Known, agent: Agent, now: number): Credential[] =>
+  isActive(agent)
+    ? [...known.credentials.values()].filter(
+        ({ principal, expiresAt }) =>
+          principal === principalOf(agent) && (expiresAt === undefined || expiresAt > now),
+      )
+    : []
+
+export const isActive = (agent: Agent): boolean => agent.revokedAt === undefined

@@ -1,0 +1,49 @@
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { createTestDatabase } from '../../test/databases.ts'
+import { migrate } from '#base/db/migrate.ts'
+import { openPostgres } from '#base/db/postgres.ts'
+import { silentLog } from '#base/log.ts'
+import { atMcp, createRecord, refusal, setup } from './fixture.ts'
+import { identityMigrations } from './migrations.ts'
+
+/** Two daemons on one PostgreSQL, each told of the other's commits as the ledger's follower does. */
+async function twoDaemons() {
+  const url = await createTestDatabase(inject('postgresUrl'))
+  const open = async () => {
+    const db = await openPostgres({ url, sealer: createRecord().sealer, log: silentLog })
+    await migrate(db, identityMigrations, 0)
+    const daemon = await setup({ db })
+    const unfollow = db.onGrowth(() => void daemon.identity.refresh())
+    onTestFinished(async () => {
+      unfollow()
+      await db.close()
+    })
+    return daemon
+  }
+  return [await open(), await open()] as const
+}
+
+test('SV7 what one daemon changes about agents the other learns without a restart', async () => {
+  const [one, other] = await twoDaemons()
+  expect(other.identity.mode()).toBe('open')
+  const { token, closed_the_door } = await one.add('sales', ['read:*'])
+  expect(closed_the_door).toBe(true)
+  expect(await one.identity.identify({ ...atMcp, bearer: token })).toMatchObject({ id: 'sales' })
+  await expect.poll(() => other.identity.mode()).toBe('closed')
+  expect(await other.identity.identify({ ...atMcp, bearer: token })).toMatchObject({
+    id: 'sales',
+    scopes: ['read:*'],
+  })
+  expect(await refusal(other.add('sales'))).toMatchObject({ code: 'agent_exists' })
+
+  const fresh = await other.rotate('sales', 0)
+  await expect
+    .poll(() => one.identity.principalOf({ ...atMcp, bearer: fresh.token }).catch(() => undefined))
+    .toBe('agent:sales')
+  await other.revoke('sales')
+  await expect.poll(async () => (await one.list()).map(({ status }) => status)).toEqual(['revoked'])
+  expect(await refusal(one.identity.identify({ ...atMcp, bearer: fresh.token }))).toMatchObject({
+    code: 'auth_error',
+  })
+  expect(await one.add('sales')).toMatchObject({ closed_the_door: false })
+})

@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { cleanId } from './ids.ts'
+import { isMinted, mintToken } from './token.ts'
+
+const tidy = (text: string) => {
+  try {
+    return cleanId(text)
+  } catch {
+    return undefined
+  }
+}
+
+test.each([
+  ['nothing', ''],
+  ['spaces alone', '   '],
+  ['a line break inside', 'sales\nagent'],
+  ['a control character', 'sales\u0000'],
+  ['an escape sequence', '\u001b[31msales'],
+  ['a right-to-left override', 'sales\u202etnega'],
+  ['a zero-width space', 'sal\u200bes'],
+  ['an invisible filler', 'sales\u3164'],
+  ['a no-break space', 'sales\u00a0agent'],
+  ['half a character', 'sales\ud800'],
+  ['129 characters', 'x'.repeat(129)],
+  ['a megabyte', 'x'.repeat(1_000_000)],
+])('I5 an agent id with %s is refused', (_, id) => {
+  expect(() => cleanId(id)).toThrow(expect.objectContaining({ code: 'invalid_agent_id' }))
+})
+
+test.each([
+  ['sales-agent', 'sales-agent'],
+  [' sales ', 'sales'],
+  ['Büro 7', 'Büro 7'],
+  ['Bu\u0308ro', 'Büro'],
+  ['営業', '営業'],
+  ['🤝'.repeat(128), '🤝'.repeat(128)],
+])('I5 the agent id %j is taken as %j', (given, id) => {
+  expect(cleanId(given)).toBe(id)
+})
+
+test('I5 a clean id is printable, short and clean already, whatever it came from', () => {
+  const any = fc.string({ unit: 'binary', maxLength: 140 })
+  const likely = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
+  fc.assert(
+    fc.property(fc.oneof(any, likely), (text) => {
+      const id = tidy(text)
+      if (id === undefined) return
+      expect(Array.from(id).length).toBeGreaterThan(0)
+      expect(Array.from(id).length).toBeLessThanOrEqual(128)
+      expect(id).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u)
+      expect(cleanId(id)).toBe(id)
+    }),
+  )
+})
+
+test('K10 a minted token is sk-cowork- and 48 hex, and comes with its SHA-256', async () => {
+  const { token, hash } = mintToken()
+  expect(token).toMatch(/^sk-cowork-[0-9a-f]{48}$/)
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
+  expect(hash).toBe(Buffer.from(digest).toString('hex'))
+})
+
+test('I4 no two minted tokens are alike and nothing else passes for one', () => {
+  const tokens = new Set(Array.from({ length: 1000 }, () => mintToken().token))
+  expect(tokens.size).toBe(1000)
+  expect([...tokens].every(isMinted)).toBe(true)
+  fc.assert(fc.property(fc.string(), (text) => !isMinted(text)))
+})

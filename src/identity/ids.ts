@@ -1,0 +1,24 @@
+import { CoworkError } from '#base/errors.ts'
+
+const longest = 128
+
+// Control and format characters, private and unassigned ones, invisible fillers, odd spaces: whatever
+// makes two names look alike or reorders the text around them on a screen.
+const unprintable = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u
+
+/** An agent's id as everything behind the doors sees it: one spelling, printable, 1 to 128 characters. */
+export function cleanId(given: string, from = 'agent_id'): string {
+  // Looked at first, because an argument may hold megabytes: a character takes two units at most.
+  const isLong = given.length > 2 * longest
+  const id = isLong ? '' : given.normalize('NFC').trim()
+  if (isLong || Array.from(id).length > longest)
+    throw invalid(from, `is longer than ${longest} characters`)
+  if (id === '') throw invalid(from, 'is empty')
+  if (unprintable.test(id)) throw invalid(from, 'holds characters that cannot be shown')
+  return id
+}
+
+const invalid = (from: string, what: string) =>
+  new CoworkError('invalid_agent_id', `The agent's id, given as ${from}, ${what}.`, {
+    hint: `Use 1 to ${longest} printable characters, as in "sales-agent".`,
+  })

@@ -1,0 +1,122 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { sha256Hex } from '#base/hash.ts'
+import { fixed, know } from './credentials.ts'
+import type { IdentityConfig, SharedKeys } from './credentials.ts'
+import { atMcp, defaults, owner } from './fixture.ts'
+import { banner, recognise } from './rules.ts'
+import { mintToken } from './token.ts'
+
+type Agents = IdentityConfig['agents']
+const standing = (agents: Agents, shared: SharedKeys = {}) =>
+  fixed({ ...defaults, agents }, owner, shared, ['*'])
+const knowing = (agents: Agents, shared?: SharedKeys) =>
+  know(standing(agents, shared), { agents: [], credentials: [] }, ['*'])
+const refused = (what: RegExp) =>
+  expect.objectContaining({ code: 'config_invalid', message: expect.stringMatching(what) })
+
+test('I2 without agents the banner is that of open mode', () => {
+  expect(banner(knowing([]), defaults)).toBe(
+    'Auth: open mode (demo) | Mode: suggest | Trust default: 0.3',
+  )
+})
+
+test('I3 with agents the banner counts them', () => {
+  const agents = [
+    { id: 'sales-agent', token: 'sk-cowork-abc123' },
+    { id: 'support-agent', token: 'sk-cowork-xyz789' },
+  ]
+  expect(banner(knowing(agents), defaults)).toBe('Auth: closed mode (2 agents)')
+})
+
+test('I4 token_hash wins over token', () => {
+  const right = mintToken()
+  const known = knowing([{ id: 'sales', token: 'old', token_hash: right.hash.toUpperCase() }])
+  expect(recognise(known, { ...atMcp, bearer: right.token }, 0)).toMatchObject({
+    principal: 'agent:sales',
+  })
+  expect(recognise(known, { ...atMcp, bearer: 'old' }, 0)).toMatchObject({ fault: 'wrong_token' })
+})
+
+test('I4 agents of config that cannot be told apart or have no token are refused', () => {
+  const read = (agents: Agents, shared?: SharedKeys) => () => standing(agents, shared)
+  expect(read([{ id: 'a' }])).toThrow(refused(/agent a has neither/))
+  expect(read([{ id: 'a', token: '' }])).toThrow(refused(/agent a has neither/))
+  expect(read([{ id: 'a', token_hash: 'abc' }])).toThrow(refused(/not a SHA-256/))
+  expect(
+    read([
+      { id: 'a', token: 'x' },
+      { id: 'a', token: 'y' },
+    ]),
+  ).toThrow(refused(/two agents have the id a/))
+  expect(
+    read([
+      { id: 'a', token: 'x' },
+      { id: 'b', token_hash: sha256Hex('x') },
+    ]),
+  ).toThrow(refused(/agent:a and agent:b have the same token/))
+  expect(read([{ id: 'a', token: owner }])).toThrow(refused(/person:owner and agent:a/))
+  expect(read([], { coworkToken: owner })).toThrow(refused(/person:owner and agent:main/))
+})
+
+test('I7 COWORK_TOKEN that is the token of an agent of config makes no second agent', () => {
+  const known = knowing([{ id: 'sales', token: 'x' }], { coworkToken: 'x', agentId: 'other' })
+  expect([...known.holders.keys()]).toEqual(['agent:sales', 'person:owner'])
+})
+
+test('I7 COWORK_TOKEN for an agent of config is one more token of that agent, with its scopes', () => {
+  const known = knowing([{ id: 'sales', token: 'x', scopes: ['read:*'] }], {
+    coworkToken: 'y',
+    agentId: 'sales',
+  })
+  for (const bearer of ['x', 'y'])
+    expect(recognise(known, { ...atMcp, bearer }, 0)).toMatchObject({
+      caller: { id: 'sales', scopes: ['read:*'] },
+    })
+})
+
+test('I7 a token revoked in the store stays so even if COWORK_TOKEN holds it', () => {
+  const { token, hash } = mintToken()
+  const known = know(
+    standing([], { coworkToken: token }),
+    {
+      agents: [{ id: 'sales', createdAt: 0, revokedAt: 5 }],
+      credentials: [{ hash, agent: 'sales', createdAt: 0, expiresAt: 5 }],
+    },
+    ['*'],
+  )
+  expect(recognise(known, { ...atMcp, bearer: token }, 9)).toMatchObject({ fault: 'ended_token' })
+})
+
+test('I13 an agent that is in config and in the store is ruled by config', () => {
+  const { token, hash } = mintToken()
+  const known = know(
+    standing([{ id: 'sales', token: 'x' }]),
+    {
+      agents: [{ id: 'sales', createdAt: 0, scopes: ['*'] }],
+      credentials: [{ hash, agent: 'sales', createdAt: 0 }],
+    },
+    ['*'],
+  )
+  expect(recognise(known, { ...atMcp, bearer: token }, 9)).toMatchObject({ fault: 'wrong_token' })
+  expect(known.holders.get('agent:sales')).toMatchObject({ source: 'config' })
+})
+
+test('I3 no text but a real token opens a closed door', () => {
+  const known = knowing([{ id: 'sales', token_hash: mintToken().hash }])
+  const close = fc
+    .uint8Array({ minLength: 24, maxLength: 24 })
+    .map((bytes) => `sk-cowork-${Buffer.from(bytes).toString('hex')}`)
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), close), (text) => {
+      expect(recognise(known, { ...atMcp, bearer: text }, 0)).toHaveProperty('fault')
+      expect(recognise(known, { ...atMcp, agentToken: text }, 0)).toHaveProperty('fault')
+    }),
+  )
+})
+
+test('I3 a token of megabytes is refused without being read through', () => {
+  const long = 'x'.repeat(5000)
+  const known = knowing([{ id: 'sales', token: long }])
+  expect(recognise(known, { ...atMcp, bearer: long }, 0)).toMatchObject({ fault: 'wrong_token' })
+})

@@ -1,0 +1,180 @@
+import type { Caller } from '#base/caller.ts'
+import type { Client } from '#base/entry.ts'
+import { sameSecret, sha256Hex } from '#base/hash.ts'
+import { agentsOf, isActive, principalOfAgent } from './credentials.ts'
+import type { Agent, Credential, IdentityConfig, Known } from './credentials.ts'
+import { cleanId } from './ids.ts'
+
+/** What a door saw. The door reads headers and arguments; what they mean is decided here (I1). */
+export type Presented = {
+  readonly door: 'mcp' | 'api'
+  readonly address: string
+  readonly bearer?: string
+  readonly agentToken?: string
+  /** The `agent_id` or `agent` argument */
+  readonly agentId?: string
+  /** AGENT_ID of the bridge or the daemon */
+  readonly fallbackId?: string
+  /** Where the door has sessions of its own: a connection on stdio, Mcp-Session-Id on legacy HTTP. */
+  readonly session?: string
+  readonly label?: string
+  readonly client?: Client
+}
+
+export type Recognised = {
+  readonly caller: Omit<Caller, 'session'>
+  readonly principal: string
+  /** What a session belongs to where the door has none (I12). */
+  readonly sessionKey: string
+}
+
+export type Fault = {
+  readonly fault:
+    | 'no_token'
+    | 'wrong_token'
+    | 'ended_token'
+    | 'two_tokens'
+    | 'other_agent'
+    | 'person_on_mcp'
+  readonly message: string
+  readonly hint: string
+  readonly claimed?: string
+  /** Whose patience a wrong guess costs besides the address's. */
+  readonly principal?: string
+}
+
+/** Hashing is linear, and an argument may hold megabytes: no token is this long. */
+const longestToken = 4096
+
+/** Who presents this, or why nobody may come in with it (I2, I3, I5, I7, A3). */
+export function recognise(known: Known, presented: Presented, now: number): Recognised | Fault {
+  const claimed = presented.agentId ? cleanId(presented.agentId) : undefined
+  let held: Credential | undefined
+  for (const token of [presented.bearer, presented.agentToken]) {
+    if (!token) continue
+    const credential = find(known, token)
+    if (!credential) return wrongToken(known, claimed)
+    if (hasEnded(known, credential, now)) return endedToken(credential)
+    if (held && held.principal !== credential.principal) return twoTokens
+    held ??= credential
+  }
+  if (held) return holding(known, held, presented, claimed)
+  if (presented.door === 'api') return noTokenForPeople
+  if (known.closed) return noToken(claimed)
+  return unverified(presented, claimed)
+}
+
+function holding(
+  known: Known,
+  { hash, principal }: Credential,
+  { door, client }: Presented,
+  claimed: string | undefined,
+): Recognised | Fault {
+  const holder = known.holders.get(principal)
+  if (!holder) return wrongToken(known, claimed)
+  const sessionKey = `token:${hash}`
+  const seen = { id: holder.id, verified: true, ...(client && { client }) }
+  if (holder.kind === 'human') {
+    if (door === 'mcp') return personOnMcp(holder.id)
+    return {
+      principal,
+      sessionKey,
+      caller: { ...seen, kind: 'human', scopes: ['*'], role: holder.role },
+    }
+  }
+  if (claimed !== undefined && !holder.shared && claimed !== holder.id)
+    return otherAgent(holder, claimed)
+  const claim = holder.shared && claimed !== undefined ? { claim: claimed } : {}
+  return {
+    principal,
+    sessionKey,
+    caller: { ...seen, kind: 'agent', scopes: holder.scopes, ...claim },
+  }
+}
+
+function unverified({ fallbackId, client }: Presented, claimed: string | undefined): Recognised {
+  const id =
+    claimed ??
+    (fallbackId ? cleanId(fallbackId, 'AGENT_ID') : undefined) ??
+    (client?.name ? cleanId(client.name, 'the name of the client') : 'anonymous')
+  return {
+    principal: 'open',
+    sessionKey: `open:${id}`,
+    caller: { kind: 'agent', id, verified: false, scopes: ['*'], ...(client && { client }) },
+  }
+}
+
+/** Found by digest, then compared in constant time (I4). */
+function find(known: Known, token: string): Credential | undefined {
+  if (token.length > longestToken) return undefined
+  const hash = sha256Hex(token)
+  const credential = known.credentials.get(hash)
+  return credential && sameSecret(credential.hash, hash) ? credential : undefined
+}
+
+function hasEnded(known: Known, { principal, expiresAt }: Credential, now: number): boolean {
+  const holder = known.holders.get(principal)
+  return (
+    (expiresAt !== undefined && expiresAt <= now) || (holder?.kind === 'agent' && !isActive(holder))
+  )
+}
+
+const giveToken =
+  'give it to the client as COWORK_TOKEN, as a Bearer header or as the agent_token argument'
+
+const noToken = (claimed: string | undefined): Fault => ({
+  fault: 'no_token',
+  message: 'cowork is in closed mode and this request came without a token.',
+  hint: `A person makes one with \`cowork agents add <id>\`; ${giveToken}.`,
+  ...(claimed !== undefined && { claimed }),
+})
+
+const noTokenForPeople: Fault = {
+  fault: 'no_token',
+  message: 'This address needs a token and the request came without one.',
+  hint: 'Send it as a Bearer header; the cowork command line does so by itself.',
+}
+
+const wrongToken = (known: Known, claimed: string | undefined): Fault => ({
+  fault: 'wrong_token',
+  message: 'The token is not one that cowork knows.',
+  hint: known.closed
+    ? `A person makes one with \`cowork agents add <id>\` or \`cowork agents rotate <id>\`; ${giveToken}.`
+    : 'cowork is in open mode: leave the token out, or a person makes one with `cowork agents add <id>`.',
+  ...(claimed !== undefined && { claimed, principal: principalOfAgent(claimed) }),
+})
+
+const endedToken = ({ principal }: Credential): Fault => ({
+  fault: 'ended_token',
+  message: 'The token has been rotated or revoked.',
+  hint: `Use the newer one, or a person makes one with \`cowork agents rotate <id>\`; ${giveToken}.`,
+  claimed: principal.slice(principal.indexOf(':') + 1),
+  principal,
+})
+
+const twoTokens: Fault = {
+  fault: 'two_tokens',
+  message: 'The Bearer header and the agent_token argument belong to different holders.',
+  hint: 'Send one of them: the token of the agent that calls.',
+}
+
+const otherAgent = (holder: Agent, claimed: string): Fault => ({
+  fault: 'other_agent',
+  message: `The token belongs to ${holder.id}, but the call says it comes from ${claimed}.`,
+  hint: `Leave agent_id out, or call with the token of ${claimed}.`,
+  claimed,
+})
+
+const personOnMcp = (id: string): Fault => ({
+  fault: 'person_on_mcp',
+  message: "A person's token was used on MCP, where every caller is an agent.",
+  hint: `A person makes an agent's token with \`cowork agents add <id>\`; ${giveToken}.`,
+  claimed: id,
+})
+
+export function banner(known: Known, config: IdentityConfig): string {
+  const agents = agentsOf(known).filter((agent) => isActive(agent) && !agent.shared)
+  return known.closed
+    ? `Auth: closed mode (${agents.length} agents)`
+    : `Auth: open mode (demo) | Mode: ${config.authority.default_mode} | Trust default: ${config.trust.default_level}`
+}

@@ -1,0 +1,259 @@
+import { expect, test } from 'vitest'
+import { sha256Hex } from '#base/hash.ts'
+import { atApi, atMcp, owner, refusal, setup } from './fixture.ts'
+import { mintToken } from './token.ts'
+
+const sales = mintToken()
+const support = mintToken()
+const agents = [
+  { id: 'sales', token: sales.token, scopes: ['read:*', 'write:cowork'] },
+  { id: 'support', token_hash: support.hash },
+]
+const client = { name: 'claude-code', version: '2.0', transport: 'http' } as const
+
+test('I1 every credential becomes one caller', async () => {
+  const { identity } = await setup({ agents })
+  expect(await identity.identify({ ...atMcp, bearer: sales.token, client })).toEqual({
+    kind: 'agent',
+    id: 'sales',
+    verified: true,
+    scopes: ['read:*', 'write:cowork'],
+    session: expect.stringMatching(/./),
+    client,
+  })
+  expect(await identity.identify({ ...atApi, bearer: owner })).toEqual({
+    kind: 'human',
+    id: 'owner',
+    role: 'owner',
+    verified: true,
+    scopes: ['*'],
+    session: expect.stringMatching(/./),
+  })
+  expect(await identity.identify({ ...atApi, bearer: sales.token })).toMatchObject({
+    kind: 'agent',
+    id: 'sales',
+  })
+})
+
+test('I1 one who holds a credential has one principal, whatever they call themselves', async () => {
+  const closed = await setup({ agents, shared: { worksyncKey: 'wk' } })
+  const { principalOf } = closed.identity
+  expect(await principalOf({ ...atMcp, bearer: sales.token })).toBe('agent:sales')
+  expect(await principalOf({ ...atMcp, agentToken: support.token })).toBe('agent:support')
+  expect(await principalOf({ ...atApi, bearer: owner })).toBe('person:owner')
+  expect(await principalOf({ ...atMcp, bearer: 'wk', agentId: 'codex' })).toBe('agent:worksync')
+  expect(await refusal(principalOf(atMcp))).toMatchObject({ code: 'auth_error' })
+  const open = await setup()
+  expect(await open.identity.principalOf({ ...atMcp, agentId: 'any' })).toBe('open')
+})
+
+test('I2 open mode takes any agent without a token on MCP, and nobody on the API', async () => {
+  const { identity } = await setup()
+  expect(identity.mode()).toBe('open')
+  expect(await identity.identify({ ...atMcp, agentId: 'whoever' })).toMatchObject({
+    kind: 'agent',
+    id: 'whoever',
+    verified: false,
+    scopes: ['*'],
+  })
+  const { code, details, hint } = await refusal(identity.identify(atApi))
+  expect(code).toBe('auth_error')
+  expect(details).toMatchObject({ error: true, auth_error: true })
+  expect(hint).toMatch(/Bearer/)
+})
+
+test('SV21 a wrong token is refused in open mode and in closed mode', async () => {
+  for (const given of [{}, { agents }]) {
+    const { identity } = await setup(given)
+    for (const credential of [{ bearer: mintToken().token }, { agentToken: 'x' }])
+      for (const door of [atMcp, atApi])
+        expect(await refusal(identity.identify({ ...door, ...credential }))).toMatchObject({
+          code: 'auth_error',
+        })
+  }
+})
+
+test('I3 closed mode asks every call for a token and names the next step', async () => {
+  const { identity } = await setup({ agents })
+  expect(identity.mode()).toBe('closed')
+  expect(identity.banner()).toBe('Auth: closed mode (2 agents)')
+  const { code, message, hint, details } = await refusal(
+    identity.identify({ ...atMcp, agentId: 'sales' }),
+  )
+  expect(code).toBe('auth_error')
+  expect(details).toEqual({ error: true, auth_error: true, message })
+  expect(hint).toMatch(/cowork agents add/)
+  expect(hint).toMatch(/COWORK_TOKEN/)
+})
+
+test('I3 the token comes as Bearer or as agent_token, and empty ones count as none', async () => {
+  const { identity } = await setup({ agents })
+  for (const given of [
+    { bearer: sales.token },
+    { agentToken: sales.token, agentId: 'sales' },
+    { bearer: sales.token, agentToken: sales.token },
+    { bearer: sales.token, agentToken: '', agentId: '' },
+  ])
+    expect(await identity.identify({ ...atMcp, ...given })).toMatchObject({ id: 'sales' })
+  const empty = identity.identify({ ...atMcp, bearer: '', agentToken: '' })
+  expect(await refusal(empty)).toMatchObject({ message: expect.stringMatching(/without a token/) })
+})
+
+test('I3 two tokens of different agents are refused', async () => {
+  const { identity } = await setup({ agents })
+  const both = identity.identify({ ...atMcp, bearer: sales.token, agentToken: support.token })
+  expect(await refusal(both)).toMatchObject({ code: 'auth_error' })
+  const half = identity.identify({ ...atMcp, bearer: sales.token, agentToken: 'x' })
+  expect(await refusal(half)).toMatchObject({ code: 'auth_error' })
+})
+
+test('I5 in closed mode the agent of the token calls, and another agent_id is an error', async () => {
+  const { identity } = await setup({ agents })
+  const { code, message } = await refusal(
+    identity.identify({ ...atMcp, bearer: sales.token, agentId: 'support' }),
+  )
+  expect(code).toBe('auth_error')
+  expect(message).toBe('The token belongs to sales, but the call says it comes from support.')
+  const fallback = { ...atMcp, bearer: sales.token, fallbackId: 'support', client }
+  expect(await identity.identify(fallback)).toMatchObject({ id: 'sales' })
+})
+
+test('I5 in open mode the argument, AGENT_ID, the client, then anonymous is the caller', async () => {
+  const { identity } = await setup()
+  const idOf = async (given: object) => (await identity.identify({ ...atMcp, ...given })).id
+  expect(await idOf({ agentId: 'a', fallbackId: 'b', client })).toBe('a')
+  expect(await idOf({ fallbackId: 'b', client })).toBe('b')
+  expect(await idOf({ client })).toBe('claude-code')
+  expect(await idOf({})).toBe('anonymous')
+  const bad = await refusal(identity.identify({ ...atMcp, agentId: 'a\u202eb' }))
+  expect(bad).toMatchObject({ code: 'invalid_agent_id', hint: expect.stringMatching(/printable/) })
+})
+
+test("A3 a person's token on MCP is refused, as Bearer and as agent_token", async () => {
+  const { identity, noted } = await setup({ agents })
+  for (const given of [{ bearer: owner }, { agentToken: owner }])
+    expect(await refusal(identity.identify({ ...atMcp, ...given }))).toMatchObject({
+      code: 'person_token_on_mcp',
+      details: { auth_error: true },
+    })
+  expect(noted[0]).toMatchObject({ type: 'auth.failed', outcome: 'person_on_mcp' })
+})
+
+test('I7 WORKSYNC_API_KEY is good for work tools only, is no person and closes no door', async () => {
+  const { identity } = await setup({ shared: { worksyncKey: 'wk-1' } })
+  expect(identity.mode()).toBe('open')
+  for (const door of [atMcp, atApi])
+    expect(await identity.identify({ ...door, bearer: 'wk-1', agentId: 'codex' })).toMatchObject({
+      kind: 'agent',
+      id: 'worksync',
+      claim: 'codex',
+      scopes: ['*:work'],
+      verified: true,
+    })
+  expect(await identity.identify({ ...atMcp, bearer: 'wk-1' })).not.toHaveProperty('claim')
+})
+
+test('I7 COWORK_TOKEN is the token of AGENT_ID or main and closes the door', async () => {
+  const named = await setup({ shared: { coworkToken: 'ct-1', agentId: 'laptop' } })
+  expect(named.identity.banner()).toBe('Auth: closed mode (1 agents)')
+  expect(await named.identity.identify({ ...atMcp, bearer: 'ct-1' })).toMatchObject({
+    id: 'laptop',
+    verified: true,
+  })
+  const unnamed = await setup({ shared: { coworkToken: 'ct-1' } })
+  expect(await unnamed.identity.identify({ ...atMcp, bearer: 'ct-1' })).toMatchObject({
+    id: 'main',
+  })
+})
+
+test('I7 no secret is written to the store, the ledger or the log', async () => {
+  const secrets = { worksyncKey: 'worksync-secret', coworkToken: 'cowork-secret' }
+  const own = await setup({ agents: [{ id: 'dev', token: 'weak-secret' }], shared: secrets })
+  await own.identity.identify({ ...atMcp, bearer: 'worksync-secret' })
+  await refusal(own.identity.identify({ ...atMcp, bearer: 'wrong-secret' }))
+  await own.add('sales')
+  const kept = JSON.stringify([
+    own.entries,
+    own.noted,
+    own.logged,
+    await own.db.all({ sql: 'select * from credential', parameters: [] }),
+  ])
+  expect(kept).toMatch(/not of the form/)
+  expect(kept).not.toMatch(/-secret/)
+})
+
+test('I9 wrong tokens are slowed and recorded while the owner comes in at once', async () => {
+  const { identity, time, noted } = await setup({ agents })
+  const guess = () => refusal(identity.identify({ ...atApi, bearer: 'x', agentId: 'sales' }))
+  for (let i = 0; i < 4; i++) await guess()
+  const fifth = guess()
+  await expect.poll(() => time.asleep()).toBe(2)
+  expect(time.slept).toEqual([1000, 1000])
+  expect(await identity.identify({ ...atApi, bearer: owner })).toMatchObject({ id: 'owner' })
+  await time.pass(1000)
+  expect(await fifth).toMatchObject({ code: 'auth_error' })
+  expect(noted.map(({ data }) => data?.['count'])).toEqual([1, 4])
+
+  // The owner's success cleared the address, but not what was tried in the name of sales.
+  void guess()
+  await expect.poll(() => time.slept.at(-1)).toBe(2000)
+  await identity.identify({ ...atMcp, bearer: sales.token })
+  expect(await guess()).toMatchObject({ code: 'auth_error' })
+})
+
+test('I9 a client without a token is told so at once, however often it asks', async () => {
+  const { identity, noted } = await setup({ agents })
+  for (let i = 0; i < 20; i++) await refusal(identity.identify(atMcp))
+  expect(noted).toMatchObject([{ type: 'auth.failed', outcome: 'no_token' }])
+})
+
+test('I9 calls without a token in open mode do not forgive wrong ones', async () => {
+  const { identity, time } = await setup()
+  for (let i = 0; i < 4; i++) {
+    await refusal(identity.identify({ ...atMcp, bearer: 'x' }))
+    await identity.identify(atMcp)
+  }
+  void refusal(identity.identify({ ...atMcp, bearer: 'x' }))
+  await expect.poll(() => time.slept.includes(1000)).toBe(true)
+})
+
+test('I11 scopes belong to the credential, and who was given none has the default', async () => {
+  const { identity, add } = await setup({ agents, defaultScopes: ['read:*'] })
+  const given = await add('given', ['*:files'])
+  const none = await add('none')
+  const scopes = async (bearer: string) => (await identity.identify({ ...atMcp, bearer })).scopes
+  expect(await scopes(sales.token)).toEqual(['read:*', 'write:cowork'])
+  expect(await scopes(support.token)).toEqual(['read:*'])
+  expect(await scopes(given.token)).toEqual(['*:files'])
+  expect(await scopes(none.token)).toEqual(['read:*'])
+})
+
+test('I12 a session is per token, in open mode per agent id, else the one of the door', async () => {
+  const closed = await setup({ agents })
+  const session = async (given: object) =>
+    (await closed.identity.identify({ ...atMcp, ...given })).session
+  const first = await session({ bearer: sales.token })
+  expect(await session({ bearer: sales.token })).toBe(first)
+  expect(await session({ bearer: support.token })).not.toBe(first)
+  expect(await session({ bearer: sales.token, session: 'mcp-1' })).toBe('mcp-1')
+  expect(await session({ bearer: sales.token, session: 'mcp-1', label: 'ci' })).toBe('ci~mcp-1')
+  await closed.time.pass(30 * 60_000)
+  expect(await session({ bearer: sales.token })).not.toBe(first)
+
+  const open = await setup()
+  const idle = async (agentId: string) =>
+    (await open.identity.identify({ ...atMcp, agentId })).session
+  expect(await idle('a')).toBe(await idle('a'))
+  expect(await idle('a')).not.toBe(await idle('b'))
+})
+
+test('I4 config agents are found by the SHA-256 of their token', async () => {
+  expect(sha256Hex(support.token)).toBe(support.hash)
+  const { identity } = await setup({ agents })
+  expect(await identity.identify({ ...atMcp, bearer: support.token })).toMatchObject({
+    id: 'support',
+  })
+  expect(await refusal(identity.identify({ ...atMcp, bearer: support.hash }))).toMatchObject({
+    code: 'auth_error',
+  })
+})

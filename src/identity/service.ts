@@ -1,0 +1,165 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Caller } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db } from '#base/db/port.ts'
+import type { Draft } from '#base/entry.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+import { createAgents } from './agents.ts'
+import { agentsOf, fixed, know, livingCredentials, principalOfAgent } from './credentials.ts'
+import type { Agent, Credential, IdentityConfig, Known, SharedKeys } from './credentials.ts'
+import { createFailureNotes } from './failures.ts'
+import { banner, recognise } from './rules.ts'
+import type { Fault, Presented, Recognised } from './rules.ts'
+import { createSessions, labelled } from './sessions.ts'
+import { createSlowdown } from './slowdown.ts'
+import type { Sleep } from './slowdown.ts'
+import { createIdentityStore } from './store.ts'
+import { isMinted } from './token.ts'
+
+export type ListedAgent = Agent & {
+  readonly lastSeenAt?: number
+  readonly credentials: readonly Credential[]
+}
+
+export type Identity = {
+  mode(): 'open' | 'closed'
+  banner(): string
+  identify(presented: Presented): Promise<Caller>
+  /** A stable key of who holds this credential: `agent:sales`, `person:owner`, `open`. */
+  principalOf(presented: Presented): Promise<string>
+  /** Reads the agents again: for changes that another daemon made. */
+  refresh(): Promise<void>
+  listAgents(): Promise<ListedAgent[]>
+} & ReturnType<typeof createAgents>
+
+export type IdentityDeps = {
+  readonly db: Db
+  readonly config: IdentityConfig
+  readonly ownerToken: string
+  readonly shared?: SharedKeys
+  /** What an agent may do that was given no scopes (I11). */
+  readonly defaultScopes?: readonly string[]
+  readonly now: Clock
+  /** Lazily durable, as `note` of the ledger */
+  readonly note: (draft: Draft) => void
+  readonly log: Log
+  readonly sleep?: Sleep
+}
+
+// A delayed answer must not hold up the end of the process.
+const timer: Sleep = (ms) => setTimeout(ms, undefined, { ref: false })
+
+export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
+  const { db, config, shared = {}, defaultScopes = ['*'], now, note, log, sleep = timer } = deps
+  const store = createIdentityStore(db.dialect)
+  const standing = fixed(config, deps.ownerToken, shared, defaultScopes)
+  const slowdown = createSlowdown({ now, sleep })
+  const noteFailure = createFailureNotes({ note, sleep, log })
+  const sessions = createSessions(now)
+  const lastSeen = new Map<string, number>()
+  warnOfWeakTokens(config, log)
+
+  let known: Known = know(standing, { agents: [], credentials: [] }, defaultScopes)
+  // `asked` grows inside every transaction that changes agents, `read` follows once its outcome is known.
+  let asked = 1
+  let read = 0
+  let reading: Promise<void> | undefined
+
+  /**
+   * Reads through `transact`, whose bodies run one after the other: this one stands behind the change
+   * that asked for it and sees what became of it. A change rolled back later is never seen.
+   */
+  async function readAgain() {
+    const seen = await db.transact(async (tx) => {
+      const upTo = asked
+      return { upTo, stored: await store.read(tx) }
+    })
+    known = know(standing, seen.stored, defaultScopes)
+    read = seen.upTo
+  }
+
+  async function current(): Promise<Known> {
+    while (read !== asked) {
+      reading ??= readAgain().finally(() => (reading = undefined))
+      await reading
+    }
+    return known
+  }
+
+  // So that `mode` and `banner` follow a change at once and not only with the next caller.
+  db.onGrowth(() => {
+    if (read !== asked)
+      current().catch((error: unknown) =>
+        log.warn('agents could not be read again', { error: messageOf(error) }),
+      )
+  })
+  await current()
+
+  async function recognised(presented: Presented): Promise<Recognised> {
+    const outcome = recognise(await current(), presented, now())
+    const address = `address:${presented.address}`
+    if ('fault' in outcome) return refuse(outcome, presented, address)
+    if (outcome.caller.verified) {
+      slowdown.succeeded([address, outcome.principal])
+      lastSeen.set(outcome.principal, now())
+    }
+    return outcome
+  }
+
+  async function refuse(fault: Fault, presented: Presented, address: string): Promise<never> {
+    const { message, hint, claimed, principal } = fault
+    noteFailure({
+      address: presented.address,
+      door: presented.door,
+      reason: fault.fault,
+      ...(claimed !== undefined && { claimed }),
+    })
+    // Only guesses wait: a client that has no token yet learns so at once.
+    if (fault.fault === 'wrong_token' || fault.fault === 'ended_token')
+      await slowdown.failed(principal === undefined ? [address] : [address, principal])
+    const code = fault.fault === 'person_on_mcp' ? 'person_token_on_mcp' : 'auth_error'
+    throw new CoworkError(code, message, {
+      hint,
+      details: { error: true, auth_error: true, message },
+    })
+  }
+
+  return {
+    mode: () => (known.closed ? 'closed' : 'open'),
+    banner: () => banner(known, config),
+    async identify(presented) {
+      const { caller, sessionKey } = await recognised(presented)
+      const { session, label } = presented
+      return {
+        ...caller,
+        session: session ? labelled(session, label) : sessions.of(sessionKey, label),
+      }
+    },
+    principalOf: async (presented) => (await recognised(presented)).principal,
+    async refresh() {
+      asked++
+      await current()
+    },
+    async listAgents() {
+      const agents = agentsOf(await current())
+      return agents.map((agent) => {
+        const lastSeenAt = lastSeen.get(principalOfAgent(agent.id))
+        return {
+          ...agent,
+          ...(lastSeenAt !== undefined && { lastSeenAt }),
+          credentials: livingCredentials(known, agent, now()),
+        }
+      })
+    },
+    ...createAgents({ store, now, known: () => known, changing: () => asked++ }),
+  }
+}
+
+function warnOfWeakTokens(config: IdentityConfig, log: Log) {
+  for (const { id, token, token_hash: hash } of config.agents)
+    if (token !== undefined && hash === undefined && !isMinted(token))
+      log.warn('the token of an agent is not of the form that `cowork agents token` mints', {
+        agent: id,
+      })
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { createTime } from './fixture.ts'
+import { createSessions, labelled } from './sessions.ts'
+
+const minute = 60_000
+
+test('I12 a session lasts while it is used and ends after 30 idle minutes', async () => {
+  const time = createTime()
+  const sessions = createSessions(time.now)
+  const first = sessions.of('token:a')
+  for (let i = 0; i < 4; i++) {
+    await time.pass(29 * minute)
+    expect(sessions.of('token:a')).toBe(first)
+  }
+  await time.pass(30 * minute)
+  expect(sessions.of('token:a')).not.toBe(first)
+})
+
+test('I12 each key has a session of its own', () => {
+  const sessions = createSessions(createTime().now)
+  expect(sessions.of('token:a')).not.toBe(sessions.of('token:b'))
+})
+
+test('I12 SESSION_ID labels a session and does not make one', () => {
+  const sessions = createSessions(createTime().now)
+  const first = sessions.of('token:a', 'nightly build')
+  expect(first).toMatch(/^nightly-build~[0-9a-f-]{36}$/)
+  expect(sessions.of('token:a', 'another')).toBe(first)
+  expect(sessions.of('token:b', 'nightly build')).not.toBe(first)
+  expect(labelled('id', '\u202e\n')).toBe('-~id')
+  expect(labelled('id', '')).toBe('id')
+})
+
+test('I12 made-up agents cannot fill the memory with sessions', () => {
+  const sessions = createSessions(createTime().now)
+  const first = sessions.of('open:first')
+  const kept = sessions.of('open:kept')
+  for (let i = 0; i < 9_999; i++) sessions.of(`open:${i}`)
+  expect(sessions.of('open:kept')).toBe(kept)
+  expect(sessions.of('open:first')).not.toBe(first)
+})

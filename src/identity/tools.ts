@@ -1,0 +1,151 @@
+import * as z from 'zod'
+import { rfc3339 } from '#base/clock.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import { isActive } from './credentials.ts'
+import type { Identity, ListedAgent } from './service.ts'
+import { hashPrefix } from './token.ts'
+
+const id = z.string().min(1).max(256).describe('The id of the agent, as in sales-agent')
+const scope = z
+  .string()
+  .regex(/^[^\s\p{C}]{1,128}$/u, 'a scope is 1 to 128 characters without spaces')
+const time = z.iso.datetime()
+
+const minted = {
+  id: z.string(),
+  token: z.string().describe('Shown once; only its hash is kept'),
+  hash: z.string().describe('SHA-256 of the token, in hex'),
+  message: z.string(),
+}
+
+const listed = z.object({
+  id: z.string(),
+  source: z.enum(['config', 'store', 'environment']),
+  status: z.enum(['active', 'revoked']),
+  scopes: z.array(z.string()),
+  created_at: time.optional(),
+  last_seen_at: time.optional().describe('Since this daemon started'),
+  credentials: z.array(
+    z.object({
+      hash_prefix: z.string(),
+      created_at: time.optional(),
+      expires_at: time.optional(),
+    }),
+  ),
+})
+
+/** How people manage agents. Tokens leave by the answers of these tools alone, once. */
+export const identityTools = (identity: Identity): Tool[] => [
+  defineTool({
+    name: 'cowork_add_agent',
+    title: 'Add an agent',
+    description:
+      'Registers an agent and gives its token, which is shown only here. The first agent closes the door: from then on every agent needs a token.',
+    toolset: 'cowork',
+    effect: 'write',
+    by: 'human',
+    input: z.object({
+      id,
+      scopes: z
+        .array(scope)
+        .min(1)
+        .max(64)
+        .optional()
+        .describe('What it may do, as globs over effect:toolset, such as read:*; all by default'),
+    }),
+    output: z.object({ ...minted, closed_the_door: z.boolean() }),
+    touches: (input) => ({ domain: 'cowork', target: input.id }),
+    async change(tx, input, call) {
+      const { closedTheDoor, ...agent } = await identity.addAgent(tx, input, call)
+      const closed = closedTheDoor
+        ? ' It is the first agent and closes the door: from now on every agent needs a token.'
+        : ''
+      return {
+        ...agent,
+        closed_the_door: closedTheDoor,
+        message: `Added ${agent.id}. Keep its token now: it is not shown again.${closed}`,
+      }
+    },
+  }),
+  defineTool({
+    name: 'cowork_list_agents',
+    title: 'List agents',
+    description:
+      'Lists the agents of config, store and environment with their scopes and credentials.',
+    toolset: 'cowork',
+    effect: 'read',
+    by: 'human',
+    idempotent: true,
+    input: z.object({}),
+    output: z.object({ agents: z.array(listed) }),
+    run: async () => ({ agents: (await identity.listAgents()).map(toListed) }),
+  }),
+  defineTool({
+    name: 'cowork_rotate_agent',
+    title: 'Rotate the token of an agent',
+    description:
+      'Gives an agent a new token, which is shown only here. The old one works on for overlap_minutes.',
+    toolset: 'cowork',
+    effect: 'write',
+    by: 'human',
+    input: z.object({
+      id,
+      overlap_minutes: z
+        .number()
+        .int()
+        .min(0)
+        .max(1440)
+        .default(10)
+        .describe('How long the old token still works; 0 ends it at once'),
+    }),
+    output: z.object({ ...minted, old_token_ends_at: time }),
+    touches: (input) => ({ domain: 'cowork', target: input.id }),
+    async change(tx, input, call) {
+      const given = { id: input.id, overlapMinutes: input.overlap_minutes }
+      const { oldEndsAt, ...agent } = await identity.rotateAgent(tx, given, call)
+      const ends = rfc3339(oldEndsAt)
+      return {
+        ...agent,
+        old_token_ends_at: ends,
+        message: `Rotated ${agent.id}. Keep its token now: it is not shown again. The old one ends at ${ends}.`,
+      }
+    },
+  }),
+  defineTool({
+    name: 'cowork_revoke_agent',
+    title: 'Revoke an agent',
+    description: 'Ends every token and session of an agent at once.',
+    toolset: 'cowork',
+    effect: 'destructive',
+    by: 'human',
+    input: z.object({ id }),
+    output: z.object({ id: z.string(), revoked_at: time, message: z.string() }),
+    touches: (input) => ({ domain: 'cowork', target: input.id }),
+    async change(tx, input, call) {
+      const revoked = await identity.revokeAgent(tx, input, call)
+      return {
+        id: revoked.id,
+        revoked_at: rfc3339(revoked.at),
+        message: `Revoked ${revoked.id}. The door stays closed; \`cowork agents add\` brings an agent back.`,
+      }
+    },
+  }),
+]
+
+function toListed(agent: ListedAgent): z.output<typeof listed> {
+  const { source, scopes, createdAt, lastSeenAt } = agent
+  return {
+    id: agent.id,
+    source,
+    status: isActive(agent) ? 'active' : 'revoked',
+    scopes: [...scopes],
+    ...(createdAt !== undefined && { created_at: rfc3339(createdAt) }),
+    ...(lastSeenAt !== undefined && { last_seen_at: rfc3339(lastSeenAt) }),
+    credentials: agent.credentials.map((one) => ({
+      hash_prefix: hashPrefix(one.hash),
+      ...(one.createdAt !== undefined && { created_at: rfc3339(one.createdAt) }),
+      ...(one.expiresAt !== undefined && { expires_at: rfc3339(one.expiresAt) }),
+    })),
+  }
+}

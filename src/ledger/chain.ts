@@ -1,0 +1,159 @@
+import { canonicalJson } from '#base/hash.ts'
+import { entrySchema, firstSeq, genesis, payloadDigest } from './model.ts'
+import type { Entry, Problem } from './model.ts'
+import { leafHash } from './tree.ts'
+
+export type StoredEntry = {
+  readonly seq: number
+  readonly at: number
+  readonly type: string
+  /** In hex, or its bytes. */
+  readonly hash: string | Uint8Array
+  /** As stored, byte for byte. */
+  readonly body: string | Uint8Array
+  /** Columns that repeat parts of the body; null stands for absent. */
+  readonly columns?: Readonly<Record<string, unknown>>
+  readonly payload?: { readonly salt: string; readonly body: string } | 'erased' | undefined
+}
+
+/** An unchecked entry: whatever the stored bytes parse to. */
+export type Parsed = Record<string, unknown>
+
+export type Problems = ReturnType<typeof createProblems>
+
+/** Keeps the first twenty by seq, in whatever order they are found. */
+export function createProblems() {
+  const most = 20
+  const list: Problem[] = []
+  return {
+    list,
+    add(seq: number, why: string) {
+      list.push({ seq, why })
+      list.sort((a, b) => a.seq - b.seq)
+      if (list.length > most) list.pop()
+    },
+  }
+}
+
+type Settings = {
+  readonly problems: Problems
+  readonly deep: boolean
+  readonly columnsOf: ((entry: Entry) => Readonly<Record<string, unknown>>) | undefined
+}
+
+/** Checks each entry by itself and against the one before it (L7). */
+export function createChain({ problems, deep, columnsOf }: Settings) {
+  let expected = firstSeq
+  let lastHash = genesis
+  let lastAt = 0
+  let torn = false
+  // A broken entry is told once, not again by its neighbour.
+  let lastWasBad = false
+
+  function check(stored: StoredEntry): { leaf: Buffer; entry: Parsed | undefined } {
+    const { seq } = stored
+    let bad = false
+    const fault = (at: number, why: string) => {
+      problems.add(at, why)
+      torn = true
+      bad = true
+    }
+    const inOrder = seq === expected
+    if (!Number.isSafeInteger(seq)) fault(expected, `its seq is ${String(seq)}`)
+    else if (seq > expected) fault(expected, `missing up to entry ${seq - 1}`)
+    else if (!inOrder) fault(seq, 'comes twice or out of order')
+
+    const leaf = leafHash(stored.body)
+    const hash = leaf.toString('hex')
+    const entry = parsed(stored.body)
+    const why =
+      hexOf(stored.hash) === hash ? ownFault(stored, entry) : 'its bytes do not give its hash'
+    if (why !== undefined) fault(seq, why)
+    else if (inOrder && !lastWasBad && entry?.['prev'] !== lastHash)
+      fault(Math.max(seq - 1, firstSeq), `entry ${seq} was written after another entry than this`)
+    else if (stored.at < lastAt) fault(seq, 'its time is before that of the entry before')
+
+    if (seq >= expected) expected = seq + 1
+    lastHash = hash
+    lastAt = stored.at
+    lastWasBad = bad
+    return { leaf, entry }
+  }
+
+  /** What is wrong with an entry whose bytes are those that were hashed. */
+  function ownFault(stored: StoredEntry, entry: Parsed | undefined): string | undefined {
+    if (entry === undefined || !isEntry(entry)) return 'its body is not an entry'
+    if (entry.seq !== stored.seq) return differs('seq', stored.seq, entry.seq)
+    if (entry.at !== stored.at) return differs('at', stored.at, entry.at)
+    if (entry.type !== stored.type) return differs('type', stored.type, entry.type)
+    const why = columnFault(stored.columns, entry) ?? payloadFault(stored.payload, entry.payload)
+    if (why !== undefined || !deep) return why
+    if (!isCanonical(stored.body)) return 'its body is not spelt canonically'
+    return entrySchema.safeParse(entry).success
+      ? undefined
+      : 'its body has not the shape of an entry'
+  }
+
+  function columnFault(columns: StoredEntry['columns'], entry: Entry): string | undefined {
+    if (!columns || !columnsOf) return undefined
+    try {
+      const wanted = columnsOf(entry)
+      const name = Object.keys(wanted).find(
+        (key) => (wanted[key] ?? null) !== (columns[key] ?? null),
+      )
+      return name && differs(name, columns[name], wanted[name])
+    } catch {
+      return 'its body is not an entry'
+    }
+  }
+
+  function payloadFault(payload: StoredEntry['payload'], digest: unknown): string | undefined {
+    if (payload === 'erased') return undefined
+    if (payload === undefined) return digest === undefined ? undefined : 'its payload is missing'
+    if (payloadDigest(payload.salt, payload.body) !== digest) return 'its payload was changed'
+    return deep && !isCanonical(payload.body) ? 'its payload is not spelt canonically' : undefined
+  }
+
+  return {
+    check,
+    torn: () => torn,
+    lastSeq: () => expected - 1,
+    lastHash: () => lastHash,
+  }
+}
+
+export const hexOf = (hash: string | Uint8Array): string =>
+  typeof hash === 'string' ? hash : Buffer.from(hash).toString('hex')
+
+function parsed(body: string | Uint8Array): Parsed | undefined {
+  try {
+    const value: unknown = JSON.parse(textOf(body))
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isCanonical(body: string | Uint8Array): boolean {
+  try {
+    return canonicalJson(JSON.parse(textOf(body))) === textOf(body)
+  } catch {
+    return false
+  }
+}
+
+const isRecord = (value: unknown): value is Parsed =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A first look; `deep` checks the whole shape. */
+const isEntry = (entry: Parsed): entry is Entry => entry['v'] === 1 && isRecord(entry['actor'])
+
+const differs = (name: string, column: unknown, inBody: unknown) =>
+  `its ${name} is ${brief(column)} in its column and ${brief(inBody)} in its body`
+
+const brief = (value: unknown) => JSON.stringify(value ?? null).slice(0, 100)
+
+const textOf = (body: string | Uint8Array): string =>
+  typeof body === 'string'
+    ? body
+    : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()

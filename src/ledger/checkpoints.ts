@@ -1,0 +1,70 @@
+import type { Clock } from '#base/clock.ts'
+import type { Db } from '#base/db/port.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+import { signCheckpoint } from './checkpoint.ts'
+import type { Key } from './checkpoint.ts'
+import type { LedgerStore } from './store.ts'
+import { decodeFrontier, rootOf } from './tree.ts'
+
+const atLatest = { entries: 256, ms: 1000 }
+
+export type Signer = {
+  readonly db: Db
+  readonly store: LedgerStore
+  readonly key: Key
+  /** Keeps a copy where someone who rewrites the store does not reach it as well. */
+  readonly copy: (line: string) => void
+  readonly now: Clock
+  readonly log: Log
+}
+
+/** Signs the root one second, or 256 entries, after the first unsigned entry, and once more at the end (L5). */
+export function createCheckpoints({ db, store, key, copy, now, log }: Signer) {
+  let signed = 0
+  let timer: NodeJS.Timeout | undefined
+  let busy: Promise<void> | undefined
+
+  async function sign() {
+    clearTimeout(timer)
+    timer = undefined
+    if (!(await db.leads())) return
+    const at = now()
+    const note = await db.transact(async (tx) => {
+      const head = await store.peek(tx)
+      if (!head || head.size === 0 || head.size === signed) return undefined
+      const root = rootOf(decodeFrontier(head.size, head.frontier))
+      const text = signCheckpoint({ size: head.size, root }, key)
+      const isNew = (await store.saveCheckpoint(tx, { size: head.size, at, note: text })) > 0
+      return { size: head.size, text, isNew }
+    })
+    if (!note) return
+    signed = note.size
+    if (note.isNew) copy(JSON.stringify({ at, size: note.size, note: note.text }))
+  }
+
+  const signOnce = () =>
+    (busy ??= sign()
+      .catch((error: unknown) => log.error('no checkpoint could be written', { error: messageOf(error) }))
+      .finally(() => (busy = undefined)))
+
+  const stop = db.onGrowth(() => {
+    timer ??= setTimeout(() => void signOnce(), atLatest.ms)
+    void store.peek(db).then(
+      (head) => {
+        if (head && head.size - signed >= atLatest.entries) return signOnce()
+      },
+      () => undefined,
+    )
+  })
+
+  return {
+    sign: signOnce,
+    async close() {
+      stop()
+      clearTimeout(timer)
+      await busy
+      await signOnce()
+    },
+  }
+}

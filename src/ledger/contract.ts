@@ -1,0 +1,275 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { migrate } from '#base/db/migrate.ts'
+import type { Db, Sealer, Snapshot } from '#base/db/port.ts'
+import type { Draft } from '#base/entry.ts'
+import { systemActor } from '#base/entry.ts'
+import { silentLog } from '#base/log.ts'
+import { openKey } from './key-file.ts'
+import { ledgerMigrations } from './migrations.ts'
+import type { Prepared } from './model.ts'
+import { verifyInclusion } from './proof.ts'
+import { openCheckpoint } from './checkpoint.ts'
+import { createRedactor } from './redact.ts'
+import { createSealer } from './sealer.ts'
+import { openLedger } from './service.ts'
+import type { Ledger } from './service.ts'
+import { databaseSource } from './sources.ts'
+import { leafHash } from './tree.ts'
+import { verifyLedger } from './verify.ts'
+
+export type Engine = {
+  readonly dialect: 'sqlite' | 'postgres'
+  /** A store of its own for each call. */
+  create(): Promise<{
+    open(sealer: Sealer<Prepared>): Promise<Db>
+    snapshot(): Promise<Snapshot>
+    /** As someone would who holds the database and wants to hide something. */
+    tamper(...sql: string[]): Promise<void>
+  }>
+}
+
+const entry = (type: string, more: Partial<Draft> = {}): Draft => ({
+  type,
+  actor: systemActor,
+  ...more,
+})
+
+/** What the ledger must do on both engines. */
+export function ledgerContract(engine: Engine) {
+  describe(`ledger on ${engine.dialect}`, () => {
+    async function setup() {
+      const store = await engine.create()
+      const folder = mkdtempSync(join(tmpdir(), 'cowork-ledger-'))
+      const files = { ledgerKey: join(folder, 'ledger.key'), ledgerPublicKey: join(folder, 'ledger.pub') }
+      const copies: { size: number; note: string }[] = []
+      let time = 1_700_000_000_000
+      const start = async () => {
+        const redact = createRedactor({ secrets: [], patterns: [] })
+        const sealer = createSealer(engine.dialect, redact, () => time)
+        const db = await store.open(sealer)
+        await migrate(db, ledgerMigrations, time)
+        const ledger = await openLedger({
+          db,
+          sealer,
+          openKey: (known) => openKey(files, known),
+          copyCheckpoint: (line) => void copies.push(JSON.parse(line)),
+          now: () => time,
+          log: silentLog,
+        })
+        return { db, ledger, stop: async () => (await ledger.close(), await db.close()) }
+      }
+      const verify = async (deep = true) => {
+        const snapshot = await store.snapshot()
+        const { source, vkey } = await databaseSource(snapshot, copies)
+        const result = await verifyLedger(source, vkey ?? '', { deep })
+        await snapshot.close()
+        return result
+      }
+      return { ...store, start, verify, copies, files, move: (ms: number) => (time += ms) }
+    }
+
+    async function fill(ledger: Ledger, count: number) {
+      await Promise.all(
+        Array.from({ length: count }, (_, i) =>
+          ledger.record(entry('thing.done', { subject: `n${i}`, payload: { argument: i } })),
+        ),
+      )
+    }
+
+    describe('in one store', () => {
+      let world: Awaited<ReturnType<typeof setup>>
+      let running: Awaited<ReturnType<typeof world.start>>
+      beforeAll(async () => {
+        world = await setup()
+        running = await world.start()
+      })
+      afterAll(() => running.stop())
+
+      test('L3 an entry keeps what was given, in order, without its secrets', async () => {
+        await running.ledger.record(
+          entry('grant.made', {
+            domain: 'files',
+            subject: '/a',
+            ids: { call: 'c1', proposal: 'p1' },
+            outcome: 'done',
+            data: { tool: 'request_grant', password: 'hunter2', note: 'Bearer abcdefghijk' },
+          }),
+        )
+        const [found] = await running.ledger.find({ proposal: 'p1', limit: 10 })
+        expect(found).toMatchObject({
+          type: 'grant.made',
+          actor: { kind: 'system', id: 'cowork' },
+          ids: { call: 'c1', proposal: 'p1' },
+          data: { tool: 'request_grant', password: '[redacted]' },
+        })
+        expect(JSON.stringify(found)).not.toMatch(/hunter2|abcdefghijk/)
+      })
+
+      test('L4 each entry shows the hash of the one before', async () => {
+        await fill(running.ledger, 5)
+        const entries = await running.ledger.find({ limit: 1000 })
+        for (const [i, { seq }] of entries.entries()) expect(seq).toBe(i + 1)
+        const { entry: body } = await running.ledger.prove(1)
+        expect(entries[1]?.prev).toBe(leafHash(body).toString('hex'))
+      })
+
+      test('L6 any entry can be proven against a signed checkpoint', async () => {
+        await fill(running.ledger, 300)
+        for (const seq of [1, 2, 255, 256, 257, 300]) {
+          const proof = await running.ledger.prove(seq)
+          const { size, root } = openCheckpoint(proof.checkpoint, proof.vkey)
+          const path = proof.path.map((hash) => Buffer.from(hash, 'base64'))
+          expect(verifyInclusion(leafHash(proof.entry), seq - 1, size, path, root)).toBe(true)
+          expect(verifyInclusion(leafHash(`${proof.entry} `), seq - 1, size, path, root)).toBe(false)
+        }
+        await expect(running.ledger.prove(100_000)).rejects.toMatchObject({ code: 'not_found' })
+      })
+
+      test('L2 the database refuses to change or delete an entry', async () => {
+        for (const sql of [
+          `UPDATE ledger_entry SET type = 'other.done' WHERE seq = 1`,
+          'DELETE FROM ledger_entry WHERE seq = 1',
+        ])
+          await expect(
+            running.db.transact((tx) => tx.run({ sql, parameters: [] })),
+          ).rejects.toThrow('never changed')
+      })
+
+      test('L12 a noted entry is committed soon, without anyone waiting', async () => {
+        running.ledger.note(entry('thing.read', { subject: 'noted' }))
+        await expect
+          .poll(async () => (await running.ledger.find({ types: ['thing.read'], limit: 9 })).length)
+          .toBe(1)
+      })
+
+      test('L3 an entry that cannot be recorded is refused when it is given', async () => {
+        const loop: Record<string, unknown> = {}
+        loop['self'] = loop
+        expect(() => running.ledger.note(entry('bad.noted', { data: loop }))).toThrow()
+        await expect(running.ledger.record(entry('bad.recorded', { data: loop }))).rejects.toMatchObject({
+          code: 'not_recordable',
+        })
+        expect(running.ledger.trouble()).toBeUndefined()
+      })
+
+      test('L11 a follower sees every entry once and in order, also those that come later', async () => {
+        const stop = new AbortController()
+        const seen: number[] = []
+        const following = (async () => {
+          for await (const entries of running.ledger.follow(10, stop.signal))
+            seen.push(...entries.map(({ seq }) => seq))
+        })()
+        await fill(running.ledger, 50)
+        const size = await running.ledger.size()
+        await expect.poll(() => seen.length).toBe(size - 10)
+        stop.abort()
+        await following
+        expect(seen).toEqual(Array.from({ length: size - 10 }, (_, i) => i + 11))
+      })
+
+      test('L11 a follower that keeps its place goes on where it was', async () => {
+        const seen: number[] = []
+        const run = async (until: number) => {
+          const stop = new AbortController()
+          await running.ledger.consume(
+            'test',
+            async (_, entries) => {
+              seen.push(...entries.map(({ seq }) => seq))
+              if (seen.length >= until) stop.abort()
+            },
+            stop.signal,
+          )
+        }
+        const size = await running.ledger.size()
+        await run(size)
+        await fill(running.ledger, 20)
+        await run(size + 20)
+        expect(seen).toEqual(Array.from({ length: size + 20 }, (_, i) => i + 1))
+      })
+
+      test('A11 a clock that went back far is refused, a small step is evened out', async () => {
+        world.move(-60_000)
+        await running.ledger.record(entry('thing.done', { subject: 'a minute ago' }))
+        world.move(-10 * 60_000)
+        await expect(running.ledger.record(entry('thing.done'))).rejects.toMatchObject({
+          code: 'clock_went_back',
+        })
+        world.move(11 * 60_000)
+        await running.ledger.record(entry('thing.done'))
+        const { problems } = await world.verify()
+        expect(problems).toEqual([])
+      })
+
+      test('L12 when a note cannot be committed calls are refused until it can', async () => {
+        world.move(-10 * 60_000)
+        running.ledger.note(entry('thing.read', { subject: 'stuck' }))
+        await expect.poll(() => running.ledger.trouble()).toMatchObject({ code: 'ledger_unwritable' })
+        world.move(10 * 60_000)
+        await expect.poll(() => running.ledger.trouble(), { timeout: 5000 }).toBeUndefined()
+        await expect
+          .poll(async () => (await running.ledger.find({ types: ['thing.read'], limit: 9 })).length)
+          .toBe(2)
+      })
+    })
+
+    test('L5 checkpoints are signed within a second or 256 entries, at the end, and copied outside', async () => {
+      const world = await setup()
+      const { ledger, stop } = await world.start()
+      await ledger.record(entry('thing.done'))
+      await expect.poll(() => world.copies.length, { timeout: 3000 }).toBe(1)
+      await fill(ledger, 300)
+      await expect.poll(() => world.copies.length).toBe(2)
+      await ledger.record(entry('thing.done'))
+      await stop()
+      expect(world.copies.at(-1)?.size).toBe(302)
+      for (const { size, note } of world.copies)
+        expect(openCheckpoint(note, ledger.vkey).size).toBe(size)
+      const result = await world.verify()
+      expect(result).toMatchObject({ ok: true, entries: 302, signed: 302 })
+    })
+
+    test('L5 a daemon with another key, or none, does not start', async () => {
+      const world = await setup()
+      await (await world.start()).stop()
+      const other = await setup()
+      await (await other.start()).stop()
+      Object.assign(world.files, other.files)
+      await expect(world.start()).rejects.toMatchObject({ code: 'ledger_key_differs' })
+      world.files.ledgerKey += '.gone'
+      await expect(world.start()).rejects.toMatchObject({ code: 'ledger_key_missing' })
+    })
+
+    const unlock =
+      engine.dialect === 'sqlite'
+        ? ['DROP TRIGGER ledger_entry_no_update', 'DROP TRIGGER ledger_entry_no_delete']
+        : ['DROP TRIGGER ledger_entry_fixed ON ledger_entry']
+    const swap = (from: string, to: string) =>
+      `UPDATE ledger_entry SET body = replace(body, '${from}', '${to}') WHERE seq = 7`
+    test.each([
+      ['a changed byte of an entry', 7, [swap('"n6"', '"n5"')]],
+      ['a changed byte with a new hash', 7, [swap('"n6"', '"n5"'), `UPDATE ledger_entry SET hash = '${'0'.repeat(64)}' WHERE seq = 7`]],
+      ['a changed column', 7, [`UPDATE ledger_entry SET subject = 'n99' WHERE seq = 7`]],
+      ['a removed entry', 7, ['DELETE FROM ledger_entry WHERE seq = 7']],
+      ['a cut tail', 15, ['DELETE FROM ledger_entry WHERE seq > 14']],
+      ['a tail cut with its checkpoints', 15, ['DELETE FROM ledger_entry WHERE seq > 14', 'DELETE FROM ledger_checkpoint']],
+      ['a swap of two entries', 7, ['UPDATE ledger_entry SET seq = 1000 WHERE seq = 7', 'UPDATE ledger_entry SET seq = 7 WHERE seq = 8', 'UPDATE ledger_entry SET seq = 8 WHERE seq = 1000']],
+      ['a changed payload', 7, [`UPDATE ledger_payload SET body = replace(body, '6', '5') WHERE seq = 7`]],
+      ['a removed payload', 7, ['DELETE FROM ledger_payload WHERE seq = 7']],
+      ['a changed checkpoint', 20, [`UPDATE ledger_checkpoint SET note = replace(note, '20', '19')`]],
+    ])('L7 %s is found, and the first bad entry is named', async (_, seq, sql) => {
+      const world = await setup()
+      const { ledger, stop } = await world.start()
+      for (let i = 0; i < 20; i++)
+        await ledger.record(entry('thing.done', { subject: `n${i}`, payload: { argument: i } }))
+      await stop()
+      expect(await world.verify()).toMatchObject({ ok: true })
+      await world.tamper(...unlock, ...sql)
+      const result = await world.verify(false)
+      expect(result.ok).toBe(false)
+      expect(result.firstBad?.seq).toBe(seq)
+    })
+  })
+}

@@ -1,0 +1,32 @@
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { writeFileAtomic } from '#base/atomic-file.ts'
+import { CoworkError } from '#base/errors.ts'
+import { createKey, loadKey } from './checkpoint.ts'
+import type { Key } from './checkpoint.ts'
+
+export type KeyFiles = { readonly ledgerKey: string; readonly ledgerPublicKey: string }
+
+/** The signing key of this ledger, made on first run. `known` is the public key the store was begun with. */
+export function openKey(files: KeyFiles, known: string | undefined): Key {
+  if (!existsSync(files.ledgerKey)) {
+    if (known !== undefined)
+      throw new CoworkError(
+        'ledger_key_missing',
+        `The store is signed by ${known}, but ${files.ledgerKey} is not there.`,
+        { hint: 'Copy the key from the daemon that began this store, or from a backup.' },
+      )
+    const { key, pem } = createKey()
+    writeFileAtomic(files.ledgerKey, pem)
+    writeFileAtomic(files.ledgerPublicKey, `${key.vkey}\n`, 0o644)
+    return key
+  }
+  chmodSync(files.ledgerKey, 0o600)
+  const key = loadKey(readFileSync(files.ledgerKey, 'utf8'))
+  if (known !== undefined && known !== key.vkey)
+    throw new CoworkError(
+      'ledger_key_differs',
+      `The store is signed by ${known}, but ${files.ledgerKey} is the key ${key.vkey}.`,
+      { hint: 'Daemons that share a database share one key: copy the key file of the first.' },
+    )
+  return key
+}

@@ -1,0 +1,74 @@
+import type { Parsed } from './chain.ts'
+import type { Problem } from './model.ts'
+
+/** Memory stays flat over any ledger: only so many ids are remembered, the newest ones. */
+const remembered = 200_000
+const shown = 20
+
+/**
+ * Whether what was recorded was allowed (L6): nothing an agent ran lacks a decision or an approval, nobody
+ * approved their own request, nothing was done twice. Fed in order of seq.
+ */
+export function createMeaning() {
+  const approved = createRecent()
+  const done = createRecent()
+  const findings: Problem[] = []
+  const find = (seq: number, why: string) => {
+    if (findings.length < shown) findings.push({ seq, why })
+  }
+
+  function read(seq: number, type: unknown, entry: Parsed) {
+    if (type === 'call.started') started(seq, entry)
+    else if (type === 'call.done') finished(seq, entry)
+    else if (type === 'approval.approved') decided(seq, entry)
+  }
+
+  function started(seq: number, { actor, data, ids }: Parsed) {
+    if (field(actor, 'kind') !== 'agent') return
+    if (field(field(data, 'decision'), 'mode') === 'act') return
+    const approval = field(ids, 'approval')
+    if (typeof approval === 'string' && approved.has(approval)) return
+    const who = String(field(actor, 'id'))
+    find(seq, `${who} ran call ${String(field(ids, 'call'))} without a decision or an approval`)
+  }
+
+  function finished(seq: number, { ids }: Parsed) {
+    const call = field(ids, 'call')
+    if (typeof call !== 'string') return
+    if (done.has(call)) find(seq, `call ${call} was done twice`)
+    done.add(call)
+  }
+
+  function decided(seq: number, { actor, data, ids }: Parsed) {
+    const approval = field(ids, 'approval')
+    if (typeof approval === 'string') approved.add(approval)
+    const requester = field(data, 'requester')
+    const deciders = [field(actor, 'id'), field(data, 'decided_by')]
+    if (requester !== undefined && deciders.includes(requester))
+      find(seq, `${String(requester)} approved their own request ${String(approval)}`)
+    else if (field(actor, 'kind') === 'agent')
+      find(seq, `an agent, ${String(field(actor, 'id'))}, approved ${String(approval)}`)
+  }
+
+  return { read, findings }
+}
+
+function field(from: unknown, name: string): unknown {
+  if (typeof from !== 'object' || from === null) return undefined
+  return Object.hasOwn(from, name) ? Reflect.get(from, name) : undefined
+}
+
+function createRecent() {
+  const ids = new Set<string>()
+  return {
+    has: (id: string) => ids.has(id),
+    add(id: string) {
+      ids.add(id)
+      if (ids.size <= remembered) return
+      for (const oldest of ids) {
+        ids.delete(oldest)
+        break
+      }
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Draft } from '#base/entry.ts'
+import { canonicalJson, sha256Hex } from '#base/hash.ts'
+import { entrySchema, genesis, prepare, seal } from './model.ts'
+import { createRedactor } from './redact.ts'
+import { leafHash } from './tree.ts'
+
+const redact = createRedactor({ secrets: [], patterns: [] })
+const place = { seq: 1, at: 1_700_000_000_000, prev: genesis }
+const sealed = (draft: Draft, with_ = redact) =>
+  seal(prepare(draft, { redact: with_, salt: () => '5a17' }), place)
+
+const draft: Draft = {
+  type: 'call.started',
+  actor: {
+    kind: 'agent',
+    id: 'sales',
+    session: 's1',
+    verified: true,
+    client: { name: 'claude-code', version: '2.1', transport: 'stdio' },
+  },
+  domain: 'files',
+  subject: 'notes/today.md',
+  ids: { call: 'c1' },
+  outcome: 'done',
+  data: { tool: 'create_file', agent_token: 'x' },
+}
+
+test('L3 an entry is the canonical JSON of what happened, without secrets, marking what is only claimed', () => {
+  expect(sealed(draft).body).toBe(
+    '{"actor":{"client":{"name":"claude-code","self_reported":true,"transport":"stdio","version":"2.1"},' +
+      '"id":"sales","kind":"agent","session":"s1","verified":true},"at":1700000000000,' +
+      '"data":{"agent_token":"[redacted]","tool":"create_file"},"domain":"files","ids":{"call":"c1"},' +
+      `"outcome":"done","prev":"${genesis}","seq":1,"subject":"notes/today.md","type":"call.started","v":1}`,
+  )
+})
+
+test('L4 the leaf is the hash of exactly the bytes that are stored', () => {
+  const { body, leaf, entry } = sealed(draft)
+  expect(leaf).toEqual(leafHash(Buffer.from(body)))
+  expect(canonicalJson(entry)).toBe(body)
+})
+
+test('L4 a payload is kept beside the entry under a salted digest, without its secrets', () => {
+  const { entry, payload } = sealed({ ...draft, payload: { path: 'a', password: 'hunter2' } })
+  expect(payload?.body).toBe('{"password":"[redacted]","path":"a"}')
+  expect(entry.payload).toBe(sha256Hex(`5a17:${payload?.body}`))
+  expect(sealed(draft)).not.toHaveProperty('payload')
+})
+
+test('L3 whatever a domain drafts becomes an entry that parses, or is refused', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 20 })
+  const optional = { requiredKeys: [] as never[] }
+  const drafts = fc.record({
+    actor: fc.record({ kind: fc.constantFrom('agent', 'human', 'system'), id: text }),
+    subject: text,
+    ids: fc.record(
+      { call: text, proposal: text, approval: text, job: text, grant: text },
+      optional,
+    ),
+    outcome: text,
+    data: fc.dictionary(text, fc.jsonValue()),
+    payload: fc.jsonValue(),
+  })
+  fc.assert(
+    fc.property(drafts, (some) => {
+      const { body } = sealed({ type: 'thing.done', ...some })
+      expect(entrySchema.safeParse(JSON.parse(body)).error).toBe(undefined)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('L3 patterns of the owner cannot break the words of the record', () => {
+  const all = createRedactor({ secrets: [], patterns: ['\\w'] })
+  const { entry, payload } = sealed({ ...draft, payload: 'x' }, all)
+  expect(entrySchema.safeParse(entry).success).toBe(true)
+  expect(entry).toMatchObject({ type: 'call.started', actor: { kind: 'agent', id: '[redacted]' } })
+  expect(entry.payload).toBe(payload?.digest)
+})
+
+test('L3 only what belongs in the record is taken from a caller', () => {
+  const caller = { ...draft.actor, scopes: ['read:*'], role: 'owner' }
+  expect(sealed({ ...draft, actor: caller }).entry.actor).not.toHaveProperty('scopes')
+})
+
+test.each(['', 'call', 'call.', 'Call.done', 'call.done.twice', 'call done', 'call.done1', '1.x'])(
+  'L3 "%s" is no type of entry',
+  (type) => {
+    expect(() => sealed({ ...draft, type })).toThrow('noun.past')
+  },
+)

@@ -1,0 +1,65 @@
+import type { Clock } from '#base/clock.ts'
+import type { Dialect, Sealer } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import { randomHex } from '#base/ids.ts'
+import { columnsOf } from './columns.ts'
+import { genesis, prepare, seal } from './model.ts'
+import type { Prepared } from './model.ts'
+import type { Redact } from './redact.ts'
+import { createLedgerStore } from './store.ts'
+import type { EntryRow, NodeRow, PayloadRow } from './store.ts'
+import { appended, decodeFrontier, encodeFrontier } from './tree.ts'
+
+/** A clock that went back this far is wrong, and so would be everything it dates (A11). */
+const mostClockStep = 5 * 60_000
+
+const saltBytes = 16
+
+/**
+ * The ledger's part in every transaction of the store: no body can commit without it, so nothing
+ * changes without an entry where one is due (L1).
+ */
+export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Sealer<Prepared> {
+  const store = createLedgerStore(dialect)
+  const salt = () => randomHex(saltBytes)
+
+  return {
+    prepare: (draft) => prepare(draft, { redact, salt }),
+
+    async seal(tx, drafts) {
+      const head = (await store.head(tx)) ?? { size: 0, at: 0, hash: genesis, frontier: '' }
+      const clock = now()
+      if (head.at - clock > mostClockStep)
+        throw new CoworkError(
+          'clock_went_back',
+          `The clock shows ${new Date(clock).toISOString()}, but the ledger already has ${new Date(head.at).toISOString()}.`,
+          { hint: 'Set the clock right; nothing is recorded until then.' },
+        )
+      const at = Math.max(clock, head.at)
+      let frontier = decodeFrontier(head.size, head.frontier)
+      let prev = head.hash
+      const entries: EntryRow[] = []
+      const payloads: PayloadRow[] = []
+      const nodes: NodeRow[] = []
+      for (const draft of drafts) {
+        const seq = frontier.size + 1
+        const { entry, body, leaf, payload } = seal(draft, { seq, at, prev })
+        prev = leaf.toString('hex')
+        entries.push({ seq, at, type: entry.type, ...columnsOf(entry), body, hash: prev })
+        if (payload) payloads.push({ seq, salt: payload.salt, body: payload.body })
+        frontier = appended(frontier, leaf, (level, idx, hash) =>
+          nodes.push({ level, idx, hash: hash.toString('hex') }),
+        )
+      }
+      await store.addEntries(tx, entries)
+      if (payloads.length > 0) await store.addPayloads(tx, payloads)
+      if (nodes.length > 0) await store.addNodes(tx, nodes)
+      await store.saveHead(tx, {
+        size: frontier.size,
+        at,
+        hash: prev,
+        frontier: encodeFrontier(frontier),
+      })
+    },
+  }
+}

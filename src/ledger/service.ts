@@ -1,0 +1,112 @@
+import type { Clock } from '#base/clock.ts'
+import type { Body, Db, Sealer, Tx } from '#base/db/port.ts'
+import type { Draft } from '#base/entry.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+import { openCheckpoint } from './checkpoint.ts'
+import type { Key } from './checkpoint.ts'
+import { createCheckpoints } from './checkpoints.ts'
+import { consume, follow } from './follow.ts'
+import type { Entry, Prepared } from './model.ts'
+import { createNotes } from './notes.ts'
+import { inclusionProof } from './proof.ts'
+import { createLedgerStore } from './store.ts'
+import type { EntryFilter, EntryRow } from './store.ts'
+
+export type LedgerDeps = {
+  readonly db: Db
+  readonly sealer: Sealer<Prepared>
+  readonly openKey: (known: string | undefined) => Key
+  readonly copyCheckpoint: (line: string) => void
+  readonly now: Clock
+  readonly log: Log
+}
+
+/** The proof that an entry is in the ledger that a checkpoint signs (L6). */
+export type EntryProof = {
+  readonly seq: number
+  readonly entry: string
+  readonly index: number
+  readonly size: number
+  readonly path: string[]
+  readonly checkpoint: string
+  readonly vkey: string
+}
+
+export type Ledger = Awaited<ReturnType<typeof openLedger>>
+
+export async function openLedger({ db, sealer, openKey, copyCheckpoint, now, log }: LedgerDeps) {
+  const store = createLedgerStore(db.dialect)
+  const key = openKey(await store.key(db))
+  await db.transact((tx) => store.saveKey(tx, key.vkey))
+  const notes = createNotes(db, sealer.prepare, log)
+  const checkpoints = createCheckpoints({ db, store, key, copy: copyCheckpoint, now, log })
+  const size = async () => (await store.peek(db))?.size ?? 0
+
+  return {
+    vkey: key.vkey,
+    transact: <T>(body: Body<T>) => db.transact(body),
+    /** On disk when it resolves. */
+    record: (draft: Draft) => db.transact(async (tx) => tx.append(draft)),
+    /** On disk within 50 ms, and nobody waits (L12). */
+    note: notes.note,
+    /** Why nothing may run now, if so (A11). */
+    trouble: notes.trouble,
+    size,
+    find: async (filter: EntryFilter) => (await store.find(db, filter)).map(parsed),
+    async payloads(seqs: readonly number[]) {
+      const found = await Promise.all(seqs.map((seq) => store.payload(db, seq)))
+      return found.filter((row) => row !== undefined)
+    },
+    checkpoints: () => store.checkpoints(db),
+    latestCheckpoint: () => store.latestCheckpoint(db),
+
+    /** Entries after `after`, in order, until the signal (L11). */
+    async *follow(after: number, signal: AbortSignal): AsyncGenerator<Entry[], void> {
+      for await (const rows of follow(db, store, after, signal)) yield rows.map(parsed)
+    },
+    /** The same for a follower that keeps its place in the store. */
+    consume: (
+      name: string,
+      handle: (tx: Tx, entries: Entry[]) => Promise<void>,
+      signal: AbortSignal,
+    ) => consume(db, store, name, (tx, rows) => handle(tx, rows.map(parsed)), signal),
+
+    async prove(seq: number): Promise<EntryProof> {
+      const row = await store.entry(db, seq)
+      if (!row)
+        throw new CoworkError('not_found', `There is no entry ${seq}; the newest is ${await size()}.`, {
+          hint: '`cowork audit tail` shows the newest entries.',
+        })
+      let signed = await store.checkpointFrom(db, seq)
+      if (!signed) {
+        await checkpoints.sign()
+        signed = await store.checkpointFrom(db, seq)
+      }
+      if (!signed)
+        throw new CoworkError('not_signed_yet', `No checkpoint covers entry ${seq} yet.`, {
+          hint: 'Try again in a second.',
+        })
+      const read = async (level: number, from: number, to: number) =>
+        (await store.hashes(db, level, from, to)).map((hash) => Buffer.from(hash, 'hex'))
+      const tree = openCheckpoint(signed.note, key.vkey)
+      const path = await inclusionProof(read, seq - 1, tree.size)
+      return {
+        seq,
+        entry: row.body,
+        index: seq - 1,
+        size: tree.size,
+        path: path.map((hash) => hash.toString('base64')),
+        checkpoint: signed.note,
+        vkey: key.vkey,
+      }
+    },
+
+    async close() {
+      await notes.close()
+      await checkpoints.close()
+    },
+  }
+}
+
+const parsed = (row: EntryRow) => JSON.parse(row.body) as Entry

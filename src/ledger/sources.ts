@@ -1,0 +1,121 @@
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { pages } from '#base/db/pages.ts'
+import type { Snapshot } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { StoredEntry } from './chain.ts'
+import { columnsOf } from './columns.ts'
+import { leafHash } from './tree.ts'
+import type { Entry } from './model.ts'
+import { createLedgerStore } from './store.ts'
+import type { PayloadRow } from './store.ts'
+import type { LedgerSource } from './verify.ts'
+
+type Signed = { readonly size: number; readonly note: string }
+
+/** A ledger in its store, with the copies of checkpoints that were kept outside it. */
+export async function databaseSource(
+  db: Snapshot,
+  outside: readonly Signed[],
+): Promise<{ source: LedgerSource; vkey: string | undefined }> {
+  const store = createLedgerStore(db.dialect)
+  const head = await store.peek(db)
+  return {
+    vkey: await store.key(db),
+    source: {
+      ...(head && { head }),
+      columnsOf: (entry) => ({ ...columnsOf(entry) }),
+      async *entries() {
+        const page = (after: number, limit: number) => store.stored(db, after, limit)
+        for await (const rows of pages(page))
+          yield rows.map(({ seq, at, type, hash, body, payload_salt, payload_body, ...columns }) => ({
+            seq,
+            at,
+            type,
+            hash,
+            body,
+            columns,
+            ...(payload_salt !== null &&
+              payload_body !== null && { payload: { salt: payload_salt, body: payload_body } }),
+          }))
+      },
+      checkpoints: async () => [...(await store.checkpoints(db)), ...outside],
+      async *nodes() {
+        yield (await store.allNodes(db)).map(({ level, idx, hash }) => ({ level, index: idx, hash }))
+      },
+    },
+  }
+}
+
+/** Names in a folder that `cowork audit export` wrote. */
+export const exportNames = {
+  entries: 'entries.jsonl',
+  payloads: 'payloads.jsonl',
+  checkpoints: 'checkpoints.jsonl',
+  key: 'key.pub',
+} as const
+
+/** An exported ledger: nothing but the files is needed to check it. */
+export function folderSource(folder: string): { source: LedgerSource; vkey: string } {
+  const file = (name: keyof typeof exportNames) => join(folder, exportNames[name])
+  for (const name of ['entries', 'checkpoints', 'key'] as const)
+    if (!existsSync(file(name)))
+      throw new CoworkError('not_found', `${file(name)} is not there.`, {
+        hint: 'Name a folder that `cowork audit export` wrote.',
+      })
+  return {
+    vkey: readFileSync(file('key'), 'utf8').trim(),
+    source: {
+      entries: () => exportedEntries(file('entries'), file('payloads')),
+      checkpoints: async () => readCheckpoints(file('checkpoints')),
+    },
+  }
+}
+
+/** One JSON object a line: {size, note}. */
+export function readCheckpoints(path: string): Signed[] {
+  if (!existsSync(path)) return []
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => parsedLine<Signed>(line) ?? { size: 0, note: line })
+}
+
+const batchSize = 1000
+
+/** A line is the canonical body itself, so what is read is what was hashed. Payloads follow the same order. */
+async function* exportedEntries(entries: string, payloads: string): AsyncGenerator<StoredEntry[], void> {
+  const beside = linesOf(payloads)
+  let next = await beside.next()
+  let batch: StoredEntry[] = []
+  let last = 0
+  for await (const body of linesOf(entries)) {
+    // A line that is no entry keeps its place, so that the verifier can name it.
+    const { seq, at, type } = parsedLine<Entry>(body) ?? { seq: last + 1, at: 0, type: '' }
+    last = seq
+    const held = next.done ? undefined : parsedLine<PayloadRow>(next.value)
+    const payload = held?.seq === seq ? { salt: held.salt, body: held.body } : undefined
+    if (payload) next = await beside.next()
+    batch.push({ seq, at, type, hash: leafHash(body).toString('hex'), body, ...(payload && { payload }) })
+    if (batch.length === batchSize) {
+      yield batch
+      batch = []
+    }
+  }
+  yield batch
+}
+
+async function* linesOf(path: string): AsyncGenerator<string, void> {
+  if (!existsSync(path)) return
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
+    if (line !== '') yield line
+}
+
+function parsedLine<T>(line: string): T | undefined {
+  try {
+    return JSON.parse(line) as T
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,78 @@
+import * as z from 'zod'
+import { rfc3339 } from '#base/clock.ts'
+import { CoworkError } from '#base/errors.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import type { Entry } from './model.ts'
+import type { Ledger } from './service.ts'
+
+/** Seed 004's words for what happened to a file. */
+const auditEntry = z.object({
+  timestamp: z.string(),
+  operation: z.string(),
+  path: z.string().optional(),
+  domain: z.string().optional(),
+  grant_id: z.string().optional(),
+  agent_id: z.string(),
+  session_id: z.string().optional(),
+  success: z.boolean(),
+  size_bytes: z.number().optional(),
+})
+
+export const ledgerTools = (ledger: Ledger): Tool[] => [
+  defineTool({
+    name: 'get_audit_log',
+    title: 'Audit log',
+    description: 'Calls that were made, newest first. An agent sees its own, people see all.',
+    toolset: 'files',
+    effect: 'read',
+    by: 'anyone',
+    input: z.object({
+      path_filter: z.string().max(4096).optional().describe('Only paths that start with this'),
+      operation_filter: z
+        .string()
+        .max(128)
+        .optional()
+        .describe('Only tools whose name starts with this: `read` finds read_file'),
+      date_from: z.string().optional().describe('Only from this date or RFC 3339 time on, in UTC'),
+      limit: z.number().int().min(1).max(1000).default(100),
+    }),
+    output: z.object({ entries: z.array(auditEntry) }),
+    async run({ path_filter, operation_filter, date_from, limit }, { caller }) {
+      const entries = await ledger.find({
+        types: ['call.done', 'call.failed', 'call.refused'],
+        actor: caller.kind === 'agent' ? caller.id : undefined,
+        subjectPrefix: path_filter,
+        toolPrefix: operation_filter,
+        since: date_from === undefined ? undefined : timeOf(date_from),
+        limit,
+        newestFirst: true,
+      })
+      return { entries: entries.map(auditEntryOf) }
+    },
+  }),
+]
+
+function timeOf(date: string): number {
+  const at = Date.parse(date)
+  if (Number.isNaN(at))
+    throw new CoworkError('invalid_input', `date_from is no date: ${JSON.stringify(date.slice(0, 40))}.`, {
+      hint: 'Write it as 2026-02-01 or 2026-02-01T10:30:00Z.',
+    })
+  return at
+}
+
+function auditEntryOf({ at, type, actor, subject, domain, ids, data }: Entry): z.infer<typeof auditEntry> {
+  const size = data?.['size_bytes']
+  return {
+    timestamp: rfc3339(at),
+    operation: String(data?.['tool'] ?? type),
+    ...(subject !== undefined && { path: subject }),
+    ...(domain !== undefined && { domain }),
+    ...(ids?.grant !== undefined && { grant_id: ids.grant }),
+    agent_id: actor.id,
+    ...(actor.session !== undefined && { session_id: actor.session }),
+    success: type === 'call.done',
+    ...(typeof size === 'number' && { size_bytes: size }),
+  }
+}

@@ -1,0 +1,379 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Draft } from '#base/entry.ts'
+import type { StoredEntry } from './chain.ts'
+import { createKey, signCheckpoint } from './checkpoint.ts'
+import { genesis, payloadDigest, prepare, seal } from './model.ts'
+import type { Entry } from './model.ts'
+import { createRedactor } from './redact.ts'
+import { appended, emptyFrontier, encodeFrontier, leafHash, rootOf } from './tree.ts'
+import { verifyLedger } from './verify.ts'
+import type { LedgerSource, StoredNode } from './verify.ts'
+
+const { key } = createKey()
+const redact = createRedactor({ secrets: [], patterns: [] })
+const columnsOf = (entry: Entry) => ({ actor: entry.actor.id, call: entry.ids?.call })
+
+type Kept = {
+  entries: StoredEntry[]
+  checkpoints: { size: number; note: string }[]
+  nodes: StoredNode[]
+  head: NonNullable<LedgerSource['head']>
+}
+
+/** What an honest writer leaves behind. A checkpoint after each of `signedAt`. */
+function kept(drafts: Draft[], signedAt: number[] = []): Kept {
+  const entries: StoredEntry[] = []
+  const checkpoints: Kept['checkpoints'] = []
+  const nodes: StoredNode[] = []
+  let frontier = emptyFrontier
+  let hash = genesis
+  drafts.forEach((draft, i) => {
+    const [seq, at] = [i + 1, 1000 + Math.floor(i / 2)]
+    const prepared = prepare(draft, { redact, salt: () => `salt${i}` })
+    const { entry, body, leaf, payload } = seal(prepared, { seq, at, prev: hash })
+    hash = leaf.toString('hex')
+    entries.push({ seq, at, type: draft.type, hash, body, columns: columnsOf(entry), payload })
+    frontier = appended(frontier, leaf, (level, index, node) => {
+      nodes.push({ level, index, hash: node })
+    })
+    if (signedAt.includes(seq))
+      checkpoints.push({
+        size: seq,
+        note: signCheckpoint({ size: seq, root: rootOf(frontier) }, key),
+      })
+  })
+  nodes.sort((a, b) => a.level - b.level || a.index - b.index)
+  const head = { size: frontier.size, hash, frontier: encodeFrontier(frontier) }
+  return { entries, checkpoints, nodes, head }
+}
+
+const sourceOf = ({ entries, checkpoints, nodes, head }: Kept, batch = 7): LedgerSource => ({
+  async *entries() {
+    for (let i = 0; i < entries.length; i += batch) yield entries.slice(i, i + batch)
+  },
+  columnsOf,
+  checkpoints: async () => checkpoints,
+  async *nodes() {
+    yield nodes
+  },
+  head,
+})
+
+const verified = (ledger: Kept, deep = false) => verifyLedger(sourceOf(ledger), key.vkey, { deep })
+
+const noted = (i: number): Draft => ({
+  type: 'note.taken',
+  actor: { kind: 'human', id: 'ann' },
+  ids: { call: `c${i}` },
+  data: { text: `grüße ${i}` },
+  ...(i % 3 === 0 && { payload: { i, text: 'content' } }),
+})
+const notes = (count: number) => Array.from({ length: count }, (_, i) => noted(i))
+
+/** A random honest ledger whose end is signed, and one place in it. */
+const ledgerAndPlace = fc.integer({ min: 1, max: 40 }).chain((count) =>
+  fc.record({
+    count: fc.constant(count),
+    at: fc.nat(count - 1),
+    signedAt: fc.array(fc.integer({ min: 1, max: count })).map((sizes) => [...sizes, count]),
+  }),
+)
+
+/** Changes a ledger at a random place and says which seq a verifier must name. */
+function tampered(
+  change: (ledger: Kept, at: number, random: number) => number | undefined,
+): Promise<void> {
+  return fc.assert(
+    fc.asyncProperty(ledgerAndPlace, fc.nat(), async ({ count, at, signedAt }, random) => {
+      const ledger = kept(notes(count), signedAt)
+      const firstBad = change(ledger, at, random)
+      if (firstBad === undefined) return
+      const { ok, firstBad: found } = await verified(ledger)
+      expect({ ok, seq: found?.seq }).toEqual({ ok: false, seq: firstBad })
+    }),
+    { numRuns: 150 },
+  )
+}
+
+function edit(ledger: Kept, at: number, more: Partial<StoredEntry>) {
+  const entry = ledger.entries[at]
+  if (!entry) throw new Error('no such entry')
+  ledger.entries[at] = { ...entry, ...more }
+}
+
+test('L6 an honest ledger verifies with the public key alone, also deeply', async () => {
+  await fc.assert(
+    fc.asyncProperty(ledgerAndPlace, fc.boolean(), async ({ count, signedAt }, deep) => {
+      const result = await verified(kept(notes(count), signedAt), deep)
+      expect(result).toMatchObject({ ok: true, entries: count, size: count, signed: count })
+      expect(result.checkpoints).toBe(new Set(signedAt).size)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('L6 a ledger with stored hashes of two levels verifies, and so does an empty one', async () => {
+  const large = kept(notes(66_000), [0, 1, 255, 256, 257, 512, 40_000, 65_536, 65_537, 66_000])
+  expect(large.nodes.some(({ level }) => level === 2)).toBe(true)
+  expect(await verified(large)).toMatchObject({ ok: true, signed: 66_000, problems: [] })
+  expect(await verified(kept([]))).toMatchObject({ ok: true, entries: 0, size: 0 })
+
+  const wrong = {
+    ...large,
+    nodes: large.nodes.with(3, { level: 1, index: 3, hash: leafHash('x') }),
+  }
+  expect((await verified(wrong)).firstBad).toMatchObject({ seq: 3 * 256 + 1 })
+  const lost = { ...large, nodes: large.nodes.toSpliced(5, 1) }
+  expect((await verified(lost)).firstBad).toMatchObject({ seq: 5 * 256 + 1 })
+  const short = { ...large, nodes: large.nodes.filter(({ level }) => level === 1) }
+  expect((await verified(short)).firstBad).toMatchObject({ seq: 1 })
+})
+
+test('L7 one changed byte of any entry is found, and the entry is named', () =>
+  tampered((ledger, at, random) => {
+    const bytes = Buffer.from(ledger.entries[at]?.body ?? '')
+    const place = random % bytes.length
+    bytes[place] = (bytes[place] ?? 0) ^ (1 << (random % 8))
+    edit(ledger, at, { body: bytes })
+    return at + 1
+  }))
+
+test('L7 an entry rewritten together with its hash is found', () =>
+  tampered((ledger, at) => {
+    const body = String(ledger.entries[at]?.body).replace('grüße', 'kisses')
+    edit(ledger, at, { body, hash: leafHash(body) })
+    return at + 1
+  }))
+
+test('L7 a ledger rewritten from some entry on is found by the checkpoints signed before', () =>
+  tampered((ledger, at) => {
+    const drafts = notes(ledger.entries.length)
+    drafts[at] = { ...noted(at), data: { text: 'rewritten' } }
+    const { entries, nodes, head } = kept(drafts)
+    Object.assign(ledger, { entries, nodes, head })
+    const signedBefore = ledger.checkpoints.filter(({ size }) => size <= at)
+    return Math.max(0, ...signedBefore.map(({ size }) => size)) + 1
+  }))
+
+test('L7 a removed entry is found', () =>
+  tampered((ledger, at) => {
+    ledger.entries.splice(at, 1)
+    return at + 1
+  }))
+
+test('L7 two swapped entries are found', () =>
+  tampered((ledger, at, random) => {
+    const other = random % ledger.entries.length
+    if (other === at) return undefined
+    const [a, b] = [ledger.entries[at], ledger.entries[other]]
+    if (a) edit(ledger, other, { ...a, seq: other + 1 })
+    if (b) edit(ledger, at, { ...b, seq: at + 1 })
+    return Math.min(at, other) + 1
+  }))
+
+test('L7 an entry that was put in twice is found', () =>
+  tampered((ledger, at) => {
+    const entry = ledger.entries[at]
+    if (entry) ledger.entries.splice(at, 0, entry)
+    return at + 1
+  }))
+
+test('L7 a changed or lost payload is found, an erased one is not held against the ledger', async () => {
+  await tampered((ledger, at, random) => {
+    const payload = ledger.entries[at]?.payload
+    if (typeof payload !== 'object') return undefined
+    const body = `${payload.body} `
+    const changes = [{ ...payload, body }, { ...payload, salt: 'other' }, undefined]
+    edit(ledger, at, { payload: changes[random % 3] })
+    return at + 1
+  })
+  await tampered((ledger, at) => {
+    if (ledger.entries[at]?.payload) return undefined
+    edit(ledger, at, { payload: { salt: 's', body: '"slipped in"' } })
+    return at + 1
+  })
+  const ledger = kept(notes(10), [10])
+  edit(ledger, 3, { payload: 'erased' })
+  expect((await verified(ledger)).ok).toBe(true)
+})
+
+test('L7 an edited column is found', () =>
+  tampered((ledger, at, random) => {
+    const columns = ledger.entries[at]?.columns
+    const edits: Partial<StoredEntry>[] = [
+      { at: 999 },
+      { type: 'note.lost' },
+      { hash: leafHash('other') },
+      { columns: { ...columns, actor: 'bob' } },
+      { columns: { ...columns, call: null } },
+    ]
+    edit(ledger, at, edits[random % edits.length] ?? {})
+    return at + 1
+  }))
+
+test('L7 a tail cut below any known checkpoint is found, wherever the copy of it was kept', () =>
+  tampered((ledger, at) => {
+    const cut = kept(notes(at))
+    Object.assign(ledger, { entries: cut.entries, nodes: cut.nodes, head: cut.head })
+    return at + 1
+  }))
+
+test('L7 a tail cut above the last checkpoint is found by the head', async () => {
+  const ledger = kept(notes(20), [10])
+  ledger.entries.length = 15
+  expect((await verified(ledger)).firstBad).toMatchObject({ seq: 16 })
+  const moved = { ...kept(notes(20), [10]), head: kept(notes(19)).head }
+  expect((await verified(moved)).firstBad).toMatchObject({ seq: 20 })
+  const other = kept(notes(20))
+  other.head = { ...other.head, frontier: kept(notes(19)).head.frontier }
+  expect((await verified(other)).firstBad).toMatchObject({ seq: 20 })
+})
+
+test('L7 a forged checkpoint is found', () =>
+  tampered((ledger, at, random) => {
+    const size = at + 1
+    const root = leafHash('other')
+    const forger = createKey().key
+    const good = ledger.checkpoints.at(-1)
+    const forged = [
+      { size, note: signCheckpoint({ size, root }, forger) },
+      { size, note: 'not a note' },
+      { size, note: good?.note.replace(`\n${good.size}\n`, `\n${good.size + 1}\n`) ?? '' },
+    ]
+    ledger.checkpoints.push(forged[random % forged.length] ?? { size, note: '' })
+    return size
+  }))
+
+test('L7 a second checkpoint over the same entries with another root is found', async () => {
+  const ledger = kept(notes(20), [10, 20])
+  ledger.checkpoints.push({
+    size: 10,
+    note: signCheckpoint({ size: 10, root: leafHash('x') }, key),
+  })
+  const { ok, firstBad } = await verified(ledger)
+  expect({ ok, seq: firstBad?.seq }).toEqual({ ok: false, seq: 10 })
+  const moved = kept(notes(20), [10])
+  moved.checkpoints = moved.checkpoints.map(({ note }) => ({ size: 12, note }))
+  expect((await verified(moved)).firstBad).toMatchObject({ seq: 12 })
+})
+
+test('L7 copies of one checkpoint count once', async () => {
+  const ledger = kept(notes(20), [10, 20])
+  ledger.checkpoints.push(...ledger.checkpoints)
+  expect(await verified(ledger)).toMatchObject({ ok: true, checkpoints: 2 })
+})
+
+test('L7 time that goes back is found', async () => {
+  const ledger = kept(notes(10))
+  const body = String(ledger.entries[9]?.body).replace('"at":1004', '"at":1001')
+  edit(ledger, 9, { body, hash: leafHash(body), at: 1001 })
+  expect((await verified(ledger)).firstBad).toEqual({
+    seq: 10,
+    why: 'its time is before that of the entry before',
+  })
+})
+
+test('L7 deep verification finds a body or payload that is not canonical or not an entry', async () => {
+  const rewritten = async (from: string, to: string) => {
+    const ledger = kept(notes(1))
+    const body = String(ledger.entries[0]?.body).replace(from, to)
+    edit(ledger, 0, { body, hash: leafHash(body) })
+    ledger.head = { ...ledger.head, hash: leafHash(body).toString('hex') }
+    ledger.head = { ...ledger.head, frontier: leafHash(body).toString('base64') }
+    return [(await verified(ledger)).ok, (await verified(ledger, true)).firstBad?.why]
+  }
+  expect(await rewritten('"v":1', '"v": 1')).toEqual([true, 'its body is not spelt canonically'])
+  expect(await rewritten('"kind":"human"', '"kind":"ghost"')).toEqual([
+    true,
+    'its body has not the shape of an entry',
+  ])
+  const body = '{"i": 0}'
+  const digest = payloadDigest('s', body)
+  const ledger = kept([{ ...noted(1), payload: 1 }])
+  const entry = String(ledger.entries[0]?.body).replace(/"payload":"\w+"/, `"payload":"${digest}"`)
+  edit(ledger, 0, { body: entry, hash: leafHash(entry), payload: { salt: 's', body } })
+  const { problems } = await verified(ledger, true)
+  expect(problems.map(({ why }) => why)).toContain('its payload is not spelt canonically')
+})
+
+test('L7 garbage in every place of a store is reported, not thrown', async () => {
+  const junk = fc.oneof(fc.string(), fc.integer(), fc.constantFrom('{}', '[]', 'null', '{"v":1}'))
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(fc.integer(), junk, fc.boolean())), async (rows) => {
+      const ledger = kept([])
+      ledger.entries = rows.map(([seq, value, hashed]) => {
+        const body = String(value)
+        const hash = hashed ? leafHash(body) : body
+        return { seq, at: seq, type: body, hash, body, columns: {} }
+      })
+      const { ok } = await verified(ledger, true)
+      expect(ok).toBe(rows.length === 0)
+    }),
+  )
+})
+
+test('L7 many problems are cut to the first twenty by seq', async () => {
+  const ledger = kept(notes(60), [60])
+  ledger.entries.forEach((_, at) => at >= 5 && edit(ledger, at, { hash: 'gone' }))
+  const { problems, firstBad } = await verified(ledger)
+  expect(problems.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, i) => i + 6))
+  expect(firstBad?.seq).toBe(6)
+})
+
+test('L6 progress is told, and the key must be one', async () => {
+  const seen: number[] = []
+  await verifyLedger(sourceOf(kept(notes(16)), 8), key.vkey, { onProgress: (n) => seen.push(n) })
+  expect(seen).toEqual([8, 16])
+  await expect(verifyLedger(sourceOf(kept([])), 'no key')).rejects.toThrow('The public key')
+})
+
+const agent = { kind: 'agent', id: 'sales' } as const
+const started = (call: string, mode?: string, approval?: string): Draft => ({
+  type: 'call.started',
+  actor: agent,
+  ids: { call, ...(approval && { approval }) },
+  data: mode ? { decision: { mode } } : {},
+})
+const approved = (approval: string, by: string, more: Partial<Draft> = {}): Draft => ({
+  type: 'approval.approved',
+  actor: { kind: 'human', id: by },
+  ids: { approval },
+  data: { requester: 'sales', decided_by: by },
+  ...more,
+})
+const done = (call: string): Draft => ({ type: 'call.done', actor: agent, ids: { call } })
+
+test('L6 what was allowed gives no findings', async () => {
+  const drafts = [
+    started('c1', 'act'),
+    done('c1'),
+    approved('a1', 'ann'),
+    started('c2', 'suggest', 'a1'),
+    done('c2'),
+    { ...started('c3'), actor: { kind: 'human', id: 'ann' } as const },
+  ]
+  expect(await verified(kept(drafts))).toMatchObject({ ok: true, findings: [] })
+})
+
+test.each<[string, Draft[], number]>([
+  ['a call that was only suggested', [started('c', 'suggest')], 1],
+  ['a call without a decision', [started('c')], 1],
+  ['a call whose approval is unknown', [started('c', 'escalate', 'a9')], 1],
+  ['a call approved only later', [started('c', 'suggest', 'a1'), approved('a1', 'ann')], 1],
+  ['an agent deciding on its own request', [approved('a1', 'sales')], 1],
+  [
+    'a decision in the name of another',
+    [approved('a1', 'x', { data: { requester: 'ann', decided_by: 'ann' } })],
+    1,
+  ],
+  ['an approval by an agent', [approved('a1', 'x', { actor: { kind: 'agent', id: 'x' } })], 1],
+  ['a call done twice', [done('c1'), done('c2'), done('c1')], 3],
+])('L6 %s is a finding', async (_, drafts, seq) => {
+  const { ok, problems, findings } = await verified(kept(drafts, [drafts.length]))
+  expect({ ok, problems, seqs: findings.map((each) => each.seq) }).toEqual({
+    ok: false,
+    problems: [],
+    seqs: [seq],
+  })
+})

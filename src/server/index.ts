@@ -1,0 +1,5 @@
+export { createHttp } from './http.ts'
+export { listen, listenSocket } from './listen.ts'
+export { createMcpDoor } from './mcp/door.ts'
+export type { McpFeature } from './mcp/server.ts'
+export type { TaskSource } from './mcp/tasks.ts'

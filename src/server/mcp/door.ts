@@ -1,0 +1,216 @@
+import type { Duplex } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createMcpHandler, isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
+import type { Server, ServerContext } from '@modelcontextprotocol/server'
+import type { Clock } from '#base/clock.ts'
+import { CoworkError } from '#base/errors.ts'
+import { newId } from '#base/ids.ts'
+import { createInFlight, readJson } from '../limits.ts'
+import { refusal } from './replies.ts'
+import { createServers } from './server.ts'
+import type { Credentials, Link, ServerDeps, View } from './server.ts'
+import { createSessions } from './sessions.ts'
+import type { SessionLimits } from './sessions.ts'
+import { serveStream } from './stdio.ts'
+import { wireOf } from './wire.ts'
+
+export type McpDoorDeps = ServerDeps & {
+  readonly now: Clock
+  readonly limits: SessionLimits & {
+    readonly bodyBytes: number
+    readonly callsInFlight: number
+    /** How long `close` waits for calls under way. */
+    readonly graceMs: number
+  }
+}
+
+/** What the HTTP door knows of a request before MCP begins. */
+export type Arrival = {
+  readonly address: string
+  readonly bearer?: string
+  readonly parsedBody?: unknown
+  readonly toolset?: string
+  readonly coreOnly?: boolean
+}
+
+/** What the stdio bridge says before the client's first byte (I13). */
+export type Hello = { readonly token?: string; readonly agent?: string; readonly session?: string }
+
+export type McpDoor = ReturnType<typeof createMcpDoor>
+
+/** MCP in both eras, over HTTP and stdio, in front of one catalogue and one dispatch (SV10). */
+export function createMcpDoor(deps: McpDoorDeps) {
+  const { catalogue, identity, limits, log } = deps
+  const inFlight = createInFlight(limits.callsInFlight)
+  const calls = new Set<Promise<unknown>>()
+  const newServer = createServers(deps, { inFlight, calls })
+  /** Which credentials came with which request; the SDK hands the request back to every handler. */
+  const arrivals = new WeakMap<Request, Credentials & { readonly view: View }>()
+  const connections = new Set<{ readonly servers: Set<Server>; readonly stream: Duplex }>()
+  let isClosing = false
+
+  // A schema that cannot be listed should stop the start, not the first client.
+  for (const tool of catalogue.list()) wireOf(tool)
+
+  const newLink = (view: View): Link => ({ transport: 'http', view, busy: 0, credentials })
+
+  function credentials({ http }: ServerContext): Credentials {
+    const { view: _, ...found } = (http?.req && arrivals.get(http.req)) ?? nobody
+    return found
+  }
+
+  const modern = createMcpHandler(
+    ({ requestInfo }) =>
+      newServer(newLink((requestInfo && arrivals.get(requestInfo))?.view ?? nobody.view)),
+    {
+      legacy: 'reject',
+      onerror: (error) => log.debug('an MCP request was refused', { error: error.message }),
+    },
+  )
+  const sessions = createSessions({ limits, now: deps.now, log, newLink, newServer })
+
+  async function fetch(request: Request, arrival: Arrival): Promise<Response> {
+    let body = arrival.parsedBody
+    try {
+      if (isClosing) throw closing()
+      body ??= await bodyOf(request)
+      return await serve(request, arrival, body)
+    } catch (error) {
+      if (error instanceof CoworkError) return refusal(error, body)
+      log.error('an MCP request failed unexpectedly', {
+        error: error instanceof Error ? error.stack : String(error),
+      })
+      const message = 'The request failed because of a fault in cowork.'
+      return refusal({ code: 'internal', message }, body)
+    }
+  }
+
+  async function serve(request: Request, arrival: Arrival, body: unknown): Promise<Response> {
+    const { address, bearer, toolset, coreOnly = false } = arrival
+    if (toolset !== undefined && !catalogue.list().some((tool) => tool.toolset === toolset))
+      throw new CoworkError(
+        'unknown_toolset',
+        `There are no tools at /mcp/${toolset.slice(0, 100)}.`,
+        {
+          hint: 'All that you may use are at /mcp.',
+        },
+      )
+    const view = { coreOnly, ...(toolset !== undefined && { toolset }) }
+    const known = { address, view, ...(bearer !== undefined && { bearer }) }
+    const findPrincipal = () =>
+      identity.principalOf({ door: 'mcp', address, ...(bearer !== undefined && { bearer }) })
+
+    // A call may bring its token as an argument (seed 001); then the call is answered for it, not HTTP.
+    if (bearer === undefined && bringsToken(body) && !(await isLegacyRequest(request, body))) {
+      arrivals.set(request, known)
+      return modern.fetch(request, { parsedBody: body })
+    }
+    const principal = await findPrincipal()
+    if (isCall(body)) checkRoom(principal)
+    arrivals.set(request, { ...known, principal })
+    return (await isLegacyRequest(request, body))
+      ? sessions.handle(request, view, principal, body)
+      : modern.fetch(request, { parsedBody: body })
+  }
+
+  async function bodyOf(request: Request): Promise<unknown> {
+    if (!['GET', 'POST', 'DELETE'].includes(request.method))
+      throw new CoworkError('method_not_allowed', `MCP has no use for ${request.method}.`, {
+        hint: 'Send messages with POST.',
+      })
+    if (request.method !== 'POST') return undefined
+    if (!isJsonContentType(request.headers.get('content-type')))
+      throw new CoworkError('json_expected', 'The body must be JSON.', {
+        hint: 'Send it with content-type: application/json.',
+      })
+    return readJson(request, limits.bodyBytes)
+  }
+
+  /** Tells a client to wait before its call is even read; the call itself is counted where it runs. */
+  function checkRoom(principal: string): void {
+    const leave = inFlight.enter(principal)
+    if (!leave)
+      throw new CoworkError('too_many_calls', `${principal} has too many calls under way.`, {
+        hint: 'Wait for some of them to end.',
+      })
+    leave()
+  }
+
+  async function serveStdioConnection(stream: Duplex, hello: Hello): Promise<void> {
+    if (isClosing) {
+      stream.destroy()
+      return
+    }
+    const presented: Credentials = {
+      address: 'stdio',
+      ...(hello.token !== undefined && { bearer: hello.token }),
+      ...(hello.agent !== undefined && { fallbackId: hello.agent }),
+      ...(hello.session !== undefined && { label: hello.session }),
+    }
+    const link: Link = {
+      transport: 'stdio',
+      view: { coreOnly: false },
+      session: newId(),
+      busy: 0,
+      credentials: () => presented,
+    }
+    const connection = { servers: new Set<Server>(), stream }
+    connections.add(connection)
+    try {
+      // A client may probe with one era and go on with the other: then two servers live for a moment.
+      await serveStream(
+        stream,
+        () => {
+          const server = newServer(link)
+          connection.servers.add(server)
+          server.onclose = () => connection.servers.delete(server)
+          return server
+        },
+        log,
+      )
+    } finally {
+      connections.delete(connection)
+    }
+  }
+
+  function toolsChanged(): void {
+    modern.notify.toolsChanged()
+    const told = [...sessions.servers(), ...[...connections].flatMap(({ servers }) => [...servers])]
+    for (const server of told)
+      // One that has not said hello yet, or just left, will list the tools anew anyway.
+      server.sendToolListChanged().catch(() => undefined)
+  }
+
+  async function close(): Promise<void> {
+    isClosing = true
+    await Promise.race([
+      Promise.allSettled(calls),
+      delay(limits.graceMs, undefined, { ref: false }),
+    ])
+    // The last answers are still on their way out.
+    await delay(10)
+    await Promise.allSettled([modern.close(), sessions.close()])
+    for (const { stream } of connections) stream.end()
+  }
+
+  return {
+    fetch,
+    serve: serveStdioConnection,
+    toolsChanged,
+    sessionCount: sessions.size,
+    close,
+  }
+}
+
+const nobody = { address: 'unknown', view: { coreOnly: false } }
+
+const closing = () =>
+  new CoworkError('shutting_down', 'cowork is shutting down.', { hint: 'Try again in a moment.' })
+
+type ToolCall = { readonly params?: { readonly arguments?: { readonly agent_token?: unknown } } }
+
+const isCall = (body: unknown): body is ToolCall =>
+  typeof body === 'object' && body !== null && 'method' in body && body.method === 'tools/call'
+
+const bringsToken = (body: unknown): boolean =>
+  isCall(body) && typeof body.params?.arguments?.agent_token === 'string'

@@ -1,0 +1,58 @@
+import { payloadOf, proseOf } from './answer.ts'
+import type { Fault } from './answer.ts'
+
+const statusOf: Record<string, number> = {
+  auth_error: 401,
+  person_token_on_mcp: 403,
+  too_many_attempts: 429,
+  too_many_calls: 429,
+  too_many_sessions: 503,
+  shutting_down: 503,
+  ledger_unwritable: 503,
+  store_unavailable: 503,
+  unknown_toolset: 404,
+  unknown_session: 404,
+  session_missing: 400,
+  invalid_json: 400,
+  method_not_allowed: 405,
+  json_expected: 415,
+  too_large: 413,
+  internal: 500,
+}
+
+const extraHeaders: Record<number, Record<string, string>> = {
+  401: { 'WWW-Authenticate': 'Bearer realm="cowork"' },
+  405: { Allow: 'GET, POST, DELETE' },
+  429: { 'Retry-After': '1' },
+  503: { 'Retry-After': '5' },
+}
+
+/** Codes that clients know; the rest is the server's own. */
+const rpcCodeOf: Record<string, number> = {
+  invalid_json: -32700,
+  unknown_session: -32001,
+  internal: -32603,
+}
+
+/** A refusal before MCP has begun: an HTTP status for the transport and a JSON-RPC error for the client. */
+export function refusal(fault: Fault, body?: unknown): Response {
+  const status = statusOf[fault.code] ?? 400
+  return Response.json(
+    {
+      jsonrpc: '2.0',
+      id: idOf(body),
+      error: {
+        code: rpcCodeOf[fault.code] ?? -32000,
+        message: proseOf(fault),
+        data: payloadOf(fault),
+      },
+    },
+    { status, headers: extraHeaders[status] ?? {} },
+  )
+}
+
+/** The id to answer under: null where a message gives none that can be read. */
+export function idOf(body: unknown): string | number | null {
+  if (typeof body !== 'object' || body === null || !('id' in body)) return null
+  return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null
+}

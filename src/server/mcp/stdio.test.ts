@@ -1,0 +1,189 @@
+import { duplexPair } from 'node:stream'
+import type { Duplex } from 'node:stream'
+import { createInterface } from 'node:readline'
+import { Client } from '@modelcontextprotocol/client'
+import fc from 'fast-check'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import * as z from 'zod'
+import { defineTool } from '#base/tool.ts'
+import { createRig } from '../../../test/conformance/rig.ts'
+import type { RigOptions } from '../../../test/conformance/rig.ts'
+import type { Hello } from './door.ts'
+import { createLineTransport } from './stdio.ts'
+
+const echo = defineTool({
+  name: 'echo',
+  title: 'Echo',
+  description: 'For the test',
+  toolset: 'files',
+  effect: 'read',
+  by: 'anyone',
+  input: z.object({ word: z.string() }),
+  output: z.object({ word: z.string(), caller: z.string(), session: z.string() }),
+  run: ({ word }, { caller }) =>
+    Promise.resolve({ word, caller: caller.id, session: caller.session }),
+})
+const sales = { id: 'sales', token: 'sk-cowork-sales' }
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0).toReversed()) await one.close()
+})
+
+async function plug(hello: Hello = {}, options: RigOptions = {}) {
+  const rig = await createRig({ tools: [echo], ...options })
+  open.push(rig)
+  const [here, there] = duplexPair()
+  const served = rig.door.serve(there, hello)
+  return { rig, here, served }
+}
+
+async function connect(stream: Duplex, mode: 'legacy' | 'auto'): Promise<Client> {
+  const client = new Client({ name: 'probe', version: '1' }, { versionNegotiation: { mode } })
+  await client.connect(createLineTransport(stream))
+  open.push(client)
+  return client
+}
+
+/** Writes lines and gives the answers in the order they come. */
+function lines(stream: Duplex) {
+  const answers = createInterface({ input: stream })[Symbol.asyncIterator]()
+  return {
+    send: (line: unknown) =>
+      stream.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`),
+    next: async () => z.looseObject({}).parse(JSON.parse((await answers.next()).value ?? 'null')),
+  }
+}
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'raw', version: '0' },
+  },
+}
+
+describe.each(['legacy', 'auto'] as const)('%s era over stdio', (era) => {
+  test('SV10 a client of this era lists and calls tools', async () => {
+    const { here } = await plug({ agent: 'main' })
+    const client = await connect(here, era)
+    expect(client.getNegotiatedProtocolVersion()).toBe(era === 'auto' ? '2026-07-28' : '2025-11-25')
+    expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual(['echo'])
+    const answer = await client.callTool({ name: 'echo', arguments: { word: 'hello' } })
+    expect(answer.structuredContent).toMatchObject({ word: 'hello', caller: 'main' })
+  })
+
+  test('SV10 a changed list of tools is told', async () => {
+    const { rig, here } = await plug()
+    const onChanged = vi.fn<() => void>()
+    const client = new Client(
+      { name: 'probe', version: '1' },
+      {
+        versionNegotiation: { mode: era },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
+      },
+    )
+    await client.connect(createLineTransport(here))
+    open.push(client)
+    await vi.waitFor(() => {
+      rig.door.toolsChanged()
+      expect(onChanged).toHaveBeenCalled()
+    })
+  })
+
+  test('I13 in closed mode without a token every request gets AuthError and the next step', async () => {
+    const { here } = await plug({}, { agents: [sales] })
+    const client = await connect(here, era)
+    await expect(client.listTools()).rejects.toMatchObject({
+      message: expect.stringContaining('cowork agents add'),
+      data: { error: true, auth_error: true },
+    })
+    const answer = await client.callTool({ name: 'echo', arguments: { word: 'x' } })
+    expect(answer.isError).toBe(true)
+    expect(JSON.stringify(answer.content)).toContain('auth_error')
+    const named = { word: 'x', agent_token: sales.token }
+    const good = await client.callTool({ name: 'echo', arguments: named })
+    expect(good.structuredContent).toMatchObject({ caller: 'sales' })
+  })
+})
+
+test('I12 a stdio session is its connection, and SESSION_ID only labels it', async () => {
+  const { rig, here } = await plug({ token: sales.token, session: 'morning' }, { agents: [sales] })
+  const [other, there] = duplexPair()
+  void rig.door.serve(there, { token: sales.token, session: 'morning' })
+  const sessionOf = async (client: Client) =>
+    z
+      .object({ session: z.string() })
+      .parse((await client.callTool({ name: 'echo', arguments: { word: 'x' } })).structuredContent)
+      .session
+  const [one, two] = [await connect(here, 'legacy'), await connect(other, 'auto')]
+  const first = await sessionOf(one)
+  expect(first).toMatch(/^morning~/)
+  expect(await sessionOf(one)).toBe(first)
+  expect(await sessionOf(two)).not.toBe(first)
+})
+
+test('SV10 a line that is no message is answered and the next one is served', async () => {
+  const { here } = await plug()
+  const { send, next } = lines(here)
+  send('{"jsonrpc":')
+  expect(await next()).toMatchObject({ id: null, error: { code: -32700 } })
+  send([initialize])
+  expect(await next()).toMatchObject({ error: { code: -32600 } })
+  send({ id: 5, method: 7 })
+  expect(await next()).toMatchObject({ id: 5, error: { code: -32600 } })
+  send('')
+  send('null')
+  expect(await next()).toMatchObject({ id: null, error: { code: -32600 } })
+  send(initialize)
+  expect(await next()).toMatchObject({ id: 1, result: { protocolVersion: '2025-06-18' } })
+  send({ jsonrpc: '2.0', id: 2, method: 'no/such' })
+  expect(await next()).toMatchObject({ id: 2, error: { code: -32601 } })
+  send({ jsonrpc: '2.0', id: 3, method: 'tools/list', params: { cursor: 'x' } })
+  expect(await next()).toMatchObject({ id: 3, error: { code: -32602 } })
+})
+
+test('SV10 the connection ends when the client does', async () => {
+  const { here, served } = await plug()
+  here.end()
+  await expect(served).resolves.toBeUndefined()
+})
+
+test('SV25 a line that is too long is refused, not kept, and the next one is read', async () => {
+  const [here, there] = duplexPair()
+  const got: unknown[] = []
+  const transport = createLineTransport(there, 100)
+  transport.onmessage = (message) => got.push(message)
+  await transport.start()
+  const { send, next } = lines(here)
+  send('x'.repeat(250))
+  expect(await next()).toMatchObject({ error: { code: -32600 } })
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  send(ping)
+  await vi.waitFor(() => expect(got).toEqual([ping]))
+})
+
+test('SV10 messages arrive whole and in order however the bytes are cut', async () => {
+  const messages = fc.array(fc.record({ jsonrpc: fc.constant('2.0'), method: fc.string() }))
+  await fc.assert(
+    fc.asyncProperty(messages, fc.array(fc.integer({ min: 1, max: 40 })), async (sent, cuts) => {
+      const [here, there] = duplexPair()
+      const got: unknown[] = []
+      const transport = createLineTransport(there)
+      transport.onmessage = (message) => got.push(message)
+      await transport.start()
+      let bytes = Buffer.from(sent.map((message) => `${JSON.stringify(message)}\n`).join(''))
+      for (const cut of cuts) {
+        here.write(bytes.subarray(0, cut))
+        bytes = bytes.subarray(cut)
+      }
+      here.end(bytes)
+      await transport.ended
+      expect(got).toEqual(sent)
+    }),
+    { numRuns: 50 },
+  )
+})

@@ -1,0 +1,120 @@
+import type { Duplex } from 'node:stream'
+import { parseJSONRPCMessage } from '@modelcontextprotocol/server'
+import type { Server, Transport } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { Log } from '#base/log.ts'
+import { idOf } from './replies.ts'
+
+/** As much as an authenticated file write may bring over HTTP (SV25); the socket is its owner's alone. */
+const mostBytes = 72 * 1024 * 1024
+
+/** Serves one stdio connection: its first message decides the era. Ends when the other side does. */
+export async function serveStream(
+  stream: Duplex,
+  newServer: () => Server,
+  log: Log,
+): Promise<void> {
+  const transport = createLineTransport(stream)
+  const handle = serveStdio(newServer, {
+    transport,
+    onerror: (error) => log.debug('a stdio connection had trouble', { error: error.message }),
+  })
+  await transport.ended
+  await handle.close()
+}
+
+/**
+ * One JSON-RPC message a line. The SDK's own transport is silent about a line it cannot read and re-copies
+ * its buffer with every chunk; this one answers, and goes on with the next line.
+ */
+export function createLineTransport(stream: Duplex, most = mostBytes) {
+  const ended = Promise.withResolvers<void>()
+  let parts: Buffer[] = []
+  let size = 0
+  let isOver = false
+
+  function read(chunk: Buffer): void {
+    let from = 0
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
+      keep(chunk.subarray(from, at))
+      take()
+      from = at + 1
+    }
+    keep(chunk.subarray(from))
+  }
+
+  function keep(part: Buffer): void {
+    size += part.length
+    // The rest of a line that is too long is only counted, then refused as a whole.
+    if (size > most) parts = []
+    else if (part.length > 0) parts.push(part)
+  }
+
+  function take(): void {
+    const isTooLong = size > most
+    const line = Buffer.concat(parts).toString('utf8').trim()
+    parts = []
+    size = 0
+    if (isTooLong)
+      return complain(-32600, `A message may have ${most} bytes, and this one has more.`)
+    if (line === '') return
+    let value: unknown
+    try {
+      value = JSON.parse(line)
+    } catch {
+      return complain(-32700, 'The line is not JSON.')
+    }
+    deliver(value)
+  }
+
+  function deliver(value: unknown): void {
+    try {
+      transport.onmessage?.(parseJSONRPCMessage(value))
+    } catch {
+      complain(
+        -32600,
+        Array.isArray(value)
+          ? 'Batches are not taken here: send one message a line.'
+          : 'The line is not a JSON-RPC 2.0 message.',
+        value,
+      )
+    }
+  }
+
+  function complain(code: number, message: string, about?: unknown): void {
+    write({ jsonrpc: '2.0', id: idOf(about), error: { code, message } })
+  }
+
+  function write(message: unknown): void {
+    // Who does not read its answers is not asked for more questions.
+    if (stream.write(`${JSON.stringify(message)}\n`)) return
+    stream.pause()
+    stream.once('drain', () => stream.resume())
+  }
+
+  const close = () => {
+    if (isOver) return
+    isOver = true
+    stream.off('data', read)
+    stream.end()
+    transport.onclose?.()
+    ended.resolve()
+  }
+
+  const transport: Transport & { readonly ended: Promise<void> } = {
+    ended: ended.promise,
+    start() {
+      stream.on('data', read)
+      stream.on('error', (error) => transport.onerror?.(error))
+      stream.once('end', close)
+      stream.once('close', close)
+      return Promise.resolve()
+    },
+    send(message) {
+      if (!isOver) write(message)
+      return Promise.resolve()
+    },
+    close: () => Promise.resolve(close()),
+  }
+  return transport
+}

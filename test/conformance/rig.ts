@@ -1,0 +1,89 @@
+// The MCP door over real parts: a SQLite store in a temporary folder, the ledger, identity and dispatch.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate } from '#base/db/migrate.ts'
+import { openSqlite } from '#base/db/sqlite.ts'
+import { silentLog } from '#base/log.ts'
+import type { Log } from '#base/log.ts'
+import type { Tool } from '#base/tool.ts'
+import { checkBy, checkScope, createCatalogue, createDispatch } from '#dispatch'
+import type { Catalogue } from '#dispatch'
+import { createIdentity, identityMigrations } from '#identity'
+import type { IdentityConfig } from '#identity'
+import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
+import { createMcpDoor } from '../../src/server/mcp/door.ts'
+import type { McpDoorDeps } from '../../src/server/mcp/door.ts'
+
+export const ownerToken = 'owner-token-of-the-tests'
+
+export type RigOptions = {
+  readonly tools?: readonly Tool[]
+  readonly catalogue?: Catalogue
+  /** None is open mode. */
+  readonly agents?: IdentityConfig['agents']
+  readonly features?: McpDoorDeps['features']
+  readonly tasks?: McpDoorDeps['tasks']
+  readonly limits?: Partial<McpDoorDeps['limits']>
+  readonly now?: () => number
+  readonly log?: Log
+}
+
+export async function createRig(options: RigOptions = {}) {
+  const { tools = [], agents = [], features, tasks, now = Date.now, log = silentLog } = options
+  const folder = mkdtempSync(join(tmpdir(), 'cowork-mcp-'))
+  const redact = createRedactor({ secrets: [], patterns: [] })
+  const sealer = createSealer('sqlite', redact, now)
+  const db = openSqlite(join(folder, 'cowork.db'), sealer)
+  await migrate(db, [...ledgerMigrations, ...identityMigrations], now())
+  const keys = { ledgerKey: join(folder, 'key'), ledgerPublicKey: join(folder, 'key.pub') }
+  const ledger = await openLedger({
+    db,
+    sealer,
+    openKey: (known) => openKey(keys, known),
+    copyCheckpoint: () => undefined,
+    now,
+    log,
+  })
+  const identity = await createIdentity({
+    db,
+    config: { agents, trust: { default_level: 0.3 }, authority: { default_mode: 'suggest' } },
+    ownerToken,
+    now,
+    note: ledger.note,
+    log,
+    sleep: () => Promise.resolve(),
+  })
+  const catalogue = options.catalogue ?? createCatalogue(tools)
+  const dispatch = createDispatch({ catalogue, checks: [checkBy, checkScope], ledger, now, log })
+  const door = createMcpDoor({
+    catalogue,
+    dispatch,
+    identity,
+    now,
+    log,
+    version: '0.0.0-test',
+    limits: {
+      maxSessions: 100,
+      idleMs: 60_000,
+      bodyBytes: 4 * 1024 * 1024,
+      callsInFlight: 64,
+      graceMs: 1000,
+      ...options.limits,
+    },
+    ...(features && { features }),
+    ...(tasks && { tasks }),
+  })
+  return {
+    door,
+    identity,
+    ledger,
+    dispatch,
+    async close() {
+      await door.close()
+      await ledger.close()
+      await db.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
