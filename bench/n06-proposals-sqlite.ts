@@ -14,7 +14,8 @@ const rounds = 5
 const ours = mkdtempSync(join(tmpdir(), 'cowork-bench-'))
 const theirs = mkdtempSync(join(tmpdir(), 'cowork-bench-'))
 const { propose, begin } = createProposals('sqlite')
-const agents = Array.from({ length: inFlight }, (_, i) => `agent-${i}`)
+const agents = ['ada', 'ben', 'cleo', 'dan', 'eva', 'finn', 'gus', 'hana']
+const agentOf = (caller: number) => agents[caller % agents.length] ?? ''
 
 const store = await openRecorded({ state: ours }, proposalMigrations)
 const twin = await openRecorded({ state: theirs }, proposalMigrations)
@@ -25,11 +26,12 @@ for (const { db } of [store, twin])
 await twin.close()
 const lone = openLoneSqlite(join(theirs, 'cowork.db'), twin.sealer)
 
+let turn = 0
 const rate = await interleaved(rounds, {
   batched: () =>
-    ratePerSecond(roundMs, inFlight, (caller) => store.db.transact(propose(agents[caller] ?? ''))),
+    ratePerSecond(roundMs, inFlight, (caller) => store.db.transact(propose(agentOf(caller)))),
   // SQLite has one writer, so more in flight would only wait in line.
-  lone: () => ratePerSecond(roundMs, 1, () => lone.transact(propose('agent-0'))),
+  lone: () => ratePerSecond(roundMs, 1, () => lone.transact(propose(agentOf(turn++)))),
 })
 await store.close()
 lone.close()

@@ -9,6 +9,8 @@ const generated = [
     path: 'docs/config.schema.json',
     make: async () => json((await import('../src/base/config/schema.ts')).configJsonSchema()),
   },
+  { path: 'docs/tools.md', make: async () => (await import('./tool-docs.ts')).toolsPage() },
+  { path: 'test/__tools__', make: async () => (await import('./tool-docs.ts')).toolSnapshots() },
 ]
 
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`

@@ -17,6 +17,7 @@ import type { StatePaths } from '#base/state.ts'
 import type { Tool } from '#base/tool.ts'
 import { checkBy, checkHalt, checkScope, createCatalogue, createDispatch } from '#dispatch'
 import { governanceTools } from '#governance'
+import type { GovernanceDeps } from '#governance'
 import { createIdentity, identityMigrations, identityTools } from '#identity'
 import type { Identity, SharedKeys } from '#identity'
 import { createRedactor, createSealer, ledgerMigrations, ledgerTools, openKey, openLedger } from '#ledger'
@@ -65,24 +66,24 @@ export async function startApp(options: AppOptions): Promise<App> {
   try {
     ensureState(paths)
     undo.push(takeLock(paths))
-    const { db, ledger } = await openStore(options, now, undo)
+    const owner = ownerToken(paths)
+    const { db, ledger } = await openStore(options, owner, now, undo)
+    // Asked before the agents are read, so that one added in between is not missed.
+    const size = await ledger.size()
     const identity = await createIdentity({
       db,
       config,
-      ownerToken: ownerToken(paths),
+      ownerToken: owner,
       ...(options.shared && { shared: options.shared }),
       now,
       note: ledger.note,
       log: log.scope('identity'),
     })
-    if (db.dialect === 'postgres') undo.push(followAgents(ledger, identity, await ledger.size(), log))
+    if (db.dialect === 'postgres') undo.push(followAgents(ledger, identity, size, log))
 
     const halts = createHalts(db, now)
     const catalogue = createCatalogue([
-      ...governanceTools({ ledger, identity, halts, version }),
-      ...identityTools(identity),
-      ...haltTools(halts),
-      ...ledgerTools(ledger),
+      ...toolsOf({ ledger, identity, halts, version }),
       ...(fixture?.tools ?? []),
     ])
     const dispatch = createDispatch({
@@ -172,10 +173,23 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
+/** Every tool there is. */
+export const toolsOf = (parts: GovernanceDeps): Tool[] => [
+  ...governanceTools(parts),
+  ...identityTools(parts.identity),
+  ...haltTools(parts.halts),
+  ...ledgerTools(parts.ledger),
+]
+
 /** The store with its ledger attached: neither is to be had without the other. */
-async function openStore({ config, paths, log, secrets = [] }: AppOptions, now: Clock, undo: (() => unknown)[]) {
+async function openStore(
+  { config, paths, log, secrets = [] }: AppOptions,
+  owner: string,
+  now: Clock,
+  undo: (() => unknown)[],
+) {
   const { url, path } = config.storage
-  const redact = createRedactor({ secrets: [...secrets], patterns: [...config.audit.redact] })
+  const redact = createRedactor({ secrets: [owner, ...secrets], patterns: [...config.audit.redact] })
   const sealer = createSealer(url ? 'postgres' : 'sqlite', redact, now)
   const db: Db = url
     ? await openPostgres({ url, sealer, log: log.scope('store') })

@@ -1,8 +1,8 @@
 // A stand-in for a proposal: five statements about trust, policy and the window, and one entry.
-import { randomUUID } from 'node:crypto'
 import type { Migration } from '#base/db/migrate.ts'
 import type { Body, Dialect, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
+import { newId } from '#base/ids.ts'
 
 type Tables = {
   bench_trust: { agent: string; count: number }
@@ -93,7 +93,7 @@ export function createProposals(dialect: Dialect) {
     propose:
       (agent: string): Body<string> =>
       async (tx) => {
-        const id = randomUUID()
+        const id = newId()
         const at = Date.now()
         await raise(tx, agent)
         await tx.first(policy({ domain }))

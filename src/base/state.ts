@@ -28,7 +28,8 @@ export const statePaths = (dir: string) => ({
   ledgerPublicKey: join(dir, 'ledger.pub'),
   checkpoints: join(dir, 'checkpoints.jsonl'),
   log: join(dir, 'logs', 'cowork.log'),
-  agentToken: (agent: string) => join(dir, 'agents', `${agent}.token`),
+  // An agent's id may hold anything printable, slashes and dots included.
+  agentToken: (agent: string) => join(dir, 'agents', `${encodeURIComponent(agent)}.token`),
 })
 export type StatePaths = ReturnType<typeof statePaths>
 

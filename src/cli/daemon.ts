@@ -9,7 +9,12 @@ import type { Problem } from './exit.ts'
 import { openLogFile } from './log-file.ts'
 
 /** What the terminal resolved for a daemon that has none: it goes over a pipe, never into argv or a file (I8). */
-export type Handover = { readonly secrets: Readonly<Record<string, string>> }
+export type Handover = {
+  /** From `--env-file`. */
+  readonly env?: Readonly<Record<string, string>>
+  /** The texts behind the references of the configuration. */
+  readonly secrets?: Readonly<Record<string, string>>
+}
 
 /** The one thing a daemon says to whoever started it. */
 export type Report = { readonly ready: readonly string[] } | { readonly failed: Problem }
@@ -26,7 +31,7 @@ export type DetachedOptions = {
 
 /** Starts a daemon that outlives us and resolves to its banner when it serves. */
 export async function startDetached(options: DetachedOptions): Promise<readonly string[]> {
-  const { paths, args, env, cwd, handover = { secrets: {} }, timeoutMs } = options
+  const { paths, args, env, cwd, handover = {}, timeoutMs } = options
   ensureState(paths)
   const log = openLogFile(paths.log)
   const launcher = process.argv[1] ?? ''

@@ -18,7 +18,10 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
 /** Error codes by what the caller can do about them; a code that is in no row has simply failed. */
 const codesOf: readonly (readonly [ExitCode, readonly string[]])[] = [
-  [exitCode.usage, ['usage', 'invalid_input', 'invalid_agent_id', 'ambiguous_id']],
+  [
+    exitCode.usage,
+    ['usage', 'invalid_input', 'invalid_agent_id', 'ambiguous_id', 'config_invalid', 'env_file_invalid'],
+  ],
   [exitCode.notFound, ['not_found', 'unknown_tool']],
   [
     exitCode.auth,

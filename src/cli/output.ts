@@ -36,8 +36,8 @@ export function createOutput(options: {
     problem(error: unknown): void {
       const problem = problemOf(error)
       if (json) return tell(JSON.stringify({ schemaVersion, error: problem }))
-      tell(`cowork: ${problem.message}`)
-      if (problem.hint) tell(problem.hint)
+      for (const text of `cowork: ${problem.message}\n${problem.hint ?? ''}`.trimEnd().split('\n'))
+        tell(shown(text))
     },
     /** Overwrites itself on a terminal and is silent elsewhere. */
     progress(): { show: (text: string) => void; end: () => void } {

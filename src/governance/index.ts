@@ -1,1 +1,2 @@
 export { governanceTools } from './tools.ts'
+export type { GovernanceDeps } from './tools.ts'

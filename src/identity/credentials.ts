@@ -4,7 +4,7 @@ import { sha256Hex } from '#base/hash.ts'
 import { cleanId } from './ids.ts'
 import type { Stored } from './store.ts'
 
-export type Source = 'config' | 'store' | 'environment'
+type Source = 'config' | 'store' | 'environment'
 
 export type Agent = {
   readonly kind: 'agent'

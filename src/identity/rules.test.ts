@@ -88,6 +88,15 @@ test('I7 a token revoked in the store stays so even if COWORK_TOKEN holds it', (
   expect(recognise(known, { ...atMcp, bearer: token }, 9)).toMatchObject({ fault: 'ended_token' })
 })
 
+test('I7 COWORK_TOKEN does not bring back an agent that was revoked', () => {
+  const known = know(
+    standing([], { coworkToken: 'c', agentId: 'sales' }),
+    { agents: [{ id: 'sales', createdAt: 0, revokedAt: 5 }], credentials: [] },
+    ['*'],
+  )
+  expect(recognise(known, { ...atMcp, bearer: 'c' }, 9)).toMatchObject({ fault: 'ended_token' })
+})
+
 test('I13 an agent that is in config and in the store is ruled by config', () => {
   const { token, hash } = mintToken()
   const known = know(

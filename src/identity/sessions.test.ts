@@ -33,9 +33,11 @@ test('I12 SESSION_ID labels a session and does not make one', () => {
 
 test('I12 made-up agents cannot fill the memory with sessions', () => {
   const sessions = createSessions(createTime().now)
-  const first = sessions.of('open:first')
-  const kept = sessions.of('open:kept')
-  for (let i = 0; i < 9_999; i++) sessions.of(`open:${i}`)
-  expect(sessions.of('open:kept')).toBe(kept)
-  expect(sessions.of('open:first')).not.toBe(first)
+  const used = sessions.of('open:used')
+  const unused = sessions.of('open:unused')
+  for (let i = 0; i < 9_998; i++) sessions.of(`open:${i}`)
+  sessions.of('open:used')
+  sessions.of('open:one-more')
+  expect(sessions.of('open:used')).toBe(used)
+  expect(sessions.of('open:unused')).not.toBe(unused)
 })

@@ -12,7 +12,7 @@ export type StoredAgent = {
   readonly createdAt: number
   readonly revokedAt?: number
 }
-export type StoredCredential = {
+type StoredCredential = {
   readonly hash: string
   readonly agent: string
   readonly createdAt: number

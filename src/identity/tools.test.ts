@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { atMcp, call, refusal, setup } from './fixture.ts'
+import { mintToken } from './token.ts'
 import { identityTools } from './tools.ts'
 
 const stored = 'select hash, agent from credential'
@@ -145,6 +146,20 @@ test('I12 an agent that comes back after revocation has a new token and a new se
   expect(back).toMatchObject({ id: 'sales', scopes: ['*'] })
   expect(back.session).not.toBe(session)
   expect(await refusal(identity.identify({ ...atMcp, bearer: before.token }))).toMatchObject({
+    code: 'auth_error',
+  })
+})
+
+test('I4 a token given while its agent was being revoked does not come back with the agent', async () => {
+  const { add, revoke, db, identity } = await setup()
+  await add('sales')
+  await revoke('sales')
+  const late = mintToken()
+  // As another daemon's rotation may leave it, had it read the agent before the revocation.
+  const sql = "insert into credential (hash, agent, created_at) values (?, 'sales', 0)"
+  await db.transact((tx) => tx.run({ sql, parameters: [late.hash] }))
+  await add('sales')
+  expect(await refusal(identity.identify({ ...atMcp, bearer: late.token }))).toMatchObject({
     code: 'auth_error',
   })
 })

@@ -46,7 +46,7 @@ export function createChain({ problems, deep, columnsOf }: Settings) {
   let expected = firstSeq
   let lastHash = genesis
   let lastAt = 0
-  let torn = false
+  let firstFault = Infinity
   // A broken entry is told once, not again by its neighbour.
   let lastWasBad = false
 
@@ -55,7 +55,7 @@ export function createChain({ problems, deep, columnsOf }: Settings) {
     let bad = false
     const fault = (at: number, why: string) => {
       problems.add(at, why)
-      torn = true
+      firstFault = Math.min(firstFault, at)
       bad = true
     }
     const inOrder = seq === expected
@@ -116,7 +116,8 @@ export function createChain({ problems, deep, columnsOf }: Settings) {
 
   return {
     check,
-    torn: () => torn,
+    /** Infinity while all is well. */
+    firstFault: () => firstFault,
     lastSeq: () => expected - 1,
     lastHash: () => lastHash,
   }

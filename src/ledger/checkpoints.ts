@@ -45,7 +45,9 @@ export function createCheckpoints({ db, store, key, copy, now, log }: Signer) {
 
   const signOnce = () =>
     (busy ??= sign()
-      .catch((error: unknown) => log.error('no checkpoint could be written', { error: messageOf(error) }))
+      .catch((error: unknown) =>
+        log.error('no checkpoint could be written', { error: messageOf(error) }),
+      )
       .finally(() => (busy = undefined)))
 
   const stop = db.onGrowth(() => {

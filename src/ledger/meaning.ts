@@ -44,8 +44,8 @@ export function createMeaning() {
     if (typeof approval === 'string') approved.add(approval)
     const requester = field(data, 'requester')
     const deciders = [field(actor, 'id'), field(data, 'decided_by')]
-    if (requester !== undefined && deciders.includes(requester))
-      find(seq, `${String(requester)} approved their own request ${String(approval)}`)
+    if (typeof requester === 'string' && deciders.includes(requester))
+      find(seq, `${requester} approved their own request ${String(approval)}`)
     else if (field(actor, 'kind') === 'agent')
       find(seq, `an agent, ${String(field(actor, 'id'))}, approved ${String(approval)}`)
   }

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import type { Client, Draft } from '#base/entry.ts'
+import type { Actor, Draft, EntryIds } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
-import type { Redact } from './redact.ts'
+import type { JsonObject, Redact } from './redact.ts'
 import { leafHash } from './tree.ts'
 
 /** The first entry has seq 1, so a ledger of size n ends with seq n; its leaf in the tree is seq − 1. */
@@ -11,6 +11,7 @@ export const firstSeq = 1
 export const genesis = '0'.repeat(64)
 
 const typeName = /^[a-z][a-z_]*\.[a-z][a-z_]*$/
+const idNames = ['call', 'proposal', 'approval', 'job', 'grant', 'handoff'] as const
 const hexHash = z.string().regex(/^[0-9a-f]{64}$/)
 const count = z.int().nonnegative()
 
@@ -40,16 +41,7 @@ export const entrySchema = z.strictObject({
   }),
   domain: z.string().optional(),
   subject: z.string().optional(),
-  ids: z
-    .strictObject({
-      call: z.string().optional(),
-      proposal: z.string().optional(),
-      approval: z.string().optional(),
-      job: z.string().optional(),
-      grant: z.string().optional(),
-      handoff: z.string().optional(),
-    })
-    .optional(),
+  ids: z.partialRecord(z.enum(idNames), z.string()).optional(),
   outcome: z.string().optional(),
   data: z.record(z.string(), z.json()).optional(),
   /** Salted digest of the content kept beside the entry (L8). */
@@ -88,30 +80,47 @@ export function prepare(
       'not_recordable',
       `"${type}" cannot be recorded: the type of an entry reads noun.past, as in grant.revoked.`,
     )
-  const { id, session, verified, client } = actor
-  const who = { id, session, verified, client: client && selfReported(client) }
   const payload = content === undefined ? undefined : sealedPayload(redact(content), salt())
-  const clean = redact({ actor: who, domain, subject, ids, outcome, data }) as Clean
-  // Our own words and digests stay as they are, whatever the owner's patterns say.
+  // Field by field: our own words must stand, whatever the patterns of the owner match.
   const entry: Prepared['entry'] = {
-    ...clean,
     v: 1,
     type,
-    actor: { ...clean.actor, kind: actor.kind },
+    actor: recorded(actor, redact),
+    ...(domain !== undefined && { domain: redact(domain) }),
+    ...(subject !== undefined && { subject: redact(subject) }),
+    ...(ids && { ids: recordedIds(ids, redact) }),
+    ...(outcome !== undefined && { outcome: redact(outcome) }),
+    ...(data && { data: redact(data) as JsonObject }),
     ...(payload && { payload: payload.digest }),
   }
   return { entry, ...(payload && { payload }) }
 }
 
-const selfReported = ({ name, version, transport }: Client) => ({
-  name,
-  version,
-  transport,
-  self_reported: true,
-})
+function recorded({ kind, id, session, verified, client }: Actor, redact: Redact): Entry['actor'] {
+  return {
+    kind,
+    id: redact(id),
+    ...(session !== undefined && { session: redact(session) }),
+    ...(verified !== undefined && { verified }),
+    ...(client && {
+      client: {
+        name: redact(client.name),
+        version: redact(client.version),
+        transport: client.transport,
+        self_reported: true,
+      },
+    }),
+  }
+}
 
-// Redaction copies and changes only texts, so the shape is the draft's. A parse would cost 3 µs an entry.
-type Clean = Pick<Entry, 'actor' | 'domain' | 'subject' | 'ids' | 'outcome' | 'data'>
+function recordedIds(ids: EntryIds, redact: Redact): NonNullable<Entry['ids']> {
+  const kept: NonNullable<Entry['ids']> = {}
+  for (const name of idNames) {
+    const id = ids[name]
+    if (id !== undefined) kept[name] = redact(id)
+  }
+  return kept
+}
 
 /** Gives the entry its place. The next one's `prev` is this leaf in hex. */
 export function seal(

@@ -148,16 +148,12 @@ test('L3 what is not plain JSON is described, or refused: never recorded as it c
     bytes: 3,
     sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
   })
+  const holes: unknown[] = []
+  holes.length = 2 ** 32 - 1
   const circle: Record<string, unknown> = {}
   circle['self'] = circle
   const refused = [1n, () => 1, Symbol('x'), new Map(), new Set(), new (class A {})(), circle]
-  for (const value of [
-    ...refused,
-    new Error('x'),
-    Object(1n),
-    Object('text'),
-    new Array(2 ** 32 - 1),
-  ])
+  for (const value of [...refused, new Error('x'), Object(1n), Object('text'), holes])
     expect(() => redact({ value })).toThrow('This cannot be recorded')
 })
 
@@ -186,8 +182,28 @@ test('L3 the value that was given is left alone', () => {
 
 // Words that rules look for, so that random texts reach them.
 const bait = fc.constantFrom(
-  ...['token', '=', ':', '"', "'", ' ', 'bearer ', '://', '@', 'eyJ', '.', 'sk-', '-----BEGIN '],
-  ...['PRIVATE KEY-----', '[redacted]', '[', 'redacted', ']', '\ud83d', '\ude00', '\\', 'aaaaaaaa'],
+  'token',
+  '=',
+  ':',
+  '"',
+  "'",
+  ' ',
+  'bearer ',
+  '://',
+  '@',
+  'eyJ',
+  '.',
+  'sk-',
+  '-----BEGIN ',
+  'PRIVATE KEY-----',
+  '[redacted]',
+  '[',
+  'redacted',
+  ']',
+  '\ud83d',
+  '\ude00',
+  '\\',
+  'aaaaaaaa',
 )
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),

@@ -7,7 +7,10 @@ export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObj
 export type JsonObject = { [key: string]: JsonValue }
 
 /** Gives a copy without secrets, which is always JSON, or throws: what cannot be judged is not recorded. */
-export type Redact = (value: unknown) => JsonValue
+export type Redact = {
+  (text: string): string
+  (value: unknown): JsonValue
+}
 
 const deepest = 64
 /** In characters of JSON. */
@@ -35,67 +38,70 @@ export function createRedactor(settings: SecretSettings): Redact {
     return { name, secret }
   }
 
-  return function redact(value) {
-    let left = largest
-
-    function spend(characters: number) {
-      left -= characters
-      if (left < 0) throw refused(`it is larger than ${largest / 1024} KiB`)
-    }
-
-    function textOf(text: string): string {
-      spend(text.length + 3)
-      const clean = scrub(text)
-      if (clean.length > text.length) spend(clean.length - text.length)
-      return clean
-    }
-
-    function numberOf(number: number): number | string | null {
-      spend(8)
-      if (!Number.isFinite(number)) return null
-      return numbersMatter && scrub(String(number)) !== String(number) ? mark : number
-    }
-
-    function objectOf(object: object, depth: number): JsonObject {
-      const copy: JsonObject = {}
-      for (const [key, item] of Object.entries(object)) {
-        if (item === undefined) continue
-        spend(key.length + 4)
-        const { name, secret } = nameOf(key)
-        if (Object.hasOwn(copy, name)) throw refused('two of its names are one when cleaned')
-        const kept =
-          secret && item !== null && typeof item !== 'boolean' ? mark : copyOf(item, depth)
-        // Plain assignment would make this one the prototype, and the record would lose it.
-        if (name === '__proto__') Object.defineProperty(copy, name, { ...shown, value: kept })
-        else copy[name] = kept
-      }
-      return copy
-    }
-
-    function copyOf(item: unknown, depth: number): JsonValue {
-      if (typeof item === 'string') return textOf(item)
-      if (typeof item === 'number') return numberOf(item)
-      if (typeof item === 'boolean' || item === undefined || item === null) {
-        spend(5)
-        return item ?? null
-      }
-      if (typeof item !== 'object') throw refused(`it holds a ${typeof item}`)
-      // A value that contains itself ends here too.
-      if (depth >= deepest)
-        throw refused(`it is nested deeper than ${deepest} levels, or in itself`)
-      spend(2)
-      if (Array.isArray(item)) return Array.from(item, (each: unknown) => copyOf(each, depth + 1))
-      if (item instanceof Date) return copyOf(isoOf(item), depth)
-      if (item instanceof Uint8Array)
-        return objectOf({ bytes: item.length, sha256: sha256Hex(item) }, depth + 1)
-      const prototype: unknown = Object.getPrototypeOf(item)
-      if (prototype !== Object.prototype && prototype !== null)
-        throw refused(`it holds ${Object.prototype.toString.call(item)}, which is not plain data`)
-      return objectOf(item, depth + 1)
-    }
-
-    return copyOf(value, 0)
+  function textOf(text: string, budget: Budget): string {
+    spend(budget, text.length + 3)
+    const clean = scrub(text)
+    if (clean.length > text.length) spend(budget, clean.length - text.length)
+    return clean
   }
+
+  function numberOf(number: number, budget: Budget): number | string | null {
+    spend(budget, 8)
+    if (!Number.isFinite(number)) return null
+    return numbersMatter && scrub(String(number)) !== String(number) ? mark : number
+  }
+
+  function objectOf(object: object, depth: number, budget: Budget): JsonObject {
+    const copy: JsonObject = {}
+    for (const [key, item] of Object.entries(object)) {
+      if (item === undefined) continue
+      spend(budget, key.length + 4)
+      const { name, secret } = nameOf(key)
+      if (Object.hasOwn(copy, name)) throw refused('two of its names are one when cleaned')
+      const hidden = secret && item !== null && typeof item !== 'boolean'
+      const kept = hidden ? textOf(mark, budget) : copyOf(item, depth, budget)
+      // Plain assignment would make this one the prototype, and the record would lose it.
+      if (name === '__proto__') Object.defineProperty(copy, name, { ...shown, value: kept })
+      else copy[name] = kept
+    }
+    return copy
+  }
+
+  function copyOf(item: unknown, depth: number, budget: Budget): JsonValue {
+    if (typeof item === 'string') return textOf(item, budget)
+    if (typeof item === 'number') return numberOf(item, budget)
+    if (typeof item === 'boolean' || item === undefined || item === null) {
+      spend(budget, 5)
+      return item ?? null
+    }
+    if (typeof item !== 'object') throw refused(`it holds a ${typeof item}`)
+    // A value that contains itself ends here too.
+    if (depth >= deepest) throw refused(`it is nested deeper than ${deepest} levels, or in itself`)
+    spend(budget, 2)
+    if (Array.isArray(item))
+      return Array.from(item, (each: unknown) => copyOf(each, depth + 1, budget))
+    if (item instanceof Date) return copyOf(isoOf(item), depth, budget)
+    if (item instanceof Uint8Array)
+      return objectOf({ bytes: item.length, sha256: sha256Hex(item) }, depth + 1, budget)
+    const prototype: unknown = Object.getPrototypeOf(item)
+    if (prototype !== Object.prototype && prototype !== null)
+      throw refused(`it holds ${Object.prototype.toString.call(item)}, which is not plain data`)
+    return objectOf(item, depth + 1, budget)
+  }
+
+  function redact(text: string): string
+  function redact(value: unknown): JsonValue
+  function redact(value: unknown): JsonValue {
+    return copyOf(value, 0, { left: largest })
+  }
+  return redact
+}
+
+type Budget = { left: number }
+
+function spend(budget: Budget, characters: number) {
+  budget.left -= characters
+  if (budget.left < 0) throw refused(`it is larger than ${largest / 1024} KiB`)
 }
 
 const shown = { enumerable: true, configurable: true, writable: true }

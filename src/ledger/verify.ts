@@ -74,18 +74,12 @@ export async function verifyLedger(
   let frontier = emptyFrontier
   let due = 0
   let signed = 0
-  // Once an entry is wrong all later roots are, and say nothing new.
-  let rootsDiffer = false
+  let mismatch: { from: number; to: number } | undefined
   function compareRoots() {
     for (; checkpoints[due]?.size === frontier.size; due++) {
-      const [size, agrees] = [frontier.size, checkpoints[due]?.root.equals(rootOf(frontier))]
-      if (agrees) signed = size
-      else if (!chain.torn() && !rootsDiffer)
-        problems.add(
-          Math.min(signed + 1, size),
-          `up to entry ${size}, the signed checkpoint was over other entries`,
-        )
-      rootsDiffer = !agrees
+      const { size } = frontier
+      if (checkpoints[due]?.root.equals(rootOf(frontier))) signed = size
+      else mismatch ??= { from: Math.min(signed + 1, size), to: size }
     }
   }
 
@@ -107,11 +101,13 @@ export async function verifyLedger(
     problems.add(size + 1, `missing up to entry ${longest}, which a signed checkpoint covers`)
   if (source.head)
     checkHead(source.head, size, chain.lastHash(), encodeFrontier(frontier), problems)
-  if (!chain.torn()) {
-    if (source.nodes) await checkNodes(source.nodes(), samples, problems)
-    if (!rootsDiffer && longest <= size)
-      for (const { seq, why } of await samples.failures()) problems.add(seq, why)
-  }
+  // Once an entry is wrong, so are all later roots: they would say nothing new.
+  const intact = chain.firstFault() === Infinity
+  if (mismatch && chain.firstFault() > mismatch.to)
+    problems.add(mismatch.from, `up to entry ${mismatch.to}, other entries were signed`)
+  if (intact && source.nodes) await checkNodes(source.nodes(), samples, problems)
+  if (intact && !mismatch && longest <= size)
+    for (const { seq, why } of await samples.failures()) problems.add(seq, why)
 
   const [firstBad] = problems.list
   return {

@@ -48,6 +48,8 @@ export const secret = text('a text or a reference such as env:NAME').meta({ 'x-s
 export const isReference = (value: string): boolean =>
   /^(env:|file:|keychain:|cmd:|op:\/\/)/.test(value)
 
+export const isPostgresUrl = (value: string): boolean => /^postgres(ql)?:\/\/\S+$/.test(value)
+
 const unitMilliseconds: Record<string, number> = {
   ms: 1,
   s: 1000,
@@ -61,7 +63,7 @@ const durationExpected = 'a duration such as 500ms, 30s, 10m, 1h or 7d (a bare n
 
 /** Written `10m`, read as milliseconds. */
 export const duration = z
-  .union([z.number().min(0), z.string().regex(durationForm)], durationExpected)
+  .union([z.number(durationExpected).min(0, durationExpected), text(durationExpected, durationForm)], durationExpected)
   .transform((value) => {
     const [, count, unit = 's'] = durationForm.exec(String(value)) ?? []
     return Math.round(Number(count ?? value) * (unitMilliseconds[unit] ?? 1000))

@@ -14,8 +14,7 @@ import type { Finding } from './findings.ts'
 import { dotted, findingsIn } from './findings.ts'
 import type { Config } from './schema.ts'
 import { configSchema } from './schema.ts'
-import type { ConfigPath } from './shape.ts'
-import { isPath, mapMarked, takesType } from './shape.ts'
+import { mapMarked, takesType } from './shape.ts'
 import { readYaml } from './yaml.ts'
 
 export type LoadOptions = Partial<Folders> & {
@@ -60,16 +59,13 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     .map(typed)
 
   const written = checked(path, source ?? '', overrides)
-  const inFile = mapMarked('x-path', written, (text) => expandPath(text, home, dirname(path)))
-  const merged = overrides.reduce((input, it) => {
-    const value = isPath(it.path) ? expandPath(String(it.value), home, cwd) : it.value
-    return put(input, it.path, value)
-  }, inFile)
-  const config = mapMarked('x-path', configSchema.parse(merged), (text) =>
-    expandPath(text, home, state),
+  // A relative path counts from where it was written: the file's folder, or the terminal's.
+  const merged = overrides.reduce(
+    (input, it) => over(input, absolute(nested(it), home, cwd)),
+    absolute(written, home, dirname(path)),
   )
   return {
-    config: frozen(config),
+    config: frozen(absolute(configSchema.parse(merged), home, state)),
     paths: { state, config: path, mcpSettings: mcpSettingsFile(env, folders) },
     sources: [...(source === undefined ? [] : [path]), ...overrides.map((it) => it.origin)],
   }
@@ -92,7 +88,7 @@ function checked(file: string, source: string, overrides: readonly Override[]): 
   const onTop =
     overrides.length === 0
       ? []
-      : findingsIn(overrides.reduce((to, it) => put(to, it.path, it.value), written))
+      : findingsIn(overrides.reduce((input, it) => over(input, nested(it)), written))
   const problems = [
     ...own.map(inFile),
     ...onTop
@@ -163,12 +159,22 @@ const booleans: Record<string, boolean> = {
   off: false,
 }
 
-function put(input: unknown, path: ConfigPath, value: unknown): unknown {
-  const [key, ...rest] = path
-  if (key === undefined) return value
+const nested = ({ path, value }: Override): unknown =>
+  path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value)
+
+function over(under: unknown, top: unknown): unknown {
+  if (!isRecord(top)) return top
   // `grants` may be a list (seed 004); a value set beside it turns it into the object form.
-  const at = Array.isArray(input) ? { entries: input } : isRecord(input) ? input : {}
-  return { ...at, [key]: put(Reflect.get(at, key), rest, value) }
+  const base = Array.isArray(under) ? { entries: under } : isRecord(under) ? under : {}
+  const changed = Object.entries(top).map(([key, value]) => [key, over(base[key], value)])
+  return { ...base, ...Object.fromEntries(changed) }
+}
+
+function absolute<T>(input: T, home: string, base: string): T {
+  const paths = mapMarked('x-path', input, (text) => expandPath(text, home, base))
+  return mapMarked('x-secret', paths, (text) =>
+    text.startsWith('file:') ? `file:${expandPath(text.slice(5), home, base)}` : text,
+  )
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -1,6 +1,7 @@
+import { CoworkError } from '#base/errors.ts'
 import type { Environment } from './env.ts'
 import { dotted } from './findings.ts'
-import { isReference } from './kinds.ts'
+import { isPostgresUrl, isReference } from './kinds.ts'
 import { frozen } from './load.ts'
 import type { Config } from './schema.ts'
 import type { SecretOptions } from './secret-sources.ts'
@@ -53,6 +54,14 @@ export function applySecrets(
     for (const part of [value, ...passwordsIn(value)]) secrets.add(part)
     return value
   })
+  if (resolved.storage.url !== undefined && !isPostgresUrl(resolved.storage.url))
+    throw new CoworkError(
+      'config_invalid',
+      'storage.url did not resolve to a postgres:// address.',
+      {
+        hint: 'Correct the secret it names; its value is not shown here.',
+      },
+    )
   return { config: frozen(resolved), secrets: [...secrets] }
 }
 

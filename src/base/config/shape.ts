@@ -39,8 +39,6 @@ export const keysAt = (path: ConfigPath): string[] => [
 export const takesType = (path: ConfigPath, type: string): boolean =>
   shapesAt(path).some((shape) => shape.type === type)
 
-export const isPath = (path: ConfigPath): boolean => shapesAt(path).some((shape) => shape['x-path'])
-
 export const isSecret = (path: ConfigPath): boolean =>
   shapesAt(path).some((shape) => shape['x-secret'])
 

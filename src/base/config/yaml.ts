@@ -1,6 +1,5 @@
 import type { Document } from 'yaml'
-import { isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, parseDocument } from 'yaml'
-import { messageOf } from '#base/errors.ts'
+import { isAlias, isMap, isScalar, isSeq, Lexer, parseDocument } from 'yaml'
 import type { ConfigPath } from './shape.ts'
 
 export type Place = { line: number; column: number }
@@ -16,38 +15,40 @@ export type YamlText = {
 const mostTokens = 100_000
 const mostNodes = 100_000
 const mostAliases = 100
+const mostFaults = 100
 const deepest = 32
 const tooDeep = `nested more than ${deepest} levels deep`
 
 /** Reads YAML from people and strangers: plain values with their places, every fault named, no way to hang. */
 export function readYaml(source: string): YamlText {
-  const lines = new LineCounter()
+  const placeOf = placesIn(source)
+  const located = (faults: readonly Fault[]) =>
+    faults
+      .slice(0, mostFaults)
+      .map((it) => ({ ...placeOf(it.offset), message: shorten(it.message) }))
   const broken = (faults: readonly Fault[]): YamlText => ({
     value: undefined,
-    problems: faults.map((it) => ({ ...placeAt(lines, it.offset), message: shorten(it.message) })),
-    place: () => ({ line: 1, column: 1 }),
+    problems: located(faults),
+    place: () => placeOf(0),
   })
-  const hostile = hostileIn(source, lines)
+  const hostile = hostileIn(source)
   if (hostile) return broken([hostile])
-  const { document, faults } = parsed(source, lines)
+  const { document, faults } = parsed(source)
   if (faults.length > 0) return broken(faults)
   const { value, spots, refused } = plainValues(document)
-  return {
-    ...broken(refused),
-    value,
-    place(path, at) {
-      const exact = spots.get(JSON.stringify(path))
-      if (exact) return placeAt(lines, exact[at])
-      return path.length === 0 ? { line: 1, column: 1 } : this.place(path.slice(0, -1), 'key')
-    },
+  const place: YamlText['place'] = (path, at) => {
+    const spot = spots.get(JSON.stringify(path))
+    if (spot) return placeOf(spot[at])
+    return path.length === 0 ? placeOf(0) : place(path.slice(0, -1), 'key')
   }
+  return { value, problems: located(refused), place }
 }
 
 type Fault = { offset: number; message: string }
 /** Offsets of a value and of the key it belongs to. */
 type Spot = { key: number; value: number }
 
-function hostileIn(source: string, lines: LineCounter): Fault | undefined {
+function hostileIn(source: string): Fault | undefined {
   let offset = 0
   let tokens = 0
   let brackets = 0
@@ -58,11 +59,11 @@ function hostileIn(source: string, lines: LineCounter): Fault | undefined {
     else if (token === ']' || token === '}') brackets -= 1
     else if (token === '-') dashes += 1
     else if (/^\r?\n/.test(token)) dashes = 0
-    else if (token === '?') return { offset, message: 'a key that starts with ? is not understood here' }
+    else if (token === '?')
+      return { offset, message: 'a key that starts with ? is not understood here' }
     if (brackets > deepest || dashes > deepest) return { offset, message: tooDeep }
     if (tokens > mostTokens) return { offset, message: `more than ${mostTokens} words and signs` }
     if (!markers.has(token)) offset += token.length
-    if (token.endsWith('\n')) lines.addNewLine(offset)
   }
   return undefined
 }
@@ -70,10 +71,8 @@ function hostileIn(source: string, lines: LineCounter): Fault | undefined {
 // The lexer's own marks for the start of a document, of a scalar and for a broken flow: no text of the file.
 const markers = new Set(['\u0002', '\u001F', '\u0018'])
 
-function parsed(source: string, lines: LineCounter): { document: Document.Parsed; faults: Fault[] } {
-  lines.lineStarts = []
+function parsed(source: string): { document: Document.Parsed; faults: Fault[] } {
   const document = parseDocument(source, {
-    lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
     // Quadratic in the library, 4 s for 24,000 keys; plainValues looks for repeats itself.
@@ -93,20 +92,32 @@ function plainValues(document: Document.Parsed) {
   const refused: Fault[] = []
   let nodes = 0
   let aliases = 0
-  const refuse = (offset: number, message: string): undefined => void refused.push({ offset, message })
+  const refuse = (offset: number, message: string): undefined =>
+    void refused.push({ offset, message })
 
-  const visit = (node: unknown, path: ConfigPath, spot: Spot, above: readonly unknown[]): unknown => {
+  const visit = (
+    node: unknown,
+    path: ConfigPath,
+    spot: Spot,
+    above: readonly unknown[],
+  ): unknown => {
     spots.set(JSON.stringify(path), spot)
     nodes += 1
-    if (nodes > mostNodes) return nodes === mostNodes + 1 ? refuse(spot.value, `more than ${mostNodes} values`) : undefined
+    if (nodes > mostNodes)
+      return nodes === mostNodes + 1
+        ? refuse(spot.value, `more than ${mostNodes} values`)
+        : undefined
     if (above.length > deepest) return refuse(spot.value, tooDeep)
     if (isScalar(node)) return node.value
     if (isAlias(node)) {
       aliases += 1
       if (aliases > mostAliases)
-        return aliases === mostAliases + 1 ? refuse(spot.value, `more than ${mostAliases} aliases`) : undefined
+        return aliases === mostAliases + 1
+          ? refuse(spot.value, `more than ${mostAliases} aliases`)
+          : undefined
       const target = node.resolve(document)
-      if (above.includes(target)) return refuse(spot.value, `the alias *${node.source} contains itself`)
+      if (above.includes(target))
+        return refuse(spot.value, `the alias *${node.source} contains itself`)
       return visit(target, path, spot, above)
     }
     if (isSeq(node))
@@ -120,7 +131,14 @@ function plainValues(document: Document.Parsed) {
       const name = isScalar(pair.key) ? String(pair.key.value) : ''
       const key = startOf(pair.key) ?? spot.value
       if (entries.has(name)) refuse(key, `the key ${name} is written twice`)
-      else entries.set(name, visit(pair.value, [...path, name], { key, value: startOf(pair.value) ?? key }, [...above, node]))
+      else
+        entries.set(
+          name,
+          visit(pair.value, [...path, name], { key, value: startOf(pair.value) ?? key }, [
+            ...above,
+            node,
+          ]),
+        )
     }
     return Object.fromEntries(entries)
   }
@@ -131,9 +149,12 @@ function startOf(node: unknown): number | undefined {
   return isScalar(node) || isAlias(node) || isMap(node) || isSeq(node) ? node.range?.[0] : undefined
 }
 
-function placeAt(lines: LineCounter, offset: number): Place {
-  const { line, col } = lines.linePos(offset)
-  return { line: Math.max(1, line), column: Math.max(1, col) }
+function placesIn(source: string): (offset: number) => Place {
+  const starts = [0, ...Array.from(source.matchAll(/\n/g), ({ index }) => index + 1)]
+  return (offset) => {
+    const line = starts.findLastIndex((start) => start <= offset)
+    return { line: line + 1, column: offset - (starts[line] ?? 0) + 1 }
+  }
 }
 
 const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 197)}…` : text)

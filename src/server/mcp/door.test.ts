@@ -278,7 +278,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     const call = client.callTool({ name: 'wait' }, { signal: abort.signal })
     await started.promise
     abort.abort()
-    await expect(call).rejects.toThrow()
+    await expect(call).rejects.toThrow('abort')
     await stopped.promise
     await vi.waitFor(async () => {
       const [entry] = await rig.ledger.find({ types: ['call.failed'], limit: 1, newestFirst: true })
@@ -497,7 +497,7 @@ test('SV3 closing finishes the calls under way and takes no more', async () => {
 
 test('SV11 a schema that cannot be listed stops the start', async () => {
   const odd = { ...echo, name: 'odd', output: z.object({ at: z.date() }) } as unknown as Tool
-  await expect(createRig({ tools: [odd] })).rejects.toThrow()
+  await expect(createRig({ tools: [odd] })).rejects.toThrow('Date')
 })
 
 function tool(

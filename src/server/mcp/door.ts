@@ -6,6 +6,7 @@ import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { createInFlight, readJson } from '../limits.ts'
+import { checkMirrored } from './mirrored.ts'
 import { refusal } from './replies.ts'
 import { createServers } from './server.ts'
 import type { Credentials, Link, ServerDeps, View } from './server.ts'
@@ -96,21 +97,25 @@ export function createMcpDoor(deps: McpDoorDeps) {
         },
       )
     const view = { coreOnly, ...(toolset !== undefined && { toolset }) }
-    const known = { address, view, ...(bearer !== undefined && { bearer }) }
-    const findPrincipal = () =>
-      identity.principalOf({ door: 'mcp', address, ...(bearer !== undefined && { bearer }) })
+    const presented = { address, ...(bearer !== undefined && { bearer }) }
+    const isLegacy = await isLegacyRequest(request, body)
 
-    // A call may bring its token as an argument (seed 001); then the call is answered for it, not HTTP.
-    if (bearer === undefined && bringsToken(body) && !(await isLegacyRequest(request, body))) {
-      arrivals.set(request, known)
-      return modern.fetch(request, { parsedBody: body })
+    // A call may bring its token as an argument (seed 001); then its answer says what is wrong with it.
+    if (!isLegacy && bearer === undefined && bringsToken(body)) {
+      arrivals.set(request, { ...presented, view })
+      return serveModern(request, body)
     }
-    const principal = await findPrincipal()
+    const principal = await identity.principalOf({ door: 'mcp', ...presented })
     if (isCall(body)) checkRoom(principal)
-    arrivals.set(request, { ...known, principal })
-    return (await isLegacyRequest(request, body))
-      ? sessions.handle(request, view, principal, body)
-      : modern.fetch(request, { parsedBody: body })
+    arrivals.set(request, { ...presented, view, principal })
+    return isLegacy ? sessions.handle(request, view, principal, body) : serveModern(request, body)
+  }
+
+  function serveModern(request: Request, body: unknown): Promise<Response> {
+    const { params } = isCall(body) ? body : {}
+    const tool = catalogue.find(String(params?.name))
+    if (tool) checkMirrored(tool, params?.arguments, request.headers)
+    return modern.fetch(request, { parsedBody: body })
   }
 
   async function bodyOf(request: Request): Promise<unknown> {
@@ -173,12 +178,20 @@ export function createMcpDoor(deps: McpDoorDeps) {
     }
   }
 
+  function tell(send: (server: Server) => Promise<void>): void {
+    const all = [...sessions.servers(), ...[...connections].flatMap(({ servers }) => [...servers])]
+    // One that has not said hello yet, or just left, will list anew anyway.
+    for (const server of all) send(server).catch(() => undefined)
+  }
+
   function toolsChanged(): void {
     modern.notify.toolsChanged()
-    const told = [...sessions.servers(), ...[...connections].flatMap(({ servers }) => [...servers])]
-    for (const server of told)
-      // One that has not said hello yet, or just left, will list the tools anew anyway.
-      server.sendToolListChanged().catch(() => undefined)
+    tell((server) => server.sendToolListChanged())
+  }
+
+  function promptsChanged(): void {
+    modern.notify.promptsChanged()
+    tell((server) => server.sendPromptListChanged())
   }
 
   async function close(): Promise<void> {
@@ -197,6 +210,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
     fetch,
     serve: serveStdioConnection,
     toolsChanged,
+    promptsChanged,
     sessionCount: sessions.size,
     close,
   }
@@ -207,7 +221,12 @@ const nobody = { address: 'unknown', view: { coreOnly: false } }
 const closing = () =>
   new CoworkError('shutting_down', 'cowork is shutting down.', { hint: 'Try again in a moment.' })
 
-type ToolCall = { readonly params?: { readonly arguments?: { readonly agent_token?: unknown } } }
+type ToolCall = {
+  readonly params?: {
+    readonly name?: unknown
+    readonly arguments?: { readonly agent_token?: unknown }
+  }
+}
 
 const isCall = (body: unknown): body is ToolCall =>
   typeof body === 'object' && body !== null && 'method' in body && body.method === 'tools/call'

@@ -14,6 +14,7 @@ const statusOf: Record<string, number> = {
   unknown_session: 404,
   session_missing: 400,
   invalid_json: 400,
+  header_mismatch: 400,
   method_not_allowed: 405,
   json_expected: 415,
   too_large: 413,
@@ -30,6 +31,7 @@ const extraHeaders: Record<number, Record<string, string>> = {
 /** Codes that clients know; the rest is the server's own. */
 const rpcCodeOf: Record<string, number> = {
   invalid_json: -32700,
+  header_mismatch: -32020,
   unknown_session: -32001,
   internal: -32603,
 }

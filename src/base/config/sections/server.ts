@@ -2,6 +2,7 @@ import * as z from 'zod'
 import {
   duration,
   httpUrl,
+  isPostgresUrl,
   isReference,
   path,
   pattern,
@@ -120,7 +121,7 @@ export const storage = z
       .default('cowork.db')
       .describe('File of the embedded SQLite store. Default cowork.db in the state directory.'),
     url: secret
-      .refine((url) => isReference(url) || /^postgres(ql)?:\/\/\S+$/.test(url), {
+      .refine((url) => isReference(url) || isPostgresUrl(url), {
         error: 'must be a postgres:// address or a reference such as env:DATABASE_URL',
       })
       .optional()

@@ -1,0 +1,49 @@
+// The floor of N7: the same body and the same seal, one transaction each, on a pool of connections.
+import pg from 'pg'
+import type { Body, Query, Sealer, Tx } from '#base/db/port.ts'
+import { sha256Hex } from '#base/hash.ts'
+
+/** More connections only lengthen the queue for the head of the ledger. */
+const connections = 16
+
+export function openLonePostgres<P extends object>(url: string, sealer: Sealer<P>) {
+  const pool = new pg.Pool({ connectionString: url, max: connections })
+  const names = new Map<string, string>()
+  const named = ({ sql, parameters }: Query) => {
+    const name = names.get(sql) ?? sha256Hex(sql).slice(0, 16)
+    names.set(sql, name)
+    return { name, text: sql, values: [...parameters] }
+  }
+
+  function txOn(client: pg.PoolClient, entries: P[]): Tx {
+    const rows = async (query: Query) => (await client.query(named(query))).rows
+    return {
+      all: async <R>(query: Query<R>) => (await rows(query)) as R[],
+      first: async <R>(query: Query<R>) => (await rows(query))[0] as R | undefined,
+      run: async (query) => (await client.query(named(query))).rowCount ?? 0,
+      async insert(table, all) {
+        const columns = Object.keys(all[0] ?? {}).join(', ')
+        const sql = `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM json_populate_recordset(null::${table}, $1)`
+        await rows({ sql, parameters: [JSON.stringify(all)] })
+      },
+      append: (draft) => void entries.push(sealer.prepare(draft)),
+    }
+  }
+
+  return {
+    async transact(body: Body<unknown>): Promise<void> {
+      const client = await pool.connect()
+      const entries: P[] = []
+      const tx = txOn(client, entries)
+      try {
+        await client.query('BEGIN')
+        await body(tx)
+        await sealer.seal(tx, entries)
+        await client.query('COMMIT')
+      } finally {
+        client.release()
+      }
+    },
+    close: () => pool.end(),
+  }
+}

@@ -1,0 +1,54 @@
+import { toolsOf } from '../src/app.ts'
+import type { Tool } from '../src/base/tool.ts'
+import { wireOf } from '../src/server/mcp/wire.ts'
+
+// Describing a tool touches nothing that it closes over.
+const tools = () =>
+  toolsOf({} as Parameters<typeof toolsOf>[0]).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+
+/** The public face of every tool, a file each: a changed contract must show in a diff. */
+export const toolSnapshots = (): Record<string, string> =>
+  Object.fromEntries(
+    tools().map((tool) => [
+      `${tool.name}.json`,
+      `${JSON.stringify({ ...wireOf(tool), by: tool.by, effect: tool.effect, toolset: tool.toolset }, undefined, 2)}\n`,
+    ]),
+  )
+
+const whoMay = { agent: 'agents', human: 'people', anyone: 'agents and people' }
+
+type Property = { type?: string | string[]; description?: string; enum?: string[]; default?: unknown }
+
+function inputTable(tool: Tool): string[] {
+  const schema = wireOf(tool).inputSchema as {
+    properties?: Record<string, Property>
+    required?: string[]
+  }
+  const rows = Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    const type = property.enum?.join(' \\| ') ?? [property.type ?? 'any'].flat().join(' \\| ')
+    const must = schema.required?.includes(name)
+      ? 'required'
+      : property.default === undefined
+        ? ''
+        : `default ${JSON.stringify(property.default)}`
+    return `| \`${name}\` | ${type} | ${must} | ${property.description ?? ''} |`
+  })
+  return rows.length > 0 ? ['', '| argument | type | | |', '|---|---|---|---|', ...rows] : []
+}
+
+export const toolsPage = (): string =>
+  [
+    '# Tools',
+    '',
+    'Generated from the tools themselves by `npm run docs`. All of them are at `/mcp`; each toolset has an address of its own, `/mcp/<toolset>`.',
+    ...tools().flatMap((tool) => [
+      '',
+      `## ${tool.name}`,
+      '',
+      tool.description,
+      '',
+      `For ${whoMay[tool.by]} · ${tool.effect} · toolset \`${tool.toolset}\``,
+      ...inputTable(tool),
+    ]),
+    '',
+  ].join('\n')

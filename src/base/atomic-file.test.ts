@@ -1,0 +1,29 @@
+import { mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { appendLine, writeFileAtomic } from './atomic-file.ts'
+
+const folder = () => mkdtempSync(join(tmpdir(), 'cowork-atomic-'))
+
+test('I4 a file is replaced whole, is private, and leaves nothing beside it', () => {
+  const path = join(folder(), 'secret')
+  writeFileSync(path, 'old', { mode: 0o644 })
+  writeFileAtomic(path, 'new')
+  expect(readFileSync(path, 'utf8')).toBe('new')
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(readdirSync(join(path, '..'))).toEqual(['secret'])
+})
+
+test('L5 a write that cannot be finished keeps the old content and no part of the new', () => {
+  const dir = folder()
+  expect(() => writeFileAtomic(join(dir, 'missing', 'file'), 'x')).toThrow()
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('L5 lines are added one after the other', () => {
+  const path = join(folder(), 'log')
+  appendLine(path, 'one')
+  appendLine(path, 'two')
+  expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n')
+})

@@ -1,0 +1,45 @@
+import { mkdtempSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ensureState, isLocked, ownerToken, readDaemonInfo, statePaths, takeLock } from './state.ts'
+
+function folder() {
+  const paths = statePaths(join(mkdtempSync(join(tmpdir(), 'cowork-state-')), 'state'))
+  ensureState(paths)
+  return paths
+}
+
+test('SV4 the lock is held once and free again when it is given back', () => {
+  const paths = folder()
+  expect(isLocked(paths)).toBe(false)
+  const release = takeLock(paths)
+  expect(isLocked(paths)).toBe(true)
+  expect(() => takeLock(paths)).toThrow(/Another process holds/)
+  writeFileSync(paths.daemon, JSON.stringify({ pid: 7, port: 8765, version: '1', startedAt: 'noon' }))
+  expect(() => takeLock(paths)).toThrow(/process 7, port 8765, since noon/)
+  release()
+  expect(isLocked(paths)).toBe(false)
+})
+
+test('SV4 a broken daemon file is no daemon', () => {
+  const paths = folder()
+  expect(readDaemonInfo(paths)).toBeUndefined()
+  writeFileSync(paths.daemon, '{')
+  expect(readDaemonInfo(paths)).toBeUndefined()
+})
+
+test('SV4 a folder too deep for a socket gets one elsewhere, the same each time', () => {
+  const deep = `/tmp/${'deep/'.repeat(30)}`
+  expect(statePaths(deep).socket).toBe(statePaths(deep).socket)
+  expect(Buffer.byteLength(statePaths(deep).socket)).toBeLessThan(100)
+  expect(statePaths(deep).socket).not.toBe(statePaths(`${deep}x`).socket)
+})
+
+test('I10 the owner’s token is made once and is the user’s alone, and so is the folder', () => {
+  const paths = folder()
+  expect(ownerToken(paths)).toMatch(/^pk-cowork-[0-9a-f]{48}$/)
+  expect(ownerToken(paths)).toBe(ownerToken(paths))
+  expect(statSync(paths.ownerToken).mode & 0o777).toBe(0o600)
+  expect(statSync(paths.dir).mode & 0o777).toBe(0o700)
+})

@@ -1,0 +1,75 @@
+import { sha256Hex } from '#base/hash.ts'
+import { randomHex } from '#base/ids.ts'
+import { createClient } from './client.ts'
+import type { Client } from './client.ts'
+import type { Context } from './context.ts'
+import { fields, table } from './output.ts'
+import { byPrefix } from './prefix.ts'
+
+type Minted = { id: string; token: string; hash: string; message: string }
+type Listed = {
+  id: string
+  source: string
+  status: 'active' | 'revoked'
+  scopes: string[]
+  created_at?: string
+  last_seen_at?: string
+  credentials: { hash_prefix: string; expires_at?: string }[]
+}
+
+/** Prints the token, this once (K10). */
+export async function addAgent(context: Context, id: string, { scope }: { scope?: string[] }) {
+  const args = { id, ...(scope && { scopes: scope }) }
+  show(context, await createClient(context).call<Minted>('cowork_add_agent', args))
+}
+
+export async function rotateAgent(context: Context, given: string, { overlap }: { overlap?: number }) {
+  const client = createClient(context)
+  const id = await activeAgent(client, given)
+  const args = { id, ...(overlap !== undefined && { overlap_minutes: overlap }) }
+  show(context, await client.call<Minted>('cowork_rotate_agent', args))
+}
+
+function show({ out }: Context, minted: Minted) {
+  const { id, token, hash } = minted
+  out.data(minted, () => fields({ id, token, hash }))
+  out.note(minted.message)
+}
+
+export async function revokeAgent(context: Context, given: string) {
+  const client = createClient(context)
+  const id = await activeAgent(client, given)
+  const revoked = await client.call<{ message: string }>('cowork_revoke_agent', { id })
+  context.out.data(revoked, () => [revoked.message])
+}
+
+export async function listAgents(context: Context) {
+  const { agents } = await listed(createClient(context))
+  const rows = agents.map((agent) => [
+    agent.id,
+    agent.status,
+    agent.source,
+    agent.scopes.join(' '),
+    agent.last_seen_at ?? 'not since start',
+    agent.credentials.map((one) => one.hash_prefix).join(' '),
+  ])
+  const head = ['AGENT', 'STATUS', 'FROM', 'SCOPES', 'LAST SEEN', 'TOKENS']
+  context.out.data({ agents }, () =>
+    agents.length === 0 ? ['No agents: the door is open to any on this machine.'] : table(head, rows),
+  )
+}
+
+/** For a config file: nothing is stored, so the daemon need not even run. The form is that of I4. */
+export async function newToken({ out }: Context) {
+  const token = `sk-cowork-${randomHex(24)}`
+  const minted = { token, hash: sha256Hex(token) }
+  out.data(minted, () => fields(minted))
+}
+
+const listed = (client: Client) => client.call<{ agents: Listed[] }>('cowork_list_agents')
+
+async function activeAgent(client: Client, given: string): Promise<string> {
+  const { agents } = await listed(client)
+  const active = agents.filter(({ status }) => status === 'active')
+  return byPrefix(given, active.map(({ id }) => id), 'active agent')
+}

@@ -1,0 +1,61 @@
+import { appendFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { canonicalJson } from '#base/hash.ts'
+import type { Entry } from '#ledger'
+import { exportNames } from '#ledger'
+import { createClient } from './client.ts'
+import type { Context } from './context.ts'
+import { usage } from './exit.ts'
+
+type Page = {
+  size: number
+  entries: Entry[]
+  payloads: { seq: number; salt: string; body: string }[]
+}
+type Signed = { vkey: string; checkpoints: { size: number; at: number; note: string }[] }
+
+const pageSize = 1000
+
+/** The ledger as files that `cowork audit verify <folder>` checks without us (L6). */
+export async function exportLedger(context: Context, folder: string) {
+  const client = createClient(context)
+  const { size } = await client.get<Page>('/api/ledger', { limit: 0 })
+  // Asking for the proof of the newest entry has it signed, so that what we write is signed to its end.
+  if (size > 0) await client.get(`/api/ledger/${size}/proof`)
+  const { vkey, checkpoints } = await client.get<Signed>('/api/ledger/checkpoints')
+  const last = checkpoints.at(-1)?.size ?? 0
+
+  makeEmpty(folder)
+  const write = (name: keyof typeof exportNames, values: readonly object[]) =>
+    appendFileSync(join(folder, exportNames[name]), jsonLines(values), { mode: 0o600 })
+  writeFileSync(join(folder, exportNames.key), `${vkey}\n`)
+  write('checkpoints', checkpoints)
+  write('entries', [])
+  write('payloads', [])
+  const progress = context.out.progress()
+  for (let after = 0; after < last;) {
+    const limit = Math.min(pageSize, last - after)
+    const page = await client.get<Page>('/api/ledger', { after, limit, payloads: true })
+    write('entries', page.entries)
+    write('payloads', page.payloads)
+    // A gap in a broken ledger must not keep us here; verify will name it.
+    const { seq } = page.entries.at(-1) ?? { seq: last }
+    after = seq
+    progress.show(`${after} of ${last} entries written…`)
+  }
+  progress.end()
+  context.out.data({ folder, entries: last, checkpoints: checkpoints.length, vkey }, () => [
+    `${last} entries and ${checkpoints.length} checkpoints are in ${folder}.`,
+    `Check them anywhere with \`cowork audit verify ${folder}\`.`,
+  ])
+}
+
+/** An entry's canonical form is what was hashed. */
+const jsonLines = (values: readonly object[]) =>
+  values.map((value) => `${canonicalJson(value)}\n`).join('')
+
+function makeEmpty(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (readdirSync(folder).length > 0)
+    throw usage(`${folder} is not empty.`, 'Name a folder that does not exist yet.')
+}

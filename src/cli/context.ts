@@ -1,0 +1,43 @@
+import { resolve } from 'node:path'
+import { readEnvFiles } from '#base/config/env-file.ts'
+import { currentEnvironment, currentFolders, stateDirectory } from '#base/config/env.ts'
+import type { Environment } from '#base/config/env.ts'
+import { statePaths } from '#base/state.ts'
+import type { StatePaths } from '#base/state.ts'
+import { createOutput } from './output.ts'
+import type { Output } from './output.ts'
+
+/** Options that every command takes. */
+export type Globals = {
+  readonly config?: string | undefined
+  readonly state?: string | undefined
+  readonly json?: boolean | undefined
+  readonly envFile?: readonly string[] | undefined
+}
+
+/** What every command works with. */
+export type Context = {
+  readonly out: Output
+  readonly paths: StatePaths
+  readonly env: Environment
+  /** What the env files say, references as they are written. */
+  readonly fromFiles: Readonly<Record<string, string>>
+  readonly configFile: string | undefined
+  /** The options that make another `cowork` work on the same place. */
+  readonly samePlace: readonly string[]
+}
+
+export function contextOf({ config, state, json = false, envFile = [] }: Globals): Context {
+  const fromFiles = readEnvFiles(envFile)
+  const given = { ...currentEnvironment(), ...fromFiles }
+  const env = state === undefined ? given : { ...given, COWORK_STATE_DIR: state }
+  const paths = statePaths(stateDirectory(env, currentFolders()))
+  return {
+    out: createOutput({ json, stdout: process.stdout, stderr: process.stderr }),
+    paths,
+    env,
+    fromFiles,
+    configFile: config,
+    samePlace: ['--state', paths.dir, ...(config === undefined ? [] : ['--config', resolve(config)])],
+  }
+}

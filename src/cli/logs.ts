@@ -1,0 +1,77 @@
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CoworkError } from '#base/errors.ts'
+import { createLog } from '#base/log.ts'
+import type { Level } from '#base/log.ts'
+import type { Context } from './context.ts'
+import { shown } from './output.ts'
+
+export type LogsOptions = { readonly lines: number; readonly follow?: boolean }
+
+/** The daemon's log: its newest lines, then, if asked for, what it writes from now on. */
+export async function logs({ paths, out }: Context, { lines, follow = false }: LogsOptions) {
+  if (!existsSync(paths.log))
+    throw new CoworkError('not_found', `There is no log at ${paths.log}.`, {
+      hint: 'It is written by `cowork up`.',
+    })
+  const show = (line: string) => out.line(out.json ? asObject(line) : readable(line))
+  const content = readFileSync(paths.log)
+  const end = content.lastIndexOf(10) + 1
+  const whole = content.toString('utf8', 0, end).split('\n').slice(0, -1)
+  for (const line of lines === 0 ? [] : whole.slice(-lines)) show(line)
+  if (follow) for await (const line of linesAfter(paths.log, end)) show(line)
+}
+
+/** One JSON object of the log as a person reads it; whatever else a crash left there as it is. */
+export function readable(line: string): string {
+  const { at, level, scope, message, ...fields } = parsed(line) ?? {}
+  if (typeof at !== 'string' || !isLevel(level)) return safe(line)
+  let text = ''
+  const write = (plain: string) => (text = plain.trimEnd())
+  const settings = { level, write, json: false, now: () => Date.parse(at) }
+  createLog(settings, typeof scope === 'string' ? scope : undefined)[level](String(message), fields)
+  return safe(text)
+}
+
+const levels: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies Level[]
+const isLevel = (value: unknown): value is Level =>
+  typeof value === 'string' && levels.includes(value)
+
+/** A stack has lines of its own. */
+const safe = (text: string) => text.split('\n').map(shown).join('\n')
+
+const asObject = (line: string) =>
+  JSON.stringify({ schemaVersion: 1, ...(parsed(line) ?? { message: line }) })
+
+function parsed(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Goes on in the next file when the log is rotated, after the rest of this one. */
+async function* linesAfter(path: string, from: number): AsyncGenerator<string, never> {
+  let file = openSync(path, 'r')
+  let position = from
+  let rest = Buffer.alloc(0)
+  const chunk = Buffer.alloc(64 * 1024)
+  for (;;) {
+    // Asked before the last read: what is written in between is then read too.
+    const isRotated = statSync(path, { throwIfNoEntry: false })?.ino !== fstatSync(file).ino
+    for (let size; (size = readSync(file, chunk, 0, chunk.length, position)) > 0; position += size)
+      rest = Buffer.concat([rest, chunk.subarray(0, size)])
+    const end = rest.lastIndexOf(10) + 1
+    yield* rest.toString('utf8', 0, end).split('\n').slice(0, -1)
+    rest = rest.subarray(end)
+    if (isRotated && existsSync(path)) {
+      closeSync(file)
+      file = openSync(path, 'r')
+      position = 0
+    } else {
+      await sleep(100)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { applySecrets, loadConfig, readSecrets, resolveEnvironment } from '#base/config/index.ts'
+import type { Config, Override } from '#base/config/index.ts'
+import type { Context } from './context.ts'
+import type { Handover } from './daemon.ts'
+
+export type Settings = {
+  readonly config: Config
+  /** Every secret in memory, so that it is redacted wherever it turns up. */
+  readonly secrets: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly warnings: readonly string[]
+  /** The same for a daemon that cannot ask anybody. */
+  readonly handover: Handover
+}
+
+type Options = {
+  readonly flags?: readonly Override[]
+  /** Only `up` reads PORT, TRANSPORT and LOG_LEVEL (SV6). */
+  readonly forUp?: boolean
+  /** What a terminal has resolved already. */
+  readonly handed?: Handover
+}
+
+/** The configuration with its secrets: references are resolved here, where a person may be asked (I8). */
+export async function loadSettings(
+  { env: given, fromFiles, configFile }: Context,
+  { flags, forUp, handed = {} }: Options = {},
+): Promise<Settings> {
+  const asking = { env: given, interactive: process.stdin.isTTY }
+  const files = handed.env
+    ? { env: handed.env, secrets: Object.values(handed.env), warnings: [] }
+    : await resolveEnvironment(fromFiles, asking)
+  const env = { ...given, ...files.env }
+  const { config } = loadConfig({ file: configFile, env, flags, forUp })
+  const { values, warnings } = handed.secrets
+    ? { values: { ...handed.secrets }, warnings: [] }
+    : await readSecrets(config, { ...asking, env })
+  const applied = applySecrets(config, values)
+  return {
+    config: applied.config,
+    secrets: [...applied.secrets, ...files.secrets, ...(env['COWORK_TOKEN'] ? [env['COWORK_TOKEN']] : [])],
+    env,
+    warnings: [...files.warnings, ...warnings],
+    handover: { env: { ...files.env }, secrets: values },
+  }
+}

@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import { afterEach, expect, test } from 'vitest'
+import * as z from 'zod'
+import type { Caller } from '#base/caller.ts'
+import { CoworkError } from '#base/errors.ts'
+import { createLog } from '#base/log.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import { openTestLedger } from '../../test/ledger.ts'
+import type { TestLedger } from '../../test/ledger.ts'
+import { createCatalogue } from './catalogue.ts'
+import { checkBy, checkScope } from './checks.ts'
+import type { Check } from './checks.ts'
+import { createDispatch } from './dispatch.ts'
+
+const agent: Caller = { kind: 'agent', id: 'sales', session: 's1', verified: true, scopes: ['*'] }
+const person: Caller = { ...agent, kind: 'human', id: 'owner', role: 'owner' }
+
+const base = {
+  title: 'A tool',
+  description: 'For tests',
+  toolset: 'cowork',
+  by: 'anyone',
+  input: z.object({ text: z.string().max(10) }),
+  output: z.object({ said: z.string() }),
+} as const
+
+const say = (more: Partial<Tool> = {}): Tool => ({
+  ...defineTool({ ...base, name: 'say', effect: 'read', run: async ({ text }) => ({ said: text }) }),
+  ...(more as object),
+})
+
+let open: TestLedger | undefined
+afterEach(async () => {
+  await open?.close()
+  open = undefined
+})
+
+async function setup(tools: Tool[], checks: Check[] = [checkBy, checkScope]) {
+  open = await openTestLedger()
+  const logged: string[] = []
+  const log = createLog({ level: 'error', json: true, write: (line) => logged.push(line) })
+  const dispatch = createDispatch({ catalogue: createCatalogue(tools), checks, ledger: open.ledger, now: Date.now, log })
+  return { dispatch, logged, ...open }
+}
+
+const call = (args: unknown = { text: 'hi' }, caller = agent) => ({ tool: 'say', arguments: args, caller })
+
+test('L12 a read is answered at once and recorded soon after', async () => {
+  const { dispatch, entries } = await setup([say()])
+  expect(await dispatch(call())).toMatchObject({ status: 'done', output: { said: 'hi' } })
+  await expect.poll(async () => (await entries()).map((e) => e.type)).toEqual(['call.done'])
+})
+
+test('L1 a write is recorded before it runs and after', async () => {
+  const seen: string[] = []
+  const { dispatch, entries } = await setup([
+    say({ effect: 'write', run: async () => ((seen.push(...(await entries()).map((e) => e.type))), { said: '' }) } as Partial<Tool>),
+  ])
+  await dispatch(call())
+  expect(seen).toEqual(['call.started'])
+  const [started, done] = await entries()
+  expect(started).toMatchObject({ type: 'call.started', data: { decision: { mode: 'act' } } })
+  expect(done).toMatchObject({ type: 'call.done', ids: { call: started?.ids?.call } })
+})
+
+test('L1 a change of the store and its record are one transaction, or nothing', async () => {
+  const change = (fail: boolean) =>
+    defineTool({
+      ...base,
+      name: 'say',
+      effect: 'write',
+      async change(tx) {
+        tx.append({ type: 'thing.changed', actor: { kind: 'system', id: 'test' } })
+        if (fail) throw new CoworkError('changed_my_mind', 'No.')
+        return { said: 'done' }
+      },
+    })
+  const good = await setup([change(false)])
+  expect(await good.dispatch(call())).toMatchObject({ status: 'done' })
+  expect((await good.entries()).map((e) => e.type)).toEqual(['thing.changed', 'call.done'])
+  await open?.close()
+  const bad = await setup([change(true)])
+  expect(await bad.dispatch(call())).toMatchObject({ status: 'failed', code: 'changed_my_mind' })
+  await expect.poll(async () => (await bad.entries()).map((e) => e.type)).toEqual(['call.failed'])
+})
+
+test('A3 a tool for people refuses agents, and the other way round', async () => {
+  const { dispatch } = await setup([say({ by: 'human' }), say({ name: 'ask', by: 'agent' })])
+  expect(await dispatch(call())).toMatchObject({ status: 'refused', code: 'human_required' })
+  expect(await dispatch(call({ text: 'x' }, person))).toMatchObject({ status: 'done' })
+  const asked = { tool: 'ask', arguments: { text: 'x' }, caller: person }
+  expect(await dispatch(asked)).toMatchObject({ status: 'refused', code: 'agent_required' })
+})
+
+test('I11 a call outside the scopes of its credential is refused', async () => {
+  const { dispatch } = await setup([say({ effect: 'write' })])
+  const reader = { ...agent, scopes: ['read:*'] }
+  expect(await dispatch(call({ text: 'x' }, reader))).toMatchObject({ status: 'refused', code: 'scope_missing' })
+})
+
+test('A11 the first check that refuses decides, and what it refuses does not run', async () => {
+  let ran = false
+  const no: Check = () => ({ mode: 'refuse', code: 'no', message: 'No.' })
+  const never: Check = () => {
+    throw new Error('must not be asked')
+  }
+  const run = async () => ((ran = true), { said: '' })
+  const { dispatch, entries } = await setup([say({ run } as Partial<Tool>)], [no, never])
+  expect(await dispatch(call())).toMatchObject({ status: 'refused', code: 'no' })
+  expect(ran).toBe(false)
+  await expect.poll(async () => (await entries()).map((e) => e.outcome)).toEqual(['no'])
+})
+
+test('SV12 unknown tools and wrong arguments are refused with the next step', async () => {
+  const { dispatch } = await setup([say()])
+  expect(await dispatch({ ...call(), tool: 'shout' })).toMatchObject({ code: 'unknown_tool', hint: /tools\/list/ })
+  const wrong = await dispatch(call({ text: 7 }))
+  expect(wrong).toMatchObject({ code: 'invalid_input', message: expect.stringContaining('text') })
+})
+
+test('SV12 whatever the arguments are, the answer is an answer', async () => {
+  const { dispatch, ledger } = await setup([say()])
+  await fc.assert(
+    fc.asyncProperty(fc.anything(), async (anything) => {
+      const { status } = await dispatch(call(anything))
+      expect(['done', 'refused']).toContain(status)
+    }),
+    { numRuns: 200 },
+  )
+  expect(ledger.trouble()).toBeUndefined()
+})
+
+test('SV12 a bug is answered as internal, and logged with its stack', async () => {
+  const run = async () => {
+    throw new TypeError('secret detail')
+  }
+  const { dispatch, logged } = await setup([say({ run } as Partial<Tool>)])
+  const answer = await dispatch(call())
+  expect(answer).toMatchObject({ status: 'failed', code: 'internal' })
+  expect(JSON.stringify(answer)).not.toContain('secret detail')
+  expect(logged.join()).toContain('secret detail')
+})
+
+test('SV14 a cancelled call says so, and one cancelled before it began does not run', async () => {
+  let ran = 0
+  const run = async (_: unknown, { signal }: { signal: AbortSignal }) => {
+    ran++
+    await sleep(5000, undefined, { signal })
+    return { said: 'late' }
+  }
+  const { dispatch } = await setup([say({ run } as Partial<Tool>)])
+  const stop = new AbortController()
+  const answer = dispatch({ ...call(), signal: stop.signal })
+  await expect.poll(() => ran).toBe(1)
+  stop.abort()
+  expect(await answer).toMatchObject({ status: 'failed', code: 'cancelled' })
+  expect(await dispatch({ ...call(), signal: stop.signal })).toMatchObject({ code: 'cancelled' })
+  expect(ran).toBe(1)
+})
+
+test('SV11 tools are listed in a stable order, and two of one name are refused', () => {
+  const names = createCatalogue([say({ name: 'b' }), say({ name: 'a' })]).list().map((t) => t.name)
+  expect(names).toEqual(['a', 'b'])
+  expect(() => createCatalogue([say(), say()])).toThrow(/two tools are named say/)
+})

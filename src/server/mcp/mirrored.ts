@@ -1,0 +1,58 @@
+import { isUtf8 } from 'node:buffer'
+import { CoworkError } from '#base/errors.ts'
+import type { Tool } from '#base/tool.ts'
+import { wireOf } from './wire.ts'
+
+/** An argument that a client repeats as a header, for whoever routes without reading bodies (SEP-2243). */
+type Mirrored = { readonly path: readonly string[]; readonly header: string }
+
+const found = new WeakMap<object, readonly Mirrored[]>()
+
+/** Refuses a call whose headers and arguments disagree: what was routed must be what is run. */
+export function checkMirrored(tool: Tool, args: unknown, headers: Headers): void {
+  for (const { path, header } of mirroredOf(wireOf(tool).inputSchema)) {
+    const value = path.reduce(fieldOf, args)
+    if (value === undefined || value === null || typeof value === 'object') continue
+    const sent = decoded(headers.get(header))
+    const isSame =
+      typeof value === 'number' ? sent && Number(sent) === value : sent === String(value)
+    if (!isSame)
+      throw new CoworkError(
+        'header_mismatch',
+        `${header} does not say what ${path.join('.')} says.`,
+        {
+          hint: `Send the argument in the header ${header} as well, in Base64 if it is not plain ASCII.`,
+        },
+      )
+  }
+}
+
+function mirroredOf(schema: object): readonly Mirrored[] {
+  const known = found.get(schema)
+  if (known) return known
+  const all = search(schema, [])
+  found.set(schema, all)
+  return all
+}
+
+function search(schema: unknown, path: readonly string[]): Mirrored[] {
+  const header = fieldOf(schema, 'x-mcp-header')
+  const properties = fieldOf(schema, 'properties')
+  return [
+    ...(typeof header === 'string' ? [{ path, header: `Mcp-Param-${header}` }] : []),
+    ...Object.entries(properties ?? {}).flatMap(([name, sub]) => search(sub, [...path, name])),
+  ]
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null
+    ? Object.getOwnPropertyDescriptor(value, name)?.value
+    : undefined
+
+/** `=?base64?…?=` carries what a header cannot; only its canonical spelling is taken. */
+function decoded(value: string | null): string | undefined {
+  const base64 = /^=\?base64\?(.*)\?=$/.exec(value ?? '')?.[1]
+  if (base64 === undefined) return value ?? undefined
+  const bytes = Buffer.from(base64, 'base64')
+  return bytes.toString('base64') === base64 && isUtf8(bytes) ? bytes.toString('utf8') : undefined
+}

@@ -1,0 +1,48 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../src/base/config/index.ts'
+import { silentLog } from '../src/base/log.ts'
+import { ownerToken, statePaths } from '../src/base/state.ts'
+import { startApp } from '../src/app.ts'
+import type { App, AppOptions } from '../src/app.ts'
+
+export type TestApp = App & {
+  readonly state: string
+  readonly owner: string
+  readonly url: string
+  /** Calls a tool as the owner, over the API. */
+  call(tool: string, args?: Record<string, unknown>, token?: string): Promise<Response>
+}
+
+type Setting = { readonly path: string[]; readonly value: unknown }
+
+/** The real system in this process, on a free port and a folder of its own. */
+export async function startTestApp(
+  settings: Record<string, unknown> = {},
+  options: Partial<AppOptions> & { state?: string } = {},
+): Promise<TestApp> {
+  const state = options.state ?? mkdtempSync(join(tmpdir(), 'cowork-app-'))
+  const given: Setting[] = Object.entries({ 'server.port': 0, ...settings }).map(([path, value]) => ({
+    path: path.split('.'),
+    value,
+  }))
+  const flags = given.map(({ path, value }) => ({ path, value, origin: 'the test' }))
+  const { config } = loadConfig({ env: { COWORK_STATE_DIR: state }, flags })
+  const paths = statePaths(state)
+  const app = await startApp({ config, paths, version: '0.0.0-test', log: silentLog, ...options })
+  const owner = ownerToken(paths)
+  const url = `http://localhost:${app.port}`
+  return {
+    ...app,
+    state,
+    owner,
+    url,
+    call: (tool, args = {}, token = owner) =>
+      fetch(`${url}/api/tools/${tool}/call`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ arguments: args }),
+      }),
+  }
+}

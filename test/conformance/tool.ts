@@ -1,0 +1,95 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server'
+import type { ClientCapabilities } from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import { sameSecret } from '#base/hash.ts'
+import { defineTool, McpResult, rpcError } from '#base/tool.ts'
+import type { Call, Tool } from '#base/tool.ts'
+import { exchangeOf } from '../../src/server/mcp/exchange.ts'
+import type { Exchange } from '../../src/server/mcp/exchange.ts'
+
+export type Answer = Readonly<Record<string, unknown>> | McpResult
+type Args = Readonly<Record<string, unknown>>
+export type Run = (exchange: Exchange, args: Args, call: Call) => Answer | Promise<Answer>
+
+/** A tool that answers in MCP's own words, as the gateway's will. */
+export const rawTool = (name: string, run: Run, listing: Tool['listing'] = {}): Tool =>
+  defineTool({
+    name,
+    title: name,
+    description: `${name} of the conformance suite`,
+    toolset: 'conformance',
+    effect: 'read',
+    by: 'anyone',
+    input: z.looseObject({}),
+    output: z.unknown(),
+    listing,
+    async run(args, call) {
+      const exchange = exchangeOf(call)
+      if (!exchange) throw new Error('the suite calls over MCP')
+      const answer = await run(exchange, args, call)
+      return answer instanceof McpResult ? answer : new McpResult(answer)
+    },
+  })
+
+export const text = (said: string) => ({ content: [{ type: 'text', text: said }] })
+
+export const ask = (inputRequests: Record<string, unknown>, requestState?: string) => ({
+  resultType: 'input_required',
+  inputRequests,
+  ...(requestState !== undefined && { requestState }),
+})
+
+type Schema = { readonly type: 'object'; readonly [keyword: string]: unknown }
+
+export const elicit = (message: string, requestedSchema: Schema) => ({
+  method: 'elicitation/create',
+  params: { mode: 'form', message, requestedSchema },
+})
+
+export const sample = (said: string) => ({
+  method: 'sampling/createMessage',
+  params: { messages: [{ role: 'user', content: { type: 'text', text: said } }], maxTokens: 100 },
+})
+
+export const listRoots = { method: 'roots/list', params: {} }
+
+/** A form with one required field. */
+export const oneField = (name: string, type = 'string'): Schema => ({
+  type: 'object',
+  properties: { [name]: { type } },
+  required: [name],
+})
+
+export const responseOf = ({ context }: Exchange, key: string): unknown =>
+  context.mcpReq.inputResponses?.[key]
+
+/** What the client filled in, if it did so as asked. */
+export function filledIn<T extends z.ZodRawShape>(exchange: Exchange, key: string, shape: T) {
+  const answer = z.object({ action: z.literal('accept'), content: z.object(shape) })
+  const parsed = answer.safeParse(responseOf(exchange, key))
+  return parsed.success ? parsed.data.content : undefined
+}
+
+export const capabilitiesOf = ({ context }: Exchange): ClientCapabilities => {
+  const envelope: { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } =
+    context.mcpReq.envelope ?? {}
+  return envelope[CLIENT_CAPABILITIES_META_KEY] ?? {}
+}
+
+const key = randomBytes(32)
+const sealOf = (body: string) => createHmac('sha256', key).update(body).digest('hex')
+
+/** State that travels through the client and comes back as it left. */
+export function sealState(state: unknown): string {
+  const body = Buffer.from(JSON.stringify(state)).toString('base64url')
+  return `${body}.${sealOf(body)}`
+}
+
+export function openState<T>({ context }: Exchange, schema: z.ZodType<T>): T | undefined {
+  const raw = context.mcpReq.requestState()
+  if (typeof raw !== 'string') return undefined
+  const [body = '', seal = ''] = raw.split('.')
+  if (!sameSecret(seal, sealOf(body))) throw rpcError(-32602, 'The request state was changed.')
+  return schema.parse(JSON.parse(Buffer.from(body, 'base64url').toString()))
+}

@@ -1,0 +1,179 @@
+import { request } from 'node:http'
+import type { OutgoingHttpHeaders } from 'node:http'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestApp } from './app.ts'
+import type { TestApp } from './app.ts'
+
+let app: TestApp
+beforeAll(async () => (app = await startTestApp()))
+afterAll(() => app.close())
+
+/** Below fetch, which would not let a forged Host through. */
+function send(
+  path: string,
+  options: { method?: string; headers?: OutgoingHttpHeaders; body?: string; host?: string } = {},
+): Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; text: string }> {
+  return new Promise((resolve, reject) => {
+    const { method = 'GET', headers = {}, body, host = '127.0.0.1' } = options
+    const sent = request({ host, port: app.port, path, method, headers, agent: false }, (response) => {
+      let text = ''
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+const initialize = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+})
+const mcpHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+describe('guards', () => {
+  const doors = ['/healthz', '/readyz', '/mcp', '/mcp/cowork', '/api/ledger', '/api/tools/x/call', '/nothing']
+
+  test.each(doors)('SV21 a forged Host is refused at %s', async (path) => {
+    for (const host of ['evil.example', `evil.example:${app.port}`, 'localhost', 'localhost:1', `127.0.0.1.evil.example:${app.port}`])
+      expect((await send(path, { headers: { host } })).status, host).toBe(403)
+  })
+
+  test.each(doors)('SV21 a foreign Origin is refused at %s', async (path) => {
+    for (const origin of ['http://evil.example', 'null', 'http://localhost:1', 'https://localhost', `http://127.0.0.1:${app.port}`]) {
+      const { status, text } = await send(path, { headers: { host: `localhost:${app.port}`, origin } })
+      expect(status, origin).toBe(403)
+      expect(text).toContain('origin_refused')
+    }
+  })
+
+  test('SV20 both loopbacks answer under each of their names', async () => {
+    for (const [host, name] of [['127.0.0.1', '127.0.0.1'], ['127.0.0.1', 'localhost'], ['::1', '[::1]'], ['::1', 'localhost']] as const)
+      expect((await send('/healthz', { host, headers: { host: `${name}:${app.port}` } })).status).toBe(200)
+  })
+
+  test('SV21 the API needs a token, and a wrong one is refused', async () => {
+    const without = await fetch(`${app.url}/api/ledger`)
+    expect(without.status).toBe(401)
+    expect(without.headers.get('www-authenticate')).toMatch(/^Bearer/)
+    expect(await without.json()).toMatchObject({ error: { code: 'auth_error', hint: expect.any(String) } })
+    expect((await app.call('cowork_status', {}, 'pk-cowork-wrong')).status).toBe(401)
+    expect((await app.call('cowork_status')).status).toBe(200)
+  })
+
+  test('SV21 a wrong token is refused on /mcp in open mode too, and none is let in', async () => {
+    const wrong = await fetch(app.mcpUrl, {
+      method: 'POST',
+      headers: { ...mcpHeaders, authorization: 'Bearer sk-cowork-nonsense' },
+      body: initialize,
+    })
+    expect(wrong.status).toBe(401)
+    const none = await fetch(app.mcpUrl, { method: 'POST', headers: mcpHeaders, body: initialize })
+    expect(none.status).toBe(200)
+    await none.text()
+  })
+
+  test('A3 a person’s token is refused on /mcp', async () => {
+    const reply = await fetch(app.mcpUrl, {
+      method: 'POST',
+      headers: { ...mcpHeaders, authorization: `Bearer ${app.owner}` },
+      body: initialize,
+    })
+    expect(reply.status).toBe(403)
+    expect(await reply.text()).toContain('person_token_on_mcp')
+  })
+
+  test('SV21 a write that is not JSON is refused, and so are broken bodies', async () => {
+    const to = `${app.url}/api/tools/cowork_halt/call`
+    const authorization = `Bearer ${app.owner}`
+    const form = await fetch(to, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'scope=all',
+    })
+    expect(form.status).toBe(415)
+    for (const body of ['', '{', '[]', '"x"', '{"arguments": 1}', '{"scope":"all"}']) {
+      const headers = { authorization, 'content-type': 'application/json' }
+      const reply = await fetch(to, { method: 'POST', headers, body })
+      expect(reply.status, body).toBe(400)
+    }
+    const status = await (await app.call('cowork_status')).json()
+    expect(status).toMatchObject({ output: { halts: [] } })
+  })
+})
+
+describe('limits', () => {
+  test('SV25 a body over the limit is refused, stated or not', async () => {
+    const large = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { x: 'x'.repeat(5 * 1024 * 1024) } })
+    const stated = await fetch(app.mcpUrl, { method: 'POST', headers: mcpHeaders, body: large })
+    expect(stated.status).toBe(413)
+    const chunked = await fetch(app.mcpUrl, {
+      method: 'POST',
+      headers: mcpHeaders,
+      body: new Blob([large]).stream(),
+      duplex: 'half',
+    } as RequestInit)
+    expect(chunked.status).toBe(413)
+  })
+
+  test('SV25 headers over 16 KiB are refused', async () => {
+    const { status } = await send('/healthz', {
+      headers: { host: `localhost:${app.port}`, 'x-long': 'x'.repeat(20_000) },
+    })
+    expect(status).toBe(431)
+  })
+
+  test('SV25 a body that never ends is cut off', async () => {
+    const slow = await startTestApp({ 'server.limits.body_seconds': 1 })
+    const sent = request({
+      host: '127.0.0.1',
+      port: slow.port,
+      path: '/mcp',
+      method: 'POST',
+      headers: { ...mcpHeaders, host: `localhost:${slow.port}`, 'content-length': 100 },
+    })
+    sent.write('{')
+    const outcome = await Promise.race([
+      once(sent, 'response').then(([response]) => (response as { statusCode: number }).statusCode),
+      once(sent, 'error').then(() => 'cut'),
+    ])
+    expect([408, 'cut']).toContain(outcome)
+    sent.destroy()
+    await slow.close()
+  })
+})
+
+describe('start', () => {
+  test('SV20 a port that is someone else’s on the other loopback is refused', async () => {
+    const other = createServer().listen(0, '::1')
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    await expect(startTestApp({ 'server.port': port })).rejects.toMatchObject({ code: 'port_taken' })
+    other.close()
+  })
+
+  test('SV20 an address beyond loopback is refused unless it is made safe', async () => {
+    await expect(startTestApp({ 'server.host': '0.0.0.0' })).rejects.toMatchObject({ code: 'bind_refused' })
+    await expect(
+      startTestApp({ 'server.host': '0.0.0.0', 'server.insecure_bind': true }),
+    ).rejects.toMatchObject({ code: 'bind_refused' })
+    const open = await startTestApp({
+      'server.host': '0.0.0.0',
+      'server.insecure_bind': true,
+      agents: [{ id: 'one', token: `sk-cowork-${'a'.repeat(48)}` }],
+    })
+    await open.close()
+  })
+
+  test('SV4 a second daemon on the same state is told who holds it', async () => {
+    await expect(startTestApp({}, { state: app.state })).rejects.toMatchObject({
+      code: 'daemon_running',
+      message: expect.stringContaining(`process ${process.pid}, port ${app.port}`),
+    })
+    expect((await fetch(`${app.url}/readyz`)).status).toBe(200)
+  })
+})

@@ -1,0 +1,43 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate } from '#base/db/migrate.ts'
+import type { Migration } from '#base/db/migrate.ts'
+import type { Db } from '#base/db/port.ts'
+import { openSqlite } from '#base/db/sqlite.ts'
+import { silentLog } from '#base/log.ts'
+import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
+import type { Entry, Ledger } from '#ledger'
+
+export type TestLedger = {
+  readonly db: Db
+  readonly ledger: Ledger
+  entries(): Promise<Entry[]>
+  close(): Promise<void>
+}
+
+/** The real ledger over a real SQLite file, for tests of what stands on it. */
+export async function openTestLedger(migrations: readonly Migration[] = []): Promise<TestLedger> {
+  const folder = mkdtempSync(join(tmpdir(), 'cowork-test-'))
+  const sealer = createSealer('sqlite', createRedactor({ secrets: [], patterns: [] }), Date.now)
+  const db = openSqlite(join(folder, 'cowork.db'), sealer)
+  await migrate(db, [...ledgerMigrations, ...migrations], 0)
+  const ledger = await openLedger({
+    db,
+    sealer,
+    openKey: (known) =>
+      openKey({ ledgerKey: join(folder, 'key'), ledgerPublicKey: join(folder, 'pub') }, known),
+    copyCheckpoint: () => undefined,
+    now: Date.now,
+    log: silentLog,
+  })
+  return {
+    db,
+    ledger,
+    entries: () => ledger.find({ limit: 1000 }),
+    async close() {
+      await ledger.close()
+      await db.close()
+    },
+  }
+}
