@@ -17,7 +17,12 @@ export const toolSnapshots = (): Record<string, string> =>
 
 const whoMay = { agent: 'agents', human: 'people', anyone: 'agents and people' }
 
-type Property = { type?: string | string[]; description?: string; enum?: string[]; default?: unknown }
+type Property = {
+  type?: string | string[]
+  description?: string
+  enum?: string[]
+  default?: unknown
+}
 
 function inputTable(tool: Tool): string[] {
   const schema = wireOf(tool).inputSchema as {

@@ -20,7 +20,14 @@ import { governanceTools } from '#governance'
 import type { GovernanceDeps } from '#governance'
 import { createIdentity, identityMigrations, identityTools } from '#identity'
 import type { Identity, SharedKeys } from '#identity'
-import { createRedactor, createSealer, ledgerMigrations, ledgerTools, openKey, openLedger } from '#ledger'
+import {
+  createRedactor,
+  createSealer,
+  ledgerMigrations,
+  ledgerTools,
+  openKey,
+  openLedger,
+} from '#ledger'
 import type { Ledger } from '#ledger'
 import { createHttp, createMcpDoor, listen, listenSocket } from '#server'
 import type { McpFeature, TaskSource } from '#server'
@@ -142,9 +149,15 @@ export async function startApp(options: AppOptions): Promise<App> {
     undo.push(socket.close)
 
     const startedAt = rfc3339(now())
-    writeFileAtomic(paths.daemon, `${JSON.stringify({ pid: process.pid, port, version, startedAt })}\n`)
+    writeFileAtomic(
+      paths.daemon,
+      `${JSON.stringify({ pid: process.pid, port, version, startedAt })}\n`,
+    )
     writeFileAtomic(paths.pid, `${process.pid}\n`)
-    undo.push(() => rmSync(paths.daemon, { force: true }), () => rmSync(paths.pid, { force: true }))
+    undo.push(
+      () => rmSync(paths.daemon, { force: true }),
+      () => rmSync(paths.pid, { force: true }),
+    )
     await ledger.record({ type: 'daemon.started', actor: systemActor, data: { version, port } })
 
     const mcpUrl = `${config.server.tls ? 'https' : 'http'}://localhost:${port}/mcp`
@@ -189,7 +202,10 @@ async function openStore(
   undo: (() => unknown)[],
 ) {
   const { url, path } = config.storage
-  const redact = createRedactor({ secrets: [owner, ...secrets], patterns: [...config.audit.redact] })
+  const redact = createRedactor({
+    secrets: [owner, ...secrets],
+    patterns: [...config.audit.redact],
+  })
   const sealer = createSealer(url ? 'postgres' : 'sqlite', redact, now)
   const db: Db = url
     ? await openPostgres({ url, sealer, log: log.scope('store') })
@@ -204,10 +220,7 @@ async function openStore(
     db,
     sealer,
     openKey: (known) =>
-      openKey(
-        { ledgerKey: config.ledger.key_path, ledgerPublicKey: paths.ledgerPublicKey },
-        known,
-      ),
+      openKey({ ledgerKey: config.ledger.key_path, ledgerPublicKey: paths.ledgerPublicKey }, known),
     copyCheckpoint: (line) => appendLine(join(copies, 'checkpoints.jsonl'), line),
     now,
     log: log.scope('ledger'),

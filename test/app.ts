@@ -23,10 +23,12 @@ export async function startTestApp(
   options: Partial<AppOptions> & { state?: string } = {},
 ): Promise<TestApp> {
   const state = options.state ?? mkdtempSync(join(tmpdir(), 'cowork-app-'))
-  const given: Setting[] = Object.entries({ 'server.port': 0, ...settings }).map(([path, value]) => ({
-    path: path.split('.'),
-    value,
-  }))
+  const given: Setting[] = Object.entries({ 'server.port': 0, ...settings }).map(
+    ([path, value]) => ({
+      path: path.split('.'),
+      value,
+    }),
+  )
   const flags = given.map(({ path, value }) => ({ path, value, origin: 'the test' }))
   const { config } = loadConfig({ env: { COWORK_STATE_DIR: state }, flags })
   const paths = statePaths(state)

@@ -17,11 +17,16 @@ function send(
 ): Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; text: string }> {
   return new Promise((resolve, reject) => {
     const { method = 'GET', headers = {}, body, host = '127.0.0.1' } = options
-    const sent = request({ host, port: app.port, path, method, headers, agent: false }, (response) => {
-      let text = ''
-      response.on('data', (chunk: Buffer) => (text += chunk.toString()))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
-    })
+    const sent = request(
+      { host, port: app.port, path, method, headers, agent: false },
+      (response) => {
+        let text = ''
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()))
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+        )
+      },
+    )
     sent.on('error', reject)
     sent.end(body)
   })
@@ -31,36 +36,74 @@ const initialize = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,
   method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  },
 })
-const mcpHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+const mcpHeaders = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+}
 
 describe('guards', () => {
-  const doors = ['/healthz', '/readyz', '/mcp', '/mcp/cowork', '/api/ledger', '/api/tools/x/call', '/nothing']
+  const doors = [
+    '/healthz',
+    '/readyz',
+    '/mcp',
+    '/mcp/cowork',
+    '/api/ledger',
+    '/api/tools/x/call',
+    '/nothing',
+  ]
 
   test.each(doors)('SV21 a forged Host is refused at %s', async (path) => {
-    for (const host of ['evil.example', `evil.example:${app.port}`, 'localhost', 'localhost:1', `127.0.0.1.evil.example:${app.port}`])
+    for (const host of [
+      'evil.example',
+      `evil.example:${app.port}`,
+      'localhost',
+      'localhost:1',
+      `127.0.0.1.evil.example:${app.port}`,
+    ])
       expect((await send(path, { headers: { host } })).status, host).toBe(403)
   })
 
   test.each(doors)('SV21 a foreign Origin is refused at %s', async (path) => {
-    for (const origin of ['http://evil.example', 'null', 'http://localhost:1', 'https://localhost', `http://127.0.0.1:${app.port}`]) {
-      const { status, text } = await send(path, { headers: { host: `localhost:${app.port}`, origin } })
+    for (const origin of [
+      'http://evil.example',
+      'null',
+      'http://localhost:1',
+      'https://localhost',
+      `http://127.0.0.1:${app.port}`,
+    ]) {
+      const { status, text } = await send(path, {
+        headers: { host: `localhost:${app.port}`, origin },
+      })
       expect(status, origin).toBe(403)
       expect(text).toContain('origin_refused')
     }
   })
 
   test('SV20 both loopbacks answer under each of their names', async () => {
-    for (const [host, name] of [['127.0.0.1', '127.0.0.1'], ['127.0.0.1', 'localhost'], ['::1', '[::1]'], ['::1', 'localhost']] as const)
-      expect((await send('/healthz', { host, headers: { host: `${name}:${app.port}` } })).status).toBe(200)
+    for (const [host, name] of [
+      ['127.0.0.1', '127.0.0.1'],
+      ['127.0.0.1', 'localhost'],
+      ['::1', '[::1]'],
+      ['::1', 'localhost'],
+    ] as const)
+      expect(
+        (await send('/healthz', { host, headers: { host: `${name}:${app.port}` } })).status,
+      ).toBe(200)
   })
 
   test('SV21 the API needs a token, and a wrong one is refused', async () => {
     const without = await fetch(`${app.url}/api/ledger`)
     expect(without.status).toBe(401)
     expect(without.headers.get('www-authenticate')).toMatch(/^Bearer/)
-    expect(await without.json()).toMatchObject({ error: { code: 'auth_error', hint: expect.any(String) } })
+    expect(await without.json()).toMatchObject({
+      error: { code: 'auth_error', hint: expect.any(String) },
+    })
     expect((await app.call('cowork_status', {}, 'pk-cowork-wrong')).status).toBe(401)
     expect((await app.call('cowork_status')).status).toBe(200)
   })
@@ -108,7 +151,12 @@ describe('guards', () => {
 
 describe('limits', () => {
   test('SV25 a body over the limit is refused, stated or not', async () => {
-    const large = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { x: 'x'.repeat(5 * 1024 * 1024) } })
+    const large = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'ping',
+      params: { x: 'x'.repeat(5 * 1024 * 1024) },
+    })
     const stated = await fetch(app.mcpUrl, { method: 'POST', headers: mcpHeaders, body: large })
     expect(stated.status).toBe(413)
     const chunked = await fetch(app.mcpUrl, {
@@ -116,7 +164,7 @@ describe('limits', () => {
       headers: mcpHeaders,
       body: new Blob([large]).stream(),
       duplex: 'half',
-    } as RequestInit)
+    })
     expect(chunked.status).toBe(413)
   })
 
@@ -152,12 +200,16 @@ describe('start', () => {
     const other = createServer().listen(0, '::1')
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
-    await expect(startTestApp({ 'server.port': port })).rejects.toMatchObject({ code: 'port_taken' })
+    await expect(startTestApp({ 'server.port': port })).rejects.toMatchObject({
+      code: 'port_taken',
+    })
     other.close()
   })
 
   test('SV20 an address beyond loopback is refused unless it is made safe', async () => {
-    await expect(startTestApp({ 'server.host': '0.0.0.0' })).rejects.toMatchObject({ code: 'bind_refused' })
+    await expect(startTestApp({ 'server.host': '0.0.0.0' })).rejects.toMatchObject({
+      code: 'bind_refused',
+    })
     await expect(
       startTestApp({ 'server.host': '0.0.0.0', 'server.insecure_bind': true }),
     ).rejects.toMatchObject({ code: 'bind_refused' })

@@ -1,7 +1,16 @@
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -36,8 +45,20 @@ export async function startPostgres(): Promise<PostgresServer> {
   const url = `postgres://cowork@127.0.0.1:${port}`
 
   async function start(): Promise<ChildProcess> {
-    const args = ['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${data}`]
-    const child = spawn(join(native, 'bin', 'postgres'), args, { ...user, stdio: ['ignore', 'ignore', 'pipe'] })
+    const args = [
+      '-D',
+      data,
+      '-p',
+      String(port),
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      `unix_socket_directories=${data}`,
+    ]
+    const child = spawn(join(native, 'bin', 'postgres'), args, {
+      ...user,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
     let said = ''
     child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4000)))
     for (let tries = 0; tries < 200; tries++) {

@@ -1,37 +1,43 @@
 // A store with the real ledger on it, as app.ts puts it together, and nothing else of the daemon.
-import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { appendLine } from '#base/atomic-file.ts'
 import { systemClock } from '#base/clock.ts'
 import { migrate } from '#base/db/migrate.ts'
 import type { Migration } from '#base/db/migrate.ts'
-import { openPostgres } from '#base/db/postgres.ts'
-import type { Sealer } from '#base/db/port.ts'
-import { openSqlite } from '#base/db/sqlite.ts'
+import { openPostgres, readPostgres } from '#base/db/postgres.ts'
+import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
 import { silentLog } from '#base/log.ts'
 import { statePaths } from '#base/state.ts'
-import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
+import {
+  createRedactor,
+  createSealer,
+  databaseSource,
+  ledgerMigrations,
+  openKey,
+  openLedger,
+  readCheckpoints,
+  verifyLedger,
+} from '#ledger'
+import type { Verification } from '#ledger'
 
-/** `state` holds the key and, on SQLite, the store; `url` names a PostgreSQL database. */
-export async function openRecorded(
-  { state, url }: { state: string; url?: string | undefined },
-  migrations: readonly Migration[] = [],
-) {
+/** `state` holds the key and, on SQLite, the store; `url` names a PostgreSQL database instead. */
+export type Place = { readonly state: string; readonly url?: string | undefined }
+
+const copiesOf = (state: string) => join(state, 'checkpoints.jsonl')
+
+export async function openRecorded({ state, url }: Place, migrations: readonly Migration[] = []) {
   const paths = statePaths(state)
-  const sealer = createSealer(
-    url ? 'postgres' : 'sqlite',
-    createRedactor({ secrets: [], patterns: [] }),
-    systemClock,
-  )
-  const stored = sealer as unknown as Sealer
+  const redact = createRedactor({ secrets: [], patterns: [] })
+  const sealer = createSealer(url ? 'postgres' : 'sqlite', redact, systemClock)
   const db = url
-    ? await openPostgres({ url, sealer: stored, log: silentLog })
-    : openSqlite(join(state, 'cowork.db'), stored)
+    ? await openPostgres({ url, sealer, log: silentLog })
+    : openSqlite(paths.store, sealer)
   await migrate(db, [...ledgerMigrations, ...migrations], systemClock())
   const ledger = await openLedger({
     db,
     sealer,
     openKey: (known) => openKey(paths, known),
-    copyCheckpoint: (line) => appendFileSync(paths.checkpoints, `${line}\n`),
+    copyCheckpoint: (line) => appendLine(copiesOf(state), line),
     now: systemClock,
     log: silentLog,
   })
@@ -43,5 +49,21 @@ export async function openRecorded(
       await ledger.close()
       await db.close()
     },
+  }
+}
+
+/** What `cowork audit verify` does, from the bytes in the store. */
+export async function verifyStored(
+  { state, url }: Place,
+  onProgress: (entries: number) => void = () => undefined,
+): Promise<Verification> {
+  const outside = readCheckpoints(copiesOf(state))
+  const db = url ? await readPostgres(url) : readSqlite(statePaths(state).store)
+  const { source, vkey } = await databaseSource(db, outside)
+  if (vkey === undefined) throw new Error('this ledger was never opened')
+  try {
+    return await verifyLedger(source, vkey, { onProgress })
+  } finally {
+    await db.close()
   }
 }

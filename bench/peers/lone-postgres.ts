@@ -6,8 +6,11 @@ import { sha256Hex } from '#base/hash.ts'
 /** More connections only lengthen the queue for the head of the ledger. */
 const connections = 16
 
+const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')
+
 export function openLonePostgres<P extends object>(url: string, sealer: Sealer<P>) {
-  const pool = new pg.Pool({ connectionString: url, max: connections })
+  const pool = new pg.Pool({ connectionString: url, max: connections, types: { getTypeParser } })
   const names = new Map<string, string>()
   const named = ({ sql, parameters }: Query) => {
     const name = names.get(sql) ?? sha256Hex(sql).slice(0, 16)

@@ -29,7 +29,9 @@ export function createHalts(db: Db, now: Clock) {
       .values({ scope, reason, by, at })
       .onConflict((c) => c.column('scope').doUpdateSet({ reason, by, at }))
   })
-  const lift = statement((p: { scope: string }) => sql.deleteFrom('halt').where('scope', '=', p.scope))
+  const lift = statement((p: { scope: string }) =>
+    sql.deleteFrom('halt').where('scope', '=', p.scope),
+  )
 
   return {
     async list(): Promise<Halt[]> {
@@ -40,7 +42,12 @@ export function createHalts(db: Db, now: Clock) {
     async covering(caller: Caller, touch: Touch): Promise<Halt | undefined> {
       if (caller.kind !== 'agent') return undefined
       const rows = await db.all(all)
-      const names = ['all', `agent:${caller.id}`, `domain:${touch.domain}`, `server:${touch.domain}`]
+      const names = [
+        'all',
+        `agent:${caller.id}`,
+        `domain:${touch.domain}`,
+        `server:${touch.domain}`,
+      ]
       const row = rows.find(({ scope }) => names.includes(scope))
       return row && { ...row, at: rfc3339(row.at) }
     },

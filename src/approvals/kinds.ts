@@ -22,7 +22,8 @@ export function createApprovalKinds() {
   const kinds = new Map<string, ApprovalKind>()
   return {
     register(kind: ApprovalKind) {
-      if (kinds.has(kind.kind)) throw new Error(`two domains register the approval kind ${kind.kind}`)
+      if (kinds.has(kind.kind))
+        throw new Error(`two domains register the approval kind ${kind.kind}`)
       kinds.set(kind.kind, kind)
     },
     find: (kind: string) => kinds.get(kind),

@@ -14,7 +14,8 @@ export const haltTools = (halts: Halts): Tool[] => [
   defineTool({
     name: 'cowork_halt',
     title: 'Halt',
-    description: 'Refuse all new calls of agents, or those of one agent, domain or server, until resumed.',
+    description:
+      'Refuse all new calls of agents, or those of one agent, domain or server, until resumed.',
     toolset: 'cowork',
     effect: 'write',
     by: 'human',

@@ -17,7 +17,7 @@ test('I4 a file is replaced whole, is private, and leaves nothing beside it', ()
 
 test('L5 a write that cannot be finished keeps the old content and no part of the new', () => {
   const dir = folder()
-  expect(() => writeFileAtomic(join(dir, 'missing', 'file'), 'x')).toThrow()
+  expect(() => writeFileAtomic(join(dir, 'missing', 'file'), 'x')).toThrow(/ENOENT/)
   expect(readdirSync(dir)).toEqual([])
 })
 

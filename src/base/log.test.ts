@@ -18,7 +18,11 @@ test('SV3 a line for a machine is one JSON object, whatever is in it', () => {
   log.error('a\nb', { deep: { x: ['\u2028'] } })
   expect(lines).toHaveLength(1)
   expect(lines[0]?.trimEnd()).not.toContain('\n')
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'error', message: 'a\nb', deep: { x: ['\u2028'] } })
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 'error',
+    message: 'a\nb',
+    deep: { x: ['\u2028'] },
+  })
 })
 
 test('SV6 less serious lines than the level are left out', () => {

@@ -19,15 +19,17 @@ export type LogOptions = {
 
 export function createLog(options: LogOptions, scope?: string): Log {
   const now = options.now ?? Date.now
-  const say = (level: Level) => (message: string, fields: Fields = {}) => {
-    if (order.indexOf(level) < order.indexOf(options.level)) return
-    const at = new Date(now()).toISOString()
-    options.write(
-      options.json
-        ? `${JSON.stringify({ at, level, scope, message, ...fields })}\n`
-        : `${at} ${level.padEnd(5)} ${scope ? `${scope}: ` : ''}${message}${trail(fields)}\n`,
-    )
-  }
+  const say =
+    (level: Level) =>
+    (message: string, fields: Fields = {}) => {
+      if (order.indexOf(level) < order.indexOf(options.level)) return
+      const at = new Date(now()).toISOString()
+      options.write(
+        options.json
+          ? `${JSON.stringify({ at, level, scope, message, ...fields })}\n`
+          : `${at} ${level.padEnd(5)} ${scope ? `${scope}: ` : ''}${message}${trail(fields)}\n`,
+      )
+    }
   return {
     debug: say('debug'),
     info: say('info'),

@@ -16,7 +16,10 @@ test('SV4 the lock is held once and free again when it is given back', () => {
   const release = takeLock(paths)
   expect(isLocked(paths)).toBe(true)
   expect(() => takeLock(paths)).toThrow(/Another process holds/)
-  writeFileSync(paths.daemon, JSON.stringify({ pid: 7, port: 8765, version: '1', startedAt: 'noon' }))
+  writeFileSync(
+    paths.daemon,
+    JSON.stringify({ pid: 7, port: 8765, version: '1', startedAt: 'noon' }),
+  )
   expect(() => takeLock(paths)).toThrow(/process 7, port 8765, since noon/)
   release()
   expect(isLocked(paths)).toBe(false)

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -55,6 +55,8 @@ export function ensureState(paths: StatePaths): void {
   chmodSync(paths.dir, 0o700)
 }
 
+const sqliteBusy = 5
+
 /**
  * One daemon per state folder (SV4). The kernel frees the lock when the process ends, however it ends;
  * pid files are information only.
@@ -62,7 +64,8 @@ export function ensureState(paths: StatePaths): void {
 export function takeLock(paths: StatePaths): () => void {
   const lock = new DatabaseSync(paths.lock)
   try {
-    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
+    // Long enough for those who only look (isLocked), who are in the way for less than a millisecond.
+    lock.exec('PRAGMA busy_timeout = 500; BEGIN EXCLUSIVE')
   } catch (cause) {
     lock.close()
     const holder = readDaemonInfo(paths)
@@ -74,22 +77,30 @@ export function takeLock(paths: StatePaths): () => void {
       { hint: 'Use it as it is, or end it with `cowork down`.', cause },
     )
   }
+  // From here on they would speak for us: a pid that was killed may be anybody's by now, and so may its port.
+  rmSync(paths.daemon, { force: true })
+  rmSync(paths.pid, { force: true })
   return () => lock.close()
 }
 
+/** Whether a daemon runs. Reading takes a shared lock, so those who look never see each other. */
 export function isLocked(paths: StatePaths): boolean {
   if (!existsSync(paths.lock)) return false
+  const lock = new DatabaseSync(paths.lock)
   try {
-    takeLock(paths)()
+    lock.exec('PRAGMA busy_timeout = 0; SELECT count(*) FROM sqlite_schema')
     return false
   } catch (error) {
-    if (error instanceof CoworkError) return true
+    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) return true
     throw error
+  } finally {
+    lock.close()
   }
 }
 
 /** The secret by which the command line acts as the owner (I10): created once, readable by the user alone. */
 export function ownerToken(paths: StatePaths): string {
-  if (!existsSync(paths.ownerToken)) writeFileAtomic(paths.ownerToken, `pk-cowork-${randomHex(24)}\n`)
+  if (!existsSync(paths.ownerToken))
+    writeFileAtomic(paths.ownerToken, `pk-cowork-${randomHex(24)}\n`)
   return readFileSync(paths.ownerToken, 'utf8').trim()
 }

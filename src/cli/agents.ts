@@ -23,7 +23,11 @@ export async function addAgent(context: Context, id: string, { scope }: { scope?
   show(context, await createClient(context).call<Minted>('cowork_add_agent', args))
 }
 
-export async function rotateAgent(context: Context, given: string, { overlap }: { overlap?: number }) {
+export async function rotateAgent(
+  context: Context,
+  given: string,
+  { overlap }: { overlap?: number },
+) {
   const client = createClient(context)
   const id = await activeAgent(client, given)
   const args = { id, ...(overlap !== undefined && { overlap_minutes: overlap }) }
@@ -55,7 +59,9 @@ export async function listAgents(context: Context) {
   ])
   const head = ['AGENT', 'STATUS', 'FROM', 'SCOPES', 'LAST SEEN', 'TOKENS']
   context.out.data({ agents }, () =>
-    agents.length === 0 ? ['No agents: the door is open to any on this machine.'] : table(head, rows),
+    agents.length === 0
+      ? ['No agents: the door is open to any on this machine.']
+      : table(head, rows),
   )
 }
 
@@ -71,5 +77,9 @@ const listed = (client: Client) => client.call<{ agents: Listed[] }>('cowork_lis
 async function activeAgent(client: Client, given: string): Promise<string> {
   const { agents } = await listed(client)
   const active = agents.filter(({ status }) => status === 'active')
-  return byPrefix(given, active.map(({ id }) => id), 'active agent')
+  return byPrefix(
+    given,
+    active.map(({ id }) => id),
+    'active agent',
+  )
 }

@@ -7,6 +7,7 @@ import type { Context } from './context.ts'
 import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { shown } from './output.ts'
+import type { Output } from './output.ts'
 import { loadSettings } from './settings.ts'
 
 export type VerifyOptions = { readonly deep?: boolean; readonly key?: string }
@@ -23,7 +24,8 @@ export async function verify(
   const progress = out.progress()
   const onProgress = (entries: number) => progress.show(`${entries} entries checked…`)
   const result = await verifyLedger(ledger.source, vkey, { deep, onProgress }).finally(progress.end)
-  out.data({ ...result, vkey }, () => report(result, vkey))
+  const { firstBad, ...rest } = result
+  out.data({ ...rest, ...(firstBad && { first_bad: firstBad }), vkey }, () => report(result, vkey, out.style))
   return result.ok ? exitCode.ok : exitCode.failed
 }
 
@@ -49,23 +51,37 @@ async function stored(context: Context) {
   const { ledgerPublicKey } = context.paths
   const vkey = existsSync(ledgerPublicKey) ? readFileSync(ledgerPublicKey, 'utf8').trim() : inStore
   if (vkey === undefined)
-    throw new CoworkError('not_found', 'The ledger has no key yet: it was never opened by a daemon.', {
-      hint: 'Start one with `cowork up`.',
-    })
+    throw new CoworkError(
+      'not_found',
+      'The ledger has no key yet: it was never opened by a daemon.',
+      {
+        hint: 'Start one with `cowork up`.',
+      },
+    )
   return { source, vkey, [Symbol.asyncDispose]: () => db.close() }
 }
 
 /** A key as `key.pub` holds it, or the file itself. */
 const keyGiven = (key: string) => (existsSync(key) ? readFileSync(key, 'utf8').trim() : key)
 
-function report(result: Verification, vkey: string): string[] {
+function report(result: Verification, vkey: string, style: Output['style']): string[] {
   const { entries, checkpoints, signed, seconds, firstBad, problems, findings } = result
   const signer = `Signed by ${shown(vkey)}`
   const rest = problems.slice(1).map(({ seq, why }) => `  also entry ${seq}: ${shown(why)}`)
   const told = findings.map(({ seq, why }) => `  entry ${seq}: ${shown(why)}`)
   if (firstBad)
-    return [`BROKEN at entry ${firstBad.seq}: ${shown(firstBad.why)}`, ...rest, ...told, signer]
+    return [
+      `${style('red', 'BROKEN')} at entry ${firstBad.seq}: ${shown(firstBad.why)}`,
+      ...rest,
+      ...told,
+      signer,
+    ]
   const count = `${entries} entries, ${checkpoints} checkpoints, signed up to ${signed}, ${seconds.toFixed(1)} s`
-  if (told.length > 0) return [`Unchanged (${count}), but what it tells was not allowed:`, ...told, signer]
-  return [`OK: ${count}`, signer]
+  if (told.length > 0)
+    return [
+      `${style('yellow', 'Unchanged')} (${count}), but what it tells was not allowed:`,
+      ...told,
+      signer,
+    ]
+  return [`${style('green', 'OK')}: ${count}`, signer]
 }

@@ -56,6 +56,9 @@ export async function prove(context: Context, seq: number) {
       key: proof.vkey,
     }),
     'checkpoint:',
-    ...proof.checkpoint.trimEnd().split('\n').map((text) => `  ${shown(text)}`),
+    ...proof.checkpoint
+      .trimEnd()
+      .split('\n')
+      .map((text) => `  ${shown(text)}`),
   ])
 }

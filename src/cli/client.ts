@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
+import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { StatePaths } from '#base/state.ts'
 import { errorOf, runningDaemon } from './daemon.ts'
@@ -12,7 +13,7 @@ type Query = Readonly<Record<string, string | number | boolean | undefined>>
 const patience = 30_000
 
 /** Speaks HTTP to the daemon of one state folder, as its owner (I10). */
-export function createClient({ paths, env }: { paths: StatePaths; env: NodeJS.ProcessEnv }) {
+export function createClient({ paths, env }: { paths: StatePaths; env: Environment }) {
   async function request(path: string, body?: object): Promise<unknown> {
     // The lock first: on the port of a daemon that died, anybody may listen, and we carry the owner's token.
     const daemon = runningDaemon(paths)
@@ -40,27 +41,33 @@ export function createClient({ paths, env }: { paths: StatePaths; env: NodeJS.Pr
   return {
     /** Calls a tool by the path every call takes. The daemon has checked the output by its own schema. */
     async call<Output>(tool: string, args: object = {}): Promise<Output> {
-      const answer = await request(`/api/tools/${encodeURIComponent(tool)}/call`, { arguments: args })
+      const answer = await request(`/api/tools/${encodeURIComponent(tool)}/call`, {
+        arguments: args,
+      })
       return (answer as { output: Output }).output
     },
     async get<Answer>(path: string, query: Query = {}): Promise<Answer> {
-      const given = Object.entries(query).flatMap(([name, value]) =>
-        value === undefined ? [] : [[name, String(value)]],
-      )
-      const search = given.length > 0 ? `?${new URLSearchParams(given)}` : ''
-      return (await request(`${path}${search}`)) as Answer
+      const search = new URLSearchParams()
+      for (const [name, value] of Object.entries(query))
+        if (value !== undefined) search.set(name, String(value))
+      const asked = search.size > 0 ? `?${search.toString()}` : ''
+      return (await request(`${path}${asked}`)) as Answer
     },
   }
 }
 
 /** The owner's file; where there is none, as for a daemon in a container, the token of the environment. */
-function tokenOf(paths: StatePaths, env: NodeJS.ProcessEnv): string {
+function tokenOf(paths: StatePaths, env: Environment): string {
   const file = statSync(paths.ownerToken, { throwIfNoEntry: false })
   if (!file) {
     if (env['COWORK_TOKEN']) return env['COWORK_TOKEN']
-    throw new CoworkError('auth_error', `There is no token to act as the owner: ${paths.ownerToken} is missing.`, {
-      hint: 'Restart the daemon as this user, or set COWORK_TOKEN.',
-    })
+    throw new CoworkError(
+      'auth_error',
+      `There is no token to act as the owner: ${paths.ownerToken} is missing.`,
+      {
+        hint: 'Restart the daemon as this user, or set COWORK_TOKEN.',
+      },
+    )
   }
   if (process.platform !== 'win32' && (file.mode & 0o077) !== 0)
     throw new CoworkError('owner_token_unsafe', `Other users can read ${paths.ownerToken}.`, {
@@ -76,10 +83,14 @@ export const notRunning = (paths: StatePaths): CoworkError =>
 
 function unreachable(paths: StatePaths, cause: unknown): CoworkError {
   if (cause instanceof Error && cause.name === 'TimeoutError')
-    return new CoworkError('timeout', `The daemon did not answer within ${patience / 1000} seconds.`, {
-      hint: `Its log is ${paths.log}.`,
-      cause,
-    })
+    return new CoworkError(
+      'timeout',
+      `The daemon did not answer within ${patience / 1000} seconds.`,
+      {
+        hint: `Its log is ${paths.log}.`,
+        cause,
+      },
+    )
   return new CoworkError('daemon_not_running', `The daemon on ${paths.dir} does not answer.`, {
     hint: `It may be starting or ending: try again. Its log is ${paths.log}.`,
     cause,

@@ -38,6 +38,10 @@ export function contextOf({ config, state, json = false, envFile = [] }: Globals
     env,
     fromFiles,
     configFile: config,
-    samePlace: ['--state', paths.dir, ...(config === undefined ? [] : ['--config', resolve(config)])],
+    samePlace: [
+      '--state',
+      paths.dir,
+      ...(config === undefined ? [] : ['--config', resolve(config)]),
+    ],
   }
 }

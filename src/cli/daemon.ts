@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import { ensureState, isLocked, readDaemonInfo } from '#base/state.ts'
 import type { DaemonInfo, StatePaths } from '#base/state.ts'
@@ -23,7 +24,7 @@ export type DetachedOptions = {
   readonly paths: StatePaths
   /** Options of `cowork up`, with absolute paths. */
   readonly args: readonly string[]
-  readonly env: NodeJS.ProcessEnv
+  readonly env: Environment
   readonly cwd: string
   readonly handover?: Handover
   readonly timeoutMs: number
@@ -98,7 +99,9 @@ export async function stopDaemon(
       throw new CoworkError(
         'timeout',
         `The daemon on ${paths.dir} did not end within ${timeoutMs / 1000} seconds.`,
-        { hint: `It may be finishing calls. Wait longer with --timeout, or look into ${paths.log}.` },
+        {
+          hint: `It may be finishing calls. Wait longer with --timeout, or look into ${paths.log}.`,
+        },
       )
     await sleep(25)
   }
@@ -111,9 +114,13 @@ function terminate(pid: number): void {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ESRCH') return
-    throw new CoworkError('daemon_not_ours', `Process ${pid} could not be asked to end (${code}).`, {
-      hint: 'It belongs to another user. End it as that user.',
-      cause: error,
-    })
+    throw new CoworkError(
+      'daemon_not_ours',
+      `Process ${pid} could not be asked to end (${String(code)}).`,
+      {
+        hint: 'It belongs to another user. End it as that user.',
+        cause: error,
+      },
+    )
   }
 }

@@ -20,7 +20,14 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 const codesOf: readonly (readonly [ExitCode, readonly string[]])[] = [
   [
     exitCode.usage,
-    ['usage', 'invalid_input', 'invalid_agent_id', 'ambiguous_id', 'config_invalid', 'env_file_invalid'],
+    [
+      'usage',
+      'invalid_input',
+      'invalid_agent_id',
+      'ambiguous_id',
+      'config_invalid',
+      'env_file_invalid',
+    ],
   ],
   [exitCode.notFound, ['not_found', 'unknown_tool']],
   [

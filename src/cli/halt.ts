@@ -1,6 +1,6 @@
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
-import { byPrefix, } from './prefix.ts'
+import { byPrefix } from './prefix.ts'
 import { shown } from './output.ts'
 import type { Status } from './status.ts'
 
@@ -14,7 +14,11 @@ export async function halt(context: Context, scope: string, { reason = '' }: { r
 export async function resume(context: Context, given: string) {
   const client = createClient(context)
   const { halts } = await client.call<Status>('cowork_status')
-  const scope = byPrefix(given, halts.map((one) => one.scope), 'halt')
+  const scope = byPrefix(
+    given,
+    halts.map((one) => one.scope),
+    'halt',
+  )
   const lifted = await client.call<{ scope: string }>('cowork_resume', { scope })
   context.out.data(lifted, () => [`Resumed: ${shown(lifted.scope)}.`])
 }

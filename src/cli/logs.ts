@@ -1,4 +1,12 @@
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CoworkError } from '#base/errors.ts'
 import { createLog } from '#base/log.ts'

@@ -3,25 +3,62 @@ import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { callerFromEnvironment } from '#base/config/env.ts'
+import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
-import { isLocked } from '#base/state.ts'
+import { ensureState, isLocked } from '#base/state.ts'
 import type { StatePaths } from '#base/state.ts'
+import { contextOf } from './context.ts'
+import type { Context, Globals } from './context.ts'
 import { startDetached } from './daemon.ts'
-import { exitCode, usage } from './exit.ts'
+import type { Handover } from './daemon.ts'
+import { exitCode, exitCodeOf, usage } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 
 export type BridgeOptions = {
   readonly paths: StatePaths
-  readonly env: NodeJS.ProcessEnv
+  readonly env: Environment
   readonly agent?: string | undefined
   /** What a daemon is started with if none runs. */
-  readonly upArgs: readonly string[]
+  readonly up: { readonly args: readonly string[]; readonly handover: Handover }
   readonly stdin: NodeJS.ReadableStream
   readonly stdout: NodeJS.WritableStream
 }
 
 const patience = 20_000
 const lastAnswers = 5000
+
+/** `cowork mcp` when it is all that was asked for. */
+export async function run({ agent, ...globals }: Globals & { agent?: string | undefined }) {
+  const context = contextOf(globals)
+  try {
+    return await mcp(context, { agent })
+  } catch (error) {
+    context.out.problem(error)
+    return exitCodeOf(error)
+  }
+}
+
+export async function mcp(
+  context: Context,
+  { agent }: { agent?: string | undefined },
+): Promise<ExitCode> {
+  const { paths, samePlace, fromFiles } = context
+  const { stdin, stdout } = process
+  // stdin carries the protocol, so nobody can be asked for a password here.
+  const files =
+    Object.keys(fromFiles).length > 0
+      ? (
+          await (
+            await import('#base/config/index.ts')
+          ).resolveEnvironment(fromFiles, { env: context.env })
+        ).env
+      : {}
+  const env = { ...context.env, ...files }
+  const up = { args: samePlace, handover: { env: daemonEnvironment(files) } }
+  const code = await bridge({ paths, env, agent, up, stdin, stdout })
+  stdin.destroy()
+  return code
+}
 
 /** A byte pipe between a client's stdio and the daemon's socket (SV4). */
 export async function bridge(options: BridgeOptions): Promise<ExitCode> {
@@ -52,10 +89,10 @@ function storedToken(paths: StatePaths, agent: string): string | undefined {
 /** Variables of the client that must not shape a daemon which outlives it (SV6, I13). */
 const ofTheClient = ['PORT', 'TRANSPORT', 'LOG_LEVEL', 'COWORK_TOKEN', 'AGENT_ID', 'SESSION_ID']
 
-export const daemonEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+export const daemonEnvironment = <V>(env: Readonly<Record<string, V>>): Record<string, V> =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !ofTheClient.includes(name)))
 
-async function reach({ paths, env, upArgs }: BridgeOptions): Promise<Socket> {
+async function reach({ paths, env, up }: BridgeOptions): Promise<Socket> {
   const deadline = Date.now() + patience
   for (;;) {
     const socket = await connected(paths.socket)
@@ -66,14 +103,15 @@ async function reach({ paths, env, upArgs }: BridgeOptions): Promise<Socket> {
       })
     // With the lock taken a daemon is on its way up or down: wait for either.
     if (isLocked(paths)) await sleep(25)
-    else await start({ paths, env, upArgs })
+    else await start({ paths, env, up })
   }
 }
 
-async function start({ paths, env, upArgs }: Pick<BridgeOptions, 'paths' | 'env' | 'upArgs'>) {
+async function start({ paths, env, up }: Pick<BridgeOptions, 'paths' | 'env' | 'up'>) {
   try {
+    ensureState(paths)
     const settings = { env: daemonEnvironment(env), cwd: paths.dir, timeoutMs: patience }
-    await startDetached({ paths, args: upArgs, ...settings })
+    await startDetached({ paths, ...up, ...settings })
   } catch (error) {
     // Two clients that start at once start two daemons; the second finds the lock taken, which is as good.
     if (!(error instanceof CoworkError && error.code === 'daemon_running')) throw error

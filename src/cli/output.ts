@@ -16,8 +16,7 @@ export function createOutput(options: {
 }) {
   const { json, stdout, stderr } = options
   // Respects NO_COLOR, FORCE_COLOR and whether anyone looks.
-  const style = (name: Style, text: string) =>
-    styleText(name, text, { stream: stdout as NodeJS.WriteStream })
+  const style = (name: Style, text: string) => styleText(name, text, { stream: stdout })
   const line = (text: string) => void stdout.write(`${text}\n`)
   const tell = (text: string) => void stderr.write(`${text}\n`)
   const object = (value: object) => line(JSON.stringify({ schemaVersion, ...value }))
@@ -59,7 +58,10 @@ export function table(
   const cells = [head, ...rows].map((row) => row.map((cell) => shown(String(cell ?? ''))))
   const widths = head.map((_, at) => Math.max(...cells.map((row) => lengthOf(row[at] ?? ''))))
   return cells.map((row) =>
-    row.map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - lengthOf(cell) + 2)).join('').trimEnd(),
+    row
+      .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - lengthOf(cell) + 2))
+      .join('')
+      .trimEnd(),
   )
 }
 
@@ -75,4 +77,3 @@ export const shown = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\u{FFFD}')
 
 const lengthOf = (text: string) => [...text].length
-

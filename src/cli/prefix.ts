@@ -7,9 +7,11 @@ export function byPrefix(given: string, ids: readonly string[], what: string): s
   const found = given === '' ? [] : ids.filter((id) => id.startsWith(given))
   if (found.length === 1 && found[0] !== undefined) return found[0]
   if (found.length === 0)
-    throw new CoworkError('not_found', `There is no ${what} named ${shown(given)}.`, {
-      hint: ids.length > 0 ? `There is: ${shown(ids.slice(0, 10).join(', '))}.` : `There is none.`,
-    })
+    throw new CoworkError(
+      'not_found',
+      `There is no ${what} named ${shown(given)}.`,
+      ids.length > 0 ? { hint: `There is: ${shown(ids.slice(0, 10).join(', '))}.` } : {},
+    )
   throw new CoworkError('ambiguous_id', `More than one ${what} begins with ${shown(given)}.`, {
     hint: `Write more of it: ${shown(found.slice(0, 10).join(', '))}.`,
   })

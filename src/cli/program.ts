@@ -1,4 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { currentEnvironment } from '#base/config/env.ts'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
 import { exitCode, exitCodeOf } from './exit.ts'
@@ -6,22 +7,187 @@ import type { ExitCode } from './exit.ts'
 import { createOutput } from './output.ts'
 import { version } from './version.ts'
 
-type Verb = (context: Context) => Promise<ExitCode | void>
+type Verb = (context: Context, command: Command) => Promise<ExitCode | void>
 
-/** Runs one command line. Each command's code is loaded only when it is used. */
+/** Runs one command line. A command's own code is loaded when it is used. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
+  const { stdout, stderr } = process
   let code: ExitCode = exitCode.ok
-  const program = createProgram((command, verb) => async () => {
-    code = (await verb(contextOf(command.optsWithGlobals()))) ?? exitCode.ok
-  })
+  let json = false
+  const newProgram = () =>
+    createProgram(async (verb, command) => {
+      const globals = command.optsWithGlobals()
+      json = globals['json'] === true
+      code = (await verb(contextOf(globals), command)) ?? exitCode.ok
+    })
   try {
-    await program.parseAsync(args, { from: 'user' })
+    const { operands, unknown } = newProgram().parseOptions([...args])
+    const chosen = operands.length + unknown.length > 0 ? [] : byTransport(currentEnvironment())
+    if (chosen) await newProgram().parseAsync([...args, ...chosen], { from: 'user' })
+    else newProgram().outputHelp()
     return code
   } catch (error) {
     // Commander has said what was wrong by then.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage
-    const { stdout, stderr } = process
-    createOutput({ json: program.opts()['json'] === true, stdout, stderr }).problem(error)
+    createOutput({ json, stdout, stderr }).problem(error)
     return exitCodeOf(error)
   }
+}
+
+/** Seed 004 starts the program without a command and says by TRANSPORT what it is to be (SV6). */
+function byTransport({
+  TRANSPORT,
+}: {
+  readonly TRANSPORT?: string | undefined
+}): string[] | undefined {
+  const transport = TRANSPORT?.toLowerCase()
+  if (transport === 'stdio') return ['mcp']
+  return transport === 'http' || transport === 'sse' ? ['up'] : undefined
+}
+
+function createProgram(act: (verb: Verb, command: Command) => Promise<void>): Command {
+  const program = new Command('cowork')
+    .description('One local server that people and AI agents work together through.')
+    .version(version())
+    .option('--config <file>', 'configuration file (default: cowork.yaml in the state folder)')
+    .option('--state <folder>', 'state folder (default: COWORK_STATE_DIR, else ~/.cowork)')
+    .option('--json', 'print data as JSON')
+    .addOption(
+      new Option(
+        '--env-file <file>',
+        'read variables from a file; may repeat, the later wins',
+      ).argParser((file: string, before?: string[]) => [...(before ?? []), file]),
+    )
+    .exitOverride()
+    .showHelpAfterError('`cowork --help` lists the commands.')
+  const add = (parent: Command, usage: string, description: string, verb: Verb) => {
+    const command = parent.command(usage).description(description)
+    return command.action(() => act(verb, command))
+  }
+  lifeCommands(program, add)
+  auditCommands(program, add)
+  agentCommands(program, add)
+  return program
+}
+
+type Add = (parent: Command, usage: string, description: string, verb: Verb) => Command
+
+function lifeCommands(program: Command, add: Add): void {
+  const seconds = (most: number) =>
+    new Option('--timeout <seconds>', 'how long to wait').argParser(whole).default(most)
+  const port = new Option('--port <number>', 'port to listen on; 0 takes a free one')
+  add(program, 'up', 'run the daemon, in the foreground', async (context, command) =>
+    (await import('./up.ts')).up(context, command.opts()),
+  )
+    .option('-d, --detach', 'in the background')
+    .addOption(new Option('--detached').hideHelp())
+    .addOption(port)
+    .addOption(seconds(30))
+  add(program, 'start', 'the same as up -d', async (context, command) =>
+    (await import('./up.ts')).up(context, { ...command.opts(), detach: true }),
+  )
+    .addOption(port)
+    .addOption(seconds(30))
+  add(program, 'down', 'end the daemon after the calls under way', async (context, command) =>
+    (await import('./down.ts')).down(context, command.opts()),
+  )
+    .alias('stop')
+    .addOption(seconds(30))
+  add(program, 'restart', 'down, then up -d', async (context, command) =>
+    (await import('./down.ts')).restart(context, command.opts()),
+  )
+    .addOption(port)
+    .addOption(seconds(30))
+  add(program, 'status', 'whether it runs and how it stands', async (context) =>
+    (await import('./status.ts')).status(context),
+  )
+  add(program, 'logs', "the daemon's log", async (context, command) =>
+    (await import('./logs.ts')).logs(context, command.opts()),
+  )
+    .addOption(lines(100))
+    .addOption(follow())
+  add(program, 'halt [scope]', 'refuse new calls of agents', async (context, command) =>
+    (await import('./halt.ts')).halt(context, command.args[0] ?? 'all', command.opts()),
+  )
+    .option('--reason <text>', 'why, for the people and agents who ask')
+    .addHelpText('after', '\nA scope is all (default), agent:<id>, domain:<name> or server:<name>.')
+  add(program, 'resume [scope]', 'lift a halt', async (context, command) =>
+    (await import('./halt.ts')).resume(context, command.args[0] ?? 'all'),
+  )
+  add(
+    program,
+    'mcp',
+    'serve MCP over stdio, starting the daemon if none runs',
+    async (context, command) => (await import('./mcp.ts')).mcp(context, command.opts()),
+  ).option('--agent <name>', 'act with the token kept for this agent')
+}
+
+function auditCommands(program: Command, add: Add): void {
+  const audit = program.command('audit').description('read, check and export the ledger')
+  add(audit, 'tail', 'the newest entries', async (context, command) =>
+    (await import('./audit.ts')).tail(context, command.opts()),
+  )
+    .addOption(lines(20))
+    .addOption(follow())
+    .option('--type <type>', 'only entries of this type, such as call.done')
+    .option('--actor <id>', 'only entries of this agent or person')
+  add(
+    audit,
+    'verify [folder]',
+    'check the store, or an exported folder',
+    async (context, command) =>
+      (await import('./audit-verify.ts')).verify(context, command.args[0], command.opts()),
+  )
+    .option('--deep', 'also spell every entry anew and check its shape')
+    .option('--key <key>', 'the public key to trust, or a file with it')
+  add(audit, 'prove <seq>', 'the proof that an entry is in the ledger', async (context, command) =>
+    (await import('./audit.ts')).prove(context, whole(command.args[0] ?? '')),
+  )
+  add(
+    audit,
+    'export <folder>',
+    'write the ledger where verify can check it',
+    async (context, command) =>
+      (await import('./audit-export.ts')).exportLedger(context, command.args[0] ?? ''),
+  )
+}
+
+function agentCommands(program: Command, add: Add): void {
+  const agents = program.command('agents').description('who may come in over MCP')
+  add(
+    agents,
+    'add <id>',
+    'register an agent and print its token, this once',
+    async (context, command) =>
+      (await import('./agents.ts')).addAgent(context, command.args[0] ?? '', command.opts()),
+  ).option('--scope <globs...>', 'what it may do, such as read:* (default: everything)')
+  add(agents, 'ls', 'list them', async (context) =>
+    (await import('./agents.ts')).listAgents(context),
+  )
+  add(agents, 'rotate <id>', 'give an agent a new token', async (context, command) =>
+    (await import('./agents.ts')).rotateAgent(context, command.args[0] ?? '', command.opts()),
+  ).addOption(
+    new Option('--overlap <minutes>', 'how long the old one still works (default: 10)').argParser(
+      whole,
+    ),
+  )
+  add(
+    agents,
+    'revoke <id>',
+    "end an agent's tokens and sessions at once",
+    async (context, command) =>
+      (await import('./agents.ts')).revokeAgent(context, command.args[0] ?? ''),
+  )
+  add(agents, 'token', 'make a token for a config file, without storing it', async (context) =>
+    (await import('./agents.ts')).newToken(context),
+  )
+}
+
+const lines = (count: number) =>
+  new Option('-n, --lines <count>', 'how many').argParser(whole).default(count)
+const follow = () => new Option('-f, --follow', 'go on with what comes')
+
+function whole(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It is not a whole number.')
+  return Number(text)
 }

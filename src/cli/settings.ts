@@ -38,7 +38,11 @@ export async function loadSettings(
   const applied = applySecrets(config, values)
   return {
     config: applied.config,
-    secrets: [...applied.secrets, ...files.secrets, ...(env['COWORK_TOKEN'] ? [env['COWORK_TOKEN']] : [])],
+    secrets: [
+      ...applied.secrets,
+      ...files.secrets,
+      ...(env['COWORK_TOKEN'] ? [env['COWORK_TOKEN']] : []),
+    ],
     env,
     warnings: [...files.warnings, ...warnings],
     handover: { env: { ...files.env }, secrets: values },

@@ -21,14 +21,27 @@ export async function status(context: Context): Promise<ExitCode> {
   }
   const { auth, halts, ledger, version } = await createClient(context).call<Status>('cowork_status')
   const { pid, port, startedAt: started_at } = daemon
-  const data = { running: true, state: paths.dir, pid, port, started_at, version, auth, halts, ledger }
+  const data = {
+    running: true,
+    state: paths.dir,
+    pid,
+    port,
+    started_at,
+    version,
+    auth,
+    halts,
+    ledger,
+  }
   out.data(data, () =>
     fields({
       cowork: `${version}, process ${pid}, since ${started_at}`,
       mcp: `http://localhost:${port}/mcp`,
       auth: `${auth} mode`,
       ledger: `${ledger.size} entries, signed up to ${ledger.checkpoint ?? 'none'}`,
-      halted: halts.map(({ scope, by, reason }) => `${scope} by ${by}${reason && `: ${reason}`}`).join('; ') || 'nothing',
+      halted:
+        halts
+          .map(({ scope, by, reason }) => `${scope} by ${by}${reason && `: ${reason}`}`)
+          .join('; ') || 'nothing',
       state: paths.dir,
       log: paths.log,
     }),

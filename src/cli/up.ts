@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { createLog } from '#base/log.ts'
+import type { Log } from '#base/log.ts'
 import { ensureState } from '#base/state.ts'
 import { startApp } from '../app.ts'
 import type { App } from '../app.ts'
 import type { Context } from './context.ts'
-import { runningDaemon, startDetached, stopDaemon } from './daemon.ts'
+import { runningDaemon, startDetached } from './daemon.ts'
 import type { Handover, Report } from './daemon.ts'
 import { exitCode, problemOf } from './exit.ts'
 import type { ExitCode } from './exit.ts'
@@ -46,7 +47,10 @@ async function upDetached(context: Context, options: UpOptions): Promise<ExitCod
     ])
     return exitCode.ok
   }
-  const { handover, warnings } = await loadSettings(context, { flags: flagsOf(options), forUp: true })
+  const { handover, warnings } = await loadSettings(context, {
+    flags: flagsOf(options),
+    forUp: true,
+  })
   for (const warning of warnings) out.note(warning)
   const banner = await startDetached({
     paths,
@@ -56,7 +60,10 @@ async function upDetached(context: Context, options: UpOptions): Promise<ExitCod
     handover,
     timeoutMs: options.timeout * 1000,
   })
-  out.data({ running: true, already: false, ...described(runningDaemon(paths)), banner }, () => banner)
+  out.data(
+    { running: true, already: false, ...described(runningDaemon(paths)), banner },
+    () => banner,
+  )
   return exitCode.ok
 }
 
@@ -92,9 +99,13 @@ async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
       agentId: env['AGENT_ID'],
     },
   })
-  const ended = untilEnded(app)
+  log.info('cowork serves', { pid: process.pid, mcp: app.mcpUrl, state: paths.dir })
+  const ended = untilEnded(app, log)
   if (!options.detached)
-    out.data({ running: true, ...described(runningDaemon(paths)), banner: app.banner }, () => app.banner)
+    out.data(
+      { running: true, ...described(runningDaemon(paths)), banner: app.banner },
+      () => app.banner,
+    )
   await report({ ready: app.banner })
   return ended
 }
@@ -112,13 +123,17 @@ function logWriter(path: string, detached: boolean): (line: string) => void {
 const endWithin = 20_000
 
 /** The first signal finishes what runs, the second one does not wait for it. */
-function untilEnded(app: App): Promise<ExitCode> {
+function untilEnded(app: App, log: Log): Promise<ExitCode> {
   return new Promise((resolve, reject) => {
     let isEnding = false
     const end = (signal: NodeJS.Signals) => {
       if (isEnding) return signal === 'SIGINT' ? process.exit(exitCode.interrupted) : undefined
       isEnding = true
-      setTimeout(() => process.exit(exitCode.failed), endWithin).unref()
+      log.info('cowork ends', { signal })
+      setTimeout(() => {
+        log.error(`parts of cowork did not end within ${endWithin / 1000} seconds`)
+        process.exit(exitCode.failed)
+      }, endWithin).unref()
       app.close().then(() => resolve(exitCode.ok), reject)
     }
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
@@ -141,21 +156,4 @@ function report(told: Report): Promise<void> {
       resolve()
     })
   })
-}
-
-export type DownOptions = { readonly timeout: number }
-
-export async function down({ paths, out }: Context, { timeout }: DownOptions): Promise<ExitCode> {
-  const stopped = await stopDaemon(paths, timeout * 1000)
-  out.data({ running: false, stopped: stopped !== undefined }, () => [
-    stopped
-      ? `cowork ended (process ${stopped.pid}).`
-      : `cowork does not run on ${paths.dir}.`,
-  ])
-  return exitCode.ok
-}
-
-export async function restart(context: Context, options: UpOptions): Promise<ExitCode> {
-  await stopDaemon(context.paths, options.timeout * 1000)
-  return upDetached(context, options)
 }

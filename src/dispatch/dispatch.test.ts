@@ -27,7 +27,12 @@ const base = {
 } as const
 
 const say = (more: Partial<Tool> = {}): Tool => ({
-  ...defineTool({ ...base, name: 'say', effect: 'read', run: async ({ text }) => ({ said: text }) }),
+  ...defineTool({
+    ...base,
+    name: 'say',
+    effect: 'read',
+    run: async ({ text }) => ({ said: text }),
+  }),
   ...(more as object),
 })
 
@@ -41,11 +46,21 @@ async function setup(tools: Tool[], checks: Check[] = [checkBy, checkScope]) {
   open = await openTestLedger()
   const logged: string[] = []
   const log = createLog({ level: 'error', json: true, write: (line) => logged.push(line) })
-  const dispatch = createDispatch({ catalogue: createCatalogue(tools), checks, ledger: open.ledger, now: Date.now, log })
+  const dispatch = createDispatch({
+    catalogue: createCatalogue(tools),
+    checks,
+    ledger: open.ledger,
+    now: Date.now,
+    log,
+  })
   return { dispatch, logged, ...open }
 }
 
-const call = (args: unknown = { text: 'hi' }, caller = agent) => ({ tool: 'say', arguments: args, caller })
+const call = (args: unknown = { text: 'hi' }, caller = agent) => ({
+  tool: 'say',
+  arguments: args,
+  caller,
+})
 
 test('L12 a read is answered at once and recorded soon after', async () => {
   const { dispatch, entries } = await setup([say()])
@@ -56,7 +71,10 @@ test('L12 a read is answered at once and recorded soon after', async () => {
 test('L1 a write is recorded before it runs and after', async () => {
   const seen: string[] = []
   const { dispatch, entries } = await setup([
-    say({ effect: 'write', run: async () => ((seen.push(...(await entries()).map((e) => e.type))), { said: '' }) } as Partial<Tool>),
+    say({
+      effect: 'write',
+      run: async () => (seen.push(...(await entries()).map((e) => e.type)), { said: '' }),
+    }),
   ])
   await dispatch(call())
   expect(seen).toEqual(['call.started'])
@@ -97,7 +115,10 @@ test('A3 a tool for people refuses agents, and the other way round', async () =>
 test('I11 a call outside the scopes of its credential is refused', async () => {
   const { dispatch } = await setup([say({ effect: 'write' })])
   const reader = { ...agent, scopes: ['read:*'] }
-  expect(await dispatch(call({ text: 'x' }, reader))).toMatchObject({ status: 'refused', code: 'scope_missing' })
+  expect(await dispatch(call({ text: 'x' }, reader))).toMatchObject({
+    status: 'refused',
+    code: 'scope_missing',
+  })
 })
 
 test('A11 the first check that refuses decides, and what it refuses does not run', async () => {
@@ -107,7 +128,7 @@ test('A11 the first check that refuses decides, and what it refuses does not run
     throw new Error('must not be asked')
   }
   const run = async () => ((ran = true), { said: '' })
-  const { dispatch, entries } = await setup([say({ run } as Partial<Tool>)], [no, never])
+  const { dispatch, entries } = await setup([say({ run })], [no, never])
   expect(await dispatch(call())).toMatchObject({ status: 'refused', code: 'no' })
   expect(ran).toBe(false)
   await expect.poll(async () => (await entries()).map((e) => e.outcome)).toEqual(['no'])
@@ -115,7 +136,10 @@ test('A11 the first check that refuses decides, and what it refuses does not run
 
 test('SV12 unknown tools and wrong arguments are refused with the next step', async () => {
   const { dispatch } = await setup([say()])
-  expect(await dispatch({ ...call(), tool: 'shout' })).toMatchObject({ code: 'unknown_tool', hint: /tools\/list/ })
+  expect(await dispatch({ ...call(), tool: 'shout' })).toMatchObject({
+    code: 'unknown_tool',
+    hint: /tools\/list/,
+  })
   const wrong = await dispatch(call({ text: 7 }))
   expect(wrong).toMatchObject({ code: 'invalid_input', message: expect.stringContaining('text') })
 })
@@ -136,7 +160,7 @@ test('SV12 a bug is answered as internal, and logged with its stack', async () =
   const run = async () => {
     throw new TypeError('secret detail')
   }
-  const { dispatch, logged } = await setup([say({ run } as Partial<Tool>)])
+  const { dispatch, logged } = await setup([say({ run })])
   const answer = await dispatch(call())
   expect(answer).toMatchObject({ status: 'failed', code: 'internal' })
   expect(JSON.stringify(answer)).not.toContain('secret detail')
@@ -150,7 +174,7 @@ test('SV14 a cancelled call says so, and one cancelled before it began does not 
     await sleep(5000, undefined, { signal })
     return { said: 'late' }
   }
-  const { dispatch } = await setup([say({ run } as Partial<Tool>)])
+  const { dispatch } = await setup([say({ run })])
   const stop = new AbortController()
   const answer = dispatch({ ...call(), signal: stop.signal })
   await expect.poll(() => ran).toBe(1)
@@ -161,7 +185,9 @@ test('SV14 a cancelled call says so, and one cancelled before it began does not 
 })
 
 test('SV11 tools are listed in a stable order, and two of one name are refused', () => {
-  const names = createCatalogue([say({ name: 'b' }), say({ name: 'a' })]).list().map((t) => t.name)
+  const names = createCatalogue([say({ name: 'b' }), say({ name: 'a' })])
+    .list()
+    .map((t) => t.name)
   expect(names).toEqual(['a', 'b'])
   expect(() => createCatalogue([say(), say()])).toThrow(/two tools are named say/)
 })

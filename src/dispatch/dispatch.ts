@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 import { actorOf } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
@@ -23,7 +23,12 @@ export type CallRequest = {
 
 /** A refusal is a value: expected, typed, shown to people. */
 export type Answer =
-  | { readonly status: 'done'; readonly call: string; readonly tool: Tool; readonly output: unknown }
+  | {
+      readonly status: 'done'
+      readonly call: string
+      readonly tool: Tool
+      readonly output: unknown
+    }
   | ({ readonly status: 'refused' | 'failed'; readonly call: string } & Refusal)
 
 export type Dispatch = (request: CallRequest) => Promise<Answer>
@@ -179,7 +184,8 @@ function explain(error: unknown, call: Call, log: Log): Refusal {
   })
   return {
     code: 'internal',
-    message: 'The call failed because of a fault in cowork; nothing it changed in the store was kept.',
+    message:
+      'The call failed because of a fault in cowork; nothing it changed in the store was kept.',
     hint: `The log names the cause under call ${call.id}.`,
   }
 }

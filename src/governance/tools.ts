@@ -66,7 +66,13 @@ const logTool = defineTool({
       domain,
       subject: target,
       ids: { call: id, ...(proposal_id && { proposal: proposal_id }) },
-      data: { action_id: actionId, action, actor, phase, ...(details !== undefined && { details }) },
+      data: {
+        action_id: actionId,
+        action,
+        actor,
+        phase,
+        ...(details !== undefined && { details }),
+      },
     })
     return {
       action_id: actionId,
@@ -92,7 +98,8 @@ const auditTrailTool = ({ ledger }: GovernanceDeps) =>
   defineTool({
     name: 'cowork_audit_trail',
     title: 'Audit trail',
-    description: 'The chain propose → approve → execute → verify of one proposal, with its order checked.',
+    description:
+      'The chain propose → approve → execute → verify of one proposal, with its order checked.',
     toolset: 'cowork',
     effect: 'read',
     by: 'anyone',
@@ -107,7 +114,9 @@ const auditTrailTool = ({ ledger }: GovernanceDeps) =>
     text: (output) =>
       [
         output.message,
-        ...output.chain.map(({ step, at, actor, seq }) => `${at} ${step} by ${actor} (entry ${seq})`),
+        ...output.chain.map(
+          ({ step, at, actor, seq }) => `${at} ${step} by ${actor} (entry ${seq})`,
+        ),
       ].join('\n'),
     async run({ proposal_id }, { caller }) {
       const found = await ledger.find({ proposal: proposal_id, limit: 1000 })
@@ -140,7 +149,8 @@ const statusTool = ({ ledger, identity, halts, version }: GovernanceDeps) =>
   defineTool({
     name: 'cowork_status',
     title: 'Status',
-    description: 'Where things stand: who you are here, whether you may act, and what happened last.',
+    description:
+      'Where things stand: who you are here, whether you may act, and what happened last.',
     toolset: 'cowork',
     core: true,
     effect: 'read',
@@ -154,7 +164,12 @@ const statusTool = ({ ledger, identity, halts, version }: GovernanceDeps) =>
     output: z.object({
       version: z.string(),
       auth: z.enum(['open', 'closed']),
-      caller: z.object({ kind: z.string(), id: z.string(), verified: z.boolean(), session: z.string() }),
+      caller: z.object({
+        kind: z.string(),
+        id: z.string(),
+        verified: z.boolean(),
+        session: z.string(),
+      }),
       halts: z.array(
         z.object({ scope: z.string(), reason: z.string(), by: z.string(), at: z.string() }),
       ),

@@ -11,7 +11,8 @@ export type Trail = { chain: TrailStep[]; missing: Step[]; inOrder: boolean }
 export function stepOf(entry: Entry): Step | undefined {
   if (entry.type === 'proposal.created') return 'propose'
   if (entry.type === 'proposal.approved') return 'approve'
-  if (entry.type === 'action.logged') return entry.data?.['phase'] === 'verify' ? 'verify' : 'execute'
+  if (entry.type === 'action.logged')
+    return entry.data?.['phase'] === 'verify' ? 'verify' : 'execute'
   return undefined
 }
 
@@ -27,6 +28,7 @@ export function trailOf(entries: readonly Entry[]): Trail {
   const firsts = steps.flatMap((step) => chain.find((link) => link.step === step)?.seq ?? [])
   const inOrder = firsts.every((seq, at) => at === 0 || seq > (firsts[at - 1] ?? 0))
   // A later step without an earlier one is out of order too: executed, but never approved.
-  const complete = firsts.length === 0 || steps.slice(0, firsts.length).every((s) => !missing.includes(s))
+  const complete =
+    firsts.length === 0 || steps.slice(0, firsts.length).every((s) => !missing.includes(s))
   return { chain, missing, inOrder: inOrder && complete }
 }

@@ -43,7 +43,10 @@ export function ledgerContract(engine: Engine) {
     async function setup() {
       const store = await engine.create()
       const folder = mkdtempSync(join(tmpdir(), 'cowork-ledger-'))
-      const files = { ledgerKey: join(folder, 'ledger.key'), ledgerPublicKey: join(folder, 'ledger.pub') }
+      const files = {
+        ledgerKey: join(folder, 'ledger.key'),
+        ledgerPublicKey: join(folder, 'ledger.pub'),
+      }
       const copies: { size: number; note: string }[] = []
       let time = 1_700_000_000_000
       const start = async () => {
@@ -123,7 +126,9 @@ export function ledgerContract(engine: Engine) {
           const { size, root } = openCheckpoint(proof.checkpoint, proof.vkey)
           const path = proof.path.map((hash) => Buffer.from(hash, 'base64'))
           expect(verifyInclusion(leafHash(proof.entry), seq - 1, size, path, root)).toBe(true)
-          expect(verifyInclusion(leafHash(`${proof.entry} `), seq - 1, size, path, root)).toBe(false)
+          expect(verifyInclusion(leafHash(`${proof.entry} `), seq - 1, size, path, root)).toBe(
+            false,
+          )
         }
         await expect(running.ledger.prove(100_000)).rejects.toMatchObject({ code: 'not_found' })
       })
@@ -148,8 +153,12 @@ export function ledgerContract(engine: Engine) {
       test('L3 an entry that cannot be recorded is refused when it is given', async () => {
         const loop: Record<string, unknown> = {}
         loop['self'] = loop
-        expect(() => running.ledger.note(entry('bad.noted', { data: loop }))).toThrow()
-        await expect(running.ledger.record(entry('bad.recorded', { data: loop }))).rejects.toMatchObject({
+        expect(() => running.ledger.note(entry('bad.noted', { data: loop }))).toThrow(
+          /cannot be recorded|not recordable|recorded/i,
+        )
+        await expect(
+          running.ledger.record(entry('bad.recorded', { data: loop })),
+        ).rejects.toMatchObject({
           code: 'not_recordable',
         })
         expect(running.ledger.trouble()).toBeUndefined()
@@ -206,7 +215,9 @@ export function ledgerContract(engine: Engine) {
       test('L12 when a note cannot be committed calls are refused until it can', async () => {
         world.move(-10 * 60_000)
         running.ledger.note(entry('thing.read', { subject: 'stuck' }))
-        await expect.poll(() => running.ledger.trouble()).toMatchObject({ code: 'ledger_unwritable' })
+        await expect
+          .poll(() => running.ledger.trouble())
+          .toMatchObject({ code: 'ledger_unwritable' })
         world.move(10 * 60_000)
         await expect.poll(() => running.ledger.trouble(), { timeout: 5000 }).toBeUndefined()
         await expect
@@ -250,15 +261,39 @@ export function ledgerContract(engine: Engine) {
       `UPDATE ledger_entry SET body = replace(body, '${from}', '${to}') WHERE seq = 7`
     test.each([
       ['a changed byte of an entry', 7, [swap('"n6"', '"n5"')]],
-      ['a changed byte with a new hash', 7, [swap('"n6"', '"n5"'), `UPDATE ledger_entry SET hash = '${'0'.repeat(64)}' WHERE seq = 7`]],
+      [
+        'a changed byte with a new hash',
+        7,
+        [swap('"n6"', '"n5"'), `UPDATE ledger_entry SET hash = '${'0'.repeat(64)}' WHERE seq = 7`],
+      ],
       ['a changed column', 7, [`UPDATE ledger_entry SET subject = 'n99' WHERE seq = 7`]],
       ['a removed entry', 7, ['DELETE FROM ledger_entry WHERE seq = 7']],
       ['a cut tail', 15, ['DELETE FROM ledger_entry WHERE seq > 14']],
-      ['a tail cut with its checkpoints', 15, ['DELETE FROM ledger_entry WHERE seq > 14', 'DELETE FROM ledger_checkpoint']],
-      ['a swap of two entries', 7, ['UPDATE ledger_entry SET seq = 1000 WHERE seq = 7', 'UPDATE ledger_entry SET seq = 7 WHERE seq = 8', 'UPDATE ledger_entry SET seq = 8 WHERE seq = 1000']],
-      ['a changed payload', 7, [`UPDATE ledger_payload SET body = replace(body, '6', '5') WHERE seq = 7`]],
+      [
+        'a tail cut with its checkpoints',
+        15,
+        ['DELETE FROM ledger_entry WHERE seq > 14', 'DELETE FROM ledger_checkpoint'],
+      ],
+      [
+        'a swap of two entries',
+        7,
+        [
+          'UPDATE ledger_entry SET seq = 1000 WHERE seq = 7',
+          'UPDATE ledger_entry SET seq = 7 WHERE seq = 8',
+          'UPDATE ledger_entry SET seq = 8 WHERE seq = 1000',
+        ],
+      ],
+      [
+        'a changed payload',
+        7,
+        [`UPDATE ledger_payload SET body = replace(body, '6', '5') WHERE seq = 7`],
+      ],
       ['a removed payload', 7, ['DELETE FROM ledger_payload WHERE seq = 7']],
-      ['a changed checkpoint', 20, [`UPDATE ledger_checkpoint SET note = replace(note, '20', '19')`]],
+      [
+        'a changed checkpoint',
+        20,
+        [`UPDATE ledger_checkpoint SET note = replace(note, '20', '19')`],
+      ],
     ])('L7 %s is found, and the first bad entry is named', async (_, seq, sql) => {
       const world = await setup()
       const { ledger, stop } = await world.start()

@@ -75,9 +75,13 @@ export async function openLedger({ db, sealer, openKey, copyCheckpoint, now, log
     async prove(seq: number): Promise<EntryProof> {
       const row = await store.entry(db, seq)
       if (!row)
-        throw new CoworkError('not_found', `There is no entry ${seq}; the newest is ${await size()}.`, {
-          hint: '`cowork audit tail` shows the newest entries.',
-        })
+        throw new CoworkError(
+          'not_found',
+          `There is no entry ${seq}; the newest is ${await size()}.`,
+          {
+            hint: '`cowork audit tail` shows the newest entries.',
+          },
+        )
       let signed = await store.checkpointFrom(db, seq)
       if (!signed) {
         await checkpoints.sign()

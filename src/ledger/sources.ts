@@ -29,20 +29,26 @@ export async function databaseSource(
       async *entries() {
         const page = (after: number, limit: number) => store.stored(db, after, limit)
         for await (const rows of pages(page))
-          yield rows.map(({ seq, at, type, hash, body, payload_salt, payload_body, ...columns }) => ({
-            seq,
-            at,
-            type,
-            hash,
-            body,
-            columns,
-            ...(payload_salt !== null &&
-              payload_body !== null && { payload: { salt: payload_salt, body: payload_body } }),
-          }))
+          yield rows.map(
+            ({ seq, at, type, hash, body, payload_salt, payload_body, ...columns }) => ({
+              seq,
+              at,
+              type,
+              hash,
+              body,
+              columns,
+              ...(payload_salt !== null &&
+                payload_body !== null && { payload: { salt: payload_salt, body: payload_body } }),
+            }),
+          )
       },
       checkpoints: async () => [...(await store.checkpoints(db)), ...outside],
       async *nodes() {
-        yield (await store.allNodes(db)).map(({ level, idx, hash }) => ({ level, index: idx, hash }))
+        yield (await store.allNodes(db)).map(({ level, idx, hash }) => ({
+          level,
+          index: idx,
+          hash,
+        }))
       },
     },
   }
@@ -85,7 +91,10 @@ export function readCheckpoints(path: string): Signed[] {
 const batchSize = 1000
 
 /** A line is the canonical body itself, so what is read is what was hashed. Payloads follow the same order. */
-async function* exportedEntries(entries: string, payloads: string): AsyncGenerator<StoredEntry[], void> {
+async function* exportedEntries(
+  entries: string,
+  payloads: string,
+): AsyncGenerator<StoredEntry[], void> {
   const beside = linesOf(payloads)
   let next = await beside.next()
   let batch: StoredEntry[] = []
@@ -97,7 +106,14 @@ async function* exportedEntries(entries: string, payloads: string): AsyncGenerat
     const held = next.done ? undefined : parsedLine<PayloadRow>(next.value)
     const payload = held?.seq === seq ? { salt: held.salt, body: held.body } : undefined
     if (payload) next = await beside.next()
-    batch.push({ seq, at, type, hash: leafHash(body).toString('hex'), body, ...(payload && { payload }) })
+    batch.push({
+      seq,
+      at,
+      type,
+      hash: leafHash(body).toString('hex'),
+      body,
+      ...(payload && { payload }),
+    })
     if (batch.length === batchSize) {
       yield batch
       batch = []

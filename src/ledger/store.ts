@@ -52,7 +52,8 @@ export type LedgerStore = ReturnType<typeof createLedgerStore>
 
 export function createLedgerStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
-  const locked = <Q extends { forUpdate(): Q }>(q: Q) => (dialect === 'postgres' ? q.forUpdate() : q)
+  const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
+    dialect === 'postgres' ? q.forUpdate() : q
   const rawBody = rawBytes(dialect, 'ledger_entry.body')
 
   const head = query(locked(sql.selectFrom('ledger_head').selectAll().where('id', '=', 1)))
@@ -204,7 +205,8 @@ export function createLedgerStore(dialect: Dialect) {
       if (filter.types !== undefined) found = found.where('type', 'in', [...filter.types])
       if (filter.subjectPrefix !== undefined)
         found = found.where(startsWith('subject', filter.subjectPrefix))
-      if (filter.toolPrefix !== undefined) found = found.where(startsWith('tool', filter.toolPrefix))
+      if (filter.toolPrefix !== undefined)
+        found = found.where(startsWith('tool', filter.toolPrefix))
       if (filter.call !== undefined) found = found.where('call', '=', filter.call)
       if (filter.proposal !== undefined) found = found.where('proposal', '=', filter.proposal)
       const ordered = found.orderBy('seq', filter.newestFirst ? 'desc' : 'asc')

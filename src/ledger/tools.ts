@@ -56,17 +56,29 @@ export const ledgerTools = (ledger: Ledger): Tool[] => [
 function timeOf(date: string): number {
   const at = Date.parse(date)
   if (Number.isNaN(at))
-    throw new CoworkError('invalid_input', `date_from is no date: ${JSON.stringify(date.slice(0, 40))}.`, {
-      hint: 'Write it as 2026-02-01 or 2026-02-01T10:30:00Z.',
-    })
+    throw new CoworkError(
+      'invalid_input',
+      `date_from is no date: ${JSON.stringify(date.slice(0, 40))}.`,
+      {
+        hint: 'Write it as 2026-02-01 or 2026-02-01T10:30:00Z.',
+      },
+    )
   return at
 }
 
-function auditEntryOf({ at, type, actor, subject, domain, ids, data }: Entry): z.infer<typeof auditEntry> {
-  const size = data?.['size_bytes']
+function auditEntryOf({
+  at,
+  type,
+  actor,
+  subject,
+  domain,
+  ids,
+  data,
+}: Entry): z.infer<typeof auditEntry> {
+  const { tool, size_bytes: size } = data ?? {}
   return {
     timestamp: rfc3339(at),
-    operation: String(data?.['tool'] ?? type),
+    operation: typeof tool === 'string' ? tool : type,
     ...(subject !== undefined && { path: subject }),
     ...(domain !== undefined && { domain }),
     ...(ids?.grant !== undefined && { grant_id: ids.grant }),

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { HttpBindings } from '@hono/node-server'
 import type { Caller } from '#base/caller.ts'
-import { CoworkError } from '#base/errors.ts'
+import type { CoworkError } from '#base/errors.ts'
 import type { Identity } from '#identity'
 
 export type Env = { Bindings: HttpBindings; Variables: { caller: Caller } }
@@ -32,7 +32,11 @@ export function checkHost({ port, allowedHosts }: GuardOptions): MiddlewareHandl
 export function checkOrigin({ port, allowedOrigins }: GuardOptions): MiddlewareHandler<Env> {
   return async function origin(c, next) {
     const from = c.req.header('origin')
-    if (from !== undefined && from !== `http://localhost:${port()}` && !allowedOrigins.includes(from))
+    if (
+      from !== undefined &&
+      from !== `http://localhost:${port()}` &&
+      !allowedOrigins.includes(from)
+    )
       return refuse(c, 403, {
         code: 'origin_refused',
         message: `Pages from ${JSON.stringify(from.slice(0, 100))} may not talk to this server.`,
@@ -59,7 +63,8 @@ export function bearerOf(c: Context<Env>): string | undefined {
   return scheme?.toLowerCase() === 'bearer' && token ? token : undefined
 }
 
-export const addressOf = (c: Context<Env>): string => c.env.incoming.socket.remoteAddress ?? 'unknown'
+export const addressOf = (c: Context<Env>): string =>
+  c.env.incoming.socket.remoteAddress ?? 'unknown'
 
 /** `/api/*` always needs a token, on loopback too: a page on another local port can reach it. */
 export function identifyCaller(identity: Identity): MiddlewareHandler<Env> {
@@ -69,7 +74,11 @@ export function identifyCaller(identity: Identity): MiddlewareHandler<Env> {
       door: 'api',
       address: addressOf(c),
       ...(bearer && { bearer }),
-      client: { name: c.req.header('user-agent')?.slice(0, 100) ?? 'unknown', version: '', transport: 'http' },
+      client: {
+        name: c.req.header('user-agent')?.slice(0, 100) ?? 'unknown',
+        version: '',
+        transport: 'http',
+      },
     })
     c.set('caller', caller)
     await next()

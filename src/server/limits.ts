@@ -30,7 +30,8 @@ export async function readJson(request: Request, mostBytes: number): Promise<unk
   const length = request.headers.get('content-length')
   if (length !== null && Number(length) > mostBytes) throw tooLarge()
   // A body of stated length has exactly that length by the time it gets here; only the others are counted.
-  const text = length === null ? await readCounted(request, mostBytes, tooLarge) : await request.text()
+  const text =
+    length === null ? await readCounted(request, mostBytes, tooLarge) : await request.text()
   try {
     return JSON.parse(text)
   } catch (cause) {

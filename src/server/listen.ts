@@ -118,16 +118,18 @@ export async function listenSocket(
     open.add(socket)
     socket.on('close', () => open.delete(socket))
     socket.on('error', (error) => log.debug('a stdio connection broke', { error: error.message }))
-    readHello(socket).then(
-      (hello) => mcp.serve(socket, hello),
-      (error: unknown) => {
-        log.warn('a stdio connection was refused', { error: messageOf(error) })
+    readHello(socket)
+      .then(
+        (hello) => mcp.serve(socket, hello),
+        (error: unknown) => {
+          log.warn('a stdio connection was refused', { error: messageOf(error) })
+          socket.destroy()
+        },
+      )
+      .catch((error: unknown) => {
+        log.error('a stdio connection failed', { error: messageOf(error) })
         socket.destroy()
-      },
-    ).catch((error: unknown) => {
-      log.error('a stdio connection failed', { error: messageOf(error) })
-      socket.destroy()
-    })
+      })
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -2,7 +2,9 @@
 import { inputRequired, ProtocolError, ResourceNotFoundError } from '@modelcontextprotocol/server'
 import type { GetPromptResult, Server } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import type { McpFeature } from '../../src/server/mcp/server.ts'
+import type { Tool } from '#base/tool.ts'
+import type { Announce, McpFeature } from '../../src/server/mcp/server.ts'
+import { rawTool, text } from './tool.ts'
 import { png } from './tools.ts'
 
 const contents: Record<
@@ -124,5 +126,27 @@ const completions: McpFeature = {
 
 /** The SDK serves logging by itself once it is declared. */
 const logging: McpFeature = { capabilities: { logging: {} }, attach: () => undefined }
+
+/** The lists never change; the suite only wants to hear that they did. */
+export function createTriggers(): { feature: McpFeature; tools: Tool[] } {
+  let announce: Announce | undefined
+  return {
+    feature: {
+      capabilities: {},
+      start: (given) => void (announce = given),
+      attach: () => undefined,
+    },
+    tools: [
+      rawTool('test_trigger_tool_change', () => {
+        announce?.toolsChanged()
+        return text('Told.')
+      }),
+      rawTool('test_trigger_prompt_change', () => {
+        announce?.promptsChanged()
+        return text('Told.')
+      }),
+    ],
+  }
+}
 
 export const suiteFeatures: McpFeature[] = [resources, promptFeature, completions, logging]

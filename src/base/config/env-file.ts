@@ -52,7 +52,10 @@ export function parseEnvFile(path: string, text: string): Record<string, string>
 }
 
 function valueOf(rest: string): string | undefined {
-  if (!/^['"]/.test(rest)) return rest.startsWith('#') ? '' : rest.replace(/[ \t]+#.*$/, '')
+  if (!/^['"]/.test(rest)) {
+    const note = ` ${rest}`.search(/[ \t]#/)
+    return note < 0 ? rest : rest.slice(0, note).trimEnd()
+  }
   const [whole, single, double = ''] = quoted.exec(rest) ?? []
   if (whole === undefined) return undefined
   return single ?? double.replaceAll(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter)

@@ -25,7 +25,7 @@ type Issue = z.core.$ZodIssue
 function explain(issue: Issue, above: ConfigPath, input: unknown): Finding[] {
   const path = [...above, ...issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))]
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key))
-  if (issue.code === 'invalid_union' && issue.message === '') {
+  if (issue.code === 'invalid_union') {
     const branch = closestBranch(issue.errors)
     if (branch) return branch.flatMap((inner) => explain(inner, path, input))
   }
@@ -60,7 +60,7 @@ function unknownKey(path: ConfigPath, key: string): Finding {
 /** A union such as `grants` fails in every branch; the one of the right type says what is really wrong. */
 function closestBranch(branches: readonly Issue[][]): Issue[] | undefined {
   const fits = branches.filter(
-    (issues) => !issues.some((it) => it.code === 'invalid_type' && it.path.length === 0),
+    (issues) => !issues.some((it) => it.path.length === 0 && it.code.startsWith('invalid')),
   )
   return fits.toSorted((a, b) => a.length - b.length)[0]
 }

@@ -63,7 +63,10 @@ const durationExpected = 'a duration such as 500ms, 30s, 10m, 1h or 7d (a bare n
 
 /** Written `10m`, read as milliseconds. */
 export const duration = z
-  .union([z.number(durationExpected).min(0, durationExpected), text(durationExpected, durationForm)], durationExpected)
+  .union(
+    [z.number(durationExpected).min(0, durationExpected), text(durationExpected, durationForm)],
+    durationExpected,
+  )
   .transform((value) => {
     const [, count, unit = 's'] = durationForm.exec(String(value)) ?? []
     return Math.round(Number(count ?? value) * (unitMilliseconds[unit] ?? 1000))

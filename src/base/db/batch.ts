@@ -98,8 +98,7 @@ export function createBatches<P extends object>(
         const value = await guard.run(job.body)
         entries.push(...own)
         answers.push(() => job.resolve(value))
-        if (!alone)
-          await connection.control(last ? 'RELEASE body' : 'RELEASE body; SAVEPOINT body')
+        if (!alone) await connection.control(last ? 'RELEASE body' : 'RELEASE body; SAVEPOINT body')
       } catch (error) {
         if (connection.mayRetry(error) || connection.isBroken()) throw error
         answers.push(() => job.reject(error))
@@ -107,9 +106,7 @@ export function createBatches<P extends object>(
           await connection.control('ROLLBACK')
           return { answers, appended: false }
         }
-        await connection.control(
-          `ROLLBACK TO body; RELEASE body${last ? '' : '; SAVEPOINT body'}`,
-        )
+        await connection.control(`ROLLBACK TO body; RELEASE body${last ? '' : '; SAVEPOINT body'}`)
       }
     }
     if (entries.length > 0) await sealer.seal(asTx(connection), entries)

@@ -3,7 +3,7 @@ export async function* pages<R extends { seq: number }>(
   page: (after: number, limit: number) => Promise<R[]>,
   size = 1000,
 ): AsyncGenerator<R[], void> {
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const rows = await page(after, size)
     const last = rows.at(-1)
     if (!last) return

@@ -45,7 +45,11 @@ test('SV7 a restart of PostgreSQL is survived without a restart of the daemon', 
     const insert = { sql: 'INSERT INTO t VALUES (1)', parameters: [] }
     // The write finds a dead connection before anything is committed, so it is tried on a new one.
     expect(await db.transact((tx) => tx.run(insert))).toBe(1)
-    const other = await openPostgres({ url: `${server.url}/restarted`, sealer: quiet, log: silentLog })
+    const other = await openPostgres({
+      url: `${server.url}/restarted`,
+      sealer: quiet,
+      log: silentLog,
+    })
     let told = 0
     db.onGrowth(() => told++)
     await other.transact(async (tx) => tx.append({ type: 'a.b', actor: systemActor }))

@@ -28,7 +28,9 @@ export async function openPostgres<P extends object>({
   const settings = { connectionString: url, types: { getTypeParser }, application_name: 'cowork' }
   const reading = new pg.Pool({ ...settings, max: 4 })
   // Without a listener an idle connection that dies would end the process.
-  reading.on('error', (error) => log.warn('a reading connection was lost', { error: error.message }))
+  reading.on('error', (error) =>
+    log.warn('a reading connection was lost', { error: error.message }),
+  )
   const growth = createGrowth()
   const writer = createWriter(settings)
   const batches = createBatches(writer.connect, sealer, growth.grown)
@@ -67,14 +69,15 @@ export async function readPostgres(url: string): Promise<Snapshot> {
   return {
     dialect: 'postgres',
     all: async <R>(query: Query<R>) => (await client.query(named(query))).rows as R[],
-    first: async <R>(query: Query<R>) => (await client.query(named(query))).rows[0] as R | undefined,
+    first: async <R>(query: Query<R>) =>
+      (await client.query(named(query))).rows[0] as R | undefined,
     close: () => client.end(),
   }
 }
 
 /** int8 as a number: sequence numbers and milliseconds are far below 2^53. */
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')
+  oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)
 
 /** A prepared statement per text; names are short digests, so equal texts share one. */
 const names = new Map<string, string>()

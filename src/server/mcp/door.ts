@@ -206,11 +206,11 @@ export function createMcpDoor(deps: McpDoorDeps) {
     for (const { stream } of connections) stream.end()
   }
 
+  for (const feature of deps.features ?? []) feature.start?.({ toolsChanged, promptsChanged })
   return {
     fetch,
     serve: serveStdioConnection,
     toolsChanged,
-    promptsChanged,
     sessionCount: sessions.size,
     close,
   }

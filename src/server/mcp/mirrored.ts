@@ -12,10 +12,9 @@ const found = new WeakMap<object, readonly Mirrored[]>()
 export function checkMirrored(tool: Tool, args: unknown, headers: Headers): void {
   for (const { path, header } of mirroredOf(wireOf(tool).inputSchema)) {
     const value = path.reduce(fieldOf, args)
-    if (value === undefined || value === null || typeof value === 'object') continue
+    if (!isPrimitive(value)) continue
     const sent = decoded(headers.get(header))
-    const isSame =
-      typeof value === 'number' ? sent && Number(sent) === value : sent === String(value)
+    const isSame = typeof value === 'number' ? sent && Number(sent) === value : sent === `${value}`
     if (!isSame)
       throw new CoworkError(
         'header_mismatch',
@@ -48,6 +47,9 @@ const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null
     ? Object.getOwnPropertyDescriptor(value, name)?.value
     : undefined
+
+const isPrimitive = (value: unknown): value is string | number | boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value)
 
 /** `=?base64?…?=` carries what a header cannot; only its canonical spelling is taken. */
 function decoded(value: string | null): string | undefined {

@@ -52,8 +52,13 @@ export type Link = {
 export type McpFeature = {
   readonly capabilities: ServerCapabilities
   readonly cacheHints?: NonNullable<ServerOptions['cacheHints']>
+  /** Called once, before any client comes. */
+  start?(announce: Announce): void
   attach(server: Server, viewer: Viewer): void
 }
+
+/** Tells every client that listens. */
+export type Announce = { toolsChanged(): void; promptsChanged(): void }
 
 export type Viewer = { caller(context: ServerContext): Promise<Caller> }
 

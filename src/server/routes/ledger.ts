@@ -27,9 +27,13 @@ export function ledgerRoutes({ ledger }: HttpDeps): Hono<Env> {
   routes.get('/', async (c) => {
     const asked = pageQuery.safeParse(c.req.query())
     if (!asked.success)
-      throw new CoworkError('invalid_input', `The query is not understood: ${z.prettifyError(asked.error)}`, {
-        hint: 'It takes after, limit (up to 1000), newest, payloads, type and actor.',
-      })
+      throw new CoworkError(
+        'invalid_input',
+        `The query is not understood: ${z.prettifyError(asked.error)}`,
+        {
+          hint: 'It takes after, limit (up to 1000), newest, payloads, type and actor.',
+        },
+      )
     const { newest, type, payloads, ...page } = asked.data
     const entries = await ledger.find({
       ...page,

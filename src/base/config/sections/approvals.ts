@@ -43,7 +43,7 @@ const channel = z.discriminatedUnion('type', [
     ...channelBase,
     type: z.literal('webhook').describe('Signed POST (Standard Webhooks).'),
     url: httpUrl.describe('Where to post.'),
-    secret: secret.describe('Signing secret, whsec_…'),
+    secret: secret.describe('Signing secret, as whsec_ and base64.'),
   }),
   z.strictObject({
     ...channelBase,

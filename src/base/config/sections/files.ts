@@ -64,7 +64,7 @@ const grantsObject = z.strictObject({
 })
 
 export const grants = z
-  .union([z.array(grant), grantsObject])
+  .union([z.array(grant), grantsObject], 'a list or a mapping of keys')
   .transform((given) => {
     const it = Array.isArray(given) ? grantsObject.parse({ entries: [] }) : given
     const entries = Array.isArray(given) ? given : given.entries

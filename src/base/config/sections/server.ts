@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import {
-  duration,
   httpUrl,
   isPostgresUrl,
   isReference,
@@ -142,23 +141,10 @@ export const storage = z
 
 export const ledger = z
   .strictObject({
-    origin: text('a name without spaces or plus signs', /^[^\s+]+$/)
-      .default('cowork.local/ledger')
-      .describe('Name of this log in its signed checkpoints. Default cowork.local/ledger.'),
     key_path: path
       .default('ledger.key')
       .describe(
         'Private key that signs checkpoints, made on first run with mode 0600. Default ledger.key in the state directory.',
-      ),
-    checkpoint_interval: duration
-      .prefault('1s')
-      .describe(
-        'Longest time between an entry and the signed checkpoint that covers it. Default 1s.',
-      ),
-    checkpoint_entries: whole(1, 65_536)
-      .default(256)
-      .describe(
-        'Entries after which a checkpoint is signed without waiting for the interval. Default 256.',
       ),
     checkpoint_copies: path
       .default('checkpoints')

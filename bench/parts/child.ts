@@ -1,0 +1,40 @@
+// A program of ours in a process of its own that answers one question at a time.
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { basename } from 'node:path'
+
+export type Child = {
+  readonly pid: number
+  ask<A>(question: unknown): Promise<A>
+  end(): Promise<void>
+}
+
+/** Ready when the program has sent its first message. */
+export async function startChild(file: string, args: readonly string[] = []): Promise<Child> {
+  const process = fork(file, args)
+  await nextMessage(process, file)
+  return {
+    pid: process.pid ?? 0,
+    async ask<A>(question: unknown) {
+      process.send(question as object)
+      return (await nextMessage(process, file)) as A
+    },
+    async end() {
+      if (process.exitCode !== null || process.signalCode !== null) return
+      process.disconnect()
+      await once(process, 'exit')
+    },
+  }
+}
+
+function nextMessage(process: ChildProcess, file: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const ended = () => reject(new Error(`${basename(file)} ended before it answered`))
+    process.once('exit', ended)
+    process.once('message', (message) => {
+      process.off('exit', ended)
+      resolve(message)
+    })
+  })
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { CoworkError } from '#base/errors.ts'
+import { parseEnvFile, readEnvFiles } from './env-file.ts'
+import { refusalOf, tempHome } from './fixture.ts'
+
+test('I8 an env file holds names and values, with comments, quotes and export', () => {
+  const text = `# secrets
+export A=one
+B = two words   # and a note
+C='single # kept "as is" \\n'
+D="line\\nbreak and \\"quotes\\""   # note
+E=
+F=op://AI/KEY/credential
+G=#only a note
+H=a#b
+`
+  expect(parseEnvFile('.env', text)).toEqual({
+    A: 'one',
+    B: 'two words',
+    C: 'single # kept "as is" \\n',
+    D: 'line\nbreak and "quotes"',
+    E: '',
+    F: 'op://AI/KEY/credential',
+    G: '',
+    H: 'a#b',
+  })
+})
+
+test('I8 env files may repeat, and the later one wins', () => {
+  const { home } = tempHome({ '.env': 'A=1\nB=1\r\n', '.env.secret': 'B=2\n' })
+  expect(readEnvFiles([join(home, '.env'), join(home, '.env.secret')])).toEqual({ A: '1', B: '2' })
+  expect(refusalOf(() => readEnvFiles([join(home, 'none')]))).toMatchObject({
+    code: 'env_file_unreadable',
+  })
+})
+
+test.each(['just words', '1A=x', 'A B=x', 'A="open', "A='open", 'A="x" y'])(
+  'I8 the line %s is refused by its number and not repeated',
+  (line) => {
+    const error = refusalOf(() => parseEnvFile('.env', `OK=1\n${line}\n`))
+    expect(error.code).toBe('env_file_invalid')
+    expect(error.message).toMatch(/^\.env:2: expected NAME=value/)
+    expect(error.message).not.toContain(line)
+  },
+)
+
+test('I8 whatever an env file holds, it gives texts or is refused', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      try {
+        for (const value of Object.values(parseEnvFile('x', text)))
+          expect(value).toBeTypeOf('string')
+      } catch (error) {
+        expect(error).toBeInstanceOf(CoworkError)
+      }
+    }),
+  )
+})
+
+test('I8 any value survives single quotes', () => {
+  fc.assert(
+    fc.property(
+      fc.string().filter((text) => !/['\r\n]/.test(text)),
+      (value) => {
+        expect(parseEnvFile('x', `A='${value}'`)).toEqual({ A: value })
+      },
+    ),
+  )
+})

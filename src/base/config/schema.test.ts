@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import { loadYaml, problemsOf } from './fixture.ts'
+import { configJsonSchema, configSchema } from './schema.ts'
+
+type Node = {
+  description?: string
+  properties?: Record<string, Node>
+  items?: Node
+  anyOf?: Node[]
+  oneOf?: Node[]
+  additionalProperties?: boolean | Node
+}
+
+/** Every key of the published schema with its node. */
+function keys(node: Node, path = ''): [string, Node][] {
+  const inner = [...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.items ? [node.items] : [])]
+  return [
+    ...inner.flatMap((it) => keys(it, path)),
+    ...Object.entries(node.properties ?? {}).flatMap(([key, it]): [string, Node][] => [
+      [`${path}.${key}`, it],
+      ...keys(it, `${path}.${key}`),
+    ]),
+  ]
+}
+
+test('SV5 the schema is published as JSON Schema 2020-12 and is the manual: every key is described', () => {
+  const schema = configJsonSchema()
+  expect(schema).toMatchObject({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'cowork.yaml',
+    additionalProperties: false,
+  })
+  const all = keys(schema)
+  expect(all.length).toBeGreaterThan(150)
+  expect(all.filter(([, node]) => !node.description?.endsWith('.')).map(([path]) => path)).toEqual(
+    [],
+  )
+})
+
+test('SV5 the published schema names the sections of the rule and closes every mapping', () => {
+  const schema: Node = configJsonSchema()
+  expect(Object.keys(schema.properties ?? {}).toSorted()).toEqual(
+    'agents approvals audit authority cleanup feedback grants handoff jobs ledger mappings notify policies reasoning_schemas security sentry server storage trash trust versions work workspace'.split(
+      ' ',
+    ),
+  )
+  const open = keys(schema).filter(
+    ([, node]) => node.properties && node.additionalProperties !== false,
+  )
+  expect(open.map(([path]) => path)).toEqual([])
+})
+
+test('SV5 two calls give the same schema, so it can be checked for drift', () => {
+  expect(configJsonSchema()).toEqual(configJsonSchema())
+})
+
+test('SV20 the default bind is loopback on 8765, and going further is off unless asked for', () => {
+  const { server } = configSchema.parse({})
+  expect(server).toMatchObject({ host: 'localhost', port: 8765, insecure_bind: false })
+  expect(server.tls).toBeUndefined()
+})
+
+test('SV25 the limits are those of the rule', () => {
+  expect(configSchema.parse({}).server.limits).toEqual({
+    body_bytes: 4 * 1024 * 1024,
+    file_body_bytes: 72 * 1024 * 1024,
+    header_bytes: 16 * 1024,
+    body_seconds: 30,
+    calls_in_flight: 64,
+    sessions: 256,
+    session_idle_minutes: 30,
+  })
+})
+
+test('I10 the environment markers of agents are a list that can be changed', () => {
+  expect(configSchema.parse({}).server.agent_markers).toEqual([
+    'CLAUDECODE',
+    'CODEX_*',
+    'CURSOR_AGENT',
+    'GEMINI_CLI',
+  ])
+  expect(loadYaml('server: {agent_markers: [MY_AGENT]}').config.server.agent_markers).toEqual([
+    'MY_AGENT',
+  ])
+})
+
+test('SV7 storage.url moves the control plane to PostgreSQL, and a driver that disagrees is refused', () => {
+  expect(loadYaml('storage: {url: postgres://db/x}').config.storage.url).toBe('postgres://db/x')
+  expect(problemsOf('storage: {driver: postgres}')).toEqual([
+    '1:19 storage.driver is postgres, so storage.url must say where the database is',
+  ])
+  expect(problemsOf('storage: {driver: sqlite, url: env:DB}')[0]).toContain('keep one of the two')
+})
+
+test('I4 an agent without any token, or with a hash that is none, is refused', () => {
+  expect(problemsOf('agents:\n  - id: a\n')[0]).toMatch(
+    /^2:5 agents\[0] needs a token or a token_hash/,
+  )
+  expect(problemsOf('agents: [{id: a, token_hash: abc}]')[0]).toContain('64 hexadecimal digits')
+  const { config } = loadYaml(`agents: [{id: a, token_hash: ${'AB'.repeat(32)}}]`)
+  expect(config.agents[0]?.token_hash).toBe('ab'.repeat(32))
+})
+
+test.each([
+  ['90', 90_000],
+  ['2.5', 2500],
+  ['500ms', 500],
+  ['30s', 30_000],
+  ['10m', 600_000],
+  ['1h', 3_600_000],
+  ['7 d', 604_800_000],
+  ['2w', 1_209_600_000],
+])('P7 approvals.ttl: %s is %d milliseconds', (written, milliseconds) => {
+  expect(loadYaml(`approvals: {ttl: ${written}}`).config.approvals.ttl).toBe(milliseconds)
+})
+
+test('A10 a notification channel takes the keys of its kind only, and rules name channels that exist', () => {
+  const channel = '{id: hook, type: webhook, url: https://x.example/in, secret: env:HOOK}'
+  const { config } = loadYaml(
+    `notify: {channels: [${channel}], rules: [{channels: [hook], escalate_after: 5m}]}`,
+  )
+  expect(config.notify.rules[0]?.escalate_after).toBe(300_000)
+  expect(problemsOf(`notify: {channels: [${channel}], rules: [{channels: [hok]}]}`)[0]).toContain(
+    'names channel "hok"',
+  )
+  expect(problemsOf('notify: {channels: [{id: a, type: desktop, topic: x}]}')[0]).toContain(
+    'unknown key',
+  )
+})
+
+test('F1 the workspace structure stays inside the workspace', () => {
+  for (const folder of ['/etc', '../up', 'a/../../b', '~/x'])
+    expect(problemsOf(`workspace: {structure: ["${folder}"]}`)[0]).toContain(
+      'a folder inside the workspace',
+    )
+  expect(loadYaml('workspace: {structure: [a..b, c/..d]}').config.workspace.structure).toHaveLength(
+    2,
+  )
+})
+
+test('M2 the act threshold may not lie below the suggest threshold', () => {
+  expect(problemsOf('authority: {thresholds: {suggest: 0.9}}')[0]).toContain('must not be below')
+})

@@ -1,0 +1,40 @@
+import { parseArgs } from 'node:util'
+import type { ExitCode } from './exit.ts'
+
+// A reader such as `head` that has seen enough is no fault of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
+
+process.exitCode = await main(process.argv.slice(2))
+
+/** A client waits for the bridge at every start: it must not load the whole command line first (N13). */
+async function main(args: readonly string[]): Promise<ExitCode> {
+  const bridge = bridgeOptions(args[0] === undefined && isStdio() ? ['mcp'] : args)
+  if (bridge) return (await import('./mcp.ts')).run(bridge)
+  return (await import('./program.ts')).run(args)
+}
+
+function isStdio(): boolean {
+  return process.env['TRANSPORT']?.toLowerCase() === 'stdio'
+}
+
+/** What `cowork mcp` was given; nothing when this is another command, or asks for help. */
+function bridgeOptions([command, ...args]: readonly string[]) {
+  if (command !== 'mcp') return undefined
+  try {
+    const { values } = parseArgs({
+      args,
+      options: {
+        agent: { type: 'string' },
+        state: { type: 'string' },
+        config: { type: 'string' },
+        'env-file': { type: 'string', multiple: true },
+      },
+    })
+    return { ...values, envFile: values['env-file'] }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,48 @@
+// SV16: the official suite against the whole system, guards included. Nothing is expected to fail.
+import { execFile } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { startTestApp } from '../app.ts'
+import { createFixture } from './fixture.ts'
+
+const suite = join(
+  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')),
+  'dist/index.js',
+)
+
+/** The summary of a run: one line a scenario, as in `✓ ping: 2 passed, 0 failed`. */
+async function summaryOf(...args: string[]): Promise<{ scenarios: string[]; total: string }> {
+  const app = await startTestApp({}, { fixture: createFixture() })
+  try {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [suite, 'server', '--url', app.mcpUrl, ...args],
+      { cwd: tmpdir(), maxBuffer: 64 * 1024 * 1024 },
+    ).catch((error: { stdout: string }) => error)
+    const lines = stdout.slice(stdout.indexOf('=== SUMMARY ===')).split('\n')
+    return {
+      scenarios: lines.filter((line) => /^[✓✗] .*: \d+ passed/.test(line)),
+      total: lines.find((line) => line.startsWith('Total:')) ?? stdout.slice(-2000),
+    }
+  } finally {
+    await app.close()
+  }
+}
+
+test.concurrent.each([
+  ['2026-07-28', ['--requirements', '2026-07-28'], 50],
+  ['2025-11-25', ['--requirements', '2025-11-25'], 33],
+  ['every scenario there is', ['--suite', 'all'], 65],
+] as const)(
+  'SV16 the official suite passes: %s',
+  async (_, args, count) => {
+    const { scenarios, total } = await summaryOf(...args)
+    expect(scenarios.filter((line) => line.startsWith('✗'))).toEqual([])
+    expect(scenarios).toHaveLength(count)
+    expect(total).toMatch(/^Total: \d{2,} passed, 0 failed$/)
+  },
+  120_000,
+)
