@@ -10,6 +10,8 @@ type Tables = {
   bench_proposal: { id: string; agent: string; at: number; change: string }
 }
 
+export const sharedCounter = 'shared'
+
 const domain = 'crm.deals'
 const change = JSON.stringify({ deal_stage: 'closed_won', amount: 1200 })
 

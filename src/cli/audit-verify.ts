@@ -25,7 +25,9 @@ export async function verify(
   const onProgress = (entries: number) => progress.show(`${entries} entries checked…`)
   const result = await verifyLedger(ledger.source, vkey, { deep, onProgress }).finally(progress.end)
   const { firstBad, ...rest } = result
-  out.data({ ...rest, ...(firstBad && { first_bad: firstBad }), vkey }, () => report(result, vkey, out.style))
+  out.data({ ...rest, ...(firstBad && { first_bad: firstBad }), vkey }, () =>
+    report(result, vkey, out.style),
+  )
   return result.ok ? exitCode.ok : exitCode.failed
 }
 

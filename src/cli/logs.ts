@@ -23,11 +23,12 @@ export async function logs({ paths, out }: Context, { lines, follow = false }: L
       hint: 'It is written by `cowork up`.',
     })
   const show = (line: string) => out.line(out.json ? asObject(line) : readable(line))
-  const content = readFileSync(paths.log)
+  const file = openSync(paths.log, 'r')
+  const content = readFileSync(file)
   const end = content.lastIndexOf(10) + 1
   const whole = content.toString('utf8', 0, end).split('\n').slice(0, -1)
   for (const line of lines === 0 ? [] : whole.slice(-lines)) show(line)
-  if (follow) for await (const line of linesAfter(paths.log, end)) show(line)
+  if (follow) for await (const line of linesAfter(paths.log, file, end)) show(line)
 }
 
 /** One JSON object of the log as a person reads it; whatever else a crash left there as it is. */
@@ -61,8 +62,12 @@ function parsed(line: string): Record<string, unknown> | undefined {
 }
 
 /** Goes on in the next file when the log is rotated, after the rest of this one. */
-async function* linesAfter(path: string, from: number): AsyncGenerator<string, never> {
-  let file = openSync(path, 'r')
+export async function* linesAfter(
+  path: string,
+  opened: number,
+  from: number,
+): AsyncGenerator<string, void> {
+  let file = opened
   let position = from
   let rest = Buffer.alloc(0)
   const chunk = Buffer.alloc(64 * 1024)

@@ -1,9 +1,7 @@
 import { once } from 'node:events'
 import { createLog } from '#base/log.ts'
-import type { Log } from '#base/log.ts'
 import { ensureState } from '#base/state.ts'
 import { startApp } from '../app.ts'
-import type { App } from '../app.ts'
 import type { Context } from './context.ts'
 import { runningDaemon, startDetached } from './daemon.ts'
 import type { Handover, Report } from './daemon.ts'
@@ -29,6 +27,7 @@ const flagsOf = ({ port }: Pick<UpOptions, 'port'>) => [
 
 export async function up(context: Context, options: UpOptions): Promise<ExitCode> {
   if (options.detach) return upDetached(context, options)
+  if (!options.detached) return serve(context, options)
   try {
     return await serve(context, options)
   } catch (error) {
@@ -77,6 +76,7 @@ const described = (daemon: ReturnType<typeof runningDaemon>) =>
 
 async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
   const { paths, out } = context
+  const ending = firstSignal()
   const handed = options.detached ? await received() : {}
   const settings = await loadSettings(context, { flags: flagsOf(options), forUp: true, handed })
   const { config, env, secrets } = settings
@@ -99,15 +99,17 @@ async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
       agentId: env['AGENT_ID'],
     },
   })
+  const { banner } = app
+  if (options.detached) await report({ ready: banner })
+  else out.data({ running: true, ...described(runningDaemon(paths)), banner }, () => banner)
   log.info('cowork serves', { pid: process.pid, mcp: app.mcpUrl, state: paths.dir })
-  const ended = untilEnded(app, log)
-  if (!options.detached)
-    out.data(
-      { running: true, ...described(runningDaemon(paths)), banner: app.banner },
-      () => app.banner,
-    )
-  await report({ ready: app.banner })
-  return ended
+  log.info('cowork ends', { signal: await ending })
+  setTimeout(() => {
+    log.error(`some part of cowork did not end within ${endWithin / 1000} seconds`)
+    process.exit(exitCode.failed)
+  }, endWithin).unref()
+  await app.close()
+  return exitCode.ok
 }
 
 /** Everything is in the file; a foreground daemon shows it on its terminal too. */
@@ -122,28 +124,24 @@ function logWriter(path: string, detached: boolean): (line: string) => void {
 
 const endWithin = 20_000
 
-/** The first signal finishes what runs, the second one does not wait for it. */
-function untilEnded(app: App, log: Log): Promise<ExitCode> {
-  return new Promise((resolve, reject) => {
-    let isEnding = false
+/** The first signal, also one that comes during the start, ends us in order; a second Ctrl-C does not wait for that. */
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let came = false
     const end = (signal: NodeJS.Signals) => {
-      if (isEnding) return signal === 'SIGINT' ? process.exit(exitCode.interrupted) : undefined
-      isEnding = true
-      log.info('cowork ends', { signal })
-      setTimeout(() => {
-        log.error(`parts of cowork did not end within ${endWithin / 1000} seconds`)
-        process.exit(exitCode.failed)
-      }, endWithin).unref()
-      app.close().then(() => resolve(exitCode.ok), reject)
+      if (came && signal === 'SIGINT') process.exit(exitCode.interrupted)
+      came = true
+      resolve(signal)
     }
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
   })
 }
 
-/** What the terminal that started us has resolved; nothing when a bridge did, which has no terminal. */
+/** What whoever started us has resolved already. */
 async function received(): Promise<Handover> {
-  if (!process.send) return {}
-  const [handover] = (await once(process, 'message')) as [Handover]
+  if (!process.connected) return {}
+  const gone = once(process, 'disconnect').then((): [Handover] => [{}])
+  const [handover] = await Promise.race([once(process, 'message') as Promise<[Handover]>, gone])
   return handover
 }
 

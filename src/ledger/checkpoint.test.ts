@@ -9,7 +9,6 @@ import {
   openNote,
   parseVkey,
   signCheckpoint,
-  vkeyOf,
 } from './checkpoint.ts'
 
 const { key, pem } = createKey()
@@ -33,7 +32,7 @@ test('L5 a note signed by the reference implementation opens, and a changed one 
 })
 
 test('L5 a checkpoint opens to what was signed, with the public key alone', () => {
-  expect(openCheckpoint(note, vkeyOf(key))).toEqual({ origin: key.name, size: 1_000_000, root })
+  expect(openCheckpoint(note, key.vkey)).toEqual({ origin: key.name, size: 1_000_000, root })
   expect(note.split('\n').slice(0, 4)).toEqual([key.name, '1000000', root.toString('base64'), ''])
 })
 

@@ -41,8 +41,6 @@ export function loadKey(pem: string, name?: string): Key {
   }
 }
 
-export const vkeyOf = (key: Key): string => key.vkey
-
 export function parseVkey(text: string): Vkey {
   // The base64 part may hold plus signs too: only the first two separate.
   const [, name = '', keyId = '', data = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? []

@@ -164,6 +164,8 @@ test('L3 64 levels and 256 KiB are the limits', () => {
   expect(redact('x'.repeat(250_000))).toHaveLength(250_000)
   expect(() => redact('x'.repeat(262_145))).toThrow('larger than 256 KiB')
   expect(() => redact(Array.from({ length: 40_000 }, (_, i) => i))).toThrow('larger than 256 KiB')
+  // The marks count too, or what was recorded once could not be recorded again.
+  expect(() => redact('token=a '.repeat(32_000))).toThrow('larger than 256 KiB')
   const laughs = Array.from({ length: 30 }).reduce((inner) => [inner, inner, inner], 'ha')
   expect(() => redact(laughs)).toThrow('larger than 256 KiB')
 })
@@ -172,6 +174,12 @@ test('L3 no name is lost: not the prototype, and not one hidden behind another',
   const copy = redact(JSON.parse('{"__proto__": {"token": "x", "a": 1}}'))
   expect(canonicalJson(copy)).toBe('{"__proto__":{"a":1,"token":"[redacted]"}}')
   expect(() => redact({ [`${agentToken}`]: 1, '[redacted]': 2 })).toThrow('names are one')
+})
+
+test('L3 what cleaning uncovers is judged again', () => {
+  const own = createRedactor({ secrets: ['halved\ud83d'], patterns: ['foo'] })
+  expect(own({ footoken: 'x' })).toEqual({ '[redacted]token': '[redacted]' })
+  expect(own('halved\u{1f600}')).toBe('[redacted]\ufffd')
 })
 
 test('L3 the value that was given is left alone', () => {

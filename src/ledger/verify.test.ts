@@ -335,6 +335,20 @@ test('L7 garbage in every place of a store is reported, not thrown', async () =>
   )
 })
 
+test('L7 one change is told once, not again by every neighbour and checkpoint', async () => {
+  const ledger = kept(notes(30), [10, 20, 30])
+  edit(ledger, 12, { body: '{}' })
+  expect((await verified(ledger)).problems).toEqual([
+    { seq: 13, why: 'its bytes do not give its hash' },
+  ])
+})
+
+test('L7 a seq that is no number is named by its place', async () => {
+  const ledger = kept(notes(5), [5])
+  edit(ledger, 2, { seq: Number.NaN })
+  expect((await verified(ledger)).firstBad).toEqual({ seq: 3, why: 'its seq is NaN' })
+})
+
 test('L7 many problems are cut to the first twenty by seq', async () => {
   const ledger = kept(notes(60), [60])
   ledger.entries.forEach((_, at) => at >= 5 && edit(ledger, at, { hash: 'gone' }))

@@ -56,8 +56,8 @@ export type VerifyOptions = {
 }
 
 /**
- * L6, L7: with the public key alone. Measured: 6 µs of CPU per entry, 8 with payloads, 60 µs per checkpoint;
- * memory stays flat.
+ * L6, L7: with the public key alone. Measured over 1,000,000 entries of 490 bytes: 7.5 s of CPU (hashing and
+ * JSON.parse are two thirds), 8.5 µs each with payloads, 24 when deep; memory stays flat.
  */
 export async function verifyLedger(
   source: LedgerSource,
@@ -99,10 +99,20 @@ export async function verifyLedger(
   const longest = checkpoints.at(-1)?.size ?? 0
   if (longest > size)
     problems.add(size + 1, `missing up to entry ${longest}, which a signed checkpoint covers`)
-  if (source.head)
-    checkHead(source.head, size, chain.lastHash(), encodeFrontier(frontier), problems)
   // Once an entry is wrong, so are all later roots: they would say nothing new.
   const intact = chain.firstFault() === Infinity
+  const { head } = source
+  if (head && head.size !== size)
+    problems.add(
+      Math.min(head.size, size) + 1,
+      `the head of the ledger says that ${head.size} entries were written, ${size} are there`,
+    )
+  else if (
+    head &&
+    intact &&
+    (head.hash !== chain.lastHash() || head.frontier !== encodeFrontier(frontier))
+  )
+    problems.add(Math.max(size, firstSeq), 'the head of the ledger is not that of its entries')
   if (mismatch && chain.firstFault() > mismatch.to)
     problems.add(mismatch.from, `up to entry ${mismatch.to}, other entries were signed`)
   if (intact && source.nodes) await checkNodes(source.nodes(), samples, problems)
@@ -141,22 +151,6 @@ function opened(
       problems.add(note.size, messageOf(error))
     }
   return [...byContent.values()].sort((a, b) => a.size - b.size)
-}
-
-function checkHead(
-  head: NonNullable<LedgerSource['head']>,
-  size: number,
-  hash: string,
-  frontier: string,
-  problems: Problems,
-) {
-  if (head.size !== size)
-    problems.add(
-      Math.min(head.size, size) + 1,
-      `the head of the ledger says that ${head.size} entries were written, ${size} are there`,
-    )
-  else if (head.hash !== hash || head.frontier !== frontier)
-    problems.add(Math.max(size, firstSeq), 'the head of the ledger is not that of its entries')
 }
 
 async function checkNodes(

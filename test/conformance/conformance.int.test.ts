@@ -1,17 +1,13 @@
 // SV16: the official suite against the whole system, guards included. Nothing is expected to fail.
 import { execFile } from 'node:child_process'
 import { tmpdir } from 'node:os'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { startTestApp } from '../app.ts'
 import { createFixture } from './fixture.ts'
 
-const suite = join(
-  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')),
-  'dist/index.js',
-)
+const suite = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'))
 
 /** The summary of a run: one line a scenario, as in `✓ ping: 2 passed, 0 failed`. */
 async function summaryOf(...args: string[]): Promise<{ scenarios: string[]; total: string }> {

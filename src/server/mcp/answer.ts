@@ -65,8 +65,8 @@ export const proseOf = ({ message, hint }: Fault): string =>
   hint === undefined ? message : `${message} ${hint}`
 
 export const payloadOf = ({ code, message, hint, details }: Fault): Record<string, unknown> => ({
-  ...details,
+  // Named first so that they are read first; named last so that no detail hides them.
+  ...Object.assign({ code, message, hint }, details),
   code,
   message,
-  ...(hint !== undefined && { hint }),
 })

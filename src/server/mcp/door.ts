@@ -1,18 +1,18 @@
 import type { Duplex } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { createMcpHandler, isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
-import type { Server, ServerContext } from '@modelcontextprotocol/server'
+import type { Server, ServerContext, Transport } from '@modelcontextprotocol/server'
 import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { createInFlight, readJson } from '../limits.ts'
 import { checkMirrored } from './mirrored.ts'
 import { refusal } from './replies.ts'
-import { createServers } from './server.ts'
+import { createServers, enter } from './server.ts'
 import type { Credentials, Link, ServerDeps, View } from './server.ts'
 import { createSessions } from './sessions.ts'
 import type { SessionLimits } from './sessions.ts'
-import { serveStream } from './stdio.ts'
+import { createLineTransport, serveLines } from './stdio.ts'
 import { wireOf } from './wire.ts'
 
 export type McpDoorDeps = ServerDeps & {
@@ -44,25 +44,30 @@ export function createMcpDoor(deps: McpDoorDeps) {
   const { catalogue, identity, limits, log } = deps
   const inFlight = createInFlight(limits.callsInFlight)
   const calls = new Set<Promise<unknown>>()
-  const newServer = createServers(deps, { inFlight, calls })
+  const newServer = createServers(deps, { inFlight, calls, checkOpen })
   /** Which credentials came with which request; the SDK hands the request back to every handler. */
-  const arrivals = new WeakMap<Request, Credentials & { readonly view: View }>()
-  const connections = new Set<{ readonly servers: Set<Server>; readonly stream: Duplex }>()
+  const arrivals = new WeakMap<
+    Request,
+    { readonly view: View; readonly credentials: Credentials }
+  >()
+  const connections = new Set<{ readonly servers: Set<Server>; readonly transport: Transport }>()
   let isClosing = false
 
   // A schema that cannot be listed should stop the start, not the first client.
   for (const tool of catalogue.list()) wireOf(tool)
 
-  const newLink = (view: View): Link => ({ transport: 'http', view, busy: 0, credentials })
-
-  function credentials({ http }: ServerContext): Credentials {
-    const { view: _, ...found } = (http?.req && arrivals.get(http.req)) ?? nobody
-    return found
-  }
+  const arrivalOf = (request: Request | undefined) => (request && arrivals.get(request)) ?? nobody
+  const credentials = ({ http }: ServerContext) => arrivalOf(http?.req).credentials
+  const newLink = (view: View, session?: string): Link => ({
+    transport: 'http',
+    view,
+    busy: 0,
+    credentials,
+    ...(session !== undefined && { session }),
+  })
 
   const modern = createMcpHandler(
-    ({ requestInfo }) =>
-      newServer(newLink((requestInfo && arrivals.get(requestInfo))?.view ?? nobody.view)),
+    ({ requestInfo }) => newServer(newLink(arrivalOf(requestInfo).view)),
     {
       legacy: 'reject',
       onerror: (error) => log.debug('an MCP request was refused', { error: error.message }),
@@ -70,10 +75,16 @@ export function createMcpDoor(deps: McpDoorDeps) {
   )
   const sessions = createSessions({ limits, now: deps.now, log, newLink, newServer })
 
+  function checkOpen(): void {
+    if (!isClosing) return
+    const hint = 'Try again in a moment.'
+    throw new CoworkError('shutting_down', 'cowork is shutting down.', { hint })
+  }
+
   async function fetch(request: Request, arrival: Arrival): Promise<Response> {
     let body = arrival.parsedBody
     try {
-      if (isClosing) throw closing()
+      checkOpen()
       body ??= await bodyOf(request)
       return await serve(request, arrival, body)
     } catch (error) {
@@ -89,25 +100,22 @@ export function createMcpDoor(deps: McpDoorDeps) {
   async function serve(request: Request, arrival: Arrival, body: unknown): Promise<Response> {
     const { address, bearer, toolset, coreOnly = false } = arrival
     if (toolset !== undefined && !catalogue.list().some((tool) => tool.toolset === toolset))
-      throw new CoworkError(
-        'unknown_toolset',
-        `There are no tools at /mcp/${toolset.slice(0, 100)}.`,
-        {
-          hint: 'All that you may use are at /mcp.',
-        },
-      )
+      throw new CoworkError('unknown_toolset', `/mcp/${toolset.slice(0, 100)} has no tools.`, {
+        hint: 'All that you may use are at /mcp.',
+      })
     const view = { coreOnly, ...(toolset !== undefined && { toolset }) }
     const presented = { address, ...(bearer !== undefined && { bearer }) }
     const isLegacy = await isLegacyRequest(request, body)
 
     // A call may bring its token as an argument (seed 001); then its answer says what is wrong with it.
     if (!isLegacy && bearer === undefined && bringsToken(body)) {
-      arrivals.set(request, { ...presented, view })
+      arrivals.set(request, { view, credentials: presented })
       return serveModern(request, body)
     }
     const principal = await identity.principalOf({ door: 'mcp', ...presented })
-    if (isCall(body)) checkRoom(principal)
-    arrivals.set(request, { ...presented, view, principal })
+    // A client that has too many is told to wait by HTTP; the call itself is counted where it runs.
+    if (isCall(body)) enter(inFlight, principal)()
+    arrivals.set(request, { view, credentials: { ...presented, principal } })
     return isLegacy ? sessions.handle(request, view, principal, body) : serveModern(request, body)
   }
 
@@ -131,16 +139,6 @@ export function createMcpDoor(deps: McpDoorDeps) {
     return readJson(request, limits.bodyBytes)
   }
 
-  /** Tells a client to wait before its call is even read; the call itself is counted where it runs. */
-  function checkRoom(principal: string): void {
-    const leave = inFlight.enter(principal)
-    if (!leave)
-      throw new CoworkError('too_many_calls', `${principal} has too many calls under way.`, {
-        hint: 'Wait for some of them to end.',
-      })
-    leave()
-  }
-
   async function serveStdioConnection(stream: Duplex, hello: Hello): Promise<void> {
     if (isClosing) {
       stream.destroy()
@@ -159,23 +157,15 @@ export function createMcpDoor(deps: McpDoorDeps) {
       busy: 0,
       credentials: () => presented,
     }
-    const connection = { servers: new Set<Server>(), stream }
+    const connection = { servers: new Set<Server>(), transport: createLineTransport(stream) }
     connections.add(connection)
-    try {
-      // A client may probe with one era and go on with the other: then two servers live for a moment.
-      await serveStream(
-        stream,
-        () => {
-          const server = newServer(link)
-          connection.servers.add(server)
-          server.onclose = () => connection.servers.delete(server)
-          return server
-        },
-        log,
-      )
-    } finally {
-      connections.delete(connection)
-    }
+    // A client may probe with one era and go on with the other: then two servers live for a moment.
+    await serveLines(connection.transport, log, () => {
+      const server = newServer(link)
+      connection.servers.add(server)
+      server.onclose = () => connection.servers.delete(server)
+      return server
+    }).finally(() => connections.delete(connection))
   }
 
   function tell(send: (server: Server) => Promise<void>): void {
@@ -196,14 +186,12 @@ export function createMcpDoor(deps: McpDoorDeps) {
 
   async function close(): Promise<void> {
     isClosing = true
-    await Promise.race([
-      Promise.allSettled(calls),
-      delay(limits.graceMs, undefined, { ref: false }),
-    ])
+    const grace = setTimeout(limits.graceMs, undefined, { ref: false })
+    await Promise.race([Promise.allSettled(calls), grace])
     // The last answers are still on their way out.
-    await delay(10)
-    await Promise.allSettled([modern.close(), sessions.close()])
-    for (const { stream } of connections) stream.end()
+    await setImmediate()
+    const lines = [...connections].map(({ transport }) => transport.close())
+    await Promise.allSettled([modern.close(), sessions.close(), ...lines])
   }
 
   for (const feature of deps.features ?? []) feature.start?.({ toolsChanged, promptsChanged })
@@ -216,10 +204,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
   }
 }
 
-const nobody = { address: 'unknown', view: { coreOnly: false } }
-
-const closing = () =>
-  new CoworkError('shutting_down', 'cowork is shutting down.', { hint: 'Try again in a moment.' })
+const nobody = { view: { coreOnly: false }, credentials: { address: 'unknown' } }
 
 type ToolCall = {
   readonly params?: {

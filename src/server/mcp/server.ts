@@ -7,23 +7,24 @@ import {
 import type {
   CallToolRequest,
   CallToolResult,
-  ListToolsRequest,
   ListToolsResult,
   ServerCapabilities,
   ServerContext,
   ServerOptions,
 } from '@modelcontextprotocol/server'
+import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import type { Client } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import type { Call, Tool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
 import { hasScope } from '#dispatch'
 import type { Catalogue, Dispatch } from '#dispatch'
 import type { Identity, Presented } from '#identity'
 import type { createInFlight } from '../limits.ts'
 import { toFault, toProtocolError, toResult } from './answer.ts'
 import { clientInfoOf, exchangeFor, tasksExtension } from './exchange.ts'
+import { lifelineOf, progressOf } from './lifeline.ts'
 import { attachTasks } from './tasks.ts'
 import type { TaskSource } from './tasks.ts'
 import { pageOf } from './wire.ts'
@@ -42,7 +43,7 @@ export type Link = {
   readonly transport: Client['transport']
   readonly view: View
   /** The older era's Mcp-Session-Id, or the stdio connection; the newer HTTP has none (I12). */
-  session?: string
+  readonly session?: string
   /** Calls under way, so that a session at work is not taken for idle. */
   busy: number
   credentials(context: ServerContext): Credentials
@@ -60,7 +61,7 @@ export type McpFeature = {
 /** Tells every client that listens. */
 export type Announce = { toolsChanged(): void; promptsChanged(): void }
 
-export type Viewer = { caller(context: ServerContext): Promise<Caller> }
+type Viewer = { caller(context: ServerContext): Promise<Caller> }
 
 export type ServerDeps = {
   readonly catalogue: Catalogue
@@ -68,14 +69,22 @@ export type ServerDeps = {
   readonly identity: Pick<Identity, 'identify' | 'principalOf' | 'mode'>
   readonly log: Log
   readonly version: string
-  readonly instructions?: string
   readonly features?: readonly McpFeature[]
   readonly tasks?: TaskSource
 }
 
+/** With schemas of ours the SDK answers wrong parameters as such; by its own it calls them its own fault. */
+const listSchemas = {
+  params: z.looseObject({ cursor: z.string().optional() }),
+  result: z.looseObject({}),
+}
+
+/** What the door knows of all its servers together. */
 type Running = {
-  readonly inFlight: ReturnType<typeof createInFlight>
+  readonly inFlight: InFlight
   readonly calls: Set<Promise<unknown>>
+  /** Throws once the door is closing. */
+  readonly checkOpen: () => void
 }
 
 /**
@@ -95,13 +104,12 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
       { 'tools/list': { ttlMs: 5000, cacheScope: 'private' } },
       ...features.map((feature) => feature.cacheHints),
     ),
-    ...(deps.instructions && { instructions: deps.instructions }),
   }
 
   async function list(
     server: Server,
     link: Link,
-    request: ListToolsRequest,
+    cursor: string | undefined,
     context: ServerContext,
   ): Promise<ListToolsResult> {
     const caller = await callerOf(server, link, context)
@@ -111,7 +119,7 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
       (tool.core || !link.view.coreOnly) &&
       (tool.by !== 'human' || open) &&
       hasScope(caller, tool)
-    return pageOf(catalogue.list().filter(isShown), request.params?.cursor)
+    return pageOf(catalogue.list().filter(isShown), cursor)
   }
 
   async function call(
@@ -133,8 +141,10 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
     const lifeline = lifelineOf(context)
     link.busy += 1
     try {
+      running.checkOpen()
       const caller = await callerOf(server, link, context, given)
-      leave = enter(link.credentials(context).principal ?? `${caller.kind}:${caller.id}`)
+      const { principal = `${caller.kind}:${caller.id}` } = link.credentials(context)
+      leave = enter(running.inFlight, principal)
       const work = dispatch({
         tool: name,
         arguments: args,
@@ -157,14 +167,6 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
       leave?.()
       lifeline.cut()
     }
-  }
-
-  function enter(principal: string): () => void {
-    const leave = running.inFlight.enter(principal)
-    if (leave) return leave
-    throw new CoworkError('too_many_calls', `${principal} has too many calls under way.`, {
-      hint: 'Wait for some of them to end.',
-    })
   }
 
   function callerOf(
@@ -208,7 +210,8 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
     const caller = (context: ServerContext) => callerOf(server, link, context)
     server.setRequestHandler(
       'tools/list',
-      guarded((request, context) => list(server, link, request, context)),
+      listSchemas,
+      guarded(({ cursor }, context) => list(server, link, cursor, context)),
     )
     server.setRequestHandler(
       'tools/call',
@@ -218,6 +221,17 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
     for (const feature of features) feature.attach(server, { caller: guarded(caller) })
     return server
   }
+}
+
+type InFlight = ReturnType<typeof createInFlight>
+
+/** Counts a call of this principal until the function it gives is called (SV25). */
+export function enter(inFlight: InFlight, principal: string): () => void {
+  const leave = inFlight.enter(principal)
+  if (leave) return leave
+  throw new CoworkError('too_many_calls', `${principal} has too many calls under way.`, {
+    hint: 'Wait for some of them to end.',
+  })
 }
 
 const isIn = ({ toolset }: View, tool: Tool) => toolset === undefined || tool.toolset === toolset
@@ -230,47 +244,5 @@ function clientOf(server: Server, { transport }: Link, context: ServerContext): 
     name: name.slice(0, 100),
     version: typeof version === 'string' ? version.slice(0, 50) : '',
     transport,
-  }
-}
-
-/**
- * The request's signal fires on the newer HTTP also when the exchange is over. A call's own must not:
- * what it left running is not to be stopped by its own answer.
- */
-function lifelineOf({ mcpReq: { signal } }: ServerContext) {
-  const own = new AbortController()
-  const end = () => own.abort(signal.reason)
-  if (signal.aborted) end()
-  else signal.addEventListener('abort', end, { once: true })
-  let over = false
-  return {
-    signal: own.signal,
-    isOver: () => over || own.signal.aborted,
-    cut() {
-      over = true
-      signal.removeEventListener('abort', end)
-    },
-  }
-}
-
-/** Sent only to those who asked, only forwards, and never after the answer. */
-function progressOf(
-  { mcpReq }: ServerContext,
-  { isOver }: ReturnType<typeof lifelineOf>,
-): Call['progress'] {
-  const progressToken = mcpReq._meta?.progressToken
-  if (progressToken === undefined) return () => undefined
-  let last = -Infinity
-  return (progress, total, message) => {
-    if (isOver() || progress <= last) return
-    last = progress
-    const params = {
-      progressToken,
-      progress,
-      ...(total !== undefined && { total }),
-      ...(message !== undefined && { message }),
-    }
-    // Nobody is left to be told when this fails.
-    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
   }
 }

@@ -27,7 +27,7 @@ export type SessionDeps = {
   readonly limits: SessionLimits
   readonly now: Clock
   readonly log: Log
-  readonly newLink: (view: View) => Link
+  readonly newLink: (view: View, session: string) => Link
   readonly newServer: (link: Link) => Server
 }
 
@@ -86,10 +86,9 @@ export function createSessions({ limits, now, log, newLink, newServer }: Session
       throw new CoworkError('too_many_sessions', `All ${limits.maxSessions} sessions are taken.`, {
         hint: 'Try again later; idle ones are closed.',
       })
-    const link = newLink(view)
-    const server = newServer(link)
     const id = newId()
-    link.session = id
+    const link = newLink(view, id)
+    const server = newServer(link)
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       eventStore: createEventStore(),

@@ -8,13 +8,12 @@ import { idOf } from './replies.ts'
 /** As much as an authenticated file write may bring over HTTP (SV25); the socket is its owner's alone. */
 const mostBytes = 72 * 1024 * 1024
 
-/** Serves one stdio connection: its first message decides the era. Ends when the other side does. */
-export async function serveStream(
-  stream: Duplex,
-  newServer: () => Server,
+/** Serves one stdio connection: its first message decides the era. Ends when either side does. */
+export async function serveLines(
+  transport: LineTransport,
   log: Log,
+  newServer: () => Server,
 ): Promise<void> {
-  const transport = createLineTransport(stream)
   const handle = serveStdio(newServer, {
     transport,
     onerror: (error) => log.debug('a stdio connection had trouble', { error: error.message }),
@@ -23,11 +22,13 @@ export async function serveStream(
   await handle.close()
 }
 
+export type LineTransport = Transport & { readonly ended: Promise<void> }
+
 /**
  * One JSON-RPC message a line. The SDK's own transport is silent about a line it cannot read and re-copies
  * its buffer with every chunk; this one answers, and goes on with the next line.
  */
-export function createLineTransport(stream: Duplex, most = mostBytes) {
+export function createLineTransport(stream: Duplex, most = mostBytes): LineTransport {
   const ended = Promise.withResolvers<void>()
   let parts: Buffer[] = []
   let size = 0
@@ -101,13 +102,15 @@ export function createLineTransport(stream: Duplex, most = mostBytes) {
     ended.resolve()
   }
 
-  const transport: Transport & { readonly ended: Promise<void> } = {
+  const transport: LineTransport = {
     ended: ended.promise,
     start() {
       stream.on('data', read)
       stream.on('error', (error) => transport.onerror?.(error))
       stream.once('end', close)
       stream.once('close', close)
+      // Whoever read the hello before us has paused it.
+      stream.resume()
       return Promise.resolve()
     },
     send(message) {

@@ -6,7 +6,7 @@ import { McpResult, rpcError } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import { exchangeOf, takesTasks, tasksExtension } from './exchange.ts'
 
-export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
 
 /** A wait that outlives its request, in the words of SEP-2663. */
 export type TaskRecord = {

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { CoworkError } from '#base/errors.ts'
+import { exitCodeOf, problemOf } from './exit.ts'
+
+test.each([
+  ['invalid_input', 2],
+  ['config_invalid', 2],
+  ['ambiguous_id', 2],
+  ['not_found', 3],
+  ['auth_error', 4],
+  ['human_required', 4],
+  ['scope_missing', 5],
+  ['halted', 5],
+  ['needs_approval', 6],
+  ['hash_mismatch', 7],
+  ['daemon_not_running', 8],
+  ['timeout', 124],
+  ['interrupted', 130],
+])('K3 %s ends with %i', (code, exit) => {
+  expect(exitCodeOf(new CoworkError(code, 'x'))).toBe(exit)
+})
+
+test('K3 whatever has no row of its own has failed', () => {
+  expect(exitCodeOf(new CoworkError('port_taken', 'x'))).toBe(1)
+  fc.assert(fc.property(fc.anything(), (thrown) => exitCodeOf(thrown) === 1))
+})
+
+test('K3 a refusal is a message and a next step, a bug shows its stack', () => {
+  const refusal = new CoworkError('halted', 'All agents are halted.', { hint: 'Resume them.' })
+  expect(problemOf(refusal)).toEqual({
+    code: 'halted',
+    message: 'All agents are halted.',
+    hint: 'Resume them.',
+  })
+  expect(problemOf(systemError()).message).not.toContain('at ')
+  expect(problemOf(systemError()).code).toBe('enoent')
+  expect(problemOf(new TypeError('oops'))).toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('exit.test.ts'),
+  })
+})
+
+function systemError(): unknown {
+  try {
+    return readFileSync('/there/is/no/such/file')
+  } catch (error) {
+    return error
+  }
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { statePaths } from '#base/state.ts'
+import { daemonEnvironment, helloOf } from './mcp.ts'
+
+function state() {
+  const folder = mkdtempSync(join(tmpdir(), 'cowork-state-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const paths = statePaths(folder)
+  const file = paths.agentToken('sales')
+  mkdirSync(dirname(file))
+  writeFileSync(file, 'sk-cowork-stored\n')
+  return paths
+}
+
+test('I13 COWORK_TOKEN comes first, then the file of --agent, then AGENT_ID, then main', () => {
+  const paths = state()
+  const all = { COWORK_TOKEN: 'sk-cowork-given', AGENT_ID: 'desk', SESSION_ID: 's1' }
+  expect(helloOf({ paths, env: all, agent: 'sales' })).toEqual({
+    cowork: 1,
+    token: 'sk-cowork-given',
+    session: 's1',
+  })
+  expect(helloOf({ paths, env: { AGENT_ID: 'desk' }, agent: 'sales' })).toEqual({
+    cowork: 1,
+    token: 'sk-cowork-stored',
+  })
+  expect(helloOf({ paths, env: { AGENT_ID: 'desk' } })).toEqual({ cowork: 1, agent: 'desk' })
+  expect(helloOf({ paths, env: {} })).toEqual({ cowork: 1, agent: 'main' })
+})
+
+test('I13 --agent without a token file is the name in open mode', () => {
+  expect(helloOf({ paths: state(), env: {}, agent: 'nobody' })).toEqual({
+    cowork: 1,
+    agent: 'nobody',
+  })
+})
+
+test.each(['../owner', '..', 'a/b', 'a\\b', '', '.hidden'])(
+  'I13 --agent %j reads no other file',
+  (agent) => {
+    expect(() => helloOf({ paths: state(), env: {}, agent })).toThrow('cannot be the name')
+  },
+)
+
+test('SV6 a daemon that the bridge starts gets nothing that was meant for the client', () => {
+  const env = {
+    PORT: '1',
+    TRANSPORT: 'stdio',
+    LOG_LEVEL: 'debug',
+    COWORK_TOKEN: 't',
+    AGENT_ID: 'a',
+    SESSION_ID: 's',
+    WORKSPACE_PATH: '/w',
+    PATH: '/bin',
+  }
+  expect(daemonEnvironment(env)).toEqual({ WORKSPACE_PATH: '/w', PATH: '/bin' })
+})

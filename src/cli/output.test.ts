@@ -1,0 +1,87 @@
+import { PassThrough } from 'node:stream'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { CoworkError } from '#base/errors.ts'
+import { createOutput, fields, shown, table } from './output.ts'
+
+function capture({ json = false, isTTY = false } = {}) {
+  const stdout = Object.assign(new PassThrough(), { isTTY })
+  const stderr = Object.assign(new PassThrough(), { isTTY })
+  const textOf = (stream: PassThrough) => String(stream.read() ?? '')
+  const out = createOutput({ json, stdout, stderr })
+  return { out, read: () => ({ stdout: textOf(stdout), stderr: textOf(stderr) }) }
+}
+
+test('K2 stdout is data, stderr the rest', () => {
+  const { out, read } = capture()
+  out.data({ a: 1 }, () => ['one', 'two'])
+  out.note('by the way')
+  expect(read()).toEqual({ stdout: 'one\ntwo\n', stderr: 'by the way\n' })
+})
+
+test('K2 --json prints one object with its schema version, and nothing beside it', () => {
+  const { out, read } = capture({ json: true, isTTY: true })
+  out.data({ a: 1 }, () => ['one'])
+  out.note('by the way')
+  out.progress().show('50 %')
+  expect(read()).toEqual({ stdout: '{"schemaVersion":1,"a":1}\n', stderr: '' })
+})
+
+test('K2 a problem goes to stderr with its next step, as JSON where that was asked for', () => {
+  const error = new CoworkError('not_found', 'There is no x.', { hint: 'Look for y.' })
+  const plain = capture()
+  plain.out.problem(error)
+  expect(plain.read()).toEqual({ stdout: '', stderr: 'cowork: There is no x.\nLook for y.\n' })
+  const json = capture({ json: true })
+  json.out.problem(error)
+  const { stdout, stderr } = json.read()
+  expect(stdout).toBe('')
+  expect(JSON.parse(stderr)).toEqual({
+    schemaVersion: 1,
+    error: { code: 'not_found', message: 'There is no x.', hint: 'Look for y.' },
+  })
+})
+
+test('K2 progress is shown on a terminal and nowhere else', () => {
+  const terminal = capture({ isTTY: true })
+  terminal.out.progress().show('50 %')
+  expect(terminal.read().stderr).toContain('50 %')
+  const file = capture()
+  const progress = file.out.progress()
+  progress.show('50 %')
+  progress.end()
+  expect(file.read()).toEqual({ stdout: '', stderr: '' })
+})
+
+test('K2 no colour off a terminal', () => {
+  expect(capture().out.style('red', 'BROKEN')).toBe('BROKEN')
+})
+
+test('K2 a table has its columns below each other', () => {
+  expect(
+    table(
+      ['ID', 'STATE'],
+      [
+        ['a', 'on'],
+        ['longer', undefined],
+        ['ü', 'off'],
+      ],
+    ),
+  ).toEqual(['ID      STATE', 'a       on', 'longer', 'ü       off'])
+})
+
+test('K2 fields line up, and what is not known is left out', () => {
+  expect(fields({ id: 'x', token: 'y', hash: undefined })).toEqual(['id:    x', 'token: y'])
+})
+
+test('K2 no text from outside reaches the terminal as a control sequence', () => {
+  const hostile = '\u001b[2J\u001b]0;title\u0007 a\r\nb \u202Etxt\u2028 \u009b31m'
+  const control = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+  expect(shown(hostile)).not.toMatch(control)
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const rows = [...table(['A', 'B'], [[text, text]]), ...fields({ a: text })]
+      return rows.every((row) => !control.test(row))
+    }),
+  )
+})

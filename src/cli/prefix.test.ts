@@ -1,0 +1,38 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { exitCodeOf } from './exit.ts'
+import { byPrefix } from './prefix.ts'
+
+const refusalOf = (given: string, ids: string[]) => {
+  try {
+    return byPrefix(given, ids, 'agent')
+  } catch (error) {
+    return exitCodeOf(error)
+  }
+}
+
+test('K2 an id may be shortened while it stays the only one', () => {
+  expect(byPrefix('su', ['sales', 'support'], 'agent')).toBe('support')
+  expect(refusalOf('s', ['sales', 'support'])).toBe(2)
+  expect(refusalOf('x', ['sales', 'support'])).toBe(3)
+  expect(refusalOf('', ['sales'])).toBe(3)
+})
+
+test('K2 an id in full is itself, even where others begin with it', () => {
+  expect(byPrefix('sales', ['sales-eu', 'sales', 'sales-us'], 'agent')).toBe('sales')
+})
+
+test('K2 what is found begins as it was given, and nothing else does', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.string({ maxLength: 4 })),
+      fc.string({ maxLength: 4 }),
+      (ids, given) => {
+        const fitting = ids.filter((id) => given !== '' && id.startsWith(given))
+        const only = fitting.length === 1 ? fitting[0] : undefined
+        const expected = ids.includes(given) ? given : (only ?? (fitting.length === 0 ? 3 : 2))
+        expect(refusalOf(given, ids)).toBe(expected)
+      },
+    ),
+  )
+})

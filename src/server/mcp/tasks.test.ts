@@ -1,0 +1,165 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterEach, expect, test } from 'vitest'
+import * as z from 'zod'
+import { defineTool } from '#base/tool.ts'
+import { createRig } from '../../../test/conformance/rig.ts'
+import type { RigOptions } from '../../../test/conformance/rig.ts'
+import { requireTasks, taskResult } from './tasks.ts'
+import type { TaskRecord, TaskSource } from './tasks.ts'
+
+const tasksExtension = 'io.modelcontextprotocol/tasks'
+const agents = [
+  { id: 'sales', token: 'sk-cowork-sales' },
+  { id: 'support', token: 'sk-cowork-support' },
+]
+
+/** Records as approvals and jobs will keep them: each belongs to the agent that asked. */
+function createRecords() {
+  const records = new Map<string, { owner: string; task: TaskRecord }>()
+  const find = (id: string, owner: string) => {
+    const found = records.get(id)
+    return found?.owner === owner ? found : undefined
+  }
+  const source: TaskSource = {
+    get: (id, caller) => Promise.resolve(find(id, caller.id)?.task),
+    update(id, responses, caller) {
+      const found = find(id, caller.id)
+      if (found) found.task = { ...found.task, status: 'completed', result: { ...responses } }
+      return Promise.resolve(found !== undefined)
+    },
+    cancel(id, caller) {
+      const found = find(id, caller.id)
+      if (found) found.task = { ...found.task, status: 'cancelled' }
+      return Promise.resolve(found !== undefined)
+    },
+  }
+  const wait = defineTool({
+    name: 'wait',
+    title: 'Wait',
+    description: 'For the test',
+    toolset: 'test',
+    effect: 'write',
+    by: 'anyone',
+    input: z.object({}),
+    output: z.unknown(),
+    run(_, call) {
+      requireTasks(call)
+      const task: TaskRecord = {
+        taskId: call.id,
+        status: 'input_required',
+        createdAt: '2026-11-15T09:00:00.000Z',
+        lastUpdatedAt: '2026-11-15T09:00:00.000Z',
+        ttlMs: null,
+        pollIntervalMs: 500,
+        inputRequests: { ok: { method: 'elicitation/create' } },
+      }
+      records.set(call.id, { owner: call.caller.id, task })
+      return Promise.resolve(taskResult(task))
+    },
+  })
+  return { source, wait }
+}
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0).toReversed()) await one.close()
+})
+
+async function setup(options: RigOptions = {}) {
+  const { source, wait } = createRecords()
+  const rig = await createRig({ tools: [wait], tasks: source, agents, ...options })
+  open.push(rig)
+  /** A request of the 2026 era as it stands on the wire. */
+  async function ask(token: string, method: string, params: object, declares = true) {
+    const name = 'taskId' in params ? String(params.taskId) : 'wait'
+    const request = new Request('http://test/mcp', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': method,
+        'mcp-name': name,
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method,
+        params: {
+          ...params,
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': {
+              ...(declares && { extensions: { [tasksExtension]: {} } }),
+            },
+          },
+        },
+      }),
+    })
+    const response = await rig.door.fetch(request, { address: '127.0.0.1', bearer: token })
+    const reply = z
+      .looseObject({ result: z.looseObject({}).optional() })
+      .parse(await response.json())
+    return { status: response.status, ...reply }
+  }
+  return { rig, ask }
+}
+
+const call = { name: 'wait', arguments: {} }
+
+test('SV15 a call is answered with a task that can be asked for at once', async () => {
+  const { ask } = await setup()
+  const { result } = await ask('sk-cowork-sales', 'tools/call', call)
+  expect(result).toMatchObject({ resultType: 'task', status: 'input_required', ttlMs: null })
+  expect(result).not.toHaveProperty('inputRequests')
+  const { taskId } = z.looseObject({ taskId: z.string() }).parse(result)
+  const asked = await ask('sk-cowork-sales', 'tasks/get', { taskId })
+  expect(asked.result).toMatchObject({ taskId, inputRequests: { ok: expect.anything() } })
+
+  const inputResponses = { ok: { action: 'accept', content: {} } }
+  const update = await ask('sk-cowork-sales', 'tasks/update', { taskId, inputResponses })
+  expect(update.result).toMatchObject({ resultType: 'complete' })
+  const done = await ask('sk-cowork-sales', 'tasks/get', { taskId })
+  expect(done.result).toMatchObject({ status: 'completed', result: inputResponses })
+})
+
+test('SV15 a task is its owner’s: to others, and when there is none, it is unknown', async () => {
+  const { ask } = await setup()
+  const { result } = await ask('sk-cowork-sales', 'tools/call', call)
+  const { taskId } = z.looseObject({ taskId: z.string() }).parse(result)
+  for (const [token, id] of [
+    ['sk-cowork-support', taskId],
+    ['sk-cowork-sales', 'no-such-task'],
+  ] as const)
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
+      expect(await ask(token, method, { taskId: id })).toMatchObject({ error: { code: -32602 } })
+  const untouched = await ask('sk-cowork-sales', 'tasks/get', { taskId })
+  expect(untouched.result).toMatchObject({ status: 'input_required' })
+})
+
+test('SV15 a client that takes no tasks is told so', async () => {
+  const { ask } = await setup()
+  const needed = { requiredCapabilities: { extensions: { [tasksExtension]: {} } } }
+  const refused = { status: 400, error: { code: -32021, data: needed } }
+  expect(await ask('sk-cowork-sales', 'tools/call', call, false)).toMatchObject(refused)
+  expect(await ask('sk-cowork-sales', 'tasks/get', { taskId: 'x' }, false)).toMatchObject(refused)
+})
+
+test.each([true, false])(
+  'SV15 tasks are advertised only where they are served (%s)',
+  async (served) => {
+    const { wait } = createRecords()
+    const rig = await createRig({ tools: [wait], ...(served && { tasks: createRecords().source }) })
+    open.push(rig)
+    const client = new Client(
+      { name: 'probe', version: '1' },
+      { versionNegotiation: { mode: 'auto' } },
+    )
+    const fetch = (url: string | URL, init?: RequestInit) =>
+      rig.door.fetch(new Request(url, init), { address: '127.0.0.1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL('http://test/mcp'), { fetch }))
+    open.push(client)
+    const { extensions } = client.getServerCapabilities() ?? {}
+    expect(extensions?.[tasksExtension]).toEqual(served ? {} : undefined)
+  },
+)

@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import { createCatalogue } from '#dispatch'
+import { pageOf, wireOf } from './wire.ts'
+
+function tool(name: string, more: Partial<Tool> = {}): Tool {
+  const common = defineTool({
+    name,
+    title: 'A title',
+    description: 'A description',
+    toolset: 'files',
+    effect: 'write',
+    by: 'anyone',
+    input: z.object({
+      path: z.string().describe('Where'),
+      limit: z.number().int().min(1).default(10),
+    }),
+    output: z.object({ size: z.number(), more: z.object({ x: z.string() }).optional() }),
+    run: () => Promise.resolve({ size: 1 }),
+  })
+  return { ...common, ...more } as Tool
+}
+
+const many = (count: number) =>
+  createCatalogue(
+    Array.from({ length: count }, (_, at) => tool(`tool_${String(at).padStart(4, '0')}`)),
+  ).list()
+
+test('SV11 a tool is listed with title, description, annotations and both schemas', () => {
+  expect(wireOf(tool('write_file', { idempotent: true }))).toEqual({
+    name: 'write_file',
+    title: 'A title',
+    description: 'A description',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'Where' },
+        limit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 10 },
+      },
+      required: ['path'],
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        size: { type: 'number' },
+        more: { type: 'object', properties: { x: { type: 'string' } }, required: ['x'] },
+      },
+      required: ['size'],
+    },
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    },
+  })
+})
+
+test.each([
+  ['read', { readOnlyHint: true, destructiveHint: false, idempotentHint: true }],
+  ['write', { readOnlyHint: false, destructiveHint: false, idempotentHint: false }],
+  ['destructive', { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
+] as const)('SV11 the hints of a tool that is %s follow from its effect', (effect, hints) => {
+  expect(wireOf(tool('x', { effect })).annotations).toMatchObject(hints)
+})
+
+test('SV11 a strict schema stays strict, and what another server wrote stays as it is', () => {
+  const strict = tool('strict', { input: z.strictObject({ a: z.string() }), output: z.unknown() })
+  expect(wireOf(strict).inputSchema).toMatchObject({ additionalProperties: false })
+  expect(wireOf(strict)).not.toHaveProperty('outputSchema')
+  const listing = { inputSchema: { type: 'object', $defs: { a: {} } }, _meta: { ui: { x: 1 } } }
+  expect(wireOf(tool('foreign', { listing }))).toMatchObject(listing)
+})
+
+test('SV11 the form of a tool is made once', () => {
+  const one = tool('one')
+  expect(wireOf(one)).toBe(wireOf(one))
+})
+
+test('SV11 pages follow each other in the order of names, without gap or repetition', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 350 }), (count) => {
+      const tools = many(count)
+      const seen: string[] = []
+      let cursor: string | undefined
+      do {
+        const page = pageOf(tools, cursor)
+        seen.push(...page.tools.map(({ name }) => name))
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
+      expect(seen).toEqual(tools.map(({ name }) => name))
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('SV11 a cursor outlives a tool that goes', () => {
+  const tools = many(150)
+  const { nextCursor, tools: first } = pageOf(tools, undefined)
+  const last = first.at(-1)?.name
+  const left = tools.filter(({ name }) => name !== last)
+  expect(pageOf(left, nextCursor).tools[0]?.name).toBe('tool_0100')
+})
+
+test('SV11 a cursor this server did not give is refused', () => {
+  expect(() => pageOf(many(3), 'x')).toThrow('without a cursor')
+  fc.assert(
+    fc.property(fc.string(), (cursor) => {
+      fc.pre(!Buffer.from(cursor, 'base64url').toString().startsWith('after '))
+      expect(() => pageOf(many(3), cursor)).toThrow('cursor')
+    }),
+  )
+})
