@@ -33,7 +33,7 @@ export function appendLine(path: string, line: string, mode = 0o600): void {
 }
 
 /** A rename is durable once its folder is. Windows cannot open a folder, and needs no such thing. */
-function syncFolder(folder: string): void {
+export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
   const handle = openSync(folder, 'r')
   try {

@@ -10,7 +10,10 @@ export type Caller = Actor & {
   readonly scopes: readonly string[]
   /** Seed 003's `agent` under a shared key: a claim shown beside the principal (I5). */
   readonly claim?: string
+  /** A person's; agents have scopes instead. */
   readonly role?: Role
+  /** This session showed its passkey within the last 5 minutes (I6). */
+  readonly assured?: boolean
 }
 
 /** What the ledger keeps of a caller. */

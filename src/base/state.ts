@@ -8,10 +8,11 @@ import { sha256Hex } from './hash.ts'
 import { randomHex } from './ids.ts'
 
 /** A socket's name has room for about 100 bytes; a deeper folder gets one in the temporary folder. */
-function socketIn(dir: string): string {
-  const path = join(dir, 'daemon.sock')
-  if (Buffer.byteLength(path) <= 100) return path
-  return join(tmpdir(), `cowork-${sha256Hex(dir).slice(0, 16)}.sock`)
+function socketIn(dir: string, name: string): string {
+  const path = join(dir, `${name}.sock`)
+  const unique = `cowork-${sha256Hex(dir).slice(0, 16)}-${name}`
+  if (process.platform === 'win32') return `\\\\.\\pipe\\${unique}`
+  return Buffer.byteLength(path) <= 100 ? path : join(tmpdir(), `${unique}.sock`)
 }
 
 /** Everything cowork keeps lives below one folder. */
@@ -20,7 +21,10 @@ export const statePaths = (dir: string) => ({
   config: join(dir, 'cowork.yaml'),
   store: join(dir, 'cowork.db'),
   lock: join(dir, 'lock.db'),
-  socket: socketIn(dir),
+  /** MCP from the stdio bridge. */
+  socket: socketIn(dir, 'daemon'),
+  /** HTTP from the command line, whatever address and certificate the rest of the world sees. */
+  apiSocket: socketIn(dir, 'api'),
   daemon: join(dir, 'daemon.json'),
   pid: join(dir, 'cowork.pid'),
   ownerToken: join(dir, 'owner.token'),

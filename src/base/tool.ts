@@ -1,9 +1,9 @@
 import type * as z from 'zod'
-import type { Caller } from './caller.ts'
+import type { Caller, Role } from './caller.ts'
 import type { Tx } from './db/port.ts'
 import { CoworkError } from './errors.ts'
 
-export type Effect = 'read' | 'write' | 'destructive'
+type Effect = 'read' | 'write' | 'destructive'
 
 /** One call on its way through dispatch, as a tool sees it. */
 export type Call = {
@@ -32,6 +32,10 @@ type Common<I extends Input, O extends z.ZodType> = {
   readonly effect: Effect
   /** Who may call it: without this an agent could approve itself. */
   readonly by: 'agent' | 'human' | 'anyone'
+  /** The least role a person needs; by default to read is for viewers and the rest for reviewers (I6). */
+  readonly role?: Role
+  /** High risk: a person who has a passkey must have shown it (I6). */
+  readonly assured?: true
   readonly idempotent?: boolean
   readonly openWorld?: boolean
   readonly input: I

@@ -42,7 +42,15 @@ export type Db = Reader & {
 }
 
 /** One moment of a store, to read from. */
-export type Snapshot = Reader & { readonly dialect: Dialect; close(): Promise<void> }
+export type Snapshot = Reader & {
+  readonly dialect: Dialect
+  /** Every row of an answer that may be too large to hold, so many at a time. */
+  scan<R>(query: Query<R>, size: number): AsyncIterable<R[]>
+  close(): Promise<void>
+} & AsyncDisposable
+
+/** A store that is being filled in one transaction: nobody else sees any of it before `commit`. */
+export type Filling = Snapshot & Pick<Tx, 'run' | 'insert'> & { commit(): Promise<void> }
 
 /**
  * What the ledger does inside the store's transactions. `prepare` runs in the body (so an entry that

@@ -4,14 +4,16 @@ import { sha256Hex } from '../hash.ts'
 import type { Log } from '../log.ts'
 import { createBatches } from './batch.ts'
 import type { Connection } from './batch.ts'
+import { quoted } from './dialect.ts'
 import { createGrowth } from './growth.ts'
 import { noSealer } from './port.ts'
-import type { Db, Query, Sealer, Snapshot } from './port.ts'
+import type { Db, Filling, Query, Sealer, Snapshot } from './port.ts'
 
 const channel = 'cowork_ledger'
 /** Any fixed number: daemons of one database agree on who signs by it. */
 const signerLock = 0x636f776b
 const reconnectAfter = 500
+const applicationName = 'cowork'
 
 export type PostgresOptions<P extends object> = {
   readonly url: string
@@ -25,7 +27,11 @@ export async function openPostgres<P extends object>({
   sealer = noSealer,
   log,
 }: PostgresOptions<P>): Promise<Db> {
-  const settings = { connectionString: url, types: { getTypeParser }, application_name: 'cowork' }
+  const settings = {
+    connectionString: url,
+    types: { getTypeParser },
+    application_name: applicationName,
+  }
   const reading = new pg.Pool({ ...settings, max: 4 })
   // Without a listener an idle connection that dies would end the process.
   reading.on('error', (error) =>
@@ -35,12 +41,7 @@ export async function openPostgres<P extends object>({
   const writer = createWriter(settings)
   const batches = createBatches(writer.connect, sealer, growth.grown)
   const listener = createListener(settings, growth.grown, log)
-  await writer.connect().catch((cause: unknown) => {
-    throw new CoworkError('store_unavailable', `PostgreSQL did not answer: ${messageOf(cause)}`, {
-      hint: 'Check storage.url and that the server is running.',
-      cause,
-    })
-  })
+  await writer.connect().catch(unanswered)
   await listener.start()
 
   return {
@@ -63,16 +64,73 @@ export async function openPostgres<P extends object>({
 
 /** The store as it is at this moment, even while daemons write it. */
 export async function readPostgres(url: string): Promise<Snapshot> {
-  const client = new pg.Client({ connectionString: url, types: { getTypeParser } })
-  await client.connect()
+  const client = await connected(url)
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  return snapshotOf(client)
+}
+
+/** References are taken off while it is filled, so that rows may come in any order, and checked at the end. */
+export async function fillPostgres(url: string): Promise<Filling> {
+  const client = await connected(url)
+  await client.query('BEGIN')
+  const { rows: references } = await client.query<{ at: string; name: string; def: string }>(
+    `SELECT conrelid::regclass::text AS at, conname AS name, pg_get_constraintdef(oid) AS def
+     FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace`,
+  )
+  for (const { at, name } of references)
+    await client.query(`ALTER TABLE ${at} DROP CONSTRAINT ${quoted(name)}`)
+  const { run, insert, commit } = postgresConnection(client, () => false)
   return {
-    dialect: 'postgres',
-    all: async <R>(query: Query<R>) => (await client.query(named(query))).rows as R[],
-    first: async <R>(query: Query<R>) =>
-      (await client.query(named(query))).rows[0] as R | undefined,
-    close: () => client.end(),
+    ...snapshotOf(client),
+    run,
+    insert,
+    async commit() {
+      for (const { at, name, def } of references)
+        await client.query(`ALTER TABLE ${at} ADD CONSTRAINT ${quoted(name)} ${def}`)
+      await commit(true)
+    },
   }
+}
+
+/** Whether a daemon is at work there, from whatever machine. */
+export async function isServed(db: Snapshot): Promise<boolean> {
+  const daemons = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = '${applicationName}' LIMIT 1`
+  return (await db.first({ sql: daemons, parameters: [] })) !== undefined
+}
+
+async function connected(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, types: { getTypeParser } })
+  await client.connect().catch(unanswered)
+  // The next statement fails with the reason; without a listener it would end the process.
+  client.on('error', () => undefined)
+  return client
+}
+
+const snapshotOf = (client: pg.Client): Snapshot => ({
+  dialect: 'postgres',
+  all: async <R>(query: Query<R>) => (await client.query(named(query))).rows as R[],
+  first: async <R>(query: Query<R>) => (await client.query(named(query))).rows[0] as R | undefined,
+  async *scan<R>({ sql, parameters }: Query<R>, size: number) {
+    await client.query(`DECLARE scan NO SCROLL CURSOR FOR ${sql}`, [...parameters])
+    for (;;) {
+      const { rows } = await client.query(`FETCH ${size} FROM scan`)
+      if (rows.length > 0) yield rows as R[]
+      if (rows.length < size) break
+    }
+    await client.query('CLOSE scan')
+  },
+  close: () => client.end(),
+  [Symbol.asyncDispose]: () => client.end(),
+})
+
+function unanswered(cause: unknown): never {
+  // A name with several addresses fails once for each of them.
+  const causes: unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
+  const why = causes.map(messageOf).join('; ')
+  throw new CoworkError('store_unavailable', `PostgreSQL did not answer: ${why}`, {
+    hint: 'Check storage.url and that the server is running.',
+    cause,
+  })
 }
 
 /** int8 as a number: sequence numbers and milliseconds are far below 2^53. */
@@ -127,9 +185,12 @@ function postgresConnection(client: pg.Client, isLost: () => boolean): Connectio
     all: async (query) => (await client.query(named(query))).rows,
     run: async (query) => (await client.query(named(query))).rowCount ?? 0,
     async insert(table, rows) {
-      const columns = Object.keys(rows[0] ?? {}).join(', ')
+      const columns = Object.keys(rows[0] ?? {})
+        .map(quoted)
+        .join(', ')
+      const name = quoted(table)
       // One parameter and one plan for any number of rows; the table itself gives the types.
-      const sql = `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM json_populate_recordset(null::${table}, $1)`
+      const sql = `INSERT INTO ${name} (${columns}) SELECT ${columns} FROM json_populate_recordset(null::${name}, $1)`
       await client.query(named({ sql, parameters: [JSON.stringify(rows)] }))
     },
     async control(sql) {

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -21,4 +21,22 @@ test('L6 a reader keeps its moment while the store goes on', async () => {
   await expect(reader.all({ sql: 'DELETE FROM t', parameters: [] })).rejects.toThrow('readonly')
   await reader.close()
   await writer.close()
+})
+
+test('SV8 a file that is no store is refused with its name and the next step', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'cowork-db-')), 'broken.db')
+  writeFileSync(file, 'this is not a database, however long it may be'.repeat(100))
+  expect(() => openSqlite(file)).toThrow(/broken.db cannot be opened/)
+  expect(readFileSync(file, 'utf8')).toMatch(/^this is not a database/)
+})
+
+test('L8 what is deleted is overwritten, not only forgotten', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'cowork-db-')), 'a.db')
+  const db = openSqlite(file)
+  const run = (sql: string) => db.transact((tx) => tx.run({ sql, parameters: [] }))
+  await run('CREATE TABLE t (a)')
+  await run(`INSERT INTO t VALUES ('${'short needle'}'), ('${'long needle '.repeat(1000)}')`)
+  await run('DELETE FROM t')
+  await db.close()
+  expect(readFileSync(file, 'latin1')).not.toContain('needle')
 })

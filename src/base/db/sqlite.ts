@@ -2,11 +2,13 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import { CoworkError, messageOf } from '../errors.ts'
 import { createBatches } from './batch.ts'
 import type { Connection } from './batch.ts'
+import { quoted } from './dialect.ts'
 import { createGrowth } from './growth.ts'
 import { noSealer } from './port.ts'
-import type { Db, Query, Sealer, Snapshot } from './port.ts'
+import type { Db, Filling, Query, Sealer, Snapshot } from './port.ts'
 
 /**
  * The embedded engine: one connection that writes, one that reads, both on the main thread.
@@ -47,14 +49,58 @@ export function openSqlite<P extends object>(path: string, sealer: Sealer<P> = n
 export function readSqlite(path: string): Snapshot {
   const reading = open(path, { readOnly: true })
   reading.db.exec('BEGIN')
+  return snapshotOf(reading)
+}
+
+/**
+ * A store of its own that is filled and then taken into use by another name. It is one file: no log beside it
+ * has to come along. References are checked at the end, so that rows may come in any order.
+ */
+export function fillSqlite(path: string): Filling {
+  const filling = open(path)
+  filling.db.exec('PRAGMA journal_mode = DELETE; PRAGMA foreign_keys = off; BEGIN IMMEDIATE')
+  const { run, insert } = sqliteConnection(filling)
   return {
-    dialect: 'sqlite',
-    all: async <R>(query: Query<R>) => reading.prepared(query.sql).all(...values(query)) as R[],
-    first: async <R>(query: Query<R>) =>
-      reading.prepared(query.sql).get(...values(query)) as R | undefined,
-    close: async () => reading.close(),
+    ...snapshotOf(filling),
+    run,
+    insert,
+    async commit() {
+      const stray = filling.db.prepare('PRAGMA foreign_key_check').get()
+      if (stray) throw new Error(`a row refers to one that is not there: ${JSON.stringify(stray)}`)
+      filling.db.exec('COMMIT')
+    },
   }
 }
+
+/** `ok`, or what is wrong with the file as it is on disk. */
+export function integrityOf(path: string): string {
+  const db = new DatabaseSync(path, { readOnly: true })
+  try {
+    const found = db.prepare('PRAGMA integrity_check(5)').all()
+    return found.map(({ integrity_check: line }) => String(line)).join('; ')
+  } catch (error) {
+    return messageOf(error)
+  } finally {
+    db.close()
+  }
+}
+
+const snapshotOf = ({ prepared, close }: Opened): Snapshot => ({
+  dialect: 'sqlite',
+  all: async <R>(query: Query<R>) => prepared(query.sql).all(...values(query)) as R[],
+  first: async <R>(query: Query<R>) => prepared(query.sql).get(...values(query)) as R | undefined,
+  async *scan<R>(query: Query<R>, size: number) {
+    let rows: R[] = []
+    for (const row of prepared(query.sql).iterate(...values(query))) {
+      if (rows.push(row as R) < size) continue
+      yield rows
+      rows = []
+    }
+    if (rows.length > 0) yield rows
+  },
+  close: async () => close(),
+  [Symbol.asyncDispose]: async () => close(),
+})
 
 const values = (query: Query) => query.parameters as SQLInputValue[]
 
@@ -65,10 +111,7 @@ type Opened = {
 }
 
 function open(path: string, options: { readOnly?: boolean } = {}): Opened {
-  const db = new DatabaseSync(path, options)
-  // Every setting by hand: node:sqlite opens with a busy timeout of 0, and defaults differ per build.
-  if (!options.readOnly) db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-  db.exec('PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = on; PRAGMA cache_size = -16000')
+  const db = connect(path, options)
   const statements = new Map<string, StatementSync>()
   return {
     db,
@@ -89,6 +132,23 @@ function open(path: string, options: { readOnly?: boolean } = {}): Opened {
   }
 }
 
+function connect(path: string, options: { readOnly?: boolean }): DatabaseSync {
+  try {
+    const db = new DatabaseSync(path, options)
+    // Every setting by hand: node:sqlite opens with a busy timeout of 0, and defaults differ per build.
+    // And what is deleted is overwritten, not only forgotten: an erased payload must be gone (L8).
+    if (!options.readOnly)
+      db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = on')
+    db.exec('PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = on; PRAGMA cache_size = -16000')
+    return db
+  } catch (cause) {
+    throw new CoworkError('store_unavailable', `${path} cannot be opened: ${messageOf(cause)}.`, {
+      hint: 'Check that it is a cowork store and that you may read it, or restore a backup.',
+      cause,
+    })
+  }
+}
+
 function sqliteConnection({ db, prepared }: Opened): Connection {
   return {
     begin: 'BEGIN IMMEDIATE',
@@ -97,7 +157,8 @@ function sqliteConnection({ db, prepared }: Opened): Connection {
     async insert(table, rows) {
       const columns = Object.keys(rows[0] ?? {})
       const marks = columns.map(() => '?').join(', ')
-      const insert = prepared(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks})`)
+      const into = `${quoted(table)} (${columns.map(quoted).join(', ')})`
+      const insert = prepared(`INSERT INTO ${into} VALUES (${marks})`)
       for (const row of rows) insert.run(...columns.map((column) => row[column] as SQLInputValue))
     },
     async control(sql) {

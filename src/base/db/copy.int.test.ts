@@ -1,0 +1,22 @@
+import { inject } from 'vitest'
+import { createTestDatabase } from '../../../test/databases.ts'
+import { silentLog } from '../log.ts'
+import { copyContract, sqliteEngine } from './copy-contract.ts'
+import type { Engine } from './copy-contract.ts'
+import { fillPostgres, openPostgres, readPostgres } from './postgres.ts'
+
+const postgresEngine: Engine = {
+  dialect: 'postgres',
+  async create() {
+    const url = await createTestDatabase(inject('postgresUrl'))
+    return {
+      open: () => openPostgres({ url, log: silentLog }),
+      read: () => readPostgres(url),
+      fill: () => fillPostgres(url),
+    }
+  },
+}
+
+copyContract(sqliteEngine, postgresEngine)
+copyContract(postgresEngine, sqliteEngine)
+copyContract(postgresEngine, postgresEngine)

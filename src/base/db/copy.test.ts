@@ -1,0 +1,3 @@
+import { copyContract, sqliteEngine } from './copy-contract.ts'
+
+copyContract(sqliteEngine, sqliteEngine)

@@ -1,0 +1,104 @@
+import { sha256 } from '../hash.ts'
+import { quoted } from './dialect.ts'
+import type { Dialect, Filling, Query, Reader, Snapshot } from './port.ts'
+
+type Row = Record<string, unknown>
+export type Copied = { readonly table: string; readonly rows: number }
+export type OnCopied = (table: string, rows: number, of: number) => void
+
+/** Few enough that rows of the largest kind fit into one statement. */
+const batchSize = 250
+
+/**
+ * Every table of a store into another of the same schema, on whichever engine, and nothing else: the target's
+ * own rows go. Read back and compared before it is done, so what arrived is what was sent.
+ */
+export async function copyTables(
+  from: Snapshot,
+  to: Filling,
+  onCopied: OnCopied = () => undefined,
+): Promise<Copied[]> {
+  const known = new Set(await tableNames(from))
+  const copied: Copied[] = []
+  for (const table of await tableNames(to)) {
+    if (!known.has(table)) continue
+    await to.run(query(`DELETE FROM ${quoted(table)}`))
+    const total = await rowCount(from, table)
+    const [sent, arrived] = [createDigest(), createDigest()]
+    for await (const rows of scan(from, table)) {
+      for (const row of rows) sent.add(row)
+      await to.insert(
+        table,
+        rows.map((row) => spelt(row, to.dialect)),
+      )
+      onCopied(table, sent.count(), total)
+    }
+    for await (const rows of scan(to, table)) for (const row of rows) arrived.add(row)
+    if (sent.value() !== arrived.value())
+      throw new Error(`the copy of the table ${table} is not the same as its source`)
+    copied.push({ table, rows: sent.count() })
+  }
+  return copied
+}
+
+export async function tableNames({ dialect, all }: Snapshot): Promise<string[]> {
+  const rows = await all(dialect === 'sqlite' ? sqliteTables : postgresTables)
+  return rows.map(({ name }) => name)
+}
+
+export const hasRows = async (db: Reader, table: string): Promise<boolean> =>
+  (await db.first(query(`SELECT 1 FROM ${quoted(table)} LIMIT 1`))) !== undefined
+
+const sqliteTables = query<{ name: string }>(
+  `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
+)
+const postgresTables = query<{ name: string }>(
+  `SELECT table_name AS name FROM information_schema.tables
+   WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY table_name`,
+)
+
+function query<R>(sql: string): Query<R> {
+  return { sql, parameters: [] }
+}
+
+const scan = (db: Snapshot, table: string) =>
+  db.scan<Row>(query(`SELECT * FROM ${quoted(table)}`), batchSize)
+
+async function rowCount(db: Reader, table: string): Promise<number> {
+  const counted = query<{ rows: number }>(`SELECT count(*) AS rows FROM ${quoted(table)}`)
+  return Number((await db.first(counted))?.rows ?? 0)
+}
+
+/** Bytes and truth values, which one engine takes and the other spells differently. */
+function spelt(row: Row, dialect: Dialect): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => {
+      if (dialect === 'sqlite') return [name, typeof value === 'boolean' ? Number(value) : value]
+      return [name, value instanceof Uint8Array ? `\\x${hex(value)}` : value]
+    }),
+  )
+}
+
+/** A sum over all rows: each engine has its own order of them. */
+function createDigest() {
+  let sum = 0n
+  let count = 0
+  return {
+    add(row: Row) {
+      const cells = Object.keys(row)
+        .sort()
+        .map((name) => [name, plain(row[name])])
+      sum += sha256(JSON.stringify(cells)).readBigUInt64BE()
+      count++
+    },
+    count: () => count,
+    value: () => `${count} ${BigInt.asUintN(64, sum)}`,
+  }
+}
+
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return `\\x${hex(value)}`
+  return typeof value === 'boolean' ? Number(value) : value
+}
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')

@@ -1,0 +1,32 @@
+import type { Caller } from './caller.ts'
+
+/** Something that can be read by its address, beside the tools that act (SV13). */
+type Resource = {
+  readonly uri: string
+  readonly name: string
+  readonly title: string
+  readonly mimeType: string
+}
+
+type ResourceTemplate = Omit<Resource, 'uri'> & {
+  /** RFC 6570, as in `ledger://entry/{seq}` */
+  readonly uriTemplate: string
+  readonly description: string
+}
+
+/** What a domain lets be read. It knows nothing of the door that asks. */
+export type ResourceSource = {
+  /** Every address that begins so is this source's. */
+  readonly prefix: string
+  readonly templates: readonly ResourceTemplate[]
+  /** The few that are most likely wanted; templates lead to the rest. */
+  list(caller: Caller): Promise<readonly Resource[]>
+  /** Nothing where there is nothing that this caller may see. */
+  read(caller: Caller, uri: string): Promise<{ mimeType: string; text: string } | undefined>
+  /** Values of a template's parameter that begin like this. */
+  complete?(caller: Caller, parameter: string, start: string): Promise<readonly string[]>
+  /** Addresses whose change can be watched. */
+  readonly watched?: readonly string[]
+  /** Calls back when one of them has changed. */
+  onChange?(listener: (uri: string) => void): () => void
+}
