@@ -2,7 +2,7 @@ import type { Document } from 'yaml'
 import { isAlias, isMap, isScalar, isSeq, Lexer, parseDocument } from 'yaml'
 import type { ConfigPath } from './shape.ts'
 
-export type Place = { line: number; column: number }
+type Place = { line: number; column: number }
 export type YamlText = {
   value: unknown
   problems: (Place & { message: string })[]

@@ -174,7 +174,7 @@ export const audit = z
     payload_days: whole(0)
       .default(90)
       .describe(
-        'How long redacted arguments stay readable for replay and review, in days. Default 90.',
+        'How long redacted arguments stay readable for replay and review, in days; 0 keeps them until they are erased by hand. Default 90.',
       ),
     redact: z
       .array(pattern)
