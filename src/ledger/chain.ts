@@ -13,7 +13,7 @@ export type StoredEntry = {
   readonly body: string | Uint8Array
   /** Columns that repeat parts of the body; null stands for absent. */
   readonly columns?: Readonly<Record<string, unknown>>
-  readonly payload?: { readonly salt: string; readonly body: string } | 'erased' | undefined
+  readonly payload?: { readonly salt: string; readonly body: string } | undefined
 }
 
 /** An unchecked entry: whatever the stored bytes parse to. */
@@ -21,16 +21,17 @@ export type Parsed = Record<string, unknown>
 
 export type Problems = ReturnType<typeof createProblems>
 
+export const mostProblems = 20
+
 /** Keeps the first twenty by seq, in whatever order they are found. */
 export function createProblems() {
-  const most = 20
   const list: Problem[] = []
   return {
     list,
     add(seq: number, why: string) {
       list.push({ seq, why })
       list.sort((a, b) => a.seq - b.seq)
-      if (list.length > most) list.pop()
+      if (list.length > mostProblems) list.pop()
     },
   }
 }
@@ -50,7 +51,12 @@ export function createChain({ problems, deep, columnsOf }: Settings) {
   // A broken entry is told once, not again by its neighbour.
   let lastWasBad = false
 
-  function check(stored: StoredEntry): { leaf: Buffer; entry: Parsed | undefined } {
+  function check(stored: StoredEntry): {
+    leaf: Buffer
+    entry: Parsed | undefined
+    /** Nothing was found wrong with it. */
+    isSound: boolean
+  } {
     const { seq } = stored
     let bad = false
     const fault = (at: number, why: string) => {
@@ -77,7 +83,7 @@ export function createChain({ problems, deep, columnsOf }: Settings) {
     lastHash = hash
     lastAt = stored.at
     lastWasBad = bad
-    return { leaf, entry }
+    return { leaf, entry, isSound: !bad }
   }
 
   /** What is wrong with an entry whose bytes are those that were hashed. */
@@ -108,8 +114,8 @@ export function createChain({ problems, deep, columnsOf }: Settings) {
   }
 
   function payloadFault(payload: StoredEntry['payload'], digest: unknown): string | undefined {
-    if (payload === 'erased') return undefined
-    if (payload === undefined) return digest === undefined ? undefined : 'its payload is missing'
+    // One that is missing may have been erased: a later entry tells (erasures.ts).
+    if (payload === undefined) return undefined
     if (payloadDigest(payload.salt, payload.body) !== digest) return 'its payload was changed'
     return deep && !isCanonical(payload.body) ? 'its payload is not spelt canonically' : undefined
   }

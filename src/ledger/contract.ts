@@ -143,6 +143,57 @@ export function ledgerContract(engine: Engine) {
           ).rejects.toThrow('never changed')
       })
 
+      test('SV9 the views timeline and audit_log show entries to people, and let nobody write', async () => {
+        await running.ledger.record({
+          ...entry('call.done', { domain: 'granted', subject: '/b/\u0000', outcome: 'done' }),
+          actor: { kind: 'agent', id: 'sales', session: 's7' },
+          ids: { call: 'c7', grant: 'g7', approval: 'a7' },
+          data: { tool: 'read_file', size_bytes: 2 ** 40, note: 'odd \u0000 text' },
+        })
+        const { seq, at } = (await running.ledger.find({ call: 'c7', limit: 1 }))[0] ?? {}
+        const time = new Date(at ?? 0).toISOString()
+        const all = (sql: string) => running.db.all({ sql, parameters: [] })
+        expect(await all(`SELECT * FROM audit_log WHERE agent_id = 'sales'`)).toEqual([
+          {
+            seq,
+            timestamp: time,
+            operation: 'read_file',
+            path: '/b/\u2400',
+            domain: 'granted',
+            grant_id: 'g7',
+            agent_id: 'sales',
+            session_id: 's7',
+            success: 1,
+            size_bytes: 2 ** 40,
+          },
+        ])
+        expect(await all(`SELECT * FROM timeline WHERE call = 'c7'`)).toEqual([
+          expect.objectContaining({
+            seq,
+            time,
+            type: 'call.done',
+            actor_kind: 'agent',
+            actor: 'sales',
+            session_id: 's7',
+            outcome: 'done',
+            approval: 'a7',
+          }),
+        ])
+        const [{ rows } = { rows: 0 }] = await running.db.all<{ rows: number }>({
+          sql: 'SELECT count(*) AS rows FROM timeline',
+          parameters: [],
+        })
+        expect(rows).toBe(await running.ledger.size())
+        for (const sql of [
+          'DELETE FROM timeline',
+          `INSERT INTO timeline (seq, type) VALUES (9999, 'x.y')`,
+          `UPDATE audit_log SET agent_id = 'other'`,
+        ])
+          await expect(
+            running.db.transact((tx) => tx.run({ sql, parameters: [] })),
+          ).rejects.toThrow(/view/)
+      })
+
       test('L12 a noted entry is committed soon, without anyone waiting', async () => {
         running.ledger.note(entry('thing.read', { subject: 'noted' }))
         await expect
@@ -240,6 +291,53 @@ export function ledgerContract(engine: Engine) {
         expect(openCheckpoint(note, ledger.vkey).size).toBe(size)
       const result = await world.verify()
       expect(result).toMatchObject({ ok: true, entries: 302, signed: 302 })
+    })
+
+    test('L8 a payload is erased with the entry that says so, and every proof stays', async () => {
+      const world = await setup()
+      const { ledger, stop } = await world.start()
+      await fill(ledger, 300)
+      const before = await ledger.prove(7)
+      const erase = (seq: number) =>
+        ledger.transact((tx) => ledger.erase(tx, seq, 'asked to', { kind: 'human', id: 'ann' }))
+      await erase(7)
+      expect(await ledger.payloads([6, 7, 8])).toHaveLength(2)
+      await expect(erase(7)).rejects.toMatchObject({ code: 'not_found' })
+      await expect(erase(301)).rejects.toMatchObject({ code: 'not_found' })
+      expect(await ledger.find({ after: 300, limit: 9 })).toEqual([
+        expect.objectContaining({
+          type: 'payload.erased',
+          subject: '7',
+          actor: { kind: 'human', id: 'ann' },
+          data: { reason: 'asked to' },
+        }),
+      ])
+      expect(await ledger.prove(7)).toEqual(before)
+      await stop()
+      expect(await world.verify()).toMatchObject({ ok: true, entries: 301, signed: 301 })
+      await world.tamper('DELETE FROM ledger_payload WHERE seq = 9')
+      expect((await world.verify()).firstBad).toEqual({ seq: 9, why: 'its payload is missing' })
+    })
+
+    test('L8 payloads older than asked for are erased in batches, each with its entry', async () => {
+      const world = await setup()
+      const { ledger, stop } = await world.start()
+      await ledger.transact(async (tx) => {
+        for (let i = 0; i < 2300; i++) tx.append(entry('thing.done', { payload: i }))
+      })
+      const time = world.move(1000)
+      await fill(ledger, 10)
+      expect(await ledger.eraseBefore(time)).toBe(2300)
+      expect(await ledger.eraseBefore(time)).toBe(0)
+      const told = await ledger.find({ types: ['payload.expired'], limit: 9 })
+      expect(told.map(({ data }) => data)).toEqual([
+        { up_to_seq: 1000, payloads: 1000 },
+        { up_to_seq: 2000, payloads: 1000 },
+        { up_to_seq: 2300, payloads: 300 },
+      ])
+      expect(await ledger.payloads([1, 2300, 2301])).toHaveLength(1)
+      await stop()
+      expect(await world.verify()).toMatchObject({ ok: true, entries: 2313 })
     })
 
     test('L5 a daemon with another key, or none, does not start', async () => {

@@ -17,7 +17,7 @@ export function openKey(files: KeyFiles, known: string | undefined): Key {
       )
     const { key, pem } = createKey()
     writeFileAtomic(files.ledgerKey, pem)
-    writeFileAtomic(files.ledgerPublicKey, `${key.vkey}\n`, 0o644)
+    publish(files, key)
     return key
   }
   chmodSync(files.ledgerKey, 0o600)
@@ -28,5 +28,11 @@ export function openKey(files: KeyFiles, known: string | undefined): Key {
       `The store is signed by ${known}, but ${files.ledgerKey} is the key ${key.vkey}.`,
       { hint: 'Daemons that share a database share one key: copy the key file of the first.' },
     )
+  publish(files, key)
   return key
+}
+
+/** Beside the store, so that verifying need not trust the key that stands in it. */
+function publish({ ledgerPublicKey }: KeyFiles, { vkey }: Key) {
+  if (!existsSync(ledgerPublicKey)) writeFileAtomic(ledgerPublicKey, `${vkey}\n`, 0o644)
 }

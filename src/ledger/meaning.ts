@@ -21,6 +21,14 @@ export function createMeaning() {
     if (type === 'call.started') started(seq, entry)
     else if (type === 'call.done') finished(seq, entry)
     else if (type === 'approval.approved') decided(seq, entry)
+    else if (type === 'payload.erased') erased(seq, entry, 'human')
+    else if (type === 'payload.expired') erased(seq, entry, 'system')
+  }
+
+  /** People erase with a reason, the system what is too old; nobody else (L8). */
+  function erased(seq: number, { actor }: Parsed, by: string) {
+    if (field(actor, 'kind') !== by)
+      find(seq, `${String(field(actor, 'id'))} erased what was kept beside entries`)
   }
 
   function started(seq: number, { actor, data, ids }: Parsed) {
@@ -35,8 +43,7 @@ export function createMeaning() {
   function finished(seq: number, { ids }: Parsed) {
     const call = field(ids, 'call')
     if (typeof call !== 'string') return
-    if (done.has(call)) find(seq, `call ${call} was done twice`)
-    done.add(call)
+    if (!done.add(call)) find(seq, `call ${call} was done twice`)
   }
 
   function decided(seq: number, { actor, data, ids }: Parsed) {
@@ -64,9 +71,11 @@ function createRecent() {
   let old = new Set<string>()
   return {
     has: (id: string) => young.has(id) || old.has(id),
-    add(id: string) {
+    /** False when it is known already. */
+    add(id: string): boolean {
       if (young.size >= remembered) [young, old] = [new Set(), young]
-      young.add(id)
+      const { size } = young
+      return young.add(id).size > size && !old.has(id)
     },
   }
 }

@@ -5,6 +5,7 @@ import type { Dialect, Query } from '#base/db/port.ts'
 import { builder } from '#base/db/statement.ts'
 import { genesis } from './model.ts'
 import type { HeadRow } from './store.ts'
+import { ledgerViews } from './views.ts'
 
 export const ledgerMigrations: readonly Migration[] = [
   {
@@ -76,6 +77,7 @@ export const ledgerMigrations: readonly Migration[] = [
         .addColumn('seq', 'bigint', (c) => c.notNull()),
     ],
   },
+  { name: 'ledger-002', up: (_, dialect) => ledgerViews(dialect) },
 ]
 
 /** L2 by the database itself: a bug of ours cannot rewrite history either. */

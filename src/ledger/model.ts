@@ -50,7 +50,7 @@ export const entrySchema = z.strictObject({
 
 export type Entry = z.infer<typeof entrySchema>
 
-export type Payload = { readonly salt: string; readonly body: string; readonly digest: string }
+type Payload = { readonly salt: string; readonly body: string; readonly digest: string }
 
 /** A draft that is fit to be recorded: its secrets are out and its payload has its digest. */
 export type Prepared = {

@@ -3,7 +3,7 @@ import { sha256Hex } from '#base/hash.ts'
 import { createScrubber, isSecretName, mark } from './secrets.ts'
 import type { SecretSettings } from './secrets.ts'
 
-export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
+type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
 export type JsonObject = { [key: string]: JsonValue }
 
 /** Gives a copy without secrets, which is always JSON, or throws: what cannot be judged is not recorded. */

@@ -16,8 +16,8 @@ const mostClockStep = 5 * 60_000
 const saltBytes = 16
 
 /**
- * The ledger's part in every transaction of the store: no body can commit without it, so nothing
- * changes without an entry where one is due (L1).
+ * The ledger's part in every transaction of the store: what a body appends is numbered, hashed and
+ * committed with what it changed, or neither is (L1).
  */
 export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Sealer<Prepared> {
   const store = createLedgerStore(dialect)

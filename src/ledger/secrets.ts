@@ -10,7 +10,7 @@ export const mark = '[redacted]'
 const keyWords =
   /(?:^|_)(?:token|passwords?|passwd|passphrase|pwd|secrets?|authorization|cookies?|credentials?|bearer|(?:api|auth|access|secret|private|signing|encryption|service|master|ssh)_?keys?)$/
 const tokens =
-  /sk-cowork-[0-9a-f]{48}|(?<![A-Za-z0-9])sk-[\w-]{16,}|[rs]k_(?:live|test)_\w{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|npm_[A-Za-z0-9]{36}|xox[a-z]-[\w-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{35}/g
+  /(?:sk|ps|pk)-cowork-[0-9a-f]{48}|(?<=#(?:code|invite)=)[\w-]{43}|(?<![A-Za-z0-9])sk-[\w-]{16,}|[rs]k_(?:live|test)_\w{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|npm_[A-Za-z0-9]{36}|xox[a-z]-[\w-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{35}/g
 const maybeJwt = /eyJ[\w.-]{16,}/g
 const privateKey =
   /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)/g
@@ -22,7 +22,7 @@ const assigned = /"(?:[^"\\]|\\[\s\S])*"?|'(?:[^'\\]|\\[\s\S])*'?|[^\s"'&;,<>[\]
 
 // Most strings hold none of these: one look instead of eight.
 const suspicious =
-  /[rs]k[-_]|gh[pousr]_|github_pat_|glpat-|npm_|xox|A[KS]IA|AIza|eyJ|-----BEGIN|bearer|:\/\/|[=:]/i
+  /[rs]k[-_]|p[ks]-cowork|gh[pousr]_|github_pat_|glpat-|npm_|xox|A[KS]IA|AIza|eyJ|-----BEGIN|bearer|:\/\/|[=:]/i
 
 /** Whether a field of this name holds a secret: `agent_token`, `x-api-key`, `clientSecret`; not `max_tokens`. */
 export function isSecretName(name: string): boolean {

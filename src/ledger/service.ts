@@ -6,10 +6,16 @@ import type { Log } from '#base/log.ts'
 import { openCheckpoint } from './checkpoint.ts'
 import type { Key } from './checkpoint.ts'
 import { createCheckpoints } from './checkpoints.ts'
+import { createErasure } from './erase.ts'
 import { consume, follow } from './follow.ts'
+import { startMirror } from './mirror.ts'
+import type { Mirror, MirrorOptions } from './mirror.ts'
+import { firstSeq, genesis } from './model.ts'
 import type { Entry, Prepared } from './model.ts'
 import { createNotes } from './notes.ts'
 import { inclusionProof } from './proof.ts'
+import { recordedOf, search } from './search.ts'
+import type { Recorded } from './search.ts'
 import { createLedgerStore } from './store.ts'
 import type { EntryFilter, EntryRow } from './store.ts'
 
@@ -18,6 +24,8 @@ export type LedgerDeps = {
   readonly sealer: Sealer<Prepared>
   readonly openKey: (known: string | undefined) => Key
   readonly copyCheckpoint: (line: string) => void
+  /** Throws when the store is shorter than it must be; asked before anything is signed. */
+  readonly checkSize?: (size: number) => void
   readonly now: Clock
   readonly log: Log
 }
@@ -35,13 +43,17 @@ export type EntryProof = {
 
 export type Ledger = Awaited<ReturnType<typeof openLedger>>
 
-export async function openLedger({ db, sealer, openKey, copyCheckpoint, now, log }: LedgerDeps) {
+export async function openLedger(deps: LedgerDeps) {
+  const { db, sealer, copyCheckpoint, now, log } = deps
   const store = createLedgerStore(db.dialect)
-  const key = openKey(await store.key(db))
+  const size = async () => (await store.peek(db))?.size ?? 0
+  deps.checkSize?.(await size())
+  const key = deps.openKey(await store.key(db))
   await db.transact((tx) => store.saveKey(tx, key.vkey))
   const notes = createNotes(db, sealer.prepare, log)
   const checkpoints = createCheckpoints({ db, store, key, copy: copyCheckpoint, now, log })
-  const size = async () => (await store.peek(db))?.size ?? 0
+  const erasure = createErasure({ db, store, now, log })
+  const mirrors: Mirror[] = []
 
   return {
     vkey: key.vkey,
@@ -53,7 +65,24 @@ export async function openLedger({ db, sealer, openKey, copyCheckpoint, now, log
     /** Why nothing may run now, if so (A11). */
     trouble: notes.trouble,
     size,
-    find: async (filter: EntryFilter) => (await store.find(db, filter)).map(parsed),
+    find: async (filter: EntryFilter) =>
+      (await search(db, store, filter)).map(({ entry }) => entry),
+    /** The same with the bytes that were hashed. */
+    records: (filter: EntryFilter) => search(db, store, filter),
+    /** One entry with what is kept beside it, and whether it shows the hash of the one before. */
+    async entry(seq: number) {
+      const row = await store.entry(db, seq)
+      if (!row) return undefined
+      const { entry, hash } = recordedOf(row)
+      const previous = seq === firstSeq ? genesis : (await store.entry(db, seq - 1))?.hash
+      const beside = entry.payload === undefined ? undefined : await store.payload(db, seq)
+      return {
+        entry,
+        hash,
+        prevOk: entry.prev === previous,
+        ...(beside && { payload: JSON.parse(beside.body) as unknown }),
+      }
+    },
     async payloads(seqs: readonly number[]) {
       const found = await Promise.all(seqs.map((seq) => store.payload(db, seq)))
       return found.filter((row) => row !== undefined)
@@ -65,6 +94,11 @@ export async function openLedger({ db, sealer, openKey, copyCheckpoint, now, log
     async *follow(after: number, signal: AbortSignal): AsyncGenerator<Entry[], void> {
       for await (const rows of follow(db, store, after, signal)) yield rows.map(parsed)
     },
+    /** The same with the bytes that were hashed. */
+    async *tail(after: number, signal: AbortSignal): AsyncGenerator<Recorded[], void> {
+      for await (const rows of follow(db, store, after, signal)) yield rows.map(recordedOf)
+    },
+    onGrowth: (listener: () => void) => db.onGrowth(listener),
     /** The same for a follower that keeps its place in the store. */
     consume: (
       name: string,
@@ -106,8 +140,19 @@ export async function openLedger({ db, sealer, openKey, copyCheckpoint, now, log
       }
     },
 
+    /** Takes away what is kept beside an entry, and records who did and why (L8). */
+    erase: erasure.erase,
+    eraseBefore: erasure.eraseBefore,
+    keepPayloads: erasure.keepFor,
+
+    /** Copies entries to a file as they come, a line each, until the ledger closes (L9). */
+    mirror: (options: MirrorOptions) =>
+      void mirrors.push(startMirror({ db, store, log: log.scope('mirror') }, options)),
+
     async close() {
+      await erasure.close()
       await notes.close()
+      await Promise.all(mirrors.map((mirror) => mirror.close()))
       await checkpoints.close()
     },
   }

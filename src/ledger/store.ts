@@ -1,6 +1,8 @@
-import { rawBytes, startsWith } from '#base/db/dialect.ts'
+import type { ExpressionBuilder } from 'kysely'
+import { contains, rawBytes, startsWith } from '#base/db/dialect.ts'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
+import type { Actor } from '#base/entry.ts'
 
 /** The only SQL about the ledger. */
 
@@ -38,12 +40,17 @@ export type EntryFilter = {
   readonly since?: number | undefined
   readonly until?: number | undefined
   readonly actor?: string | undefined
+  /** An agent and a person may bear the same id. */
+  readonly actorKind?: Actor['kind'] | undefined
   readonly domain?: string | undefined
+  /** `call.done`, or all of a noun: `call.` */
   readonly types?: readonly string[] | undefined
   readonly subjectPrefix?: string | undefined
   readonly toolPrefix?: string | undefined
   readonly call?: string | undefined
   readonly proposal?: string | undefined
+  /** Anywhere in the entry; ASCII letters in either case. */
+  readonly text?: string | undefined
   readonly limit: number
   readonly newestFirst?: boolean | undefined
 }
@@ -99,6 +106,9 @@ export function createLedgerStore(dialect: Dialect) {
   const one = statement((p: { seq: number }) =>
     sql.selectFrom('ledger_entry').selectAll().where('seq', '=', p.seq),
   )
+  const timeFrom = statement((p: { seq: number }) =>
+    sql.selectFrom('ledger_entry').select('at').where('seq', '>=', p.seq).orderBy('seq').limit(1),
+  )
   const leaves = statement((p: { from: number; to: number }) =>
     sql
       .selectFrom('ledger_entry')
@@ -119,6 +129,20 @@ export function createLedgerStore(dialect: Dialect) {
   const allNodes = query(sql.selectFrom('ledger_node').selectAll().orderBy('level').orderBy('idx'))
   const payload = statement((p: { seq: number }) =>
     sql.selectFrom('ledger_payload').selectAll().where('seq', '=', p.seq),
+  )
+  const oldestPayloads = statement((p: { limit: number }) =>
+    sql
+      .selectFrom('ledger_payload')
+      .innerJoin('ledger_entry', 'ledger_entry.seq', 'ledger_payload.seq')
+      .select(['ledger_payload.seq', 'ledger_entry.at'])
+      .orderBy('ledger_payload.seq')
+      .limit(p.limit),
+  )
+  const erasePayload = statement((p: { seq: number }) =>
+    sql.deleteFrom('ledger_payload').where('seq', '=', p.seq),
+  )
+  const erasePayloadsUpTo = statement((p: { seq: number }) =>
+    sql.deleteFrom('ledger_payload').where('seq', '<=', p.seq),
   )
   const saveCheckpoint = statement((p: CheckpointRow) =>
     sql
@@ -174,7 +198,12 @@ export function createLedgerStore(dialect: Dialect) {
     /** Entries with their bytes as stored and their payloads, for the verifier. */
     stored: (reader: Reader, after: number, limit: number) => reader.all(stored({ after, limit })),
     entry: (reader: Reader, seq: number) => reader.first(one({ seq })),
+    /** The time of this entry. */
+    timeOf: async (reader: Reader, seq: number) => (await reader.first(timeFrom({ seq })))?.at,
     payload: (reader: Reader, seq: number) => reader.first(payload({ seq })),
+    oldestPayloads: (tx: Tx, limit: number) => tx.all(oldestPayloads({ limit })),
+    erasePayload: (tx: Tx, seq: number) => tx.run(erasePayload({ seq })),
+    erasePayloadsUpTo: (tx: Tx, seq: number) => tx.run(erasePayloadsUpTo({ seq })),
     async hashes(reader: Reader, level: number, from: number, to: number): Promise<string[]> {
       const rows = await reader.all(level === 0 ? leaves({ from, to }) : nodes({ level, from, to }))
       return rows.map((row) => row.hash)
@@ -194,6 +223,7 @@ export function createLedgerStore(dialect: Dialect) {
     },
     saveCursor: (tx: Tx, name: string, seq: number) => tx.run(saveCursor({ name, seq })),
 
+    /** One statement; `search` keeps it short on a long ledger and checks what columns cannot say. */
     find(reader: Reader, filter: EntryFilter) {
       let found = sql.selectFrom('ledger_entry').selectAll()
       if (filter.after !== undefined) found = found.where('seq', '>', filter.after)
@@ -202,15 +232,26 @@ export function createLedgerStore(dialect: Dialect) {
       if (filter.until !== undefined) found = found.where('at', '<', filter.until)
       if (filter.actor !== undefined) found = found.where('actor', '=', filter.actor)
       if (filter.domain !== undefined) found = found.where('domain', '=', filter.domain)
-      if (filter.types !== undefined) found = found.where('type', 'in', [...filter.types])
+      if (filter.types !== undefined) found = found.where(isOfType(filter.types))
       if (filter.subjectPrefix !== undefined)
         found = found.where(startsWith('subject', filter.subjectPrefix))
       if (filter.toolPrefix !== undefined)
         found = found.where(startsWith('tool', filter.toolPrefix))
       if (filter.call !== undefined) found = found.where('call', '=', filter.call)
       if (filter.proposal !== undefined) found = found.where('proposal', '=', filter.proposal)
+      if (filter.text !== undefined) found = found.where(contains(dialect, 'body', filter.text))
       const ordered = found.orderBy('seq', filter.newestFirst ? 'desc' : 'asc')
       return reader.all(query(ordered.limit(filter.limit)))
     },
   }
 }
+
+const isOfType =
+  (types: readonly string[]) => (where: ExpressionBuilder<Tables, 'ledger_entry'>) => {
+    const exact = types.filter((type) => !type.endsWith('.'))
+    const nouns = types.filter((type) => type.endsWith('.'))
+    return where.or([
+      ...(exact.length > 0 ? [where('type', 'in', exact)] : []),
+      ...nouns.map((noun) => startsWith('type', noun)),
+    ])
+  }

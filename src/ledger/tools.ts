@@ -1,10 +1,12 @@
 import * as z from 'zod'
+import { actorOf } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Entry } from './model.ts'
 import type { Ledger } from './service.ts'
+import { visibleEntries } from './visibility.ts'
 
 /** Seed 004's words for what happened to a file. */
 const auditEntry = z.object({
@@ -41,7 +43,7 @@ export const ledgerTools = (ledger: Ledger): Tool[] => [
     async run({ path_filter, operation_filter, date_from, limit }, { caller }) {
       const entries = await ledger.find({
         types: ['call.done', 'call.failed', 'call.refused'],
-        actor: caller.kind === 'agent' ? caller.id : undefined,
+        ...visibleEntries(caller),
         subjectPrefix: path_filter,
         toolPrefix: operation_filter,
         since: date_from === undefined ? undefined : timeOf(date_from),
@@ -49,6 +51,27 @@ export const ledgerTools = (ledger: Ledger): Tool[] => [
         newestFirst: true,
       })
       return { entries: entries.map(auditEntryOf) }
+    },
+  }),
+  defineTool({
+    name: 'cowork_redact',
+    title: 'Erase a payload',
+    description:
+      'Erase for ever what is kept beside one ledger entry. The entry and every proof stay; who did it and why is recorded.',
+    toolset: 'cowork',
+    effect: 'destructive',
+    by: 'human',
+    role: 'owner',
+    assured: true,
+    input: z.object({
+      seq: z.number().int().min(1).describe('The entry whose payload goes'),
+      reason: z.string().trim().min(1).max(500).describe('Why, for whoever reads the ledger'),
+    }),
+    output: z.object({ seq: z.number(), erased: z.boolean() }),
+    touches: ({ seq }) => ({ domain: 'cowork', target: String(seq) }),
+    async change(tx, { seq, reason }, { caller }) {
+      await ledger.erase(tx, seq, reason, actorOf(caller))
+      return { seq, erased: true }
     },
   }),
 ]

@@ -250,10 +250,78 @@ test.each<[string, Change]>([
   )
 })
 
-test('L7 an erased payload is not held against the ledger', async () => {
-  const ledger = kept(notes(10), [10])
-  edit(ledger, 3, { payload: 'erased' })
-  expect((await verified(ledger)).ok).toBe(true)
+const erased = (seq: number): Draft => ({
+  type: 'payload.erased',
+  actor: { kind: 'human', id: 'ann' },
+  subject: String(seq),
+  data: { reason: 'asked to' },
+})
+const expired = (upTo: unknown): Draft => ({
+  type: 'payload.expired',
+  actor: { kind: 'system', id: 'cowork' },
+  data: { up_to_seq: upTo },
+})
+
+test('L8 a missing payload is right when a later entry says it was erased, and only then', async () => {
+  const act = fc.oneof(
+    { arbitrary: fc.constant('payload'), weight: 5 },
+    fc.constant('note'),
+    fc.nat(40),
+    fc.record({ upTo: fc.nat(40) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(act, { minLength: 1, maxLength: 40 }),
+      fc.nat(),
+      async (acts, lost) => {
+        const drafts = acts.map((each, i): Draft => {
+          if (each === 'payload') return { ...noted(1), payload: { i } }
+          if (each === 'note') return noted(1)
+          return typeof each === 'object' ? expired(each.upTo) : erased(Number(each))
+        })
+        const mayGo = (seq: number) =>
+          acts.some((each, i) => {
+            if (i + 1 <= seq || typeof each === 'string') return false
+            return typeof each === 'object' ? seq <= each.upTo : seq === each
+          })
+        const ledger = kept(drafts, [drafts.length])
+        ledger.entries.forEach((_, at) => mayGo(at + 1) && edit(ledger, at, { payload: undefined }))
+        expect(await verified(ledger, true)).toMatchObject({ ok: true, signed: drafts.length })
+
+        const at = lost % drafts.length
+        if (!ledger.entries[at]?.payload) return
+        edit(ledger, at, { payload: undefined })
+        const { problems } = await verified(ledger)
+        expect(problems).toEqual([{ seq: at + 1, why: 'its payload is missing' }])
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('L8 an erasure that was slipped in, or is nonsense, excuses nothing', async () => {
+  const payload = { ...noted(1), payload: 'kept' }
+  const forged = kept([payload, erased(1)]).entries[1]
+  for (const [hash, seq] of [[forged?.hash, 2] as const, ['0'.repeat(64), 1] as const]) {
+    const ledger = kept([payload, noted(1), noted(1)], [3])
+    edit(ledger, 0, { payload: undefined })
+    edit(ledger, 1, { ...forged, ...(hash && { hash }) })
+    expect((await verified(ledger)).firstBad?.seq).toBe(seq)
+  }
+  for (const upTo of ['9', null, -1, 0.5, NaN, { a: 1 }]) {
+    const nonsense = kept([payload, expired(upTo)], [2])
+    edit(nonsense, 0, { payload: undefined })
+    expect((await verified(nonsense)).firstBad).toMatchObject({ seq: 1 })
+  }
+})
+
+test('L8 whoever may not erase is told of', async () => {
+  const agent = { kind: 'agent', id: 'sales' } as const
+  const { ok, findings } = await verified(
+    kept([noted(1), { ...erased(1), actor: agent }, { ...expired(1), actor: agent }]),
+  )
+  expect(ok).toBe(false)
+  expect(findings.map(({ seq }) => seq)).toEqual([2, 3])
 })
 
 test('L7 a tail cut above the last checkpoint is found by the head', async () => {

@@ -1,10 +1,11 @@
 import { systemClock } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
-import { createChain, createProblems, hexOf } from './chain.ts'
+import { createChain, createProblems, hexOf, mostProblems } from './chain.ts'
 import type { Problems, StoredEntry } from './chain.ts'
 import { openCheckpoint, parseVkey } from './checkpoint.ts'
 import type { Checkpoint, Vkey } from './checkpoint.ts'
+import { createErasures } from './erasures.ts'
 import { createMeaning } from './meaning.ts'
 import { firstSeq } from './model.ts'
 import type { Entry, Problem } from './model.ts'
@@ -69,6 +70,7 @@ export async function verifyLedger(
   const checkpoints = opened(await source.checkpoints(), parseVkey(vkey), problems)
   const samples = createSamples(checkpoints)
   const meaning = createMeaning()
+  const erasures = createErasures()
   const chain = createChain({ problems, deep, columnsOf: source.columnsOf })
 
   let frontier = emptyFrontier
@@ -86,15 +88,22 @@ export async function verifyLedger(
   compareRoots()
   for await (const batch of source.entries()) {
     for (const stored of batch) {
-      const { leaf, entry } = chain.check(stored)
+      const { leaf, entry, isSound } = chain.check(stored)
       samples.leaf(frontier.size, leaf)
       frontier = appended(frontier, leaf, (level, _, hash) => samples.node(level, hash))
       if (entry) meaning.read(stored.seq, stored.type, entry)
+      // After a gap, what is beside the entries says nothing any more.
+      if (entry && isSound && stored.seq === frontier.size) {
+        erasures.read(stored.seq, stored.type, entry)
+        if (stored.payload === undefined && entry['payload'] !== undefined)
+          erasures.missing(stored.seq)
+      }
       compareRoots()
     }
     onProgress?.(frontier.size)
   }
 
+  for (const seq of erasures.left(mostProblems)) problems.add(seq, 'its payload is missing')
   const size = chain.lastSeq()
   const longest = checkpoints.at(-1)?.size ?? 0
   if (longest > size)

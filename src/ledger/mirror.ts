@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Db } from '#base/db/port.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+import { follow } from './follow.ts'
+import { createMirrorFile } from './mirror-file.ts'
+import type { IsOurs, Line } from './mirror-file.ts'
+import type { Entry } from './model.ts'
+import type { EntryRow, LedgerStore } from './store.ts'
+
+export type MirrorOptions = {
+  readonly path: string
+  /** It is rotated before it grows beyond this. */
+  readonly maxBytes: number
+  /** Which entries it holds; all where absent. It must answer the same for ever. */
+  readonly filter?: (entry: Entry) => boolean
+}
+
+export type Mirror = ReturnType<typeof startMirror>
+
+type Deps = { readonly db: Db; readonly store: LedgerStore; readonly log: Log }
+
+const retryAfter = 2000
+/** A busy ledger is copied in larger pieces. */
+const pause = 100
+const pageSize = 500
+
+/**
+ * Follows the ledger and copies it to a file for people and tools (L9). A mirror that cannot be written is
+ * said and tried again, and never stops the daemon: the ledger itself has every entry.
+ */
+export function startMirror({ db, store, log }: Deps, { path, maxBytes, filter }: MirrorOptions) {
+  const stop = new AbortController()
+  const { signal } = stop
+  const file = createMirrorFile(path, maxBytes, (aside) =>
+    log.warn('a file that does not continue this ledger was set aside', { path, aside }),
+  )
+  const isOurs: IsOurs = async ({ seq, body }) => (await store.entry(db, seq))?.body === body
+  let isBroken = false
+
+  const linesOf = (rows: readonly EntryRow[]): Line[] =>
+    filter ? rows.filter(({ body }) => filter(JSON.parse(body) as Entry)) : [...rows]
+
+  async function write(rows: readonly EntryRow[]) {
+    await file.append(linesOf(rows))
+    if (isBroken) log.info('the mirror of the ledger is written again', { path })
+    isBroken = false
+  }
+
+  /** Until the end, or until somebody else touched the file and its place must be found again. */
+  async function copy() {
+    let seen = await file.recover(isOurs)
+    for await (const rows of follow(db, store, seen, signal)) {
+      if (!(await file.isAsLeft())) return
+      await write(rows)
+      seen = rows.at(-1)?.seq ?? seen
+      if (rows.length < pageSize) await sleep(pause, undefined, { signal }).catch(() => undefined)
+    }
+    // What was recorded on the way to the end.
+    for (let rows; (rows = await store.page(db, seen, pageSize)).length > 0;) {
+      await write(rows)
+      seen = rows.at(-1)?.seq ?? seen
+    }
+  }
+
+  async function run() {
+    while (!signal.aborted)
+      try {
+        await copy()
+      } catch (error) {
+        if (!isBroken)
+          log.error('the mirror of the ledger cannot be written', {
+            path,
+            error: messageOf(error),
+          })
+        isBroken = true
+        await sleep(retryAfter, undefined, { signal }).catch(() => undefined)
+      }
+  }
+  const running = run()
+
+  return {
+    async close() {
+      stop.abort()
+      await running
+    },
+  }
+}

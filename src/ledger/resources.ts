@@ -1,0 +1,81 @@
+import type { Caller } from '#base/caller.ts'
+import type { ResourceSource } from '#base/resource.ts'
+import type { Entry } from './model.ts'
+import type { Ledger } from './service.ts'
+import { visibleEntries, visibleTo } from './visibility.ts'
+
+const head = 'ledger://head'
+const entryUri = /^ledger:\/\/entry\/([1-9]\d{0,14})$/
+const json = 'application/json'
+const mostListed = 50
+const mostCompleted = 1000
+/** Every call grows the ledger; who watches it wants to hear of growth, not of each call. */
+const tellEvery = 1000
+
+/** Entries by their number, and where the ledger stands. An agent sees its own (L10, SV13). */
+export function ledgerResources(ledger: Ledger): ResourceSource {
+  const newest = (caller: Caller, limit: number) =>
+    ledger.find({ ...visibleEntries(caller), newestFirst: true, limit })
+
+  return {
+    prefix: 'ledger://',
+    templates: [
+      {
+        uriTemplate: 'ledger://entry/{seq}',
+        name: 'ledger-entry',
+        title: 'Ledger entry',
+        description: 'What happened under this number',
+        mimeType: json,
+      },
+    ],
+    async list(caller) {
+      const entries = await newest(caller, mostListed)
+      return [
+        { uri: head, name: 'ledger-head', title: 'Where the ledger stands', mimeType: json },
+        ...entries.map((entry) => ({
+          uri: `ledger://entry/${entry.seq}`,
+          name: `entry-${entry.seq}`,
+          title: titleOf(entry),
+          mimeType: json,
+        })),
+      ]
+    },
+    async read(caller, uri) {
+      if (uri === head) {
+        const [size, checkpoint] = await Promise.all([ledger.size(), ledger.latestCheckpoint()])
+        return { mimeType: json, text: JSON.stringify({ size, checkpoint, vkey: ledger.vkey }) }
+      }
+      const [, seq] = entryUri.exec(uri) ?? []
+      const found = seq === undefined ? undefined : await ledger.entry(Number(seq))
+      if (!found || !visibleTo(caller, found.entry)) return undefined
+      const { entry, hash, payload } = found
+      return { mimeType: json, text: JSON.stringify({ entry, hash, payload }) }
+    },
+    async complete(caller, parameter, start) {
+      if (parameter !== 'seq') return []
+      const entries = await newest(caller, mostCompleted)
+      return entries.map(({ seq }) => String(seq)).filter((seq) => seq.startsWith(start))
+    },
+    watched: [head],
+    onChange(listener) {
+      let timer: NodeJS.Timeout | undefined
+      const tell = () => {
+        timer = undefined
+        listener(head)
+      }
+      const stop = ledger.onGrowth(() => {
+        timer ??= setTimeout(tell, tellEvery).unref()
+      })
+      return () => {
+        stop()
+        clearTimeout(timer)
+      }
+    },
+  }
+}
+
+function titleOf({ seq, type, actor, subject, data }: Entry): string {
+  const tool = data?.['tool']
+  const about = [typeof tool === 'string' ? tool : undefined, subject]
+  return [`${seq} ${type} by ${actor.id}`, ...about.filter(Boolean)].join(' · ')
+}

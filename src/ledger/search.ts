@@ -1,0 +1,109 @@
+import type { Reader } from '#base/db/port.ts'
+import { columnsOf } from './columns.ts'
+import type { Entry } from './model.ts'
+import type { EntryFilter, EntryRow, LedgerStore } from './store.ts'
+
+/** An entry with its canonical JSON, which is what was hashed, and its leaf hash in hex. */
+export type Recorded = { readonly entry: Entry; readonly body: string; readonly hash: string }
+
+export const recordedOf = ({ body, hash }: EntryRow): Recorded => ({
+  entry: JSON.parse(body) as Entry,
+  body,
+  hash,
+})
+
+export type Conditions = Omit<EntryFilter, 'limit' | 'newestFirst'>
+
+/** What `find` asks of the store, asked of one entry: the live stream filters with it. */
+export function matches(filter: Conditions, { entry, body }: Pick<Recorded, 'entry' | 'body'>) {
+  const { types, actorKind, text, subjectPrefix, toolPrefix } = filter
+  const columns = columnsOf(entry)
+  const is = (wanted: unknown, found: unknown) => wanted === undefined || wanted === found
+  const starts = (prefix: string | undefined, found: string | null) =>
+    prefix === undefined || (found?.startsWith(prefix) ?? false)
+  return (
+    entry.seq > (filter.after ?? 0) &&
+    entry.seq < (filter.before ?? Infinity) &&
+    entry.at >= (filter.since ?? 0) &&
+    entry.at < (filter.until ?? Infinity) &&
+    is(filter.actor, columns.actor) &&
+    is(actorKind, entry.actor.kind) &&
+    is(filter.domain, columns.domain) &&
+    is(filter.call, columns.call) &&
+    is(filter.proposal, columns.proposal) &&
+    starts(subjectPrefix, columns.subject) &&
+    starts(toolPrefix, columns.tool) &&
+    (types?.some((type) =>
+      type.endsWith('.') ? entry.type.startsWith(type) : entry.type === type,
+    ) ??
+      true) &&
+    (text === undefined || asciiLower(body).includes(asciiLower(text)))
+  )
+}
+
+const asciiLower = (text: string) => text.replaceAll(/[A-Z]+/g, (upper) => upper.toLowerCase())
+
+/**
+ * SQLite answers on the main thread: a rare word in a ledger of a million entries would hold everyone up for
+ * seconds. So a filter looks at this many entries at a time and lets others go first in between.
+ */
+const strideLength = 10_000
+
+export async function search(
+  reader: Reader,
+  store: LedgerStore,
+  filter: EntryFilter,
+  stride = strideLength,
+): Promise<Recorded[]> {
+  const { limit, newestFirst = false, since, until, ...rest } = filter
+  // No column holds NUL, and PostgreSQL would not even hear of it.
+  if (
+    Object.values(rest)
+      .flat()
+      .some((value) => String(value).includes('\u0000'))
+  )
+    return []
+  const size = (await store.peek(reader))?.size ?? 0
+  let from = Math.max(filter.after ?? 0, since === undefined ? 0 : await before(since))
+  let to = Math.min(
+    (filter.before ?? Infinity) - 1,
+    until === undefined ? size : await before(until),
+  )
+  const step = isNarrow(rest) ? Infinity : stride
+  const found: Recorded[] = []
+
+  while (from < to && found.length < limit) {
+    const [low, high] = newestFirst
+      ? [Math.max(from, to - step), to]
+      : [from, Math.min(to, from + step)]
+    const missing = limit - found.length
+    const part = { ...rest, newestFirst, after: low, before: high + 1, limit: missing }
+    const rows = await store.find(reader, part)
+    const last = rows.at(-1)
+    found.push(...rows.map(recordedOf).filter((row) => matches(filter, row)))
+    // A full answer may have left some of these entries unseen.
+    const isFull = rows.length === missing && last !== undefined
+    if (newestFirst) to = isFull ? last.seq - 1 : low
+    else from = isFull ? last.seq : high
+    if (from < to && found.length < limit) await new Promise((turn) => setImmediate(turn))
+  }
+  return found
+
+  /** How many entries are older than this time. Time never runs backwards in the ledger. */
+  async function before(at: number): Promise<number> {
+    let [low, high] = [0, size]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      if (((await store.timeOf(reader, middle + 1)) ?? Infinity) < at) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** Answered from the order of entries or by an index of few: one statement does. */
+function isNarrow({ call, proposal, ...rest }: Conditions): boolean {
+  if (call !== undefined || proposal !== undefined) return true
+  const conditions = { ...rest, after: undefined, before: undefined }
+  return Object.values(conditions).every((condition) => condition === undefined)
+}

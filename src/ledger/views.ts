@@ -1,0 +1,66 @@
+import type { Dialect, Query } from '#base/db/port.ts'
+
+/**
+ * Views for people with `sqlite3` or `psql` (SV9, seed 001). A CTE keeps PostgreSQL from letting anyone write
+ * through them; it is inlined, so that filters still reach the indexes.
+ */
+export function ledgerViews(dialect: Dialect): Query[] {
+  const { text, whole, time } = spelling[dialect]
+  const timeline = [
+    'seq',
+    `${time} AS time`,
+    'type',
+    `${text('actor', 'kind')} AS actor_kind`,
+    'actor',
+    `${text('actor', 'session')} AS session_id`,
+    'domain',
+    'subject',
+    'tool',
+    `${text('outcome')} AS outcome`,
+    'call',
+    'proposal',
+    `${text('ids', 'approval')} AS approval`,
+    'body',
+    'hash',
+  ]
+  // The names of get_audit_log (L10).
+  const auditLog = [
+    'seq',
+    `${time} AS timestamp`,
+    'COALESCE(tool, type) AS operation',
+    'subject AS path',
+    'domain',
+    `${text('ids', 'grant')} AS grant_id`,
+    'actor AS agent_id',
+    `${text('actor', 'session')} AS session_id`,
+    `CASE WHEN type = 'call.done' THEN 1 ELSE 0 END AS success`,
+    `${whole('data', 'size_bytes')} AS size_bytes`,
+  ]
+  return [
+    view('timeline', timeline),
+    view('audit_log', auditLog, "WHERE type IN ('call.done', 'call.failed', 'call.refused')"),
+  ]
+}
+
+const view = (name: string, columns: readonly string[], where = ''): Query => ({
+  sql: `CREATE VIEW ${name} AS WITH entry AS (SELECT ${columns.join(', ')} FROM ledger_entry ${where}) SELECT * FROM entry`,
+  parameters: [],
+})
+
+const extracted = (path: readonly string[]) => `json_extract(body, '$.${path.join('.')}')`
+// PostgreSQL has no room for NUL in a text, not even for one it is not asked for.
+const picked = (path: readonly string[]) =>
+  String.raw`replace(body, '\u0000', '\u2400')::json #>> '{${path.join(',')}}'`
+
+const spelling = {
+  sqlite: {
+    text: (...path: string[]) => extracted(path),
+    whole: (...path: string[]) => extracted(path),
+    time: `strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch')`,
+  },
+  postgres: {
+    text: (...path: string[]) => `(${picked(path)})`,
+    whole: (...path: string[]) => `CAST(substring(${picked(path)} FROM '^[0-9]{1,18}$') AS BIGINT)`,
+    time: `to_char(to_timestamp(at / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+  },
+}
