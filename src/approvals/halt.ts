@@ -5,7 +5,7 @@ import { rfc3339 } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
 import { CoworkError } from '#base/errors.ts'
-import type { Touch } from '#base/tool.ts'
+import type { Call, Touch } from '#base/tool.ts'
 
 type HaltRow = { scope: string; reason: string; by: string; at: number }
 export type Halt = { scope: string; reason: string; by: string; at: string }
@@ -52,19 +52,30 @@ export function createHalts(db: Db, now: Clock) {
       return row && { ...row, at: rfc3339(row.at) }
     },
 
-    async set(tx: Tx, caller: Caller, scope: string, reason: string): Promise<Halt> {
+    async set(tx: Tx, { id, caller }: Call, scope: string, reason: string): Promise<Halt> {
       const at = now()
       await tx.run(set({ scope, reason, by: caller.id, at }))
-      tx.append({ type: 'halt.set', actor: actorOf(caller), subject: scope, data: { reason } })
+      tx.append({
+        type: 'halt.set',
+        actor: actorOf(caller),
+        subject: scope,
+        ids: { call: id },
+        data: { reason },
+      })
       return { scope, reason, by: caller.id, at: rfc3339(at) }
     },
 
-    async lift(tx: Tx, caller: Caller, scope: string): Promise<void> {
+    async lift(tx: Tx, { id, caller }: Call, scope: string): Promise<void> {
       if ((await tx.run(lift({ scope }))) === 0)
         throw new CoworkError('not_found', `Nothing is halted under ${JSON.stringify(scope)}.`, {
           hint: '`cowork status` lists what is halted.',
         })
-      tx.append({ type: 'halt.lifted', actor: actorOf(caller), subject: scope })
+      tx.append({
+        type: 'halt.lifted',
+        actor: actorOf(caller),
+        subject: scope,
+        ids: { call: id },
+      })
     },
   }
 }

@@ -1,6 +1,4 @@
 export { createHalts } from './halt.ts'
 export type { Halts } from './halt.ts'
-export { createApprovalKinds } from './kinds.ts'
-export type { ApprovalKind, ApprovalKinds, Decision } from './kinds.ts'
 export { approvalMigrations } from './migrations.ts'
 export { haltTools } from './tools.ts'

@@ -1,6 +1,6 @@
 import type { Tx } from '#base/db/port.ts'
 
-export type Decision = {
+type Decision = {
   readonly approval: string
   readonly status: 'approved' | 'rejected' | 'expired' | 'withdrawn'
   readonly decidedBy: string
@@ -15,8 +15,6 @@ export type ApprovalKind = {
   describe(subject: string): string
   onDecided(tx: Tx, decision: Decision): Promise<void>
 }
-
-export type ApprovalKinds = ReturnType<typeof createApprovalKinds>
 
 export function createApprovalKinds() {
   const kinds = new Map<string, ApprovalKind>()

@@ -22,7 +22,7 @@ export const haltTools = (halts: Halts): Tool[] => [
     idempotent: true,
     input: z.object({ scope, reason: z.string().max(500).default('') }),
     output: z.object({ scope: z.string(), reason: z.string(), by: z.string(), at: z.string() }),
-    change: (tx, input, { caller }) => halts.set(tx, caller, input.scope, input.reason),
+    change: (tx, input, call) => halts.set(tx, call, input.scope, input.reason),
   }),
   defineTool({
     name: 'cowork_resume',
@@ -33,8 +33,8 @@ export const haltTools = (halts: Halts): Tool[] => [
     by: 'human',
     input: z.object({ scope }),
     output: z.object({ scope: z.string(), resumed: z.boolean() }),
-    async change(tx, input, { caller }) {
-      await halts.lift(tx, caller, input.scope)
+    async change(tx, input, call) {
+      await halts.lift(tx, call, input.scope)
       return { scope: input.scope, resumed: true }
     },
   }),

@@ -1,7 +1,8 @@
-import type { Caller } from '#base/caller.ts'
+import type { Caller, Role } from '#base/caller.ts'
 import { globMatches } from '#base/glob.ts'
 import type { Tool, Touch } from '#base/tool.ts'
 import type { Halts } from '#approvals'
+import type { Identity } from '#identity'
 
 /** A parsed call that waits for its verdict. */
 export type Attempt = {
@@ -19,7 +20,7 @@ export type Refusal = {
 }
 
 /** `act`, or why not. */
-export type Verdict = { readonly mode: 'act' } | ({ readonly mode: 'refuse' } & Refusal)
+type Verdict = { readonly mode: 'act' } | ({ readonly mode: 'refuse' } & Refusal)
 
 /**
  * One reason why a call may not run. app.ts hands the list to dispatch, so no domain imports a sibling
@@ -27,7 +28,7 @@ export type Verdict = { readonly mode: 'act' } | ({ readonly mode: 'refuse' } & 
  */
 export type Check = (attempt: Attempt) => Verdict | Promise<Verdict>
 
-export const act: Verdict = { mode: 'act' }
+const act: Verdict = { mode: 'act' }
 
 /** Who may call it: without this an agent could approve itself (A3). */
 export const checkBy: Check = ({ tool, caller }) => {
@@ -48,8 +49,44 @@ export const checkBy: Check = ({ tool, caller }) => {
       }
 }
 
+const rank: Record<Role, number> = { viewer: 0, reviewer: 1, owner: 2 }
+
+/** The least role a person needs: looking is for all, acting for reviewers, the rest is said by the tool (I6). */
+export const leastRole = (tool: Tool): Role =>
+  tool.role ?? (tool.effect === 'read' ? 'viewer' : 'reviewer')
+
+/** A person without a role may nothing; agents have scopes instead. */
+export const hasRole = (caller: Caller, tool: Tool): boolean =>
+  caller.kind !== 'human' ||
+  (caller.role !== undefined && rank[caller.role] >= rank[leastRole(tool)])
+
+export const checkRole: Check = ({ tool, caller }) =>
+  hasRole(caller, tool)
+    ? act
+    : {
+        mode: 'refuse',
+        code: 'role_required',
+        message: `${tool.name} is for ${leastRole(tool)}s; ${caller.id} is ${caller.role ?? 'nobody'} here.`,
+        hint: 'Ask an owner to do it, or to change the role.',
+        details: { role: leastRole(tool) },
+      }
+
+/** High risk asks a person who has a passkey to have shown it in this session (I6). */
+export const checkAssured =
+  (passkeys: Pick<Identity['passkeys'], 'has'>): Check =>
+  async ({ tool, caller }) => {
+    if (!tool.assured || caller.kind !== 'human' || caller.assured) return act
+    if (!(await passkeys.has(caller.id))) return act
+    return {
+      mode: 'refuse',
+      code: 'passkey_required',
+      message: `${tool.name} needs your passkey.`,
+      hint: 'Confirm with it in the console (`cowork open`), then do it there within 5 minutes.',
+    }
+  }
+
 /** The scope a tool asks for is its effect and its toolset, as in `write:files` (I11). */
-export const scopeOf = (tool: Tool): string => `${tool.effect}:${tool.toolset}`
+const scopeOf = (tool: Tool): string => `${tool.effect}:${tool.toolset}`
 
 export const hasScope = (caller: Caller, tool: Tool): boolean =>
   caller.kind === 'system' || caller.scopes.some((scope) => globMatches(scope, scopeOf(tool)))
@@ -61,7 +98,7 @@ export const checkScope: Check = ({ tool, caller }) =>
         mode: 'refuse',
         code: 'scope_missing',
         message: `${caller.id} may not call ${tool.name}: it needs the scope ${scopeOf(tool)}.`,
-        hint: 'A person can widen the scopes of this agent in cowork.yaml or with `cowork agents add`.',
+        hint: 'A person can widen the scopes of this agent in cowork.yaml, or revoke it and add it anew with others.',
       }
 
 /** A halt turns every mode into refusal (A9, M5). */

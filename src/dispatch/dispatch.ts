@@ -2,7 +2,6 @@ import type * as z from 'zod'
 import { actorOf } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
-import type { Tx } from '#base/db/port.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
@@ -89,39 +88,45 @@ export function createDispatch({ catalogue, checks, ledger, now, log }: Dispatch
       ...more,
       data: { tool: tool.name, effect: tool.effect, ...more.data },
     })
-    const done = () => entry('call.done', { outcome: 'done', data: { ms: now() - startedAt } })
-    const decided = { decision: { mode: 'act' }, payload: input }
+    const timed = () => ({ ms: now() - startedAt })
+    const done = () => entry('call.done', { outcome: 'done', data: timed() })
 
-    try {
+    async function carryOut(): Promise<unknown> {
       call.signal.throwIfAborted()
       const { change, run } = tool
-      if (change) {
+      if (change)
         // Store-only tools commit what they change and the record of it in one transaction (L1).
-        const output = await ledger.transact(async (tx: Tx) => {
+        return ledger.transact(async (tx) => {
           const changed = await change(tx, input, call)
           tx.append({ ...done(), payload: input })
           return changed
         })
-        return { status: 'done', call: id, tool, output }
-      }
       if (tool.effect === 'read') {
         const output = await run(input, call)
         ledger.note(done())
-        return { status: 'done', call: id, tool, output }
+        return output
       }
-      const { payload, ...data } = decided
-      await ledger.record(entry('call.started', { data, payload }))
+      await ledger.record(
+        entry('call.started', { data: { decision: { mode: 'act' } }, payload: input }),
+      )
+      isStarted = true
       const output = await run(input, call)
       await ledger.record(done())
-      return { status: 'done', call: id, tool, output }
+      return output
+    }
+
+    let isStarted = false
+    try {
+      return { status: 'done', call: id, tool, output: await carryOut() }
     } catch (error) {
       const failure = explain(error, call, log)
-      ledger.note(
-        entry('call.failed', {
-          outcome: failure.code,
-          data: { ms: now() - startedAt, message: failure.message },
-        }),
-      )
+      const failed = entry('call.failed', {
+        outcome: failure.code,
+        data: { ...timed(), message: failure.message },
+      })
+      // What began and is on record must also end on record before anyone hears of it (L12).
+      if (isStarted) await ledger.record(failed).catch(() => ledger.note(failed))
+      else ledger.note(failed)
       return { status: 'failed', call: id, ...failure }
     }
   }

@@ -1,6 +1,14 @@
 export { createCatalogue } from './catalogue.ts'
 export type { Catalogue } from './catalogue.ts'
-export { act, checkBy, checkHalt, checkScope, hasScope } from './checks.ts'
-export type { Attempt, Check, Refusal, Verdict } from './checks.ts'
+export {
+  checkAssured,
+  checkBy,
+  checkHalt,
+  checkRole,
+  checkScope,
+  hasRole,
+  hasScope,
+  leastRole,
+} from './checks.ts'
 export { createDispatch } from './dispatch.ts'
 export type { Answer, CallRequest, Dispatch } from './dispatch.ts'

@@ -6,7 +6,7 @@ import { newId } from '#base/ids.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Identity } from '#identity'
-import { visibleTo } from '#ledger'
+import { visibleEntries, visibleTo } from '#ledger'
 import type { Entry, Ledger } from '#ledger'
 import { trailOf } from './trail.ts'
 
@@ -58,7 +58,7 @@ const logTool = defineTool({
   }),
   text: (output) => output.message,
   touches: (input) => ({ domain: input.domain, target: input.target }),
-  async change(tx, { domain, action, target, actor, phase, proposal_id, details }, { id, caller }) {
+  async change(tx, { domain, action, target, actor, phase, proposal_id }, { id, caller }) {
     const actionId = newId()
     tx.append({
       type: 'action.logged',
@@ -66,13 +66,8 @@ const logTool = defineTool({
       domain,
       subject: target,
       ids: { call: id, ...(proposal_id && { proposal: proposal_id }) },
-      data: {
-        action_id: actionId,
-        action,
-        actor,
-        phase,
-        ...(details !== undefined && { details }),
-      },
+      // `details` stay beside the `call.done` of this call, where they can be erased (L8).
+      data: { action_id: actionId, action, actor, phase },
     })
     return {
       action_id: actionId,
@@ -178,9 +173,9 @@ const statusTool = ({ ledger, identity, halts, version }: GovernanceDeps) =>
     }),
     async run({ domain, include_timeline, timeline_limit }, { caller }) {
       const checkpoint = await ledger.latestCheckpoint()
-      const mine = caller.kind === 'agent' ? caller.id : undefined
+      const seen = visibleEntries(caller)
       const timeline = include_timeline
-        ? await ledger.find({ actor: mine, domain, limit: timeline_limit, newestFirst: true })
+        ? await ledger.find({ ...seen, domain, limit: timeline_limit, newestFirst: true })
         : undefined
       const { kind, id, verified, session } = caller
       return {

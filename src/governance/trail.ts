@@ -2,13 +2,13 @@ import type { Entry } from '#ledger'
 
 /** The four steps of a governed act, in the order they must happen (G2). */
 const steps = ['propose', 'approve', 'execute', 'verify'] as const
-export type Step = (typeof steps)[number]
+type Step = (typeof steps)[number]
 
-export type TrailStep = { step: Step; seq: number; at: number; actor: string; type: string }
+type TrailStep = { step: Step; seq: number; at: number; actor: string; type: string }
 export type Trail = { chain: TrailStep[]; missing: Step[]; inOrder: boolean }
 
 /** Which step an entry is, if any. */
-export function stepOf(entry: Entry): Step | undefined {
+function stepOf(entry: Entry): Step | undefined {
   if (entry.type === 'proposal.created') return 'propose'
   if (entry.type === 'proposal.approved') return 'approve'
   if (entry.type === 'action.logged')

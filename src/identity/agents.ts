@@ -1,18 +1,14 @@
-import { actorOf } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
-import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
-import type { Call } from '#base/tool.ts'
 import { agentId, agentsOf, principalOfAgent } from './credentials.ts'
 import type { Known } from './credentials.ts'
+import { entryBy } from './entries.ts'
+import type { By } from './entries.ts'
 import { cleanId } from './ids.ts'
 import type { IdentityStore } from './store.ts'
 import { hashPrefix, mintToken } from './token.ts'
 import type { Minted } from './token.ts'
-
-/** The call by which a person does this. */
-export type By = Pick<Call, 'id' | 'caller'>
 
 const minute = 60_000
 
@@ -26,15 +22,6 @@ type Deps = {
 
 /** Verbs over the agents of the store; those of config and environment can only be read. */
 export function createAgents({ store, now, known, changing }: Deps) {
-  const entry = (type: string, id: string, by: By, data: Record<string, unknown>): Draft => ({
-    type,
-    actor: actorOf(by.caller),
-    domain: 'cowork',
-    subject: id,
-    ids: { call: by.id },
-    data,
-  })
-
   const notStored = (id: string) => {
     const holder = known().holders.get(principalOfAgent(id))
     return holder?.kind === 'agent' && holder.source !== 'store' ? holder.source : undefined
@@ -77,7 +64,7 @@ export function createAgents({ store, now, known, changing }: Deps) {
       await store.give(tx, id, minted.hash, at)
       const { scopes } = given
       const hash_prefix = hashPrefix(minted.hash)
-      tx.append(entry('agent.added', id, by, { hash_prefix, ...(scopes && { scopes }) }))
+      tx.append(entryBy(by, 'agent.added', id, { hash_prefix, ...(scopes && { scopes }) }))
       return { id, ...minted, closedTheDoor }
     },
 
@@ -98,7 +85,7 @@ export function createAgents({ store, now, known, changing }: Deps) {
       await store.end(tx, id, oldEndsAt)
       await store.give(tx, id, minted.hash, at)
       tx.append(
-        entry('agent.rotated', id, by, {
+        entryBy(by, 'agent.rotated', id, {
           hash_prefix: hashPrefix(minted.hash),
           overlap_minutes: given.overlapMinutes,
         }),
@@ -113,7 +100,7 @@ export function createAgents({ store, now, known, changing }: Deps) {
       const at = now()
       if (!(await store.revoke(tx, id, at))) throw missing(id)
       const ended = await store.end(tx, id, at)
-      tx.append(entry('agent.revoked', id, by, { hash_prefixes: ended.map(hashPrefix) }))
+      tx.append(entryBy(by, 'agent.revoked', id, { hash_prefixes: ended.map(hashPrefix) }))
       return { id, at }
     },
   }

@@ -60,10 +60,13 @@ export type Fixed = {
 }
 
 const worksync = 'worksync'
+/** The person whose machine it is: there from the first run, and owner as long as it stands (I10). */
+export const ownerId = 'owner'
 
 export const principalOfAgent = (id: string): string => `agent:${id}`
+export const principalOfPerson = (id: string): string => `person:${id}`
 const principalOf = ({ kind, id }: Agent | Person) =>
-  kind === 'agent' ? principalOfAgent(id) : `person:${id}`
+  kind === 'agent' ? principalOfAgent(id) : principalOfPerson(id)
 
 /** An id an agent may be registered under: the shared key's own name is taken (I7). */
 export function agentId(given: string): string {
@@ -84,7 +87,7 @@ export function fixed(
   shared: SharedKeys,
   defaultScopes: readonly string[],
 ): Fixed {
-  const owner: Person = { kind: 'human', id: 'owner', role: 'owner' }
+  const owner: Person = { kind: 'human', id: ownerId, role: 'owner' }
   const configured = config.agents.map((agent): Agent => {
     const scopes = agent.scopes ?? defaultScopes
     return { kind: 'agent', id: agentId(agent.id), source: 'config', scopes }

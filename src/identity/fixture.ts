@@ -47,6 +47,7 @@ export function createTime(start = Date.parse('2026-08-01T12:00:00Z')) {
 }
 
 export const owner = 'pk-cowork-owner'
+const site = 'http://localhost:8765'
 export const defaults: IdentityConfig = {
   agents: [],
   trust: { default_level: 0.3 },
@@ -80,13 +81,15 @@ export async function setup({ agents = [], ...deps }: Setup = {}) {
     db,
     config: { ...defaults, agents },
     ownerToken: owner,
+    consoleUrl: () => site,
     now: time.now,
     sleep: time.sleep,
     note: (draft) => void noted.push(draft),
     log: createLog({ level: 'debug', write: (line) => void logged.push(line), json: true }),
     ...deps,
   })
-  return { identity, db, time, entries, noted, logged, ...asOwner(identity, db) }
+  const atStart = entries.splice(0)
+  return { identity, db, time, atStart, entries, noted, logged, ...asOwner(identity, db) }
 }
 
 async function openStore(sealer: Sealer): Promise<Db> {
@@ -116,16 +119,21 @@ export const call: Call = {
 }
 
 /** Calls the tools as dispatch does: parsed, and a change in one transaction. */
-function asOwner(identity: Identity, db: Db) {
+export function createUse(identity: Identity, db: Db) {
   const tools = new Map(identityTools(identity).map((tool) => [tool.name, tool]))
-  async function use(name: string, input: unknown): Promise<unknown> {
+  return async function use(name: string, input: unknown, by: Caller = caller): Promise<unknown> {
     const tool = tools.get(name) as Tool
     const given = tool.input.parse(input)
+    const its = { ...call, caller: by }
     const output = tool.change
-      ? await db.transact((tx) => tool.change(tx, given, call))
-      : await tool.run(given, call)
+      ? await db.transact((tx) => tool.change(tx, given, its))
+      : await tool.run(given, its)
     return tool.output.parse(output)
   }
+}
+
+function asOwner(identity: Identity, db: Db) {
+  const use = createUse(identity, db)
   type Minted = { id: string; token: string; hash: string; message: string }
   type Listed = {
     id: string

@@ -1,5 +1,8 @@
 export type { IdentityConfig, SharedKeys } from './credentials.ts'
 export { identityMigrations } from './migrations.ts'
+export { algorithms as passkeyAlgorithms } from './passkeys/verify.ts'
+export { sessionEnd } from './people/rules.ts'
+export type { Person, Session } from './people/rules.ts'
 export type { Presented } from './rules.ts'
 export { createIdentity } from './service.ts'
 export type { Identity } from './service.ts'

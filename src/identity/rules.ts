@@ -26,6 +26,8 @@ export type Recognised = {
   readonly principal: string
   /** What a session belongs to where the door has none (I12). */
   readonly sessionKey: string
+  /** The session that the credential itself is (I6). */
+  readonly session?: string
 }
 
 export type Fault = {
@@ -152,7 +154,7 @@ const endedToken = ({ principal }: Credential): Fault => ({
   principal,
 })
 
-const twoTokens: Fault = {
+export const twoTokens: Fault = {
   fault: 'two_tokens',
   message: 'The Bearer header and the agent_token argument belong to different holders.',
   hint: 'Send one of them: the token of the agent that calls.',
@@ -165,7 +167,7 @@ const otherAgent = (holder: Agent, claimed: string): Fault => ({
   claimed,
 })
 
-const personOnMcp = (id: string): Fault => ({
+export const personOnMcp = (id: string): Fault => ({
   fault: 'person_on_mcp',
   message: "A person's token was used on MCP, where every caller is an agent.",
   hint: `A person makes an agent's token with \`cowork agents add <id>\`; ${giveToken}.`,

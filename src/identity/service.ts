@@ -8,14 +8,18 @@ import type { Log } from '#base/log.ts'
 import { createAgents } from './agents.ts'
 import { agentsOf, fixed, know, livingCredentials, principalOfAgent } from './credentials.ts'
 import type { Agent, Credential, IdentityConfig, Known, SharedKeys } from './credentials.ts'
-import { createFailureNotes } from './failures.ts'
+import { createDoorkeeper } from './doorkeeper.ts'
+import { createPasskeys } from './passkeys/service.ts'
+import { createPasskeyStore } from './passkeys/store.ts'
+import { recogniseSession } from './people/rules.ts'
+import { createPeople } from './people/service.ts'
+import { createPeopleStore } from './people/store.ts'
 import { banner, recognise } from './rules.ts'
 import type { Fault, Presented, Recognised } from './rules.ts'
 import { createSessions, labelled } from './sessions.ts'
-import { createSlowdown } from './slowdown.ts'
 import type { Sleep } from './slowdown.ts'
 import { createIdentityStore } from './store.ts'
-import { isMinted } from './token.ts'
+import { isMinted, isSessionToken } from './token.ts'
 
 export type ListedAgent = Agent & {
   readonly lastSeenAt?: number
@@ -31,12 +35,16 @@ export type Identity = {
   /** Reads the agents again: for changes that another daemon made. */
   refresh(): Promise<void>
   listAgents(): Promise<ListedAgent[]>
+  readonly people: ReturnType<typeof createPeople>
+  readonly passkeys: ReturnType<typeof createPasskeys>
 } & ReturnType<typeof createAgents>
 
 export type IdentityDeps = {
   readonly db: Db
   readonly config: IdentityConfig
   readonly ownerToken: string
+  /** Where people reach the console. A function: the port may be known only once we listen on it. */
+  readonly consoleUrl: () => string
   readonly shared?: SharedKeys
   /** What an agent may do that was given no scopes (I11). */
   readonly defaultScopes?: readonly string[]
@@ -54,11 +62,22 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   const { db, config, shared = {}, defaultScopes = ['*'], now, note, log, sleep = timer } = deps
   const store = createIdentityStore(db.dialect)
   const standing = fixed(config, deps.ownerToken, shared, defaultScopes)
-  const slowdown = createSlowdown({ now, sleep })
-  const noteFailure = createFailureNotes({ note, sleep, log })
+  const doorkeeper = createDoorkeeper({ now, sleep, note, log })
   const sessions = createSessions(now)
   const lastSeen = new Map<string, number>()
   warnOfWeakTokens(config, log)
+
+  const { consoleUrl } = deps
+  const peopleStore = createPeopleStore(db.dialect)
+  const passkeyStore = createPasskeyStore(db.dialect)
+  const common = { db, doorkeeper, now, consoleUrl }
+  const passkeys = createPasskeys({ ...common, store: passkeyStore, people: peopleStore })
+  const people = createPeople({
+    ...common,
+    store: peopleStore,
+    forgetPasskeys: passkeyStore.removeOf,
+    log,
+  })
 
   let known: Known = know(standing, { agents: [], credentials: [] }, defaultScopes)
   // `asked` grows inside every transaction that changes agents, `read` follows once its outcome is known.
@@ -95,29 +114,40 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
       )
   })
   await current()
+  await people.ensureOwner()
 
   async function recognised(presented: Presented): Promise<Recognised> {
-    const outcome = recognise(await current(), presented, now())
-    const address = `address:${presented.address}`
-    if ('fault' in outcome) return refuse(outcome, presented, address)
+    const outcome = await outcomeOf(presented)
+    if ('fault' in outcome) return refuse(outcome, presented)
     if (outcome.caller.verified) {
-      slowdown.succeeded([address, outcome.principal])
+      doorkeeper.succeeded(presented.address, outcome.principal)
       lastSeen.set(outcome.principal, now())
     }
     return outcome
   }
 
-  async function refuse(fault: Fault, presented: Presented, address: string): Promise<never> {
+  async function outcomeOf(presented: Presented): Promise<Recognised | Fault> {
+    const tokens = [presented.bearer, presented.agentToken]
+    const ofSession = tokens.find((token) => token && isSessionToken(token))
+    if (!ofSession) return recognise(await current(), presented, now())
+    const opened = await people.byToken(ofSession)
+    const outcome = recogniseSession(opened, presented, now())
+    if (opened && 'caller' in outcome) people.seen(opened.session)
+    return outcome
+  }
+
+  async function refuse(fault: Fault, { address, door }: Presented): Promise<never> {
     const { message, hint, claimed, principal } = fault
-    noteFailure({
-      address: presented.address,
-      door: presented.door,
+    const failure = {
+      address,
+      door,
       reason: fault.fault,
       ...(claimed !== undefined && { claimed }),
-    })
+    }
     // Only guesses wait: a client that has no token yet learns so at once.
     if (fault.fault === 'wrong_token' || fault.fault === 'ended_token')
-      await slowdown.failed(principal === undefined ? [address] : [address, principal])
+      await doorkeeper.guessed(failure, principal)
+    else doorkeeper.failed(failure)
     const code = fault.fault === 'person_on_mcp' ? 'person_token_on_mcp' : 'auth_error'
     throw new CoworkError(code, message, {
       hint,
@@ -129,8 +159,12 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
     mode: () => (known.closed ? 'closed' : 'open'),
     banner: () => banner(known, config),
     async identify(presented) {
-      const { caller, sessionKey } = await recognised(presented)
+      const { caller, sessionKey, session: own } = await recognised(presented)
       const { session, label } = presented
+      if (own !== undefined) {
+        const assured = passkeys.assuredUntil(own) !== undefined
+        return { ...caller, session: own, ...(assured && { assured }) }
+      }
       return {
         ...caller,
         session: session ? labelled(session, label) : sessions.of(sessionKey, label),
@@ -152,6 +186,8 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
         }
       })
     },
+    people,
+    passkeys,
     ...createAgents({ store, now, known: () => known, changing: () => asked++ }),
   }
 }

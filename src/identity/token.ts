@@ -1,13 +1,28 @@
+import { randomBytes } from 'node:crypto'
 import { sha256Hex } from '#base/hash.ts'
 import { randomHex } from '#base/ids.ts'
 
 export type Minted = { readonly token: string; readonly hash: string }
 
 /** A new token and what is kept of it (I4). Whoever asks shows the token once; it is stored nowhere. */
-export function mintToken(): Minted {
-  const token = `sk-cowork-${randomHex(24)}`
-  return { token, hash: sha256Hex(token) }
-}
+export const mintToken = (): Minted => minted(`sk-cowork-${randomHex(24)}`)
+
+/** The same for a person's session (I6). */
+export const mintSessionToken = (): Minted => minted(`${sessionPrefix}${randomHex(24)}`)
+
+/** The code of a one-time link (I6): 32 random bytes that survive a URL as they are. */
+export const mintCode = (): Minted => minted(randomBytes(32).toString('base64url'))
+
+const minted = (token: string): Minted => ({ token, hash: sha256Hex(token) })
+
+const sessionPrefix = 'ps-cowork-'
+
+/** Whether it means to be a session's token, so that a broken one is explained as such. */
+export const isSessionToken = (token: string): boolean => token.startsWith(sessionPrefix)
+
+/** What a session is found by; nothing for a token that was never minted. */
+export const sessionHash = (token: string): string | undefined =>
+  /^ps-cowork-[0-9a-f]{48}$/.test(token) ? sha256Hex(token) : undefined
 
 export const isMinted = (token: string): boolean => /^sk-cowork-[0-9a-f]{48}$/.test(token)
 

@@ -250,12 +250,42 @@ test('L1 an agent is not revoked when the ledger cannot record it', async () => 
   expect(await meanwhile).toMatchObject({ id: 'sales' })
 })
 
-test('A3 agents are managed by people', async () => {
+test('A3 agents and people are managed by people, and by owners alone', async () => {
   const { identity } = await setup()
-  expect(identityTools(identity).map(({ name, by, effect }) => [name, by, effect])).toEqual([
-    ['cowork_add_agent', 'human', 'write'],
-    ['cowork_list_agents', 'human', 'read'],
-    ['cowork_rotate_agent', 'human', 'write'],
-    ['cowork_revoke_agent', 'human', 'destructive'],
+  const tools = identityTools(identity)
+  expect(tools.filter(({ by }) => by !== 'human')).toEqual([])
+  const byRole = (role?: string) =>
+    tools.filter((tool) => tool.role === role).map(({ name }) => name)
+  expect(byRole('owner')).toEqual([
+    'cowork_add_agent',
+    'cowork_rotate_agent',
+    'cowork_revoke_agent',
+    'cowork_invite_person',
+    'cowork_withdraw_invitation',
+    'cowork_set_role',
+    'cowork_remove_person',
+  ])
+  // What these change is the caller's own; the service sees to that.
+  expect(byRole('viewer')).toEqual([
+    'cowork_open_link',
+    'cowork_revoke_session',
+    'cowork_remove_passkey',
+  ])
+  expect(tools.filter(({ role }) => !role).map(({ effect }) => effect)).toEqual(
+    Array.from({ length: 4 }, () => 'read'),
+  )
+})
+
+test('I6 what is of high risk asks for the passkey of a person who has one', async () => {
+  const { identity } = await setup()
+  const assured = identityTools(identity).filter((tool) => tool.assured)
+  expect(assured.map(({ name }) => name)).toEqual([
+    'cowork_add_agent',
+    'cowork_rotate_agent',
+    'cowork_revoke_agent',
+    'cowork_invite_person',
+    'cowork_set_role',
+    'cowork_remove_person',
+    'cowork_remove_passkey',
   ])
 })

@@ -3,6 +3,8 @@ import { rfc3339 } from '#base/clock.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { isActive } from './credentials.ts'
+import { passkeyTools } from './passkeys/tools.ts'
+import { peopleTools } from './people/tools.ts'
 import type { Identity, ListedAgent } from './service.ts'
 import { hashPrefix } from './token.ts'
 
@@ -35,8 +37,14 @@ const listed = z.object({
   ),
 })
 
-/** How people manage agents. Tokens leave by the answers of these tools alone, once. */
 export const identityTools = (identity: Identity): Tool[] => [
+  ...agentTools(identity),
+  ...peopleTools(identity),
+  ...passkeyTools(identity),
+]
+
+/** How people manage agents. Tokens leave by the answers of these tools alone, once. */
+const agentTools = (identity: Identity): Tool[] => [
   defineTool({
     name: 'cowork_add_agent',
     title: 'Add an agent',
@@ -45,6 +53,8 @@ export const identityTools = (identity: Identity): Tool[] => [
     toolset: 'cowork',
     effect: 'write',
     by: 'human',
+    role: 'owner',
+    assured: true,
     input: z.object({
       id,
       scopes: z
@@ -89,6 +99,8 @@ export const identityTools = (identity: Identity): Tool[] => [
     toolset: 'cowork',
     effect: 'write',
     by: 'human',
+    role: 'owner',
+    assured: true,
     input: z.object({
       id,
       overlap_minutes: z
@@ -119,6 +131,8 @@ export const identityTools = (identity: Identity): Tool[] => [
     toolset: 'cowork',
     effect: 'destructive',
     by: 'human',
+    role: 'owner',
+    assured: true,
     input: z.object({ id }),
     output: z.object({ id: z.string(), revoked_at: time, message: z.string() }),
     touches: (input) => ({ domain: 'cowork', target: input.id }),

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import type { Caller, Role } from '#base/caller.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import { checkAssured, checkRole, leastRole } from './checks.ts'
+
+const tool = (more: Partial<Tool>): Tool => ({
+  ...defineTool({
+    name: 'act',
+    title: 'Act',
+    description: 'For tests',
+    toolset: 'cowork',
+    effect: 'read',
+    by: 'anyone',
+    input: z.object({}),
+    output: z.object({}),
+    run: async () => ({}),
+  }),
+  ...(more as object),
+})
+
+const agent: Caller = { kind: 'agent', id: 'sales', session: 's', verified: true, scopes: ['*'] }
+const person = (more: Partial<Caller>): Caller => ({ ...agent, kind: 'human', id: 'anna', ...more })
+const attempt = (tested: Tool, caller: Caller) => ({
+  tool: tested,
+  caller,
+  input: {},
+  touch: { domain: 'cowork' },
+})
+
+const roles: Role[] = ['viewer', 'reviewer', 'owner']
+
+test.each([
+  ['a read', { effect: 'read' }, ['viewer', 'reviewer', 'owner']],
+  ['a write', { effect: 'write' }, ['reviewer', 'owner']],
+  ['a destructive act', { effect: 'destructive' }, ['reviewer', 'owner']],
+  ['administration', { effect: 'write', role: 'owner' }, ['owner']],
+  ['a read for owners', { effect: 'read', role: 'owner' }, ['owner']],
+  ["one's own matter", { effect: 'write', role: 'viewer' }, ['viewer', 'reviewer', 'owner']],
+] as const)('I6 %s is for the roles that may', async (_, more, may) => {
+  const tested = tool(more)
+  for (const role of roles)
+    expect(await checkRole(attempt(tested, person({ role }))), role).toMatchObject(
+      (may as readonly Role[]).includes(role)
+        ? { mode: 'act' }
+        : { mode: 'refuse', code: 'role_required', details: { role: leastRole(tested) } },
+    )
+})
+
+test('I6 a person without a role may not even read, and agents need none', async () => {
+  expect(await checkRole(attempt(tool({}), person({})))).toMatchObject({ code: 'role_required' })
+  const owners = tool({ role: 'owner' })
+  expect(await checkRole(attempt(owners, agent))).toEqual({ mode: 'act' })
+})
+
+const having = (...people: string[]) => checkAssured({ has: async (id) => people.includes(id) })
+const risky = tool({ assured: true })
+
+test('I6 high risk asks a person who has a passkey to have shown it', async () => {
+  const check = having('anna')
+  expect(await check(attempt(risky, person({ assured: true })))).toEqual({ mode: 'act' })
+  for (const caller of [person({}), person({ assured: false }), person({ role: 'owner' })])
+    expect(await check(attempt(risky, caller))).toMatchObject({
+      code: 'passkey_required',
+      hint: expect.stringContaining('cowork open'),
+    })
+})
+
+test('I6 without a passkey, without risk and for agents nothing is asked', async () => {
+  expect(await having()(attempt(risky, person({})))).toEqual({ mode: 'act' })
+  expect(await having('anna')(attempt(tool({}), person({})))).toEqual({ mode: 'act' })
+  expect(await having('sales')(attempt(risky, agent))).toEqual({ mode: 'act' })
+})

@@ -1,0 +1,225 @@
+import { actorOf } from '#base/caller.ts'
+import type { Caller } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db, Tx } from '#base/db/port.ts'
+import type { Draft } from '#base/entry.ts'
+import { CoworkError } from '#base/errors.ts'
+import { sha256 } from '#base/hash.ts'
+import { principalOfPerson } from '../credentials.ts'
+import type { Doorkeeper } from '../doorkeeper.ts'
+import { entryBy } from '../entries.ts'
+import type { By } from '../entries.ts'
+import { cleanName } from '../ids.ts'
+import { isLiving } from '../people/rules.ts'
+import type { Person } from '../people/rules.ts'
+import type { PeopleStore } from '../people/store.ts'
+import { createAssurance, createChallenges } from './memory.ts'
+import type { Purpose } from './memory.ts'
+import type { Passkey, PasskeyStore } from './store.ts'
+import { asserted, registered } from './verify.ts'
+import type { Assertion, Question, Reason, Registration } from './verify.ts'
+
+/** Who answers, and where from. */
+export type Answering = { readonly caller: Caller; readonly address: string }
+
+/** What the browser is to be asked. */
+export type Challenge = {
+  readonly challenge: string
+  readonly rpId: string
+  readonly expiresAt: number
+  /** `handle` tells people apart for the authenticator without naming them. */
+  readonly user: { readonly handle: string; readonly person: Person }
+  /** The passkeys of this person: to choose from, or not to register again. */
+  readonly allow: readonly string[]
+}
+
+type Deps = {
+  readonly db: Db
+  readonly store: PasskeyStore
+  readonly people: PeopleStore
+  readonly doorkeeper: Doorkeeper
+  readonly now: Clock
+  readonly consoleUrl: () => string
+}
+
+/**
+ * The step-up for high risk (I6): an agent with a shell can read the owner's files, and open a session with
+ * them, but cannot press the key.
+ */
+export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl }: Deps) {
+  const challenges = createChallenges(now)
+  const assurance = createAssurance(now)
+  const has = async (person: string) => (await store.idsOf(db, person)).length > 0
+
+  /** A passkey belongs to a browser's session: the owner's token is read from a file and proves no person. */
+  async function personIn(caller: Caller): Promise<Person> {
+    const opened = await people.session(db, caller.session)
+    if (opened && opened.person.id === caller.id && isLiving(opened, now())) return opened.person
+    throw new CoworkError('session_required', 'Passkeys are used from a session of the console.', {
+      hint: '`cowork open` opens one.',
+    })
+  }
+
+  /** Else whoever reads the owner's files would add a key of their own and press that. */
+  function refuseUnassured(caller: Caller, allow: readonly string[]) {
+    if (allow.length > 0 && assurance.until(caller.session) === undefined)
+      throw new CoworkError('passkey_required', 'Another passkey is added with one you have.', {
+        hint: 'Confirm with your passkey, then add the new one.',
+      })
+  }
+
+  const questionOf = (type: Question['type'], challenge: string): Question => {
+    const { origin, hostname } = new URL(consoleUrl())
+    return { type, challenge, origin, rpId: hostname }
+  }
+
+  const entry = (type: string, caller: Caller, id: string, more: Partial<Draft> = {}): Draft => ({
+    type,
+    actor: actorOf(caller),
+    domain: 'cowork',
+    subject: id,
+    ...more,
+  })
+
+  const advance = ({ id, signCount }: Passkey, to: number, caller: Caller) =>
+    db.transact(async (tx) => {
+      if (!(await store.used(tx, id, { from: signCount, to }, now())))
+        return { refused: 'counter_back' as const }
+      tx.append(entry('passkey.asserted', caller, id))
+      return {}
+    })
+
+  async function refuse(
+    reason: Reason | 'not_asked' | 'unknown_passkey',
+    { caller, address }: Answering,
+  ): Promise<never> {
+    const failure = { address, door: 'api', reason: `passkey_${reason}`, claimed: caller.id }
+    await doorkeeper.guessed(failure, principalOfPerson(caller.id))
+    throw new CoworkError('passkey_refused', why[reason], {
+      hint: hints[reason] ?? 'Try again; if it stays so, remove the passkey and add it anew.',
+      details: { reason },
+    })
+  }
+
+  return {
+    has,
+    assuredUntil: assurance.until,
+
+    async challenge(caller: Caller, purpose: Purpose): Promise<Challenge> {
+      const person = await personIn(caller)
+      const allow = await store.idsOf(db, person.id)
+      if (purpose === 'register') refuseUnassured(caller, allow)
+      else if (allow.length === 0)
+        throw new CoworkError('not_found', 'You have no passkey to confirm with.', {
+          hint: 'Add one in the settings of the console.',
+        })
+      const { challenge, expiresAt } = challenges.ask(caller.session, purpose)
+      const handle = sha256(`person:${person.id}`).toString('base64url')
+      const { rpId } = questionOf('webauthn.get', challenge)
+      return { challenge, rpId, expiresAt, user: { handle, person }, allow }
+    },
+
+    async register(
+      given: Registration & { readonly name: string },
+      answering: Answering,
+    ): Promise<Passkey> {
+      const { caller } = answering
+      const name = cleanName(given.name)
+      const person = await personIn(caller)
+      refuseUnassured(caller, await store.idsOf(db, person.id))
+      const challenge = challenges.take(caller.session, 'register')
+      if (!challenge) return refuse('not_asked', answering)
+      const outcome = registered(given, questionOf('webauthn.create', challenge))
+      if ('refused' in outcome) return refuse(outcome.refused, answering)
+      const passkey: Passkey = {
+        id: given.id,
+        person: person.id,
+        name,
+        publicKey: given.publicKey,
+        algorithm: given.algorithm,
+        signCount: outcome.signCount,
+        createdAt: now(),
+      }
+      await db.transact(async (tx) => {
+        if (!(await store.add(tx, passkey)))
+          throw new CoworkError('passkey_exists', 'This passkey is registered already.', {
+            hint: 'Confirm with it, or add another one.',
+          })
+        const { algorithm } = passkey
+        tx.append(entry('passkey.added', caller, passkey.id, { data: { name, algorithm } }))
+      })
+      return passkey
+    },
+
+    /** Gives until when this session may take high-risk decisions. */
+    async assert(
+      { id, ...given }: Assertion & { readonly id: string },
+      answering: Answering,
+    ): Promise<number> {
+      const { caller, address } = answering
+      const person = await personIn(caller)
+      const challenge = challenges.take(caller.session, 'assert')
+      if (!challenge) return refuse('not_asked', answering)
+      const passkey = await store.find(db, id)
+      if (passkey?.person !== person.id) return refuse('unknown_passkey', answering)
+      const outcome = asserted(passkey, given, questionOf('webauthn.get', challenge))
+      const count =
+        'refused' in outcome ? outcome : await advance(passkey, outcome.signCount, caller)
+      if ('refused' in count) {
+        // A good signature over an old count: two hold this key, and that must not be lost in a summary.
+        if (count.refused === 'counter_back')
+          await db.transact(async (tx) =>
+            tx.append(entry('passkey.refused', caller, id, { outcome: 'counter_back' })),
+          )
+        return refuse(count.refused, answering)
+      }
+      doorkeeper.succeeded(address, principalOfPerson(person.id))
+      return assurance.grant(caller.session, id)
+    },
+
+    /** The caller's own; for an owner everyone's. */
+    async list(caller: Caller): Promise<Passkey[]> {
+      const all = await store.all(db)
+      return all.filter(({ person }) => caller.role === 'owner' || person === caller.id)
+    },
+
+    async remove(tx: Tx, id: string, by: By): Promise<Passkey> {
+      const passkey = await store.find(tx, id)
+      const isTheirs = by.caller.role === 'owner' || passkey?.person === by.caller.id
+      if (!passkey || !isTheirs)
+        throw new CoworkError('not_found', 'There is no such passkey.', {
+          hint: 'cowork_list_passkeys lists them with their ids.',
+        })
+      await store.remove(tx, id)
+      assurance.revoke(id)
+      const { person, name } = passkey
+      tx.append(entryBy(by, 'passkey.removed', id, { person, name }))
+      return passkey
+    },
+  }
+}
+
+const why: Record<Reason | 'not_asked' | 'unknown_passkey', string> = {
+  not_asked: 'The passkey answered a question that was not asked, or answered it too late.',
+  unknown_passkey: 'This passkey is not one of yours.',
+  unreadable: 'The answer of the passkey cannot be read.',
+  wrong_type: 'The passkey answered another kind of question.',
+  wrong_challenge: 'The passkey answered another question.',
+  wrong_origin: 'The passkey was used on another page.',
+  wrong_rp: 'The passkey belongs to another address.',
+  not_present: 'Nobody touched the passkey.',
+  not_verified: 'The passkey did not check who touched it.',
+  wrong_id: 'The passkey is not the one it says it is.',
+  wrong_key: 'The key of this passkey is of a kind that cowork does not check.',
+  wrong_signature: 'The signature of the passkey is wrong.',
+  counter_back: 'The passkey counts backwards: a copy of it may be in use.',
+}
+
+const hints: Partial<typeof why> = {
+  not_asked: 'Try again and answer within 2 minutes.',
+  wrong_origin: 'Open the console at its own address with `cowork open`.',
+  wrong_rp: 'Open the console at its own address with `cowork open`.',
+  not_verified: 'Set a PIN or a fingerprint on it, then try again.',
+  wrong_key: 'Use one that signs with ES256, EdDSA or RS256.',
+  counter_back: 'Remove this passkey and add a new one.',
+}

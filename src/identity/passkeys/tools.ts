@@ -1,0 +1,58 @@
+import * as z from 'zod'
+import { rfc3339 } from '#base/clock.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import type { Identity } from '../service.ts'
+
+const time = z.iso.datetime()
+const listed = z.object({
+  id: z.string(),
+  person: z.string(),
+  name: z.string(),
+  created_at: time,
+  last_used_at: time.optional(),
+})
+
+/** Adding and showing a passkey is between a browser and its routes; the rest are tools. */
+export const passkeyTools = (identity: Identity): Tool[] => [
+  defineTool({
+    name: 'cowork_list_passkeys',
+    title: 'List passkeys',
+    description: 'Lists your passkeys; for an owner, those of everyone.',
+    toolset: 'cowork',
+    effect: 'read',
+    by: 'human',
+    idempotent: true,
+    input: z.object({}),
+    output: z.object({ passkeys: z.array(listed) }),
+    async run(_, { caller }) {
+      const passkeys = await identity.passkeys.list(caller)
+      return {
+        passkeys: passkeys.map(({ id, person, name, createdAt, lastUsedAt }) => ({
+          id,
+          person,
+          name,
+          created_at: rfc3339(createdAt),
+          ...(lastUsedAt !== undefined && { last_used_at: rfc3339(lastUsedAt) }),
+        })),
+      }
+    },
+  }),
+  defineTool({
+    name: 'cowork_remove_passkey',
+    title: 'Remove a passkey',
+    description: 'Takes a passkey of yours away; an owner may take those of others.',
+    toolset: 'cowork',
+    effect: 'destructive',
+    by: 'human',
+    role: 'viewer',
+    assured: true,
+    input: z.object({ id: z.string().min(1).max(2048).describe('Its id') }),
+    output: z.object({ id: z.string(), name: z.string() }),
+    touches: () => ({ domain: 'cowork' }),
+    async change(tx, input, call) {
+      const { id, name } = await identity.passkeys.remove(tx, input.id, call)
+      return { id, name }
+    },
+  }),
+]

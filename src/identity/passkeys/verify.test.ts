@@ -1,0 +1,128 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createAuthenticator } from './fixture.ts'
+import type { Changes } from './fixture.ts'
+import { algorithms, asserted, readAuthenticatorData, registered } from './verify.ts'
+import type { Question } from './verify.ts'
+
+const site = { origin: 'http://localhost:8765', rpId: 'localhost' }
+const challenge = randomBytes(32).toString('base64url')
+const toCreate: Question = { ...site, type: 'webauthn.create', challenge }
+const toGet: Question = { ...site, type: 'webauthn.get', challenge }
+
+/** An authenticator and what was kept of it at registration. */
+function made(algorithm: (typeof algorithms)[number] = -7, counts = true) {
+  const authenticator = createAuthenticator({ algorithm, counts })
+  const given = authenticator.create(challenge)
+  const outcome = registered(given, toCreate)
+  if ('refused' in outcome) throw new Error(outcome.refused)
+  return { authenticator, kept: { publicKey: given.publicKey, algorithm, ...outcome } }
+}
+
+test.each(algorithms)('I6 a passkey that signs by COSE %i is registered and shown', (algorithm) => {
+  const { authenticator, kept } = made(algorithm)
+  expect(kept.signCount).toBe(1)
+  expect(asserted(kept, authenticator.get(challenge), toGet)).toEqual({ signCount: 2 })
+})
+
+const bad: [string, Changes, string][] = [
+  ['another challenge', { challenge: randomBytes(32).toString('base64url') }, 'wrong_challenge'],
+  ['an empty challenge', { challenge: '' }, 'wrong_challenge'],
+  ['a page elsewhere', { origin: 'https://evil.example' }, 'wrong_origin'],
+  ['a page on another port', { origin: 'http://localhost:1' }, 'wrong_origin'],
+  ['the address instead of the name', { origin: 'http://127.0.0.1:8765' }, 'wrong_origin'],
+  ['an origin that only begins like ours', { origin: `${site.origin}.evil` }, 'wrong_origin'],
+  ['a frame on a foreign page', { crossOrigin: true }, 'wrong_origin'],
+  ['another relying party', { rpId: 'evil.example' }, 'wrong_rp'],
+  ['nobody present', { flags: 0x04 }, 'not_present'],
+  ['nobody verified', { flags: 0x01 }, 'not_verified'],
+]
+
+test.each(bad)('I6 an answer with %s is refused', (_, changes, refused) => {
+  const { authenticator, kept } = made()
+  expect(asserted(kept, authenticator.get(challenge, changes), toGet)).toEqual({ refused })
+  const fresh = createAuthenticator()
+  expect(registered(fresh.create(challenge, changes), toCreate)).toEqual({ refused })
+})
+
+test('I6 an answer to one kind of question is none to the other', () => {
+  const { authenticator, kept } = made()
+  const refused = 'wrong_type'
+  expect(asserted(kept, authenticator.get(challenge), toCreate)).toEqual({ refused })
+  expect(registered(createAuthenticator().create(challenge), toGet)).toEqual({ refused })
+})
+
+test('I6 a passkey is registered under its own id and with a key that can be checked', () => {
+  const given = createAuthenticator().create(challenge)
+  const other = createAuthenticator()
+  expect(registered({ ...given, id: other.id }, toCreate)).toEqual({ refused: 'wrong_id' })
+  const spki = (type: 'weak' | 'curve') =>
+    (type === 'weak'
+      ? generateKeyPairSync('rsa', { modulusLength: 1024 })
+      : generateKeyPairSync('ec', { namedCurve: 'secp256k1' })
+    ).publicKey.export({ format: 'der', type: 'spki' })
+  for (const [publicKey, algorithm] of [
+    [spki('weak'), -257],
+    [spki('curve'), -7],
+    [given.publicKey, -257],
+    [given.publicKey, -8],
+    [Buffer.from('no key'), -7],
+  ] as const)
+    expect(registered({ ...given, publicKey, algorithm }, toCreate)).toEqual({
+      refused: 'wrong_key',
+    })
+})
+
+test('I6 the signature of another key is refused, and so is a changed one', () => {
+  const { authenticator, kept } = made()
+  const other = made()
+  const answer = authenticator.get(challenge)
+  const refused = 'wrong_signature'
+  expect(asserted(other.kept, answer, toGet)).toEqual({ refused })
+  const empty = { ...answer, signature: Buffer.alloc(0) }
+  expect(asserted(kept, empty, toGet)).toEqual({ refused })
+})
+
+test('I6 a count that stands still or goes back is refused, except where none is kept', () => {
+  const { authenticator, kept } = made()
+  const answer = authenticator.get(challenge)
+  const after = { ...kept, signCount: 2 }
+  expect(asserted(after, answer, toGet)).toEqual({ refused: 'counter_back' })
+  authenticator.rewind(-1)
+  expect(asserted(kept, authenticator.get(challenge), toGet)).toEqual({ refused: 'counter_back' })
+  const without = made(-7, false)
+  expect(asserted(without.kept, without.authenticator.get(challenge), toGet)).toEqual({
+    signCount: 0,
+  })
+})
+
+test('I6 one changed bit anywhere in an answer is enough to refuse it', () => {
+  const { authenticator, kept } = made(-8)
+  const answer = authenticator.get(challenge)
+  const parts = ['authenticatorData', 'clientData', 'signature'] as const
+  fc.assert(
+    fc.property(fc.constantFrom(...parts), fc.nat(), fc.nat(7), (part, at, bit) => {
+      const bytes = Buffer.from(answer[part])
+      const place = at % bytes.length
+      bytes.writeUInt8(bytes.readUInt8(place) ^ (1 << bit), place)
+      expect(asserted(kept, { ...answer, [part]: bytes }, toGet)).toHaveProperty('refused')
+    }),
+  )
+})
+
+test('I6 whatever bytes come, they are refused and nothing breaks', () => {
+  const { kept } = made()
+  const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array))
+  fc.assert(
+    fc.property(bytes, bytes, bytes, (authenticatorData, clientData, signature) => {
+      readAuthenticatorData(authenticatorData)
+      const answer = { authenticatorData, clientData, signature }
+      expect(asserted(kept, answer, toGet)).toHaveProperty('refused')
+      const given = { id: 'x', publicKey: signature, algorithm: -7 as const }
+      expect(registered({ ...given, authenticatorData, clientData }, toCreate)).toHaveProperty(
+        'refused',
+      )
+    }),
+  )
+})

@@ -1,0 +1,168 @@
+import { createPublicKey, verify } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import * as z from 'zod'
+import { sameSecret, sha256 } from '#base/hash.ts'
+
+/** COSE numbers of the signatures that are understood: ES256, EdDSA (Ed25519), RS256. */
+export const algorithms = [-7, -8, -257] as const
+export type Algorithm = (typeof algorithms)[number]
+
+/** What was asked, and of whom: a browser says in its answer which page it served. */
+export type Question = {
+  readonly type: 'webauthn.create' | 'webauthn.get'
+  readonly challenge: string
+  readonly origin: string
+  readonly rpId: string
+}
+
+export type Reason =
+  | 'unreadable'
+  | 'wrong_type'
+  | 'wrong_challenge'
+  | 'wrong_origin'
+  | 'wrong_rp'
+  | 'not_present'
+  | 'not_verified'
+  | 'wrong_id'
+  | 'wrong_key'
+  | 'wrong_signature'
+  | 'counter_back'
+
+type Refused = { readonly refused: Reason }
+
+export type Registration = {
+  readonly id: string
+  /** SPKI in DER */
+  readonly publicKey: Buffer
+  readonly algorithm: Algorithm
+  readonly authenticatorData: Buffer
+  readonly clientData: Buffer
+}
+
+export type Assertion = {
+  readonly authenticatorData: Buffer
+  readonly clientData: Buffer
+  readonly signature: Buffer
+}
+
+/** What is kept of a passkey to check it by. */
+export type Verifier = {
+  readonly publicKey: Buffer
+  readonly algorithm: Algorithm
+  readonly signCount: number
+}
+
+/**
+ * A new passkey (WebAuthn level 3, section 7.1, attestation none): who made the key is not asked, only
+ * that a verified user of this very page made it now.
+ */
+export function registered(
+  { id, publicKey, algorithm, authenticatorData, clientData }: Registration,
+  question: Question,
+): { readonly signCount: number } | Refused {
+  const data = checked(authenticatorData, clientData, question)
+  if ('refused' in data) return data
+  if (data.credential?.toString('base64url') !== id) return { refused: 'wrong_id' }
+  if (!keyOf(publicKey, algorithm)) return { refused: 'wrong_key' }
+  return { signCount: data.signCount }
+}
+
+/** A passkey shown (section 7.2): the key signs what the authenticator and the browser saw. */
+export function asserted(
+  { publicKey, algorithm, signCount }: Verifier,
+  { authenticatorData, clientData, signature }: Assertion,
+  question: Question,
+): { readonly signCount: number } | Refused {
+  const data = checked(authenticatorData, clientData, question)
+  if ('refused' in data) return data
+  const key = keyOf(publicKey, algorithm)
+  if (!key) return { refused: 'wrong_key' }
+  const signed = Buffer.concat([authenticatorData, sha256(clientData)])
+  // Ed25519 hashes by itself; the others are over SHA-256.
+  if (!verify(algorithm === -8 ? null : 'sha256', signed, key, signature))
+    return { refused: 'wrong_signature' }
+  // Authenticators that count never stand still: an equal or lower number is a copy of the key at work.
+  const counts = signCount > 0 || data.signCount > 0
+  if (counts && data.signCount <= signCount) return { refused: 'counter_back' }
+  return { signCount: data.signCount }
+}
+
+const clientDataSchema = z.looseObject({
+  type: z.string(),
+  challenge: z.string(),
+  origin: z.string(),
+  crossOrigin: z.boolean().optional(),
+})
+
+function checked(
+  authenticatorData: Buffer,
+  clientData: Buffer,
+  { type, challenge, origin, rpId }: Question,
+): AuthenticatorData | Refused {
+  const said = clientDataSchema.safeParse(jsonOf(clientData))
+  const data = readAuthenticatorData(authenticatorData)
+  if (!said.success || !data) return { refused: 'unreadable' }
+  if (said.data.type !== type) return { refused: 'wrong_type' }
+  if (!sameSecret(said.data.challenge, challenge)) return { refused: 'wrong_challenge' }
+  if (said.data.origin !== origin || said.data.crossOrigin) return { refused: 'wrong_origin' }
+  if (!data.rpIdHash.equals(sha256(rpId))) return { refused: 'wrong_rp' }
+  if (!data.isPresent) return { refused: 'not_present' }
+  if (!data.isVerified) return { refused: 'not_verified' }
+  return data
+}
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+type AuthenticatorData = {
+  readonly rpIdHash: Buffer
+  readonly isPresent: boolean
+  readonly isVerified: boolean
+  readonly signCount: number
+  /** The id of the new passkey, at registration only. */
+  readonly credential?: Buffer
+}
+
+const flag = { present: 0x01, verified: 0x04, attested: 0x40 }
+
+/** rpIdHash 32 · flags 1 · signCount 4 · [aaguid 16 · length 2 · credential id · key …] */
+export function readAuthenticatorData(bytes: Buffer): AuthenticatorData | undefined {
+  if (bytes.length < 37) return undefined
+  const flags = bytes.readUInt8(32)
+  const data = {
+    rpIdHash: bytes.subarray(0, 32),
+    isPresent: (flags & flag.present) !== 0,
+    isVerified: (flags & flag.verified) !== 0,
+    signCount: bytes.readUInt32BE(33),
+  }
+  if ((flags & flag.attested) === 0) return data
+  if (bytes.length < 55) return undefined
+  const end = 55 + bytes.readUInt16BE(53)
+  return bytes.length < end ? undefined : { ...data, credential: bytes.subarray(55, end) }
+}
+
+/** The public key, if it is one of the kind that it says. */
+function keyOf(spki: Buffer, algorithm: Algorithm): KeyObject | undefined {
+  try {
+    const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })
+    return isFit(key, algorithm) ? key : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isFit({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject, algorithm: Algorithm) {
+  switch (algorithm) {
+    case -7:
+      return asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1'
+    case -8:
+      return asymmetricKeyType === 'ed25519'
+    case -257:
+      return asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048
+  }
+}

@@ -1,0 +1,109 @@
+import type { Role } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db, Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import { ownerId } from '../credentials.ts'
+import { entryBy } from '../entries.ts'
+import type { By } from '../entries.ts'
+import { cleanName } from '../ids.ts'
+import { hashPrefix } from '../token.ts'
+import type { MadeLink, MakeLink } from './links.ts'
+import { isActive, isLiving } from './rules.ts'
+import type { Invitation, Person } from './rules.ts'
+import { ended } from './sessions.ts'
+import type { PeopleStore } from './store.ts'
+
+export type ListedPerson = Person & { readonly lastSeenAt?: number; readonly sessions: number }
+
+type Deps = {
+  readonly db: Db
+  readonly store: PeopleStore
+  readonly makeLink: MakeLink
+  readonly now: Clock
+  readonly forgetPasskeys: (tx: Tx, person: string) => Promise<unknown>
+}
+
+/** Who the people are and what they may do; all of it for owners (I6). */
+export function createRoster({ db, store, makeLink, now, forgetPasskeys }: Deps) {
+  async function active(tx: Tx, id: string): Promise<Person> {
+    const person = await store.person(tx, id)
+    if (person && isActive(person)) return person
+    throw new CoworkError('not_found', `There is no person ${JSON.stringify(id)}.`, {
+      hint: 'cowork_list_people lists them with their ids.',
+    })
+  }
+
+  /** Somebody must always be owner, and whoever holds the state folder is: their token stands in it (I10). */
+  function refuseLastOwner(person: Person) {
+    if (person.id === ownerId)
+      throw new CoworkError('last_owner', `${person.name} stays owner of this cowork.`, {
+        hint: 'The token in the state folder acts for this person; others can be owners besides.',
+      })
+  }
+
+  return {
+    async list(): Promise<{ people: ListedPerson[]; invitations: Invitation[] }> {
+      const at = now()
+      const open = (await store.sessions(db)).filter((opened) => isLiving(opened, at))
+      const people = (await store.people(db)).map((person) => {
+        const own = open.filter(({ session }) => session.person === person.id)
+        const [last] = own
+        return {
+          ...person,
+          sessions: own.length,
+          ...(last && { lastSeenAt: last.session.lastSeenAt }),
+        }
+      })
+      return { people, invitations: await store.invitations(db, at) }
+    },
+
+    async invite(
+      tx: Tx,
+      given: { name: string; role: Role },
+      by: By,
+    ): Promise<MadeLink & { id: string; name: string }> {
+      const name = cleanName(given.name)
+      const { role } = given
+      const made = await makeLink(tx, { kind: 'invite', name, role, invitedBy: by.caller.id })
+      const id = hashPrefix(made.hash)
+      tx.append(entryBy(by, 'person.invited', id, { name, role, expires_at: made.expiresAt }))
+      return { ...made, id, name }
+    },
+
+    async withdraw(tx: Tx, id: string, by: By): Promise<Invitation> {
+      const open = await store.invitations(tx, now())
+      const invitation = open.find(({ hash }) => hashPrefix(hash) === id)
+      if (!invitation || (await store.dropLink(tx, invitation.hash)) === 0)
+        throw new CoworkError('not_found', `There is no open invitation ${JSON.stringify(id)}.`, {
+          hint: 'cowork_list_people lists them.',
+        })
+      tx.append(entryBy(by, 'invitation.withdrawn', id, { name: invitation.name }))
+      return invitation
+    },
+
+    async setRole(tx: Tx, given: { id: string; role: Role }, by: By): Promise<Person> {
+      const person = await active(tx, given.id)
+      const { id, role: from } = person
+      const to = given.role
+      if (from === to) return person
+      refuseLastOwner(person)
+      await store.setRole(tx, id, to)
+      tx.append(entryBy(by, 'role.changed', id, { from, to }))
+      return { ...person, role: to }
+    },
+
+    /** Ends whatever opens the door for them; their name stays in the ledger. */
+    async remove(tx: Tx, id: string, by: By): Promise<Person & { removedAt: number }> {
+      const person = await active(tx, id)
+      refuseLastOwner(person)
+      const removedAt = now()
+      await store.removePerson(tx, id, removedAt)
+      const sessions = await store.endSessions(tx, id, removedAt)
+      await forgetPasskeys(tx, id)
+      tx.append(entryBy(by, 'person.removed', id, { name: person.name, role: person.role }))
+      for (const session of sessions)
+        tx.append(ended({ id: session, person: id }, 'person_removed', by))
+      return { ...person, removedAt }
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import type { Role } from '#base/caller.ts'
+import { principalOfPerson } from '../credentials.ts'
+import { personOnMcp, twoTokens } from '../rules.ts'
+import type { Fault, Presented, Recognised } from '../rules.ts'
+
+export type Person = {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  readonly joinedAt: number
+  readonly removedAt?: number
+}
+
+export type Session = {
+  readonly id: string
+  readonly person: string
+  readonly userAgent: string
+  readonly createdAt: number
+  readonly lastSeenAt: number
+  readonly endedAt?: number
+}
+
+/** A session together with whose it is. */
+export type Opened = { readonly session: Session; readonly person: Person }
+
+/** What a link is good for: opening the console as someone, or becoming someone. */
+export type Purpose =
+  | { readonly kind: 'open'; readonly person: string }
+  | {
+      readonly kind: 'invite'
+      readonly name: string
+      readonly role: Role
+      readonly invitedBy: string
+    }
+export type Link<P = Purpose> = P & {
+  readonly hash: string
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly usedAt?: number
+}
+export type Invitation = Link<Extract<Purpose, { kind: 'invite' }>>
+
+const minute = 60_000
+const day = 24 * 60 * minute
+
+export const linkLife = { open: 5 * minute, invite: day } satisfies Record<Purpose['kind'], number>
+/** How long a link that has ended is still told from one that never was. */
+export const linkMemory = day
+/** Sessions slide: each use gives them this long again (I6). */
+const idleLimit = 30 * day
+/** A use is written down at most this often, so that reading does not become writing. */
+export const seenEvery = minute
+
+export const isActive = (person: Person): boolean => person.removedAt === undefined
+
+export const sessionEnd = ({ lastSeenAt }: Session): number => lastSeenAt + idleLimit
+
+/** Whether the session still opens the door: not ended, not idle for too long, and its person still here. */
+export const isLiving = ({ session, person }: Opened, now: number): boolean =>
+  session.endedAt === undefined && sessionEnd(session) > now && isActive(person)
+
+/** Who comes in by the token of a session, or why nobody does (I6, A3). */
+export function recogniseSession(
+  opened: Opened | undefined,
+  { door, bearer, agentToken, client }: Presented,
+  now: number,
+): Recognised | Fault {
+  if (bearer && agentToken && bearer !== agentToken) return twoTokens
+  if (!opened) return unknownSession
+  const { session, person } = opened
+  if (!isLiving(opened, now)) return endedSession(person.id)
+  if (door === 'mcp') return personOnMcp(person.id)
+  return {
+    principal: principalOfPerson(person.id),
+    sessionKey: session.id,
+    session: session.id,
+    caller: {
+      kind: 'human',
+      id: person.id,
+      role: person.role,
+      verified: true,
+      scopes: ['*'],
+      ...(client && { client }),
+    },
+  }
+}
+
+const openAgain = '`cowork open` opens the console with a new one.'
+
+const unknownSession: Fault = {
+  fault: 'wrong_token',
+  message: 'The session is not one that cowork knows.',
+  hint: openAgain,
+}
+
+const endedSession = (person: string): Fault => ({
+  fault: 'ended_token',
+  message: 'The session has ended: signed out, revoked, or not used for 30 days.',
+  hint: openAgain,
+  claimed: person,
+  principal: principalOfPerson(person),
+})
+
+export type LinkFault = 'unknown_link' | 'used_link' | 'expired_link' | 'void_link'
+
+/**
+ * Why a link does not open, if so. `behind` is whom it opens for, or who invited: a link is worth no more
+ * than they are on the day it is used.
+ */
+export function linkFault(
+  link: Link | undefined,
+  behind: Person | undefined,
+  now: number,
+): LinkFault | undefined {
+  if (!link) return 'unknown_link'
+  if (link.usedAt !== undefined) return 'used_link'
+  if (link.expiresAt <= now) return 'expired_link'
+  const stands = behind && isActive(behind) && (link.kind === 'open' || behind.role === 'owner')
+  return stands ? undefined : 'void_link'
+}
+
+/** Ids to try for a newcomer: `anna-berg`, then `anna-berg-2` and so on. The ledger reads better than with numbers. */
+export function* idsFor(name: string): Generator<string> {
+  const words = name.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? ['person']
+  const id = [...words.join('-')].slice(0, 40).join('')
+  yield id
+  for (let n = 2; ; n++) yield `${id}-${n}`
+}

@@ -1,0 +1,225 @@
+import { actorOf } from '#base/caller.ts'
+import type { Caller } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db, Tx } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
+import type { Actor, Draft } from '#base/entry.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
+import { sha256Hex } from '#base/hash.ts'
+import { newId } from '#base/ids.ts'
+import type { Log } from '#base/log.ts'
+import { ownerId, principalOfPerson } from '../credentials.ts'
+import type { Doorkeeper } from '../doorkeeper.ts'
+import { entryBy } from '../entries.ts'
+import type { By } from '../entries.ts'
+import { mintSessionToken, sessionHash } from '../token.ts'
+import { linkRefused } from './links.ts'
+import type { MadeLink, MakeLink } from './links.ts'
+import { idsFor, isLiving, linkFault, seenEvery } from './rules.ts'
+import type { Invitation, Link, LinkFault, Opened, Person, Session } from './rules.ts'
+import type { PeopleStore } from './store.ts'
+
+export type SignIn = {
+  readonly code: string
+  readonly address: string
+  readonly userAgent: string
+}
+
+export type EndReason = 'signed_out' | 'revoked' | 'person_removed'
+
+type Deps = {
+  readonly db: Db
+  readonly store: PeopleStore
+  readonly makeLink: MakeLink
+  readonly doorkeeper: Doorkeeper
+  readonly now: Clock
+  readonly log: Log
+}
+
+const longestCode = 256
+
+/** How people come in and go: links into sessions, sessions into callers (I6). */
+export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log }: Deps) {
+  const noting = new Set<string>()
+
+  /** Taken inside the transaction that uses the link up, so of two at once one comes in. */
+  async function enter(tx: Tx, given: SignIn, hash: string) {
+    const at = now()
+    const link = await store.link(tx, sha256Hex(given.code))
+    const behind =
+      link && (await store.person(tx, link.kind === 'open' ? link.person : link.invitedBy))
+    const fault = linkFault(link, behind, at)
+    if (fault || !link || !behind) return { fault: fault ?? 'unknown_link', link }
+    if (!(await store.useLink(tx, link.hash, at))) return { fault: 'used_link' as const, link }
+    const id = newId()
+    const actorFor = (person: string): Actor => ({
+      kind: 'human',
+      id: person,
+      session: id,
+      verified: true,
+      client: { name: given.userAgent.slice(0, 100), version: '', transport: 'http' },
+    })
+    const person = link.kind === 'open' ? behind : await join(tx, link, at, actorFor)
+    const userAgent = given.userAgent.slice(0, 300)
+    await store.addSession(tx, { hash, id, person: person.id, userAgent, at })
+    const data = { person: person.id, by: link.kind === 'open' ? 'link' : 'invitation' }
+    tx.append({
+      type: 'session.opened',
+      actor: actorFor(person.id),
+      domain: 'cowork',
+      subject: id,
+      data,
+    })
+    const session: Session = { id, person: person.id, userAgent, createdAt: at, lastSeenAt: at }
+    return { person, session }
+  }
+
+  async function join(
+    tx: Tx,
+    { name, role, invitedBy }: Invitation,
+    at: number,
+    actorFor: (person: string) => Actor,
+  ): Promise<Person> {
+    for (const id of idsFor(name)) {
+      if (!(await store.addPerson(tx, { id, name, role, at }))) continue
+      tx.append({
+        ...joined(actorFor(id), id),
+        data: { name, role, invited_by: invitedBy },
+      })
+      return { id, name, role, joinedAt: at }
+    }
+    throw new Error('ids do not run out')
+  }
+
+  async function refuse(
+    fault: LinkFault,
+    link: Link | undefined,
+    { address }: SignIn,
+  ): Promise<never> {
+    await doorkeeper.guessed({ address, door: 'api', reason: fault })
+    throw linkRefused(fault, link)
+  }
+
+  return {
+    /** The owner is there from the first run (I6). */
+    ensureOwner: () =>
+      db.transact(async (tx) => {
+        const owner = { id: ownerId, name: 'Owner', role: 'owner' } as const
+        if (await store.addPerson(tx, { ...owner, at: now() }))
+          tx.append({ ...joined(systemActor, ownerId), data: { name: owner.name, role: 'owner' } })
+      }),
+
+    /** The link that the start prints (SV2). */
+    ownerLink: (): Promise<MadeLink> =>
+      db.transact(async (tx) => {
+        const made = await makeLink(tx, { kind: 'open', person: ownerId })
+        const data = { expires_at: made.expiresAt }
+        const subject = ownerId
+        tx.append({ type: 'link.made', actor: systemActor, domain: 'cowork', subject, data })
+        return made
+      }),
+
+    /** A link by which the caller opens one more session of their own. */
+    async openLink(tx: Tx, by: By): Promise<MadeLink> {
+      const made = await makeLink(tx, { kind: 'open', person: by.caller.id })
+      tx.append(entryBy(by, 'link.made', by.caller.id, { expires_at: made.expiresAt }))
+      return made
+    },
+
+    /** A link's code becomes a session; its token is shown here and never again. */
+    async signIn(given: SignIn): Promise<Opened & { readonly token: string }> {
+      if (given.code.length > longestCode) return refuse('unknown_link', undefined, given)
+      const { token, hash } = mintSessionToken()
+      const outcome = await db.transact((tx) => enter(tx, given, hash))
+      if ('fault' in outcome) return refuse(outcome.fault, outcome.link, given)
+      doorkeeper.succeeded(given.address, principalOfPerson(outcome.person.id))
+      return { ...outcome, token }
+    },
+
+    /** Read from the store each time: a revoked session is out at once, in every daemon. */
+    async byToken(token: string): Promise<Opened | undefined> {
+      const hash = sessionHash(token)
+      return hash === undefined ? undefined : store.sessionByHash(db, hash)
+    },
+
+    /**
+     * Notes when a session was last used. No entry of its own: what the session did has one each, and the
+     * clock in this row only keeps it open.
+     */
+    seen({ id, lastSeenAt }: Session): void {
+      const at = now()
+      if (at - lastSeenAt < seenEvery || noting.has(id)) return
+      noting.add(id)
+      db.transact((tx) => store.seen(tx, id, at))
+        .catch((error: unknown) =>
+          log.warn('the use of a session was not noted', { error: messageOf(error) }),
+        )
+        .finally(() => noting.delete(id))
+    },
+
+    /** Whoever calls and, unless it is by the owner's token, the session they call from. */
+    async me(caller: Caller): Promise<{ person: Person; session?: Session }> {
+      const opened = await store.session(db, caller.session)
+      if (opened?.person.id === caller.id) return opened
+      const person = await store.person(db, caller.id)
+      if (!person) throw new Error(`${caller.id} is not in the store`)
+      return { person }
+    },
+
+    /** The caller's own sessions; for an owner everyone's. */
+    async listSessions(caller: Caller): Promise<Opened[]> {
+      const at = now()
+      return (await store.sessions(db)).filter(
+        (opened) =>
+          isLiving(opened, at) && (caller.role === 'owner' || opened.person.id === caller.id),
+      )
+    },
+
+    async revokeSession(tx: Tx, id: string, by: By): Promise<{ id: string; at: number }> {
+      const { caller } = by
+      const opened = await store.session(tx, id)
+      const isTheirs = opened && (caller.role === 'owner' || opened.person.id === caller.id)
+      const at = now()
+      if (!isTheirs || !(await store.endSession(tx, id, at)))
+        throw new CoworkError('not_found', `There is no open session ${id}.`, {
+          hint: 'cowork_list_sessions lists them.',
+        })
+      tx.append(ended(opened.session, 'revoked', by))
+      return { id, at }
+    },
+
+    async signOut(caller: Caller): Promise<void> {
+      const done = await db.transact(async (tx) => {
+        const opened = await store.session(tx, caller.session)
+        if (!opened || !(await store.endSession(tx, caller.session, now()))) return false
+        const { session } = opened
+        const data = { person: session.person, reason: 'signed_out' satisfies EndReason }
+        tx.append({
+          type: 'session.ended',
+          actor: actorOf(caller),
+          domain: 'cowork',
+          subject: session.id,
+          data,
+        })
+        return true
+      })
+      if (!done)
+        throw new CoworkError('not_found', "The owner's token is not a session to sign out of.", {
+          hint: 'It works as long as its file is there.',
+        })
+    },
+  }
+}
+
+const joined = (actor: Actor, id: string): Draft => ({
+  type: 'person.joined',
+  actor,
+  domain: 'cowork',
+  subject: id,
+})
+
+export const ended = (
+  { id, person }: Pick<Session, 'id' | 'person'>,
+  reason: EndReason,
+  by: By,
+): Draft => entryBy(by, 'session.ended', id, { person, reason })

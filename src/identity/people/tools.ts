@@ -1,0 +1,210 @@
+import * as z from 'zod'
+import { rfc3339 } from '#base/clock.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import type { Identity } from '../service.ts'
+import { hashPrefix } from '../token.ts'
+import type { ListedPerson } from './roster.ts'
+import { sessionEnd } from './rules.ts'
+import type { Invitation, Opened } from './rules.ts'
+
+const role = z
+  .enum(['owner', 'reviewer', 'viewer'])
+  .describe('owner: everything; reviewer: decides and halts; viewer: reads')
+const person = z.string().min(1).max(256).describe('The id of the person, as in anna-berg')
+const time = z.iso.datetime()
+const link = { link: z.string().describe('Works once'), expires_at: time }
+
+const listedPerson = z.object({
+  id: z.string(),
+  name: z.string(),
+  role,
+  status: z.enum(['active', 'removed']),
+  joined_at: time,
+  removed_at: time.optional(),
+  last_seen_at: time.optional().describe('By an open session'),
+  sessions: z.number().int().describe('How many are open'),
+})
+const listedInvitation = z.object({
+  id: z.string(),
+  name: z.string(),
+  role,
+  invited_by: z.string(),
+  created_at: time,
+  expires_at: time,
+})
+const listedSession = z.object({
+  id: z.string(),
+  person: z.string(),
+  name: z.string(),
+  user_agent: z.string().describe('What the browser says of itself'),
+  created_at: time,
+  last_seen_at: time,
+  expires_at: time.describe('Each use moves it'),
+  current: z.boolean().describe('The one this call came from'),
+})
+
+const common = { toolset: 'cowork', by: 'human' } as const
+
+/** How people see to people. Links leave by the answers of these tools alone. */
+export const peopleTools = (identity: Identity): Tool[] => [
+  defineTool({
+    ...common,
+    name: 'cowork_open_link',
+    title: 'Open the console elsewhere',
+    description:
+      'Makes a link that opens the console as you, once, within 5 minutes: for another browser or device.',
+    effect: 'write',
+    role: 'viewer',
+    input: z.object({}),
+    output: z.object(link),
+    touches: () => ({ domain: 'cowork' }),
+    async change(tx, _, call) {
+      const made = await identity.people.openLink(tx, call)
+      return { link: made.link, expires_at: rfc3339(made.expiresAt) }
+    },
+  }),
+  defineTool({
+    ...common,
+    name: 'cowork_list_people',
+    title: 'List people',
+    description: 'Lists the people with their roles, and the invitations that are still open.',
+    effect: 'read',
+    idempotent: true,
+    input: z.object({}),
+    output: z.object({ people: z.array(listedPerson), invitations: z.array(listedInvitation) }),
+    async run() {
+      const { people, invitations } = await identity.people.list()
+      return { people: people.map(toPerson), invitations: invitations.map(toInvitation) }
+    },
+  }),
+  defineTool({
+    ...common,
+    name: 'cowork_invite_person',
+    title: 'Invite a person',
+    description:
+      'Makes a link by which a person joins in this role, once, within 24 hours. Send it to them alone.',
+    effect: 'write',
+    role: 'owner',
+    assured: true,
+    input: z.object({ name: z.string().min(1).max(256).describe('What they are called'), role }),
+    output: z.object({ id: z.string().describe('Of the invitation'), ...link }),
+    touches: (input) => ({ domain: 'cowork', target: input.name.slice(0, 128) }),
+    async change(tx, input, call) {
+      const made = await identity.people.invite(tx, input, call)
+      return { id: made.id, link: made.link, expires_at: rfc3339(made.expiresAt) }
+    },
+  }),
+  defineTool({
+    ...common,
+    name: 'cowork_withdraw_invitation',
+    title: 'Withdraw an invitation',
+    description: 'Makes the link of an invitation worthless.',
+    effect: 'write',
+    role: 'owner',
+    input: z.object({
+      invitation: z.string().min(1).max(64).describe('Its id, from cowork_list_people'),
+    }),
+    output: z.object({ id: z.string(), name: z.string() }),
+    touches: (input) => ({ domain: 'cowork', target: input.invitation }),
+    async change(tx, input, call) {
+      const { name } = await identity.people.withdraw(tx, input.invitation, call)
+      return { id: input.invitation, name }
+    },
+  }),
+  defineTool({
+    ...common,
+    name: 'cowork_set_role',
+    title: 'Set the role of a person',
+    description: 'Changes what a person may do, from their next call on.',
+    effect: 'write',
+    role: 'owner',
+    assured: true,
+    idempotent: true,
+    input: z.object({ person, role }),
+    output: z.object({ id: z.string(), name: z.string(), role }),
+    touches: (input) => ({ domain: 'cowork', target: input.person }),
+    async change(tx, input, call) {
+      const given = { id: input.person, role: input.role }
+      const { id, name, role: now } = await identity.people.setRole(tx, given, call)
+      return { id, name, role: now }
+    },
+  }),
+  defineTool({
+    ...common,
+    name: 'cowork_remove_person',
+    title: 'Remove a person',
+    description: 'Ends every session of a person at once and takes their passkeys away.',
+    effect: 'destructive',
+    role: 'owner',
+    assured: true,
+    input: z.object({ person }),
+    output: z.object({ id: z.string(), name: z.string(), removed_at: time }),
+    touches: (input) => ({ domain: 'cowork', target: input.person }),
+    async change(tx, input, call) {
+      const { id, name, removedAt } = await identity.people.remove(tx, input.person, call)
+      return { id, name, removed_at: rfc3339(removedAt) }
+    },
+  }),
+  defineTool({
+    ...common,
+    name: 'cowork_list_sessions',
+    title: 'List sessions',
+    description: 'Lists your open sessions of the console; for an owner, those of everyone.',
+    effect: 'read',
+    idempotent: true,
+    input: z.object({}),
+    output: z.object({ sessions: z.array(listedSession) }),
+    async run(_, { caller }) {
+      const open = await identity.people.listSessions(caller)
+      return { sessions: open.map((opened) => toSession(opened, caller.session)) }
+    },
+  }),
+  defineTool({
+    ...common,
+    name: 'cowork_revoke_session',
+    title: 'Revoke a session',
+    description: 'Ends a session of yours at once; an owner may end those of others.',
+    effect: 'destructive',
+    // Whoever may sign in may sign out, of another browser too.
+    role: 'viewer',
+    input: z.object({ session: z.string().min(1).max(64).describe('Its id') }),
+    output: z.object({ id: z.string(), ended_at: time }),
+    touches: (input) => ({ domain: 'cowork', target: input.session }),
+    async change(tx, input, call) {
+      const { id, at } = await identity.people.revokeSession(tx, input.session, call)
+      return { id, ended_at: rfc3339(at) }
+    },
+  }),
+]
+
+const toPerson = (one: ListedPerson): z.output<typeof listedPerson> => ({
+  id: one.id,
+  name: one.name,
+  role: one.role,
+  status: one.removedAt === undefined ? 'active' : 'removed',
+  joined_at: rfc3339(one.joinedAt),
+  ...(one.removedAt !== undefined && { removed_at: rfc3339(one.removedAt) }),
+  ...(one.lastSeenAt !== undefined && { last_seen_at: rfc3339(one.lastSeenAt) }),
+  sessions: one.sessions,
+})
+
+const toInvitation = (one: Invitation): z.output<typeof listedInvitation> => ({
+  id: hashPrefix(one.hash),
+  name: one.name,
+  role: one.role,
+  invited_by: one.invitedBy,
+  created_at: rfc3339(one.createdAt),
+  expires_at: rfc3339(one.expiresAt),
+})
+
+const toSession = ({ session, person: whose }: Opened, current: string) => ({
+  id: session.id,
+  person: whose.id,
+  name: whose.name,
+  user_agent: session.userAgent,
+  created_at: rfc3339(session.createdAt),
+  last_seen_at: rfc3339(session.lastSeenAt),
+  expires_at: rfc3339(sessionEnd(session)),
+  current: session.id === current,
+})
