@@ -6,16 +6,26 @@ import { rfc3339, systemClock } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import { migrate } from '#base/db/migrate.ts'
+import type { Migration } from '#base/db/migrate.ts'
 import type { Db } from '#base/db/port.ts'
-import { openPostgres } from '#base/db/postgres.ts'
-import { openSqlite } from '#base/db/sqlite.ts'
+import { openPostgres, readPostgres } from '#base/db/postgres.ts'
+import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
 import { systemActor } from '#base/entry.ts'
 import { messageOf } from '#base/errors.ts'
+import { collectWhenIdle } from '#base/idle.ts'
 import type { Log } from '#base/log.ts'
 import { ensureState, ownerToken, takeLock } from '#base/state.ts'
 import type { StatePaths } from '#base/state.ts'
 import type { Tool } from '#base/tool.ts'
-import { checkBy, checkHalt, checkScope, createCatalogue, createDispatch } from '#dispatch'
+import {
+  checkAssured,
+  checkBy,
+  checkHalt,
+  checkRole,
+  checkScope,
+  createCatalogue,
+  createDispatch,
+} from '#dispatch'
 import { governanceTools } from '#governance'
 import type { GovernanceDeps } from '#governance'
 import { createIdentity, identityMigrations, identityTools } from '#identity'
@@ -23,14 +33,26 @@ import type { Identity, SharedKeys } from '#identity'
 import {
   createRedactor,
   createSealer,
+  databaseSource,
+  exportNames,
+  ledgerResources,
   ledgerMigrations,
   ledgerTools,
   openKey,
   openLedger,
+  readCheckpoints,
+  refuseCut,
 } from '#ledger'
 import type { Ledger } from '#ledger'
-import { createHttp, createMcpDoor, listen, listenSocket } from '#server'
-import type { McpFeature, TaskSource } from '#server'
+import {
+  createHttp,
+  createMcpDoor,
+  createMetrics,
+  listen,
+  listenSocket,
+  resourceFeature,
+} from '#server'
+import type { McpFeature, Metrics, TaskSource } from '#server'
 
 export type AppOptions = {
   readonly config: Config
@@ -41,6 +63,10 @@ export type AppOptions = {
   readonly secrets?: readonly string[]
   readonly shared?: SharedKeys
   readonly now?: Clock
+  /** Where the built console lies. */
+  readonly webFolder?: string
+  /** Whether the banner opens the console. Not where it passes through other hands than the person's. */
+  readonly consoleLink?: boolean
   /** Test-only tools and features, for the conformance suite; they take the same path as all others. */
   readonly fixture?: {
     readonly tools: readonly Tool[]
@@ -60,7 +86,7 @@ const grace = 10_000
 
 /** The only place where the parts meet: configuration in, running system out. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const { config, paths, version, log, fixture, now = systemClock } = options
+  const { config, paths, version, log, fixture, consoleLink = true, now = systemClock } = options
   // What is undone, newest first, when a later step of the start fails or the system ends.
   const undo: (() => unknown)[] = []
   const unwind = async () => {
@@ -74,13 +100,19 @@ export async function startApp(options: AppOptions): Promise<App> {
     ensureState(paths)
     undo.push(takeLock(paths))
     const owner = ownerToken(paths)
-    const { db, ledger } = await openStore(options, owner, now, undo)
+    const metrics = createMetrics()
+    undo.push(metrics.close)
+    const { db, ledger } = await openStore(options, owner, now, undo, metrics)
+    let { port } = config.server
+    const scheme = config.server.tls ? 'https' : 'http'
+    const here = () => `${scheme}://localhost:${port}`
     // Asked before the agents are read, so that one added in between is not missed.
     const size = await ledger.size()
     const identity = await createIdentity({
       db,
       config,
       ownerToken: owner,
+      consoleUrl: () => config.server.public_url?.replace(/\/+$/, '') ?? here(),
       ...(options.shared && { shared: options.shared }),
       now,
       note: ledger.note,
@@ -93,15 +125,18 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...toolsOf({ ledger, identity, halts, version }),
       ...(fixture?.tools ?? []),
     ])
-    const dispatch = createDispatch({
+    const uncounted = createDispatch({
       catalogue,
-      checks: [checkBy, checkScope, checkHalt(halts)],
+      checks: [checkBy, checkRole, checkScope, checkAssured(identity.passkeys), checkHalt(halts)],
       ledger,
       now,
       log: log.scope('dispatch'),
     })
+    const dispatch = metrics.countCalls(uncounted, (name) => catalogue.find(name) !== undefined)
 
     const { limits } = config.server
+    const resources = resourceFeature([ledgerResources(ledger)])
+    undo.push(resources.close)
     const mcp = createMcpDoor({
       catalogue,
       dispatch,
@@ -109,6 +144,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       version,
       now,
       log: log.scope('mcp'),
+      agentId: options.shared?.agentId,
       limits: {
         maxSessions: limits.sessions,
         idleMs: limits.session_idle_minutes * 60_000,
@@ -116,22 +152,34 @@ export async function startApp(options: AppOptions): Promise<App> {
         callsInFlight: limits.calls_in_flight,
         graceMs: grace,
       },
-      ...(fixture && { features: fixture.features, tasks: fixture.tasks }),
+      features: [resources, ...(fixture?.features ?? [])],
+      ...(fixture && { tasks: fixture.tasks }),
     })
     let isEnding = false
-    let port = config.server.port
+    // Links lead people to this address, so the guards must know it too.
+    const known = config.server.public_url ? [new URL(config.server.public_url)] : []
     const http = createHttp({
       guard: {
         port: () => port,
-        allowedHosts: config.server.allowed_hosts.map((host) => host.toLowerCase()),
-        allowedOrigins: config.server.allowed_origins,
+        isSecure: config.server.tls !== undefined,
+        allowedHosts: [...config.server.allowed_hosts, ...known.map(({ host }) => host)].map(
+          (host) => host.toLowerCase(),
+        ),
+        allowedOrigins: [...config.server.allowed_origins, ...known.map(({ origin }) => origin)],
       },
       identity,
+      catalogue,
       dispatch,
       ledger,
+      snapshot: () => snapshotOf(config),
       mcp,
+      oldAddresses: config.server.transport === 'sse',
+      metrics,
       log: log.scope('http'),
+      version,
+      webFolder: options.webFolder ?? join(import.meta.dirname, '..', 'web', 'dist'),
       bodyBytes: limits.body_bytes,
+      callsInFlight: limits.calls_in_flight,
       unready: () => (isEnding ? 'cowork is shutting down.' : ledger.trouble()?.message),
     })
     const web = await listen(http.fetch, {
@@ -142,9 +190,10 @@ export async function startApp(options: AppOptions): Promise<App> {
       insecureBind: config.server.insecure_bind,
       closedMode: identity.mode() === 'closed',
       tls: config.server.tls,
+      socket: paths.apiSocket,
     })
     port = web.port
-    undo.push(web.close)
+    undo.push(web.close, http.close)
     const socket = await listenSocket(paths.socket, mcp, log.scope('stdio'))
     undo.push(socket.close)
 
@@ -160,16 +209,17 @@ export async function startApp(options: AppOptions): Promise<App> {
     )
     await ledger.record({ type: 'daemon.started', actor: systemActor, data: { version, port } })
 
-    const mcpUrl = `${config.server.tls ? 'https' : 'http'}://localhost:${port}/mcp`
+    const mcpUrl = `${here()}/mcp`
+    const opening = consoleLink ? [`  Console  ${(await identity.people.ownerLink()).link}`] : []
     return {
       port,
       mcpUrl,
       banner: [
         `cowork ${version}`,
-        `  ${identity.banner()}`,
+        ...opening,
         `  MCP      ${mcpUrl}`,
-        `  Connect  claude mcp add --transport http cowork ${mcpUrl}`,
-        `           or over stdio: cowork mcp`,
+        `  Connect  cowork connect claude-code (or codex, gemini, cursor, vscode, claude-desktop)`,
+        `  ${identity.banner()}`,
         `  State    ${paths.dir}`,
       ],
       async close() {
@@ -194,39 +244,61 @@ export const toolsOf = (parts: GovernanceDeps): Tool[] => [
   ...ledgerTools(parts.ledger),
 ]
 
+/** Every step of the store's schema, in order. */
+export const migrations: readonly Migration[] = [
+  ...ledgerMigrations,
+  ...identityMigrations,
+  ...approvalMigrations,
+]
+
 /** The store with its ledger attached: neither is to be had without the other. */
 async function openStore(
   { config, paths, log, secrets = [] }: AppOptions,
   owner: string,
   now: Clock,
   undo: (() => unknown)[],
+  metrics: Metrics,
 ) {
   const { url, path } = config.storage
   const redact = createRedactor({
     secrets: [owner, ...secrets],
     patterns: [...config.audit.redact],
   })
-  const sealer = createSealer(url ? 'postgres' : 'sqlite', redact, now)
+  const sealer = metrics.countCommits(createSealer(url ? 'postgres' : 'sqlite', redact, now))
   const db: Db = url
     ? await openPostgres({ url, sealer, log: log.scope('store') })
     : openSqlite(path, sealer)
   undo.push(() => db.close())
-  const migrations = [...ledgerMigrations, ...identityMigrations, ...approvalMigrations]
+  undo.push(collectWhenIdle(db.onGrowth))
   const { applied, backup } = await migrate(db, migrations, now())
   if (backup) log.info('the store was upgraded', { applied, backup })
-  const copies = config.ledger.checkpoint_copies
-  mkdirSync(copies, { recursive: true, mode: 0o700 })
+  const copies = join(config.ledger.checkpoint_copies, exportNames.checkpoints)
+  mkdirSync(config.ledger.checkpoint_copies, { recursive: true, mode: 0o700 })
   const ledger: Ledger = await openLedger({
     db,
     sealer,
     openKey: (known) =>
       openKey({ ledgerKey: config.ledger.key_path, ledgerPublicKey: paths.ledgerPublicKey }, known),
-    copyCheckpoint: (line) => appendLine(join(copies, 'checkpoints.jsonl'), line),
+    copyCheckpoint: (line) => appendLine(copies, line),
+    checkSize: (size) => refuseCut(copies, size),
     now,
     log: log.scope('ledger'),
   })
   undo.push(() => ledger.close())
+  const { audit } = config
+  if (audit.enabled)
+    ledger.mirror({ path: audit.log_path, maxBytes: audit.max_log_size_mb * 1_000_000 })
+  if (audit.payload_days > 0) ledger.keepPayloads(audit.payload_days)
   return { db, ledger }
+}
+
+/** The ledger as it stands now, with the copies of its checkpoints, for checking it while it is written. */
+async function snapshotOf({ storage: { url, path }, ledger }: Config) {
+  // Before the store: a copy that is read later may be ahead of what we see of the store.
+  const outside = readCheckpoints(join(ledger.checkpoint_copies, exportNames.checkpoints))
+  const db = url ? await readPostgres(url) : readSqlite(path)
+  const { source } = await databaseSource(db, outside)
+  return { source, close: () => db.close() }
 }
 
 /** Agents that another daemon of the same database added or revoked. */

@@ -2,16 +2,22 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { HttpBindings } from '@hono/node-server'
 import type { Caller } from '#base/caller.ts'
 import type { CoworkError } from '#base/errors.ts'
-import type { Identity } from '#identity'
+import type { Identity, Presented } from '#identity'
 
 export type Env = { Bindings: HttpBindings; Variables: { caller: Caller } }
 
 export type GuardOptions = {
   /** The port we listen on: known only after listening, so it is asked for. */
   readonly port: () => number
+  /** Serving HTTPS, so the console's origin is too. */
+  readonly isSecure?: boolean
   readonly allowedHosts: readonly string[]
   readonly allowedOrigins: readonly string[]
 }
+
+/** The console is on localhost alone: passkeys need a name, and 127.0.0.1 is kept for the apps' sandbox. */
+export const consoleOrigin = ({ port, isSecure = false }: GuardOptions): string =>
+  `${isSecure ? 'https' : 'http'}://localhost:${port()}`
 
 /** Only names that mean this machine: a page that rebinds its own name to 127.0.0.1 sends its own name. */
 export function checkHost({ port, allowedHosts }: GuardOptions): MiddlewareHandler<Env> {
@@ -28,22 +34,52 @@ export function checkHost({ port, allowedHosts }: GuardOptions): MiddlewareHandl
   }
 }
 
-/** Browsers send Origin; only the console (and paired extensions) may. `null` and other ports may not. */
-export function checkOrigin({ port, allowedOrigins }: GuardOptions): MiddlewareHandler<Env> {
+/** Where a foreign page may send people to, and no more: following a link has no effect and needs no token. */
+const isPage = (c: Context<Env>) =>
+  c.req.header('sec-fetch-mode') === 'navigate' &&
+  c.req.header('sec-fetch-dest') === 'document' &&
+  (c.req.method === 'GET' || c.req.method === 'HEAD') &&
+  !/^\/(api|mcp|metrics|sse|messages)(\/|$)/.test(c.req.path)
+
+/**
+ * Browsers send Origin; only the console (and paired extensions) may. `null` and other ports may not. Where a
+ * browser leaves Origin out, as with an image, it still tells that the page is another's: `same-site` is what
+ * a page on another local port is.
+ */
+export function checkOrigin(options: GuardOptions): MiddlewareHandler<Env> {
   return async function origin(c, next) {
     const from = c.req.header('origin')
-    if (
-      from !== undefined &&
-      from !== `http://localhost:${port()}` &&
-      !allowedOrigins.includes(from)
-    )
+    const site = c.req.header('sec-fetch-site')
+    const isOurs =
+      from === undefined
+        ? site === undefined || site === 'same-origin' || site === 'none' || isPage(c)
+        : from === consoleOrigin(options) || options.allowedOrigins.includes(from)
+    if (!isOurs)
       return refuse(c, 403, {
         code: 'origin_refused',
-        message: `Pages from ${JSON.stringify(from.slice(0, 100))} may not talk to this server.`,
+        message: `Pages from ${JSON.stringify((from ?? 'elsewhere').slice(0, 100))} may not talk to this server.`,
         hint: 'Open the console on localhost, or add the origin to server.allowed_origins.',
       })
     await next()
   }
+}
+
+const secretNames = ['token', 'access_token', 'agent_token', 'api_key', 'code', 'invite']
+
+/** What stands in a query ends up in histories and logs (SV26). */
+export const checkUrl: MiddlewareHandler<Env> = async function url(c, next) {
+  const at = c.req.url.indexOf('?')
+  if (at !== -1) {
+    const given = new URLSearchParams(c.req.url.slice(at + 1))
+    const name = secretNames.find((secret) => given.has(secret))
+    if (name !== undefined)
+      return refuse(c, 400, {
+        code: 'secret_in_url',
+        message: `The address carries a ${name} where others can read it.`,
+        hint: 'Send tokens as `Authorization: Bearer …`. `cowork open` makes a fresh link, whose code stands behind #.',
+      })
+  }
+  await next()
 }
 
 /** A form or an image of a foreign page cannot send this content type without asking first. */
@@ -58,29 +94,44 @@ export const checkContentType: MiddlewareHandler<Env> = async function contentTy
   await next()
 }
 
+/** Answers of the API are for this caller and this moment. Set before `next`: afterwards it costs thrice. */
+export const keepPrivate: MiddlewareHandler<Env> = async function privately(c, next) {
+  for (const [name, value] of Object.entries(privateHeaders)) c.header(name, value)
+  await next()
+}
+
+export const privateHeaders = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+} as const
+
 export function bearerOf(c: Context<Env>): string | undefined {
   const [scheme, token] = c.req.header('authorization')?.split(' ') ?? []
   return scheme?.toLowerCase() === 'bearer' && token ? token : undefined
 }
 
 export const addressOf = (c: Context<Env>): string =>
-  c.env.incoming.socket.remoteAddress ?? 'unknown'
+  c.env.incoming.socket.remoteAddress ?? 'socket'
+
+export function presentedOf(c: Context<Env>): Presented {
+  const bearer = bearerOf(c)
+  return {
+    door: 'api',
+    address: addressOf(c),
+    ...(bearer && { bearer }),
+    client: {
+      name: c.req.header('user-agent')?.slice(0, 100) ?? 'unknown',
+      version: '',
+      transport: 'http',
+    },
+  }
+}
 
 /** `/api/*` always needs a token, on loopback too: a page on another local port can reach it. */
-export function identifyCaller(identity: Identity): MiddlewareHandler<Env> {
+export function identifyCaller(identity: Pick<Identity, 'identify'>): MiddlewareHandler<Env> {
   return async function identify(c, next) {
-    const bearer = bearerOf(c)
-    const caller = await identity.identify({
-      door: 'api',
-      address: addressOf(c),
-      ...(bearer && { bearer }),
-      client: {
-        name: c.req.header('user-agent')?.slice(0, 100) ?? 'unknown',
-        version: '',
-        transport: 'http',
-      },
-    })
-    c.set('caller', caller)
+    c.set('caller', await identity.identify(presentedOf(c)))
     await next()
   }
 }
@@ -97,9 +148,20 @@ const statusOf: Record<string, number> = {
   too_many_attempts: 429,
   too_many_calls: 429,
   too_many_sessions: 503,
+  too_many_listeners: 503,
   person_token_on_mcp: 403,
   human_required: 403,
   agent_required: 403,
+  role_required: 403,
+  passkey_required: 403,
+  passkey_refused: 403,
+  passkey_exists: 409,
+  session_required: 403,
+  last_owner: 409,
+  unknown_link: 401,
+  used_link: 410,
+  expired_link: 410,
+  void_link: 410,
   scope_missing: 403,
   halted: 403,
   invalid_input: 400,
@@ -108,7 +170,10 @@ const statusOf: Record<string, number> = {
   invalid_agent_id: 400,
   agent_exists: 409,
   agent_read_only: 409,
+  verify_running: 409,
   not_found: 404,
+  not_signed_yet: 503,
+  method_not_allowed: 405,
   too_large: 413,
   ledger_unwritable: 503,
   store_unavailable: 503,

@@ -1,42 +1,79 @@
 import { Hono } from 'hono'
 import type { Context } from 'hono'
+import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import type { Dispatch } from '#dispatch'
+import type { Catalogue, Dispatch } from '#dispatch'
 import type { Identity } from '#identity'
 import type { Ledger } from '#ledger'
+import { mountConsole } from './console.ts'
 import {
   addressOf,
   bearerOf,
   checkContentType,
   checkHost,
   checkOrigin,
+  checkUrl,
   identifyCaller,
+  keepPrivate,
   problemOf,
   refuse,
   refuseBy,
 } from './guards.ts'
 import type { Env, GuardOptions } from './guards.ts'
+import { createLive } from './live.ts'
+import type { Live } from './live.ts'
+import { oldPaths } from './mcp/door.ts'
 import type { McpDoor } from './mcp/door.ts'
+import type { Metrics } from './metrics.ts'
+import { openApi } from './openapi.ts'
+import { eventRoute } from './routes/events.ts'
+import { exportRoute } from './routes/export.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
-import { toolRoutes } from './routes/tools.ts'
+import { passkeyRoutes } from './routes/passkeys.ts'
+import { defineRoute, mountRoutes } from './routes/route.ts'
+import type { Route } from './routes/route.ts'
+import { serverRoutes } from './routes/server.ts'
+import { sessionRoutes } from './routes/sessions.ts'
+import { mayUse, toolRoutes } from './routes/tools.ts'
+import { verifyRoute } from './routes/verify.ts'
+import type { LedgerSnapshot } from './routes/verify.ts'
 
 export type HttpDeps = {
   readonly guard: GuardOptions
   readonly identity: Identity
+  readonly catalogue: Catalogue
   readonly dispatch: Dispatch
   readonly ledger: Ledger
-  readonly mcp: Pick<McpDoor, 'fetch'>
+  readonly snapshot: () => Promise<LedgerSnapshot>
+  readonly mcp: Pick<McpDoor, 'fetch' | 'sessionCount'>
+  /** Whether clients of the 2024-11-05 revision find their addresses (`TRANSPORT=sse`, SV6). */
+  readonly oldAddresses: boolean
+  readonly metrics: Metrics
   readonly log: Log
+  readonly version: string
+  /** Where the built console lies. */
+  readonly webFolder: string
   readonly bodyBytes: number
+  readonly callsInFlight: number
   /** Nothing while the daemon can serve, else why not. */
   readonly unready: () => string | undefined
 }
 
+export type HttpDoor = {
+  fetch(request: Request, env: object): Response | Promise<Response>
+  /** Ends the streams that would never end by themselves. */
+  close(): void
+}
+
 /** Everything that comes in over HTTP: guards first, then the doors. */
-export function createHttp(deps: HttpDeps): Hono<Env> {
-  const { guard, identity, mcp, log, unready } = deps
+export function createHttp(deps: HttpDeps): HttpDoor {
+  const { guard, identity, ledger, mcp, metrics, log } = deps
   const app = new Hono<Env>()
+  const live = createLive({ ledger, log: log.scope('live') })
+  metrics.watch('cowork_ledger_entries', 'Entries in the ledger.', ledger.size)
+  metrics.watch('cowork_mcp_sessions', 'Open sessions of the older MCP era.', mcp.sessionCount)
+  metrics.watch('cowork_live_listeners', 'Listeners of the live stream.', live.listeners)
 
   app.onError((error, c) => {
     if (error instanceof CoworkError) return refuseBy(c, problemOf(error))
@@ -44,20 +81,14 @@ export function createHttp(deps: HttpDeps): Hono<Env> {
     const message = 'The request failed because of a fault in cowork; the log has the cause.'
     return refuse(c, 500, { code: 'internal', message })
   })
-  app.notFound((c) =>
+  const nothing = (c: Context<Env>) =>
     refuse(c, 404, {
       code: 'not_found',
       message: `There is nothing at ${c.req.path.slice(0, 200)}.`,
-      hint: 'MCP is at /mcp, the API below /api/.',
-    }),
-  )
-  app.use(checkHost(guard), checkOrigin(guard))
-
-  app.get('/healthz', (c) => c.json({ ok: true }))
-  app.get('/readyz', (c) => {
-    const why = unready()
-    return why ? c.json({ ok: false, why }, 503) : c.json({ ok: true })
-  })
+      hint: 'The console is at /, MCP at /mcp, the API below /api/.',
+    })
+  app.notFound(nothing)
+  app.use(checkHost(guard), checkOrigin(guard), checkUrl)
 
   const serveMcp = (c: Context<Env>): Promise<Response> => {
     const bearer = bearerOf(c)
@@ -71,9 +102,55 @@ export function createHttp(deps: HttpDeps): Hono<Env> {
   }
   app.all('/mcp', serveMcp)
   app.all('/mcp/:toolset', serveMcp)
+  if (deps.oldAddresses) {
+    const serveOld = (c: Context<Env>): Promise<Response> => {
+      const bearer = bearerOf(c)
+      const stream = c.req.query('session')
+      const old = stream === undefined ? {} : { stream }
+      return mcp.fetch(c.req.raw, { address: addressOf(c), old, ...(bearer && { bearer }) })
+    }
+    app.get(oldPaths.stream, serveOld)
+    app.post(oldPaths.messages, serveOld)
+  }
 
-  app.use('/api/*', checkContentType, identifyCaller(identity))
-  app.route('/api/tools', toolRoutes(deps))
-  app.route('/api/ledger', ledgerRoutes(deps))
-  return app
+  app.use('/api/*', keepPrivate, checkContentType)
+  mountRoutes(app, routesOf({ ...deps, live }), deps)
+  // Who has no token learns nothing about what is there.
+  app.all('/api/*', identifyCaller(identity), nothing)
+  mountConsole(app, { folder: deps.webFolder, guard })
+
+  return {
+    async fetch(request, env) {
+      const response = await app.fetch(request, env)
+      metrics.responded(response.status)
+      return response
+    },
+    close: live.close,
+  }
+}
+
+/** Every address besides MCP and the console's. */
+export function routesOf(deps: HttpDeps & { readonly live: Live }): Route[] {
+  const routes: Route[] = [
+    ...serverRoutes(deps),
+    ...sessionRoutes(deps),
+    ...passkeyRoutes(deps),
+    ...toolRoutes(deps),
+    exportRoute(deps),
+    verifyRoute(deps),
+    ...ledgerRoutes(deps),
+    eventRoute(deps),
+    defineRoute({
+      method: 'GET',
+      path: '/api/openapi.json',
+      summary: 'This document, with the tools that the caller may use',
+      by: 'anyone',
+      answer: z.record(z.string(), z.unknown()),
+      async run(_, c) {
+        const tools = deps.catalogue.list().filter((tool) => mayUse(c.get('caller'), tool))
+        return openApi(routes, tools, deps.version)
+      },
+    }),
+  ]
+  return routes
 }

@@ -1,5 +1,8 @@
 export { createHttp } from './http.ts'
 export { listen, listenSocket } from './listen.ts'
 export { createMcpDoor } from './mcp/door.ts'
+export { resourceFeature } from './mcp-resources.ts'
+export { createMetrics } from './metrics.ts'
+export type { Metrics } from './metrics.ts'
 export type { McpFeature } from './mcp/server.ts'
 export type { TaskSource } from './mcp/tasks.ts'

@@ -17,6 +17,8 @@ export type ListenOptions = {
   readonly insecureBind: boolean
   readonly closedMode: boolean
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
+  /** Where the command line comes in: a socket that only this user can open. */
+  readonly socket: string
 }
 
 export type Listening = { readonly port: number; close(): Promise<void> }
@@ -67,6 +69,10 @@ export async function listen(
     }
   }
 
+  const local = createHttpServer(settings, (incoming, outgoing) => void answer(incoming, outgoing))
+  await boundSocket(local, options.socket)
+  servers.push(local)
+
   return {
     port,
     async close() {
@@ -93,6 +99,19 @@ function bound(server: Server, address: string, port: number): Promise<number> {
   })
 }
 
+/** Whatever lies there was left by a daemon that was killed: the lock on the state folder is ours. */
+async function boundSocket(server: Server, path: string): Promise<void> {
+  if (process.platform !== 'win32') rmSync(path, { force: true })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(path, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  if (process.platform !== 'win32') chmodSync(path, 0o600)
+}
+
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? ''
 const isMissing = (error: unknown) => ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(error))
 const isTaken = (error: unknown) => codeOf(error) === 'EADDRINUSE'
@@ -111,8 +130,6 @@ export async function listenSocket(
   mcp: Pick<McpDoor, 'serve'>,
   log: Log,
 ): Promise<{ close(): Promise<void> }> {
-  // Ours by the lock on the state folder: whatever lies here was left by a daemon that was killed.
-  rmSync(path, { force: true })
   const open = new Set<Socket>()
   const server = createSocketServer((socket) => {
     open.add(socket)
@@ -131,17 +148,12 @@ export async function listenSocket(
         socket.destroy()
       })
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(path, () => resolve())
-  })
-  chmodSync(path, 0o600)
+  await boundSocket(server, path)
   return {
     async close() {
       const closed = new Promise((done) => server.close(done))
       for (const socket of open) socket.destroy()
       await closed
-      rmSync(path, { force: true })
     },
   }
 }

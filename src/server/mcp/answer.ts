@@ -51,7 +51,7 @@ export function toFault(server: Server, tool: Tool | undefined, fault: Fault): C
   }
 }
 
-const isModern = (server: Server) => (server.getNegotiatedProtocolVersion() ?? '') >= '2026'
+export const isModern = (server: Server) => (server.getNegotiatedProtocolVersion() ?? '') >= '2026'
 
 /** A refusal where there is no tool's result to put it in. */
 export function toProtocolError(fault: Fault): ProtocolError {

@@ -6,7 +6,9 @@ import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { createInFlight, readJson } from '../limits.ts'
+import { isModern } from './answer.ts'
 import { checkMirrored } from './mirrored.ts'
+import { createOldSse } from './old-sse.ts'
 import { refusal } from './replies.ts'
 import { createServers, enter } from './server.ts'
 import type { Credentials, Link, ServerDeps, View } from './server.ts'
@@ -17,6 +19,8 @@ import { wireOf } from './wire.ts'
 
 export type McpDoorDeps = ServerDeps & {
   readonly now: Clock
+  /** AGENT_ID of the daemon's environment. */
+  readonly agentId?: string | undefined
   readonly limits: SessionLimits & {
     readonly bodyBytes: number
     readonly callsInFlight: number
@@ -32,6 +36,8 @@ export type Arrival = {
   readonly parsedBody?: unknown
   readonly toolset?: string
   readonly coreOnly?: boolean
+  /** On the addresses of the oldest revision: the stream a message is for, or none to open one. */
+  readonly old?: { readonly stream?: string }
 }
 
 /** What the stdio bridge says before the client's first byte (I13). */
@@ -81,12 +87,18 @@ export function createMcpDoor(deps: McpDoorDeps) {
     throw new CoworkError('shutting_down', 'cowork is shutting down.', { hint })
   }
 
+  const old = createOldSse({
+    maxStreams: limits.maxSessions,
+    messagesPath: oldPaths.messages,
+    log,
+  })
+
   async function fetch(request: Request, arrival: Arrival): Promise<Response> {
     let body = arrival.parsedBody
     try {
       checkOpen()
       body ??= await bodyOf(request)
-      return await serve(request, arrival, body)
+      return await (arrival.old ? serveOld(arrival, body) : serve(request, arrival, body))
     } catch (error) {
       if (error instanceof CoworkError) return refusal(error, body)
       log.error('an MCP request failed unexpectedly', {
@@ -98,13 +110,13 @@ export function createMcpDoor(deps: McpDoorDeps) {
   }
 
   async function serve(request: Request, arrival: Arrival, body: unknown): Promise<Response> {
-    const { address, bearer, toolset, coreOnly = false } = arrival
+    const { bearer, toolset, coreOnly = false } = arrival
     if (toolset !== undefined && !catalogue.list().some((tool) => tool.toolset === toolset))
       throw new CoworkError('unknown_toolset', `/mcp/${toolset.slice(0, 100)} has no tools.`, {
         hint: 'All that you may use are at /mcp.',
       })
     const view = { coreOnly, ...(toolset !== undefined && { toolset }) }
-    const presented = { address, ...(bearer !== undefined && { bearer }) }
+    const presented = presentedBy(arrival)
     const isLegacy = await isLegacyRequest(request, body)
 
     // A call may bring its token as an argument (seed 001); then its answer says what is wrong with it.
@@ -119,11 +131,34 @@ export function createMcpDoor(deps: McpDoorDeps) {
     return isLegacy ? sessions.handle(request, view, principal, body) : serveModern(request, body)
   }
 
+  /** In open mode a client without a name of its own goes by the daemon's AGENT_ID, if there is one (I5). */
+  function presentedBy({ address, bearer }: Arrival): Credentials {
+    const { agentId } = deps
+    return {
+      address,
+      ...(bearer !== undefined && { bearer }),
+      ...(agentId !== undefined && { fallbackId: agentId }),
+    }
+  }
+
   function serveModern(request: Request, body: unknown): Promise<Response> {
     const { params } = isCall(body) ? body : {}
     const tool = catalogue.find(String(params?.name))
     if (tool) checkMirrored(tool, params?.arguments, request.headers)
     return modern.fetch(request, { parsedBody: body })
+  }
+
+  /** The addresses of the oldest revision, where they are wanted (SV6). */
+  async function serveOld(arrival: Arrival, body: unknown): Promise<Response> {
+    const { old: asked } = arrival
+    const presented = presentedBy(arrival)
+    const principal = await identity.principalOf({ door: 'mcp', ...presented })
+    if (isCall(body)) enter(inFlight, principal)()
+    if (asked?.stream !== undefined) return old.post(asked.stream, principal, body)
+    const known = { ...presented, principal }
+    return old.open(principal, (session) =>
+      newServer({ ...newLink(nobody.view, session), credentials: () => known }),
+    )
   }
 
   async function bodyOf(request: Request): Promise<unknown> {
@@ -184,6 +219,13 @@ export function createMcpDoor(deps: McpDoorDeps) {
     tell((server) => server.sendPromptListChanged())
   }
 
+  /** Only the newer era: a client of the older one subscribes at its own server (mcp-resources.ts). */
+  function resourceUpdated(uri: string): void {
+    modern.notify.resourceUpdated(uri)
+    for (const server of [...connections].flatMap(({ servers }) => [...servers]))
+      if (isModern(server)) server.sendResourceUpdated({ uri }).catch(() => undefined)
+  }
+
   async function close(): Promise<void> {
     isClosing = true
     const grace = setTimeout(limits.graceMs, undefined, { ref: false })
@@ -191,10 +233,11 @@ export function createMcpDoor(deps: McpDoorDeps) {
     // The last answers are still on their way out.
     await setImmediate()
     const lines = [...connections].map(({ transport }) => transport.close())
-    await Promise.allSettled([modern.close(), sessions.close(), ...lines])
+    await Promise.allSettled([modern.close(), sessions.close(), old.close(), ...lines])
   }
 
-  for (const feature of deps.features ?? []) feature.start?.({ toolsChanged, promptsChanged })
+  for (const feature of deps.features ?? [])
+    feature.start?.({ toolsChanged, promptsChanged, resourceUpdated })
   return {
     fetch,
     serve: serveStdioConnection,
@@ -203,6 +246,9 @@ export function createMcpDoor(deps: McpDoorDeps) {
     close,
   }
 }
+
+/** Where clients of the 2024-11-05 revision connect and post. */
+export const oldPaths = { stream: '/sse', messages: '/messages' }
 
 const nobody = { view: { coreOnly: false }, credentials: { address: 'unknown' } }
 

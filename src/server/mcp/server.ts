@@ -59,7 +59,11 @@ export type McpFeature = {
 }
 
 /** Tells every client that listens. */
-export type Announce = { toolsChanged(): void; promptsChanged(): void }
+export type Announce = {
+  toolsChanged(): void
+  promptsChanged(): void
+  resourceUpdated(uri: string): void
+}
 
 type Viewer = { caller(context: ServerContext): Promise<Caller> }
 

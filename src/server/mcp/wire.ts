@@ -39,7 +39,7 @@ function toWire(tool: Tool): WireTool {
  * 2020-12 is what MCP assumes, so `$schema` is left out: it would cost 60 bytes of context a schema. Neither
  * is an answer closed to new fields, which would break clients that still hold the list of yesterday.
  */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io,
     override({ zodSchema, jsonSchema }) {

@@ -1,61 +1,107 @@
-import { Hono } from 'hono'
+import type { Context } from 'hono'
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
+import { entrySchema, visibleTo } from '#ledger'
+import type { Ledger } from '#ledger'
 import type { Env } from '../guards.ts'
-import type { HttpDeps } from '../http.ts'
+import { conditionFields, conditionsFor, flag, rangeFields, whole } from './filters.ts'
+import { defineRoute } from './route.ts'
+import type { Route } from './route.ts'
 
-const whole = z.coerce.number().int().nonnegative()
-const pageQuery = z.strictObject({
-  after: whole.default(0),
-  limit: whole.max(1000).default(100),
-  newest: z.stringbool().default(false),
-  payloads: z.stringbool().default(false),
-  type: z.string().optional(),
-  actor: z.string().optional(),
-})
+/** Named, so that the documentation spells it once. */
+const entry = entrySchema.meta({ id: 'Entry' })
+const seqParam = z.object({ seq: whole.describe('Number of the entry') })
+const mostEntries = 1000
+const payload = z.object({ seq: z.int(), salt: z.string(), body: z.string() })
+const checkpoint = z.object({ size: z.int(), at: z.int(), note: z.string() })
 
-/** The ledger as people read it. Reading it is no act of its own: a live view would record itself for ever. */
-export function ledgerRoutes({ ledger }: HttpDeps): Hono<Env> {
-  const routes = new Hono<Env>()
-  routes.use(async (c, next) => {
-    if (c.get('caller').kind !== 'human')
-      throw new CoworkError('human_required', 'The whole ledger is for people.', {
-        hint: 'An agent reads its own entries with get_audit_log.',
-      })
-    await next()
+/**
+ * The ledger as people read it, and an agent its own part of it (L10). Reading it is no act of its own: a live
+ * view would record itself for ever.
+ */
+export const ledgerRoutes = ({ ledger }: { readonly ledger: Ledger }): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/ledger',
+    summary: 'Entries by filter, always in the order they were written',
+    by: 'anyone',
+    query: z.strictObject({
+      ...rangeFields,
+      ...conditionFields,
+      limit: whole
+        .pipe(z.number().max(mostEntries))
+        .default(100)
+        .describe('Up to 1000; 100 where absent'),
+      newest: flag.prefault('false').describe('true: the newest that match, not the oldest'),
+      payloads: flag.prefault('false').describe('true: with what is kept beside them'),
+    }),
+    answer: z.object({
+      size: z.int().describe('Entries in the whole ledger'),
+      entries: z.array(entry),
+      payloads: z.array(payload).optional(),
+    }),
+    async run({ query: { limit, newest, payloads, ...asked } }, c) {
+      const conditions = conditionsFor(c.get('caller'), asked)
+      const found = await ledger.find({ ...conditions, limit, newestFirst: newest })
+      return {
+        size: await ledger.size(),
+        entries: newest ? found.toReversed() : found,
+        ...(payloads && { payloads: await ledger.payloads(found.map(({ seq }) => seq)) }),
+      }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/ledger/checkpoints',
+    summary: 'Signed checkpoints and the key they are checked with',
+    by: 'anyone',
+    answer: z.object({ vkey: z.string(), checkpoints: z.array(checkpoint) }),
+    run: async () => ({ vkey: ledger.vkey, checkpoints: await ledger.checkpoints() }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/ledger/{seq}',
+    summary: 'One entry with what is kept beside it',
+    by: 'anyone',
+    params: seqParam,
+    answer: z.object({
+      entry,
+      payload: z.unknown().optional().describe('Absent where there is none or it was erased'),
+      hash: z.string().describe('Leaf hash in hex'),
+      prev_ok: z.boolean().describe('It shows the hash of the entry before'),
+    }),
+    async run({ params: { seq } }, c) {
+      const { prevOk, ...found } = await visibleEntry(ledger, seq, c)
+      return { ...found, prev_ok: prevOk }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/ledger/{seq}/proof',
+    summary: 'Proof that an entry is in the ledger that a checkpoint signs',
+    by: 'anyone',
+    params: seqParam,
+    answer: z.object({
+      seq: z.int(),
+      entry: z.string().describe('The canonical JSON that was hashed'),
+      index: z.int(),
+      size: z.int(),
+      path: z.array(z.string()).describe('Hashes in base64, from the leaf up'),
+      checkpoint: z.string(),
+      vkey: z.string(),
+    }),
+    async run({ params: { seq } }, c) {
+      await visibleEntry(ledger, seq, c)
+      return ledger.prove(seq)
+    },
+  }),
+]
+
+/** What may not be seen is answered like what is not there. */
+async function visibleEntry(ledger: Ledger, seq: number, c: Context<Env>) {
+  const found = await ledger.entry(seq)
+  if (found && visibleTo(c.get('caller'), found.entry)) return found
+  throw new CoworkError('not_found', `There is no entry ${seq} for you to see.`, {
+    hint: '`cowork audit tail` shows the newest entries.',
   })
-  routes.get('/', async (c) => {
-    const asked = pageQuery.safeParse(c.req.query())
-    if (!asked.success)
-      throw new CoworkError(
-        'invalid_input',
-        `The query is not understood: ${z.prettifyError(asked.error)}`,
-        {
-          hint: 'It takes after, limit (up to 1000), newest, payloads, type and actor.',
-        },
-      )
-    const { newest, type, payloads, ...page } = asked.data
-    const entries = await ledger.find({
-      ...page,
-      types: type ? [type] : undefined,
-      newestFirst: newest,
-    })
-    return c.json({
-      size: await ledger.size(),
-      entries: newest ? entries.toReversed() : entries,
-      ...(payloads && { payloads: await ledger.payloads(entries.map((entry) => entry.seq)) }),
-    })
-  })
-  routes.get('/checkpoints', async (c) =>
-    c.json({ vkey: ledger.vkey, checkpoints: await ledger.checkpoints() }),
-  )
-  routes.get('/:seq/proof', async (c) => {
-    const seq = whole.safeParse(c.req.param('seq'))
-    if (!seq.success)
-      throw new CoworkError('invalid_input', 'An entry is named by its number.', {
-        hint: '`cowork audit tail` shows the numbers.',
-      })
-    return c.json(await ledger.prove(seq.data))
-  })
-  return routes
 }

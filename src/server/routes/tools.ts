@@ -1,31 +1,81 @@
-import { Hono } from 'hono'
 import * as z from 'zod'
-import { CoworkError } from '#base/errors.ts'
+import type { Caller } from '#base/caller.ts'
+import type { Tool } from '#base/tool.ts'
+import { hasRole, hasScope, leastRole } from '#dispatch'
+import type { Catalogue, Dispatch } from '#dispatch'
 import { refuseBy } from '../guards.ts'
-import type { Env } from '../guards.ts'
-import type { HttpDeps } from '../http.ts'
-import { readJson } from '../limits.ts'
+import { wireOf } from '../mcp/wire.ts'
+import { defineRoute } from './route.ts'
+import type { Route } from './route.ts'
 
-const callBody = z.strictObject({ arguments: z.record(z.string(), z.unknown()).default({}) })
+type Deps = { readonly catalogue: Catalogue; readonly dispatch: Dispatch }
+
+const schema = z.record(z.string(), z.unknown())
+const listed = z.object({
+  name: z.string(),
+  title: z.string(),
+  description: z.string(),
+  effect: z.enum(['read', 'write', 'destructive']),
+  by: z.enum(['agent', 'human', 'anyone']),
+  toolset: z.string(),
+  role: z.enum(['owner', 'reviewer', 'viewer']),
+  inputSchema: schema,
+  outputSchema: schema.optional(),
+})
 
 /** The people's way to call a tool: the same dispatch, another door. */
-export function toolRoutes({ dispatch, bodyBytes }: HttpDeps): Hono<Env> {
-  const routes = new Hono<Env>()
-  routes.post('/:name/call', async (c) => {
-    const body = callBody.safeParse(await readJson(c.req.raw, bodyBytes))
-    if (!body.success)
-      throw new CoworkError('invalid_input', 'The body is not {"arguments": {…}}.', {
-        hint: 'Put what the tool takes under "arguments".',
+export const toolRoutes = ({ catalogue, dispatch }: Deps): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/tools',
+    summary: 'The tools that the caller may use',
+    by: 'anyone',
+    answer: z.array(listed),
+    run: async (_, c) =>
+      catalogue
+        .list()
+        .filter((tool) => mayUse(c.get('caller'), tool))
+        .map(listingOf),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/tools/{name}/call',
+    summary: 'Calls a tool',
+    by: 'anyone',
+    params: z.object({ name: z.string() }),
+    body: z.strictObject({ arguments: z.record(z.string(), z.unknown()).default({}) }),
+    answer: z.object({ call: z.string(), output: z.unknown() }),
+    async run({ params, body }, c) {
+      const answer = await dispatch({
+        tool: params.name,
+        arguments: body.arguments,
+        caller: c.get('caller'),
+        signal: c.req.raw.signal,
       })
-    const answer = await dispatch({
-      tool: c.req.param('name'),
-      arguments: body.data.arguments,
-      caller: c.get('caller'),
-      signal: c.req.raw.signal,
-    })
-    return answer.status === 'done'
-      ? c.json({ call: answer.call, output: answer.output })
-      : refuseBy(c, answer)
-  })
-  return routes
+      return answer.status === 'done'
+        ? { call: answer.call, output: answer.output }
+        : refuseBy(c, answer)
+    },
+  }),
+]
+
+export const mayUse = (caller: Caller, tool: Tool): boolean =>
+  (tool.by === 'anyone' || tool.by === caller.kind) &&
+  hasRole(caller, tool) &&
+  hasScope(caller, tool)
+
+function listingOf(tool: Tool): z.output<typeof listed> {
+  const { inputSchema, outputSchema } = wireOf(tool)
+  const { name, title, description, effect, by, toolset } = tool
+  return {
+    name,
+    title,
+    description,
+    effect,
+    by,
+    toolset,
+    role: leastRole(tool),
+    inputSchema,
+    ...(outputSchema && { outputSchema }),
+  }
 }

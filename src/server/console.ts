@@ -1,0 +1,127 @@
+import { readdirSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { extname, join, relative, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { Context, Hono } from 'hono'
+import { consoleOrigin } from './guards.ts'
+import type { Env, GuardOptions } from './guards.ts'
+
+const screens = 'inbox agents policies files work apps servers audit settings'.split(' ')
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** SV26. Scripts come from our files alone; nobody frames us; nobody learns where a link led from. */
+const secured = {
+  'Content-Security-Policy': policy,
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Permissions-Policy':
+    'camera=(), microphone=(), geolocation=(), payment=(), usb=(), publickey-credentials-create=(self), publickey-credentials-get=(self)',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+} as const
+
+const typeOf: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+}
+const shrinks = /^(text|application)\/|svg/
+
+const notBuilt = `cowork is running, but its console is not built yet.
+
+Run \`npm run build\` in the folder of cowork, then load this page again.
+`
+
+type File = { readonly path: string; readonly type: string; zipped?: Promise<Buffer> }
+
+export type ConsoleOptions = {
+  /** What Vite built. */
+  readonly folder: string
+  readonly guard: GuardOptions
+}
+
+/** The console's files and, at the address of every screen, its page (C1). */
+export function mountConsole(app: Hono<Env>, { folder, guard }: ConsoleOptions): void {
+  const index = join(folder, 'index.html')
+  let listed = new Map<string, File>()
+  let listedAt: number | undefined
+
+  /** Only what was found in the folder is ever read: no address can name anything else. */
+  function files(): Map<string, File> {
+    const builtAt = statSync(index, { throwIfNoEntry: false })?.mtimeMs
+    if (builtAt !== listedAt) {
+      listed = builtAt === undefined ? new Map() : listFiles(folder)
+      listedAt = builtAt
+    }
+    return listed
+  }
+
+  async function page(c: Context<Env>): Promise<Response> {
+    const { host, pathname, search } = new URL(c.req.url)
+    // Passkeys and the stored session belong to localhost; the browser carries the fragment along.
+    if (/^(127\.0\.0\.1|\[::1\]):/.test(host))
+      return c.redirect(`${consoleOrigin(guard)}${pathname}${search}`, 307)
+    const found = files().get('/index.html')
+    if (found) return file(c, found, 'no-store')
+    return new Response(notBuilt, {
+      status: 503,
+      headers: { ...secured, 'Content-Type': 'text/plain; charset=utf-8', 'Retry-After': '5' },
+    })
+  }
+
+  async function file(c: Context<Env>, found: File, cache: string): Promise<Response> {
+    const headers = { ...secured, 'Content-Type': found.type, 'Cache-Control': cache }
+    const body = await readFile(found.path)
+    if (!shrinks.test(found.type) || !/\bgzip\b/.test(c.req.header('accept-encoding') ?? ''))
+      return new Response(body, { headers })
+    found.zipped ??= promisify(gzip)(body)
+    return new Response(await found.zipped, {
+      headers: { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
+    })
+  }
+
+  app.get('/', page)
+  for (const screen of screens) {
+    app.get(`/${screen}`, page)
+    app.get(`/${screen}/*`, page)
+  }
+  app.get('*', async (c, next) => {
+    const found = listed.get(c.req.path) ?? files().get(c.req.path)
+    if (!found || c.req.path === '/index.html') return next()
+    // Vite puts a digest of the content into the names below assets.
+    const isHashed = c.req.path.startsWith('/assets/')
+    return file(c, found, isHashed ? 'public, max-age=31536000, immutable' : 'no-cache')
+  })
+}
+
+function listFiles(folder: string): Map<string, File> {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  return new Map(
+    found.map((path) => {
+      const address = `/${relative(folder, path).split(sep).join('/')}`
+      return [address, { path, type: typeOf[extname(path)] ?? 'application/octet-stream' }]
+    }),
+  )
+}

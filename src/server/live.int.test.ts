@@ -1,0 +1,170 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Caller } from '#base/caller.ts'
+import { systemActor } from '#base/entry.ts'
+import { silentLog } from '#base/log.ts'
+import { openTestLedger } from '../../test/ledger.ts'
+import type { TestLedger } from '../../test/ledger.ts'
+import { createLive } from './live.ts'
+import type { Live } from './live.ts'
+
+const person: Caller = { kind: 'human', id: 'owner', session: 's', verified: true, scopes: ['*'] }
+const agent: Caller = { ...person, kind: 'agent', id: 'ada' }
+
+let ledger: TestLedger
+let live: Live
+let server: ReturnType<typeof createServer>
+/** Who the next ones are, and whether anyone still vouches for them. */
+let caller = person
+let isKnown = true
+let refusals: string[] = []
+
+beforeEach(async () => {
+  ledger = await openTestLedger()
+  live = createLive({ ledger: ledger.ledger, log: silentLog })
+  caller = person
+  isKnown = true
+  refusals = []
+  server = createServer((request, response: ServerResponse) => {
+    const after = request.headers['last-event-id']
+    const listening = {
+      caller,
+      conditions: {},
+      after: after === undefined ? undefined : Number(after),
+      identify: () => (isKnown ? Promise.resolve(caller) : Promise.reject(new Error('unknown'))),
+      credential: 'one',
+    }
+    live.open(listening, response).catch((error: { code: string }) => {
+      refusals.push(error.code)
+      response.destroy()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterEach(async () => {
+  live.close()
+  server.closeAllConnections()
+  server.close()
+  await ledger.close()
+})
+
+const large = 'x'.repeat(50_000)
+const record = (count: number, note = large) =>
+  ledger.ledger.transact(async (tx) => {
+    for (let i = 0; i < count; i++)
+      tx.append({ type: 'thing.done', actor: systemActor, data: { note } })
+  })
+
+type Reading = {
+  readonly socket: Socket
+  text(): string
+  ids(): number[]
+  readonly closed: Promise<unknown>
+}
+
+async function open(after?: number): Promise<Reading> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const closed = once(socket, 'close')
+  let text = ''
+  socket.on('error', () => undefined)
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  const resume = after === undefined ? '' : `Last-Event-ID: ${after}\r\n`
+  socket.write(`GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${resume}\r\n`)
+  await Promise.race([once(socket, 'data'), closed])
+  const ids = () => [...text.matchAll(/id: (\d+)\nevent: entry\n/g)].map(([, id]) => Number(id))
+  return { socket, text: () => text, ids, closed }
+}
+
+const numbers = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+test('SV23 who does not read is cut off, holds nobody up, and resumes', async () => {
+  const deaf = await open()
+  const other = await open()
+  deaf.socket.pause()
+  let written = 0
+  // More than the kernel keeps for it.
+  while (live.listeners() === 2 && written < 2000) {
+    await record(20)
+    written += 20
+    await expect.poll(() => other.ids().at(-1)).toBe(written)
+  }
+  expect(live.listeners()).toBe(1)
+  deaf.socket.resume()
+  await deaf.closed
+  const last = deaf.ids().at(-1) ?? 0
+  expect(deaf.ids()).toEqual(numbers(1, last))
+  const back = await open(last)
+  await expect.poll(() => back.ids().at(-1)).toBe(written)
+  expect([...deaf.ids(), ...back.ids()]).toEqual(numbers(1, written))
+  expect(other.ids()).toEqual(numbers(1, written))
+})
+
+test('SV23 who wants much and reads slowly is not cut off while it catches up', async () => {
+  await record(400)
+  const slow = await open(0)
+  for (let i = 0; i < 20; i++) {
+    slow.socket.pause()
+    await record(1)
+    await new Promise((turn) => setTimeout(turn, 20))
+    slow.socket.resume()
+    await new Promise((turn) => setImmediate(turn))
+  }
+  await expect.poll(() => slow.ids().at(-1), { timeout: 10_000 }).toBe(420)
+  expect(slow.ids()).toEqual(numbers(1, 420))
+  expect(live.listeners()).toBe(1)
+})
+
+test('SV23 a quiet stream beats, and ends at a beat when its caller is nobody any more', async () => {
+  live.close()
+  live = createLive({ ledger: ledger.ledger, log: silentLog, heartbeatMs: 20 })
+  const listener = await open()
+  await expect.poll(listener.text).toMatch(/(:\n\n[^:]*){3}/)
+  expect(live.listeners()).toBe(1)
+  isKnown = false
+  await listener.closed
+  expect(live.listeners()).toBe(0)
+})
+
+test.each(['agent.revoked', 'session.ended', 'person.removed'])(
+  'SV23 after %s everyone is asked for again, and who is nobody any more hears nothing of it',
+  async (type) => {
+    const listener = await open()
+    isKnown = false
+    await ledger.ledger.record({ type, actor: systemActor })
+    await listener.closed
+    expect(listener.ids()).toEqual([])
+    expect(live.listeners()).toBe(0)
+  },
+)
+
+test('SV25 an agent has its share of streams, and a stopped daemon opens none', async () => {
+  caller = agent
+  await Promise.all(Array.from({ length: 64 }, () => open()))
+  await open()
+  expect(refusals).toEqual(['too_many_listeners'])
+  caller = person
+  await open()
+  expect(live.listeners()).toBe(65)
+  live.close()
+  await open()
+  expect(refusals).toEqual(['too_many_listeners', 'shutting_down'])
+  expect(live.listeners()).toBe(0)
+})
+
+test('L11 the ledger is followed as long as someone listens, and anew for the next', async () => {
+  await record(3, '')
+  const first = await open()
+  await record(1, '')
+  await expect.poll(first.ids).toEqual([4])
+  first.socket.destroy()
+  await expect.poll(live.listeners).toBe(0)
+  await record(2, '')
+  const next = await open(4)
+  await record(1, '')
+  await expect.poll(next.ids).toEqual([5, 6, 7])
+})

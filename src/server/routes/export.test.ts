@@ -1,0 +1,41 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { quoted } from './export.ts'
+
+test.each([
+  ['plain', 'plain'],
+  ['a,b', '"a,b"'],
+  ['say "hi"', '"say ""hi"""'],
+  ['two\nlines', '"two\nlines"'],
+  ['=HYPERLINK("x")', '"\'=HYPERLINK(""x"")"'],
+  ['+1', "'+1"],
+  ['-1', "'-1"],
+  ['@SUM', "'@SUM"],
+  ['\tx', "'\tx"],
+  [7, '7'],
+  [undefined, ''],
+])('C8 the cell %j is written as %s', (cell, written) => {
+  expect(quoted(cell)).toBe(written)
+})
+
+/** As RFC 4180 reads it. */
+function unquoted(cell: string): string {
+  return cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell
+}
+
+test('C8 whatever a cell holds, it stays one cell and begins no formula', () => {
+  fc.assert(
+    fc.property(
+      fc.string({
+        unit: fc.constantFrom('a', ',', '"', '\r', '\n', '=', '+', '-', '@', '\t', "'"),
+      }),
+      (text) => {
+        const written = quoted(text)
+        expect(written).toMatch(/^("([^"]|"")*"|[^",\r\n]*)$/)
+        const read = unquoted(written)
+        expect(read).not.toMatch(/^[=+\-@\t\r]/)
+        expect([text, `'${text}`]).toContain(read)
+      },
+    ),
+  )
+})

@@ -1,0 +1,92 @@
+import * as z from 'zod'
+import { rfc3339 } from '#base/clock.ts'
+import type { Log } from '#base/log.ts'
+import type { Conditions, Ledger, Recorded } from '#ledger'
+import { streamed } from '../stream.ts'
+import { conditionFields, conditionsFor, rangeFields } from './filters.ts'
+import { defineRoute } from './route.ts'
+
+type Deps = { readonly ledger: Ledger; readonly log: Log }
+
+const pageSize = 500
+
+/** JSONL lines are the canonical bytes, so that a downloaded line hashes to its leaf. */
+export const exportRoute = ({ ledger, log }: Deps) =>
+  defineRoute({
+    method: 'GET',
+    path: '/api/ledger/export',
+    summary: 'Entries by filter as a file',
+    by: 'anyone',
+    query: z.strictObject({
+      format: z.enum(['jsonl', 'csv']).default('jsonl'),
+      ...rangeFields,
+      ...conditionFields,
+    }),
+    answer: { media: 'application/jsonl', description: 'One entry a line; text/csv by format=csv' },
+    async run({ query: { format, ...asked } }, c) {
+      const conditions = conditionsFor(c.get('caller'), asked)
+      const day = rfc3339(Date.now()).slice(0, 10)
+      const lines = format === 'csv' ? csvOf : jsonlOf
+      return streamed(c, () => lines(pagesOf(ledger, conditions)), {
+        type: format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8',
+        headers: { 'Content-Disposition': `attachment; filename="cowork-ledger-${day}.${format}"` },
+        log,
+      })
+    },
+  })
+
+/** Up to the entry that is the newest now: a ledger that keeps growing must not be followed for ever. */
+async function* pagesOf(ledger: Ledger, conditions: Conditions): AsyncGenerator<Recorded[], void> {
+  const before = Math.min(conditions.before ?? Infinity, (await ledger.size()) + 1)
+  for (let { after } = conditions; ;) {
+    const page = await ledger.records({ ...conditions, after, before, limit: pageSize })
+    if (page.length > 0) yield page
+    if (page.length < pageSize) return
+    after = page.at(-1)?.entry.seq
+  }
+}
+
+async function* jsonlOf(pages: AsyncIterable<Recorded[]>): AsyncGenerator<string, void> {
+  for await (const page of pages) yield page.map(({ body }) => `${body}\n`).join('')
+}
+
+async function* csvOf(pages: AsyncIterable<Recorded[]>): AsyncGenerator<string, void> {
+  yield `${Object.keys(columns).join(',')}\r\n`
+  for await (const page of pages)
+    yield page
+      .map((recorded) =>
+        Object.values(columns)
+          .map((cell) => quoted(cell(recorded)))
+          .join(','),
+      )
+      .map((line) => `${line}\r\n`)
+      .join('')
+}
+
+const columns: Record<string, (recorded: Recorded) => string | number | undefined> = {
+  seq: ({ entry }) => entry.seq,
+  time: ({ entry }) => rfc3339(entry.at),
+  type: ({ entry }) => entry.type,
+  actor_kind: ({ entry }) => entry.actor.kind,
+  actor: ({ entry }) => entry.actor.id,
+  session: ({ entry }) => entry.actor.session,
+  domain: ({ entry }) => entry.domain,
+  subject: ({ entry }) => entry.subject,
+  tool: ({ entry }) => {
+    const tool = entry.data?.['tool']
+    return typeof tool === 'string' ? tool : undefined
+  },
+  outcome: ({ entry }) => entry.outcome,
+  call: ({ entry }) => entry.ids?.call,
+  proposal: ({ entry }) => entry.ids?.proposal,
+  approval: ({ entry }) => entry.ids?.approval,
+  data: ({ entry }) => entry.data && JSON.stringify(entry.data),
+  hash: ({ hash }) => hash,
+}
+
+/** Agents choose subjects, and a spreadsheet runs a cell that begins like a formula. */
+export function quoted(cell: string | number | undefined): string {
+  if (typeof cell !== 'string') return String(cell ?? '')
+  const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

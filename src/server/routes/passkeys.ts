@@ -1,0 +1,110 @@
+import * as z from 'zod'
+import { rfc3339 } from '#base/clock.ts'
+import { passkeyAlgorithms } from '#identity'
+import type { Identity } from '#identity'
+import type { Context } from 'hono'
+import { addressOf } from '../guards.ts'
+import type { Env } from '../guards.ts'
+import { defineRoute } from './route.ts'
+import type { Route } from './route.ts'
+
+const time = z.iso.datetime()
+const base64url = (most: number, what = 'base64url') =>
+  z
+    .string()
+    .regex(/^[\w-]+$/, 'must be base64url')
+    .max(most)
+    .describe(what)
+const bytes = base64url(16_384)
+const id = base64url(1400, 'The credential id, base64url')
+
+/** A passkey is made and shown by the browser; what it answers is checked here (I6). */
+export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/passkeys/challenge',
+    summary: 'What to ask the browser for, within 2 minutes and once',
+    by: 'human',
+    body: z.strictObject({ for: z.enum(['register', 'assert']) }),
+    answer: z.object({
+      challenge: z.string().describe('base64url'),
+      rp_id: z.string(),
+      user: z.object({
+        id: z.string().describe('base64url'),
+        name: z.string(),
+        display_name: z.string(),
+      }),
+      algorithms: z.array(z.int()).describe('COSE numbers, best first'),
+      allow: z.array(z.string()).describe('Your passkeys: to show one, or not to add one twice'),
+      expires_at: time,
+    }),
+    async run({ body }, c) {
+      const asked = await identity.passkeys.challenge(c.get('caller'), body.for)
+      const { handle, person } = asked.user
+      return {
+        challenge: asked.challenge,
+        rp_id: asked.rpId,
+        user: { id: handle, name: person.id, display_name: person.name },
+        algorithms: [...passkeyAlgorithms],
+        allow: [...asked.allow],
+        expires_at: rfc3339(asked.expiresAt),
+      }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/passkeys',
+    summary: 'Adds a passkey',
+    by: 'human',
+    body: z.strictObject({
+      id,
+      public_key: base64url(4096, 'SPKI from getPublicKey(), base64url'),
+      algorithm: z.literal([...passkeyAlgorithms]),
+      authenticator_data: bytes,
+      client_data: bytes,
+      name: z.string().min(1).max(256).default('Passkey'),
+    }),
+    status: 201,
+    answer: z.object({ id: z.string(), name: z.string(), created_at: time }),
+    async run({ body }, c) {
+      const given = {
+        id: sameSpelling(body.id),
+        name: body.name,
+        algorithm: body.algorithm,
+        publicKey: decoded(body.public_key),
+        authenticatorData: decoded(body.authenticator_data),
+        clientData: decoded(body.client_data),
+      }
+      const passkey = await identity.passkeys.register(given, answering(c))
+      return { id: passkey.id, name: passkey.name, created_at: rfc3339(passkey.createdAt) }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/passkeys/assert',
+    summary: 'Shows a passkey: opens high-risk decisions to this session for 5 minutes',
+    by: 'human',
+    body: z.strictObject({
+      id,
+      authenticator_data: bytes,
+      client_data: bytes,
+      signature: bytes,
+    }),
+    answer: z.object({ assured_until: time }),
+    async run({ body }, c) {
+      const given = {
+        id: sameSpelling(body.id),
+        authenticatorData: decoded(body.authenticator_data),
+        clientData: decoded(body.client_data),
+        signature: decoded(body.signature),
+      }
+      return { assured_until: rfc3339(await identity.passkeys.assert(given, answering(c))) }
+    },
+  }),
+]
+
+const decoded = (text: string) => Buffer.from(text, 'base64url')
+/** The last character has bits to spare: one passkey, one id. */
+const sameSpelling = (text: string) => decoded(text).toString('base64url')
+
+const answering = (c: Context<Env>) => ({ caller: c.get('caller'), address: addressOf(c) })

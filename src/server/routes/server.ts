@@ -1,0 +1,53 @@
+import * as z from 'zod'
+import { CoworkError } from '#base/errors.ts'
+import { globMatches } from '#base/glob.ts'
+import type { Metrics } from '../metrics.ts'
+import { defineRoute } from './route.ts'
+import type { Route } from './route.ts'
+
+type Deps = {
+  readonly unready: () => string | undefined
+  readonly metrics: Metrics
+}
+
+const health = z.object({ ok: z.boolean(), why: z.string().optional() })
+
+/** What those ask who keep the daemon running (SV24). */
+export const serverRoutes = ({ unready, metrics }: Deps): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/healthz',
+    summary: 'The daemon runs',
+    by: 'all',
+    answer: health,
+    run: async () => ({ ok: true }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/readyz',
+    summary: 'The daemon can serve; 503 says why not',
+    by: 'all',
+    answer: health,
+    async run(_, c) {
+      const why = unready()
+      return why === undefined ? { ok: true } : c.json({ ok: false, why }, 503)
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/metrics',
+    summary: 'Figures of the daemon for Prometheus',
+    by: 'anyone',
+    answer: { media: 'text/plain', description: 'Prometheus text format 0.0.4' },
+    async run(_, c) {
+      const { kind, id, scopes } = c.get('caller')
+      if (kind === 'agent' && !scopes.some((scope) => globMatches(scope, 'read:metrics')))
+        throw new CoworkError('scope_missing', `${id} may not read the figures.`, {
+          hint: 'A person gives it the scope read:metrics.',
+        })
+      return c.text(await metrics.text(), 200, {
+        'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
+      })
+    },
+  }),
+]
