@@ -1,5 +1,3 @@
-import { sha256Hex } from '#base/hash.ts'
-import { randomHex } from '#base/ids.ts'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
@@ -65,10 +63,10 @@ export async function listAgents(context: Context) {
   )
 }
 
-/** For a config file: nothing is stored, so the daemon need not even run. The form is that of I4. */
+/** For a config file: nothing is stored, so the daemon need not even run (K10). */
 export async function newToken({ out }: Context) {
-  const token = `sk-cowork-${randomHex(24)}`
-  const minted = { token, hash: sha256Hex(token) }
+  const { mintToken } = await import('#identity')
+  const minted = mintToken()
   out.data(minted, () => fields(minted))
 }
 

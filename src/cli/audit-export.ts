@@ -4,6 +4,7 @@ import { canonicalJson } from '#base/hash.ts'
 import type { Entry } from '#ledger'
 import { exportNames } from '#ledger'
 import { createClient } from './client.ts'
+import type { Client } from './client.ts'
 import type { Context } from './context.ts'
 import { usage } from './exit.ts'
 
@@ -19,35 +20,46 @@ const pageSize = 1000
 /** The ledger as files that `cowork audit verify <folder>` checks without us (L6). */
 export async function exportLedger(context: Context, folder: string) {
   const client = createClient(context)
-  const { size } = await client.get<Page>('/api/ledger', { limit: 0 })
-  // Asking for the proof of the newest entry has it signed, so that what we write is signed to its end.
-  if (size > 0) await client.get(`/api/ledger/${size}/proof`)
-  const { vkey, checkpoints } = await client.get<Signed>('/api/ledger/checkpoints')
-  const last = checkpoints.at(-1)?.size ?? 0
-
+  let signed = await signedNow(client)
   makeEmpty(folder)
   const write = (name: keyof typeof exportNames, values: readonly object[]) =>
     appendFileSync(join(folder, exportNames[name]), jsonLines(values), { mode: 0o600 })
-  writeFileSync(join(folder, exportNames.key), `${vkey}\n`)
-  write('checkpoints', checkpoints)
+  writeFileSync(join(folder, exportNames.key), `${signed.vkey}\n`)
   write('entries', [])
   write('payloads', [])
   const progress = context.out.progress()
-  for (let after = 0; after < last;) {
-    const limit = Math.min(pageSize, last - after)
-    const page = await client.get<Page>('/api/ledger', { after, limit, payloads: true })
-    write('entries', page.entries)
-    write('payloads', page.payloads)
-    // A gap in a broken ledger must not keep us here; verify will name it.
-    const { seq } = page.entries.at(-1) ?? { seq: last }
-    after = seq
-    progress.show(`${after} of ${last} entries written…`)
+  let after = 0
+  for (;;) {
+    const last = signed.checkpoints.at(-1)?.size ?? 0
+    while (after < last) {
+      const limit = Math.min(pageSize, last - after)
+      const page = await client.get<Page>('/api/ledger', { after, limit, payloads: true })
+      write('entries', page.entries)
+      write('payloads', page.payloads)
+      // A gap in a broken ledger must not keep us here; verify will name it.
+      const { seq } = page.entries.at(-1) ?? { seq: last }
+      after = seq
+      progress.show(`${after} of ${last} entries written…`)
+    }
+    // A payload that was erased while we wrote is right only with the entry that says so (L8).
+    const erased = await client.get<Page>('/api/ledger', { after, type: 'payload.', limit: 1 })
+    if (erased.entries.length === 0) break
+    signed = await signedNow(client)
   }
   progress.end()
-  context.out.data({ folder, entries: last, checkpoints: checkpoints.length, vkey }, () => [
-    `${last} entries and ${checkpoints.length} checkpoints are in ${folder}.`,
+  const { vkey, checkpoints } = signed
+  write('checkpoints', checkpoints)
+  context.out.data({ folder, entries: after, checkpoints: checkpoints.length, vkey }, () => [
+    `${after} entries and ${checkpoints.length} checkpoints are in ${folder}.`,
     `Check them anywhere with \`cowork audit verify ${folder}\`.`,
   ])
+}
+
+/** Asking for the proof of the newest entry has it signed, so that what we write is signed to its end. */
+async function signedNow(client: Client): Promise<Signed> {
+  const { size } = await client.get<Page>('/api/ledger', { limit: 0 })
+  if (size > 0) await client.get(`/api/ledger/${size}/proof`)
+  return client.get<Signed>('/api/ledger/checkpoints')
 }
 
 /** An entry's canonical form is what was hashed. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CoworkError } from '#base/errors.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Verification } from '#ledger'
 import { databaseSource, exportNames, folderSource, readCheckpoints, verifyLedger } from '#ledger'
 import type { Context } from './context.ts'
@@ -9,6 +9,7 @@ import type { ExitCode } from './exit.ts'
 import { shown } from './output.ts'
 import type { Output } from './output.ts'
 import { loadSettings } from './settings.ts'
+import type { Settings } from './settings.ts'
 
 export type VerifyOptions = { readonly deep?: boolean; readonly key?: string }
 
@@ -19,11 +20,14 @@ export async function verify(
   { deep = false, key }: VerifyOptions,
 ): Promise<ExitCode> {
   const { out } = context
-  await using ledger = folder === undefined ? await stored(context) : exported(folder)
-  const vkey = key === undefined ? ledger.vkey : keyGiven(key)
   const progress = out.progress()
   const onProgress = (entries: number) => progress.show(`${entries} entries checked…`)
-  const result = await verifyLedger(ledger.source, vkey, { deep, onProgress }).finally(progress.end)
+  const check = async () => {
+    await using ledger = folder === undefined ? await stored(context) : exported(folder)
+    const vkey = key === undefined ? ledger.vkey : keyGiven(key)
+    return { vkey, result: await verifyLedger(ledger.source, vkey, { deep, onProgress }) }
+  }
+  const { vkey, result } = await check().catch(unreadable).finally(progress.end)
   const { firstBad, ...rest } = result
   out.data({ ...rest, ...(firstBad && { first_bad: firstBad }), vkey }, () =>
     report(result, vkey, out.style),
@@ -36,8 +40,9 @@ const exported = (folder: string) => ({
   [Symbol.asyncDispose]: () => Promise.resolve(),
 })
 
-async function stored(context: Context) {
-  const { config } = await loadSettings(context)
+/** The ledger of a state folder, read from its store. */
+export async function stored(context: Context, settings?: Pick<Settings, 'config'>) {
+  const { config } = settings ?? (await loadSettings(context))
   // Before the store: a copy of a checkpoint that is read later may be ahead of what we see of the store.
   const outside = readCheckpoints(join(config.ledger.checkpoint_copies, exportNames.checkpoints))
   const { url, path } = config.storage
@@ -60,7 +65,17 @@ async function stored(context: Context) {
         hint: 'Start one with `cowork up`.',
       },
     )
-  return { source, vkey, [Symbol.asyncDispose]: () => db.close() }
+  return { db, source, vkey, [Symbol.asyncDispose]: () => db.close() }
+}
+
+/** A store whose file is damaged, or that is none of ours, is not a fault of the program. */
+function unreadable(cause: unknown): never {
+  const fromTheStore = cause instanceof Error && 'code' in cause && !(cause instanceof CoworkError)
+  if (!fromTheStore) throw cause
+  throw new CoworkError('ledger_unreadable', `The ledger cannot be read: ${messageOf(cause)}.`, {
+    hint: 'Check that it can be reached; if it is damaged, compare it with a backup or an export.',
+    cause,
+  })
 }
 
 /** A key as `key.pub` holds it, or the file itself. */

@@ -1,4 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
+import { request } from 'node:http'
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { StatePaths } from '#base/state.ts'
@@ -14,34 +16,31 @@ const patience = 30_000
 
 /** Speaks HTTP to the daemon of one state folder, as its owner (I10). */
 export function createClient({ paths, env }: { paths: StatePaths; env: Environment }) {
-  async function request(path: string, body?: object): Promise<unknown> {
+  async function ask(path: string, body?: object): Promise<unknown> {
     // The lock first: on the port of a daemon that died, anybody may listen, and we carry the owner's token.
     const daemon = runningDaemon(paths)
     if (!daemon) throw notRunning(paths)
     const headers = {
+      host: `localhost:${daemon.port}`,
       authorization: `Bearer ${tokenOf(paths, env)}`,
       'user-agent': `cowork-cli/${version()}`,
       ...(body && { 'content-type': 'application/json' }),
     }
-    const response = await fetch(`http://127.0.0.1:${daemon.port}${path}`, {
-      headers,
-      signal: AbortSignal.timeout(patience),
-      ...(body && { method: 'POST', body: JSON.stringify(body) }),
-    }).catch((cause: unknown) => {
-      throw unreachable(paths, cause)
-    })
-    const answer = (await response.json().catch(() => ({}))) as { error?: Problem }
-    if (!response.ok)
-      throw errorOf(
-        answer.error ?? { code: 'internal', message: `The daemon answered ${response.status}.` },
-      )
+    const { status, text } = await send(paths.apiSocket, path, headers, body).catch(
+      (cause: unknown) => {
+        throw unreachable(paths, cause)
+      },
+    )
+    const answer = parsed(text)
+    if (status >= 400)
+      throw errorOf(answer.error ?? { code: 'internal', message: `The daemon answered ${status}.` })
     return answer
   }
 
   return {
     /** Calls a tool by the path every call takes. The daemon has checked the output by its own schema. */
     async call<Output>(tool: string, args: object = {}): Promise<Output> {
-      const answer = await request(`/api/tools/${encodeURIComponent(tool)}/call`, {
+      const answer = await ask(`/api/tools/${encodeURIComponent(tool)}/call`, {
         arguments: args,
       })
       return (answer as { output: Output }).output
@@ -51,8 +50,34 @@ export function createClient({ paths, env }: { paths: StatePaths; env: Environme
       for (const [name, value] of Object.entries(query))
         if (value !== undefined) search.set(name, String(value))
       const asked = search.size > 0 ? `?${search.toString()}` : ''
-      return (await request(`${path}${asked}`)) as Answer
+      return (await ask(`${path}${asked}`)) as Answer
     },
+  }
+}
+
+/** Over the daemon's own socket, so that it does not matter where else it listens, or by which certificate. */
+function send(socketPath: string, path: string, headers: OutgoingHttpHeaders, body?: object) {
+  const method = body ? 'POST' : 'GET'
+  const signal = AbortSignal.timeout(patience)
+  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const sent = request({ socketPath, path, method, headers, signal }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+      )
+    })
+    sent.on('error', reject)
+    sent.end(body && JSON.stringify(body))
+  })
+}
+
+function parsed(text: string): { error?: Problem } {
+  try {
+    return JSON.parse(text) as { error?: Problem }
+  } catch {
+    return {}
   }
 }
 
@@ -76,13 +101,13 @@ function tokenOf(paths: StatePaths, env: Environment): string {
   return readFileSync(paths.ownerToken, 'utf8').trim()
 }
 
-export const notRunning = (paths: StatePaths): CoworkError =>
+const notRunning = (paths: StatePaths): CoworkError =>
   new CoworkError('daemon_not_running', `No daemon runs on ${paths.dir}.`, {
     hint: 'Start it with `cowork up -d`.',
   })
 
 function unreachable(paths: StatePaths, cause: unknown): CoworkError {
-  if (cause instanceof Error && cause.name === 'TimeoutError')
+  if (cause instanceof Error && ['TimeoutError', 'AbortError'].includes(cause.name))
     return new CoworkError(
       'timeout',
       `The daemon did not answer within ${patience / 1000} seconds.`,

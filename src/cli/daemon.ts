@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '#base/config/env.ts'
@@ -68,11 +69,11 @@ function ready(child: ChildProcess, paths: StatePaths, timeoutMs: number) {
     child.on('message', (report: Report) =>
       settle(() => ('ready' in report ? resolve(report.ready) : reject(errorOf(report.failed)))),
     )
-    // Its last message may still be on the way when it has ended: `close` comes after both.
-    child.on('close', (code, signal) => {
+    // Its last message may still be on the way when it has ended: only then is the channel closed too.
+    Promise.all([once(child, 'exit'), once(child, 'disconnect')]).then(([[code, signal]]) => {
       const message = `The daemon ended while it started (${signal ?? `exit code ${code}`}).`
       settle(() => reject(new CoworkError('daemon_failed', message, { hint })))
-    })
+    }, reject)
   })
 }
 
@@ -82,6 +83,15 @@ export const errorOf = ({ code, message, hint }: Problem): CoworkError =>
 /** What a daemon that runs says of itself. Only the lock tells whether one runs; the file may be a dead one's. */
 export const runningDaemon = (paths: StatePaths): DaemonInfo | undefined =>
   isLocked(paths) ? readDaemonInfo(paths) : undefined
+
+/** The same in the words of `--json`. */
+export const described = (daemon: DaemonInfo | undefined) =>
+  daemon && {
+    pid: daemon.pid,
+    port: daemon.port,
+    version: daemon.version,
+    started_at: daemon.startedAt,
+  }
 
 /** Ends the daemon and waits until its lock is free. Gives what it was, or nothing when none ran. */
 export async function stopDaemon(

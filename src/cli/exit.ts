@@ -24,6 +24,7 @@ const codesOf: readonly (readonly [ExitCode, readonly string[]])[] = [
       'usage',
       'invalid_input',
       'invalid_agent_id',
+      'vkey_invalid',
       'ambiguous_id',
       'config_invalid',
       'env_file_invalid',
@@ -32,7 +33,15 @@ const codesOf: readonly (readonly [ExitCode, readonly string[]])[] = [
   [exitCode.notFound, ['not_found', 'unknown_tool']],
   [
     exitCode.auth,
-    ['auth_error', 'too_many_attempts', 'human_required', 'agent_required', 'owner_token_unsafe'],
+    [
+      'auth_error',
+      'too_many_attempts',
+      'human_required',
+      'agent_required',
+      'owner_token_unsafe',
+      'role_required',
+      'passkey_required',
+    ],
   ],
   [exitCode.denied, ['denied', 'scope_missing', 'halted', 'host_refused', 'origin_refused']],
   [exitCode.needsApproval, ['needs_approval', 'approval_required', 'waiting']],
@@ -64,8 +73,5 @@ export const usage = (message: string, hint?: string): CoworkError =>
   new CoworkError('usage', message, hint ? { hint } : {})
 
 /** What the operating system said no to, such as EACCES: it has a code and a number. */
-export const isSystemError = (error: unknown): error is Error & { code: string } =>
-  error instanceof Error &&
-  'code' in error &&
-  typeof error.code === 'string' &&
-  ('errno' in error || error.code.startsWith('ERR_SOCKET'))
+const isSystemError = (error: unknown): error is Error & { code: string } =>
+  error instanceof Error && 'errno' in error && 'code' in error && typeof error.code === 'string'

@@ -22,7 +22,7 @@ export async function logs({ paths, out }: Context, { lines, follow = false }: L
     throw new CoworkError('not_found', `There is no log at ${paths.log}.`, {
       hint: 'It is written by `cowork up`.',
     })
-  const show = (line: string) => out.line(out.json ? asObject(line) : readable(line))
+  const show = (line: string) => out.data(parsed(line) ?? { message: line }, () => [readable(line)])
   const file = openSync(paths.log, 'r')
   const content = readFileSync(file)
   const end = content.lastIndexOf(10) + 1
@@ -48,9 +48,6 @@ const isLevel = (value: unknown): value is Level =>
 
 /** A stack has lines of its own. */
 const safe = (text: string) => text.split('\n').map(shown).join('\n')
-
-const asObject = (line: string) =>
-  JSON.stringify({ schemaVersion: 1, ...(parsed(line) ?? { message: line }) })
 
 function parsed(line: string): Record<string, unknown> | undefined {
   try {

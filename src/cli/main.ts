@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util'
-import type { ExitCode } from './exit.ts'
 
 // A reader such as `head` that has seen enough is no fault of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -10,7 +9,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.exitCode = await main(process.argv.slice(2))
 
 /** A client waits for the bridge at every start: it must not load the whole command line first (N13). */
-async function main(args: readonly string[]): Promise<ExitCode> {
+async function main(args: readonly string[]): Promise<number> {
   const bridge = bridgeOptions(args[0] === undefined && isStdio() ? ['mcp'] : args)
   if (bridge) return (await import('./mcp.ts')).run(bridge)
   return (await import('./program.ts')).run(args)

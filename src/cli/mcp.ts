@@ -13,8 +13,9 @@ import { startDetached } from './daemon.ts'
 import type { Handover } from './daemon.ts'
 import { exitCode, exitCodeOf, usage } from './exit.ts'
 import type { ExitCode } from './exit.ts'
+import { createOutput } from './output.ts'
 
-export type BridgeOptions = {
+type BridgeOptions = {
   readonly paths: StatePaths
   readonly env: Environment
   readonly agent?: string | undefined
@@ -29,11 +30,10 @@ const lastAnswers = 5000
 
 /** `cowork mcp` when it is all that was asked for. */
 export async function run({ agent, ...globals }: Globals & { agent?: string | undefined }) {
-  const context = contextOf(globals)
   try {
-    return await mcp(context, { agent })
+    return await mcp(contextOf(globals), { agent })
   } catch (error) {
-    context.out.problem(error)
+    createOutput({ json: false, stdout: process.stdout, stderr: process.stderr }).problem(error)
     return exitCodeOf(error)
   }
 }
@@ -44,15 +44,7 @@ export async function mcp(
 ): Promise<ExitCode> {
   const { paths, samePlace, fromFiles } = context
   const { stdin, stdout } = process
-  // stdin carries the protocol, so nobody can be asked for a password here.
-  const files =
-    Object.keys(fromFiles).length > 0
-      ? (
-          await (
-            await import('#base/config/index.ts')
-          ).resolveEnvironment(fromFiles, { env: context.env })
-        ).env
-      : {}
+  const files = Object.keys(fromFiles).length > 0 ? await resolved(context) : {}
   const env = { ...context.env, ...files }
   const up = { args: samePlace, handover: { env: daemonEnvironment(files) } }
   const code = await bridge({ paths, env, agent, up, stdin, stdout })
@@ -60,8 +52,14 @@ export async function mcp(
   return code
 }
 
+/** stdin carries the protocol, so nobody can be asked for a password here. */
+async function resolved({ env, fromFiles }: Context): Promise<Record<string, string>> {
+  const { resolveEnvironment } = await import('#base/config/index.ts')
+  return (await resolveEnvironment(fromFiles, { env })).env
+}
+
 /** A byte pipe between a client's stdio and the daemon's socket (SV4). */
-export async function bridge(options: BridgeOptions): Promise<ExitCode> {
+async function bridge(options: BridgeOptions): Promise<ExitCode> {
   const hello = helloOf(options)
   const socket = await reach(options)
   socket.write(`${JSON.stringify(hello)}\n`)

@@ -4,7 +4,7 @@ import { problemOf } from './exit.ts'
 type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green'
 type Stream = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 
-export const schemaVersion = 1
+const schemaVersion = 1
 
 export type Output = ReturnType<typeof createOutput>
 
@@ -22,12 +22,10 @@ export function createOutput(options: {
   const object = (value: object) => line(JSON.stringify({ schemaVersion, ...value }))
 
   return {
-    json,
     style,
-    line,
     /** A word beside the data: never on stdout, and none in `--json`, where nobody reads along. */
     note: (text: string) => (json ? undefined : tell(shown(text))),
-    /** The one answer of a command: the value for programs, the lines for people. */
+    /** The answer of a command, or one of many: the value for programs, the lines for people. */
     data(value: object, lines: () => readonly string[]): void {
       if (json) object(value)
       else for (const text of lines()) line(text)

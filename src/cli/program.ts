@@ -3,16 +3,17 @@ import { currentEnvironment } from '#base/config/env.ts'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
 import { exitCode, exitCodeOf } from './exit.ts'
-import type { ExitCode } from './exit.ts'
 import { createOutput } from './output.ts'
+import { setupCommands } from './setup-commands.ts'
 import { version } from './version.ts'
 
-type Verb = (context: Context, command: Command) => Promise<ExitCode | void>
+/** Gives its exit code; that of another program may be any number. */
+type Verb = (context: Context, command: Command) => Promise<number | void>
 
 /** Runs one command line. A command's own code is loaded when it is used. */
-export async function run(args: readonly string[]): Promise<ExitCode> {
+export async function run(args: readonly string[]): Promise<number> {
   const { stdout, stderr } = process
-  let code: ExitCode = exitCode.ok
+  let code: number = exitCode.ok
   let json = false
   const newProgram = () =>
     createProgram(async (verb, command) => {
@@ -67,37 +68,40 @@ function createProgram(act: (verb: Verb, command: Command) => Promise<void>): Co
   lifeCommands(program, add)
   auditCommands(program, add)
   agentCommands(program, add)
+  storeCommands(program, add)
+  setupCommands(program, add)
   return program
 }
 
-type Add = (parent: Command, usage: string, description: string, verb: Verb) => Command
+export type Add = (parent: Command, usage: string, description: string, verb: Verb) => Command
 
 function lifeCommands(program: Command, add: Add): void {
-  const seconds = (most: number) =>
-    new Option('--timeout <seconds>', 'how long to wait').argParser(whole).default(most)
+  const seconds = new Option('--timeout <seconds>', 'how long to wait').argParser(whole).default(30)
   const port = new Option('--port <number>', 'port to listen on; 0 takes a free one')
   add(program, 'up', 'run the daemon, in the foreground', async (context, command) =>
-    (await import('./up.ts')).up(context, command.opts()),
+    command.getOptionValue('detach') === true
+      ? (await import('./background.ts')).start(context, command.opts())
+      : (await import('./up.ts')).up(context, command.opts()),
   )
     .option('-d, --detach', 'in the background')
     .addOption(new Option('--detached').hideHelp())
     .addOption(port)
-    .addOption(seconds(30))
+    .addOption(seconds)
   add(program, 'start', 'the same as up -d', async (context, command) =>
-    (await import('./up.ts')).up(context, { ...command.opts(), detach: true }),
+    (await import('./background.ts')).start(context, command.opts()),
   )
     .addOption(port)
-    .addOption(seconds(30))
+    .addOption(seconds)
   add(program, 'down', 'end the daemon after the calls under way', async (context, command) =>
-    (await import('./down.ts')).down(context, command.opts()),
+    (await import('./background.ts')).down(context, command.opts()),
   )
     .alias('stop')
-    .addOption(seconds(30))
+    .addOption(seconds)
   add(program, 'restart', 'down, then up -d', async (context, command) =>
-    (await import('./down.ts')).restart(context, command.opts()),
+    (await import('./background.ts')).restart(context, command.opts()),
   )
     .addOption(port)
-    .addOption(seconds(30))
+    .addOption(seconds)
   add(program, 'status', 'whether it runs and how it stands', async (context) =>
     (await import('./status.ts')).status(context),
   )
@@ -181,6 +185,40 @@ function agentCommands(program: Command, add: Add): void {
   add(agents, 'token', 'make a token for a config file, without storing it', async (context) =>
     (await import('./agents.ts')).newToken(context),
   )
+}
+
+function storeCommands(program: Command, add: Add): void {
+  add(
+    program,
+    'backup [file]',
+    'keep everything in one file, while the daemon goes on',
+    async (context, command) => (await import('./backup.ts')).backup(context, command.args[0]),
+  )
+  add(
+    program,
+    'restore <file>',
+    'put a backup back, while no daemon runs',
+    async (context, command) =>
+      (await import('./restore.ts')).restore(context, command.args[0] ?? '', command.opts()),
+  ).option('--force', 'move aside what is there')
+  const storage = program.command('storage').description('where state is kept')
+  add(
+    storage,
+    'migrate',
+    'copy the store to another engine, while no daemon runs',
+    async (context, command) =>
+      (await import('./storage.ts')).migrateStorage(context, command.opts()),
+  )
+    .requiredOption('--to <place>', 'postgres://…, a reference such as env:NAME, or sqlite:<path>')
+    .option('--write', 'name the new store in the configuration')
+  const ledger = program.command('ledger').description('change what the ledger keeps')
+  add(
+    ledger,
+    'redact <seq>',
+    'erase what is kept beside an entry; the entry stays',
+    async (context, command) =>
+      (await import('./ledger.ts')).redact(context, whole(command.args[0] ?? ''), command.opts()),
+  ).requiredOption('--reason <text>', 'why, for whoever reads the ledger')
 }
 
 const lines = (count: number) =>

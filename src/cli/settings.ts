@@ -1,5 +1,5 @@
 import { applySecrets, loadConfig, readSecrets, resolveEnvironment } from '#base/config/index.ts'
-import type { Config, Override } from '#base/config/index.ts'
+import type { Config } from '#base/config/index.ts'
 import type { Context } from './context.ts'
 import type { Handover } from './daemon.ts'
 
@@ -14,9 +14,8 @@ export type Settings = {
 }
 
 type Options = {
-  readonly flags?: readonly Override[]
-  /** Only `up` reads PORT, TRANSPORT and LOG_LEVEL (SV6). */
-  readonly forUp?: boolean
+  /** For `up`, which alone reads PORT, TRANSPORT and LOG_LEVEL (SV6), with what its flags say. */
+  readonly forUp?: { readonly port?: string | undefined }
   /** What a terminal has resolved already. */
   readonly handed?: Handover
 }
@@ -24,14 +23,15 @@ type Options = {
 /** The configuration with its secrets: references are resolved here, where a person may be asked (I8). */
 export async function loadSettings(
   { env: given, fromFiles, configFile }: Context,
-  { flags, forUp, handed = {} }: Options = {},
+  { forUp, handed = {} }: Options = {},
 ): Promise<Settings> {
   const asking = { env: given, interactive: process.stdin.isTTY }
   const files = handed.env
     ? { env: handed.env, secrets: Object.values(handed.env), warnings: [] }
     : await resolveEnvironment(fromFiles, asking)
   const env = { ...given, ...files.env }
-  const { config } = loadConfig({ file: configFile, env, flags, forUp })
+  const flags = [{ path: ['server', 'port'], value: forUp?.port, origin: '--port' }]
+  const { config } = loadConfig({ file: configFile, env, flags, forUp: forUp !== undefined })
   const { values, warnings } = handed.secrets
     ? { values: { ...handed.secrets }, warnings: [] }
     : await readSecrets(config, { ...asking, env })

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { createLog } from '#base/log.ts'
 import { ensureState } from '#base/state.ts'
+import { createScrubber } from '#ledger'
 import { startApp } from '../app.ts'
 import type { Context } from './context.ts'
-import { runningDaemon, startDetached } from './daemon.ts'
+import { described, runningDaemon } from './daemon.ts'
 import type { Handover, Report } from './daemon.ts'
 import { exitCode, problemOf } from './exit.ts'
 import type { ExitCode } from './exit.ts'
@@ -14,19 +15,12 @@ import { version } from './version.ts'
 
 export type UpOptions = {
   readonly port?: string | undefined
-  /** In the background, as `-d`. */
-  readonly detach?: boolean
-  /** We are the background: stderr is the log file already. */
+  /** Started by another `cowork`, which waits for our report; stderr is the log file already. */
   readonly detached?: boolean
-  readonly timeout: number
 }
 
-const flagsOf = ({ port }: Pick<UpOptions, 'port'>) => [
-  { path: ['server', 'port'], value: port, origin: '--port' },
-]
-
+/** Runs the daemon until a signal ends it. */
 export async function up(context: Context, options: UpOptions): Promise<ExitCode> {
-  if (options.detach) return upDetached(context, options)
   if (!options.detached) return serve(context, options)
   try {
     return await serve(context, options)
@@ -36,55 +30,21 @@ export async function up(context: Context, options: UpOptions): Promise<ExitCode
   }
 }
 
-/** Checks what can be checked here, where a person reads it, and leaves the rest to the daemon. */
-async function upDetached(context: Context, options: UpOptions): Promise<ExitCode> {
-  const { paths, out, env, samePlace } = context
-  const running = runningDaemon(paths)
-  if (running) {
-    out.data({ running: true, already: true, ...described(running) }, () => [
-      `cowork runs already on ${paths.dir} (process ${running.pid}, port ${running.port}).`,
-    ])
-    return exitCode.ok
-  }
-  const { handover, warnings } = await loadSettings(context, {
-    flags: flagsOf(options),
-    forUp: true,
-  })
-  for (const warning of warnings) out.note(warning)
-  const banner = await startDetached({
-    paths,
-    args: [...samePlace, ...(options.port === undefined ? [] : ['--port', options.port])],
-    env: { ...env },
-    cwd: process.cwd(),
-    handover,
-    timeoutMs: options.timeout * 1000,
-  })
-  out.data(
-    { running: true, already: false, ...described(runningDaemon(paths)), banner },
-    () => banner,
-  )
-  return exitCode.ok
-}
-
-const described = (daemon: ReturnType<typeof runningDaemon>) =>
-  daemon && {
-    pid: daemon.pid,
-    port: daemon.port,
-    version: daemon.version,
-    started_at: daemon.startedAt,
-  }
-
 async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
   const { paths, out } = context
   const ending = firstSignal()
+  process.umask(0o077)
   const handed = options.detached ? await received() : {}
-  const settings = await loadSettings(context, { flags: flagsOf(options), forUp: true, handed })
+  const settings = await loadSettings(context, { forUp: options, handed })
   const { config, env, secrets } = settings
   ensureState(paths)
+  const write = logWriter(paths.log, options.detached ?? false)
+  // What turns up in an error's text is as secret there as in an entry (I8).
+  const { scrub } = createScrubber({ secrets, patterns: config.audit.redact })
   const log = createLog({
     level: config.server.log_level,
     json: true,
-    write: logWriter(paths.log, options.detached ?? false),
+    write: (line) => write(scrub(line)),
   })
   for (const warning of settings.warnings) log.warn(warning)
   const app = await startApp({
@@ -93,6 +53,8 @@ async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
     version: version(),
     log,
     secrets,
+    // The banner of a daemon goes through its parent's hands, which may be an agent's bridge.
+    consoleLink: !options.detached,
     shared: {
       worksyncKey: config.work.api_key,
       coworkToken: env['COWORK_TOKEN'],
@@ -123,14 +85,17 @@ function logWriter(path: string, detached: boolean): (line: string) => void {
 }
 
 const endWithin = 20_000
+/** One Ctrl-C reaches us from the terminal and once more through the program that started us. */
+const sameKeyPress = 500
 
 /** The first signal, also one that comes during the start, ends us in order; a second Ctrl-C does not wait for that. */
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let came = false
+    let cameAt: number | undefined
     const end = (signal: NodeJS.Signals) => {
-      if (came && signal === 'SIGINT') process.exit(exitCode.interrupted)
-      came = true
+      const isImpatient = cameAt !== undefined && Date.now() - cameAt > sameKeyPress
+      if (isImpatient && signal === 'SIGINT') process.exit(exitCode.interrupted)
+      cameAt ??= Date.now()
       resolve(signal)
     }
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)

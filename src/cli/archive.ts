@@ -1,0 +1,104 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '#base/config/index.ts'
+import { tableNames } from '#base/db/copy.ts'
+import type { Filling, Snapshot } from '#base/db/port.ts'
+import { readSqlite } from '#base/db/sqlite.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { StatePaths } from '#base/state.ts'
+import { exportNames } from '#ledger'
+import { checkFile } from './stores.ts'
+
+/**
+ * A backup is a SQLite file: a store, and beside its tables one with the files that belong to it (K8). So it can
+ * be read anywhere, by `sqlite3` too, and is checked like a store.
+ */
+const table = 'backup_file'
+const infoName = 'backup.json'
+const format = 1
+
+/** Name and text of what is kept besides the store. */
+export type Files = ReadonlyMap<string, string>
+
+type State = { readonly paths: StatePaths; readonly config: Config; readonly configFile: string }
+
+const placesIn = ({ paths, config, configFile }: State) =>
+  new Map([
+    ['cowork.yaml', configFile],
+    ['ledger.key', config.ledger.key_path],
+    ['ledger.pub', paths.ledgerPublicKey],
+    ['owner.token', paths.ownerToken],
+    ['connections.json', join(paths.dir, 'connections.json')],
+    ['checkpoints.jsonl', join(config.ledger.checkpoint_copies, exportNames.checkpoints)],
+  ])
+const agentToken = /^agents\/([^/\\]+\.token)$/
+
+/** Where a file of a backup belongs: never anywhere else, whatever the backup names it. */
+export function destinationOf(name: string, state: State): string {
+  const token = agentToken.exec(name)?.[1]
+  const path = token ? join(state.paths.dir, 'agents', token) : placesIn(state).get(name)
+  if (path === undefined)
+    throw new CoworkError('not_a_backup', `The backup holds a file that has no place: ${name}.`, {
+      hint: 'It was changed, or written by another cowork. Nothing was restored.',
+    })
+  return path
+}
+
+export function collectFiles(state: State): Files {
+  const agents = join(state.paths.dir, 'agents')
+  const tokens = existsSync(agents) ? readdirSync(agents).map((name) => `agents/${name}`) : []
+  const names = [...placesIn(state).keys(), ...tokens.filter((name) => agentToken.test(name))]
+  const present = names.filter((name) => existsSync(destinationOf(name, state)))
+  return new Map(present.map((name) => [name, readFileSync(destinationOf(name, state), 'utf8')]))
+}
+
+export async function addFiles(filling: Filling, files: Files, version: string, madeAt: string) {
+  await filling.run({
+    sql: `CREATE TABLE ${table} (name TEXT PRIMARY KEY, content TEXT NOT NULL)`,
+    parameters: [],
+  })
+  const info = JSON.stringify({ format, version, made_at: madeAt })
+  const rows = [...files, [infoName, info] as const]
+  await filling.insert(
+    table,
+    rows.map(([name, content]) => ({ name, content })),
+  )
+}
+
+export type Archive = {
+  readonly store: Snapshot
+  readonly files: Files
+  readonly version: string
+  readonly madeAt: string
+}
+
+/** Refuses what is damaged, and what is no backup. */
+export async function openArchive(path: string): Promise<Archive> {
+  if (!existsSync(path))
+    throw new CoworkError('not_found', `There is no file ${path}.`, {
+      hint: 'Name a file that `cowork backup` wrote.',
+    })
+  checkFile(path)
+  const store = readSqlite(path)
+  try {
+    if (!(await tableNames(store)).includes(table))
+      throw new CoworkError('not_a_backup', `${path} is not a backup of cowork.`, {
+        hint: 'Name a file that `cowork backup` wrote.',
+      })
+    const rows = await store.all<{ name: string; content: string }>({
+      sql: `SELECT name, content FROM ${table}`,
+      parameters: [],
+    })
+    const files = new Map(rows.map(({ name, content }) => [name, content]))
+    const info = JSON.parse(files.get(infoName) ?? '{}') as Record<string, unknown>
+    files.delete(infoName)
+    if (info['format'] !== format)
+      throw new CoworkError('backup_is_newer', `${path} was written by a newer cowork.`, {
+        hint: `Restore it with cowork ${String(info['version'])}.`,
+      })
+    return { store, files, version: String(info['version']), madeAt: String(info['made_at']) }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}

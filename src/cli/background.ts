@@ -1,0 +1,66 @@
+import { messageOf } from '#base/errors.ts'
+import { createClient } from './client.ts'
+import type { Context } from './context.ts'
+import { described, runningDaemon, startDetached, stopDaemon } from './daemon.ts'
+import { exitCode } from './exit.ts'
+import type { ExitCode } from './exit.ts'
+import { loadSettings } from './settings.ts'
+
+export type StartOptions = { readonly port?: string | undefined; readonly timeout: number }
+export type DownOptions = { readonly timeout: number }
+
+export async function start(context: Context, options: StartOptions): Promise<ExitCode> {
+  const { paths, out } = context
+  const running = runningDaemon(paths)
+  if (!running) return (await prepare(context, options))()
+  out.data({ running: true, already: true, ...described(running) }, () => [
+    `cowork runs already on ${paths.dir} (process ${running.pid}, port ${running.port}).`,
+  ])
+  return exitCode.ok
+}
+
+export async function down({ paths, out }: Context, { timeout }: DownOptions): Promise<ExitCode> {
+  const stopped = await stopDaemon(paths, timeout * 1000)
+  out.data({ running: false, stopped: stopped !== undefined }, () => [
+    stopped ? `cowork ended (process ${stopped.pid}).` : `cowork does not run on ${paths.dir}.`,
+  ])
+  return exitCode.ok
+}
+
+export async function restart(context: Context, options: StartOptions): Promise<ExitCode> {
+  const startAgain = await prepare(context, options)
+  await stopDaemon(context.paths, options.timeout * 1000)
+  return startAgain()
+}
+
+/** Finds what is wrong with the configuration here, where a person reads it, before anything is ended or begun. */
+async function prepare(context: Context, { port, timeout }: StartOptions) {
+  const { paths, out, env, samePlace } = context
+  const { handover, warnings } = await loadSettings(context, { forUp: { port } })
+  for (const warning of warnings) out.note(warning)
+  return async (): Promise<ExitCode> => {
+    const [name = '', ...rest] = await startDetached({
+      paths,
+      args: [...samePlace, ...(port === undefined ? [] : ['--port', port])],
+      env,
+      cwd: process.cwd(),
+      handover,
+      timeoutMs: timeout * 1000,
+    })
+    const daemon = described(runningDaemon(paths))
+    const banner = [name, ...(await consoleLine(context)), ...rest]
+    out.data({ running: true, already: false, ...daemon, banner }, () => banner)
+    return exitCode.ok
+  }
+}
+
+/** The one-time link (SV2), asked for here: it must reach this terminal alone, never the daemon's log. */
+async function consoleLine(context: Context): Promise<string[]> {
+  try {
+    const { link } = await createClient(context).call<{ link: string }>('cowork_open_link')
+    return [`  Console  ${link}`]
+  } catch (error) {
+    context.out.note(`The daemon runs, but made no link for the console: ${messageOf(error)}`)
+    return []
+  }
+}

@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util'
+import { CoworkError } from '#base/errors.ts'
+import type { Client } from './catalogue.ts'
+import { jsonAt, putJson, takeJson } from './json-text.ts'
+import type { Made as JsonMade, Place } from './json-text.ts'
+import { spliced } from './source.ts'
+import type { Source, Splice } from './source.ts'
+import { putToml, takeToml, tomlAt } from './toml-text.ts'
+import type { Table, Made as TomlMade } from './toml-text.ts'
+
+/** A value and where it belongs in a client's file. */
+export type Edit = { readonly place: Place; readonly value: unknown }
+
+export type Made = JsonMade | TomlMade
+
+/** Lines that go and lines that come, at one place. */
+export type Hunk = { readonly line: number; readonly removed: string; readonly inserted: string }
+
+type Changed = { readonly text: string; readonly hunks: readonly Hunk[] }
+
+type Format = {
+  readonly at: (source: Source, place: Place) => unknown
+  readonly put: (
+    source: Source,
+    edit: Edit,
+  ) => { splices: readonly Splice[]; made?: Made } | undefined
+  readonly take: (source: Source, place: Place, made?: Made) => readonly Splice[] | undefined
+}
+
+const formats: Readonly<Record<Client['format'], Format>> = {
+  json: {
+    at: jsonAt,
+    put: (source, { place, value }) => putJson(source, place, value),
+    take: (source, place, made) =>
+      takeJson(source, place, made && 'depth' in made ? made : undefined),
+  },
+  toml: {
+    at: (source, place) => tomlAt(source, place.map(String)),
+    // What a client's edits say is of a form that its file can hold.
+    put: (source, { place, value }) => putToml(source, place.map(String), value as Table),
+    take: (source, place, made) =>
+      takeToml(source, place.map(String), made && 'gap' in made ? made : undefined),
+  },
+}
+
+export const valueAt = (format: Client['format'], source: Source, place: Place): unknown =>
+  formats[format].at(source, place)
+
+/** The file with all edits in it, and for each what stood there before. */
+export function putAll(
+  format: Client['format'],
+  source: Source,
+  edits: readonly Edit[],
+): Changed & { made: (Made | undefined)[] } {
+  const { put, at } = formats[format]
+  const hunks: Hunk[] = []
+  const made: (Made | undefined)[] = []
+  let { text } = source
+  for (const edit of edits) {
+    const change = put({ ...source, text }, edit)
+    made.push(change?.made)
+    if (!change) continue
+    hunks.push(...hunksOf(text, change.splices))
+    text = spliced(text, change.splices)
+  }
+  for (const { place, value } of edits)
+    if (!isDeepStrictEqual(reread(at, { ...source, text }, place), value)) throw unsafe(source)
+  return { text, hunks, made }
+}
+
+/** The file without what was put there, newest first. Places that are empty are passed over. */
+export function takeAll(
+  format: Client['format'],
+  source: Source,
+  places: readonly { readonly place: Place; readonly made?: Made | undefined }[],
+): Changed {
+  const { take, at } = formats[format]
+  const hunks: Hunk[] = []
+  let { text } = source
+  for (const { place, made } of places.toReversed()) {
+    const splices = take({ ...source, text }, place, made)
+    if (!splices) continue
+    hunks.push(...hunksOf(text, splices))
+    text = spliced(text, splices)
+    if (reread(at, { ...source, text }, place) !== undefined) throw unsafe(source)
+  }
+  return { text, hunks }
+}
+
+/** Nothing is written that we cannot read back. */
+function reread(at: Format['at'], source: Source, place: Place): unknown {
+  try {
+    return at(source, place)
+  } catch (cause) {
+    throw unsafe(source, cause)
+  }
+}
+
+const unsafe = ({ file }: Source, cause?: unknown) =>
+  new CoworkError('client_config_broken', `${file} cannot be changed without harm.`, {
+    hint: 'It was left as it is. Add or remove the entry `cowork` by hand.',
+    cause,
+  })
+
+const hunksOf = (text: string, splices: readonly Splice[]): Hunk[] =>
+  splices
+    .filter(({ removed, inserted }) => (removed + inserted).trim().length > 1)
+    .map(({ at, removed, inserted }) => ({
+      line: text.slice(0, at).split('\n').length + (/^\r?\n/.test(removed || inserted) ? 1 : 0),
+      removed: masked(removed),
+      inserted: masked(inserted),
+    }))
+
+const masked = (text: string) => text.replaceAll(/sk-cowork-[0-9a-f]+/g, 'sk-cowork-…')

@@ -1,0 +1,57 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { greetCommand, greetUrl } from './handshake.ts'
+
+const node = (script: string) => ({
+  command: process.execPath,
+  args: ['-e', script],
+  env: process.env,
+})
+
+const server = `
+const lines = require('node:readline').createInterface({ input: process.stdin })
+lines.on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (id === undefined) return
+  const result = method === 'initialize'
+    ? { protocolVersion: params.protocolVersion, serverInfo: { name: 'x', version: '1' } }
+    : { tools: params.cursor ? [{}] : [{}, {}], ...(params.cursor ? {} : { nextCursor: 'more' }) }
+  console.log(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message' }))
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, result }))
+})`
+
+test('K4 the check greets a server as a client does and counts its tools over all pages', async () => {
+  expect(await greetCommand(node(server), '0')).toEqual({
+    server: 'x 1',
+    protocol: '2025-06-18',
+    tools: 3,
+  })
+})
+
+test.each([
+  ['console.error("no door"); process.exit(3)', 'no door'],
+  ['console.log("hello")', 'not valid JSON'],
+  [
+    'process.stdin.once("data", () => console.log(JSON.stringify({id: 1, error: {message: "AuthError"}})))',
+    'AuthError',
+  ],
+])('K4 %s is no handshake, and what it said is told', async (script, message) => {
+  await expect(greetCommand(node(script), '0')).rejects.toMatchObject({
+    code: 'handshake_failed',
+    message: expect.stringContaining(message),
+  })
+})
+
+test('K4 a command that is not there is no handshake', async () => {
+  const missing = { command: '/nowhere/node', args: [], env: {} }
+  await expect(greetCommand(missing, '0')).rejects.toMatchObject({ code: 'handshake_failed' })
+})
+
+test('K4 an address that refuses us is no handshake', async () => {
+  const http = createServer((_, response) => response.writeHead(401).end('{"error":{}}'))
+  onTestFinished(() => void http.close())
+  await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
+  const { port } = http.address() as AddressInfo
+  await expect(greetUrl(`http://127.0.0.1:${port}/mcp`, 't', '0')).rejects.toThrow('answered 401')
+})

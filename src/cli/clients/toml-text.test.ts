@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { spliced } from './source.ts'
+import { readToml } from './toml-reader.ts'
+import { putToml, takeToml, tomlAt } from './toml-text.ts'
+import type { Made } from './toml-text.ts'
+
+const path = ['mcp_servers', 'cowork']
+const table = { command: '/usr/bin/node', args: ['cowork.mjs', 'mcp', '--agent', 'codex'] }
+const source = (text: string) => ({ file: 'config.toml', text })
+
+function put(text: string): { text: string; made?: Made } {
+  const { splices = [], made } = putToml(source(text), path, table) ?? {}
+  return { text: spliced(text, splices), ...(made && { made }) }
+}
+
+const take = (text: string, made?: Made) => spliced(text, takeToml(source(text), path, made) ?? [])
+
+const block =
+  '[mcp_servers.cowork]\ncommand = "/usr/bin/node"\nargs = ["cowork.mjs", "mcp", "--agent", "codex"]\n'
+
+test('K4 our table goes to the end of the file after one empty line', () => {
+  expect(put('').text).toBe(block)
+  expect(put('model = "x"\n').text).toBe(`model = "x"\n\n${block}`)
+  expect(put('model = "x"').text).toBe(`model = "x"\n\n${block}`)
+  expect(put('[a]\r\nb = 1\r\n').text).toBe(`[a]\r\nb = 1\r\n\r\n${block.replaceAll('\n', '\r\n')}`)
+})
+
+test('K4 a table that is there is replaced where it stands, with those below it, and an equal one is left', () => {
+  const before =
+    'a = 1\n[mcp_servers.cowork]\n# note\ncommand = "old"\n[mcp_servers.cowork.env]\nA = "b"\n\n[z]\n'
+  expect(put(before).text).toBe(`a = 1\n${block}# note\n\n[z]\n`)
+  expect(putToml(source(put(before).text), path, table)).toBeUndefined()
+})
+
+test('K4 taking our table out leaves its neighbours and their comments', () => {
+  const { text, made } = put('model = "x" # mine\n')
+  const more = `${text}# theirs\n[mcp_servers.other]\nurl = "u"\n`
+  expect(take(more, made)).toBe('model = "x" # mine\n# theirs\n[mcp_servers.other]\nurl = "u"\n')
+  expect(takeToml(source('[mcp_servers.cowork2]\n'), path)).toBeUndefined()
+})
+
+test('K4 a table is read as it is meant, however its texts are written', () => {
+  const text = `
+[mcp_servers."cowork"] # ours
+command = '/usr/bin/node'
+args = [
+  "cowork.mjs", # launcher
+  """
+mcp""", "\\u002d\\x2dagent",
+  'codex',
+]
+`
+  expect(tomlAt(source(text), path)).toEqual(table)
+})
+
+test.each([
+  ['mcp_servers = { cowork = { url = "x" } }', 'is not written as a table'],
+  ['[mcp_servers]\ncowork = { url = "x" }', 'config.toml:2:1: mcp_servers.cowork is not written'],
+  ['mcp_servers.cowork.url = "x"', 'is not written as a table'],
+  ['[[mcp_servers]]', 'is not written as a table'],
+  ['[mcp_servers.cowork]\n[mcp_servers.cowork]', 'is there twice'],
+  ['a = ', 'a value was expected here'],
+  ['a = "x', 'a value was expected here'],
+  ["a = '''x", 'a text does not end'],
+  ['a = """x\\""" ', 'a text does not end'],
+  ['a = "\\q"', 'is no escape'],
+  ['a = [1, 2', 'was expected here'],
+  ['[a', '] was expected here'],
+  ['a = 1 b = 2', 'a line end was expected here'],
+  ['= 1', 'a key was expected here'],
+  ['{"json": true}', 'a key was expected here'],
+  [`a = ${'['.repeat(5000)}`, 'nested more than 100 levels deep'],
+])('K4 %j is refused with its place', (text, message) => {
+  expect(() => put(text)).toThrow(message)
+})
+
+const documentArb = fc.constantFrom('\n', '\r\n').chain((eol) => {
+  const value = fc.constantFrom(
+    '1_000',
+    'true',
+    '1979-05-27 07:32:00Z',
+    '"a # [b]"',
+    "'c:\\d'",
+    `"""${eol}[mcp_servers.cowork]${eol}"""`,
+    `'''x''''`,
+    `[ 1, # one${eol} [2, ],${eol}]`,
+    '{ a = "b", c.d = [1] }',
+  )
+  const line = fc.oneof(
+    fc.constantFrom('', '  ', '# [mcp_servers.cowork]', '[a.b]', '[[list]]', '[mcp_servers.other]'),
+    fc.tuple(fc.constantFrom('k', '"q r"', 'x.y'), value).map(([k, v]) => `${k} = ${v} # note`),
+  )
+  return fc
+    .tuple(fc.array(line, { maxLength: 6 }), fc.constantFrom('', eol, `${eol}${eol}`))
+    .map(([lines, end]) => lines.join(eol) + end)
+})
+
+test('K4 for any file, connecting adds our table alone and disconnecting gives back its bytes', () => {
+  fc.assert(
+    fc.property(documentArb, (before) => {
+      const { text, made } = put(before)
+      expect(text.startsWith(before)).toBe(true)
+      expect(tomlAt(source(text), path)).toEqual(table)
+      expect(readToml(source(text)).slice(0, -3)).toEqual(readToml(source(before)).map(unended))
+      expect(take(text, made)).toBe(before)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+/** The last line of a file may have had no end before. */
+const unended = (statement: object) => ({ ...statement, end: expect.any(Number) as number })

@@ -1,0 +1,31 @@
+import { Command, Option } from 'commander'
+import { expect, test } from 'vitest'
+import { completionScript } from './completion.ts'
+
+function program(): Command {
+  const root = new Command('cowork').option('--state <folder>', "the state's folder")
+  root
+    .command('audit')
+    .description('read: check')
+    .command('tail')
+    .addOption(new Option('-n, --lines <count>', 'how many'))
+  const connect = root.command('connect').argument('[client]').option('--http', 'over HTTP')
+  Object.assign(connect.registeredArguments[0] ?? {}, { argChoices: ['codex', 'cursor'] })
+  root.command('secret', { hidden: true })
+  return root
+}
+
+test.each(['bash', 'zsh', 'fish'] as const)(
+  'K1 the %s script knows commands, their options and choices, and nothing hidden',
+  (shell) => {
+    const script = completionScript(program(), shell)
+    expect(script).toContain(`' audit tail'`.replaceAll("'", shell === 'fish' ? '' : "'"))
+    for (const word of ['codex', 'cursor', 'lines', 'http']) expect(script).toContain(word)
+    expect(script).not.toContain('secret')
+  },
+)
+
+test('K1 descriptions survive their quotes and colons', () => {
+  expect(completionScript(program(), 'zsh')).toContain(String.raw`'--state:the state'\''s folder'`)
+  expect(completionScript(program(), 'fish')).toContain(String.raw`-l state -r -d 'the state'\''s`)
+})

@@ -1,0 +1,252 @@
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { rfc3339, systemClock } from '#base/clock.ts'
+import { loadConfig } from '#base/config/index.ts'
+import { canonicalJson, sha256Hex } from '#base/hash.ts'
+import { agentName, keepToken, obtainToken, planToken } from './agent-token.ts'
+import type { TokenPlan } from './agent-token.ts'
+import { createClient } from './client.ts'
+import { clientNamed, clients } from './clients/catalogue.ts'
+import type { Client, Server } from './clients/catalogue.ts'
+import { readClientFile, writeClientFile } from './clients/client-file.ts'
+import type { ClientFile } from './clients/client-file.ts'
+import { putAll, takeAll, valueAt } from './clients/edits.ts'
+import type { Hunk } from './clients/edits.ts'
+import { greetCommand, greetUrl } from './clients/handshake.ts'
+import type { Seen } from './clients/handshake.ts'
+import type { Place } from './clients/json-text.ts'
+import { keepConnection, readConnections } from './connections.ts'
+import type { Connection } from './connections.ts'
+import type { Context } from './context.ts'
+import { runningDaemon } from './daemon.ts'
+import { exitCode, usage } from './exit.ts'
+import type { ExitCode } from './exit.ts'
+import { launcher, placeOptions } from './launcher.ts'
+import { fields, table } from './output.ts'
+import { confirmed, diffLines, tell } from './terminal.ts'
+import type { Asking } from './terminal.ts'
+import { version } from './version.ts'
+
+export type ConnectOptions = Asking & {
+  readonly agent?: string
+  readonly http?: boolean
+  readonly inline?: boolean
+  readonly envVar?: string
+  readonly configFile?: string
+  readonly dryRun?: boolean
+}
+
+/** Writes us into a client's own file: shown first, backed up, checked, and undone by `disconnect` (K4). */
+export async function connect(
+  context: Context,
+  given: string,
+  options: ConnectOptions,
+): Promise<ExitCode> {
+  const client = clientNamed(given)
+  const file = readClientFile(fileOf(context, client, options.configFile))
+  const agent = agentName(options.agent ?? client.id)
+  const server = serverFor(context, agent, client, options)
+  const before = readConnections(context.paths).find(isOf(client, file.file))
+  const changed = (token: string) => {
+    const edits = client.edits(options.inline ? { ...server, token } : server)
+    const left = before?.entries.filter((old) => !edits.some(isAt(old.place))) ?? []
+    const cleared = takeAll(client.format, file, left)
+    const put = putAll(client.format, { ...file, text: cleared.text }, edits)
+    return { ...put, edits, hunks: [...cleared.hunks, ...put.hunks] }
+  }
+  // The token is not there yet, nor should it be shown.
+  const { hunks } = changed('sk-cowork-…')
+  if (options.dryRun) return preview(context, client, file, hunks)
+  const api = createClient(context)
+  const plan = await planToken(api, context.paths, agent)
+  tell(hunks.length > 0 ? diffLines(file.file, hunks) : [], options)
+  tell(warnings(plan, context, before), options)
+  if (hunks.length > 0 || plan.act !== 'keep') await confirmed(questionOf(client, plan), options)
+
+  const token = await obtainToken(api, plan)
+  if (!options.inline) keepToken(context.paths, agent, token)
+  const { text, edits, made } = changed(token)
+  const backup = text === file.text ? undefined : writeClientFile(file, text, systemClock())
+  const firstBackup = before?.backup ?? backup
+  keepConnection(context.paths, {
+    client: client.id,
+    file: file.file,
+    agent,
+    via: server.via,
+    created_file: before?.created_file ?? !file.exists,
+    ...(firstBackup !== undefined && { backup: firstBackup }),
+    entries: edits.map(({ place, value }, index) => {
+      // An entry that we replace was ours before: what stood there first is what counts.
+      const first = made[index] ?? before?.entries.find(isAt(place))?.made
+      return { place: [...place], digest: digestOf(value), ...(first && { made: first }) }
+    }),
+    connected_at: rfc3339(systemClock()),
+  })
+  const undo = undoOf(client, options)
+  const seen = await greeted(context, client, file, token).catch((error: unknown) => {
+    context.out.note(`Undo: ${undo}`)
+    throw error
+  })
+  report(context, { client, file, agent, server, backup, seen, undo, plan, options })
+  return exitCode.ok
+}
+
+function preview({ out }: Context, client: Client, { file }: ClientFile, hunks: readonly Hunk[]) {
+  out.data({ client: client.id, file, changed: hunks.length > 0, hunks }, () =>
+    hunks.length > 0
+      ? diffLines(file, hunks, process.stdout)
+      : [`${client.title} has this entry already.`],
+  )
+  return exitCode.ok
+}
+
+/** What there is to connect, and what is connected. */
+export async function listClients(context: Context): Promise<ExitCode> {
+  const connected = readConnections(context.paths)
+  const rows = clients.map((client) => {
+    const found = connected.filter((one) => one.client === client.id)
+    const file = found[0]?.file ?? fileOf(context, client)
+    const [{ agent, via } = {}] = found
+    return { client: client.id, file, connected: found.length > 0, agent, via }
+  })
+  context.out.data({ clients: rows }, () =>
+    table(
+      ['CLIENT', 'CONNECTED AS', 'FILE'],
+      rows.map(({ client, file, agent, via }) => [client, agent ? `${agent} (${via})` : '-', file]),
+    ),
+  )
+  return exitCode.ok
+}
+
+export const fileOf = ({ env }: Context, client: Client, configFile?: string): string =>
+  configFile === undefined
+    ? client.file({ env, home: homedir(), platform: process.platform })
+    : resolve(configFile)
+
+const isAt =
+  (place: Place) =>
+  (other: { place: Place }): boolean =>
+    isDeepStrictEqual(place, other.place)
+
+export const isOf =
+  ({ id }: Client, file: string) =>
+  (one: { client: string; file: string }): boolean =>
+    one.client === id && one.file === file
+
+/** What a value was when we wrote it, without keeping it: it may hold a token. */
+export const digestOf = (value: unknown): string => sha256Hex(canonicalJson(value))
+
+function serverFor(
+  context: Context,
+  agent: string,
+  client: Client,
+  { http = false, envVar }: ConnectOptions,
+): Server {
+  if (!http) {
+    const args = [launcher(), 'mcp', '--agent', agent, ...placeOptions(context)]
+    return { via: 'stdio', command: process.execPath, args }
+  }
+  const { config } = loadConfig({ file: context.configFile, env: context.env })
+  const port = runningDaemon(context.paths)?.port ?? config.server.port
+  const variable = envVar ?? `COWORK_TOKEN_${client.id.toUpperCase().replaceAll('-', '_')}`
+  if (!/^[A-Za-z_]\w*$/.test(variable)) throw usage(`${variable} is not the name of a variable.`)
+  const url = `${config.server.tls ? 'https' : 'http'}://localhost:${port}/mcp`
+  return { via: 'http', url, variable }
+}
+
+function warnings(
+  { agent, act, closesTheDoor }: TokenPlan,
+  { env }: Context,
+  before: Connection | undefined,
+): string[] {
+  return [
+    ...(before && before.agent !== agent
+      ? [
+          `It acted as ${before.agent} so far; \`cowork agents revoke ${before.agent}\` ends that one.`,
+        ]
+      : []),
+    ...(closesTheDoor
+      ? [
+          `${agent} is the first agent and closes the door: from then on every client needs a token, those without one are refused.`,
+        ]
+      : []),
+    ...(act === 'rotate'
+      ? [
+          `${agent} is registered already and its token is not kept here: it gets a new one, the old one ends in 10 minutes.`,
+        ]
+      : []),
+    ...(env['COWORK_TOKEN']
+      ? [
+          'COWORK_TOKEN is set here: a client started from this terminal uses it, not its own token.',
+        ]
+      : []),
+  ]
+}
+
+function questionOf({ title }: Client, { agent, act, closesTheDoor }: TokenPlan): string {
+  if (closesTheDoor) return `Connect ${title} as the agent ${agent} and close the door?`
+  return act === 'keep' ? `Connect ${title}?` : `Connect ${title} as the agent ${agent}?`
+}
+
+const undoOf = ({ id }: Client, { configFile }: ConnectOptions) =>
+  `cowork disconnect ${id}${configFile === undefined ? '' : ` --config-file ${resolve(configFile)}`}`
+
+/** Greets what the file now says, as it was read back from there. */
+async function greeted(
+  { env }: Context,
+  client: Client,
+  { file }: Pick<ClientFile, 'file'>,
+  token: string,
+): Promise<Seen> {
+  const entry = valueAt(client.format, readClientFile(file), client.places[0]) as {
+    url?: string
+    command: string
+    args: string[]
+    env?: Record<string, string>
+  }
+  if (entry.url !== undefined) return greetUrl(entry.url, token, version())
+  const { command, args } = entry
+  return greetCommand({ command, args, env: { ...env, ...entry.env } }, version())
+}
+
+type Connected = {
+  readonly client: Client
+  readonly file: ClientFile
+  readonly agent: string
+  readonly server: Server
+  readonly backup: string | undefined
+  readonly seen: Seen
+  readonly undo: string
+  readonly plan: TokenPlan
+  readonly options: ConnectOptions
+}
+
+function report({ out, paths }: Context, done: Connected): void {
+  const { client, file, agent, server, backup, seen, undo, plan, options } = done
+  const value = {
+    client: client.id,
+    agent,
+    via: server.via,
+    file: file.file,
+    ...(backup && { backup }),
+    closed_the_door: plan.closesTheDoor,
+    check: seen,
+    undo,
+  }
+  out.data(value, () => [
+    `${client.title} is connected as the agent ${agent}.`,
+    ...fields({
+      file: file.file,
+      backup,
+      checked: `${seen.server} answers over ${server.via} with ${seen.tools} tools`,
+      undo,
+    }),
+  ])
+  if (server.via === 'http' && !options.inline)
+    out.note(
+      client.asksForToken
+        ? `${client.title} asks for the token once; it is in ${paths.agentToken(agent)}.`
+        : `${client.title} reads the token from ${server.variable}. Put ${server.variable}=file:${paths.agentToken(agent)} into a file and start it by \`cowork run --env-file <file> -- <client>\`.`,
+    )
+}

@@ -1,0 +1,112 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { systemClock } from '#base/clock.ts'
+import { CoworkError } from '#base/errors.ts'
+import { createClient } from './client.ts'
+import { clientNamed } from './clients/catalogue.ts'
+import type { Client } from './clients/catalogue.ts'
+import { readClientFile, removeClientFile, writeClientFile } from './clients/client-file.ts'
+import type { ClientFile } from './clients/client-file.ts'
+import { takeAll } from './clients/edits.ts'
+import { isBlank } from './clients/source.ts'
+import { fileOf, isOf } from './connect.ts'
+import { dropConnection, readConnections } from './connections.ts'
+import type { Connection } from './connections.ts'
+import type { Context } from './context.ts'
+import { exitCode } from './exit.ts'
+import type { ExitCode } from './exit.ts'
+import { confirmed, diffLines, tell } from './terminal.ts'
+import type { Asking } from './terminal.ts'
+
+export type DisconnectOptions = Asking & {
+  readonly configFile?: string
+  readonly keepAgent?: boolean
+}
+
+/** Takes our entry out of a client's file, and nothing else, and ends the agent that it spoke for. */
+export async function disconnect(
+  context: Context,
+  given: string,
+  options: DisconnectOptions,
+): Promise<ExitCode> {
+  const client = clientNamed(given)
+  const plan = planRemoval(context, client, options.configFile)
+  const { revoked, forget } = options.keepAgent
+    ? { revoked: undefined, forget: false }
+    : await agentEnd(context, plan)
+  tell(plan.hunks.length > 0 ? diffLines(plan.file.file, plan.hunks) : [], options)
+  const end = revoked === undefined ? '' : ` and revoke the agent ${revoked}`
+  await confirmed(`Disconnect ${client.title}${end}?`, options)
+  // First, because it may be refused: then nothing has changed.
+  if (revoked !== undefined)
+    await createClient(context).call('cowork_revoke_agent', { id: revoked })
+  const backup = remove(context, plan, forget)
+  const agent = revoked === undefined ? {} : { revoked }
+  const value = { client: client.id, file: plan.file.file, ...agent, ...(backup && { backup }) }
+  context.out.data(value, () => [
+    `${client.title} is disconnected${revoked === undefined ? '' : `, and the agent ${revoked} is revoked`}.`,
+  ])
+  return exitCode.ok
+}
+
+export type Removal = {
+  readonly client: Client
+  readonly connection: Connection | undefined
+  readonly file: ClientFile
+  readonly text: string
+  readonly hunks: ReturnType<typeof takeAll>['hunks']
+  /** Whom the entry spoke for, unless another connection does so too. */
+  readonly agent: string | undefined
+}
+
+export function planRemoval(context: Context, client: Client, configFile?: string): Removal {
+  const known = readConnections(context.paths)
+  const ofClient = known.filter((one) => one.client === client.id)
+  const path = fileOf(context, client, configFile)
+  const connection =
+    ofClient.find(isOf(client, path)) ??
+    (configFile === undefined && ofClient.length === 1 ? ofClient[0] : undefined)
+  const file = readClientFile(connection?.file ?? path)
+  const places = connection?.entries ?? client.places.map((place) => ({ place }))
+  const { text, hunks } = takeAll(client.format, file, places)
+  if (!connection && hunks.length === 0)
+    throw new CoworkError('not_found', `${client.title} is not connected in ${file.file}.`, {
+      hint: '`cowork connect` lists what is; name another file with --config-file.',
+    })
+  const isShared = known.some((one) => one !== connection && one.agent === connection?.agent)
+  return { client, connection, file, text, hunks, agent: isShared ? undefined : connection?.agent }
+}
+
+/** Does it in the file and in what we keep; gives the backup. */
+export function remove({ paths }: Context, removal: Removal, forget: boolean): string | undefined {
+  const { client, connection, file, text, agent } = removal
+  const isOurs = connection?.created_file === true && file.exists && isBlank(text)
+  const first = connection?.backup
+  const isBack = first !== undefined && existsSync(first) && readFileSync(first, 'utf8') === text
+  let backup: string | undefined
+  if (isOurs) removeClientFile(file)
+  else if (isBack) {
+    // The file is again what its backup holds, so neither is needed any more.
+    writeClientFile(file, text)
+    rmSync(first)
+  } else if (text !== file.text) backup = writeClientFile(file, text, systemClock())
+  if (forget && agent !== undefined) rmSync(paths.agentToken(agent), { force: true })
+  if (connection) dropConnection(paths, { client: client.id, file: connection.file })
+  return backup
+}
+
+/** Whom to revoke, and whether the token that is kept for it may go. */
+export async function agentEnd(
+  context: Context,
+  { agent }: Removal,
+): Promise<{ revoked: string | undefined; forget: boolean }> {
+  if (agent === undefined) return { revoked: undefined, forget: false }
+  const { agents } = await createClient(context).call<{
+    agents: { id: string; status: string; source: string }[]
+  }>('cowork_list_agents')
+  const found = agents.find(({ id, status }) => id === agent && status === 'active')
+  return {
+    revoked: found?.source === 'store' ? agent : undefined,
+    // One from cowork.yaml lives on, and its token with it.
+    forget: found === undefined || found.source === 'store',
+  }
+}

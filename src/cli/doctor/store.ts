@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs'
+import { systemClock } from '#base/clock.ts'
+import { verifyLedger, verifyTail } from '#ledger'
+import { stored } from '../audit-verify.ts'
+import type { Context } from '../context.ts'
+import type { Settings } from '../settings.ts'
+import { fail, ok, warn } from './finding.ts'
+import type { Finding } from './finding.ts'
+
+const minute = 60_000
+
+/** Whether the store can be read, its clock is ours, and the ledger is whole: its end, or with `deep` all of it. */
+export async function checkStore(
+  context: Context,
+  settings: Settings,
+  deep: boolean,
+): Promise<Finding[]> {
+  const { url, path } = settings.config.storage
+  if (!url && !existsSync(path))
+    return [warn('store', `There is no ${path} yet.`, 'The first `cowork up` makes it.')]
+  await using ledger = await stored(context, settings)
+  const findings = [ok('store', url ? 'PostgreSQL answers' : path)]
+  const tail = await verifyTail(ledger.db, ledger.vkey)
+  const ahead = (tail.newestAt ?? 0) - systemClock()
+  findings.push(
+    ahead > minute
+      ? fail(
+          'clock',
+          `The newest entry is ${Math.ceil(ahead / minute)} minutes ahead of this machine's clock.`,
+          'Set the clock right: new entries would seem older than those before them.',
+        )
+      : ok('clock', 'not behind the newest entry'),
+  )
+  if (!deep && !tail.problem) {
+    const told = `the newest of ${tail.size} entries are in order, signed up to ${tail.signed}`
+    return [...findings, ok('ledger', `${told} (--deep checks all)`)]
+  }
+  const progress = context.out.progress()
+  const onProgress = (entries: number) => progress.show(`${entries} entries checked…`)
+  const whole = deep
+    ? await verifyLedger(ledger.source, ledger.vkey, { deep, onProgress }).finally(progress.end)
+    : undefined
+  const problem = whole?.firstBad ?? whole?.findings[0] ?? tail.problem
+  return [
+    ...findings,
+    problem
+      ? fail(
+          'ledger',
+          `Entry ${problem.seq}: ${problem.why}.`,
+          '`cowork audit verify` tells all; keep the store as it is and compare it with a backup.',
+        )
+      : ok('ledger', `all ${whole?.entries ?? tail.size} entries are as they were written`),
+  ]
+}

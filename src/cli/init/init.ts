@@ -1,0 +1,170 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
+import { parse } from 'yaml'
+import { writeFileAtomic } from '#base/atomic-file.ts'
+import { systemClock } from '#base/clock.ts'
+import { currentFolders, loadConfig } from '#base/config/index.ts'
+import { ensureState } from '#base/state.ts'
+import { clients } from '../clients/catalogue.ts'
+import { readClientFile, writeClientFile } from '../clients/client-file.ts'
+import type { Hunk } from '../clients/edits.ts'
+import { connect, fileOf } from '../connect.ts'
+import { readConnections } from '../connections.ts'
+import type { Context } from '../context.ts'
+import { runningDaemon } from '../daemon.ts'
+import { exitCode } from '../exit.ts'
+import type { ExitCode } from '../exit.ts'
+import { canAsk, chosen, confirmed, diffLines, tell } from '../terminal.ts'
+import type { Asking } from '../terminal.ts'
+import { importable, mergeImports, withoutSecrets } from './imports.ts'
+import type { Merged } from './imports.ts'
+import { configManual } from './manual.ts'
+
+export type InitOptions = Asking & {
+  readonly import?: readonly string[]
+  readonly connect?: readonly string[]
+}
+
+/** The state folder, a commented configuration with what other files already say, and the clients to connect. */
+export async function init(context: Context, options: InitOptions): Promise<ExitCode> {
+  const { paths, out } = context
+  const file = resolve(context.configFile ?? paths.config)
+  const imports = [
+    ...new Set([
+      ...(options.import ?? []).map((one) => resolve(one)),
+      ...importable(currentFolders()),
+    ]),
+  ].filter((one) => one !== file)
+  const before = readClientFile(file)
+  if (before.exists) loadConfig({ file, env: {} })
+  const merged = mergedConfig(context, before.text, imports)
+  const text = before.exists ? merged.text : freshConfig(merged)
+  const isChanged = !before.exists || !isDeepStrictEqual(parse(text), parse(before.text))
+  if (isChanged) {
+    checkText(text, file)
+    tell(described(file, before.text, before.exists, merged), options)
+    const what = before.exists ? `Add this to ${file}?` : `Write ${file}?`
+    await confirmed(what, options)
+  }
+  ensureState(paths)
+  const backup = isChanged ? writeClientFile(before, text, systemClock()) : undefined
+  out.data(
+    {
+      state: paths.dir,
+      config: file,
+      changed: isChanged,
+      ...(backup && { backup }),
+      taken: merged.taken,
+      kept: merged.kept,
+    },
+    () => [
+      isChanged ? `Wrote ${file}.` : `${file} says all of this already.`,
+      ...(backup ? [`The file as it was: ${backup}`] : []),
+    ],
+  )
+  return connectSome(context, options)
+}
+
+/** Each file is checked by itself first, so that a fault is named where it stands. */
+function mergedConfig({ env }: Context, existing: string, files: readonly string[]): Merged {
+  const imports = files.map((file) => {
+    loadConfig({ file, env: { COWORK_STATE_DIR: env['COWORK_STATE_DIR'] } })
+    return { file, text: readFileSync(file, 'utf8') }
+  })
+  return mergeImports(existing, imports)
+}
+
+const schemaFile = fileURLToPath(new URL('../../../docs/config.schema.json', import.meta.url))
+
+const freshConfig = ({ text, taken }: Merged): string =>
+  [
+    `# yaml-language-server: $schema=${schemaFile}`,
+    '# The configuration of cowork. What is commented out is the default; secrets may be references',
+    '# such as env:NAME, file:path, op://vault/item/field, keychain:name or cmd:…',
+    '',
+    ...(taken.length > 0 ? [text] : []),
+    configManual(),
+    '',
+  ].join('\n')
+
+/** Nothing is written that the daemon would refuse. */
+function checkText(text: string, file: string): void {
+  const folder = mkdtempSync(join(existingParent(file), '.cowork-init-'))
+  try {
+    const copy = join(folder, 'cowork.yaml')
+    writeFileAtomic(copy, text)
+    loadConfig({ file: copy, env: {} })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function existingParent(file: string): string {
+  const folder = dirname(file)
+  return existsSync(folder) ? folder : existingParent(folder)
+}
+
+function described(file: string, before: string, exists: boolean, merged: Merged): string[] {
+  const { taken, kept } = merged
+  const text = withoutSecrets(merged.text)
+  const hunks = exists ? [lineHunk(withoutSecrets(before), text)] : [freshHunk(text, merged)]
+  return [
+    ...diffLines(file, hunks),
+    ...taken.map(({ setting, file: from }) => `${setting} comes from ${from}`),
+    ...kept.map(
+      ({ setting, file: from }) => `${setting} of ${from} is left out: it is set already`,
+    ),
+  ]
+}
+
+const freshHunk = (text: string, { taken }: Merged): Hunk => ({
+  line: 1,
+  removed: '',
+  inserted: `${taken.length > 0 ? text : ''}# every other setting with its default, commented out`,
+})
+
+/** From the first line that differs to the last. */
+function lineHunk(before: string, after: string): Hunk {
+  const [a, b] = [before.split('\n'), after.split('\n')]
+  let start = 0
+  while (start < a.length && start < b.length && a[start] === b[start]) start++
+  let end = 0
+  while (end < a.length - start && end < b.length - start && a.at(-1 - end) === b.at(-1 - end))
+    end++
+  const cut = (lines: string[]) => lines.slice(start, lines.length - end).join('\n')
+  return { line: start + 1, removed: cut(a), inserted: cut(b) }
+}
+
+async function connectSome(context: Context, options: InitOptions): Promise<ExitCode> {
+  const wanted = options.connect ?? (canAsk(options) && !options.yes ? await asked(context) : [])
+  if (wanted.length > 0 && !runningDaemon(context.paths)) {
+    const { start } = await import('../background.ts')
+    await start(context, { timeout: 30 })
+  }
+  let worst: ExitCode = exitCode.ok
+  for (const client of wanted)
+    worst = Math.max(worst, await connect(context, client, options)) as ExitCode
+  if (wanted.length === 0) {
+    const first = runningDaemon(context.paths) ? '' : '`cowork up -d` starts it, '
+    context.out.note(`Next: ${first}\`cowork connect <client>\` lets a client in.`)
+  }
+  return worst
+}
+
+/** Those that seem to be installed are ticked; those that are connected are not asked for again. */
+async function asked(context: Context): Promise<string[]> {
+  const connected = readConnections(context.paths).map(({ client }) => client)
+  const open = clients.filter(({ id }) => !connected.includes(id))
+  const isFound = (file: string) =>
+    existsSync(file) || (dirname(file) !== homedir() && existsSync(dirname(file)))
+  const found = open.filter((client) => isFound(fileOf(context, client)))
+  if (found.length === 0) return []
+  return chosen(
+    'Which clients shall be connected?',
+    found.map(({ id, title }) => ({ value: id, label: title })),
+    [],
+  )
+}

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { statePaths } from '#base/state.ts'
+import { managerFor } from './service.ts'
+import { launchdPlist, scheduledTask, systemdUnit } from './service-files.ts'
+
+const service = {
+  name: 'cowork',
+  program: ['/opt/node', '/opt/my "cowork"/50%/$HOME.mjs', 'up', '--state', '/home/a & b/.cowork'],
+  state: '/home/a & b/.cowork',
+}
+
+test('K12 a systemd unit starts exactly the words it was given, and only a crash brings it back', () => {
+  expect(systemdUnit(service)).toContain(
+    String.raw`ExecStart="/opt/node" "/opt/my \"cowork\"/50%%/$$HOME.mjs" "up" "--state" "/home/a & b/.cowork"`,
+  )
+  expect(systemdUnit(service)).toContain('Restart=on-failure')
+  expect(systemdUnit(service)).toContain('WantedBy=default.target')
+})
+
+test('K12 a launchd list holds the words as XML and starts at login', () => {
+  const text = launchdPlist(service)
+  expect(text).toContain('<string>/opt/my &quot;cowork&quot;/50%/$HOME.mjs</string>')
+  expect(text).toContain('<string>/home/a &amp; b/.cowork</string>')
+  expect(text).toMatch(/<key>RunAtLoad<\/key>\s*<true\/>/)
+  expect(text).toMatch(/<key>SuccessfulExit<\/key>\s*<false\/>/)
+})
+
+test('K12 a task for Windows holds its command line as Windows takes it apart', () => {
+  const program = ['C:\\node.exe', 'C:\\my cowork\\', 'a"b', 'plain', 'C:\\x\\']
+  const text = scheduledTask({ ...service, program })
+  expect(text).toContain('<Command>C:\\node.exe</Command>')
+  expect(text).toContain(
+    String.raw`<Arguments>&quot;C:\my cowork\\&quot; &quot;a\&quot;b&quot; plain C:\x\</Arguments>`,
+  )
+  expect(text).toContain('<LogonTrigger>')
+})
+
+const context = (dir: string) => ({
+  paths: statePaths(dir),
+  samePlace: ['--state', dir],
+  env: {},
+})
+
+test('K12 each platform has its own place, and another state folder its own name', () => {
+  const at = (platform: NodeJS.Platform, dir = '/home/a/.cowork') =>
+    managerFor(context(dir), {}, { platform, home: '/home/a', uid: 501 })
+  expect(at('linux').file).toBe('/home/a/.config/systemd/user/cowork.service')
+  expect(at('darwin').file).toBe('/home/a/Library/LaunchAgents/cowork.plist')
+  expect(at('darwin').begin).toEqual([
+    'launchctl',
+    'bootstrap',
+    'gui/501',
+    '/home/a/Library/LaunchAgents/cowork.plist',
+  ])
+  expect(at('win32').enable).toEqual([
+    ['schtasks', '/Create', '/F', '/TN', 'cowork', '/XML', '/home/a/.cowork/service.xml'],
+  ])
+  expect(at('linux', '/srv/team').file).toMatch(/cowork-[0-9a-f]{8}\.service$/)
+})
+
+test('K12 the service is given the place and the env files that the command was given', () => {
+  const { text } = managerFor(
+    context('/home/a/.cowork'),
+    { envFile: ['/etc/cowork.env'] },
+    { platform: 'linux', home: '/home/a', uid: 0 },
+  )
+  expect(text).toMatch(
+    /bin\/cowork\.mjs" "up" "--state" "\/home\/a\/\.cowork" "--env-file" "\/etc\/cowork\.env"\n/,
+  )
+})

@@ -1,0 +1,175 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { writeFileAtomic } from '#base/atomic-file.ts'
+import type { Environment } from '#base/config/env.ts'
+import { CoworkError } from '#base/errors.ts'
+import { sha256Hex } from '#base/hash.ts'
+import { ensureState } from '#base/state.ts'
+import type { Context } from './context.ts'
+import { runningDaemon } from './daemon.ts'
+import { exitCode } from './exit.ts'
+import type { ExitCode } from './exit.ts'
+import { launcher } from './launcher.ts'
+import { launchdPlist, scheduledTask, systemdUnit } from './service-files.ts'
+import type { Service } from './service-files.ts'
+import { confirmed, tell } from './terminal.ts'
+import type { Asking } from './terminal.ts'
+
+export type ServiceOptions = Asking & {
+  readonly print?: boolean
+  readonly envFile?: readonly string[]
+}
+
+/** One way to start a program at login. */
+type Manager = {
+  readonly title: string
+  readonly file: string
+  readonly text: string
+  /** Fails where this machine has no such manager, or has none for this user. */
+  readonly probe: readonly string[]
+  readonly enable: readonly (readonly string[])[]
+  /** Begins at once what would else begin at the next login. */
+  readonly begin: readonly string[]
+  readonly disable: readonly (readonly string[])[]
+}
+
+export async function installService(context: Context, options: ServiceOptions): Promise<ExitCode> {
+  const manager = managerFor(context, options)
+  const { title, file, text } = manager
+  if (options.print) {
+    context.out.data({ file, text }, () => text.trimEnd().split('\n'))
+    return exitCode.ok
+  }
+  await probe(manager, context.env)
+  tell([`${file}:`, ...text.trimEnd().split('\n')], options)
+  await confirmed(`Start cowork at login through ${title}?`, options)
+  ensureState(context.paths)
+  mkdirSync(dirname(file), { recursive: true })
+  // The Task Scheduler reads UTF-16 only, with its mark.
+  if (file.endsWith('.xml')) writeFileSync(file, `\uFEFF${text}`, 'utf16le')
+  else writeFileAtomic(file, text, 0o644)
+  const running = runningDaemon(context.paths)
+  for (const words of [...manager.enable, ...(running ? [] : [manager.begin])])
+    await expectOk(words, context.env)
+  context.out.data({ installed: true, file, started: !running }, () => [
+    `cowork starts at login through ${title} (${file}).`,
+    running
+      ? `The daemon that runs now (process ${running.pid}) goes on until it ends or you log out.`
+      : 'It runs.',
+  ])
+  return exitCode.ok
+}
+
+export async function removeService(context: Context, options: ServiceOptions): Promise<ExitCode> {
+  const { title } = managerFor(context, options)
+  if (!isInstalled(context)) {
+    context.out.data({ removed: false }, () => ['cowork does not start at login.'])
+    return exitCode.ok
+  }
+  await confirmed(`Stop starting cowork at login through ${title}?`, options)
+  const file = await takeOut(context)
+  context.out.data({ removed: true, file }, () => ['cowork no longer starts at login.'])
+  return exitCode.ok
+}
+
+export const isInstalled = (context: Context): boolean => existsSync(managerFor(context).file)
+
+/** A manager that is not there any more has nothing left to be told. */
+export async function takeOut(context: Context): Promise<string> {
+  const { file, disable } = managerFor(context)
+  for (const words of disable) await run(words, context.env)
+  rmSync(file, { force: true })
+  return file
+}
+
+export function managerFor(
+  { paths, samePlace, env }: Pick<Context, 'paths' | 'samePlace' | 'env'>,
+  { envFile = [] }: ServiceOptions = {},
+  { platform, home, uid }: { platform: NodeJS.Platform; home: string; uid: number } = {
+    platform: process.platform,
+    home: homedir(),
+    uid: process.getuid?.() ?? 0,
+  },
+): Manager {
+  const isDefault = paths.dir === join(home, '.cowork')
+  const name = isDefault ? 'cowork' : `cowork-${sha256Hex(paths.dir).slice(0, 8)}`
+  const files = envFile.flatMap((file) => ['--env-file', resolve(file)])
+  const program = [process.execPath, launcher(), 'up', ...samePlace, ...files]
+  const service: Service = { name, program, state: paths.dir }
+  if (platform === 'darwin') {
+    const file = join(home, 'Library', 'LaunchAgents', `${name}.plist`)
+    const domain = `gui/${uid}`
+    return {
+      title: 'launchd',
+      file,
+      text: launchdPlist(service),
+      probe: ['launchctl', 'print', domain],
+      enable: [['launchctl', 'enable', `${domain}/${name}`]],
+      begin: ['launchctl', 'bootstrap', domain, file],
+      disable: [['launchctl', 'bootout', `${domain}/${name}`]],
+    }
+  }
+  if (platform === 'win32') {
+    const file = join(paths.dir, 'service.xml')
+    return {
+      title: 'the Task Scheduler',
+      file,
+      text: scheduledTask(service),
+      probe: ['schtasks', '/Query', '/TN', '\\'],
+      enable: [['schtasks', '/Create', '/F', '/TN', name, '/XML', file]],
+      begin: ['schtasks', '/Run', '/TN', name],
+      disable: [['schtasks', '/Delete', '/F', '/TN', name]],
+    }
+  }
+  const units = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'systemd', 'user')
+  const user = (...words: string[]) => ['systemctl', '--user', ...words]
+  return {
+    title: 'systemd',
+    file: join(units, `${name}.service`),
+    text: systemdUnit(service),
+    probe: user('show-environment'),
+    enable: [user('daemon-reload'), user('enable', `${name}.service`)],
+    begin: user('start', `${name}.service`),
+    disable: [user('disable', `${name}.service`), user('daemon-reload')],
+  }
+}
+
+async function probe({ title, probe: words, file }: Manager, env: Environment): Promise<void> {
+  const { code, told } = await run(words, env)
+  if (code === 0) return
+  throw new CoworkError(
+    'service_unavailable',
+    `${title} does not answer for this user here: ${told || `\`${words.join(' ')}\` failed`}.`,
+    {
+      hint: `Nothing was written. Start cowork with \`cowork up -d\`, or give the text of \`cowork service install --print\` (for ${file}) to what starts programs on this machine.`,
+    },
+  )
+}
+
+async function expectOk(words: readonly string[], env: Environment): Promise<void> {
+  const { code, told } = await run(words, env)
+  if (code !== 0)
+    throw new CoworkError('service_failed', `\`${words.join(' ')}\` failed: ${told}.`, {
+      hint: 'Take it out again with `cowork service remove`, or run the command by hand.',
+    })
+}
+
+function run(
+  [command = '', ...args]: readonly string[],
+  env: Environment,
+): Promise<{ code: number; told: string }> {
+  return new Promise((settle) => {
+    execFile(command, args, { env, timeout: 30_000 }, (error, stdout, stderr) => {
+      const told = (stderr || stdout || (error?.message ?? '')).trim().replace(/\.$/, '')
+      settle({ code: error ? 1 : 0, told })
+    })
+  })
+}
+
+/** For those who look whether it is still what we would write. */
+export const isCurrent = (context: Context): boolean => {
+  const { file, text } = managerFor(context)
+  return file.endsWith('.xml') || readFileSync(file, 'utf8') === text
+}

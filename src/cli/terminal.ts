@@ -1,0 +1,88 @@
+import { styleText } from 'node:util'
+import { CoworkError } from '#base/errors.ts'
+import type { Hunk } from './clients/edits.ts'
+import { usage } from './exit.ts'
+import { shown } from './output.ts'
+
+/** How a command may ask: by itself on a terminal, or not at all. */
+export type Asking = { readonly yes?: boolean | undefined; readonly json?: boolean | undefined }
+
+export type Choice = { readonly value: string; readonly label: string; readonly hint?: string }
+
+const { stdin, stderr } = process
+
+/** Nobody reads along in `--json`, and a prompt off a terminal would wait for ever (K2). */
+export const canAsk = ({ json = false }: Asking): boolean =>
+  !json && stdin.isTTY === true && stderr.isTTY === true
+
+/** Goes on only with a yes, from the flag or from the person; one that cannot be undone needs a key more. */
+export async function confirmed(
+  question: string,
+  asking: Asking,
+  initialValue = true,
+): Promise<void> {
+  if (asking.yes) return
+  if (!canAsk(asking))
+    throw usage(
+      `This needs a yes, and there is no terminal to ask on: ${question}`,
+      'Add --yes to answer so.',
+    )
+  const { confirm, isCancel } = await import('@clack/prompts')
+  const message = shown(question)
+  const answer = await confirm({ message, initialValue, input: stdin, output: stderr })
+  if (isCancel(answer)) throw new CoworkError('interrupted', 'Nothing was changed.')
+  if (!answer) throw new CoworkError('declined', 'Nothing was changed.')
+}
+
+/** Several of several; those named `chosen` are ticked. */
+export async function chosen(
+  question: string,
+  choices: readonly Choice[],
+  ticked: readonly string[],
+): Promise<string[]> {
+  const { multiselect, isCancel } = await import('@clack/prompts')
+  const answer = await multiselect({
+    message: question,
+    options: choices.map((choice) => ({ ...choice })),
+    initialValues: [...ticked],
+    required: false,
+    input: stdin,
+    output: stderr,
+  })
+  if (isCancel(answer)) throw new CoworkError('interrupted', 'Nothing more was changed.')
+  return answer
+}
+
+/** A change as a person reads it before it is made: only its own lines, since others may hold secrets. */
+export function diffLines(
+  file: string,
+  hunks: readonly Hunk[],
+  stream: NodeJS.WriteStream = stderr,
+): string[] {
+  const marked = (text: string, sign: '-' | '+') =>
+    text === ''
+      ? []
+      : text
+          .replace(/^\r?\n|\r?\n[ \t]*$/g, '')
+          .split(/\r?\n/)
+          .map((line) =>
+            styleText(
+              sign === '-' ? 'red' : 'green',
+              `${sign} ${shown(line.replaceAll('\t', '  '))}`,
+              { stream },
+            ),
+          )
+  return [
+    shown(file),
+    ...hunks.flatMap(({ line, removed, inserted }) => [
+      styleText('dim', `@@ line ${line} @@`, { stream }),
+      ...marked(removed, '-'),
+      ...marked(inserted, '+'),
+    ]),
+  ]
+}
+
+/** To the person beside the data; silent in `--json`. */
+export function tell(lines: readonly string[], { json = false }: Asking): void {
+  if (!json) for (const line of lines) stderr.write(`${line}\n`)
+}
