@@ -1,0 +1,155 @@
+import { plainString } from '../plain.ts'
+import type { Entry } from './entry.ts'
+
+/** Our own words, and words that someone else chose: those are shown as plain text (A13). */
+export type Part = string | { readonly said: string; readonly isAside?: true }
+
+type Speak = (entry: Entry) => readonly (Part | undefined)[]
+
+const said = (text: unknown): Part | undefined =>
+  typeof text === 'string' && text !== '' ? { said: text } : undefined
+const field = (entry: Entry, name: string) => entry.data?.[name]
+const word = (entry: Entry, name: string) => said(field(entry, name))
+const about = (entry: Entry, before = 'on'): (Part | undefined)[] =>
+  entry.subject ? [before, said(entry.subject)] : []
+const because = (entry: Entry, name = 'message'): (Part | undefined)[] => {
+  const why = field(entry, name)
+  return typeof why === 'string' && why !== '' ? ['—', { said: why, isAside: true }] : []
+}
+
+/** `all`, or one agent, domain or server. */
+function halted(entry: Entry): (Part | undefined)[] {
+  const [kind = 'all', ...rest] = (entry.subject ?? 'all').split(':')
+  return kind === 'all' ? ['all agents'] : [kind, said(rest.join(':'))]
+}
+
+const role = (entry: Entry) => {
+  const given = field(entry, 'role')
+  return typeof given === 'string' ? ['as', given] : []
+}
+
+const endings: Record<string, string> = {
+  signed_out: 'Signed out',
+  revoked: 'Revoked a session',
+  person_removed: 'A session ended with its person',
+}
+
+const failedLogin: Speak = (entry) => {
+  const count = field(entry, 'count')
+  const times =
+    typeof count === 'number' && count > 1 ? `${count} wrong credentials` : 'A wrong credential'
+  return [
+    times,
+    'from',
+    said(entry.subject ?? 'an unknown address'),
+    ...because({ ...entry, data: { message: entry.outcome?.replaceAll('_', ' ') } }),
+  ]
+}
+
+/** One line for each type: what happened, to what, and why if it did not. The actor stands beside it. */
+const sentences: Record<string, Speak> = {
+  'call.started': (e) => ['Started', word(e, 'tool'), ...about(e)],
+  'call.done': (e) => [
+    field(e, 'effect') === 'read' ? 'Called' : 'Ran',
+    word(e, 'tool'),
+    ...about(e),
+  ],
+  'call.failed': (e) => ['Tried', word(e, 'tool'), ...about(e), ...because(e)],
+  'call.refused': (e) => ['Tried', word(e, 'tool'), ...about(e), ...because(e)],
+  'call.waiting': (e) => ['Waits for approval:', word(e, 'tool'), ...about(e)],
+  'action.logged': (e) => [
+    field(e, 'phase') === 'verify' ? 'Verified' : 'Did',
+    word(e, 'action'),
+    ...about(e),
+  ],
+  'proposal.created': (e) => ['Proposed', word(e, 'action'), ...about(e)],
+  'proposal.approved': (e) => ['Approved', word(e, 'action'), ...about(e)],
+  'agent.added': (e) => ['Added agent', said(e.subject)],
+  'agent.rotated': (e) => ['Gave agent', said(e.subject), 'a new token'],
+  'agent.revoked': (e) => ['Revoked agent', said(e.subject)],
+  'person.invited': (e) => ['Invited', word(e, 'name') ?? said(e.subject), ...role(e)],
+  'person.joined': (e) => [word(e, 'name') ?? said(e.subject), 'joined', ...role(e)],
+  'person.removed': (e) => ['Removed', word(e, 'name') ?? said(e.subject)],
+  'role.changed': (e) => ['Made', said(e.subject), 'a', word(e, 'to')],
+  'invitation.withdrawn': (e) => ['Withdrew the invitation of', word(e, 'name')],
+  'passkey.added': (e) => ['Added passkey', word(e, 'name')],
+  'passkey.removed': (e) => ['Removed passkey', word(e, 'name')],
+  'passkey.asserted': () => ['Confirmed with a passkey'],
+  'passkey.refused': () => ['A copied passkey was refused'],
+  'session.opened': () => ['Opened the console'],
+  'session.ended': (e) => [endings[String(field(e, 'reason'))] ?? 'A session ended'],
+  'link.made': (e) => ['Made a link that opens the console as', said(e.subject)],
+  'auth.failed': failedLogin,
+  'halt.set': (e) => ['Halted', ...halted(e), ...because(e, 'reason')],
+  'halt.lifted': (e) => ['Resumed', ...halted(e)],
+  'daemon.started': (e) => ['cowork', word(e, 'version'), 'started'],
+  'daemon.stopped': () => ['cowork stopped'],
+  'payload.erased': (e) => [
+    'Erased the content of entry',
+    said(e.subject),
+    ...because(e, 'reason'),
+  ],
+}
+
+export function textOf(entry: Entry): Part[] {
+  const speak = sentences[entry.type] ?? otherwise
+  return speak(entry).filter((part) => part !== undefined)
+}
+
+/** `grant.revoked` reads “Grant revoked” until it has a line of its own. */
+const otherwise: Speak = (entry) => {
+  const words = entry.type.replaceAll(/[._]/g, ' ')
+  return [words.charAt(0).toUpperCase() + words.slice(1), ...about(entry, ':')]
+}
+
+/** The same as one string, for titles and tips; nothing hides in it either. */
+export const plainText = (entry: Entry): string =>
+  textOf(entry)
+    .map((part) => (typeof part === 'string' ? part : plainString(part.said)))
+    .join(' ')
+    .replaceAll(' :', ':')
+
+export type Outcome = 'done' | 'refused' | 'failed'
+
+/** How it ended, for entries that are an end. */
+export function outcomeOf({ type }: Entry): Outcome | undefined {
+  if (type === 'call.done') return 'done'
+  if (type === 'auth.failed' || type.endsWith('.refused')) return 'refused'
+  return type.endsWith('.failed') ? 'failed' : undefined
+}
+
+export type EntryKind =
+  | 'call'
+  | 'action'
+  | 'decision'
+  | 'agent'
+  | 'person'
+  | 'access'
+  | 'halt'
+  | 'resume'
+  | 'system'
+  | 'other'
+
+const kinds: Record<string, EntryKind> = {
+  call: 'call',
+  action: 'action',
+  proposal: 'decision',
+  approval: 'decision',
+  agent: 'agent',
+  person: 'person',
+  invitation: 'person',
+  role: 'person',
+  passkey: 'access',
+  session: 'access',
+  link: 'access',
+  auth: 'access',
+  daemon: 'system',
+  ledger: 'system',
+  payload: 'system',
+}
+
+export function kindOf({ type }: Entry): EntryKind {
+  if (type === 'halt.lifted') return 'resume'
+  const [noun = ''] = type.split('.')
+  return noun === 'halt' ? 'halt' : (kinds[noun] ?? 'other')
+}

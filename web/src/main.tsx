@@ -1,0 +1,23 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { startLive } from './live.ts'
+import './look.ts'
+import { queries, startQueries } from './queries.ts'
+import { router } from './router.tsx'
+import { startSession } from './session.ts'
+import './tokens.css'
+
+startSession()
+startLive()
+startQueries()
+const place = document.getElementById('root')
+if (place)
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  )

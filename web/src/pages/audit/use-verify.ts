@@ -1,0 +1,73 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { ApiError, request } from '../../api.ts'
+import type { Problem } from '../../api.ts'
+import { readLines } from '../../ledger/ndjson.ts'
+
+export type Fault = { readonly seq: number; readonly why: string }
+export type Verification = {
+  readonly ok: boolean
+  readonly entries: number
+  readonly checkpoints: number
+  readonly signed: number
+  readonly root: string
+  readonly first_bad?: Fault
+  readonly problems: readonly Fault[]
+  readonly findings: readonly Fault[]
+  readonly seconds: number
+}
+
+type Line =
+  | { readonly entries: number; readonly total: number }
+  | { readonly result: Verification }
+  | { readonly error: Problem }
+
+type VerifyState =
+  | { readonly status: 'idle' }
+  | { readonly status: 'running'; readonly entries: number; readonly total: number }
+  | { readonly status: 'done'; readonly result: Verification }
+  | { readonly status: 'failed'; readonly error: unknown }
+
+export type Verify = { state: VerifyState; start: () => void; stop: () => void }
+
+/** Has the daemon check the whole ledger and follows how far it is. */
+export function useVerify(): Verify {
+  const [state, setState] = useState<VerifyState>({ status: 'idle' })
+  const running = useRef<AbortController>(undefined)
+  const stop = useCallback(() => {
+    running.current?.abort()
+    running.current = undefined
+    setState({ status: 'idle' })
+  }, [])
+  const start = useCallback(() => {
+    if (running.current) return
+    const mine = new AbortController()
+    running.current = mine
+    setState({ status: 'running', entries: 0, total: 0 })
+    check(mine.signal, setState)
+      .catch((error: unknown) => {
+        if (!mine.signal.aborted) setState({ status: 'failed', error })
+      })
+      .finally(() => {
+        if (running.current === mine) running.current = undefined
+      })
+  }, [])
+  useEffect(
+    () => () => {
+      running.current?.abort()
+      running.current = undefined
+    },
+    [],
+  )
+  return { state, start, stop }
+}
+
+async function check(signal: AbortSignal, tell: (state: VerifyState) => void) {
+  const response = await request('/api/ledger/verify', { body: {}, signal })
+  if (!response.body) throw new Error('The check gave no answer. Try again.')
+  for await (const line of readLines<Line>(response.body)) {
+    if ('error' in line) throw new ApiError(line.error)
+    if ('result' in line) return tell({ status: 'done', result: line.result })
+    tell({ status: 'running', ...line })
+  }
+  throw new Error('The check broke off. Try again.')
+}

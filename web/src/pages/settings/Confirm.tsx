@@ -1,0 +1,40 @@
+import { useMutation } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Button } from '../../parts/Button.tsx'
+import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
+import { ErrorNote } from '../../parts/ErrorNote.tsx'
+import { toast } from '../../toasts.ts'
+
+type Props = {
+  title: string
+  /** What happens next, before it happens. */
+  children: ReactNode
+  action: string
+  act: () => Promise<unknown>
+  done: string
+  onClose: () => void
+}
+
+export function Confirm({ title, children, action, act, done, onClose }: Props) {
+  const doIt = useMutation({
+    mutationFn: act,
+    onSuccess: () => {
+      toast(done)
+      onClose()
+    },
+  })
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div className="text-soft">{children}</div>
+      <ErrorNote error={doIt.error} />
+      <DialogActions>
+        <Button onClick={onClose} data-autofocus>
+          Cancel
+        </Button>
+        <Button tone="danger" disabled={doIt.isPending} onClick={() => doIt.mutate()}>
+          {action}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  )
+}

@@ -1,0 +1,12 @@
+import { Link } from '@tanstack/react-router'
+import { buttonClass } from './Button.tsx'
+import { Empty } from './States.tsx'
+
+export const Lost = () => (
+  <Empty icon="search" title="There is no such page">
+    <p>The link may be from another version, or has a typing error.</p>
+    <Link to="/audit" className={buttonClass()}>
+      Go to Audit
+    </Link>
+  </Empty>
+)

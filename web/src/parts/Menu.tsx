@@ -1,0 +1,37 @@
+import { DropdownMenu } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { Icon } from './Icon.tsx'
+import type { IconName } from './Icon.tsx'
+
+export type MenuItem = {
+  readonly label: string
+  readonly icon?: IconName
+  readonly danger?: boolean
+  readonly act: () => void
+}
+
+/** Not modal: a modal one locks scrolling by a style element, which our CSP forbids. */
+export const Menu = ({ trigger, items }: { trigger: ReactNode; items: readonly MenuItem[] }) => (
+  <DropdownMenu.Root modal={false}>
+    <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
+    <DropdownMenu.Portal container={document.getElementById('main')}>
+      <DropdownMenu.Content
+        align="end"
+        sideOffset={4}
+        collisionPadding={8}
+        className="settle z-20 min-w-44 rounded-lg border border-line bg-panel p-1 shadow-raised"
+      >
+        {items.map(({ label, icon, danger = false, act }) => (
+          <DropdownMenu.Item
+            key={label}
+            onSelect={act}
+            className={`flex h-8 cursor-pointer items-center gap-2 rounded px-2 outline-none select-none data-highlighted:bg-raised max-md:h-11 ${danger ? 'text-escalate' : ''}`}
+          >
+            {icon && <Icon name={icon} />}
+            {label}
+          </DropdownMenu.Item>
+        ))}
+      </DropdownMenu.Content>
+    </DropdownMenu.Portal>
+  </DropdownMenu.Root>
+)

@@ -1,0 +1,39 @@
+import { Link } from '@tanstack/react-router'
+import { openDialog } from '../dialogs.ts'
+import { screens } from '../screens.ts'
+import { Mark } from './Gate.tsx'
+import { Icon } from './Icon.tsx'
+
+/** Left on a wide window, at the bottom on a phone. */
+export const Rail = ({ mayHalt }: { mayHalt: boolean }) => (
+  <nav
+    aria-label="Main"
+    className="row-span-3 row-start-1 flex flex-col gap-0.5 border-r border-line px-2 py-3 max-md:row-span-1 max-md:row-start-4 max-md:flex-row max-md:border-t max-md:border-r-0 max-md:p-1 max-md:pb-[max(4px,env(safe-area-inset-bottom))]"
+  >
+    <p className="flex items-center gap-2 px-2.5 pt-0.5 pb-3.5 font-[650] tracking-[-.01em] max-md:hidden">
+      <Mark />
+      cowork
+    </p>
+    {screens.map(({ to, title, icon }) => (
+      <Link
+        key={to}
+        to={to}
+        className="flex h-8 items-center gap-2.5 rounded px-2.5 text-soft transition-colors hover:text-text aria-[current=page]:bg-raised aria-[current=page]:font-[550] aria-[current=page]:text-text max-md:h-12 max-md:flex-1 max-md:flex-col max-md:justify-center max-md:gap-0.5 max-md:text-xs"
+      >
+        <Icon name={icon} />
+        {title}
+      </Link>
+    ))}
+    <span className="flex-1 max-md:hidden" />
+    {mayHalt && (
+      <button
+        type="button"
+        onClick={() => openDialog('halt')}
+        className="flex h-8 items-center justify-center gap-2 rounded border border-line text-escalate transition-colors hover:bg-escalate-bg max-md:hidden"
+      >
+        <Icon name="halt" />
+        Halt all agents
+      </button>
+    )}
+  </nav>
+)

@@ -1,0 +1,36 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { plainRuns } from './plain.ts'
+
+const shown = (text: string, options = {}) =>
+  plainRuns(text, options)
+    .map(({ text: run, hidden }) => (hidden ? `[${run}]` : run))
+    .join('')
+
+test.each([
+  ['invoice\u202egnp.exe', 'invoice[U+202E]gnp.exe'],
+  ['zero\u200bwidth', 'zero[U+200B]width'],
+  ['bell\u0007', 'bell[U+0007]'],
+  ['two\nlines\there', 'two[↵]lines[⇥]here'],
+  ['\ufeffmark', '[U+FEFF]mark'],
+  ['tag\u{e0041}', 'tag[U+E0041]'],
+  ['hard\u00a0space', 'hard[U+00A0]space'],
+  ['filler\u3164', 'filler[U+3164]'],
+  ['half \ud83d', 'half [U+D83D]'],
+  ['👩‍💻 ❤️ 日本語 שלום', '👩‍💻 ❤️ 日本語 שלום'],
+  ['not an emoji a\u200db', 'not an emoji a[U+200D]b'],
+  ['', ''],
+])('A13 %j is shown as %s', (text, expected) => {
+  expect(shown(text)).toBe(expected)
+})
+
+test('A13 in a block, line breaks and tabs are what they are', () => {
+  expect(shown('a\n\tb\r', { lines: true })).toBe('a\n\tb[U+000D]')
+})
+
+test('A13 nothing unseen or bidirectional is left in what is shown as it is', () => {
+  const unseen = /[\p{Cc}\p{Bidi_Control}\u200b\u2028\u2029]/u
+  const keeps = (text: string) =>
+    plainRuns(text).every(({ text: run, hidden }) => hidden !== undefined || !unseen.test(run))
+  expect(fc.check(fc.property(fc.string({ unit: 'binary' }), keeps)).failed).toBe(false)
+})

@@ -1,0 +1,15 @@
+import type { IconName } from './parts/Icon.tsx'
+
+export type Screen = {
+  readonly to: '/audit' | '/settings'
+  readonly title: string
+  readonly icon: IconName
+  /** Second letter of the chord that goes there: `g a`. */
+  readonly key: string
+}
+
+/** What the rail, the palette and the keys know. A new screen is one more line, in the order of C1. */
+export const screens: readonly Screen[] = [
+  { to: '/audit', title: 'Audit', icon: 'audit', key: 'a' },
+  { to: '/settings', title: 'Settings', icon: 'settings', key: 's' },
+]

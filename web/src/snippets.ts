@@ -1,0 +1,89 @@
+export const clients = [
+  { id: 'claude-code', name: 'Claude Code' },
+  { id: 'codex', name: 'Codex' },
+  { id: 'gemini', name: 'Gemini CLI' },
+  { id: 'cursor', name: 'Cursor' },
+  { id: 'vscode', name: 'VS Code' },
+  { id: 'claude-desktop', name: 'Claude Desktop' },
+] as const
+export type ClientId = (typeof clients)[number]['id']
+
+export type Snippet = { readonly lead: string; readonly text: string }
+type Given = { readonly url: string; readonly token: string }
+
+const json = (value: unknown) => JSON.stringify(value, null, 2)
+
+/** The token is named by reference wherever the client can read one (K4). */
+const inShell = ({ token }: Given): Snippet => ({
+  lead: 'In the shell that starts it, or in its profile:',
+  text: `export COWORK_TOKEN=${token}`,
+})
+
+const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
+
+/** Each client in its own format; Claude Desktop speaks stdio only, so it goes through `cowork mcp`. */
+export function snippetsFor(client: ClientId, given: Given): Snippet[] {
+  const { url, token } = given
+  switch (client) {
+    case 'claude-code':
+      return [
+        inShell(given),
+        {
+          lead: 'Then, once:',
+          text: `claude mcp add --transport http --scope user cowork ${url} --header 'Authorization: Bearer \${COWORK_TOKEN}'`,
+        },
+      ]
+    case 'codex':
+      return [
+        inShell(given),
+        {
+          lead: 'Then, once:',
+          text: `codex mcp add cowork --url ${url} --bearer-token-env-var COWORK_TOKEN`,
+        },
+      ]
+    case 'gemini':
+      return [
+        inShell(given),
+        {
+          lead: 'Then, once:',
+          text: `gemini mcp add --scope user --transport http --header 'Authorization: Bearer $COWORK_TOKEN' cowork ${url}`,
+        },
+      ]
+    case 'cursor':
+      return [
+        inShell(given),
+        {
+          lead: 'In `~/.cursor/mcp.json`:',
+          text: json({ mcpServers: { cowork: { url, headers: bearer('${env:COWORK_TOKEN}') } } }),
+        },
+      ]
+    case 'vscode':
+      return [
+        {
+          lead: 'In `.vscode/mcp.json` or the `mcp.json` of your profile; it asks for the token once:',
+          text: json({
+            inputs: [
+              {
+                type: 'promptString',
+                id: 'cowork-token',
+                description: 'cowork token',
+                password: true,
+              },
+            ],
+            servers: { cowork: { type: 'http', url, headers: bearer('${input:cowork-token}') } },
+          }),
+        },
+      ]
+    case 'claude-desktop':
+      return [
+        {
+          lead: 'In `claude_desktop_config.json`; it holds the token, so keep that file to yourself:',
+          text: json({
+            mcpServers: {
+              cowork: { command: 'cowork', args: ['mcp'], env: { COWORK_TOKEN: token } },
+            },
+          }),
+        },
+      ]
+  }
+}

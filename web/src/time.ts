@@ -1,0 +1,60 @@
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
+const shortClock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle: 'h23' })
+const full = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'full',
+  timeStyle: 'medium',
+  hourCycle: 'h23',
+})
+const date = new Intl.DateTimeFormat(undefined, {
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+})
+const brief = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+})
+
+export const clockTime = (at: number): string => clock.format(at)
+export const shortTime = (at: number): string => shortClock.format(at)
+export const fullTime = (at: number): string => full.format(at)
+
+/** The local day as a key that sorts: 2026-11-15. */
+export function dayOf(at: number): string {
+  const local = new Date(at)
+  const two = (n: number) => String(n).padStart(2, '0')
+  return `${local.getFullYear()}-${two(local.getMonth() + 1)}-${two(local.getDate())}`
+}
+
+export function dayName(at: number, now: number): string {
+  if (dayOf(at) === dayOf(now)) return 'Today'
+  return dayOf(at) === dayOf(now - day) ? 'Yesterday' : date.format(at)
+}
+
+/** How long ago, as short as it can be said. */
+export function ago(at: number, now: number): string {
+  const passed = now - at
+  if (passed < minute) return 'just now'
+  if (passed < hour) return `${Math.floor(passed / minute)} min ago`
+  if (passed < day) return `${Math.floor(passed / hour)} h ago`
+  return passed < 7 * day ? `${Math.floor(passed / day)} d ago` : brief.format(at)
+}
+
+/** How long until, for things that end. */
+export function left(at: number, now: number): string {
+  const rest = at - now
+  if (rest <= 0) return 'ended'
+  if (rest < hour) return `${Math.max(1, Math.round(rest / minute))} min`
+  return rest < 2 * day ? `${Math.round(rest / hour)} h` : `${Math.round(rest / day)} days`
+}
+
+export function took(ms: number): string {
+  if (ms < 1000) return `${ms} ms`
+  return ms < minute ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / minute)} min`
+}

@@ -1,0 +1,26 @@
+import tailwindcss from '@tailwindcss/vite'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+import type { Plugin } from 'vite'
+
+/** The theme is chosen by script, and CSP allows none in the page: painting waits for it, so nothing flashes. */
+const paintAfterScript: Plugin = {
+  name: 'paint-after-script',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (html) =>
+      html.replace('<script type="module"', '<script type="module" blocking="render"'),
+  },
+}
+
+export default defineConfig({
+  plugins: [react(), tailwindcss(), paintAfterScript],
+  build: {
+    // The browsers that know light-dark(), Web Locks and <dialog>.
+    target: ['chrome125', 'firefox128', 'safari18'],
+    // data: addresses would need a wider CSP.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+})
