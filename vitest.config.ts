@@ -7,8 +7,13 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
-          exclude: ['**/*.int.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'test/**/*.test.ts',
+            'scripts/**/*.test.ts',
+            'web/src/**/*.test.ts',
+          ],
+          exclude: ['**/*.int.test.ts', 'test/browser/**'],
           isolate: false,
         },
       },
@@ -21,6 +26,20 @@ export default defineConfig({
           globalSetup: ['test/postgres.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        // One Chromium at a time: a second one would only take the cores of the first.
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          pool: 'forks',
+          maxWorkers: 1,
+          isolate: false,
+          globalSetup: ['test/browser/setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          expect: { poll: { timeout: 10_000, interval: 20 } },
         },
       },
     ],

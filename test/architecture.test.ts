@@ -54,7 +54,7 @@ test.each([
   ['src/jobs/run.ts', "export { read } from '#files'", 'jobs may not import files'],
   ['src/files/run.ts', "await import('#work')", 'files may not import work'],
   ['src/files/run.ts', "let x: import('#work').Story", 'files may not import work'],
-  ['src/cli/up.ts', "import { identify } from '#identity'", 'cli may not import identity'],
+  ['src/cli/up.ts', "import { createDispatch } from '#dispatch'", 'cli may not import dispatch'],
   ['src/identity/service.ts', "import { hash } from '../ledger/hash.ts'", 'enter by #ledger'],
   ['src/identity/service.ts', "import { hash } from '#ledger/store'", 'enter by #ledger'],
   [

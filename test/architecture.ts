@@ -22,7 +22,7 @@ export const mayImport: Record<string, string[]> = {
   dispatch: [...records, 'governance'],
   server: domains,
   // The rest of what the command line needs it asks the daemon for.
-  cli: ['base', 'ledger', 'app'],
+  cli: ['base', 'ledger', 'identity', 'app'],
   app: [...domains, 'server'],
 }
 

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestApp } from './app.ts'
@@ -180,4 +182,17 @@ test('I3 the first agent closes the door: from then on a token is needed', async
     /401|token/i,
   )
   await client.close().catch(() => undefined)
+})
+
+test('L7 a daemon does not start on a store from which signed entries are gone', async () => {
+  const first = await startTestApp()
+  await first.call('cowork_status')
+  await first.close()
+  const store = new DatabaseSync(join(first.state, 'cowork.db'))
+  store.exec('DROP TRIGGER ledger_entry_no_delete; DELETE FROM ledger_entry WHERE seq > 1')
+  store.exec('UPDATE ledger_head SET size = 1')
+  store.close()
+  await expect(startTestApp({}, { state: first.state })).rejects.toMatchObject({
+    code: 'ledger_cut',
+  })
 })

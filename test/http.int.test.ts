@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
@@ -54,9 +55,50 @@ describe('guards', () => {
     '/mcp',
     '/mcp/cowork',
     '/api/ledger',
+    '/api/ledger/1',
+    '/api/ledger/1/proof',
+    '/api/ledger/checkpoints',
+    '/api/ledger/export',
+    '/api/ledger/verify',
+    '/api/events',
+    '/api/tools',
     '/api/tools/x/call',
+    '/api/openapi.json',
+    '/api/sessions',
+    '/api/session',
+    '/api/passkeys',
+    '/api/passkeys/challenge',
+    '/api/passkeys/assert',
+    '/api/nothing',
+    '/metrics',
+    '/',
+    '/inbox',
+    '/assets/index.js',
     '/nothing',
   ]
+  /** What browsers say of a request that a page makes, without its Origin where they leave it out. */
+  const foreign = {
+    'an image on another site': {
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'no-cors',
+      'sec-fetch-dest': 'image',
+    },
+    'a script on another local port': {
+      'sec-fetch-site': 'same-site',
+      'sec-fetch-mode': 'no-cors',
+      'sec-fetch-dest': 'script',
+    },
+    'a fetch on another local port': {
+      'sec-fetch-site': 'same-site',
+      'sec-fetch-mode': 'no-cors',
+      'sec-fetch-dest': 'empty',
+    },
+    'a frame on another site': {
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'navigate',
+      'sec-fetch-dest': 'iframe',
+    },
+  }
 
   test.each(doors)('SV21 a forged Host is refused at %s', async (path) => {
     for (const host of [
@@ -83,6 +125,115 @@ describe('guards', () => {
       expect(status, origin).toBe(403)
       expect(text).toContain('origin_refused')
     }
+  })
+
+  test.each(doors)(
+    'SV21 what a foreign page loads without an Origin is refused at %s',
+    async (path) => {
+      for (const [what, headers] of Object.entries(foreign)) {
+        const { status, text } = await send(path, {
+          headers: { host: `localhost:${app.port}`, ...headers },
+        })
+        expect(status, what).toBe(403)
+        expect(text).toContain('origin_refused')
+      }
+    },
+  )
+
+  test.each(doors)('SV21 a page on another local port gets no leave to ask %s', async (path) => {
+    const { status, headers } = await send(path, {
+      method: 'OPTIONS',
+      headers: {
+        host: `localhost:${app.port}`,
+        origin: 'http://localhost:3000',
+        'sec-fetch-site': 'same-site',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    })
+    expect(status).toBe(403)
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+
+  test('SV21 a form of a foreign page changes nothing, whatever it calls its content', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json'])
+      for (const origin of ['http://localhost:3000', 'null', undefined]) {
+        const { status } = await send('/api/tools/cowork_halt/call', {
+          method: 'POST',
+          headers: {
+            host: `localhost:${app.port}`,
+            'content-type': type,
+            authorization: `Bearer ${app.owner}`,
+            'sec-fetch-site': 'same-site',
+            ...(origin !== undefined && { origin }),
+          },
+          body: '{"arguments":{"scope":"all"}}',
+        })
+        expect(status, `${type} ${origin}`).toBe(403)
+      }
+    const status = await (await app.call('cowork_status')).json()
+    expect(status).toMatchObject({ output: { halts: [] } })
+  })
+
+  test('SV21 a link on a foreign page leads to the console and nowhere else', async () => {
+    const followed = {
+      host: `localhost:${app.port}`,
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'navigate',
+      'sec-fetch-dest': 'document',
+    }
+    for (const path of ['/', '/inbox/1'])
+      expect((await send(path, { headers: followed })).status).not.toBe(403)
+    for (const path of ['/api/ledger', '/api/events', '/mcp', '/mcp/cowork', '/metrics'])
+      expect((await send(path, { headers: followed })).status, path).toBe(403)
+    expect((await send('/', { method: 'POST', headers: followed })).status).toBe(403)
+  })
+
+  test('SV21 the console itself and a typed address come in', async () => {
+    for (const headers of [
+      { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' },
+      { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' },
+      { origin: app.url, 'sec-fetch-site': 'same-origin' },
+    ]) {
+      const { status } = await send('/api/ledger', {
+        headers: {
+          host: `localhost:${app.port}`,
+          authorization: `Bearer ${app.owner}`,
+          ...headers,
+        },
+      })
+      expect(status).toBe(200)
+    }
+  })
+
+  test('SV21 a method that an address does not take is refused, and it says which it takes', async () => {
+    const at = (path: string, method: string) =>
+      send(path, {
+        method,
+        headers: {
+          host: `localhost:${app.port}`,
+          authorization: `Bearer ${app.owner}`,
+          'content-type': 'application/json',
+        },
+      })
+    for (const [path, method, allow] of [
+      ['/api/ledger', 'POST', 'GET, HEAD'],
+      ['/api/ledger', 'OPTIONS', 'GET, HEAD'],
+      ['/api/ledger/verify', 'GET', 'POST'],
+      ['/api/session', 'PUT', 'GET, HEAD, DELETE'],
+      ['/api/events', 'DELETE', 'GET, HEAD'],
+      ['/metrics', 'POST', 'GET, HEAD'],
+    ] as const) {
+      const { status, headers } = await at(path, method)
+      expect(status, `${method} ${path}`).toBe(405)
+      expect(headers['allow']).toBe(allow)
+    }
+    for (const path of ['/api/ledger', '/api/events', '/api/ledger/export', '/metrics']) {
+      const { status, text } = await at(path, 'HEAD')
+      expect(status, path).toBe(200)
+      expect(text).toBe('')
+    }
+    expect((await at('/api/nothing', 'GET')).status).toBe(404)
   })
 
   test('SV20 both loopbacks answer under each of their names', async () => {
@@ -168,11 +319,57 @@ describe('limits', () => {
     expect(chunked.status).toBe(413)
   })
 
+  test.each(['/api/tools/cowork_status/call', '/api/sessions', '/api/ledger/verify'])(
+    'SV25 a body over the limit is refused at %s too',
+    async (path) => {
+      const body = JSON.stringify({ arguments: { x: 'x'.repeat(5 * 1024 * 1024) } })
+      for (const framing of [{}, { 'transfer-encoding': 'chunked' }]) {
+        const { status, text } = await send(path, {
+          method: 'POST',
+          headers: {
+            host: `localhost:${app.port}`,
+            authorization: `Bearer ${app.owner}`,
+            'content-type': 'application/json',
+            ...framing,
+          },
+          body,
+        })
+        expect(status).toBe(413)
+        expect(text).toContain('too_large')
+      }
+    },
+  )
+
   test('SV25 headers over 16 KiB are refused', async () => {
     const { status } = await send('/healthz', {
       headers: { host: `localhost:${app.port}`, 'x-long': 'x'.repeat(20_000) },
     })
     expect(status).toBe(431)
+  })
+
+  test('SV25 an address over 16 KiB is refused', async () => {
+    const { status } = await send(`/inbox?q=${'x'.repeat(20_000)}`, {
+      headers: { host: `localhost:${app.port}` },
+    })
+    expect(status).toBe(431)
+  })
+
+  test('SV25 headers that never end, and a body that never ends at the API, are cut off', async () => {
+    const slow = await startTestApp({ 'server.limits.body_seconds': 1 })
+    const begun = [
+      `GET /api/ledger HTTP/1.1\r\nHost: localhost:${slow.port}\r\n`,
+      `POST /api/sessions HTTP/1.1\r\nHost: localhost:${slow.port}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{`,
+    ]
+    await Promise.all(
+      begun.map(async (text) => {
+        const socket = connect(slow.port, '127.0.0.1')
+        socket.write(text)
+        socket.resume()
+        await once(socket, 'close')
+      }),
+    )
+    expect((await slow.call('cowork_status')).status).toBe(200)
+    await slow.close()
   })
 
   test('SV25 a body that never ends is cut off', async () => {
@@ -228,4 +425,21 @@ describe('start', () => {
     })
     expect((await fetch(`${app.url}/readyz`)).status).toBe(200)
   })
+})
+
+test('SV21 the address people are sent to is one the server answers to', async () => {
+  const behind = await startTestApp({ 'server.public_url': 'https://desk.example' })
+  const { port } = behind
+  const ask = (headers: OutgoingHttpHeaders) =>
+    new Promise<number>((resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port, path: '/healthz', headers }, (response) => {
+        response.resume()
+        resolve(response.statusCode ?? 0)
+      })
+      sent.on('error', reject).end()
+    })
+  expect(await ask({ host: 'desk.example', origin: 'https://desk.example' })).toBe(200)
+  expect(await ask({ host: 'other.example' })).toBe(403)
+  expect(await ask({ host: 'desk.example', origin: 'https://other.example' })).toBe(403)
+  await behind.close()
 })

@@ -24,7 +24,14 @@ type Result = { code: number; stdout: string; stderr: string }
 async function freshClone() {
   const root = await mkdtemp(join(tmpdir(), 'cowork-clone-'))
   onTestFinished(() => rm(root, { recursive: true }))
-  for (const path of ['bin', 'scripts/run.mjs', 'package.json', 'package-lock.json']) {
+  const needed = [
+    'bin',
+    'scripts/run.mjs',
+    'scripts/console.mjs',
+    'package.json',
+    'package-lock.json',
+  ]
+  for (const path of needed) {
     await cp(path, join(root, path), { recursive: true })
   }
   await mkdir(join(root, 'src', 'cli'), { recursive: true })
@@ -113,4 +120,30 @@ test('SV1 without a pinned Node an older one is refused in one line', async () =
     expect(result).toMatchObject({ code: 1, stdout: '' })
     expect(result.stderr).toMatch(/^cowork needs Node 24 or newer .*\n$/)
   }
+})
+
+test('SV1 the console is built by the first run that asks for it, and again when a source changed', async () => {
+  const { root, node, locks } = await freshClone()
+  await mkdir(join(root, 'web'))
+  const source = (text: string) => writeFile(join(root, 'web', 'index.html'), `<p>${text}</p>`)
+  const built = () => readFile(join(root, 'web', 'dist', 'index.html'), 'utf8')
+  const start = () => node(run('--console', 'node', '-p', '1'))
+
+  await source('first')
+  const both = await Promise.all([start(), start()])
+  expect(both.map(({ code, stdout }) => [code, stdout])).toEqual([
+    [0, '1\n'],
+    [0, '1\n'],
+  ])
+  expect(both.filter(({ stderr }) => stderr.includes('Building the console'))).toHaveLength(1)
+  expect(await built()).toContain('first')
+  expect((await start()).stderr).toBe('')
+
+  await source('second')
+  expect((await start()).stderr).toContain('Building the console')
+  expect(await built()).toContain('second')
+
+  await source('<script type="module" src="./missing.ts"></script>')
+  expect(await start()).toMatchObject({ code: 1, stdout: '' })
+  expect(await locks()).toEqual([])
 })

@@ -49,6 +49,7 @@ export async function createRig(options: RigOptions = {}) {
     db,
     config: { agents, trust: { default_level: 0.3 }, authority: { default_mode: 'suggest' } },
     ownerToken,
+    consoleUrl: () => 'http://localhost:8765',
     now,
     note: ledger.note,
     log,

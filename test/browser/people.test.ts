@@ -1,0 +1,171 @@
+import { expect, test } from 'vitest'
+import { addAuthenticator, isLive, linkOf, linkTo, output, useBrowser } from './browser.ts'
+import type { Link } from './browser.ts'
+
+const { start, newContext, visit, allowFault } = useBrowser()
+
+type Listed<T> = { readonly sessions: readonly T[] }
+type ListedSession = { readonly id: string; readonly person: string }
+
+test('I6 a link opens the console once; a second browser is told so and let in nowhere', async () => {
+  allowFault(/status of 410 .*\/api\/sessions/)
+  const app = await start()
+  const link = await linkOf(app)
+  await visit(app, link)
+  const second = await (await newContext()).newPage()
+  await second.goto(link)
+  await second.getByRole('heading', { name: 'This link does not open the console' }).waitFor()
+  await second.getByRole('alert').getByText('used').waitFor()
+  await second.getByText('cowork open', { exact: true }).waitFor()
+  expect(second.url()).not.toContain('#')
+  expect(await second.evaluate('localStorage.length')).toBe(0)
+})
+
+test('I6 a link that is five minutes old opens nothing', async () => {
+  allowFault(/status of 410 .*\/api\/sessions/)
+  let at = Date.now()
+  const app = await start({}, { now: () => at })
+  const link = await linkOf(app)
+  at += 5 * 60_000
+  const page = await (await newContext()).newPage()
+  await page.goto(link)
+  await page.getByRole('heading', { name: 'This link does not open the console' }).waitFor()
+  await page.getByText('cowork open', { exact: true }).waitFor()
+})
+
+test('I6 a page opened without a session keeps its target, says how to sign in, and follows when it is done elsewhere', async () => {
+  const app = await start()
+  const context = await newContext()
+  const page = await context.newPage()
+  const target = '/audit/1?kind=system'
+  await page.goto(app.url + target)
+  await page.getByRole('heading', { name: 'Open the console from your terminal' }).waitFor()
+  await page.getByText('cowork open', { exact: true }).waitFor()
+  await page.getByText(target).waitFor()
+  await visit(app, '/settings', { context })
+  await page.getByRole('region', { name: 'Entry 1' }).waitFor()
+  expect(page.url()).toBe(app.url + target)
+})
+
+test('I6 a revoked session is thrown out while its page is open', async () => {
+  allowFault(/status of 401/)
+  const app = await start()
+  const page = await visit(app, '/settings/people')
+  const { sessions } = await output<Listed<ListedSession>>(app, 'cowork_list_sessions')
+  await output(app, 'cowork_revoke_session', { session: sessions[0]?.id })
+  await page.getByRole('heading', { name: 'Your session has ended' }).waitFor()
+  await page.getByText('/settings/people').waitFor()
+  expect(await page.evaluate('localStorage.getItem("cowork.session")')).toBe(null)
+})
+
+test('I6 the page that asks for a link takes one that is pasted into its address', async () => {
+  const app = await start()
+  const page = await (await newContext()).newPage()
+  await page.goto(`${app.url}/audit`)
+  await page.getByRole('heading', { name: 'Open the console from your terminal' }).waitFor()
+  await page.goto(linkTo(await linkOf(app), '/audit'))
+  await isLive(page)
+  expect(page.url()).toBe(`${app.url}/audit`)
+})
+
+test('I6 signing out in one tab signs out the other', async () => {
+  const app = await start()
+  const context = await newContext()
+  const first = await visit(app, '/audit', { context })
+  const second = await visit(app, '/settings/sessions', { context })
+  await second.getByRole('button', { name: 'Sign out' }).click()
+  for (const page of [first, second]) await page.getByText('cowork open', { exact: true }).waitFor()
+})
+
+test('I6 a second person is invited as a viewer and finds nothing that changes things', async () => {
+  const app = await start()
+  await output(app, 'cowork_add_agent', { id: 'sales' })
+  const owner = await visit(app, '/settings/people')
+  await owner.getByRole('button', { name: 'Invite a person' }).click()
+  await owner.getByLabel('Name').fill('Vera')
+  await owner.getByLabel('Role').selectOption('viewer')
+  await owner.getByRole('button', { name: 'Make the link' }).click()
+  const link = (await owner.getByLabel('link', { exact: true }).textContent()) ?? ''
+  expect(link).toContain('#invite=')
+  await owner.getByRole('button', { name: 'Done' }).click()
+  await owner.getByText('invited', { exact: true }).waitFor()
+
+  const vera = await (await newContext()).newPage()
+  await vera.goto(link)
+  await isLive(vera)
+  await owner.getByText('invited', { exact: true }).waitFor({ state: 'detached' })
+  const buttons = async (path: string, there: string) => {
+    await vera.goto(app.url + path)
+    await vera.getByRole('list').getByText(there, { exact: true }).waitFor()
+    const names = await vera.getByRole('main').getByRole('button').allTextContents()
+    return [...names, ...(await vera.getByRole('combobox').allTextContents())]
+  }
+  expect(await buttons('/settings/people', 'Vera')).toEqual([])
+  expect(await buttons('/settings/agents', 'sales')).toEqual([])
+  expect(await vera.getByRole('button', { name: /halt/i }).count()).toBe(0)
+  await vera.keyboard.press('Control+k')
+  await vera.getByRole('option', { name: 'Verify the ledger' }).waitFor()
+  expect(await vera.getByRole('option', { name: /halt|resume/i }).count()).toBe(0)
+  await vera.keyboard.press('Escape')
+
+  // The rights come and go with the role, without a reload.
+  await owner.getByLabel('Role of Vera').selectOption('reviewer')
+  await vera.getByRole('button', { name: 'Halt all agents' }).waitFor()
+  await owner.getByRole('button', { name: 'Remove Vera' }).click()
+  allowFault(/status of 401/)
+  await owner.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
+  await vera.getByRole('heading', { name: 'Your session has ended' }).waitFor()
+})
+
+test('I6 an act of high risk asks for the passkey, and goes on by itself once it is shown', async () => {
+  allowFault(/status of 403/)
+  const app = await start()
+  const page = await visit(app, '/settings/passkeys')
+  await addAuthenticator(page)
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('list', { name: 'Passkeys' }).getByText('not used yet').waitFor()
+
+  await page.goto(`${app.url}/settings/agents`)
+  await page.getByRole('button', { name: 'Add an agent' }).click()
+  await page.getByLabel('Id', { exact: true }).fill('sales')
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  const ask = page.getByRole('dialog', { name: 'Confirm with your passkey' })
+  await ask.getByRole('button', { name: 'Cancel' }).click()
+  await page
+    .getByRole('dialog', { name: 'Add an agent' })
+    .getByText(/passkey/)
+    .waitFor()
+  expect(await agents()).toEqual([])
+
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await ask.getByRole('button', { name: 'Use passkey' }).click()
+  const token = page.getByRole('dialog', { name: 'sales is added' })
+  await token.getByText(/^sk-cowork-[0-9a-f]{48}$/).waitFor()
+  expect(await agents()).toEqual(['sales'])
+  await token.getByRole('button', { name: 'I have kept it' }).click()
+
+  // Five minutes long nothing more is asked.
+  await page.getByRole('button', { name: 'Change sales' }).click()
+  await page.getByRole('menuitem', { name: 'Revoke' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
+  await page.getByText('revoked', { exact: true }).waitFor()
+
+  async function agents() {
+    type Found = { readonly agents: readonly { readonly id: string }[] }
+    return (await output<Found>(app, 'cowork_list_agents')).agents.map(({ id }) => id)
+  }
+})
+
+test('I6 the link of an invitation that was withdrawn lets nobody in', async () => {
+  allowFault(/status of 4\d\d .*\/api\/sessions/)
+  const app = await start()
+  const { link } = await output<Link>(app, 'cowork_invite_person', { name: 'Eve', role: 'owner' })
+  const owner = await visit(app, '/settings/people')
+  await owner.getByRole('button', { name: 'Invitation of Eve' }).click()
+  await owner.getByRole('menuitem', { name: 'Withdraw the invitation' }).click()
+  await owner.getByText('invited', { exact: true }).waitFor({ state: 'detached' })
+  const eve = await (await newContext()).newPage()
+  await eve.goto(link)
+  await eve.getByRole('heading', { name: 'This invitation does not work' }).waitFor()
+})

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { isLive, output, rowOf, useBrowser } from './browser.ts'
+
+const { start, restart, visit, allowFault } = useBrowser()
+
+const screens = [
+  { path: '/audit', api: '**/api/ledger?**', what: 'entries', there: 'The ledger begins here.' },
+  { path: '/audit/1', api: '**/api/ledger/1', what: 'the entry', there: 'Proven in this browser.' },
+  { path: '/settings/people', api: '**/cowork_list_people/**', what: 'people', there: 'you' },
+  {
+    path: '/settings/sessions',
+    api: '**/cowork_list_sessions/**',
+    what: 'sessions',
+    there: 'this device',
+  },
+  {
+    path: '/settings/passkeys',
+    api: '**/cowork_list_passkeys/**',
+    what: 'passkeys',
+    there: 'No passkey yet',
+  },
+  {
+    path: '/settings/agents',
+    api: '**/cowork_list_agents/**',
+    what: 'agents',
+    there: 'The door is open',
+  },
+]
+
+test('C13 every screen shows that it is loading, and then what there is', async () => {
+  const app = await start()
+  const page = await visit(app)
+  for (const { path, api, what, there } of screens) {
+    const released = Promise.withResolvers<void>()
+    await page.route(api, (route) => released.promise.then(() => route.continue()))
+    await page.goto(app.url + path)
+    await page
+      .getByRole('status')
+      .filter({ hasText: `Loading ${what}` })
+      .waitFor()
+    released.resolve()
+    await page.getByText(there, { exact: true }).waitFor()
+    await page.unroute(api)
+  }
+})
+
+test('C13 every screen that cannot load says why, what to do, and tries again', async () => {
+  allowFault(/status of 503/)
+  const app = await start()
+  const page = await visit(app)
+  const error = {
+    code: 'store_unavailable',
+    message: 'The store does not answer.',
+    hint: 'Look at `cowork doctor`.',
+  }
+  for (const { path, api, there } of screens) {
+    await page.route(api, (route) => route.fulfill({ status: 503, json: { error } }))
+    await page.goto(app.url + path)
+    const trouble = page.getByRole('alert')
+    await trouble.getByText('The store does not answer.').waitFor()
+    await trouble.getByText('cowork doctor', { exact: true }).waitFor()
+    await page.unroute(api)
+    await trouble.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText(there, { exact: true }).waitFor()
+  }
+})
+
+test('C13 what is empty says so and leads on', async () => {
+  allowFault(/status of 404/)
+  const app = await start()
+  const page = await visit(app, '/audit?actor=nobody')
+  await page.getByText('No entry matches').waitFor()
+  await page.getByRole('link', { name: 'Clear all filters' }).click()
+  await rowOf(page, 'Opened the console').waitFor()
+  await page.goto(`${app.url}/audit/999`)
+  await page.getByText('There is no entry 999 for you to see.').waitFor()
+  await page.goto(`${app.url}/inbox`)
+  await page.getByText('There is no such page').waitFor()
+  await page.getByRole('link', { name: 'Go to Audit' }).click()
+  await rowOf(page, 'Opened the console').waitFor()
+  await page.goto(`${app.url}/settings/nonsense`)
+  await page.waitForURL('**/settings/people')
+})
+
+test('C13 C10 a daemon that is gone is named, with the command that brings it back', async () => {
+  allowFault(/ERR_/)
+  const app = await start()
+  const page = await visit(app)
+  await rowOf(page, 'Opened the console').waitFor()
+  const again = await restart(app, async () => {
+    await page.getByText(/^(Reconnecting|Offline)$/).waitFor()
+    await page.getByRole('button', { name: 'Verify the ledger' }).click()
+    await page.getByText('The ledger was not checked.').waitFor()
+    expect(await page.getByText('cowork up -d').count()).toBeGreaterThan(0)
+  })
+  await isLive(page)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('all as written').waitFor()
+  await output(again, 'cowork_log', { domain: 'docs', action: 'go_on', target: 'README.md' })
+  await rowOf(page, 'Did go_on').waitFor()
+})

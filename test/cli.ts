@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { readDaemonInfo, statePaths } from '../src/base/state.ts'
+
+export type Result = { code: number | null; stdout: string; stderr: string }
+
+/** The launcher as people and clients start it. */
+export const launcher = join(process.cwd(), 'bin', 'cowork.mjs')
+
+/** A state folder of its own, and `cowork` as a process on it. What still runs is ended with the test. */
+export function newPlace(config = '') {
+  const state = mkdtempSync(join(tmpdir(), 'cowork-cli-'))
+  const paths = statePaths(state)
+  writeFileSync(paths.config, `server: { port: 0 }\n${config}`)
+  // Nothing of the machine that runs the tests.
+  const own = { PATH: process.env['PATH'], HOME: state, COWORK_STATE_DIR: state }
+
+  const start = (args: string[], env: Record<string, string> = {}) =>
+    spawn(process.execPath, [launcher, ...args], { cwd: state, env: { ...own, ...env } })
+
+  async function cowork(args: string[], env?: Record<string, string>, input = ''): Promise<Result> {
+    const child = start(args, env)
+    child.stdin.end(input)
+    return ended(child)
+  }
+
+  async function end() {
+    await cowork(['down', '--timeout', '20'])
+    rmSync(state, { recursive: true, force: true })
+  }
+  const daemon = () => {
+    const info = readDaemonInfo(paths)
+    if (!info) throw new Error(`no daemon speaks for ${state}`)
+    return info
+  }
+  return { state, paths, env: own, start, cowork, daemon, end }
+}
+
+/** The same for one test, cleaned up after it. */
+export function testPlace(config = '') {
+  const place = newPlace(config)
+  onTestFinished(place.end)
+  return place
+}
+
+export async function ended(child: ChildProcessWithoutNullStreams): Promise<Result> {
+  const closed = once(child, 'close') as Promise<[number | null]>
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    closed,
+  ])
+  return { code, stdout, stderr }
+}
+
+/** Reads lines of a process that goes on. */
+export function lineReader(child: ChildProcessWithoutNullStreams) {
+  const lines = child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })
+  let rest = ''
+  return async function nextLine(): Promise<string> {
+    while (!rest.includes('\n')) {
+      const { value, done } = (await lines.next()) as IteratorResult<string, undefined>
+      if (done) throw new Error(`the output ended with ${JSON.stringify(rest)}`)
+      rest += value
+    }
+    const [line = '', ...others] = rest.split('\n')
+    rest = others.join('\n')
+    return line
+  }
+}

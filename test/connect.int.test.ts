@@ -1,0 +1,219 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newPlace, testPlace } from './cli.ts'
+
+type Place = ReturnType<typeof testPlace>
+type Agents = { agents: { id: string; status: string }[] }
+
+const jsonOf = <T = Record<string, unknown>>(text: string) => JSON.parse(text) as T
+
+const files = {
+  'claude-code': '.claude.json',
+  codex: '.codex/config.toml',
+  gemini: '.gemini/settings.json',
+  cursor: '.cursor/mcp.json',
+  vscode: '.config/Code/User/mcp.json',
+  'claude-desktop': '.config/Claude/claude_desktop_config.json',
+}
+
+async function running(): Promise<Place> {
+  const place = testPlace()
+  await place.cowork(['start'])
+  return place
+}
+
+function write({ state }: Place, name: string, text: string): string {
+  const file = join(state, name)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+  return file
+}
+
+async function activeAgents({ cowork }: Place): Promise<string[]> {
+  const { stdout } = await cowork(['agents', 'ls', '--json'])
+  const { agents } = jsonOf<Agents>(stdout)
+  return agents.filter(({ status }) => status === 'active').map(({ id }) => id)
+}
+
+/** For those who mind neither an open door nor other agents. */
+const shared = newPlace()
+beforeAll(() => shared.cowork(['start']))
+afterAll(shared.end)
+
+test('K4, I13 every client comes in by its own file and agent, and goes without a trace', async () => {
+  const place = await running()
+  const { cowork, paths } = place
+  for (const [client, name] of Object.entries(files)) {
+    const before = name.endsWith('.toml')
+      ? 'model = "x" # mine'
+      : '{\r\n  // mine\r\n  "a": 1,\r\n}'
+    const file = write(place, name, before)
+    const connected = await cowork(['connect', client, '--yes', '--json'])
+    expect(connected, connected.stderr).toMatchObject({ code: 0 })
+    expect(jsonOf(connected.stdout)).toMatchObject({
+      schemaVersion: 1,
+      client,
+      agent: client,
+      via: 'stdio',
+      file,
+      check: { server: expect.stringMatching(/^cowork /), tools: expect.any(Number) },
+      undo: `cowork disconnect ${client}`,
+    })
+    const after = readFileSync(file, 'utf8')
+    const token = readFileSync(paths.agentToken(client), 'utf8').trim()
+    expect(after).toContain(before.slice(1, 8))
+    expect(after).not.toContain(token)
+    expect(statSync(paths.agentToken(client)).mode & 0o777).toBe(0o600)
+    const { backup } = jsonOf<{ backup: string }>(connected.stdout)
+    expect(readFileSync(backup, 'utf8')).toBe(before)
+  }
+  expect(await activeAgents(place)).toEqual(Object.keys(files).toSorted())
+
+  for (const [client, name] of Object.entries(files)) {
+    const { code } = await cowork(['disconnect', client, '--yes'])
+    expect(code).toBe(0)
+    const file = join(place.state, name)
+    expect(readFileSync(file, 'utf8')).toMatch(/mine/)
+    expect(readFileSync(file, 'utf8')).not.toContain('cowork')
+    expect(readdirSync(dirname(file)).filter((one) => one.endsWith('.bak'))).toEqual([])
+    expect(existsSync(paths.agentToken(client))).toBe(false)
+  }
+  expect(await activeAgents(place)).toEqual([])
+})
+
+test('K4 a file that was not there is made, and goes again', async () => {
+  const place = shared
+  const file = join(place.state, files.cursor)
+  expect(await place.cowork(['connect', 'cur', '--yes'])).toMatchObject({ code: 0 })
+  expect(jsonOf(readFileSync(file, 'utf8'))).toMatchObject({ mcpServers: { cowork: {} } })
+  const again = await place.cowork(['connect', 'cursor'])
+  expect(again, again.stderr).toMatchObject({ code: 0 })
+  await place.cowork(['disconnect', 'cursor', '--yes'])
+  expect(existsSync(file)).toBe(false)
+})
+
+test('I13, K2 the first client closes the door: it is said, and without a yes nothing happens', async () => {
+  const place = await running()
+  const asked = await place.cowork(['connect', 'codex'])
+  expect(asked).toMatchObject({ code: 2, stdout: '' })
+  expect(asked.stderr).toContain('codex is the first agent and closes the door')
+  expect(asked.stderr).toContain('+ [mcp_servers.cowork]')
+  expect(asked.stderr).toContain('--yes')
+  expect(await activeAgents(place)).toEqual([])
+  expect(existsSync(join(place.state, files.codex))).toBe(false)
+  const dry = await place.cowork(['connect', 'codex', '--dry-run', '--json'])
+  expect(jsonOf(dry.stdout)).toMatchObject({ changed: true })
+  expect(existsSync(join(place.state, files.codex))).toBe(false)
+})
+
+test('K4 a broken or read-only file is refused with the next step; no agent is made', async () => {
+  const place = await running()
+  const broken = write(place, files.gemini, '{"mcpServers": {"a": 1,,}}')
+  const refused = await place.cowork(['connect', 'gemini', '--yes'])
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toContain(`${broken}:1:24: `)
+  expect(refused.stderr).toContain('Correct it in an editor')
+  const locked = write(place, files.codex, 'a = 1\n')
+  chmodSync(locked, 0o444)
+  const readOnly = await place.cowork(['connect', 'codex', '--yes', '--json'])
+  expect(readOnly.code).toBe(1)
+  expect(jsonOf(readOnly.stderr)).toMatchObject({
+    error: { code: 'client_config_unusable', hint: expect.stringContaining('chmod u+w') },
+  })
+  expect(readFileSync(broken, 'utf8')).toBe('{"mcpServers": {"a": 1,,}}')
+  expect(readFileSync(locked, 'utf8')).toBe('a = 1\n')
+  expect(await activeAgents(place)).toEqual([])
+})
+
+test('K4, K11 over HTTP the token stays in its file, and `run` puts it into the variable', async () => {
+  const place = shared
+  const { cowork, paths, state } = place
+  const connected = await cowork(['connect', 'codex', '--http', '--yes'])
+  expect(connected, connected.stderr).toMatchObject({ code: 0 })
+  const text = readFileSync(join(state, files.codex), 'utf8')
+  expect(text).toMatch(/^url = "http:\/\/localhost:\d+\/mcp"$/m)
+  expect(text).toContain('bearer_token_env_var = "COWORK_TOKEN_CODEX"')
+  const reference = `COWORK_TOKEN_CODEX=file:${paths.agentToken('codex')}`
+  expect(connected.stderr).toContain(reference)
+  const envFile = write(place, 'codex.env', `${reference}\n`)
+  const told = await cowork([
+    'run',
+    '--env-file',
+    envFile,
+    '--',
+    'sh',
+    '-c',
+    'echo $COWORK_TOKEN_CODEX',
+  ])
+  expect(told.stdout).toBe(readFileSync(paths.agentToken('codex'), 'utf8'))
+})
+
+test('K4 the token is in the client’s file only with --inline, and never on the screen', async () => {
+  const place = shared
+  const { stdout, stderr } = await place.cowork(['connect', 'gemini', '--inline', '--yes'])
+  const [token = ''] =
+    /sk-cowork-[0-9a-f]{48}/.exec(readFileSync(join(place.state, files.gemini), 'utf8')) ?? []
+  expect(token).not.toBe('')
+  expect(stdout + stderr).not.toContain(token)
+  expect(readFileSync(join(place.state, 'connections.json'), 'utf8')).not.toContain(token)
+  expect(existsSync(place.paths.agentToken('gemini'))).toBe(false)
+})
+
+test('K4 connecting again keeps the token; one that is lost is replaced', async () => {
+  const { cowork, paths } = shared
+  await cowork(['connect', 'claude-code', '--yes'])
+  const first = readFileSync(paths.agentToken('claude-code'), 'utf8')
+  await cowork(['connect', 'claude-code', '--yes'])
+  expect(readFileSync(paths.agentToken('claude-code'), 'utf8')).toBe(first)
+  rmSync(paths.agentToken('claude-code'))
+  const again = await cowork(['connect', 'claude-code', '--yes'])
+  expect(again.stderr).toContain('it gets a new one')
+  expect(again.code).toBe(0)
+  expect(readFileSync(paths.agentToken('claude-code'), 'utf8')).not.toBe(first)
+})
+
+test('K4 changing the way of a connection leaves nothing of the old one', async () => {
+  const place = shared
+  const before = '{\n  "servers": {}\n}\n'
+  const file = write(place, files.vscode, before)
+  await place.cowork(['connect', 'vscode', '--http', '--yes'])
+  expect(readFileSync(file, 'utf8')).toContain('cowork-token')
+  await place.cowork(['connect', 'vscode', '--yes'])
+  expect(readFileSync(file, 'utf8')).not.toContain('cowork-token')
+  await place.cowork(['disconnect', 'vscode', '--yes'])
+  expect(readFileSync(file, 'utf8')).toBe(before)
+})
+
+test('K4 an entry is found and removed without our memory of it; its neighbours stay', async () => {
+  const place = shared
+  const before = '{"mcpServers": {"a": 1, "cowork": {"command": "node"}}}'
+  const file = write(place, 'elsewhere.json', before)
+  const args = ['disconnect', 'cursor', '--config-file', file, '--yes']
+  expect(await place.cowork(args)).toMatchObject({ code: 0 })
+  expect(readFileSync(file, 'utf8')).toBe('{"mcpServers": {"a": 1}}')
+  expect(await place.cowork(args)).toMatchObject({ code: 3 })
+})
+
+test('K4 --keep-agent leaves the agent and its token', async () => {
+  const place = shared
+  await place.cowork(['connect', 'claude-desktop', '--agent', 'desk', '--yes'])
+  await place.cowork(['disconnect', 'claude-desktop', '--keep-agent', '--yes'])
+  expect(await activeAgents(place)).toContain('desk')
+  expect(existsSync(place.paths.agentToken('desk'))).toBe(true)
+})
+
+test('K3 without a daemon the exit code is 8, and nothing is changed', async () => {
+  const place = testPlace()
+  expect(await place.cowork(['connect', 'codex', '--yes'])).toMatchObject({ code: 8 })
+  expect(existsSync(join(place.state, files.codex))).toBe(false)
+})

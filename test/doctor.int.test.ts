@@ -1,0 +1,142 @@
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { testPlace } from './cli.ts'
+
+type Finding = { check: string; state: string; message: string; remedy?: string }
+type Place = ReturnType<typeof testPlace>
+
+async function doctor({ cowork }: Place, ...args: string[]) {
+  const { code, stdout, stderr } = await cowork(['doctor', '--json', ...args])
+  const { findings } = JSON.parse(stdout || stderr) as { findings: Finding[] }
+  return { code, of: (check: string) => findings.filter((one) => one.check === check), findings }
+}
+
+test('K5 a healthy daemon has nothing that fails, and each line says what was looked at', async () => {
+  const place = testPlace()
+  await place.cowork(['start'])
+  await place.cowork(['connect', 'codex', '--yes'])
+  const { code, findings } = await doctor(place, '--deep')
+  expect(findings.filter(({ state, check }) => state !== 'ok' && check !== 'disk')).toEqual([])
+  expect(code).toBe(0)
+  expect(new Set(findings.map(({ check }) => check))).toEqual(
+    new Set([
+      'config',
+      'runtime',
+      'files',
+      'disk',
+      'daemon',
+      'port',
+      'bind',
+      'store',
+      'clock',
+      'ledger',
+      'clients',
+    ]),
+  )
+  const told = await place.cowork(['doctor'])
+  expect(told.stdout).toMatch(/^ok {4}ledger {5}the newest of \d+ entries are in order/m)
+})
+
+test('K5 where nothing is yet, that is said with the next step, and is no failure', async () => {
+  const place = testPlace()
+  rmSync(place.paths.config)
+  const { code, of } = await doctor({
+    ...place,
+    cowork: (args) => place.cowork(args, { COWORK_STATE_DIR: join(place.state, 'new') }),
+  })
+  expect(code).toBe(0)
+  for (const check of ['files', 'daemon', 'store'])
+    expect(of(check)).toMatchObject([{ state: 'warn', remedy: expect.stringContaining('cowork') }])
+})
+
+test('K5 a bad setting, a taken port, an open bind and open files each fail with the remedy', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void other.close())
+  await new Promise((listening) => other.on('listening', listening))
+  const { port } = other.address() as AddressInfo
+  const place = testPlace()
+  writeFileSync(place.paths.config, `server:\n  port: ${port}\n  host: 0.0.0.0\n`)
+  writeFileSync(place.paths.ownerToken, 'x', { mode: 0o644 })
+  chmodSync(place.state, 0o755)
+  const { code, of } = await doctor(place)
+  expect(code).toBe(1)
+  expect(of('port')).toMatchObject([
+    { state: 'fail', message: expect.stringContaining(String(port)) },
+  ])
+  expect(of('bind')).toMatchObject([
+    { state: 'fail', remedy: expect.stringContaining('server.tls') },
+  ])
+  expect(of('files').map(({ remedy }) => remedy)).toEqual([
+    `chmod 700 ${place.state}`,
+    `chmod 600 ${place.paths.ownerToken}`,
+  ])
+  writeFileSync(place.paths.config, 'server:\n  prot: 1\n')
+  const [config] = (await doctor(place)).of('config')
+  expect(config).toMatchObject({
+    state: 'fail',
+    message: expect.stringContaining('cowork.yaml:2:3'),
+  })
+})
+
+test('K5 a client’s entry that is gone, changed, without its token or revoked is told', async () => {
+  const place = testPlace()
+  await place.cowork(['start'])
+  await place.cowork(['connect', 'cursor', '--yes'])
+  const file = join(place.state, '.cursor', 'mcp.json')
+  const text = readFileSync(file, 'utf8')
+  const drift = async () => (await doctor(place)).of('clients')
+  writeFileSync(file, text.replace('"--agent"', '"--agent", "x"'))
+  expect(await drift()).toMatchObject([
+    { state: 'warn', message: expect.stringContaining('changed') },
+  ])
+  writeFileSync(file, text.replace('bin/cowork.mjs', 'bin/gone.mjs'))
+  expect(await drift()).toMatchObject([
+    { state: 'fail', message: expect.stringContaining('gone.mjs') },
+  ])
+  writeFileSync(file, '{}')
+  expect(await drift()).toMatchObject([
+    { state: 'warn', message: expect.stringContaining('is gone') },
+  ])
+  writeFileSync(file, '{')
+  expect(await drift()).toMatchObject([{ state: 'warn', message: expect.stringContaining(':1:2') }])
+  writeFileSync(file, text)
+  const token = readFileSync(place.paths.agentToken('cursor'), 'utf8')
+  rmSync(place.paths.agentToken('cursor'))
+  expect(await drift()).toMatchObject([
+    { state: 'fail', message: expect.stringContaining('token') },
+  ])
+  writeFileSync(place.paths.agentToken('cursor'), token, { mode: 0o600 })
+  await place.cowork(['agents', 'revoke', 'cursor'])
+  expect(await drift()).toMatchObject([
+    { state: 'fail', message: expect.stringContaining('revoked') },
+  ])
+})
+
+test('K5 a ledger that was changed fails: at its end at once, further back with --deep', async () => {
+  const place = testPlace()
+  await place.cowork(['start'])
+  for (let i = 0; i < 3; i++) await place.cowork(['agents', 'add', `a${i}`])
+  await place.cowork(['down'])
+  const change = (sql: string) => {
+    const store = new DatabaseSync(place.paths.store)
+    for (const { name } of store
+      .prepare("select name from sqlite_master where type = 'trigger'")
+      .all())
+      store.exec(`drop trigger "${String(name)}"`)
+    store.exec(sql)
+    store.close()
+  }
+  change("update ledger_entry set actor = 'somebody' where seq = 2")
+  expect((await doctor(place)).of('ledger')).toMatchObject([{ state: 'ok' }])
+  const deep = await doctor(place, '--deep')
+  expect(deep.code).toBe(1)
+  expect(deep.of('ledger')).toMatchObject([
+    { state: 'fail', message: expect.stringContaining('Entry 2') },
+  ])
+  change("update ledger_entry set body = replace(body, 'a2', 'b2')")
+  expect((await doctor(place)).of('ledger')).toMatchObject([{ state: 'fail' }])
+})
