@@ -1,8 +1,7 @@
 // N6 durable proposals a second on SQLite, 64 in flight, beside one fsync for each
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { statePaths } from '#base/state.ts'
 import { interleaved, perSecond, ratePerSecond, report, times } from './harness.ts'
+import { tempFolder } from './parts/folder.ts'
 import { createProposals, proposalMigrations } from './parts/proposal.ts'
 import { openRecorded } from './parts/store.ts'
 import { openLoneSqlite } from './peers/lone-sqlite.ts'
@@ -11,20 +10,20 @@ const inFlight = 64
 const roundMs = 1500
 const rounds = 5
 
-const ours = mkdtempSync(join(tmpdir(), 'cowork-bench-'))
-const theirs = mkdtempSync(join(tmpdir(), 'cowork-bench-'))
+using ours = tempFolder()
+using theirs = tempFolder()
 const { propose, begin } = createProposals('sqlite')
 const agents = ['ada', 'ben', 'cleo', 'dan', 'eva', 'finn', 'gus', 'hana']
 const agentOf = (caller: number) => agents[caller % agents.length] ?? ''
 
-const store = await openRecorded({ state: ours }, proposalMigrations)
-const twin = await openRecorded({ state: theirs }, proposalMigrations)
+const store = await openRecorded({ state: ours.path }, proposalMigrations)
+const twin = await openRecorded({ state: theirs.path }, proposalMigrations)
 for (const { db } of [store, twin])
   await db.transact(async (tx) => {
     for (const agent of agents) await begin(tx, agent)
   })
 await twin.close()
-const lone = openLoneSqlite(join(theirs, 'cowork.db'), twin.sealer)
+const lone = openLoneSqlite(statePaths(theirs.path).store, twin.sealer)
 
 let turn = 0
 const rate = await interleaved(rounds, {
@@ -35,7 +34,6 @@ const rate = await interleaved(rounds, {
 })
 await store.close()
 lone.close()
-for (const folder of [ours, theirs]) rmSync(folder, { recursive: true })
 
 const ratio = rate.batched / rate.lone
 report([

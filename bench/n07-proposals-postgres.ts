@@ -1,25 +1,24 @@
 // N7 durable proposals a second on PostgreSQL with 1, 2 and 4 daemons, 64 in flight each
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '../test/postgres-server.ts'
 import { interleaved, perSecond, report, times } from './harness.ts'
 import type { Finding } from './harness.ts'
 import { startChild } from './parts/child.ts'
+import { tempFolder } from './parts/folder.ts'
 import { proposalMigrations, sharedCounter, tallies } from './parts/proposal.ts'
 import type { Done, Order } from './parts/proposer.ts'
 import { openRecorded, verifyStored } from './parts/store.ts'
 
 const roundMs = 1500
 const rounds = 4
-const state = mkdtempSync(join(tmpdir(), 'cowork-bench-'))
+using folder = tempFolder()
+const state = folder.path
 const postgres = await startPostgres()
 
 try {
   report(await measure(await postgres.createDatabase('bench')))
 } finally {
   await postgres.stop()
-  rmSync(state, { recursive: true })
 }
 
 async function measure(url: string): Promise<Finding[]> {

@@ -1,11 +1,10 @@
 // N8 the ledger: CPU of a batched append, and verifying 1,000,000 entries
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Draft } from '#base/entry.ts'
 import { newId } from '#base/ids.ts'
 import { inMb, inPercent, inSeconds, interleaved, inUs, report, times } from './harness.ts'
 import { startChild } from './parts/child.ts'
+import { tempFolder } from './parts/folder.ts'
 import { openRecorded } from './parts/store.ts'
 import type { Read } from './parts/verifier.ts'
 
@@ -14,7 +13,8 @@ const inFlight = 256
 const rounds = 5
 const perRound = 20_000
 
-const state = mkdtempSync(join(tmpdir(), 'cowork-bench-'))
+using folder = tempFolder()
+const state = folder.path
 const store = await openRecorded({ state })
 const { ledger, db } = store
 
@@ -55,14 +55,12 @@ for (let size = await ledger.size(); size < entries; size = await ledger.size())
   })
 await store.close()
 
-const child = await startChild(join(import.meta.dirname, 'parts', 'verifier.ts'), [
+await using child = await startChild(join(import.meta.dirname, 'parts', 'verifier.ts'), [
   state,
   String(entries),
 ])
 const floor = await child.ask<Read>('hash')
 const verified = await child.ask<Read>('verify')
-await child.end()
-rmSync(state, { recursive: true })
 if (!verified.ok || verified.entries !== entries || floor.entries !== entries)
   throw new Error(`the ledger did not verify: ${JSON.stringify({ verified, floor })}`)
 

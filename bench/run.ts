@@ -14,15 +14,14 @@ const args = process.argv.slice(2)
 const isWriting = args.includes('--write')
 const wanted = args.filter((arg) => arg !== '--write').map((arg) => arg.toLowerCase())
 
-/** `n6`, `n06` and any part of the file's name all mean `n06-….ts`. */
+/** `n6`, `N06` or a part of its name, as in `ledger`. */
 function isWanted(file: string): boolean {
   const name = basename(file, '.ts')
-  return (
-    wanted.length === 0 ||
-    wanted.some(
-      (word) => name.startsWith(`${word.replace(/^n(\d)$/, 'n0$1')}-`) || name.includes(word),
-    )
-  )
+  const isMeant = (word: string) =>
+    /^n\d+$/.test(word)
+      ? name.startsWith(`n${word.slice(1).padStart(2, '0')}-`)
+      : name.includes(word)
+  return wanted.length === 0 || wanted.some(isMeant)
 }
 
 const load = () =>
@@ -37,10 +36,20 @@ function machine(): string {
   return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}, ${memory}, ${system}, Node ${process.version}`
 }
 
+let endScript = () => {}
+let isStopped = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    isStopped = true
+    endScript()
+  })
+
 async function runScript(file: string): Promise<Finding[] | undefined> {
   console.log(`── ${basename(file, '.ts')}: ${/^\/\/ (.*)/m.exec(readFileSync(file, 'utf8'))?.[1]}`)
-  const child = fork(file)
-  const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+  // In a group of its own: what a script started must not outlive it.
+  const child = fork(file, { detached: true })
+  endScript = () => process.kill(-(child.pid ?? NaN), 'SIGKILL')
+  const timer = setTimeout(endScript, patience)
   let findings: Finding[] | undefined
   child.on('message', (message) => (findings = message as Finding[]))
   const [code] = (await once(child, 'exit')) as [number | null]
@@ -48,14 +57,11 @@ async function runScript(file: string): Promise<Finding[] | undefined> {
   return code === 0 ? findings : undefined
 }
 
-const files = globSync('bench/n*.ts').toSorted().filter(isWanted)
+const scripts = globSync('bench/n*.ts').toSorted()
+const files = scripts.filter(isWanted)
 if (files.length === 0) {
-  console.error(
-    `No bench is named ${wanted.join(', ')}. There are: ${globSync('bench/n*.ts')
-      .toSorted()
-      .map((file) => basename(file, '.ts'))
-      .join(', ')}`,
-  )
+  const names = scripts.map((file) => basename(file, '.ts'))
+  console.error(`No bench is named ${wanted.join(', ')}. There are: ${names.join(', ')}`)
   process.exit(1)
 }
 
@@ -64,6 +70,7 @@ console.log(`${machine()}\nload ${before}\n`)
 const findings: Finding[] = []
 const broken: string[] = []
 for (const file of files) {
+  if (isStopped) break
   const found = await runScript(file)
   if (found) findings.push(...found)
   else broken.push(basename(file, '.ts'))

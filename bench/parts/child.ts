@@ -4,8 +4,10 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { basename } from 'node:path'
 
-export type Child = {
+export type Child = AsyncDisposable & {
   readonly pid: number
+  /** Its first message. */
+  readonly ready: unknown
   ask<A>(question: unknown): Promise<A>
   end(): Promise<void>
 }
@@ -13,18 +15,21 @@ export type Child = {
 /** Ready when the program has sent its first message. */
 export async function startChild(file: string, args: readonly string[] = []): Promise<Child> {
   const process = fork(file, args)
-  await nextMessage(process, file)
+  const ready = await nextMessage(process, file)
+  async function end() {
+    if (process.exitCode !== null || process.signalCode !== null) return
+    process.disconnect()
+    await once(process, 'exit')
+  }
   return {
     pid: process.pid ?? 0,
+    ready,
     async ask<A>(question: unknown) {
       process.send(question as object)
       return (await nextMessage(process, file)) as A
     },
-    async end() {
-      if (process.exitCode !== null || process.signalCode !== null) return
-      process.disconnect()
-      await once(process, 'exit')
-    },
+    end,
+    [Symbol.asyncDispose]: end,
   }
 }
 

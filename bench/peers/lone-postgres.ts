@@ -7,7 +7,7 @@ import { sha256Hex } from '#base/hash.ts'
 const connections = 16
 
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')
+  oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)
 
 export function openLonePostgres<P extends object>(url: string, sealer: Sealer<P>) {
   const pool = new pg.Pool({ connectionString: url, max: connections, types: { getTypeParser } })

@@ -1,0 +1,102 @@
+// An HTTP client below node:http that calls one tool over and over on kept connections, as a process of
+// its own: its CPU must not be counted with the server's.
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+
+export type CallOrder = {
+  readonly port: number
+  readonly tool: string
+  readonly input: object
+  readonly inFlight: number
+  /** One of the two ends it. */
+  readonly ms?: number
+  readonly calls?: number
+}
+export type Called = { readonly calls: number; readonly seconds: number }
+
+const version = '2026-07-28'
+const meta = 'io.modelcontextprotocol'
+
+function requestOf({ port, tool, input }: CallOrder): Buffer {
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: {
+      name: tool,
+      arguments: input,
+      _meta: {
+        [`${meta}/protocolVersion`]: version,
+        [`${meta}/clientCapabilities`]: {},
+        [`${meta}/clientInfo`]: { name: 'bench', version: '1' },
+      },
+    },
+  })
+  const head = [
+    'POST /mcp HTTP/1.1',
+    `Host: 127.0.0.1:${port}`,
+    'Content-Type: application/json',
+    'Accept: application/json, text/event-stream',
+    `MCP-Protocol-Version: ${version}`,
+    'Mcp-Method: tools/call',
+    `Mcp-Name: ${tool}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ]
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** The whole answer once it is there, however its length is told. */
+function answerIn(read: string): string | undefined {
+  const end = read.indexOf('\r\n\r\n')
+  if (end === -1) return undefined
+  const head = read.slice(0, end).toLowerCase()
+  const body = read.slice(end + 4)
+  const length = /\r\ncontent-length: (\d+)/.exec(head)?.[1]
+  if (length !== undefined) return Buffer.byteLength(body) >= Number(length) ? body : undefined
+  return body.endsWith('0\r\n\r\n') ? body : undefined
+}
+
+function exchange(socket: Socket, request: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let read = ''
+    const more = (chunk: Buffer) => {
+      read += chunk.toString()
+      const answer = answerIn(read)
+      if (answer === undefined) return
+      socket.off('data', more).off('error', reject)
+      if (
+        read.startsWith('HTTP/1.1 200') &&
+        answer.includes('"result"') &&
+        !answer.includes('"isError":true')
+      )
+        resolve()
+      else reject(new Error(`the call failed: ${read.slice(0, 500)}`))
+    }
+    socket.on('data', more).once('error', reject)
+    socket.write(request)
+  })
+}
+
+async function carryOut(order: CallOrder): Promise<Called> {
+  const request = requestOf(order)
+  const start = performance.now()
+  const end = start + (order.ms ?? Infinity)
+  let begun = 0
+  await Promise.all(
+    Array.from({ length: order.inFlight }, async () => {
+      const socket = connect(order.port, '127.0.0.1').setNoDelay()
+      while (performance.now() < end && begun < (order.calls ?? Infinity)) {
+        begun++
+        await exchange(socket, request)
+      }
+      socket.destroy()
+    }),
+  )
+  return { calls: begun, seconds: (performance.now() - start) / 1000 }
+}
+
+process.on(
+  'message',
+  (order: CallOrder) => void carryOut(order).then((called) => process.send?.(called)),
+)
+process.send?.('ready')

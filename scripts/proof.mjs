@@ -1,0 +1,82 @@
+// `npm run proof [id…]`: the long proofs, one after the other; prints a table and keeps it in docs/proof.md.
+// Each step gives {result, ok}; a later issue adds its own to the list.
+import { writeFileSync } from 'node:fs'
+import { crashRounds } from '../test/crash/rounds.ts'
+import { startPostgres } from '../test/postgres-server.ts'
+import { proveClients } from './proof-clients.mjs'
+
+const crashes = 50
+
+const steps = [
+  {
+    id: 'N30',
+    what: `kill -9 of the daemon under load, ${crashes} times, on SQLite`,
+    goal: 'no acknowledged write lost, the ledger verifies',
+    run: () => crash(),
+  },
+  {
+    id: 'N30',
+    what: `kill -9 of the daemon under load, ${crashes} times, on PostgreSQL`,
+    goal: 'no acknowledged write lost, the ledger verifies',
+    async run() {
+      const postgres = await startPostgres()
+      try {
+        return await crash(await postgres.createDatabase('proof'))
+      } finally {
+        await postgres.stop()
+      }
+    },
+  },
+  {
+    id: 'K4',
+    what: 'Claude Code and Codex from npm, connected by `cowork connect`',
+    goal: 'each lists our tools, and its call is in the ledger under its own agent',
+    run: proveClients,
+  },
+]
+
+async function crash(url) {
+  const seed = Date.now() % 2 ** 31
+  const onRound = (round, acknowledged) =>
+    process.stderr.write(`  round ${round} of ${crashes}, ${acknowledged} writes acknowledged\n`)
+  const { acknowledged, entries, faults } = await crashRounds({
+    rounds: crashes,
+    seed,
+    url,
+    onRound,
+  })
+  const count = `${acknowledged} writes acknowledged, ${entries} entries, seed ${seed}`
+  return { ok: faults.length === 0, result: [count, ...faults].join('; ') }
+}
+
+const wanted = process.argv.slice(2).map((arg) => arg.toUpperCase())
+const chosen = steps.filter(({ id }) => wanted.length === 0 || wanted.includes(id))
+if (chosen.length === 0) {
+  console.error(
+    `No proof is named ${wanted.join(', ')}. There are: ${steps.map(({ id }) => id).join(', ')}`,
+  )
+  process.exit(1)
+}
+
+const rows = []
+for (const { id, what, goal, run } of chosen) {
+  console.log(`── ${id} ${what}`)
+  const { ok, result } = await run().catch((error) => ({ ok: false, result: error.message }))
+  console.log(`${ok ? 'holds' : 'FAILS'}: ${result}\n`)
+  rows.push([id, what, goal, result, ok ? 'holds' : 'fails'])
+  if (!ok) process.exitCode = 1
+}
+
+// Part of the proofs is not the proof, and what failed is no proof at all.
+if (chosen.length === steps.length && !process.exitCode) {
+  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  const head = ['id', 'what', 'goal', 'found', 'result']
+  const table = [head, head.map(() => '---'), ...rows].map(line).join('\n')
+  const date = new Date().toISOString().slice(0, 10)
+  const place = `${process.platform}-${process.arch}, Node ${process.version}`
+  writeFileSync(
+    'docs/proof.md',
+    `# Proof\n\nWritten by \`npm run proof\` on ${date} (${place}); the rules are in [spec/numbers.md](spec/numbers.md).\n\n${table}\n`,
+  )
+  console.log('wrote docs/proof.md')
+}
