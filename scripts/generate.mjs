@@ -9,6 +9,10 @@ const generated = [
     path: 'docs/config.schema.json',
     make: async () => json((await import('../src/base/config/schema.ts')).configJsonSchema()),
   },
+  {
+    path: 'docs/openapi.json',
+    make: async () => json((await import('./openapi.ts')).openApiPage()),
+  },
   { path: 'docs/tools.md', make: async () => (await import('./tool-docs.ts')).toolsPage() },
   { path: 'test/__tools__', make: async () => (await import('./tool-docs.ts')).toolSnapshots() },
 ]

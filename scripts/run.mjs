@@ -1,6 +1,6 @@
 // Plain JavaScript for any Node >= 18: installs what the lock file names when that is not there yet,
-// then runs the given command under the pinned Node.
-//   node scripts/run.mjs <command> [arguments]
+// builds the console if asked to and its sources changed, then runs the given command under the pinned Node.
+//   node scripts/run.mjs [--console] <command> [arguments]
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -125,32 +125,44 @@ function unlock() {
   rmSync(mine, { recursive: true })
 }
 
-async function installOnce() {
+/** Of runs that start at the same time one does it; the others wait and find it done. */
+async function once(isDone, act) {
+  if (isDone()) return
   const since = Date.now()
   for (let told = false; !tryLock(); told = true) {
-    if (!told) console.error(`Waiting for another install (process ${lockOwner() ?? 'ending'})…`)
+    if (!told) console.error(`Waiting for another run (process ${lockOwner() ?? 'ending'})…`)
     if (Date.now() - since > patience) {
       throw new Fault(
-        `Another install has held ${lock} for ten minutes. If none runs, remove that folder and try again.`,
+        `Another run has held ${lock} for ten minutes. If none runs, remove that folder and try again.`,
       )
     }
     await sleep(100)
   }
   try {
-    if (!isInstalled()) await install()
+    if (!isDone()) await act()
   } finally {
     unlock()
   }
 }
 
-async function main([command, ...args]) {
-  if (!command) throw new Fault('Usage: node scripts/run.mjs <command> [arguments]')
+async function main([first, ...rest]) {
+  const needsConsole = first === '--console'
+  const [command, ...args] = needsConsole ? rest : [first, ...rest]
+  if (!command) throw new Fault('Usage: node scripts/run.mjs [--console] <command> [arguments]')
   if (!isPinned && !isNewEnough()) throw new Fault(nodeMissing)
-  if (!isInstalled()) await installOnce()
+  await once(isInstalled, install)
 
   const node = isPinned ? pinnedNode() : process.execPath
   const path = [join(modules, '.bin'), dirname(node), process.env.PATH].join(delimiter)
   const env = { ...process.env, PATH: path, NODE_COMPILE_CACHE: join(modules, '.cache', 'compile') }
+  if (needsConsole) {
+    const { consoleBuild } = await import('./console.mjs')
+    const { isBuilt, build } = consoleBuild({ root, node, env })
+    await once(isBuilt, async () => {
+      const code = await build()
+      if (code !== 0) throw new Fault(`The console was not built (${code}); why is said above.`)
+    })
+  }
   if (command === 'node') return stepAside(node, args, { env })
   // Commands from node_modules/.bin are .cmd files on Windows, which only a shell starts.
   return stepAside(command, args, { env, shell: process.platform === 'win32' })

@@ -4,18 +4,21 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stepAside } from '../bin/node.mjs'
+import { chromiumMissing, provideChromium } from './chromium.ts'
 import { tallyOf } from './tally.ts'
 
 const checks = [
   { name: 'format', command: ['oxfmt', '--check'], quick: true },
   { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings'], quick: true },
   { name: 'types', command: ['tsc', '--noEmit'], quick: true },
+  { name: 'types of the console', command: ['tsc', '--noEmit', '-p', 'web'], quick: true },
   { name: 'dead code', command: ['knip'] },
   { name: 'lock file', command: ['node', 'scripts/lock.mjs'] },
   { name: 'generated files', command: ['node', 'scripts/generate.mjs', '--check'] },
   { name: 'rules', command: ['node', 'scripts/spec.mjs'] },
   { name: 'unit tests', vitest: ['--project', 'unit'], quick: true },
   { name: 'integration tests', vitest: ['--project', 'integration'] },
+  { name: 'browser tests', vitest: ['--project', 'browser'], needs: provideChromium },
 ]
 
 const args = process.argv.slice(2)
@@ -54,9 +57,11 @@ function readReport(file) {
 }
 
 const results = []
-for (const { name, command, vitest } of selected) {
+for (const { name, command, vitest, needs } of selected) {
   if (isStopped) break
   console.log(`\n── ${name}`)
+  // Without it vitest skips them one by one, so that they are named below.
+  needs?.()
   results.push({ name, ...(await (vitest ? runVitest(vitest) : runCommand(command))) })
 }
 rmSync(reports, { recursive: true })
@@ -70,6 +75,8 @@ const failed = sum((result) => result.failed) + (mindsSkipped ? notRun.length : 
 console.log('')
 if (isStopped) console.log('Stopped before the end.')
 if (notRun.length > 0) console.log(`Not run:\n  ${notRun.join('\n  ')}`)
+if (results.some(({ name, notRun: left }) => name === 'browser tests' && left.length > 0))
+  console.log(chromiumMissing())
 if (unhappy.length > 0) console.log(`Failed: ${unhappy.join(', ')}`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = isStopped || failed > 0 ? 1 : 0

@@ -1,5 +1,6 @@
 import { toolsOf } from '../src/app.ts'
 import type { Tool } from '../src/base/tool.ts'
+import { leastRole } from '../src/dispatch/index.ts'
 import { wireOf } from '../src/server/mcp/wire.ts'
 
 // Describing a tool touches nothing that it closes over.
@@ -9,13 +10,25 @@ const tools = () =>
 /** The public face of every tool, a file each: a changed contract must show in a diff. */
 export const toolSnapshots = (): Record<string, string> =>
   Object.fromEntries(
-    tools().map((tool) => [
-      `${tool.name}.json`,
-      `${JSON.stringify({ ...wireOf(tool), by: tool.by, effect: tool.effect, toolset: tool.toolset }, undefined, 2)}\n`,
-    ]),
+    tools().map((tool) => [`${tool.name}.json`, `${JSON.stringify(faceOf(tool), undefined, 2)}\n`]),
   )
 
+const faceOf = (tool: Tool) => ({
+  ...wireOf(tool),
+  by: tool.by,
+  ...(tool.by !== 'agent' && { role: leastRole(tool) }),
+  ...(tool.assured && { assured: true }),
+  effect: tool.effect,
+  toolset: tool.toolset,
+})
+
 const whoMay = { agent: 'agents', human: 'people', anyone: 'agents and people' }
+
+/** Who may call it, and for people the least role and whether their passkey is asked for. */
+const peopleOf = (tool: Tool) =>
+  tool.by === 'agent'
+    ? whoMay[tool.by]
+    : `${whoMay[tool.by]} (${leastRole(tool)}${tool.assured ? ', with passkey' : ''})`
 
 type Property = {
   type?: string | string[]
@@ -52,7 +65,7 @@ export const toolsPage = (): string =>
       '',
       tool.description,
       '',
-      `For ${whoMay[tool.by]} · ${tool.effect} · toolset \`${tool.toolset}\``,
+      `For ${peopleOf(tool)} · ${tool.effect} · toolset \`${tool.toolset}\``,
       ...inputTable(tool),
     ]),
     '',

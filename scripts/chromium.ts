@@ -1,0 +1,64 @@
+// Finds a Chromium for the browser tests and the screenshots, or installs one where that is ours to do (SV1).
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { chromium } from 'playwright-core'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const isDebian = existsSync('/etc/debian_version') && existsSync('/usr/bin/apt-get')
+const isRoot = process.getuid?.() === 0
+
+/** What makes Chromium quiet: nothing here may reach out to anybody but the page under test. */
+export const chromiumFlags = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** The path of one that starts, or undefined. One that is named is the only one. */
+export function findChromium(env = process.env): string | undefined {
+  const named = env['CHROMIUM_PATH']
+  const folders = (env['PATH'] ?? '').split(delimiter).filter(Boolean)
+  const places = named
+    ? [named]
+    : [
+        ...names.flatMap((name) => folders.map((folder) => join(folder, name))),
+        '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+        chromium.executablePath(),
+      ]
+  return places.find((place) => existsSync(place) && starts(place))
+}
+
+/** Ubuntu has a chromium-browser that only says where to get one. */
+function starts(path: string): boolean {
+  // On Windows asking for the version opens a window.
+  if (process.platform === 'win32') return true
+  return spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 20_000 }).status === 0
+}
+
+/** The same, and as root on Debian the package is installed first if need be. */
+export function provideChromium(): string | undefined {
+  const found = findChromium()
+  if (found || process.env['CHROMIUM_PATH'] || !isDebian || !isRoot) return found
+  console.log('No Chromium yet: installing the chromium package of this system…')
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  for (const args of [
+    ['update', '-qq'],
+    ['install', '-y', '-qq', 'chromium'],
+  ])
+    if (spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env }).status !== 0)
+      return undefined
+  return findChromium()
+}
+
+/** What to tell a person who has none. */
+export function chromiumMissing(): string {
+  const named = process.env['CHROMIUM_PATH']
+  if (named) return `CHROMIUM_PATH names ${named}, which does not start.`
+  const own = `npx playwright-core install ${process.platform === 'linux' ? '--with-deps ' : ''}chromium`
+  const debian = `${isRoot ? '' : 'sudo '}apt-get install -y chromium`
+  return `No Chromium was found. Get one with: ${isDebian ? debian : own}`
+}

@@ -1,0 +1,71 @@
+// `npm run screenshots`: the pictures in docs/images, taken of the real console after an hour of real calls (C15).
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { startTestApp } from '../test/app.ts'
+import { playScene, sceneClock } from '../test/browser/scene.ts'
+import { buildConsole } from '../test/browser/setup.ts'
+import { chromiumFlags, chromiumMissing, provideChromium } from './chromium.ts'
+
+const folder = 'docs/images'
+const viewport = { width: 1440, height: 860 }
+const mostBytes = 300_000
+
+const pictures = {
+  async audit(page, url) {
+    await page.goto(`${url}/audit`)
+    await page.getByText('publish', { exact: true }).waitFor()
+  },
+  async entry(page, url) {
+    await page.goto(`${url}/audit?domain=crm.deals`)
+    await page.getByRole('link', { name: /Verified update_deal/ }).click()
+    await page.getByText('Proven in this browser.').waitFor()
+  },
+  async settings(page, url) {
+    await page.goto(`${url}/settings/agents`)
+    await page.getByRole('link', { name: 'sales-agent' }).waitFor()
+  },
+}
+
+const executablePath = provideChromium()
+if (!executablePath) {
+  console.error(chromiumMissing())
+  process.exit(1)
+}
+const work = mkdtempSync(join(tmpdir(), 'cowork-pictures-'))
+const webFolder = join(work, 'web')
+buildConsole(webFolder)
+const clock = sceneClock()
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+const options = { webFolder, version, now: clock.now, state: mkdtempSync(join(work, 'state-')) }
+const app = await startTestApp({}, options)
+const browser = await chromium.launch({
+  executablePath,
+  chromiumSandbox: false,
+  args: chromiumFlags,
+})
+try {
+  await playScene(app, clock)
+  const page = await browser.newPage({ viewport, locale: 'en-GB', reducedMotion: 'reduce' })
+  const { output } = await (await app.call('cowork_open_link')).json()
+  await page.goto(output.link)
+  await page.getByText('Live', { exact: true }).waitFor()
+  mkdirSync(folder, { recursive: true })
+  for (const [name, go] of Object.entries(pictures)) {
+    await go(page, app.url)
+    await page.getByText('Live', { exact: true }).waitFor()
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({ colorScheme })
+      const path = `${folder}/${name}-${colorScheme}.png`
+      await page.screenshot({ path })
+      const { size } = statSync(path)
+      console.log(`${path} ${Math.round(size / 1000)} kB`)
+      if (size > mostBytes) throw new Error(`${path} is larger than ${mostBytes / 1000} kB.`)
+    }
+  }
+} finally {
+  await browser.close()
+  await app.close()
+  rmSync(work, { recursive: true, force: true })
+}
