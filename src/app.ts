@@ -91,9 +91,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   const undo: (() => unknown)[] = []
   const unwind = async () => {
     for (const step of undo.splice(0).toReversed())
-      await Promise.resolve(step()).catch((error: unknown) =>
-        log.error('a part did not end cleanly', { error: messageOf(error) }),
-      )
+      try {
+        await step()
+      } catch (error) {
+        log.error('a part did not end cleanly', { error: messageOf(error) })
+      }
   }
 
   try {

@@ -59,8 +59,8 @@ test.each([
   ['src/identity/service.ts', "import { hash } from '#ledger/store'", 'enter by #ledger'],
   [
     'src/identity/service.ts',
-    "import { x } from '#base/../work/x.ts'",
-    'identity may not import work',
+    "import { x } from '#base/../jobs/x.ts'",
+    'identity may not import jobs',
   ],
   ['src/app.ts', "import { createLedger } from './ledger/index.ts'", 'enter by #ledger'],
   ['src/ledger/store.ts', "import { now } from '../base/clock.ts'", 'enter by #base'],

@@ -27,14 +27,14 @@ test('K4 what was connected is remembered per client and file, closed to others'
   expect(readConnections(paths)).toEqual([])
   keepConnection(paths, one)
   keepConnection(paths, { ...one, agent: 'other' })
-  keepConnection(paths, { ...one, file: '/work/config.toml' })
+  keepConnection(paths, { ...one, file: '/here/config.toml' })
   expect(readConnections(paths).map(({ file, agent }) => [file, agent])).toEqual([
     ['/home/a/.codex/config.toml', 'other'],
-    ['/work/config.toml', 'codex'],
+    ['/here/config.toml', 'codex'],
   ])
   expect(statSync(connectionsFile(paths)).mode & 0o777).toBe(0o600)
   dropConnection(paths, one)
-  expect(readConnections(paths).map(({ file }) => file)).toEqual(['/work/config.toml'])
+  expect(readConnections(paths).map(({ file }) => file)).toEqual(['/here/config.toml'])
 })
 
 test('K4 a damaged list is named, not guessed at', () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { callerFromEnvironment, fromEnvironment, mcpSettingsFile, stateDirectory } from './env.ts'
 import { problemsOf, tempHome } from './fixture.ts'
 
-const folders = { home: '/home/me', cwd: '/work' }
+const folders = { home: '/home/me', cwd: '/here' }
 
 test('SV6 the variables of seed 004 work', () => {
   const { home, load } = tempHome()
@@ -53,7 +53,7 @@ test('SV6 the variables of seed 003 work, and a port asks for the second listene
 test('SV6 the state directory and the settings of MCP servers follow their variables (seed 002)', () => {
   expect(stateDirectory({}, folders)).toBe('/home/me/.cowork')
   expect(stateDirectory({ COWORK_STATE_DIR: '~/s' }, folders)).toBe('/home/me/s')
-  expect(stateDirectory({ COWORK_STATE_DIR: 's' }, folders)).toBe('/work/s')
+  expect(stateDirectory({ COWORK_STATE_DIR: 's' }, folders)).toBe('/here/s')
   expect(() => stateDirectory({ COWORK_STATE_DIR: '~bob/s' }, folders)).toThrow(
     'only ~/ is understood',
   )
