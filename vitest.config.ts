@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
+// Generous: a busy machine is slow, and only what hangs should fail for it.
+const steady = { testTimeout: 60_000, hookTimeout: 60_000, setupFiles: ['test/seed.ts'] }
+const poll = { expect: { poll: { timeout: 10_000, interval: 20 } } }
+
 export default defineConfig({
   test: {
     coverage: { include: ['src/**/*.ts'], exclude: ['src/**/*.test.ts'] },
@@ -15,6 +19,8 @@ export default defineConfig({
           ],
           exclude: ['**/*.int.test.ts', 'test/browser/**'],
           isolate: false,
+          ...steady,
+          ...poll,
         },
       },
       {
@@ -24,8 +30,8 @@ export default defineConfig({
           include: ['src/**/*.int.test.ts', 'test/**/*.int.test.ts'],
           pool: 'forks',
           globalSetup: ['test/postgres.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...steady,
+          ...poll,
         },
       },
       {
@@ -37,9 +43,8 @@ export default defineConfig({
           maxWorkers: 1,
           isolate: false,
           globalSetup: ['test/browser/setup.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          expect: { poll: { timeout: 10_000, interval: 20 } },
+          ...steady,
+          ...poll,
         },
       },
     ],

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await app.call('cowork_halt', { scope: 'domain:crm', reason: '=HYPERLINK("evil")' })
   // Reads are recorded within 50 ms.
   const recorded = async () => (await ledger('?type=call.done&q=cowork_status')).entries.length
-  await vi.waitUntil(async () => (await recorded()) === 2)
+  await vi.waitUntil(async () => (await recorded()) === 2, 10_000)
 })
 afterAll(() => app.close())
 
@@ -73,9 +73,12 @@ describe('tools', () => {
       expect(reply.status).toBe(429)
       expect(reply.headers.get('retry-after')).toBe('1')
       expect(await reply.json()).toMatchObject({ error: { code: 'too_many_calls' } })
-    })
+    }, 10_000)
     half.destroy()
-    await vi.waitFor(async () => expect((await small.call('cowork_status')).status).toBe(200))
+    await vi.waitFor(
+      async () => expect((await small.call('cowork_status')).status).toBe(200),
+      10_000,
+    )
     await small.close()
   })
 })
@@ -174,7 +177,10 @@ describe('export', () => {
   test('SV25 an export of more than a page is whole, while more is written', async () => {
     for (let i = 0; i < 14; i++)
       await Promise.all(Array.from({ length: 50 }, () => app.call('cowork_status', {}, agent)))
-    await vi.waitFor(async () => expect((await ledger('?limit=0')).size).toBeGreaterThan(700))
+    await vi.waitFor(
+      async () => expect((await ledger('?limit=0')).size).toBeGreaterThan(700),
+      10_000,
+    )
     const writing = app.call('cowork_status')
     const lines = (await (await get('/api/ledger/export')).text()).trimEnd().split('\n')
     await writing

@@ -44,7 +44,7 @@ describe.each([
   test('SV13 L10 the newest of an agent’s own entries are listed and read, others are not there', async () => {
     const client = await connect()
     const own = async () => (await client.listResources()).resources.map(({ uri }) => uri)
-    await vi.waitFor(async () => expect((await own()).length).toBeGreaterThanOrEqual(4))
+    await vi.waitFor(async () => expect((await own()).length).toBeGreaterThanOrEqual(4), 10_000)
     const [head, newest = '', ...rest] = await own()
     expect(head).toBe('ledger://head')
     const seqOf = (uri = '') => Number(uri.split('/').at(-1))

@@ -283,7 +283,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     await vi.waitFor(async () => {
       const [entry] = await rig.ledger.find({ types: ['call.failed'], limit: 1, newestFirst: true })
       expect(entry?.outcome).toBe('cancelled')
-    })
+    }, 10_000)
   })
 
   test('SV14 the signal of a call is still when its answer is sent', async () => {
@@ -317,7 +317,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     await vi.waitFor(() => {
       rig.door.toolsChanged()
       expect(onChanged).toHaveBeenCalled()
-    })
+    }, 10_000)
   })
 })
 

@@ -91,7 +91,7 @@ describe.each(['legacy', 'auto'] as const)('%s era over stdio', (era) => {
     await vi.waitFor(() => {
       rig.door.toolsChanged()
       expect(onChanged).toHaveBeenCalled()
-    })
+    }, 10_000)
   })
 
   test('I13 in closed mode without a token every request gets AuthError and the next step', async () => {
@@ -163,7 +163,7 @@ test('SV25 a line that is too long is refused, not kept, and the next one is rea
   expect(await next()).toMatchObject({ error: { code: -32600 } })
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
   send(ping)
-  await vi.waitFor(() => expect(got).toEqual([ping]))
+  await vi.waitFor(() => expect(got).toEqual([ping]), 10_000)
 })
 
 test('SV10 messages arrive whole and in order however the bytes are cut', async () => {
