@@ -50,6 +50,8 @@ const after = await callThenRest(calls)
 
 const most = 160 * 2 ** 20
 const growth = after.rest / warm.rest - 1
+// The plain reading counts what the first calls load and compile, too.
+const sinceFresh = after.rest / fresh - 1
 report([
   {
     id: 'N14',
@@ -68,5 +70,14 @@ report([
     ratio: times(1 + growth),
     goal: '< 160 MB, growth < 20 %',
     met: after.rest < most && growth < 0.2,
+  },
+  {
+    id: 'N14',
+    what: 'the same, over a daemon that nobody has called yet',
+    ours: `${inMb(after.rest)}, +${inPercent(sinceFresh)}`,
+    beside: inMb(fresh),
+    ratio: times(1 + sinceFresh),
+    goal: 'growth < 20 %',
+    met: sinceFresh < 0.2,
   },
 ])
