@@ -18,3 +18,25 @@ export function globMatches(pattern: string, text: string): boolean {
   }
   return true
 }
+
+/** Whether some text matches both. */
+export function globsOverlap(a: string, b: string): boolean {
+  if (!a.includes('*')) return globMatches(b, a)
+  if (!b.includes('*')) return globMatches(a, b)
+  // Between its ends each can hold whatever the other asks for, so only the ends can disagree.
+  const [startOfA, startOfB] = [a.slice(0, a.indexOf('*')), b.slice(0, b.indexOf('*'))]
+  const [endOfA, endOfB] = [a.slice(a.lastIndexOf('*') + 1), b.slice(b.lastIndexOf('*') + 1)]
+  return (
+    (startOfA.startsWith(startOfB) || startOfB.startsWith(startOfA)) &&
+    (endOfA.endsWith(endOfB) || endOfB.endsWith(endOfA))
+  )
+}
+
+/**
+ * How closely globs fit, taken together: exact ones before others, the first first, then the longer
+ * literal. Compared from the left, higher is closer.
+ */
+export function specificityOf(...globs: readonly string[]): number[] {
+  const literal = globs.join('').replaceAll('*', '')
+  return [...globs.map((glob) => (glob.includes('*') ? 0 : 1)), literal.length]
+}

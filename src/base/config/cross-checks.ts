@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { globsOverlap, specificityOf } from '#base/glob.ts'
 
 type Entry = Record<string, unknown>
 type Lists = {
@@ -38,6 +39,13 @@ export function checkReferences(config: Lists, context: z.RefinementCtx<Lists>):
 
   unique(['agents'], config.agents, ['id'])
   unique(['mappings'], config.mappings, ['agent_id', 'domain'])
+  for (const { index, first } of tiesIn(config.mappings)) {
+    const { agent_id, domain } = config.mappings[first] ?? {}
+    refuse(
+      ['mappings', index, 'agent_id'],
+      `ties with agent_id "${agent_id}" and domain "${domain}" of item ${first + 1}: some agent and domain fit both equally well. Make one more specific`,
+    )
+  }
   const policyIds = unique(['policies'], config.policies, ['id'])
   const reasoningIds = unique(['reasoning_schemas'], config.reasoning_schemas, ['id'])
   const channelIds = unique(['notify', 'channels'], config.notify.channels, ['id'])
@@ -55,4 +63,27 @@ export function checkReferences(config: Lists, context: z.RefinementCtx<Lists>):
     for (const list of ['channels', 'escalate_to'] as const)
       for (const [place, id] of rule[list].entries())
         known(['notify', 'rules', index, list, place], channelIds, id, 'channel')
+}
+
+type Mapping = Lists['mappings'][number]
+
+/** Mappings that fit some agent and domain as closely as an earlier one, so that neither could win (Y1). */
+function* tiesIn(mappings: readonly Mapping[]): Generator<{ index: number; first: number }> {
+  const rivals = new Map<string, number[]>()
+  for (const [index, mapping] of mappings.entries()) {
+    const { agent_id, domain } = mapping
+    // Only globs are compared, since exact names fit the same only if they are the same.
+    const exact = [agent_id, domain].map((glob) => (glob.includes('*') ? '*' : glob))
+    const key = JSON.stringify([...exact, ...specificityOf(agent_id, domain)])
+    const earlier = rivals.get(key) ?? []
+    const first = earlier.find((place) => fitTogether(mapping, mappings[place]))
+    if (first !== undefined) yield { index, first }
+    earlier.push(index)
+    rivals.set(key, earlier)
+  }
+}
+
+function fitTogether(a: Mapping, b: Mapping | undefined): boolean {
+  if (!b || (a.agent_id === b.agent_id && a.domain === b.domain)) return false
+  return globsOverlap(a.agent_id, b.agent_id) && globsOverlap(a.domain, b.domain)
 }

@@ -77,7 +77,16 @@ const channel = z.discriminatedUnion('type', [
   }),
 ])
 
-const kinds = ['proposal', 'plan', 'grant', 'call', 'handoff', 'finding'] as const
+const kinds = [
+  'proposal',
+  'plan',
+  'grant',
+  'call',
+  'permission',
+  'spot_check',
+  'handoff',
+  'finding',
+] as const
 
 export const notify = z
   .strictObject({

@@ -137,7 +137,7 @@ export const handoff = z
   .prefault({})
   .describe('Work an agent gives to a person.')
 
-const overrideTypes = [
+export const overrideTypes = [
   'agent_wrong',
   'missing_context',
   'edge_case',

@@ -1,0 +1,78 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { evidenceLevel, fadedEvidence, moreEvidence } from './evidence.ts'
+
+const amount = fc.double({ min: 0, max: 100, noNaN: true })
+
+test.each([
+  [0, 0, 0.3],
+  [6, 0, 0.4854],
+  [7, 0, 0.5112],
+  [24, 0, 0.7956],
+  [25, 0, 0.8058],
+  [52, 0, 0.9514],
+  [25, 1, 0.4956],
+  [25, 2.5, 0.1547],
+  [98, 2, 0.9075],
+  [97, 3, 0.7877],
+  [95, 5, 0.4463],
+  [80, 20, 0],
+])('T11 %d approvals and overrides worth %d give level %d', (good, bad, level) => {
+  expect(Math.round(evidenceLevel({ good, bad }) * 10_000) / 10_000).toBe(level)
+})
+
+// Computed with 30 digits by another program (mpmath's betainc).
+test.each([
+  [0.001, 0.375, 0.1670187873646199],
+  [3, 0.125, 0.3434994134037469],
+  [10, 0.25, 0.473470407583906],
+  [30, 3.625, 0.07651599561504985],
+  [60.5, 1.875, 0.706595942094103],
+])('T11 evidence in parts, %d good and %d bad, is weighed to 13 digits', (good, bad, level) => {
+  expect(evidenceLevel({ good, bad })).toBeCloseTo(level, 13)
+})
+
+test('T11 for whole overrides the level is what the closed form of the distribution gives', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 40 }), (good, bad) => {
+      const a = 6.9536 + good
+      let term = 1
+      let sum = 0
+      for (let wrong = 0; wrong <= bad; wrong++) {
+        sum += term
+        term *= ((a + wrong) / (wrong + 1)) * 0.05
+      }
+      expect(evidenceLevel({ good, bad })).toBeCloseTo(1 - 0.95 ** a * sum, 10)
+    }),
+  )
+})
+
+test('T11 the level is a probability that good work raises and bad work lowers', () => {
+  fc.assert(
+    fc.property(amount, amount, (good, bad) => {
+      const level = evidenceLevel({ good, bad })
+      expect(level).toBeGreaterThanOrEqual(0)
+      expect(level).toBeLessThanOrEqual(1)
+      const more = evidenceLevel(moreEvidence({ good, bad }, { good: 1, bad: 0 }))
+      const less = evidenceLevel(moreEvidence({ good, bad }, { good: 0, bad: 1 }))
+      expect(more).toBeGreaterThanOrEqual(level - 1e-12)
+      expect(less).toBeLessThanOrEqual(level + 1e-12)
+    }),
+  )
+})
+
+test('T11 evidence beyond 100 is scaled down, so what is new weighs more than what is old', () => {
+  expect(evidenceLevel({ good: 980, bad: 20 })).toBeCloseTo(evidenceLevel({ good: 98, bad: 2 }), 12)
+  let evidence = { good: 0, bad: 0 }
+  for (let act = 0; act < 1000; act++) evidence = moreEvidence(evidence, { good: 1, bad: 0 })
+  expect(evidence.good).toBeCloseTo(100, 9)
+  const { good, bad } = moreEvidence(evidence, { good: 0, bad: 1 })
+  expect([good + bad, bad]).toEqual([expect.closeTo(100, 9), expect.closeTo(100 / 101, 9)])
+})
+
+test('T11 evidence halves every 17 idle days: 25 approvals idle for 10 days give 0.702', () => {
+  expect(fadedEvidence({ good: 8, bad: 2 }, 17)).toEqual({ good: 4, bad: 1 })
+  expect(fadedEvidence({ good: 8, bad: 2 }, 0)).toEqual({ good: 8, bad: 2 })
+  expect(evidenceLevel(fadedEvidence({ good: 25, bad: 0 }, 10))).toBeCloseTo(0.702, 3)
+  expect(fadedEvidence({ good: 100, bad: 0 }, 1_000_000).good).toBeGreaterThan(0)
+})

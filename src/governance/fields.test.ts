@@ -1,0 +1,120 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { refusalOf } from '#base/config/fixture.ts'
+import { fieldsOf } from './fields.ts'
+
+const shortly = (change: unknown, field?: string) =>
+  fieldsOf(change, field).map(({ name, path, value }) => [name, path, value])
+
+test('M4 keys, nested leaves and what lies between count, by name and dotted path', () => {
+  const contact = { owner: 'ann', tags: ['a', 'b'] }
+  expect(shortly({ deal_stage: 'won', contact })).toEqual([
+    ['deal_stage', 'deal_stage', 'won'],
+    ['contact', 'contact', contact],
+    ['owner', 'contact.owner', 'ann'],
+    ['tags', 'contact.tags', ['a', 'b']],
+    ['tags', 'contact.tags.0', 'a'],
+    ['tags', 'contact.tags.1', 'b'],
+  ])
+})
+
+test('M4 fields inside the items of a list have their own names', () => {
+  expect(shortly({ items: [{ price: 5 }] })).toContainEqual(['price', 'items.0.price', 5])
+  expect(shortly([[{ owner: 'x' }]])).toContainEqual(['owner', '0.0.owner', 'x'])
+})
+
+test.each([
+  ['{ value }', { value: 5 }],
+  ['{ raw }', { raw: 5 }],
+  ['a bare value', 5],
+])('M4 the field takes its value from %s', (_form, change) => {
+  expect(shortly(change, 'amount')).toContainEqual(['amount', 'amount', 5])
+})
+
+test('M4 what a change names itself is not named twice, whatever its case', () => {
+  expect(shortly({ Amount: 5 }, 'amount')).toEqual([['Amount', 'Amount', 5]])
+  expect(shortly({ order: { amount: 5 } }, 'order.amount')).toHaveLength(2)
+})
+
+test('M4 a field whose value the change does not single out has the whole change as value', () => {
+  const change = { from: 1, to: 1_000_000 }
+  expect(shortly(change, 'amount')).toEqual([
+    ['amount', 'amount', change],
+    ['from', 'amount.from', 1],
+    ['to', 'amount.to', 1_000_000],
+    ['from', 'from', 1],
+    ['to', 'to', 1_000_000],
+  ])
+})
+
+test('M4 a field alone is a field without a value', () => {
+  expect(shortly(undefined, 'owner')).toEqual([['owner', 'owner', undefined]])
+  expect(shortly(undefined)).toEqual([])
+  expect(shortly('text')).toEqual([['', '', 'text']])
+  expect(shortly(null, 'owner')).toEqual([['owner', 'owner', null]])
+})
+
+test.each(['order.items[0].price', 'order/items/0/price', '/order/items/0/price'])(
+  'M4 the key %s is the path it spells',
+  (key) => {
+    const spelled = [
+      ['order', 'order', undefined],
+      ['items', 'order.items', undefined],
+      ['items', 'order.items.0', undefined],
+      ['price', 'order.items.0.price', 5],
+    ]
+    expect(shortly({ [key]: 5 })).toEqual(spelled)
+    expect(shortly({ value: 5 }, key)).toEqual([...spelled, ['value', 'value', 5]])
+  },
+)
+
+test('M4 a key of digits or of nothing but dots is a name like any other', () => {
+  expect(shortly({ 2024: 1, '..': 2, '': 3, 'a[1]': 4 })).toEqual([
+    ['2024', '2024', 1],
+    ['..', '..', 2],
+    ['', '', 3],
+    ['a', 'a', undefined],
+    ['a', 'a.1', 4],
+  ])
+})
+
+test('M4 __proto__ is a key like any other', () => {
+  const change: unknown = JSON.parse('{"__proto__": {"owner": "x"}}')
+  expect(shortly(change)).toContainEqual(['owner', '__proto__.owner', 'x'])
+})
+
+test('M4 a change too deep or too wide to be recorded is refused, without a full stack', () => {
+  const nested = (levels: number) => {
+    let value: unknown = 1
+    for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { a: value }
+    return value
+  }
+  expect(fieldsOf(nested(64))).toHaveLength(64)
+  const long = { ['k'.repeat(100_000)]: Array.from({ length: 100_000 }, () => 1) }
+  for (const change of [nested(70), nested(200_000), long, { ['a.'.repeat(1_000_000)]: 1 }])
+    expect(refusalOf(() => fieldsOf(change))).toMatchObject({ code: 'invalid_input' })
+})
+
+test('M4 nothing hides a field: not depth, not lists, not other keys, not another `field`', () => {
+  const wrap = fc.constantFrom<((inner: unknown) => unknown)[]>(
+    (inner) => ({ value: inner }),
+    (inner) => ({ 'a.b': inner, other: 1 }),
+    (inner) => [null, inner],
+    (inner) => ({ x: [inner], y: {} }),
+  )
+  const key = fc.constantFrom('owner', 'deal.owner', 'deal[0].owner', '/owner')
+  const field = fc.option(fc.constantFrom('note', 'owner', 'x.y'), { nil: undefined })
+  fc.assert(
+    fc.property(
+      key,
+      fc.array(wrap, { maxLength: 12 }),
+      field,
+      fc.jsonValue(),
+      (own, wraps, other, value) => {
+        const change = wraps.reduce<unknown>((inner, wrapped) => wrapped(inner), { [own]: value })
+        const found = fieldsOf(change, other).filter(({ name }) => name === 'owner')
+        expect(found.map((each) => each.value)).toContainEqual(value)
+      },
+    ),
+  )
+})

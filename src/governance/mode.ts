@@ -1,0 +1,34 @@
+import type { Mode } from '#approvals'
+import type { Config } from '#base/config/index.ts'
+
+export type ModeRules = {
+  readonly thresholds: { readonly suggest: number; readonly act: number }
+  readonly highRiskMode: 'suggest' | 'strictest'
+}
+
+export const modeRulesOf = ({ authority }: Pick<Config, 'authority'>): ModeRules => ({
+  thresholds: authority.thresholds,
+  highRiskMode: authority.high_risk_mode,
+})
+
+type Standing = { readonly score: number; readonly gateOpen: boolean; readonly highRisk: boolean }
+
+/** What an agent may do (M1, M2). `gated`: it would act, were there the evidence that T11 asks for. */
+export function modeOf(rules: ModeRules, given: Standing): { mode: Mode; gated: boolean } {
+  const byTrust = modeByScore(rules, given.score)
+  if (given.highRisk) {
+    const mode = rules.highRiskMode === 'strictest' ? stricter('suggest', byTrust) : 'suggest'
+    return { mode, gated: false }
+  }
+  const gated = byTrust === 'act' && !given.gateOpen
+  return { mode: gated ? 'suggest' : byTrust, gated }
+}
+
+function modeByScore({ thresholds }: ModeRules, score: number): Mode {
+  if (score >= thresholds.act) return 'act'
+  return score >= thresholds.suggest ? 'suggest' : 'escalate'
+}
+
+const strictness = { act: 0, suggest: 1, escalate: 2 } satisfies Record<Mode, number>
+
+export const stricter = (a: Mode, b: Mode): Mode => (strictness[a] >= strictness[b] ? a : b)

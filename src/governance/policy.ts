@@ -1,0 +1,239 @@
+import { RE2JS } from 're2js'
+import type { Config } from '#base/config/index.ts'
+import { globMatches, specificityOf } from '#base/glob.ts'
+import { canonicalJson, sha256Hex } from '#base/hash.ts'
+import type { Field } from './fields.ts'
+import { isIndex, pathOf } from './fields.ts'
+
+export type Policy = Config['policies'][number]
+export type Mapping = Config['mappings'][number]
+type Rule = Policy['rules'][number]
+
+type Violation = {
+  readonly rule_id: string
+  readonly field: string
+  readonly severity: 'warn' | 'hard_stop'
+  readonly reason: string
+}
+
+export type Evaluation = {
+  readonly violations: readonly Violation[]
+  readonly hardStop: boolean
+  /** Fields that a person always reviews, by the policy or by `authority.high_risk_fields`. */
+  readonly highRisk: readonly string[]
+  /** Different people who must approve. */
+  readonly approvers: number
+  readonly rulesChecked: number
+  /** Rules about a field of this change, broken or not. */
+  readonly rulesMatched: number
+  /** All violations, those that block too. */
+  readonly warnings: number
+}
+
+export type Policies = ReturnType<typeof createPolicies>
+
+export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'authority'>) {
+  const { policies, mappings, authority } = config
+  const byId = new Map(policies.map((policy) => [policy.id, policy]))
+  const ordered = mappings.toSorted(mostSpecificFirst)
+  const isAlwaysHighRisk = authority.high_risk_fields.map(matcherOf)
+  const known = new WeakMap<Policy, Check[]>()
+
+  function checksOf(policy: Policy): Check[] {
+    const checks = known.get(policy) ?? policy.rules.map(checkOf)
+    known.set(policy, checks)
+    return checks
+  }
+  policies.forEach(checksOf)
+
+  return {
+    version: sha256Hex(canonicalJson({ policies, mappings, authority })).slice(0, 16),
+    isMapped: mappings.length > 0,
+    list: policies,
+    mappings,
+    /** By the most specific mapping (Y1). `extra` are those that people approved; the file goes first. */
+    find(agent: string, domain: string, extra: readonly Mapping[] = []): Policy | undefined {
+      const all = extra.length === 0 ? ordered : [...ordered, ...extra].toSorted(mostSpecificFirst)
+      const closest = all.find(
+        (it) => globMatches(it.agent_id, agent) && globMatches(it.domain, domain),
+      )
+      return closest && byId.get(closest.policy_id)
+    },
+    named: (id: string): Policy | undefined => byId.get(id),
+    evaluate(policy: Policy | undefined, fields: readonly Field[]): Evaluation {
+      const subjects = fields.map(subjectOf)
+      const checks = policy ? checksOf(policy) : []
+      const findings = checks.map((check) => findingOf(check, subjects))
+      const violations = findings.flatMap(({ violations: found }) => found)
+      // A shadow policy says what it would do and does nothing (Y6).
+      const enforced = policy?.mode === 'shadow' ? [] : findings
+      const always = subjects.filter((subject) =>
+        isAlwaysHighRisk.some((matches) => matches(subject)),
+      )
+      const broken = enforced.filter((it) => it.violations.length > 0)
+      return {
+        violations,
+        hardStop: broken.some(({ check }) => check.severity === 'hard_stop'),
+        highRisk: distinct([
+          ...always.map(({ label }) => label),
+          ...broken.flatMap(({ check, violations: found }) =>
+            check.isHighRisk ? found.map(({ field }) => field) : [],
+          ),
+        ]),
+        approvers: Math.max(1, ...broken.map(({ check }) => check.approvers)),
+        rulesChecked: checks.length,
+        rulesMatched: findings.filter(({ isMatched }) => isMatched).length,
+        warnings: violations.length,
+      }
+    },
+  }
+}
+
+function mostSpecificFirst(a: Mapping, b: Mapping): number {
+  const [left, right] = [a, b].map((it) => specificityOf(it.agent_id, it.domain))
+  const differences = (left ?? []).map((value, place) => (right?.[place] ?? 0) - value)
+  return differences.find((difference) => difference !== 0) ?? 0
+}
+
+/** A field as rules see it: the spellings they may know it by, and the one that people read. */
+type Subject = { label: string; spellings: readonly string[]; value: unknown }
+
+function subjectOf({ name, path, value }: Field): Subject {
+  const withoutIndices = path
+    .split('.')
+    .filter((segment) => !isIndex(segment))
+    .join('.')
+  const spellings = [name, path, withoutIndices].map((text) => text.toLowerCase())
+  return { label: withoutIndices || path, spellings: distinct(spellings), value }
+}
+
+type Matcher = (subject: Subject) => boolean
+
+/** A rule's path may begin at any depth, as its name may: `{ value: { order: … } }` hides no order. */
+function matcherOf(field: string): Matcher {
+  const glob = pathOf(field).toLowerCase()
+  const deeper = `*.${glob}`
+  return ({ spellings }) =>
+    spellings.some((text) => globMatches(glob, text) || globMatches(deeper, text))
+}
+
+/** A rule made ready: patterns compiled, defaults filled in. */
+type Check = {
+  id: string
+  severity: Violation['severity']
+  isHighRisk: boolean
+  approvers: number
+  reason: string
+  matches: Matcher
+  /** What a value must be; without it the field may not be touched at all. */
+  allows?: Allows
+}
+
+type Allows = (value: unknown) => boolean
+
+function checkOf(rule: Rule, place: number): Check {
+  const isHighRisk = rule.constraint === 'high_risk'
+  return {
+    id: rule.id ?? `rule_${place + 1}`,
+    severity: rule.severity ?? (isHighRisk ? 'warn' : 'hard_stop'),
+    isHighRisk,
+    approvers: rule.approvers,
+    matches: matcherOf(rule.field),
+    ...constraintOf(rule),
+  }
+}
+
+type Finding = { check: Check; isMatched: boolean; violations: Violation[] }
+
+function findingOf(check: Check, subjects: readonly Subject[]): Finding {
+  const matched = subjects.filter(check.matches)
+  const allows = check.allows && remembered(check.allows)
+  const broken = matched.filter(({ value }) => !allows || !allowsAll(allows, value))
+  const { id: rule_id, severity, reason } = check
+  // A list and its items, or the same field of many items, are one field to whoever reads this.
+  const violations = distinct(broken.map(({ label }) => label)).map((field): Violation => ({
+    rule_id,
+    field,
+    severity,
+    reason,
+  }))
+  return { check, isMatched: matched.length > 0, violations }
+}
+
+/** Reasons name no value: it may be secret, and they are shown and recorded. */
+function constraintOf(rule: Rule): Pick<Check, 'allows' | 'reason'> {
+  const because = (standard: string) => rule.reason ?? standard
+  switch (rule.constraint) {
+    case 'high_risk':
+      return { reason: because('High risk: a person reviews it.') }
+    case 'readonly':
+      return { reason: because('Read-only: leave it out of the change.') }
+    case 'value_range': {
+      const { min = -Infinity, max = Infinity } = rule
+      return {
+        allows: (value) => typeof value === 'number' && value >= min && value <= max,
+        reason: because(`Must be a number ${rangeText(rule)}.`),
+      }
+    }
+    case 'enum': {
+      const values: readonly unknown[] = rule.values
+      return {
+        allows: (value) => values.includes(value),
+        reason: because(
+          `Must be one of ${rule.values.map((it) => JSON.stringify(it)).join(', ')}.`,
+        ),
+      }
+    }
+    case 'regex': {
+      const pattern = RE2JS.compile(rule.pattern)
+      return {
+        allows(value) {
+          const text = textOf(value)
+          return text !== undefined && pattern.test(text)
+        },
+        reason: because(`Must match ${rule.pattern}`),
+      }
+    }
+  }
+}
+
+function rangeText({ min, max }: { min?: number | undefined; max?: number | undefined }): string {
+  if (min === undefined) return `of at most ${max}`
+  return max === undefined ? `of at least ${min}` : `from ${min} to ${max}`
+}
+
+/**
+ * Of a list every item is asked, and an empty one is a value like any other. Without a value there is
+ * nothing to ask: only that the field is touched is known.
+ */
+function allowsAll(allows: Allows, value: unknown): boolean {
+  if (value === undefined) return true
+  const items: unknown[] = Array.isArray(value) ? value.flat(Infinity) : []
+  return items.length === 0 ? allows(value) : items.every(allows)
+}
+
+/** The items of a list are asked again as fields of their own: a long text is searched once. */
+function remembered(allows: Allows): Allows {
+  const known = new Map<unknown, boolean>()
+  return (value) => {
+    const answer = known.get(value) ?? allows(value)
+    known.set(value, answer)
+    return answer
+  }
+}
+
+/** In characters. Larger objects are no text to match: each level of nesting would be searched anew. */
+const largestObject = 64 * 1024
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  try {
+    const text = canonicalJson(value)
+    return text.length > largestObject ? undefined : text
+  } catch {
+    // Half a character has no canonical form.
+    return undefined
+  }
+}
+
+const distinct = <T>(items: readonly T[]): T[] => [...new Set(items)]

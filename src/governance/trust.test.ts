@@ -1,0 +1,395 @@
+import { risks } from '#approvals'
+import type { Risk } from '#approvals'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { configSchema } from '#base/config/index.ts'
+import { evidenceLevel } from './evidence.ts'
+import { modeOf, modeRulesOf } from './mode.ts'
+import type { Change, OverrideType, Severity, Trust } from './trust.ts'
+import {
+  accuracyOf,
+  approved,
+  checkedClean,
+  current,
+  gateOpen,
+  newTrust,
+  overridden,
+  overrideTypes,
+  setByHand,
+  severities,
+  touched,
+  trustRulesOf,
+} from './trust.ts'
+
+const config = configSchema.parse({})
+const rules = trustRulesOf(config)
+const day = 86_400_000
+const start = 1_700_000_000_000
+
+const withScore = (score: number, more: Partial<Trust> = {}): Trust => ({
+  ...newTrust(rules, start),
+  score,
+  ...more,
+})
+const approve = (trust: Trust, at = start, risk: Risk = 'normal') =>
+  approved(rules, trust, risk, at)
+const override = (
+  trust: Trust,
+  type: OverrideType = 'agent_wrong',
+  severity: Severity = 'medium',
+  at = start,
+) => overridden(rules, trust, 'normal', { type, severity }, at)
+
+/** The last of many changes. */
+function repeated(times: number, trust: Trust, change: (trust: Trust) => Change): Change {
+  let last = change(trust)
+  for (let time = 1; time < times; time++) last = change(last.trust)
+  return last
+}
+
+const modeNow = (trust: Trust, risk: Risk = 'normal', own = rules) =>
+  modeOf(modeRulesOf(config), {
+    score: trust.score,
+    gateOpen: gateOpen(own, trust, risk),
+    highRisk: false,
+  })
+
+test('T2 a new pair starts at the default level, without evidence', () => {
+  expect(newTrust(rules, start)).toMatchObject({
+    score: 0.3,
+    approvals: 0,
+    overrides: 0,
+    streak: 0,
+  })
+  const own = trustRulesOf(configSchema.parse({ trust: { default_level: 0.65 } }))
+  expect(newTrust(own, start).score).toBe(0.65)
+  expect(accuracyOf(newTrust(rules, start))).toBeNull()
+})
+
+test('T3 an approval adds 0.02, clears the row of overrides and stops at 1', () => {
+  const change = approve(withScore(0.4, { streak: 2 }))
+  expect(change).toMatchObject({ from: 0.4, to: 0.42, promoted: false, demoted: false })
+  expect(change.trust).toMatchObject({ score: 0.42, approvals: 1, streak: 0 })
+  expect(approve(withScore(0.99)).to).toBe(1)
+})
+
+test('T3 five approvals give 0.10, and 25 carry 0.3 to 0.8 without a bit missing', () => {
+  const own = { ...rules, promoteAfter: 1000 }
+  const step = (trust: Trust) => approved(own, trust, 'normal', start)
+  expect(repeated(5, newTrust(own, start), step).to).toBe(0.4)
+  expect(repeated(25, newTrust(own, start), step).to).toBe(0.8)
+})
+
+test.each([
+  ['agent_wrong', 'low', 0.04],
+  ['agent_wrong', 'medium', 0.08],
+  ['agent_wrong', 'high', 0.12],
+  ['agent_wrong', 'critical', 0.2],
+  ['missing_context', 'low', 0.015],
+  ['missing_context', 'critical', 0.075],
+  ['edge_case', 'high', 0.03],
+  ['human_preference', 'low', 0.005],
+  ['human_preference', 'medium', 0.01],
+  ['policy_change', 'critical', 0],
+] as const)('T4 an override as %s of %s severity costs %d', (type, severity, loss) => {
+  const { from, to, trust } = override(withScore(0.6), type, severity)
+  expect(from).toBe(0.6)
+  expect(to).toBeCloseTo(0.6 - loss, 10)
+  expect(trust.score).toBe(to)
+})
+
+test('T4 a score never falls below 0', () => {
+  expect(override(withScore(0.05), 'agent_wrong', 'critical').to).toBe(0)
+})
+
+test('T5 an override is one more in a row, except those that are not the agent’s fault', () => {
+  const once = override(withScore(0.6))
+  expect(once.trust).toMatchObject({ streak: 1, overrides: 1 })
+  for (const type of ['policy_change', 'human_preference'] as const) {
+    const after = override(once.trust, type).trust
+    expect(after).toMatchObject({ streak: 1, overrides: 1 })
+    expect(repeated(9, once.trust, (trust) => override(trust, type)).demoted).toBe(false)
+    // The row may be long enough already when the configuration was changed.
+    expect(override(withScore(0.6, { streak: 3 }), type).demoted).toBe(false)
+  }
+})
+
+test('T6 the third override in a row demotes by 0.1 once and starts a new row', () => {
+  const two = repeated(2, withScore(0.9), (trust) => override(trust, 'edge_case'))
+  expect(two).toMatchObject({ to: 0.86, demoted: false })
+  const three = override(two.trust, 'edge_case')
+  expect(three).toMatchObject({ from: 0.86, to: 0.74, demoted: true })
+  expect(three.trust.streak).toBe(0)
+  expect(override(three.trust, 'edge_case')).toMatchObject({ to: 0.72, demoted: false })
+  expect(override(withScore(0.11, { streak: 2 }), 'edge_case').to).toBe(0)
+})
+
+test('T6 an approval between them breaks the row', () => {
+  const two = repeated(2, withScore(0.9), override)
+  expect(override(approve(two.trust).trust)).toMatchObject({ demoted: false, trust: { streak: 1 } })
+})
+
+test('T7 the twentieth approval promotes to 0.8, once', () => {
+  const nineteen = repeated(19, newTrust(rules, start), approve)
+  expect(nineteen).toMatchObject({ to: 0.68, promoted: false })
+  const twenty = approve(nineteen.trust)
+  expect(twenty).toMatchObject({ from: 0.68, to: 0.8, promoted: true, trust: { promoted: true } })
+  const fallen = { ...twenty.trust, score: 0.5 }
+  expect(approve(fallen)).toMatchObject({ to: 0.52, promoted: false })
+})
+
+test('T7 a promotion never lowers a score', () => {
+  expect(approve(withScore(0.9, { approvals: 19 }))).toMatchObject({ to: 0.92, promoted: true })
+})
+
+test('T7 below the wanted rate nobody is promoted; preferences and policy changes are left out', () => {
+  expect(approve(withScore(0.5, { approvals: 19, overrides: 6 })).promoted).toBe(false)
+  expect(approve(withScore(0.5, { approvals: 19, overrides: 5 })).promoted).toBe(true)
+  const disliked = repeated(30, withScore(0.9, { approvals: 19 }), (trust) =>
+    override(trust, 'human_preference'),
+  )
+  expect(accuracyOf(disliked.trust)).toBe(1)
+  expect(approve(disliked.trust).promoted).toBe(true)
+})
+
+test('T7 after a demotion an agent can be promoted again', () => {
+  const demoted = override(withScore(0.85, { approvals: 30, streak: 2, promoted: true }))
+  expect(demoted).toMatchObject({ demoted: true, trust: { promoted: false } })
+  expect(approve(demoted.trust)).toMatchObject({ promoted: true, to: 0.8 })
+})
+
+test('T7 a promotion is subject to T11: it gives the score, not the evidence', () => {
+  const { trust } = repeated(20, newTrust(rules, start), approve)
+  expect(trust.score).toBe(0.8)
+  expect(modeNow(trust)).toEqual({ mode: 'suggest', gated: true })
+})
+
+test('T8 0.8 idle for 10 days is 0.7; whole days count', () => {
+  const trust = withScore(0.8)
+  const after = (time: number) => current(rules, trust, start + time).score
+  expect(after(10 * day)).toBe(0.7)
+  expect(after(10 * day - 1)).toBe(0.71)
+  expect(after(day - 1)).toBe(0.8)
+  expect(after(1000 * day)).toBe(0.1)
+  expect(current(rules, trust, start + 10 * day).activeAt).toBe(start)
+})
+
+test('T8 a score at or below 0.1 stays as it is', () => {
+  for (const score of [0, 0.05, 0.1])
+    expect(current(rules, withScore(score), start + 500 * day).score).toBe(score)
+})
+
+test('T8 a clock that goes back makes nobody idle and is not followed', () => {
+  const trust = withScore(0.8)
+  expect(current(rules, trust, start - 90 * day)).toEqual(trust)
+  expect(touched(rules, trust, start - 90 * day).activeAt).toBe(start)
+  expect(approve(trust, start - 90 * day)).toMatchObject({ to: 0.82, trust: { activeAt: start } })
+})
+
+test('T9 a proposal and an approval store what decay has left and start the clock again', () => {
+  const later = start + 10 * day
+  expect(touched(rules, withScore(0.8), later)).toMatchObject({ score: 0.7, activeAt: later })
+  expect(approve(withScore(0.8), later)).toMatchObject({
+    from: 0.7,
+    to: 0.72,
+    trust: { score: 0.72, activeAt: later },
+  })
+})
+
+test('T8 an override does not start the clock again, and decay is counted once', () => {
+  const later = start + 10 * day
+  const change = override(withScore(0.8), 'agent_wrong', 'medium', later)
+  expect(change).toMatchObject({ from: 0.7, to: 0.62, trust: { activeAt: start } })
+  expect(current(rules, change.trust, later).score).toBe(0.62)
+  expect(current(rules, change.trust, later + 2 * day).score).toBe(0.6)
+})
+
+test('T8 an override of an agent that decayed to the floor still costs', () => {
+  const later = start + 100 * day
+  const change = override(withScore(0.5), 'agent_wrong', 'low', later)
+  expect(change).toMatchObject({ from: 0.1, to: 0.06 })
+  expect(current(rules, change.trust, later).score).toBe(0.06)
+})
+
+test('T15 25 clean approvals reach act, 24 do not', () => {
+  const all = repeated(24, newTrust(rules, start), approve)
+  expect(modeNow(all.trust)).toEqual({ mode: 'suggest', gated: true })
+  expect(modeNow(approve(all.trust).trust)).toEqual({ mode: 'act', gated: false })
+})
+
+test('T11 an override weighs what it costs, by the cost of a plain agent_wrong', () => {
+  const bad = (type: OverrideType, severity: Severity) =>
+    override(withScore(0.9), type, severity).trust.evidence.normal.bad
+  expect(bad('agent_wrong', 'medium')).toBe(1)
+  expect(bad('agent_wrong', 'critical')).toBe(2.5)
+  expect(bad('missing_context', 'medium')).toBe(0.375)
+  expect(bad('edge_case', 'medium')).toBe(0.25)
+  expect(bad('human_preference', 'medium')).toBe(0.125)
+  expect(bad('policy_change', 'critical')).toBe(0)
+})
+
+test('T11 the gate can be off, and a score that was vouched for needs no evidence unless strict', () => {
+  const fresh = withScore(0.9)
+  const vouched = { ...fresh, vouched: true }
+  expect(gateOpen(rules, fresh, 'normal')).toBe(false)
+  expect(gateOpen({ ...rules, gate: false }, fresh, 'normal')).toBe(true)
+  expect(gateOpen(rules, vouched, 'normal')).toBe(true)
+  expect(gateOpen({ ...rules, gate: 'strict' }, vouched, 'normal')).toBe(false)
+  expect(gateOpen(rules, override(vouched).trust, 'normal')).toBe(false)
+})
+
+test('T11 evidence fades while an agent is idle, and the gate closes again', () => {
+  const { trust } = repeated(30, newTrust(rules, start), approve)
+  expect(gateOpen(rules, trust, 'normal')).toBe(true)
+  const idle = current(rules, trust, start + 17 * day)
+  expect(idle.evidence.normal.good).toBe(15)
+  expect(gateOpen(rules, idle, 'normal')).toBe(false)
+})
+
+test('T11 what is found about an idle agent counts in full, at once and ever after', () => {
+  const { trust } = repeated(32, newTrust(rules, start), approve)
+  const later = start + 34 * day
+  const after = override(trust, 'agent_wrong', 'medium', later).trust
+  expect(current(rules, after, later).evidence.normal).toEqual({ good: 8, bad: 1 })
+  expect(touched(rules, after, later).evidence.normal).toEqual({ good: 8, bad: 1 })
+  const ages = override(trust, 'agent_wrong', 'medium', start + 36_500 * day).trust
+  expect(current(rules, ages, start + 36_500 * day).evidence.normal.bad).toBeCloseTo(1, 9)
+})
+
+test('T13 evidence is kept per class of risk: easy wins buy nothing in risky acts', () => {
+  const { trust } = repeated(60, newTrust(rules, start), (it) => approve(it, start, 'low'))
+  expect(trust.score).toBe(1)
+  expect(risks.map((risk) => modeNow(trust, risk).mode)).toEqual(['act', 'suggest', 'suggest'])
+})
+
+test('T14 a clean spot check is evidence and never score', () => {
+  const trust = withScore(0.85, { streak: 1 })
+  const after = checkedClean(rules, trust, 'high', start)
+  expect(after).toEqual({
+    ...trust,
+    evidence: { ...trust.evidence, high: { good: 1, bad: 0 } },
+  })
+})
+
+test('T16 a score set by hand clears the row of overrides and leaves the evidence', () => {
+  const { trust } = repeated(10, newTrust(rules, start), approve)
+  const set = setByHand(rules, { ...trust, streak: 2 }, 0.9, start)
+  expect(set).toEqual({ ...trust, score: 0.9, streak: 0, vouched: true })
+  expect(setByHand(rules, trust, 7, start).score).toBe(1)
+  expect(setByHand(rules, trust, -1, start).score).toBe(0)
+})
+
+test('T16 an idle agent has the score it was given, and its evidence goes on fading', () => {
+  const { trust } = repeated(20, newTrust(rules, start), approve)
+  const later = start + 34 * day
+  const set = setByHand(rules, trust, 0.9, later)
+  expect(current(rules, set, later).score).toBe(0.9)
+  expect(set.evidence).toEqual(current(rules, trust, later).evidence)
+})
+
+const risk = fc.constantFrom(...risks)
+const happening = fc.oneof(
+  fc.record({ act: fc.constantFrom('approve', 'check', 'propose'), risk }),
+  fc.record({
+    act: fc.constant('override'),
+    risk,
+    type: fc.constantFrom(...overrideTypes),
+    severity: fc.constantFrom(...severities),
+  }),
+  fc.record({ act: fc.constant('set'), score: fc.double({ min: 0, max: 1, noNaN: true }) }),
+)
+const history = fc.array(fc.record({ what: happening, days: fc.integer({ min: -3, max: 40 }) }), {
+  maxLength: 40,
+})
+type Happening = {
+  act: string
+  risk?: Risk
+  type?: OverrideType
+  severity?: Severity
+  score?: number
+}
+
+function after(trust: Trust, what: Happening, at: number): Trust {
+  const { act, risk: of = 'normal', type = 'agent_wrong', severity = 'medium', score = 0 } = what
+  if (act === 'approve') return approved(rules, trust, of, at).trust
+  if (act === 'check') return checkedClean(rules, trust, of, at)
+  if (act === 'propose') return touched(rules, trust, at)
+  if (act === 'set') return setByHand(rules, trust, score, at)
+  return overridden(rules, trust, of, { type, severity }, at).trust
+}
+
+test('T1 whatever happens, scores stay from 0 to 1 with 4 decimals and levels from 0 to 1', () => {
+  fc.assert(
+    fc.property(history, (happenings) => {
+      let trust = newTrust(rules, start)
+      let at = start
+      for (const { what, days } of happenings) {
+        at += days * day
+        trust = after(trust, what, at)
+        for (const { score, evidence } of [trust, current(rules, trust, at)]) {
+          expect(score).toBeGreaterThanOrEqual(0)
+          expect(score).toBeLessThanOrEqual(1)
+          expect(score).toBe(Number(score.toFixed(4)))
+          for (const each of Object.values(evidence)) {
+            expect(evidenceLevel(each)).toBeGreaterThanOrEqual(0)
+            expect(evidenceLevel(each)).toBeLessThanOrEqual(1)
+          }
+        }
+      }
+    }),
+  )
+})
+
+test('T1 a change says what was read before it and is read after it', () => {
+  fc.assert(
+    fc.property(history, happening, fc.integer({ min: 0, max: 200 }), (happenings, last, days) => {
+      let trust = newTrust(rules, start)
+      let at = start
+      for (const { what, days: more } of happenings) {
+        at += more * day
+        trust = after(trust, what, at)
+      }
+      at += days * day
+      const { type = 'agent_wrong', severity = 'medium' } = last as Happening
+      const changes = [
+        approved(rules, trust, 'low', at),
+        overridden(rules, trust, 'low', { type, severity }, at),
+      ]
+      for (const change of changes) {
+        expect(change.from).toBe(current(rules, trust, at).score)
+        expect(change.to).toBe(current(rules, change.trust, at).score)
+      }
+      expect(changes[0]?.to).toBeGreaterThanOrEqual(changes[0]?.from ?? 1)
+      expect(changes[1]?.to).toBeLessThanOrEqual(changes[1]?.from ?? 0)
+    }),
+  )
+})
+
+test('T4 short of clamps, demotion and promotion, the order of decisions makes no difference', () => {
+  const calm = { ...rules, promoteAfter: 1000, demoteAfter: 1000 }
+  const kind = fc.record({
+    type: fc.constantFrom(...overrideTypes),
+    severity: fc.constantFrom('low', 'medium', 'high'),
+  })
+  const decision = fc.oneof(fc.constant('approve' as const), kind)
+  const orders = fc
+    .array(decision, { maxLength: 4 })
+    .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })))
+  const end = (decisions: readonly ('approve' | { type: OverrideType; severity: Severity })[]) =>
+    decisions.reduce(
+      (trust, each) =>
+        each === 'approve'
+          ? approved(calm, trust, 'normal', start).trust
+          : overridden(calm, trust, 'normal', each, start).trust,
+      withScore(0.5),
+    )
+  fc.assert(
+    fc.property(orders, ([one, other]) => {
+      const [a, b] = [end(one), end(other)]
+      expect(a.score).toBe(b.score)
+      expect([a.approvals, a.overrides]).toEqual([b.approvals, b.overrides])
+      expect(a.evidence.normal.good).toBe(b.evidence.normal.good)
+      expect(a.evidence.normal.bad).toBeCloseTo(b.evidence.normal.bad, 12)
+    }),
+  )
+})
