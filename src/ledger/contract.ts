@@ -250,6 +250,32 @@ export function ledgerContract(engine: Engine) {
         expect(seen).toEqual(Array.from({ length: size + 20 }, (_, i) => i + 1))
       })
 
+      test('L11 a follower may begin with the next entry, and acts outside after its commit', async () => {
+        await fill(running.ledger, 3)
+        const stop = new AbortController()
+        const seen: string[] = []
+        const committed: (string | undefined)[] = []
+        const following = running.ledger.consume(
+          'latecomer',
+          async (tx, entries) => {
+            seen.push(...entries.map(({ type }) => type))
+            tx.append(entry('thing.told'))
+            return () => void committed.push(seen.at(-1))
+          },
+          stop.signal,
+          'next entry',
+        )
+        await running.ledger.record(entry('thing.next'))
+        // It is told of its own entries as well, so it would go on for ever.
+        await expect.poll(() => committed.length).toBeGreaterThan(1)
+        stop.abort()
+        await following
+        expect(seen.slice(0, 2)).toEqual(['thing.next', 'thing.told'])
+        expect(committed.slice(0, 2)).toEqual(['thing.next', 'thing.told'])
+        const told = await running.ledger.find({ types: ['thing.told'], limit: 1000 })
+        expect(told).toHaveLength(committed.length)
+      })
+
       test('A11 a clock that went back far is refused, a small step is evened out', async () => {
         world.move(-60_000)
         await running.ledger.record(entry('thing.done', { subject: 'a minute ago' }))

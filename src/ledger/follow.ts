@@ -47,6 +47,12 @@ export async function* follow(
   }
 }
 
+/** Works in the transaction that moves the follower's place; what it gives back is done after the commit. */
+export type Handle<E> = (tx: Tx, entries: E[]) => Promise<(() => void) | void>
+
+/** Where a follower begins that has no place yet. */
+export type From = 'first entry' | 'next entry'
+
 /**
  * A follower whose place is kept in the store and moves in the transaction of what it does, so a
  * restart or a second daemon neither misses nor repeats an entry.
@@ -55,21 +61,27 @@ export async function consume(
   db: Db,
   store: LedgerStore,
   name: string,
-  handle: (tx: Tx, rows: EntryRow[]) => Promise<void>,
+  handle: Handle<EntryRow>,
   signal: AbortSignal,
+  from: From,
 ): Promise<void> {
   while (!signal.aborted) {
     const { grown, forget } = nextGrowth(db, signal)
     try {
       const handled = await db.transact(async (tx) => {
-        const rows = await store.page(tx, await store.cursor(tx, name), pageSize)
+        const start = from === 'next entry' ? ((await store.peek(tx))?.size ?? 0) : 0
+        const place = await store.cursor(tx, name, start)
+        // Another daemon is at it, and looks once more when it is done.
+        if (place === undefined) return undefined
+        const rows = await store.page(tx, place, pageSize)
         const last = rows.at(-1)
-        if (!last) return 0
-        await handle(tx, rows)
+        if (!last) return undefined
+        const after = await handle(tx, rows)
         await store.saveCursor(tx, name, last.seq)
-        return rows.length
+        return { after }
       })
-      if (handled === 0) await grown
+      if (handled) handled.after?.()
+      else await grown
     } finally {
       forget()
     }

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts'
-import type { Body, Db, Sealer, Tx } from '#base/db/port.ts'
+import type { Body, Db, Sealer } from '#base/db/port.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
@@ -8,6 +8,7 @@ import type { Key } from './checkpoint.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { createErasure } from './erase.ts'
 import { consume, follow } from './follow.ts'
+import type { From, Handle } from './follow.ts'
 import { startMirror } from './mirror.ts'
 import type { Mirror, MirrorOptions } from './mirror.ts'
 import { firstSeq, genesis } from './model.ts'
@@ -102,9 +103,10 @@ export async function openLedger(deps: LedgerDeps) {
     /** The same for a follower that keeps its place in the store. */
     consume: (
       name: string,
-      handle: (tx: Tx, entries: Entry[]) => Promise<void>,
+      handle: Handle<Entry>,
       signal: AbortSignal,
-    ) => consume(db, store, name, (tx, rows) => handle(tx, rows.map(parsed)), signal),
+      from: From = 'first entry',
+    ) => consume(db, store, name, (tx, rows) => handle(tx, rows.map(parsed)), signal, from),
 
     async prove(seq: number): Promise<EntryProof> {
       const row = await store.entry(db, seq)

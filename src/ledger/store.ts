@@ -169,15 +169,16 @@ export function createLedgerStore(dialect: Dialect) {
       .values({ id: 1, vkey: p.vkey })
       .onConflict((c) => c.column('id').doNothing()),
   )
-  const startCursor = statement((p: { name: string }) =>
+  const startCursor = statement((p: { name: string; seq: number }) =>
     sql
       .insertInto('ledger_follower')
-      .values({ name: p.name, seq: 0 })
+      .values({ name: p.name, seq: p.seq })
       .onConflict((c) => c.column('name').doNothing()),
   )
-  const cursor = statement((p: { name: string }) =>
-    locked(sql.selectFrom('ledger_follower').select('seq').where('name', '=', p.name)),
-  )
+  const cursor = statement((p: { name: string }) => {
+    const found = sql.selectFrom('ledger_follower').select('seq').where('name', '=', p.name)
+    return dialect === 'postgres' ? found.forUpdate().skipLocked() : found
+  })
   const saveCursor = statement((p: { name: string; seq: number }) => {
     const { name, seq } = p
     return sql
@@ -216,10 +217,13 @@ export function createLedgerStore(dialect: Dialect) {
     checkpointFrom: (reader: Reader, size: number) => reader.first(checkpointFrom({ size })),
     key: async (reader: Reader) => (await reader.first(key))?.vkey,
     saveKey: (tx: Tx, vkey: string) => tx.run(saveKey({ vkey })),
-    /** Locks the follower's place; the row is made first, so that two new followers meet at it. */
-    async cursor(tx: Tx, name: string): Promise<number> {
-      await tx.run(startCursor({ name }))
-      return (await tx.first(cursor({ name })))?.seq ?? 0
+    /**
+     * Locks the follower's place; the row is made first, so that two new followers meet at it. Undefined
+     * while another daemon holds it: to wait would put the whole batch behind that daemon's commit.
+     */
+    async cursor(tx: Tx, name: string, start: number): Promise<number | undefined> {
+      await tx.run(startCursor({ name, seq: start }))
+      return (await tx.first(cursor({ name })))?.seq
     },
     saveCursor: (tx: Tx, name: string, seq: number) => tx.run(saveCursor({ name, seq })),
 

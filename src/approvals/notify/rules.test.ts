@@ -1,0 +1,175 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { notify } from '#base/config/sections/approvals.ts'
+import { delivery, described } from './fixture.ts'
+import type { Delivery, Outcome } from './model.ts'
+import { channelsFor, isNews, noticeOf, revived, taken, toldOf, tried } from './rules.ts'
+
+const day = 86_400_000
+const failed: Outcome = { kind: 'failed', error: 'the receiver answered 500' }
+
+test.each([
+  ['proposal.created', 'suggest', 'approval.requested', 'pending'],
+  ['proposal.created', 'escalate', 'approval.requested', 'pending'],
+  ['approval.requested', undefined, 'approval.requested', 'pending'],
+  ['approval.approved', undefined, 'approval.decided', 'approved'],
+  ['approval.rejected', undefined, 'approval.decided', 'rejected'],
+  ['approval.expired', undefined, 'approval.decided', 'expired'],
+  ['approval.withdrawn', undefined, 'approval.decided', 'withdrawn'],
+])('A10 %s %s is told as %s, %s', (type, outcome, told, status) => {
+  expect(toldOf({ type, outcome })).toEqual({ type: told, status })
+})
+
+test.each([
+  ['proposal.created', 'act'],
+  ['proposal.created', undefined],
+  ['approval.consumed', undefined],
+  ['approval.held', undefined],
+  ['call.done', 'suggest'],
+  ['toString', undefined],
+])('A10 nobody is told of %s %s', (type, outcome) => {
+  expect(toldOf({ type, outcome })).toBeUndefined()
+})
+
+test('A10 the first rule that fits kind and risk says who is told', () => {
+  const { rules } = notify.parse({
+    rules: [
+      { kinds: ['call'], risks: ['high'], channels: ['ops', 'pager'] },
+      { kinds: ['call', 'proposal'], channels: ['ops', 'ops'] },
+      { risks: ['high'], channels: ['pager', 'a-slack-that-is-not-sent-to'] },
+    ],
+  })
+  const told = (kind: string, risk: string) =>
+    channelsFor(rules, ['ops', 'pager', 'other'], { kind, risk })
+  expect(told('call', 'high')).toEqual(['ops', 'pager'])
+  expect(told('call', 'low')).toEqual(['ops'])
+  expect(told('proposal', 'high')).toEqual(['ops'])
+  expect(told('permission', 'high')).toEqual(['pager'])
+  expect(told('permission', 'low')).toEqual([])
+  expect(channelsFor([], ['ops', 'pager'], described())).toEqual(['ops', 'pager'])
+})
+
+test('A10 a rule may name every kind of approval there is', () => {
+  for (const kind of ['proposal', 'call', 'permission', 'spot_check'])
+    expect(notify.safeParse({ rules: [{ kinds: [kind], channels: ['ops'] }] }).success).toBe(true)
+})
+
+test('A10 stdout is not a kind of channel', () => {
+  expect(notify.safeParse({ channels: [{ id: 'out', type: 'stdout' }] }).success).toBe(false)
+})
+
+test('A10 of what is older than a day only questions that still wait are told', () => {
+  const question = { type: 'approval.requested', status: 'pending' } as const
+  const answer = { type: 'approval.decided', status: 'approved' } as const
+  const now = 10 * day
+  expect(isNews(question, described({ status: 'approved' }), now - 1, now)).toBe(true)
+  expect(isNews(answer, described({ status: 'approved' }), now - 1, now)).toBe(true)
+  expect(isNews(question, described(), now - day, now)).toBe(true)
+  expect(isNews(question, described({ status: 'expired' }), now - day, now)).toBe(false)
+  expect(isNews(answer, described({ status: 'approved' }), now - day, now)).toBe(false)
+})
+
+test('A5 a notice carries a link and what it is about, and nothing else', () => {
+  const told = { type: 'approval.decided', status: 'approved' } as const
+  const entry = { at: 1_700_000_000_000, data: { decided_by: 'anna', reasoning: 'because' } }
+  const about = described({ status: 'consumed', decidedBy: 'somebody' })
+  expect(noticeOf(told, entry, 'p 1', about, 'https://cowork.test/')).toEqual({
+    type: 'approval.decided',
+    timestamp: '2023-11-14T22:13:20.000Z',
+    data: {
+      approval_id: 'p 1',
+      kind: 'proposal',
+      agent: 'sales',
+      domain: 'crm',
+      action: 'update_deal',
+      target: 'deal-7',
+      summary: 'Set the stage of deal-7 to won',
+      mode: 'suggest',
+      risk: 'normal',
+      status: 'approved',
+      decided_by: 'anna',
+      review_url: 'https://cowork.test/inbox/p%201',
+    },
+  })
+})
+
+test('A13 no text of an agent hides anything in a notice or makes it long', () => {
+  const told = { type: 'approval.requested', status: 'pending' } as const
+  const unit = fc.constantFrom('a', '\u202e', '\u0000', '\u200b', '\n', '😀', '\u{e0041}')
+  const long = fc.string({ unit, maxLength: 2000, size: 'max' })
+  fc.assert(
+    fc.property(long, (text) => {
+      const about = described({
+        requester: text,
+        domain: text,
+        action: text,
+        target: text,
+        summary: text,
+      })
+      const { data } = noticeOf(told, { at: 0 }, 'p1', about, 'http://localhost')
+      for (const word of Object.values(data)) {
+        expect(word.length).toBeLessThanOrEqual(300)
+        expect(word).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u200b\u{e0041}]/u)
+      }
+    }),
+  )
+})
+
+/** Fails until it is dead, each time when it is due; gives the times of its tries. */
+function untilDead(chance: () => number): { tries: number[]; dead: Delivery } {
+  const tries: number[] = []
+  let one = delivery()
+  while (one.status === 'pending') {
+    const now = one.nextAt
+    tries.push(now)
+    one = tried(taken(one, now), failed, now, chance())
+  }
+  return { tries, dead: one }
+}
+
+test('A10 a delivery is tried ten times in about three days, then it is dead', () => {
+  expect(untilDead(() => 0).tries.slice(0, 4)).toEqual([0, 5000, 35_000, 155_000])
+  const chance = fc.double({ min: 0, max: 1, noNaN: true })
+  fc.assert(
+    fc.property(fc.infiniteStream(chance), (chances) => {
+      const { tries, dead } = untilDead(() => chances.next().value)
+      expect(tries).toHaveLength(10)
+      expect(dead).toMatchObject({ attempts: 10, lastError: failed.error })
+      expect(dead.settledAt).toBeGreaterThan(2.5 * day)
+      expect(dead.settledAt).toBeLessThan(3.5 * day)
+    }),
+  )
+})
+
+test('A10 a receiver may ask for a longer pause, within a day, and not for a shorter one', () => {
+  const held = taken(delivery(), 0)
+  const after = (waitMs: number) => tried(held, { ...failed, waitMs }, 0, 0).nextAt
+  expect(after(1)).toBe(5000)
+  expect(after(60_000)).toBe(60_000)
+  expect(after(30 * day)).toBe(day)
+})
+
+test('A10 what is gone is dead at once, and what we interrupted costs no try', () => {
+  const held = taken(delivery({ attempts: 3 }), 500)
+  expect(tried(held, { ...failed, isFinal: true }, 900, 0)).toMatchObject({
+    status: 'dead',
+    attempts: 4,
+    settledAt: 900,
+  })
+  expect(tried(held, { kind: 'interrupted' }, 900, 0)).toMatchObject({
+    status: 'pending',
+    attempts: 3,
+    nextAt: 900,
+  })
+})
+
+test('A10 a crashed sender keeps a delivery for a minute, and a dead one that is put back starts anew', () => {
+  expect(taken(delivery(), 1000)).toMatchObject({ attempts: 1, nextAt: 61_000 })
+  const { dead } = untilDead(() => 0)
+  expect(revived(dead, 7)).toMatchObject({
+    status: 'pending',
+    attempts: 0,
+    nextAt: 7,
+    settledAt: null,
+  })
+})

@@ -1,0 +1,134 @@
+import { rfc3339 } from '#base/clock.ts'
+import { plainText } from '#base/plain.ts'
+import type { Entry } from '#ledger'
+import type { Delivery, Described, Notice, NoticeType, NotifyRule, Outcome } from './model.ts'
+
+type Told = { readonly type: NoticeType; readonly status: string }
+
+const asksPeople: readonly (string | undefined)[] = ['suggest', 'escalate']
+const decided: Record<string, string> = {
+  'approval.approved': 'approved',
+  'approval.rejected': 'rejected',
+  'approval.expired': 'expired',
+  'approval.withdrawn': 'withdrawn',
+}
+
+/** What an entry is to people: a question, an answer, or nothing to be told of (A10). */
+export function toldOf({ type, outcome }: Pick<Entry, 'type' | 'outcome'>): Told | undefined {
+  const isQuestion =
+    type === 'approval.requested' || (type === 'proposal.created' && asksPeople.includes(outcome))
+  if (isQuestion) return { type: 'approval.requested', status: 'pending' }
+  const status = Object.hasOwn(decided, type) ? decided[type] : undefined
+  return status === undefined ? undefined : { type: 'approval.decided', status }
+}
+
+const day = 86_400_000
+
+/**
+ * Channels that are configured again after a while find a long past. Of what is older than a day only
+ * questions that still wait are told.
+ */
+export const isNews = (told: Told, about: Described, at: number, now: number): boolean =>
+  now - at < day || (told.type === 'approval.requested' && about.status === 'pending')
+
+/** Channels to tell, of those that can be told. The first rule that fits applies; no rules mean everyone. */
+export function channelsFor(
+  rules: readonly NotifyRule[],
+  channels: readonly string[],
+  { kind, risk }: Pick<Described, 'kind' | 'risk'>,
+): string[] {
+  if (rules.length === 0) return [...channels]
+  const covers = (list: readonly string[] | undefined, word: string) =>
+    list === undefined || list.includes(word)
+  const rule = rules.find((one) => covers(one.kinds, kind) && covers(one.risks, risk))
+  return channels.filter((id) => rule?.channels.includes(id))
+}
+
+/** Room for a text of an agent: a notification is a line, not a page. */
+const longest = 300
+
+/** A link and what is needed to judge its urgency; never reasoning or arguments (A5, A13). */
+export function noticeOf(
+  told: Told,
+  { at, data }: Pick<Entry, 'at' | 'data'>,
+  approval: string,
+  about: Described,
+  publicUrl: string,
+): Notice {
+  const words = (text: string) => plainText(text, longest)
+  const by = data?.['decided_by'] ?? about.decidedBy
+  return {
+    type: told.type,
+    timestamp: rfc3339(at),
+    data: {
+      approval_id: approval,
+      kind: words(about.kind),
+      agent: words(about.requester),
+      domain: words(about.domain),
+      action: words(about.action),
+      target: words(about.target),
+      summary: words(about.summary),
+      mode: words(about.mode),
+      risk: words(about.risk),
+      status: told.status,
+      ...(told.type === 'approval.decided' && typeof by === 'string' && { decided_by: words(by) }),
+      review_url: `${publicUrl.replace(/\/+$/, '')}/inbox/${encodeURIComponent(approval)}`,
+    },
+  }
+}
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+
+/** Pauses after the first, second, … failure: ten tries within about three days. */
+const pauses = [
+  5 * second,
+  30 * second,
+  2 * minute,
+  10 * minute,
+  hour,
+  6 * hour,
+  12 * hour,
+  day,
+  day,
+]
+/** Receivers that failed together are not asked again together. */
+const jitter = 0.2
+
+/** The longest pause that a receiver may ask for. */
+const longestPause = day
+/** Longer than a try can last: whoever took a delivery and is not done by then has crashed. */
+const lease = minute
+
+export const taken = (delivery: Delivery, now: number): Delivery => ({
+  ...delivery,
+  attempts: delivery.attempts + 1,
+  nextAt: now + lease,
+})
+
+/** A delivery after one try. `chance`, from 0 to 1, spreads the next. */
+export function tried(delivery: Delivery, outcome: Outcome, now: number, chance: number): Delivery {
+  switch (outcome.kind) {
+    case 'sent':
+      return { ...delivery, status: 'sent', lastError: null, settledAt: now }
+    case 'interrupted':
+      return { ...delivery, attempts: delivery.attempts - 1, nextAt: now }
+    case 'failed': {
+      const { error, isFinal, waitMs = 0 } = outcome
+      const failed = { ...delivery, lastError: error }
+      const pause = pauses[delivery.attempts - 1]
+      if (isFinal || pause === undefined) return { ...failed, status: 'dead', settledAt: now }
+      const longer = Math.max(pause * (1 + jitter * chance), Math.min(waitMs, longestPause))
+      return { ...failed, nextAt: now + Math.round(longer) }
+    }
+  }
+}
+
+export const revived = (delivery: Delivery, now: number): Delivery => ({
+  ...delivery,
+  status: 'pending',
+  attempts: 0,
+  nextAt: now,
+  settledAt: null,
+})

@@ -1,0 +1,13 @@
+import { inject } from 'vitest'
+import { openPostgres } from '#base/db/postgres.ts'
+import { silentLog } from '#base/log.ts'
+import { createTestDatabase } from '../../../test/databases.ts'
+import { notifyContract } from './contract.ts'
+
+notifyContract({
+  dialect: 'postgres',
+  async create() {
+    const url = await createTestDatabase(inject('postgresUrl'))
+    return { open: (sealer) => openPostgres({ url, sealer, log: silentLog }), daemons: 2 }
+  },
+})

@@ -1,0 +1,132 @@
+import type { Dialect, Reader, Tx } from '#base/db/port.ts'
+import { builder, query, statement } from '#base/db/statement.ts'
+import type { Delivery, DeliveryStatus } from './model.ts'
+
+type Row = {
+  id: string
+  channel: string
+  event: string
+  approval: string
+  notice: string
+  status: DeliveryStatus
+  attempts: number
+  next_at: number
+  last_error: string | null
+  created_at: number
+  settled_at: number | null
+}
+type Tables = { delivery: Row }
+
+export type DeliveryStore = ReturnType<typeof createDeliveryStore>
+
+/** The only SQL about deliveries. */
+export function createDeliveryStore(dialect: Dialect) {
+  const sql = builder<Tables>(dialect)
+  const one = statement((p: { id: string }) =>
+    sql.selectFrom('delivery').selectAll().where('id', '=', p.id),
+  )
+  const due = statement((p: { channel: string; at: number; limit: number }) =>
+    sql
+      .selectFrom('delivery')
+      .selectAll()
+      .where('status', '=', 'pending')
+      .where('channel', '=', p.channel)
+      .where('next_at', '<=', p.at)
+      .orderBy('next_at')
+      .orderBy('id')
+      .limit(p.limit),
+  )
+  const next = statement((p: { channel: string }) =>
+    sql
+      .selectFrom('delivery')
+      .select((eb) => eb.fn.min<number | null>('next_at').as('at'))
+      .where('status', '=', 'pending')
+      .where('channel', '=', p.channel),
+  )
+  const change = statement((p: Change) =>
+    sql
+      .updateTable('delivery')
+      .set({
+        status: p.status,
+        attempts: p.attempts,
+        next_at: p.nextAt,
+        last_error: p.lastError,
+        settled_at: p.settledAt,
+      })
+      .where('id', '=', p.id)
+      .where('status', '=', p.wasStatus)
+      .where('attempts', '=', p.wasAttempts)
+      .where('next_at', '=', p.wasNextAt),
+  )
+  const forgetSettled = statement((p: { status: DeliveryStatus; before: number }) =>
+    sql.deleteFrom('delivery').where('status', '=', p.status).where('settled_at', '<', p.before),
+  )
+  // Those of a channel that is configured no more.
+  const forgetLeft = statement((p: { before: number }) =>
+    sql.deleteFrom('delivery').where('status', '=', 'pending').where('next_at', '<', p.before),
+  )
+
+  return {
+    async find(reader: Reader, id: string): Promise<Delivery | undefined> {
+      const row = await reader.first(one({ id }))
+      return row && toDelivery(row)
+    },
+    /** Newest first. */
+    async list(reader: Reader, status: DeliveryStatus | undefined, limit: number) {
+      let found = sql.selectFrom('delivery').selectAll()
+      if (status !== undefined) found = found.where('status', '=', status)
+      const rows = await reader.all(query(found.orderBy('id', 'desc').limit(limit)))
+      return rows.map(toDelivery)
+    },
+    add: (tx: Tx, deliveries: readonly Delivery[]) => tx.insert('delivery', deliveries.map(toRow)),
+    due: async (reader: Reader, channel: string, at: number, limit: number) =>
+      (await reader.all(due({ channel, at, limit }))).map(toDelivery),
+    /** When the next one of the channel is due. */
+    nextAt: async (reader: Reader, channel: string) =>
+      (await reader.first(next({ channel })))?.at ?? Infinity,
+    /** False when it is not as it was any more: another daemon has it, or a person was faster. */
+    async change(tx: Tx, was: Delivery, now: Delivery): Promise<boolean> {
+      const { status: wasStatus, attempts: wasAttempts, nextAt: wasNextAt } = was
+      return (await tx.run(change({ ...now, wasStatus, wasAttempts, wasNextAt }))) > 0
+    },
+    async forget(tx: Tx, before: { readonly sent: number; readonly unsent: number }) {
+      await tx.run(forgetSettled({ status: 'sent', before: before.sent }))
+      await tx.run(forgetSettled({ status: 'dead', before: before.unsent }))
+      await tx.run(forgetLeft({ before: before.unsent }))
+    },
+  }
+}
+
+type Change = Delivery & {
+  readonly wasStatus: DeliveryStatus
+  readonly wasAttempts: number
+  readonly wasNextAt: number
+}
+
+const toDelivery = (row: Row): Delivery => ({
+  id: row.id,
+  channel: row.channel,
+  event: row.event,
+  approval: row.approval,
+  notice: row.notice,
+  status: row.status,
+  attempts: row.attempts,
+  nextAt: row.next_at,
+  lastError: row.last_error,
+  createdAt: row.created_at,
+  settledAt: row.settled_at,
+})
+
+const toRow = (one: Delivery): Row => ({
+  id: one.id,
+  channel: one.channel,
+  event: one.event,
+  approval: one.approval,
+  notice: one.notice,
+  status: one.status,
+  attempts: one.attempts,
+  next_at: one.nextAt,
+  last_error: one.lastError,
+  created_at: one.createdAt,
+  settled_at: one.settledAt,
+})

@@ -1,0 +1,117 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { openTestLedger } from '../../../test/ledger.ts'
+import type { Caller } from '#base/caller.ts'
+import { silentLog } from '#base/log.ts'
+import type { Tool } from '#base/tool.ts'
+import { asked, described, startReceiver, status } from './fixture.ts'
+import { notifyMigrations } from './migrations.ts'
+import { startNotify } from './service.ts'
+import { notifyTools } from './tools.ts'
+
+const anna: Caller = {
+  kind: 'human',
+  id: 'anna',
+  session: 's1',
+  verified: true,
+  scopes: ['*'],
+  role: 'reviewer',
+}
+
+async function setup() {
+  const { db, ledger, close } = await openTestLedger(notifyMigrations)
+  const receiver = await startReceiver(status(410))
+  const start = (id: string) => {
+    const service = startNotify({
+      ledger,
+      db,
+      channels: [receiver.channel(id)],
+      rules: [],
+      publicUrl: () => 'http://localhost:8765',
+      describe: async (_, ids) => new Map(ids.map((one) => [one, described()])),
+      now: Date.now,
+      log: silentLog,
+    })
+    const tools = new Map(notifyTools(service).map((tool) => [tool.name, tool]))
+    /** As dispatch does: parsed, and a change in one transaction. */
+    async function use(name: string, input: unknown): Promise<Record<string, unknown>> {
+      const tool = tools.get(name) as Tool
+      const { signal } = new AbortController()
+      const call = { id: 'c1', caller: anna, signal, progress: () => undefined }
+      const given = tool.input.parse(input)
+      const output = tool.change
+        ? await ledger.transact((tx) => tool.change(tx, given, call))
+        : await tool.run(given, call)
+      return tool.output.parse(output) as Record<string, unknown>
+    }
+    return { service, tools, use }
+  }
+  onTestFinished(close)
+  return { ledger, receiver, start }
+}
+
+test('A10 people list deliveries and put a dead one back, which is recorded', async () => {
+  const { ledger, receiver, start } = await setup()
+  const { service, use } = start('ops')
+  await ledger.record(asked('p1'))
+  const list = async (input = {}) =>
+    (await use('cowork_list_deliveries', input))['deliveries'] as { id: string }[]
+  await expect.poll(() => list({ status: 'dead' })).toHaveLength(1)
+  const [dead] = await list()
+  expect(dead).toEqual({
+    id: receiver.got[0]?.id,
+    channel: 'ops',
+    event: 'approval.requested',
+    approval_id: 'p1',
+    status: 'dead',
+    attempts: 1,
+    next_at: null,
+    last_error: 'the receiver answered 410',
+    created_at: expect.stringMatching(/Z$/),
+  })
+  expect(await list({ status: 'pending' })).toEqual([])
+
+  receiver.answer(status(200))
+  expect(await use('cowork_retry_delivery', { id: dead?.id })).toMatchObject({
+    id: dead?.id,
+    status: 'pending',
+    attempts: 0,
+    next_at: expect.stringMatching(/Z$/),
+  })
+  await expect.poll(() => list({ status: 'sent' })).toHaveLength(1)
+  expect(await ledger.find({ types: ['delivery.retried'], limit: 9 })).toEqual([
+    expect.objectContaining({
+      actor: { kind: 'human', id: 'anna', session: 's1', verified: true },
+      subject: dead?.id,
+      ids: { call: 'c1', approval: 'p1' },
+      data: { channel: 'ops' },
+    }),
+  ])
+  await service.close()
+})
+
+test('A10 only what is dead, known and still has its channel is put back', async () => {
+  const { ledger, start } = await setup()
+  const first = start('ops')
+  await ledger.record(asked('p1'))
+  await expect.poll(() => first.service.list('dead', 9)).toHaveLength(1)
+  const [dead] = await first.service.list('dead', 9)
+  await first.service.close()
+  const retry = (from: typeof first, id = dead?.id) => from.use('cowork_retry_delivery', { id })
+  await expect(retry(first, 'none')).rejects.toMatchObject({ code: 'not_found' })
+  const other = start('another')
+  await expect(retry(other)).rejects.toMatchObject({ code: 'unknown_channel' })
+  await other.service.close()
+  await retry(first)
+  await expect(retry(first)).rejects.toMatchObject({ code: 'delivery_not_dead' })
+  expect(await ledger.find({ types: ['delivery.retried'], limit: 9 })).toHaveLength(1)
+})
+
+test('A10 deliveries are for people alone', async () => {
+  const { start } = await setup()
+  const { service, tools } = start('ops')
+  await service.close()
+  expect([...tools.values()].map(({ by, toolset }) => [by, toolset])).toEqual([
+    ['human', 'cowork'],
+    ['human', 'cowork'],
+  ])
+})

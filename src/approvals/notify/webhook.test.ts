@@ -1,0 +1,149 @@
+import { createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { createTime, hang, startReceiver, status } from './fixture.ts'
+import type { WebhookChannel } from './model.ts'
+import { createWebhook, pauseOf } from './webhook.ts'
+
+const notice = JSON.stringify({ type: 'approval.requested', data: { summary: 'Grüße, 日本' } })
+const never = new AbortController().signal
+
+function sendTo(channel: WebhookChannel, time = createTime(), signal = never) {
+  const send = createWebhook(channel, time.wait)
+  return send({ id: 'd-1', notice, at: time.now() }, signal)
+}
+
+test('A10 a webhook is signed so that the official library accepts it', async () => {
+  const receiver = await startReceiver()
+  expect(await sendTo(receiver.channel('ops'))).toEqual({ kind: 'sent' })
+  const [got] = receiver.got
+  expect(got?.verify()).toEqual(JSON.parse(notice))
+  expect(got?.headers).toMatchObject({
+    'webhook-id': 'd-1',
+    'content-type': 'application/json',
+  })
+  expect(got?.body).toBe(notice)
+})
+
+test.each([500, 404, 302])('A10 a receiver that answers %d is asked again later', async (code) => {
+  const elsewhere = await startReceiver()
+  const receiver = await startReceiver(status(code, { location: elsewhere.url }))
+  expect(await sendTo(receiver.channel('ops'))).toEqual({
+    kind: 'failed',
+    error: `the receiver answered ${code}`,
+  })
+  expect(elsewhere.got).toEqual([])
+})
+
+test('A10 410 means that the receiver wants no more', async () => {
+  const receiver = await startReceiver(status(410))
+  expect(await sendTo(receiver.channel('ops'))).toMatchObject({ kind: 'failed', isFinal: true })
+})
+
+test('A10 Retry-After is read as seconds or as a date', async () => {
+  const receiver = await startReceiver(status(429, { 'retry-after': '90' }))
+  expect(await sendTo(receiver.channel('ops'))).toMatchObject({ waitMs: 90_000 })
+  const now = Date.parse('2026-08-01T12:00:00Z')
+  expect(pauseOf('Sat, 01 Aug 2026 12:00:30 GMT', now)).toBe(30_000)
+  for (const useless of [null, '', '-5', '0', 'soon', 'Sat, 01 Aug 2026 11:00:00 GMT'])
+    expect(pauseOf(useless, now)).toBeUndefined()
+})
+
+test('A10 a receiver that does not answer is left after ten seconds', async () => {
+  const time = createTime()
+  const receiver = await startReceiver(hang)
+  const sending = sendTo(receiver.channel('ops'), time)
+  await expect.poll(() => receiver.got.length).toBe(1)
+  time.move(9999)
+  time.move(1)
+  expect(await sending).toEqual({ kind: 'failed', error: 'no answer within 10 s' })
+})
+
+test('A10 our own end interrupts a try', async () => {
+  const ending = new AbortController()
+  const receiver = await startReceiver(hang)
+  const sending = sendTo(receiver.channel('ops'), createTime(), ending.signal)
+  await expect.poll(() => receiver.got.length).toBe(1)
+  ending.abort()
+  expect(await sending).toEqual({ kind: 'interrupted' })
+})
+
+test('A10 an endless answer is cut off after its status', async () => {
+  // Kept, or the garbage collector would cut it off sooner or later.
+  const answers: Response[] = []
+  const { fetch: real } = globalThis
+  const kept = vi.spyOn(globalThis, 'fetch').mockImplementation(async (...args) => {
+    const answer = await real(...args)
+    answers.push(answer)
+    return answer
+  })
+  onTestFinished(() => kept.mockRestore())
+  let isCut = false
+  const receiver = await startReceiver((response) => {
+    response.writeHead(200)
+    const flood = setInterval(() => response.write('and on '), 1)
+    response.on('close', () => {
+      clearInterval(flood)
+      isCut = true
+    })
+  })
+  expect(await sendTo(receiver.channel('ops'))).toEqual({ kind: 'sent' })
+  await expect.poll(() => isCut).toBe(true)
+  expect(answers).toHaveLength(1)
+})
+
+/** Speaks whatever it likes. */
+async function startNoise(speak: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.once('data', () => speak(socket))
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+test.each<[string, (socket: Socket) => void]>([
+  ['is no HTTP', (socket) => void socket.write('\u0000garbage\r\n\r\n')],
+  ['is one long header', (socket) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(1e6)}`)],
+  ['ends at once', (socket) => void socket.destroy()],
+])('A10 an answer that %s is a failure like others', async (_, speak) => {
+  const receiver = await startReceiver()
+  const outcome = await sendTo(receiver.channel('ops', { url: await startNoise(speak) }))
+  expect(outcome).toMatchObject({
+    kind: 'failed',
+    error: expect.stringMatching(/^the receiver could not be reached/),
+  })
+})
+
+test('A10 user and password of the address go into a header, and into no error', async () => {
+  const receiver = await startReceiver(status(500))
+  const withUser = (url: string) => url.replace('//', '//anna:s%40cret-word@')
+  const outcome = await sendTo(receiver.channel('ops', { url: withUser(receiver.url) }))
+  const basic = Buffer.from('anna:s@cret-word').toString('base64')
+  expect(receiver.got[0]?.headers.authorization).toBe(`Basic ${basic}`)
+  const closed = await startNoise((socket) => void socket.destroy())
+  const lost = await sendTo(receiver.channel('ops', { url: withUser(closed) }))
+  const nowhere = await sendTo(receiver.channel('ops', { url: withUser('http://127.0.0.1:9/') }))
+  for (const one of [outcome, lost, nowhere]) {
+    expect(one.kind).toBe('failed')
+    expect(JSON.stringify(one)).not.toMatch(/cret|127\.0\.0\.1|anna/)
+  }
+})
+
+test.each([
+  ['a secret without its prefix', { secret: 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }],
+  ['a secret of a few bytes', { secret: 'whsec_c2hvcnQ=' }],
+  ['a secret that is not base64', { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GK' }],
+  ['an address that is none', { url: 'http://anna:MfKQ9@[bad' }],
+])('A10 %s stops the start and is not shown', async (_, wrong) => {
+  const receiver = await startReceiver()
+  const start = () => createWebhook(receiver.channel('ops', wrong), createTime().wait)
+  expect(start).toThrow(expect.objectContaining({ code: 'config_invalid' }))
+  expect(start).not.toThrow(/MfKQ9|c2hvcnQ/)
+})
