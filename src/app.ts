@@ -1,6 +1,14 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { approvalMigrations, createHalts, haltTools } from '#approvals'
+import {
+  approvalMigrations,
+  createHalts,
+  haltTools,
+  notifyMigrations,
+  notifyTools,
+  startNotify,
+} from '#approvals'
+import type { Notify } from '#approvals'
 import { appendLine, writeFileAtomic } from '#base/atomic-file.ts'
 import { rfc3339, systemClock } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
@@ -26,7 +34,7 @@ import {
   createCatalogue,
   createDispatch,
 } from '#dispatch'
-import { governanceTools } from '#governance'
+import { createGovernance, governanceMigrations, governanceTools } from '#governance'
 import type { GovernanceDeps } from '#governance'
 import { createIdentity, identityMigrations, identityTools } from '#identity'
 import type { Identity, SharedKeys } from '#identity'
@@ -104,17 +112,18 @@ export async function startApp(options: AppOptions): Promise<App> {
     const owner = ownerToken(paths)
     const metrics = createMetrics()
     undo.push(metrics.close)
-    const { db, ledger } = await openStore(options, owner, now, undo, metrics)
+    const { db, ledger, redact } = await openStore(options, owner, now, undo, metrics)
     let { port } = config.server
     const scheme = config.server.tls ? 'https' : 'http'
     const here = () => `${scheme}://localhost:${port}`
+    const consoleUrl = () => config.server.public_url?.replace(/\/+$/, '') ?? here()
     // Asked before the agents are read, so that one added in between is not missed.
     const size = await ledger.size()
     const identity = await createIdentity({
       db,
       config,
       ownerToken: owner,
-      consoleUrl: () => config.server.public_url?.replace(/\/+$/, '') ?? here(),
+      consoleUrl,
       ...(options.shared && { shared: options.shared }),
       now,
       note: ledger.note,
@@ -123,13 +132,42 @@ export async function startApp(options: AppOptions): Promise<App> {
     if (db.dialect === 'postgres') undo.push(followAgents(ledger, identity, size, log))
 
     const halts = createHalts(db, now)
+    const governance = createGovernance({
+      db,
+      config,
+      reviewUrl: (approval) => `${consoleUrl()}/inbox/${approval}`,
+      now,
+      log: log.scope('governance'),
+    })
+    undo.push(governance.close)
+    const notify = startNotify({
+      ledger,
+      db,
+      channels: config.notify.channels,
+      rules: config.notify.rules,
+      publicUrl: consoleUrl,
+      // What leaves this machine has no more in it than what the ledger keeps.
+      describe: (reader, ids) => governance.approvals.describe(reader, ids, redact),
+      now,
+      log: log.scope('notify'),
+    })
+    undo.push(notify.close)
     const catalogue = createCatalogue([
-      ...toolsOf({ ledger, identity, halts, version }),
+      ...toolsOf({ governance, notify, ledger, identity, halts, version }),
       ...(fixture?.tools ?? []),
     ])
     const uncounted = createDispatch({
       catalogue,
-      checks: [checkBy, checkRole, checkScope, checkAssured(identity.passkeys), checkHalt(halts)],
+      checks: [
+        checkBy(() => `${consoleUrl()}/inbox`),
+        checkRole,
+        checkScope,
+        checkAssured(identity.passkeys),
+        checkHalt(halts),
+        governance.judgeCall,
+      ],
+      approvals: governance.approvals,
+      isOpen: () => identity.mode() === 'open',
       ledger,
       now,
       log: log.scope('dispatch'),
@@ -142,6 +180,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const mcp = createMcpDoor({
       catalogue,
       dispatch,
+      approvals: governance.approvals,
       identity,
       version,
       now,
@@ -173,6 +212,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       catalogue,
       dispatch,
       ledger,
+      inbox: governance.inbox,
       snapshot: () => snapshotOf(config),
       mcp,
       oldAddresses: config.server.transport === 'sse',
@@ -239,10 +279,11 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 /** Every tool there is. */
-export const toolsOf = (parts: GovernanceDeps): Tool[] => [
+export const toolsOf = (parts: GovernanceDeps & { readonly notify: Notify }): Tool[] => [
   ...governanceTools(parts),
   ...identityTools(parts.identity),
   ...haltTools(parts.halts),
+  ...notifyTools(parts.notify),
   ...ledgerTools(parts.ledger),
 ]
 
@@ -251,6 +292,8 @@ export const migrations: readonly Migration[] = [
   ...ledgerMigrations,
   ...identityMigrations,
   ...approvalMigrations,
+  ...notifyMigrations,
+  ...governanceMigrations,
 ]
 
 /** The store with its ledger attached: neither is to be had without the other. */
@@ -291,7 +334,7 @@ async function openStore(
   if (audit.enabled)
     ledger.mirror({ path: audit.log_path, maxBytes: audit.max_log_size_mb * 1_000_000 })
   if (audit.payload_days > 0) ledger.keepPayloads(audit.payload_days)
-  return { db, ledger }
+  return { db, ledger, redact }
 }
 
 /** The ledger as it stands now, with the copies of its checkpoints, for checking it while it is written. */

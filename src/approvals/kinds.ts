@@ -1,10 +1,9 @@
+import type { Caller } from '#base/caller.ts'
 import type { Tx } from '#base/db/port.ts'
+import type { Approval, Decision } from './model.ts'
 
-type Decision = {
-  readonly approval: string
-  readonly status: 'approved' | 'rejected' | 'expired' | 'withdrawn'
-  readonly decidedBy: string
-}
+/** What the record of a decision says besides, such as the change of trust. */
+export type Told = Readonly<Record<string, unknown>>
 
 /**
  * What a domain registers so that its waits end in the one approval record. `onDecided` runs in the
@@ -12,18 +11,37 @@ type Decision = {
  */
 export type ApprovalKind = {
   readonly kind: string
-  describe(subject: string): string
-  onDecided(tx: Tx, decision: Decision): Promise<void>
+  /** How long it waits for a decision; for ever where absent. */
+  readonly ttlMs?: number
+  /** An approval mints a token that its execution consumes (A2). */
+  readonly token?: true
+  /** What the ledger calls its opening. */
+  readonly opened?: string
+  /** Refuses a decision that lacks something, before anything is written. */
+  check?(approval: Approval, decision: Decision): void
+  onDecided(tx: Tx, approval: Approval, decision: Decision, call: Deciding): Promise<Told | void>
+  /** Nobody decided in time, or the agent took it back. */
+  onDropped?(tx: Tx, approval: Approval): Promise<void>
 }
 
-export function createApprovalKinds() {
+/** The call that decides; a held decision is made later, by the system. */
+export type Deciding = { readonly id?: string; readonly caller?: Caller }
+
+export type ApprovalKinds = ReturnType<typeof createApprovalKinds>
+
+export function createApprovalKinds(list: readonly ApprovalKind[] = []) {
   const kinds = new Map<string, ApprovalKind>()
+  const register = (kind: ApprovalKind) => {
+    if (kinds.has(kind.kind)) throw new Error(`two domains register the approval kind ${kind.kind}`)
+    kinds.set(kind.kind, kind)
+  }
+  for (const kind of list) register(kind)
   return {
-    register(kind: ApprovalKind) {
-      if (kinds.has(kind.kind))
-        throw new Error(`two domains register the approval kind ${kind.kind}`)
-      kinds.set(kind.kind, kind)
+    register,
+    get(name: string): ApprovalKind {
+      const kind = kinds.get(name)
+      if (!kind) throw new Error(`no domain registers the approval kind ${name}`)
+      return kind
     },
-    find: (kind: string) => kinds.get(kind),
   }
 }

@@ -36,6 +36,8 @@ type Common<I extends Input, O extends z.ZodType> = {
   readonly role?: Role
   /** High risk: a person who has a passkey must have shown it (I6). */
   readonly assured?: true
+  /** For people, but in open mode, where nobody can be told apart, for every caller (A3). */
+  readonly unverified?: true
   readonly idempotent?: boolean
   readonly openWorld?: boolean
   readonly input: I
@@ -55,7 +57,7 @@ export type Tool<I extends Input = Input, O extends z.ZodType = z.ZodType> = Com
         readonly change?: never
       }
     | {
-        readonly change: (tx: Tx, input: z.output<I>, call: Call) => Promise<z.output<O>>
+        readonly change: (tx: Tx, input: z.output<I>, call: Call) => Promise<z.output<O> | Refused>
         readonly run?: never
       }
   )
@@ -74,6 +76,25 @@ export class McpResult {
 
   toJSON(): unknown {
     return this.result
+  }
+}
+
+/** Returned by a `change` that refuses, though what it wrote stays: a policy that blocks still opens a question. */
+export class Refused {
+  readonly code: string
+  readonly message: string
+  readonly hint: string
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(
+    code: string,
+    message: string,
+    { hint, details = {} }: { hint: string; details?: Readonly<Record<string, unknown>> },
+  ) {
+    this.code = code
+    this.message = message
+    this.hint = hint
+    this.details = details
   }
 }
 

@@ -29,6 +29,16 @@ export function setupCommands(program: Command, add: Add): void {
       'after',
       '\nFinds cowork.config.yaml, fileops-mcp.yaml and grants-config.yaml here and in your home folder.',
     )
+  add(
+    program,
+    'demo',
+    'agents of different quality at work, in fast-forward',
+    async (context, command) => (await import('./demo/demo.ts')).demo(context, command.opts()),
+  )
+    .addOption(
+      new Option('--proposals <count>', 'how many each agent makes').argParser(Number).default(45),
+    )
+    .addOption(new Option('--pace <ms>', 'pause between them').argParser(Number).default(40))
   add(program, 'open', 'open the console in the browser', async (context, command) =>
     (await import('./open.ts')).open(context, command.args[0], command.opts()),
   )

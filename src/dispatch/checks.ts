@@ -2,6 +2,7 @@ import type { Caller, Role } from '#base/caller.ts'
 import { globMatches } from '#base/glob.ts'
 import type { Tool, Touch } from '#base/tool.ts'
 import type { Halts } from '#approvals'
+import type { CallVerdict } from '#governance'
 import type { Identity } from '#identity'
 
 /** A parsed call that waits for its verdict. */
@@ -16,38 +17,41 @@ export type Refusal = {
   readonly code: string
   readonly message: string
   readonly hint?: string
-  readonly details?: Record<string, unknown>
+  readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** `act`, or why not. */
-type Verdict = { readonly mode: 'act' } | ({ readonly mode: 'refuse' } & Refusal)
+/** `act`, a wait for a person, or why not. */
+export type Verdict = CallVerdict | ({ readonly mode: 'refuse' } & Refusal)
 
 /**
  * One reason why a call may not run. app.ts hands the list to dispatch, so no domain imports a sibling
- * to refuse a call. The first refusal wins.
+ * to refuse a call. The first refusal wins; a wait counts only where nothing refuses.
  */
 export type Check = (attempt: Attempt) => Verdict | Promise<Verdict>
 
 const act: Verdict = { mode: 'act' }
 
 /** Who may call it: without this an agent could approve itself (A3). */
-export const checkBy: Check = ({ tool, caller }) => {
-  if (tool.by === 'anyone' || caller.kind === 'system') return act
-  if (tool.by === caller.kind) return act
-  return tool.by === 'human'
-    ? {
-        mode: 'refuse',
-        code: 'human_required',
-        message: `HumanRequiredError: ${tool.name} is for people.`,
-        hint: 'Ask a person: they use the console or the cowork command line.',
-      }
-    : {
-        mode: 'refuse',
-        code: 'agent_required',
-        message: `${tool.name} is for agents.`,
-        hint: 'Call it over MCP with an agent token.',
-      }
-}
+export const checkBy =
+  (reviewUrl: () => string): Check =>
+  ({ tool, caller }) => {
+    if (tool.by === 'anyone' || caller.kind === 'system') return act
+    if (tool.by === caller.kind) return act
+    return tool.by === 'human'
+      ? {
+          mode: 'refuse',
+          code: 'human_required',
+          message: `HumanRequiredError: ${tool.name} is for people.`,
+          hint: `Ask a person: they decide at ${reviewUrl()} or with the cowork command line.`,
+          details: { error: true, error_type: 'HumanRequiredError', review_url: reviewUrl() },
+        }
+      : {
+          mode: 'refuse',
+          code: 'agent_required',
+          message: `${tool.name} is for agents.`,
+          hint: 'Call it over MCP with an agent token.',
+        }
+  }
 
 const rank: Record<Role, number> = { viewer: 0, reviewer: 1, owner: 2 }
 

@@ -7,6 +7,7 @@ import { CoworkError } from '#base/errors.ts'
 import { createLog } from '#base/log.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
+import { governanceSchema, testGovernance } from '../../test/governance.ts'
 import { openTestLedger } from '../../test/ledger.ts'
 import type { TestLedger } from '../../test/ledger.ts'
 import { createCatalogue } from './catalogue.ts'
@@ -42,13 +43,16 @@ afterEach(async () => {
   open = undefined
 })
 
-async function setup(tools: Tool[], checks: Check[] = [checkBy, checkScope]) {
-  open = await openTestLedger()
+async function setup(tools: Tool[], checks: Check[] = [checkBy(() => 'here'), checkScope]) {
+  open = await openTestLedger(governanceSchema)
+  const { approvals } = testGovernance(open.db)
   const logged: string[] = []
   const log = createLog({ level: 'error', json: true, write: (line) => logged.push(line) })
   const dispatch = createDispatch({
     catalogue: createCatalogue(tools),
     checks,
+    approvals,
+    isOpen: () => false,
     ledger: open.ledger,
     now: Date.now,
     log,

@@ -1,15 +1,14 @@
 import type * as z from 'zod'
-import { actorOf } from '#base/caller.ts'
+import type { Approval, Approvals } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
-import type { Draft } from '#base/entry.ts'
-import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Call, Tool, Touch } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
 import type { Catalogue } from './catalogue.ts'
-import type { Attempt, Check, Refusal } from './checks.ts'
+import type { Attempt, Check, Refusal, Verdict } from './checks.ts'
+import { createPerform, entryOf } from './perform.ts'
 
 export type CallRequest = {
   readonly tool: string
@@ -29,19 +28,32 @@ export type Answer =
       readonly output: unknown
     }
   | ({ readonly status: 'refused' | 'failed'; readonly call: string } & Refusal)
+  /** A person decides first: the same call, repeated after that, goes on (A2). */
+  | ({
+      readonly status: 'waiting'
+      readonly call: string
+      readonly tool: Tool
+      readonly approval: Approval
+    } & Refusal)
 
 export type Dispatch = (request: CallRequest) => Promise<Answer>
 
 export type DispatchDeps = {
   readonly catalogue: Catalogue
   readonly checks: readonly Check[]
+  readonly approvals: Pick<Approvals, 'pass' | 'keep' | 'reviewUrl'>
+  /** In open mode nobody can be told apart, and deciding what executes nothing is for everyone (A3). */
+  readonly isOpen: () => boolean
   readonly ledger: Ledger
   readonly now: Clock
   readonly log: Log
 }
 
 /** The one path of every call: understand → decide → record → run → record. */
-export function createDispatch({ catalogue, checks, ledger, now, log }: DispatchDeps): Dispatch {
+export function createDispatch(deps: DispatchDeps): Dispatch {
+  const { catalogue, checks, isOpen, ledger, now } = deps
+  const perform = createPerform(deps)
+
   return async function dispatch(request) {
     const id = newId()
     const startedAt = now()
@@ -58,78 +70,26 @@ export function createDispatch({ catalogue, checks, ledger, now, log }: Dispatch
     if (broken) return { status: 'refused', call: id, ...broken }
     const understood = understand(catalogue, request)
     if ('refusal' in understood) return refuse(understood.refusal)
-    const { attempt } = understood
+    const attempt = isOpen() ? asDecider(understood.attempt) : understood.attempt
+    let verdict: Exclude<Verdict, { mode: 'refuse' }> = { mode: 'act' }
     for (const check of checks) {
-      const verdict = await check(attempt)
-      if (verdict.mode === 'refuse') {
-        const { mode: _, ...refusal } = verdict
+      const next = await check(attempt)
+      if (next.mode === 'refuse') {
+        const { mode: _, ...refusal } = next
         return refuse(refusal, attempt.touch)
       }
+      if (next.mode === 'wait' || (verdict.mode === 'act' && next.decision)) verdict = next
     }
-    return perform(id, startedAt, attempt, request)
+    return perform({ id, startedAt, attempt, verdict, request })
   }
+}
 
-  async function perform(
-    id: string,
-    startedAt: number,
-    attempt: Attempt,
-    request: CallRequest,
-  ): Promise<Answer> {
-    const { tool, input, caller, touch } = attempt
-    const call: Call = {
-      id,
-      caller,
-      signal: request.signal ?? new AbortController().signal,
-      progress: request.progress ?? (() => undefined),
-      ...(request.exchange !== undefined && { exchange: request.exchange }),
-    }
-    const entry = (type: string, more: Partial<Draft> = {}): Draft => ({
-      ...entryOf(type, id, caller, touch),
-      ...more,
-      data: { tool: tool.name, effect: tool.effect, ...more.data },
-    })
-    const timed = () => ({ ms: now() - startedAt })
-    const done = () => entry('call.done', { outcome: 'done', data: timed() })
-
-    async function carryOut(): Promise<unknown> {
-      call.signal.throwIfAborted()
-      const { change, run } = tool
-      if (change)
-        // Store-only tools commit what they change and the record of it in one transaction (L1).
-        return ledger.transact(async (tx) => {
-          const changed = await change(tx, input, call)
-          tx.append({ ...done(), payload: input })
-          return changed
-        })
-      if (tool.effect === 'read') {
-        const output = await run(input, call)
-        ledger.note(done())
-        return output
-      }
-      await ledger.record(
-        entry('call.started', { data: { decision: { mode: 'act' } }, payload: input }),
-      )
-      isStarted = true
-      const output = await run(input, call)
-      await ledger.record(done())
-      return output
-    }
-
-    let isStarted = false
-    try {
-      return { status: 'done', call: id, tool, output: await carryOut() }
-    } catch (error) {
-      const failure = explain(error, call, log)
-      const failed = entry('call.failed', {
-        outcome: failure.code,
-        data: { ...timed(), message: failure.message },
-      })
-      // What began and is on record must also end on record before anyone hears of it (L12).
-      if (isStarted) await ledger.record(failed).catch(() => ledger.note(failed))
-      else ledger.note(failed)
-      return { status: 'failed', call: id, ...failure }
-    }
-  }
+/** Whoever calls a tool for deciding in open mode is taken for a person nobody has verified (A3). */
+function asDecider(attempt: Attempt): Attempt {
+  const { tool, caller } = attempt
+  if (!tool.unverified || caller.kind !== 'agent' || caller.verified) return attempt
+  const { claim: _, ...rest } = caller
+  return { ...attempt, caller: { ...rest, kind: 'human', id: 'unverified', role: 'reviewer' } }
 }
 
 function understand(
@@ -164,33 +124,3 @@ const flatten = (error: z.ZodError) =>
   error.issues
     .map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message))
     .join('; ')
-
-function entryOf(type: string, call: string, caller: Caller, touch?: Touch): Draft {
-  return {
-    type,
-    actor: actorOf(caller),
-    ids: { call },
-    ...(touch && { domain: touch.domain }),
-    ...(touch?.target !== undefined && { subject: touch.target }),
-    ...(caller.claim !== undefined && { data: { claim: caller.claim } }),
-  }
-}
-
-/** What went wrong, for the caller. A bug is logged with its stack and answered without it. */
-function explain(error: unknown, call: Call, log: Log): Refusal {
-  if (call.signal.aborted) return { code: 'cancelled', message: 'The call was cancelled.' }
-  if (error instanceof CoworkError) {
-    const { code, message, hint, details } = error
-    return { code, message, ...(hint && { hint }), details }
-  }
-  log.error('a call failed unexpectedly', {
-    call: call.id,
-    error: error instanceof Error ? error.stack : String(error),
-  })
-  return {
-    code: 'internal',
-    message:
-      'The call failed because of a fault in cowork; nothing it changed in the store was kept.',
-    hint: `The log names the cause under call ${call.id}.`,
-  }
-}

@@ -5,7 +5,7 @@ import { trailOf } from './trail.ts'
 
 const kinds = {
   propose: { type: 'proposal.created' },
-  approve: { type: 'proposal.approved' },
+  approve: { type: 'approval.approved' },
   execute: { type: 'action.logged', data: { phase: 'execute' } },
   verify: { type: 'action.logged', data: { phase: 'verify' } },
   other: { type: 'call.done' },

@@ -140,7 +140,7 @@ export type Problem = {
   readonly code: string
   readonly message: string
   readonly hint?: string | undefined
-  readonly details?: Record<string, unknown> | undefined
+  readonly details?: Readonly<Record<string, unknown>> | undefined
 }
 
 const statusOf: Record<string, number> = {
@@ -151,6 +151,18 @@ const statusOf: Record<string, number> = {
   too_many_listeners: 503,
   person_token_on_mcp: 403,
   human_required: 403,
+  approval_required: 202,
+  approval_denied: 403,
+  approval_expired: 410,
+  already_decided: 409,
+  proposal_mismatch: 409,
+  idempotency_conflict: 409,
+  quorum_same_person: 409,
+  quorum_edit: 409,
+  nothing_to_undo: 409,
+  token_refused: 403,
+  policy_blocked: 403,
+  VOLUME_CAP_EXCEEDED: 429,
   agent_required: 403,
   role_required: 403,
   passkey_required: 403,

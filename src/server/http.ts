@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { Catalogue, Dispatch } from '#dispatch'
+import type { Inbox } from '#governance'
 import type { Identity } from '#identity'
 import type { Ledger } from '#ledger'
 import { mountConsole } from './console.ts'
@@ -27,6 +28,7 @@ import { oldPaths } from './mcp/door.ts'
 import type { McpDoor } from './mcp/door.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
+import { approvalRoutes } from './routes/approvals.ts'
 import { eventRoute } from './routes/events.ts'
 import { exportRoute } from './routes/export.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
@@ -45,6 +47,7 @@ export type HttpDeps = {
   readonly catalogue: Catalogue
   readonly dispatch: Dispatch
   readonly ledger: Ledger
+  readonly inbox: Inbox
   readonly snapshot: () => Promise<LedgerSnapshot>
   readonly mcp: Pick<McpDoor, 'fetch' | 'sessionCount'>
   /** Whether clients of the 2024-11-05 revision find their addresses (`TRANSPORT=sse`, SV6). */
@@ -136,6 +139,7 @@ export function routesOf(deps: HttpDeps & { readonly live: Live }): Route[] {
     ...sessionRoutes(deps),
     ...passkeyRoutes(deps),
     ...toolRoutes(deps),
+    ...approvalRoutes(deps),
     exportRoute(deps),
     verifyRoute(deps),
     ...ledgerRoutes(deps),

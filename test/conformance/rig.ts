@@ -14,10 +14,13 @@ import type { IdentityConfig } from '#identity'
 import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
 import { createMcpDoor } from '../../src/server/mcp/door.ts'
 import type { McpDoorDeps } from '../../src/server/mcp/door.ts'
+import { governanceSchema, testGovernance } from '../governance.ts'
 
 export const ownerToken = 'owner-token-of-the-tests'
 
 export type RigOptions = {
+  /** Trust and policy decide calls, too. */
+  readonly governed?: boolean
   readonly tools?: readonly Tool[]
   readonly catalogue?: Catalogue
   /** None is open mode. */
@@ -35,7 +38,7 @@ export async function createRig(options: RigOptions = {}) {
   const redact = createRedactor({ secrets: [], patterns: [] })
   const sealer = createSealer('sqlite', redact, now)
   const db = openSqlite(join(folder, 'cowork.db'), sealer)
-  await migrate(db, [...ledgerMigrations, ...identityMigrations], now())
+  await migrate(db, [...ledgerMigrations, ...identityMigrations, ...governanceSchema], now())
   const keys = { ledgerKey: join(folder, 'key'), ledgerPublicKey: join(folder, 'key.pub') }
   const ledger = await openLedger({
     db,
@@ -56,10 +59,25 @@ export async function createRig(options: RigOptions = {}) {
     sleep: () => Promise.resolve(),
   })
   const catalogue = options.catalogue ?? createCatalogue(tools)
-  const dispatch = createDispatch({ catalogue, checks: [checkBy, checkScope], ledger, now, log })
+  const governance = testGovernance(db, {}, { now })
+  const { approvals } = governance
+  const dispatch = createDispatch({
+    catalogue,
+    checks: [
+      checkBy(() => 'http://localhost:8765/inbox'),
+      checkScope,
+      ...(options.governed ? [governance.judgeCall] : []),
+    ],
+    approvals,
+    isOpen: () => identity.mode() === 'open',
+    ledger,
+    now,
+    log,
+  })
   const door = createMcpDoor({
     catalogue,
     dispatch,
+    approvals,
     identity,
     now,
     log,
@@ -80,8 +98,10 @@ export async function createRig(options: RigOptions = {}) {
     identity,
     ledger,
     dispatch,
+    governance,
     async close() {
       await door.close()
+      await governance.close()
       await ledger.close()
       await db.close()
       rmSync(folder, { recursive: true, force: true })

@@ -10,7 +10,7 @@ export type Fault = {
   readonly code: string
   readonly message: string
   readonly hint?: string | undefined
-  readonly details?: Record<string, unknown> | undefined
+  readonly details?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** What dispatch answered, in MCP's words. */
@@ -23,16 +23,21 @@ export function toResult(server: Server, tool: Tool | undefined, answer: Answer)
 }
 
 function toDone(server: Server, tool: Tool, output: unknown): CallToolResult {
-  const { outputSchema } = wireOf(tool)
-  if (output instanceof McpResult) {
-    const result = output.result as CallToolResult
-    // A question to the client or a task is no tool's answer: nothing of it is rewritten.
-    return 'resultType' in result ? result : server.projectCallToolResult(result, outputSchema)
-  }
+  const result = contentOf(tool, output)
+  // A question to the client or a task is no tool's answer: nothing of it is rewritten.
+  if ('resultType' in result || (output === undefined && !('structuredContent' in result)))
+    return result
+  return server.projectCallToolResult(result, wireOf(tool).outputSchema)
+}
+
+/** What a tool gave, as the 2026 era writes it. */
+export function contentOf(tool: Tool, output: unknown): CallToolResult {
+  if (output instanceof McpResult) return output.result as CallToolResult
   const text = tool.text?.(output) ?? JSON.stringify(output) ?? 'done'
   const content = [{ type: 'text' as const, text }]
-  if (output === undefined) return { content }
-  return server.projectCallToolResult({ content, structuredContent: output }, outputSchema)
+  return output === undefined
+    ? { content }
+    : { content, structuredContent: output as Record<string, unknown> }
 }
 
 /**

@@ -15,9 +15,12 @@ import type { Credentials, Link, ServerDeps, View } from './server.ts'
 import { createSessions } from './sessions.ts'
 import type { SessionLimits } from './sessions.ts'
 import { createLineTransport, serveLines } from './stdio.ts'
+import { eitherTasks } from './tasks.ts'
+import { createWaiting } from './waiting.ts'
 import { wireOf } from './wire.ts'
 
 export type McpDoorDeps = ServerDeps & {
+  readonly approvals: Parameters<typeof createWaiting>[0]['approvals']
   readonly now: Clock
   /** AGENT_ID of the daemon's environment. */
   readonly agentId?: string | undefined
@@ -50,7 +53,9 @@ export function createMcpDoor(deps: McpDoorDeps) {
   const { catalogue, identity, limits, log } = deps
   const inFlight = createInFlight(limits.callsInFlight)
   const calls = new Set<Promise<unknown>>()
-  const newServer = createServers(deps, { inFlight, calls, checkOpen })
+  const waiting = createWaiting(deps)
+  const tasks = deps.tasks ? eitherTasks(deps.tasks, waiting.tasks) : waiting.tasks
+  const newServer = createServers({ ...deps, tasks }, { inFlight, calls, waiting, checkOpen })
   /** Which credentials came with which request; the SDK hands the request back to every handler. */
   const arrivals = new WeakMap<
     Request,
@@ -228,8 +233,9 @@ export function createMcpDoor(deps: McpDoorDeps) {
 
   async function close(): Promise<void> {
     isClosing = true
+    const ended = waiting.close()
     const grace = setTimeout(limits.graceMs, undefined, { ref: false })
-    await Promise.race([Promise.allSettled(calls), grace])
+    await Promise.race([Promise.allSettled([...calls, ended]), grace])
     // The last answers are still on their way out.
     await setImmediate()
     const lines = [...connections].map(({ transport }) => transport.close())

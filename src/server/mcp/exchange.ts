@@ -1,5 +1,5 @@
 import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server'
-import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server'
+import type { ClientCapabilities, Server, ServerContext } from '@modelcontextprotocol/server'
 import type { Call } from '#base/tool.ts'
 
 /** The MCP request behind a call, for the few tools that speak MCP themselves (the gateway's). */
@@ -31,6 +31,13 @@ type Envelope = {
 const envelopeOf = ({ mcpReq }: ServerContext): Envelope => mcpReq.envelope ?? {}
 
 export const clientInfoOf = (context: ServerContext) => envelopeOf(context)[CLIENT_INFO_META_KEY]
+
+/** The client can show a person an address (A5). */
+export function takesUrls(server: Server, context: ServerContext): boolean {
+  const declared =
+    envelopeOf(context)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities()
+  return declared?.elicitation?.url !== undefined
+}
 
 /** The 2025 era's tasks were another thing, so its clients take none. */
 export const takesTasks = (context: ServerContext): boolean =>

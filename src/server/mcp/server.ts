@@ -27,6 +27,7 @@ import { clientInfoOf, exchangeFor, tasksExtension } from './exchange.ts'
 import { lifelineOf, progressOf } from './lifeline.ts'
 import { attachTasks } from './tasks.ts'
 import type { TaskSource } from './tasks.ts'
+import type { createWaiting } from './waiting.ts'
 import { pageOf } from './wire.ts'
 
 /** Which tools an address shows (SV11). */
@@ -87,6 +88,7 @@ const listSchemas = {
 type Running = {
   readonly inFlight: InFlight
   readonly calls: Set<Promise<unknown>>
+  readonly waiting: Pick<ReturnType<typeof createWaiting>, 'answer'>
   /** Throws once the door is closing. */
   readonly checkOpen: () => void
 }
@@ -149,17 +151,21 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
       const caller = await callerOf(server, link, context, given)
       const { principal = `${caller.kind}:${caller.id}` } = link.credentials(context)
       leave = enter(running.inFlight, principal)
-      const work = dispatch({
+      const asked = {
         tool: name,
         arguments: args,
         caller,
         signal: lifeline.signal,
         progress: progressOf(context, lifeline),
         exchange: exchangeFor(context),
-      })
+      }
+      const work = dispatch(asked)
       running.calls.add(work)
       try {
-        return toResult(server, tool, await work)
+        const answer = await work
+        return answer.status === 'waiting'
+          ? await running.waiting.answer(server, context, asked, answer)
+          : toResult(server, tool, answer)
       } finally {
         running.calls.delete(work)
       }

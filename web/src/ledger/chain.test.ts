@@ -18,7 +18,7 @@ test('C8 steps stand in order, in the lane of who took them', () => {
     entry({ seq: 4, type: 'action.logged', actor: person, data: { phase: 'verify' } }),
     entry({ seq: 1, type: 'proposal.created', actor: agent }),
     entry({ seq: 3, type: 'action.logged', actor: agent, data: { phase: 'execute' } }),
-    entry({ seq: 2, type: 'proposal.approved', actor: person }),
+    entry({ seq: 2, type: 'approval.approved', actor: person }),
     entry({ seq: 5, type: 'trust.raised', actor: { kind: 'system', id: 'cowork' } }),
   ])
   expect(steps.map(({ label, lane }) => [label, lane])).toEqual([

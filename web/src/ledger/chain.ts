@@ -38,11 +38,9 @@ export function lanesOf(entries: readonly Entry[]): Lanes {
 
 const named: Record<string, string> = {
   'proposal.created': 'propose',
-  'proposal.approved': 'approve',
-  'proposal.rejected': 'reject',
+  'approval.requested': 'ask',
   'approval.approved': 'approve',
   'approval.rejected': 'reject',
-  'call.waiting': 'wait',
   'call.started': 'start',
   'call.done': 'done',
   'call.failed': 'failed',

@@ -1,0 +1,129 @@
+import type { Actor, Client } from '#base/entry.ts'
+
+export const statuses = [
+  'pending',
+  'approved',
+  'rejected',
+  'expired',
+  'withdrawn',
+  'consumed',
+] as const
+export type Status = (typeof statuses)[number]
+
+export const modes = ['act', 'suggest', 'escalate'] as const
+export type Mode = (typeof modes)[number]
+
+export const risks = ['low', 'normal', 'high'] as const
+export type Risk = (typeof risks)[number]
+
+/** Why a person is asked (A8): the rule, the policy, and trust against its threshold. */
+export type Why = {
+  /** One sentence: “You are asked because …” */
+  readonly text: string
+  readonly rules: readonly {
+    readonly rule_id: string
+    readonly field: string
+    readonly severity: string
+    readonly reason: string
+  }[]
+  readonly policy_id: string | null
+  readonly policy_description: string | null
+  readonly thresholds: { readonly suggest: number; readonly act: number }
+  readonly evidence_level: number | null
+  readonly gated: boolean
+  readonly high_risk_fields: readonly string[]
+  /** What the domain wants to say besides. */
+  readonly more?: Readonly<Record<string, unknown>>
+}
+
+/** What a kind keeps with its approval: shown to people, and needed to carry it out. */
+export type Content = {
+  /** The proposed change, the arguments of a call, the act under review */
+  readonly change: unknown
+  readonly reasoning?: string
+  readonly field?: string
+  readonly why: Why
+  readonly client?: Client
+  readonly more?: Readonly<Record<string, unknown>>
+}
+
+/** Every wait for a person, whatever asked for it, and every proposal (A1). */
+export type Approval = {
+  readonly id: string
+  readonly kind: string
+  readonly status: Status
+  readonly requester: string
+  readonly session: string | null
+  readonly domain: string
+  readonly action: string
+  readonly target: string
+  readonly summary: string
+  readonly mode: Mode
+  readonly risk: Risk
+  readonly digest: string
+  readonly policyVersion: string
+  readonly trustLevel: number | null
+  readonly confidence: number | null
+  readonly content: Content
+  /** What was really approved, where a person changed it (B3). */
+  readonly approved?: unknown
+  /** Equal ones share it, so that people can treat them as one. */
+  readonly group: string
+  /** Different people who must approve (A4). */
+  readonly needed: number
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly decidedAt: number | null
+  readonly decidedBy: string | null
+  readonly channel: string | null
+  readonly reason: string | null
+  readonly held?: Held
+  readonly token?: { readonly value: string; readonly expiresAt: number }
+  /** What its call answered, kept for a day (A2). */
+  readonly result?: unknown
+}
+
+/** Who approved, when not everyone has (A4). */
+export type Votes = readonly string[]
+
+export type Verdict = 'approve' | 'reject'
+
+/** A person's decision as it is asked for. */
+export type Decision = {
+  readonly verdict: Verdict
+  readonly by: Actor
+  readonly channel: string
+  /** When it was made; now, unless it was held. */
+  readonly at?: number
+  readonly reason?: string | undefined
+  /** What is approved instead of what was asked (B3). */
+  readonly change?: unknown
+  /** What else the kind wants to know: an override, a permission, a policy. */
+  readonly more?: Readonly<Record<string, unknown>>
+}
+
+/** A decision that can still be undone (C2): it is made when its time has come. */
+export type Held = { readonly until: number; readonly decision: Decision }
+
+export type Opening = Pick<
+  Approval,
+  | 'kind'
+  | 'domain'
+  | 'action'
+  | 'target'
+  | 'summary'
+  | 'mode'
+  | 'risk'
+  | 'digest'
+  | 'policyVersion'
+  | 'trustLevel'
+  | 'confidence'
+  | 'content'
+> & {
+  readonly id?: string
+  readonly needed?: number
+  /** The same key from the same agent opens nothing new (P6). */
+  readonly key?: { readonly name: string; readonly digest: string }
+  /** Decided at once because trust allows it: recorded, and nobody waits (P5). */
+  readonly auto?: true
+}

@@ -1,0 +1,95 @@
+import type { Caller } from '#base/caller.ts'
+import { CoworkError } from '#base/errors.ts'
+import { canonicalJson, sha256Hex } from '#base/hash.ts'
+import type { Approval, Decision, Opening, Votes } from './model.ts'
+
+/** What an approval is bound to (A1). Whatever differs in it, was not approved. */
+export type Act = {
+  readonly agent: string
+  /** The tool or the action */
+  readonly action: string
+  readonly target: string
+  /** The arguments, the change, or the hash of a plan */
+  readonly content: unknown
+  /** Of the tool's input schema: a tool that changed is another tool */
+  readonly schema?: string
+}
+
+export const digestOf = ({ agent, action, target, content, schema }: Act): string =>
+  sha256Hex(canonicalJson({ agent, action, target, content, schema: schema ?? null }))
+
+/** Equal ones differ in target and values, not in who asks for what. */
+export function groupOf(requester: string, opening: Opening): string {
+  const { kind, domain, action, content } = opening
+  const { change } = content
+  const names = typeof change === 'object' && change !== null ? Object.keys(change).toSorted() : []
+  return sha256Hex(canonicalJson([kind, requester, domain, action, names])).slice(0, 16)
+}
+
+export const isExpired = ({ status, expiresAt }: Approval, now: number): boolean =>
+  status === 'pending' && expiresAt !== null && expiresAt <= now
+
+/** Whether this decision may be made now; throws why not (T3, A3, A4, A11). */
+export function checkDecision(
+  approval: Approval | undefined,
+  votes: Votes,
+  { by, verdict, at }: Decision,
+  now: number,
+): asserts approval is Approval {
+  if (!approval) throw alreadyDecided(undefined)
+  // What was decided in time counts, also when it was held beyond it.
+  if (isExpired(approval, at ?? now)) throw expired(approval)
+  if (approval.status !== 'pending') throw alreadyDecided(approval)
+  if (by.kind !== 'human' || by.id === approval.requester)
+    throw new CoworkError(
+      'human_required',
+      `HumanRequiredError: ${by.id} may not decide what ${approval.requester} asked for.`,
+      { hint: 'Another person decides it, in the console or with `cowork inbox`.' },
+    )
+  if (verdict === 'approve' && votes.includes(by.id))
+    throw new CoworkError(
+      'quorum_same_person',
+      `${by.id} has approved this already; ${approval.needed} different people must.`,
+      { hint: 'Another person approves it in the console.' },
+    )
+}
+
+export function alreadyDecided(approval: Approval | undefined): CoworkError {
+  const { status, decidedBy, decidedAt } = approval ?? {}
+  return new CoworkError(
+    'already_decided',
+    `not found or already decided${approval ? `: ${status}${decidedBy ? ` by ${decidedBy}` : ''}` : ''}`,
+    {
+      hint: '`cowork inbox` lists what still waits.',
+      ...(approval && {
+        details: {
+          status,
+          decided_by: decidedBy,
+          decided_at: decidedAt ? new Date(decidedAt).toISOString() : null,
+        },
+      }),
+    },
+  )
+}
+
+const expired = (approval: Approval): CoworkError =>
+  new CoworkError(
+    'approval_expired',
+    `This ${approval.kind} expired at ${new Date(approval.expiresAt ?? 0).toISOString()}; that is a refusal.`,
+    { hint: 'The agent may ask again.' },
+  )
+
+/** Where the decision was made, from what the door saw. */
+export function channelOf({ verified, client }: Caller): string {
+  if (!verified) return 'mcp'
+  if (client?.name.startsWith('cowork-cli/')) return 'cli'
+  return client?.name.startsWith('Mozilla/') ? 'console' : 'api'
+}
+
+/** Longest text of a summary: one line of a list. */
+const longestSummary = 200
+
+export function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length > longestSummary ? `${line.slice(0, longestSummary - 1)}…` : line
+}

@@ -1,0 +1,420 @@
+import { actorOf } from '#base/caller.ts'
+import type { Caller } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db, Reader, Tx } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
+import type { Actor, Draft, EntryIds } from '#base/entry.ts'
+import { CoworkError } from '#base/errors.ts'
+import { newId, randomHex } from '#base/ids.ts'
+import type { Log } from '#base/log.ts'
+import type { Call } from '#base/tool.ts'
+import type { ApprovalKinds, Deciding, Told } from './kinds.ts'
+import type { Approval, Decision, Opening, Status } from './model.ts'
+import { alreadyDecided, checkDecision, digestOf, groupOf, isExpired } from './rules.ts'
+import { createApprovalStore, toApproval } from './store.ts'
+import type { Row, Wanted } from './store.ts'
+import { startSweeper } from './sweeper.ts'
+import { createWaits } from './waits.ts'
+
+export type ApprovalSettings = {
+  readonly tokenTtlMs: number
+  readonly callTtlMs: number
+  readonly undoHoldMs: number
+}
+
+export type ApprovalsDeps = {
+  readonly db: Db
+  readonly kinds: ApprovalKinds
+  readonly settings: ApprovalSettings
+  readonly reviewUrl: (id: string) => string
+  readonly now: Clock
+  readonly log: Log
+}
+
+/** What became of a decision: made, waiting for another person, or held so that it can be undone. */
+export type Outcome = {
+  readonly status: 'approved' | 'rejected' | 'voted' | 'held'
+  readonly approval: Approval
+  readonly told: Told
+  readonly until?: number
+}
+
+/** A call that comes to a wait: it may go on, it waits, or it was denied lately. */
+export type Passage =
+  | { readonly as: 'claimed'; readonly approval: Approval }
+  | { readonly as: 'waiting'; readonly approval: Approval }
+  | { readonly as: 'denied'; readonly approval: Approval }
+  /** A person approved it with changes: it is for other arguments (B3). */
+  | { readonly as: 'changed'; readonly approval: Approval }
+
+const day = 24 * 60 * 60 * 1000
+/** Answers larger than this are not kept: the call is repeated instead. */
+const longestResult = 1_000_000
+
+export type Approvals = ReturnType<typeof createApprovals>
+
+/** The one mechanism of every wait: opened, decided once, claimed once (A1, A2). */
+export function createApprovals(deps: ApprovalsDeps) {
+  const { db, kinds, settings, reviewUrl, now, log } = deps
+  const store = createApprovalStore(db.dialect)
+  const waits = createWaits(db, log)
+  const sweeper = startSweeper({ db, store, settle, giveBack, now, log })
+
+  async function open(tx: Tx, caller: Caller, callId: string, opening: Opening): Promise<Approval> {
+    const at = now()
+    const { kind, key, auto, content } = opening
+    const { ttlMs, opened = 'approval.requested' } = kinds.get(kind)
+    const row: Row = {
+      id: opening.id ?? newId(),
+      kind,
+      status: auto ? 'approved' : 'pending',
+      requester: caller.id,
+      session: caller.session,
+      domain: opening.domain,
+      action: opening.action,
+      target: opening.target,
+      summary: opening.summary,
+      mode: opening.mode,
+      risk: opening.risk,
+      digest: opening.digest,
+      asked_digest: null,
+      policy_version: opening.policyVersion,
+      trust_level: opening.trustLevel,
+      confidence: opening.confidence,
+      content: JSON.stringify({ ...content, ...(caller.client && { client: caller.client }) }),
+      approved: null,
+      similar: groupOf(caller.id, opening),
+      needed: opening.needed ?? 1,
+      idem_key: key?.name ?? null,
+      idem_digest: key?.digest ?? null,
+      created_at: at,
+      expires_at: auto || ttlMs === undefined ? null : at + ttlMs,
+      decided_at: auto ? at : null,
+      decided_by: auto ? 'trust' : null,
+      channel: auto ? 'trust' : null,
+      reason: null,
+      held_until: null,
+      held: null,
+      token: null,
+      token_expires_at: null,
+      result: null,
+      result_until: null,
+    }
+    await store.insert(tx, row)
+    const approval = toApproval(row)
+    const { action, mode, risk, confidence } = opening
+    tx.append({
+      type: opened,
+      actor: actorOf(caller),
+      domain: opening.domain,
+      subject: opening.target,
+      ids: { ...idsOf(approval), call: callId },
+      outcome: mode,
+      data: {
+        kind,
+        action,
+        mode,
+        risk,
+        digest: opening.digest,
+        trust_level: opening.trustLevel,
+        policy_version: opening.policyVersion,
+        policy_id: content.why.policy_id,
+        ...(confidence !== null && { confidence }),
+        ...(auto && { auto }),
+      },
+    })
+    return approval
+  }
+
+  /** Makes a person's decision, or counts it where more people must agree (A4). */
+  async function decide(
+    tx: Tx,
+    id: string,
+    decision: Decision,
+    call: Deciding = {},
+  ): Promise<Outcome> {
+    const at = now()
+    const approval = await store.lock(tx, id)
+    const votes = approval && approval.needed > 1 ? await store.votes(tx, id) : []
+    checkDecision(approval, votes, decision, at)
+    const kind = kinds.get(approval.kind)
+    kind.check?.(approval, decision)
+    if (decision.verdict === 'approve' && votes.length + 1 < approval.needed) {
+      // Whoever changes it asks the others about something else.
+      if (decision.change !== undefined)
+        throw new CoworkError('quorum_edit', 'What several people must approve cannot be edited.', {
+          hint: 'Reject it with what should be different.',
+        })
+      await store.vote(tx, id, decision.by.id, at)
+      const told = { votes: votes.length + 1, needed: approval.needed }
+      tx.append(entryOf('approval.voted', approval, decision.by, call, told))
+      return { status: 'voted', approval, told }
+    }
+    const status = decision.verdict === 'approve' ? 'approved' : 'rejected'
+    const edited = status === 'approved' && decision.change !== undefined
+    const content = edited ? decision.change : approval.content.change
+    const digest = edited ? redigest(approval, content) : approval.digest
+    const minted = status === 'approved' && kind.token ? `cwa_${id}_${randomHex(24)}` : null
+    const token = minted && { value: minted, expiresAt: at + settings.tokenTtlMs }
+    await store.decide(tx, {
+      id,
+      status,
+      at,
+      by: decision.by.id,
+      channel: decision.channel,
+      reason: decision.reason ?? null,
+      approved: edited ? JSON.stringify(content) : null,
+      digest,
+      askedDigest: edited ? approval.digest : null,
+      token: minted,
+      tokenExpiresAt: token ? token.expiresAt : null,
+    })
+    const { held: _, ...rest } = approval
+    const decided: Approval = {
+      ...rest,
+      status,
+      digest,
+      decidedAt: at,
+      decidedBy: decision.by.id,
+      channel: decision.channel,
+      reason: decision.reason ?? null,
+      ...(edited && { approved: content }),
+      ...(token && { token }),
+    }
+    const told = (await kind.onDecided(tx, decided, decision, call)) ?? {}
+    tx.append(
+      entryOf(`approval.${status}`, decided, decision.by, call, {
+        decided_by: decision.by.id,
+        channel: decision.channel,
+        digest,
+        ...(edited && { collaborative: true, asked_digest: approval.digest }),
+        ...(votes.length > 0 && { votes: [...votes, decision.by.id] }),
+        ...(decision.reason !== undefined && { reason: decision.reason }),
+        ...told,
+      }),
+    )
+    return { status, approval: decided, told }
+  }
+
+  /** Keeps the decision back for a while; until then it can be undone (C2). */
+  async function hold(tx: Tx, id: string, decision: Decision, call: Deciding): Promise<Outcome> {
+    const at = now()
+    const approval = await store.lock(tx, id)
+    const votes = approval && approval.needed > 1 ? await store.votes(tx, id) : []
+    checkDecision(approval, votes, decision, at)
+    if (approval.held) throw heldAlready(approval)
+    kinds.get(approval.kind).check?.(approval, decision)
+    const until = at + settings.undoHoldMs
+    await store.hold(tx, id, { until, decision: { ...decision, at } })
+    const told = { verdict: decision.verdict, until }
+    tx.append(entryOf('approval.held', approval, decision.by, call, told))
+    sweeper.expect(until)
+    return { status: 'held', approval, told: {}, until }
+  }
+
+  async function undo(tx: Tx, id: string, call: Call): Promise<void> {
+    const approval = await store.lock(tx, id)
+    if (approval?.status !== 'pending') throw alreadyDecided(approval)
+    if (!approval.held)
+      throw new CoworkError('nothing_to_undo', 'No decision on this is held back.', {
+        hint: '`cowork inbox` lists what waits.',
+      })
+    await store.unhold(tx, id)
+    tx.append(entryOf('approval.undone', approval, actorOf(call.caller), call))
+  }
+
+  /** Takes back one's own request. */
+  async function withdraw(tx: Tx, id: string, call: Call): Promise<Approval> {
+    const approval = await store.lock(tx, id)
+    if (!approval || approval.requester !== call.caller.id) throw notYours(id)
+    if (approval.status !== 'pending') throw alreadyDecided(approval)
+    await drop(tx, approval, 'withdrawn', actorOf(call.caller), call)
+    return { ...approval, status: 'withdrawn' }
+  }
+
+  async function drop(
+    tx: Tx,
+    approval: Approval,
+    status: 'expired' | 'withdrawn',
+    by: Actor,
+    call: Deciding,
+  ) {
+    await store.decide(tx, {
+      id: approval.id,
+      status,
+      at: now(),
+      by: by.id,
+      channel: 'none',
+      reason: null,
+      approved: null,
+      digest: approval.digest,
+      askedDigest: null,
+      token: null,
+      tokenExpiresAt: null,
+    })
+    await kinds.get(approval.kind).onDropped?.(tx, approval)
+    tx.append(entryOf(`approval.${status}`, approval, by, call))
+  }
+
+  /** One that is due: its held decision is made, or it waited too long and expires (P7). */
+  async function settle(tx: Tx, id: string): Promise<void> {
+    const at = now()
+    const approval = await store.lock(tx, id)
+    if (approval?.status !== 'pending') return
+    if (approval.held && approval.held.until <= at) await decide(tx, id, approval.held.decision)
+    else if (!approval.held && isExpired(approval, at))
+      await drop(tx, approval, 'expired', systemActor, {})
+  }
+
+  /** A held decision that cannot be made any more is given back to people. */
+  async function giveBack(tx: Tx, id: string, why: string): Promise<void> {
+    const approval = await store.lock(tx, id)
+    if (approval?.status !== 'pending' || !approval.held) return
+    await store.unhold(tx, id)
+    tx.append(entryOf('approval.undone', approval, systemActor, {}, { why }))
+  }
+
+  /** A call that must wait, met again: its approval is used up, or says that it waits still (A2). */
+  async function pass(
+    tx: Tx,
+    caller: Caller,
+    digest: string,
+    openOne: () => Promise<Approval>,
+  ): Promise<Passage> {
+    const at = now()
+    const known = await store.latestCall(tx, caller.id, digest)
+    const isFresh = known?.decidedAt != null && known.decidedAt > at - settings.callTtlMs
+    if (known?.status === 'pending' && !isExpired(known, at))
+      return { as: 'waiting', approval: known }
+    if (known?.status === 'rejected' && isFresh) return { as: 'denied', approval: known }
+    if (known?.status === 'approved' && isFresh && known.digest !== digest)
+      return { as: 'changed', approval: known }
+    if (known?.status === 'approved' && isFresh && (await take(tx, known.id, at)))
+      return { as: 'claimed', approval: { ...known, status: 'consumed' } }
+    return { as: 'waiting', approval: await openOne() }
+  }
+
+  const take = (tx: Tx, id: string, at: number) => store.consume(tx, id, at - settings.callTtlMs)
+
+  /** Consumes a token in the transaction that starts what it allows (A2, A11). */
+  async function redeem(
+    tx: Tx,
+    token: string,
+    { agent, digest }: { agent: string; digest: string },
+  ): Promise<Approval> {
+    const [, id = ''] = /^cwa_([\w-]{1,64})_[0-9a-f]{48}$/.exec(token) ?? []
+    const approval = await store.lock(tx, id)
+    const at = now()
+    if (approval?.token?.value !== token || approval.status !== 'approved')
+      throw badToken('unknown or used already', 'A person approves it again.')
+    if (approval.requester !== agent)
+      throw badToken(`for ${approval.requester}, not for ${agent}`, 'Ask for an approval yourself.')
+    if (approval.token.expiresAt <= at) throw badToken('expired', 'A person approves it again.')
+    if (approval.digest !== digest)
+      throw badToken('for something else: what was approved has changed', 'Ask for it anew.')
+    await store.consume(tx, id, 0)
+    return { ...approval, status: 'consumed' }
+  }
+
+  /** What the claimed call answered, for whoever asks later (A2). */
+  async function keep(tx: Tx, id: string, result: unknown): Promise<void> {
+    const text = JSON.stringify(result)
+    if (text.length <= longestResult) await store.keep(tx, id, text, now() + day)
+  }
+
+  return {
+    open,
+    decide,
+    hold,
+    undo,
+    withdraw,
+    pass,
+    redeem,
+    keep,
+    reviewUrl,
+    find: (reader: Reader, id: string) => store.find(reader, id),
+    /** What a notice says of each, without what `clean` takes out of texts of agents. */
+    async describe(reader: Reader, ids: readonly string[], clean: (text: string) => string) {
+      const found = await store.list(reader, { ids, limit: ids.length })
+      return new Map(
+        found.map(({ id, kind, requester, domain, mode, risk, status, decidedBy, ...texts }) => {
+          const said = {
+            action: clean(texts.action),
+            target: clean(texts.target),
+            summary: clean(texts.summary),
+          }
+          const decided = decidedBy !== null && { decidedBy }
+          return [id, { kind, requester, domain, mode, risk, status, ...said, ...decided }]
+        }),
+      )
+    },
+    byKey: store.byKey,
+    /** Pending ones whose time is up count as expired before they are swept (A11). */
+    async get(id: string): Promise<Approval | undefined> {
+      const found = await store.find(db, id)
+      return found && isExpired(found, now()) ? { ...found, status: 'expired' } : found
+    },
+    list: (wanted: Wanted) => store.list(db, wanted),
+    counts: () => store.counts(db),
+    votes: (id: string) => store.votes(db, id),
+    onTarget: (approval: Approval, limit: number) => store.onTarget(db, approval, limit),
+    pendingLike: (tx: Tx, wanted: Omit<Wanted, 'limit' | 'statuses'>) =>
+      store.list(tx, { ...wanted, statuses: ['pending'], limit: 1000 }),
+    /** Resolves when it is decided, when the time is up, or when the caller goes away (A6). */
+    async decided(id: string, ms: number, signal: AbortSignal): Promise<Approval | undefined> {
+      await waits.decided(id, ms, signal)
+      return this.get(id)
+    },
+    async close() {
+      waits.close()
+      await sweeper.close()
+    },
+  }
+}
+
+/** An edited approval is for something else than was asked, so it is bound to that (B3). */
+const redigest = ({ requester, action, target, content: { more } }: Approval, content: unknown) =>
+  digestOf({
+    agent: requester,
+    action,
+    target,
+    content,
+    ...(typeof more?.['schema'] === 'string' && { schema: more['schema'] }),
+  })
+
+const idsOf = ({ id, kind }: Pick<Approval, 'id' | 'kind'>): EntryIds =>
+  kind === 'proposal' ? { approval: id, proposal: id } : { approval: id }
+
+function entryOf(
+  type: string,
+  approval: Approval,
+  actor: Actor,
+  call: Deciding,
+  data: Told = {},
+): Draft {
+  const { kind, requester, action, domain, target } = approval
+  return {
+    type,
+    actor,
+    domain,
+    subject: target,
+    ids: { ...idsOf(approval), ...(call.caller && call.id && { call: call.id }) },
+    outcome: type.slice(type.indexOf('.') + 1) as Status,
+    data: { kind, requester, action, ...data },
+  }
+}
+
+const badToken = (why: string, hint: string) =>
+  new CoworkError('token_refused', `The approval token is ${why}.`, { hint })
+
+const heldAlready = ({ held }: Approval) =>
+  new CoworkError(
+    'already_decided',
+    `${held?.decision.by.id} decided this a moment ago; it is released at ${new Date(held?.until ?? 0).toISOString()}.`,
+    { hint: '`cowork undo <id>` takes it back until then.' },
+  )
+
+export const notYours = (id: string) =>
+  new CoworkError('not_found', `There is no approval ${JSON.stringify(id.slice(0, 100))}.`, {
+    hint: 'Give the id that cowork answered, and ask for your own requests only.',
+  })

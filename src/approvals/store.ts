@@ -1,0 +1,308 @@
+import type { SelectQueryBuilder } from 'kysely'
+import { contains } from '#base/db/dialect.ts'
+import type { Dialect, Reader, Tx } from '#base/db/port.ts'
+import { builder, query, statement } from '#base/db/statement.ts'
+import type { Approval, Content, Held, Mode, Risk, Status } from './model.ts'
+
+export type Row = {
+  id: string
+  kind: string
+  status: string
+  requester: string
+  session: string | null
+  domain: string
+  action: string
+  target: string
+  summary: string
+  mode: string
+  risk: string
+  digest: string
+  asked_digest: string | null
+  policy_version: string
+  trust_level: number | null
+  confidence: number | null
+  content: string
+  approved: string | null
+  similar: string
+  needed: number
+  idem_key: string | null
+  idem_digest: string | null
+  created_at: number
+  expires_at: number | null
+  decided_at: number | null
+  decided_by: string | null
+  channel: string | null
+  reason: string | null
+  held_until: number | null
+  held: string | null
+  token: string | null
+  token_expires_at: number | null
+  result: string | null
+  result_until: number | null
+}
+type Tables = {
+  approval: Row
+  approval_vote: { approval: string; person: string; at: number }
+}
+
+export type Wanted = {
+  readonly statuses?: readonly Status[] | undefined
+  readonly kind?: string | undefined
+  readonly requester?: string | undefined
+  readonly domain?: string | undefined
+  readonly text?: string | undefined
+  readonly ids?: readonly string[] | undefined
+  /** Newest first; only those opened before this one. */
+  readonly before?: string | undefined
+  readonly limit: number
+}
+
+export type Decided = {
+  readonly id: string
+  readonly status: Status
+  readonly at: number
+  readonly by: string
+  readonly channel: string
+  readonly reason: string | null
+  readonly approved: string | null
+  readonly digest: string
+  readonly askedDigest: string | null
+  readonly token: string | null
+  readonly tokenExpiresAt: number | null
+}
+
+export type ApprovalStore = ReturnType<typeof createApprovalStore>
+
+/** The only SQL about approvals. */
+export function createApprovalStore(dialect: Dialect) {
+  const sql = builder<Tables>(dialect)
+  const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
+    dialect === 'postgres' ? q.forUpdate() : q
+  const one = statement((p: { id: string }) =>
+    sql.selectFrom('approval').selectAll().where('id', '=', p.id),
+  )
+  const lock = statement((p: { id: string }) =>
+    locked(sql.selectFrom('approval').selectAll().where('id', '=', p.id)),
+  )
+  const byKey = statement((p: { requester: string; key: string }) =>
+    sql
+      .selectFrom('approval')
+      .selectAll()
+      .where('requester', '=', p.requester)
+      .where('idem_key', '=', p.key),
+  )
+  const latestCall = statement((p: { requester: string; digest: string }) =>
+    locked(
+      sql
+        .selectFrom('approval')
+        .selectAll()
+        .where('requester', '=', p.requester)
+        .where((eb) => eb.or([eb('digest', '=', p.digest), eb('asked_digest', '=', p.digest)]))
+        .where('kind', '=', 'call')
+        .orderBy('id', 'desc')
+        .limit(1),
+    ),
+  )
+  const decide = statement((p: Decided) =>
+    sql
+      .updateTable('approval')
+      .set({
+        status: p.status,
+        decided_at: p.at,
+        decided_by: p.by,
+        channel: p.channel,
+        reason: p.reason,
+        approved: p.approved,
+        digest: p.digest,
+        asked_digest: p.askedDigest,
+        token: p.token,
+        token_expires_at: p.tokenExpiresAt,
+        held_until: null,
+        held: null,
+      })
+      .where('id', '=', p.id)
+      .where('status', '=', 'pending'),
+  )
+  const consume = statement((p: { id: string; after: number }) =>
+    sql
+      .updateTable('approval')
+      .set({ status: 'consumed', token: null, token_expires_at: null })
+      .where('id', '=', p.id)
+      .where('status', '=', 'approved')
+      .where('decided_at', '>', p.after),
+  )
+  const keep = statement((p: { id: string; result: string; until: number }) =>
+    sql
+      .updateTable('approval')
+      .set({ result: p.result, result_until: p.until })
+      .where('id', '=', p.id),
+  )
+  const forget = statement((p: { at: number }) =>
+    sql
+      .updateTable('approval')
+      .set({ result: null, result_until: null })
+      .where('result_until', '<=', p.at),
+  )
+  const hold = statement((p: { id: string; until: number | null; held: string | null }) =>
+    sql
+      .updateTable('approval')
+      .set({ held_until: p.until, held: p.held })
+      .where('id', '=', p.id)
+      .where('status', '=', 'pending'),
+  )
+  const due = statement((p: { at: number; limit: number }) =>
+    sql
+      .selectFrom('approval')
+      .selectAll()
+      .where('status', '=', 'pending')
+      .where((eb) => eb.or([eb('held_until', '<=', p.at), eb('expires_at', '<=', p.at)]))
+      .orderBy('id')
+      .limit(p.limit),
+  )
+  const next = query(
+    sql
+      .selectFrom('approval')
+      .select((eb) => [
+        eb.fn.min<number | null>('held_until').as('held'),
+        eb.fn.min<number | null>('expires_at').as('expires'),
+      ])
+      .where('status', '=', 'pending'),
+  )
+  const counts = query(
+    sql
+      .selectFrom('approval')
+      .select((eb) => ['kind', eb.fn.countAll<number>().as('count')])
+      .where('status', '=', 'pending')
+      .groupBy('kind'),
+  )
+  const onTarget = statement((p: { domain: string; target: string; id: string; limit: number }) =>
+    sql
+      .selectFrom('approval')
+      .selectAll()
+      .where('domain', '=', p.domain)
+      .where('target', '=', p.target)
+      .where('decided_at', 'is not', null)
+      .where('channel', '<>', 'trust')
+      .where('id', '<>', p.id)
+      .orderBy('decided_at', 'desc')
+      .limit(p.limit),
+  )
+  const votes = statement((p: { id: string }) =>
+    sql.selectFrom('approval_vote').select('person').where('approval', '=', p.id).orderBy('at'),
+  )
+  const vote = statement((p: { approval: string; person: string; at: number }) =>
+    sql.insertInto('approval_vote').values({ approval: p.approval, person: p.person, at: p.at }),
+  )
+
+  function filtered<O>(
+    from: SelectQueryBuilder<Tables, 'approval', O>,
+    { statuses, kind, requester, domain, text, ids, before }: Wanted,
+  ) {
+    let q = from
+    // Spelt as a constant, so that both engines use the index of what waits.
+    if (statuses?.length === 1 && statuses[0] === 'pending') q = q.where('status', '=', 'pending')
+    else if (statuses) q = q.where('status', 'in', statuses)
+    if (kind !== undefined) q = q.where('kind', '=', kind)
+    if (requester !== undefined) q = q.where('requester', '=', requester)
+    if (domain !== undefined) q = q.where('domain', '=', domain)
+    if (ids) q = q.where('id', 'in', ids.length > 0 ? ids : [''])
+    if (before !== undefined) q = q.where('id', '<', before)
+    if (text !== undefined)
+      q = q.where((eb) =>
+        eb.or(
+          ['summary', 'target', 'requester', 'domain', 'action'].map((column) =>
+            contains(dialect, column, text),
+          ),
+        ),
+      )
+    return q
+  }
+
+  const first = async (reader: Reader, q: ReturnType<typeof one>) => {
+    const row = await reader.first(q)
+    return row && toApproval(row)
+  }
+
+  return {
+    find: (reader: Reader, id: string) => first(reader, one({ id })),
+    /** To be changed in this transaction. */
+    lock: (tx: Tx, id: string) => first(tx, lock({ id })),
+    async byKey(tx: Tx, requester: string, key: string) {
+      const row = await tx.first(byKey({ requester, key }))
+      return row && { approval: toApproval(row), digest: row.idem_digest }
+    },
+    latestCall: (tx: Tx, requester: string, digest: string) =>
+      first(tx, latestCall({ requester, digest })),
+    insert: (tx: Tx, row: Row) => tx.insert('approval', [row]),
+    /** False when it was not pending any more. */
+    decide: async (tx: Tx, decided: Decided) => (await tx.run(decide(decided))) > 0,
+    /** False when it was not there to be taken: used, or decided too long ago. */
+    consume: async (tx: Tx, id: string, after: number) =>
+      (await tx.run(consume({ id, after }))) > 0,
+    keep: (tx: Tx, id: string, result: string, until: number) =>
+      tx.run(keep({ id, result, until })),
+    forget: (tx: Tx, at: number) => tx.run(forget({ at })),
+    hold: (tx: Tx, id: string, held: Held) =>
+      tx.run(hold({ id, until: held.until, held: JSON.stringify(held.decision) })),
+    unhold: (tx: Tx, id: string) => tx.run(hold({ id, until: null, held: null })),
+    due: async (reader: Reader, at: number, limit: number) =>
+      (await reader.all(due({ at, limit }))).map(toApproval),
+    async next(reader: Reader) {
+      const row = await reader.first(next)
+      return Math.min(row?.held ?? Infinity, row?.expires ?? Infinity)
+    },
+    async counts(reader: Reader): Promise<Record<string, number>> {
+      const rows = await reader.all(counts)
+      const byKind = Object.fromEntries(rows.map(({ kind, count }) => [kind, Number(count)]))
+      return { all: rows.reduce((sum, { count }) => sum + Number(count), 0), ...byKind }
+    },
+    async list(reader: Reader, wanted: Wanted): Promise<Approval[]> {
+      const q = filtered(sql.selectFrom('approval').selectAll(), wanted)
+      return (await reader.all(query(q.orderBy('id', 'desc').limit(wanted.limit)))).map(toApproval)
+    },
+    onTarget: async (reader: Reader, { domain, target, id }: Approval, limit: number) =>
+      (await reader.all(onTarget({ domain, target, id, limit }))).map(toApproval),
+    votes: async (reader: Reader, id: string) =>
+      (await reader.all(votes({ id }))).map(({ person }) => person),
+    vote: (tx: Tx, approval: string, person: string, at: number) =>
+      tx.run(vote({ approval, person, at })),
+  }
+}
+
+export function toApproval(row: Row): Approval {
+  const { held, held_until, token, token_expires_at, approved, result } = row
+  return {
+    id: row.id,
+    kind: row.kind,
+    status: row.status as Status,
+    requester: row.requester,
+    session: row.session,
+    domain: row.domain,
+    action: row.action,
+    target: row.target,
+    summary: row.summary,
+    mode: row.mode as Mode,
+    risk: row.risk as Risk,
+    digest: row.digest,
+    policyVersion: row.policy_version,
+    trustLevel: row.trust_level,
+    confidence: row.confidence,
+    content: JSON.parse(row.content) as Content,
+    group: row.similar,
+    needed: row.needed,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    decidedAt: row.decided_at,
+    decidedBy: row.decided_by,
+    channel: row.channel,
+    reason: row.reason,
+    ...(approved !== null && { approved: JSON.parse(approved) as unknown }),
+    ...(held !== null &&
+      held_until !== null && {
+        held: { until: held_until, decision: JSON.parse(held) as Held['decision'] },
+      }),
+    ...(token !== null &&
+      token_expires_at !== null && { token: { value: token, expiresAt: token_expires_at } }),
+    ...(result !== null && { result: JSON.parse(result) as unknown }),
+  }
+}

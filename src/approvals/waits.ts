@@ -1,0 +1,87 @@
+import type { Db } from '#base/db/port.ts'
+import { builder, query } from '#base/db/statement.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+
+/** A notification of another daemon can be lost with its connection; a slow look makes up for it. */
+const lookEvery = 2000
+const mostAtOnce = 500
+
+/**
+ * Wakes whoever waits for a decision, whichever process made it (A6). The store is asked once for all of them,
+ * after a commit that appended something: a decision always does.
+ */
+export function createWaits(db: Db, log: Log) {
+  const waiting = new Map<string, Set<() => void>>()
+  const sql = builder<{ approval: { id: string; status: string } }>(db.dialect)
+  let looking = false
+  let again = false
+  let stop: (() => void) | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  async function look(): Promise<void> {
+    again = true
+    if (looking) return
+    looking = true
+    try {
+      while (again && waiting.size > 0) {
+        again = false
+        const ids = [...waiting.keys()]
+        for (let at = 0; at < ids.length; at += mostAtOnce) {
+          const some = ids.slice(at, at + mostAtOnce)
+          const decided = sql
+            .selectFrom('approval')
+            .select('id')
+            .where('id', 'in', some)
+            .where('status', '<>', 'pending')
+          for (const { id } of await db.all(query(decided))) wake(id)
+        }
+      }
+    } catch (error) {
+      log.warn('waiting calls could not be looked up', { error: messageOf(error) })
+    } finally {
+      looking = false
+    }
+  }
+
+  function wake(id: string) {
+    for (const resolve of waiting.get(id) ?? []) resolve()
+  }
+
+  function begin() {
+    stop = db.onGrowth(() => void look())
+    timer = setInterval(() => void look(), lookEvery).unref()
+  }
+  function end() {
+    stop?.()
+    stop = undefined
+    clearInterval(timer)
+  }
+
+  return {
+    async decided(id: string, ms: number, signal: AbortSignal): Promise<void> {
+      if (ms <= 0 || signal.aborted) return
+      await new Promise<void>((resolve) => {
+        const patience = setTimeout(done, ms)
+        function done() {
+          clearTimeout(patience)
+          signal.removeEventListener('abort', done)
+          const others = waiting.get(id)
+          others?.delete(done)
+          if (others?.size === 0) waiting.delete(id)
+          if (waiting.size === 0) end()
+          resolve()
+        }
+        signal.addEventListener('abort', done, { once: true })
+        if (waiting.size === 0) begin()
+        const others = waiting.get(id) ?? new Set()
+        waiting.set(id, others.add(done))
+        // It may have been decided before we listened.
+        void look()
+      })
+    },
+    close() {
+      for (const id of waiting.keys()) wake(id)
+    },
+  }
+}

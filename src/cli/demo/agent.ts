@@ -1,0 +1,70 @@
+import { request } from 'node:http'
+import { CoworkError } from '#base/errors.ts'
+import type { StatePaths } from '#base/state.ts'
+import { runningDaemon } from '../daemon.ts'
+
+const version = '2026-07-28'
+const meta = 'io.modelcontextprotocol'
+
+type Result = {
+  readonly isError?: boolean
+  readonly structuredContent?: Readonly<Record<string, unknown>>
+}
+
+/** An agent of the demo: it calls over MCP like every other, and has no powers of its own. */
+export function createDemoAgent(paths: StatePaths, id: string, token: string | undefined) {
+  async function call(tool: string, args: object): Promise<Result> {
+    const daemon = runningDaemon(paths)
+    if (!daemon)
+      throw new CoworkError('daemon_not_running', `No daemon runs on ${paths.dir}.`, {
+        hint: 'Start it with `cowork up -d`.',
+      })
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: {
+        name: tool,
+        arguments: { agent_id: id, ...args },
+        _meta: {
+          [`${meta}/protocolVersion`]: version,
+          [`${meta}/clientCapabilities`]: {},
+          [`${meta}/clientInfo`]: { name: 'cowork demo', version: '1' },
+        },
+      },
+    })
+    const headers = {
+      host: `localhost:${daemon.port}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': version,
+      'mcp-method': 'tools/call',
+      'mcp-name': tool,
+      'content-length': Buffer.byteLength(body),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    }
+    const text = await post(paths.apiSocket, headers, body)
+    const { result, error } = JSON.parse(text) as {
+      result?: Result
+      error?: { message: string }
+    }
+    if (result) return result
+    throw new CoworkError('demo_failed', `${id} was refused: ${error?.message ?? text}`, {
+      hint: '`cowork doctor` looks for what is wrong.',
+    })
+  }
+  return { call }
+}
+
+function post(socketPath: string, headers: Record<string, string | number>, body: string) {
+  return new Promise<string>((resolve, reject) => {
+    const sent = request({ socketPath, path: '/mcp', method: 'POST', headers }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => resolve(Buffer.concat(chunks).toString()))
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}

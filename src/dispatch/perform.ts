@@ -1,0 +1,236 @@
+import type { Passage } from '#approvals'
+import { actorOf } from '#base/caller.ts'
+import type { Caller } from '#base/caller.ts'
+import { rfc3339 } from '#base/clock.ts'
+import type { Tx } from '#base/db/port.ts'
+import type { Draft, EntryIds } from '#base/entry.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+import { McpResult, Refused } from '#base/tool.ts'
+import type { Call, Tool, Touch } from '#base/tool.ts'
+import type { Attempt, Refusal, Verdict } from './checks.ts'
+import type { Answer, CallRequest, DispatchDeps } from './dispatch.ts'
+
+type Performance = {
+  readonly id: string
+  readonly startedAt: number
+  readonly attempt: Attempt
+  readonly verdict: Exclude<Verdict, { mode: 'refuse' }>
+  readonly request: CallRequest
+}
+type Said = Readonly<Record<string, unknown>>
+
+/** What came instead of the act: it waits for a person, or one said no. */
+class Stopped {
+  readonly passage: Exclude<Passage, { as: 'claimed' }>
+  constructor(passage: Exclude<Passage, { as: 'claimed' }>) {
+    this.passage = passage
+  }
+}
+
+/** Carries out a call that may run, between its entries; or finds that it has to wait. */
+export function createPerform({
+  approvals,
+  ledger,
+  now,
+  log,
+}: Pick<DispatchDeps, 'approvals' | 'ledger' | 'now' | 'log'>) {
+  return async function perform(performance: Performance): Promise<Answer> {
+    const { id, startedAt, attempt, verdict, request } = performance
+    const { tool, input, caller, touch } = attempt
+    const call: Call = {
+      id,
+      caller,
+      signal: request.signal ?? new AbortController().signal,
+      progress: request.progress ?? (() => undefined),
+      ...(request.exchange !== undefined && { exchange: request.exchange }),
+    }
+    // Only what somebody decided on is worth saying; the rest acts because nothing is against it.
+    const isDecided = verdict.mode === 'wait' || verdict.decision !== undefined
+    let ids: EntryIds = {}
+    let isStarted = false
+
+    const entry = (type: string, { data, ...more }: Partial<Draft> = {}): Draft => {
+      const draft = entryOf(type, id, caller, touch)
+      return {
+        ...draft,
+        ...more,
+        ids: { ...draft.ids, ...ids },
+        data: { ...draft.data, tool: tool.name, effect: tool.effect, ...data },
+      }
+    }
+    const timed = () => ({ ms: now() - startedAt })
+
+    /** Before the act, in the transaction that starts it. */
+    async function enter(tx: Tx): Promise<Said | Stopped> {
+      if (verdict.mode === 'act') {
+        await verdict.enter?.(tx)
+        ids = verdict.ids ?? {}
+        return verdict.decision ?? { mode: 'act' }
+      }
+      const passage = await approvals.pass(tx, caller, verdict.digest, () => verdict.open(tx, call))
+      if (passage.as !== 'claimed') return new Stopped(passage)
+      const { approval } = passage
+      ids = { approval: approval.id }
+      return { mode: approval.mode, by: approval.decidedBy }
+    }
+
+    /** After it, in the transaction that ends it well. */
+    async function leave(tx: Tx, output: unknown): Promise<void> {
+      if (verdict.mode === 'act') await verdict.leave?.(tx, call)
+      else if (ids.approval !== undefined) await approvals.keep(tx, ids.approval, keptOf(output))
+    }
+
+    async function carryOut(): Promise<unknown> {
+      call.signal.throwIfAborted()
+      const { change, run } = tool
+      if (change)
+        // Store-only tools commit what they change and the record of it in one transaction (L1).
+        return ledger.transact(async (tx) => {
+          const decision = await enter(tx)
+          if (decision instanceof Stopped) return decision
+          const changed = await change(tx, input, call)
+          await leave(tx, changed)
+          if (changed instanceof Refused) {
+            const { code, message, details } = changed
+            const data = { ...timed(), message, details }
+            tx.append(entry('call.refused', { outcome: code, data, payload: input }))
+          } else {
+            const data = { ...timed(), ...(isDecided && { decision }) }
+            tx.append(entry('call.done', { outcome: 'done', data, payload: input }))
+          }
+          return changed
+        })
+      const done = () => entry('call.done', { outcome: 'done', data: timed() })
+      if (tool.effect === 'read' && !isDecided) {
+        const output = await run(input, call)
+        ledger.note(done())
+        return output
+      }
+      const entered = await ledger.transact(async (tx) => {
+        const decision = await enter(tx)
+        if (!(decision instanceof Stopped))
+          tx.append(entry('call.started', { data: { decision }, payload: input }))
+        return decision
+      })
+      if (entered instanceof Stopped) return entered
+      isStarted = true
+      const output = await run(input, call)
+      await ledger.transact(async (tx) => {
+        await leave(tx, output)
+        tx.append(done())
+      })
+      return output
+    }
+
+    async function fail(failure: Refusal): Promise<void> {
+      const data = { ...timed(), message: failure.message }
+      const failed = entry('call.failed', { outcome: failure.code, data })
+      // What began and is on record must also end on record before anyone hears of it (L12).
+      if (!isStarted) return ledger.note(failed)
+      await ledger
+        .transact(async (tx) => {
+          tx.append(failed)
+          if (verdict.mode === 'wait' && ids.approval !== undefined)
+            await approvals.keep(tx, ids.approval, { status: 'failed', ...failure })
+        })
+        .catch(() => ledger.note(failed))
+    }
+
+    try {
+      const output = await carryOut()
+      if (output instanceof Stopped) {
+        const stop = waiting(output, tool)
+        // A new question is on record by itself; one that is met again is worth a line.
+        if (output.passage.approval.createdAt < startedAt)
+          ledger.note(
+            entry('call.refused', {
+              outcome: stop.code,
+              ids: { call: id, approval: output.passage.approval.id },
+            }),
+          )
+        return { ...stop, call: id }
+      }
+      if (output instanceof Refused) return { status: 'refused', call: id, ...output }
+      return { status: 'done', call: id, tool, output }
+    } catch (error) {
+      const failure = explain(error, call, log)
+      await fail(failure)
+      return { status: 'failed', call: id, ...failure }
+    }
+  }
+
+  /** What an agent reads while a person decides, or after one said no. */
+  function waiting({ passage: { as, approval } }: Stopped, tool: Tool) {
+    const reviewUrl = approvals.reviewUrl(approval.id)
+    const { mode, decidedBy, reason, expiresAt } = approval
+    const details = {
+      approval_id: approval.id,
+      status: approval.status,
+      mode,
+      review_url: reviewUrl,
+    }
+    if (as === 'changed')
+      return {
+        status: 'refused' as const,
+        code: 'approved_differently',
+        message: `${decidedBy ?? 'A person'} approved ${tool.name} with other arguments.`,
+        hint: 'Call it with approved_change; that runs once.',
+        details: { ...details, approved_change: approval.approved },
+      }
+    if (as === 'denied')
+      return {
+        status: 'refused' as const,
+        code: 'approval_denied',
+        message: `${decidedBy ?? 'A person'} denied ${tool.name}${reason ? `: ${reason}` : '.'}`,
+        hint: 'Do not repeat it as it is: change it, or hand it to a person.',
+        details,
+      }
+    return {
+      status: 'waiting' as const,
+      tool,
+      approval,
+      code: 'approval_required',
+      message: `${tool.name} waits for a person: ${reviewUrl}`,
+      hint: `Ask cowork_check_approval for ${approval.id}; once it is approved, repeat the same call.`,
+      details: {
+        ...details,
+        ...(expiresAt !== null && { expires_at: rfc3339(expiresAt) }),
+      },
+    }
+  }
+}
+
+/** An upstream's answer is kept as what it is. */
+const keptOf = (output: unknown) =>
+  output instanceof McpResult ? { status: 'done', mcp: output.result } : { status: 'done', output }
+
+export function entryOf(type: string, call: string, caller: Caller, touch?: Touch): Draft {
+  return {
+    type,
+    actor: actorOf(caller),
+    ids: { call },
+    ...(touch && { domain: touch.domain }),
+    ...(touch?.target !== undefined && { subject: touch.target }),
+    ...(caller.claim !== undefined && { data: { claim: caller.claim } }),
+  }
+}
+
+/** What went wrong, for the caller. A bug is logged with its stack and answered without it. */
+function explain(error: unknown, call: Call, log: Log): Refusal {
+  if (call.signal.aborted) return { code: 'cancelled', message: 'The call was cancelled.' }
+  if (error instanceof CoworkError) {
+    const { code, message, hint, details } = error
+    return { code, message, ...(hint && { hint }), details }
+  }
+  log.error('a call failed unexpectedly', {
+    call: call.id,
+    error: error instanceof Error ? error.stack : String(error),
+  })
+  return {
+    code: 'internal',
+    message:
+      'The call failed because of a fault in cowork; nothing it changed in the store was kept.',
+    hint: `The log names the cause under call ${call.id}.`,
+  }
+}

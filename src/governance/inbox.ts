@@ -1,0 +1,217 @@
+import type { Approval, Approvals, Status } from '#approvals'
+import type { Caller } from '#base/caller.ts'
+import { rfc3339 } from '#base/clock.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db } from '#base/db/port.ts'
+import type { Rules } from './judge.ts'
+import { pairOf } from './kinds.ts'
+import type { GovernanceStore } from './store.ts'
+import { approved, current, newTrust, overridden, overrideTypes, severities } from './trust.ts'
+
+type Deps = {
+  readonly db: Db
+  readonly store: GovernanceStore
+  readonly approvals: Approvals
+  readonly rules: Rules
+  readonly now: Clock
+}
+
+export type InboxQuery = {
+  readonly status: 'pending' | 'decided' | 'all'
+  readonly kind?: string | undefined
+  readonly agent?: string | undefined
+  readonly domain?: string | undefined
+  readonly q?: string | undefined
+  readonly ids?: readonly string[] | undefined
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+const statusesOf: Record<InboxQuery['status'], readonly Status[] | undefined> = {
+  pending: ['pending'],
+  decided: ['approved', 'rejected', 'expired', 'withdrawn', 'consumed'],
+  all: undefined,
+}
+const month = 30 * 24 * 60 * 60 * 1000
+const mostHistory = 10
+/** Kinds whose decision moves trust. */
+const trusted = ['proposal', 'call', 'spot_check']
+
+export type Inbox = ReturnType<typeof createInbox>
+
+/** The one queue as people read it; an agent sees what it asked for itself (C2, L10). */
+export function createInbox({ db, store, approvals, rules, now }: Deps) {
+  const mine = (caller: Caller, asked: string | undefined) =>
+    caller.kind === 'agent' ? caller.id : asked
+
+  async function itemOf(approval: Approval) {
+    const { held } = approval
+    const given = approval.needed > 1 ? await approvals.votes(approval.id) : []
+    return {
+      id: approval.id,
+      kind: approval.kind,
+      status: approval.status,
+      requester: approval.requester,
+      domain: approval.domain,
+      action: approval.action,
+      target: approval.target,
+      summary: approval.summary,
+      mode: approval.mode,
+      risk: approval.risk,
+      trust_level: approval.trustLevel,
+      confidence: approval.confidence,
+      created_at: rfc3339(approval.createdAt),
+      expires_at: approval.expiresAt === null ? null : rfc3339(approval.expiresAt),
+      approvers: { needed: approval.needed, given },
+      group: approval.group,
+      ...(held && {
+        held: {
+          decision: held.decision.verdict,
+          by: held.decision.by.id,
+          until: rfc3339(held.until),
+        },
+      }),
+      ...(approval.decidedAt !== null && { decided_at: rfc3339(approval.decidedAt) }),
+      ...(approval.decidedBy !== null && { decided_by: approval.decidedBy }),
+      ...(approval.channel !== null && { channel: approval.channel }),
+      ...(approval.reason !== null && { reason: approval.reason }),
+      ...(approval.channel === 'trust' && { auto: true as const }),
+    }
+  }
+
+  return {
+    /** What waits, in brief: the oldest are the most urgent (G4). */
+    async waiting(
+      caller: Caller,
+      asked: { agent?: string | undefined; domain?: string | undefined; limit: number },
+    ) {
+      const found = await approvals.list({
+        statuses: ['pending'],
+        requester: mine(caller, asked.agent),
+        domain: asked.domain,
+        limit: 1000,
+      })
+      const items = found.slice(-asked.limit).toReversed()
+      return {
+        count: found.length,
+        items: items.map((approval) => ({
+          id: approval.id,
+          kind: approval.kind,
+          requester: approval.requester,
+          domain: approval.domain,
+          action: approval.action,
+          target: approval.target,
+          summary: approval.summary,
+          mode: approval.mode,
+          risk: approval.risk,
+          created_at: rfc3339(approval.createdAt),
+          expires_at: approval.expiresAt === null ? null : rfc3339(approval.expiresAt),
+        })),
+      }
+    },
+
+    async list(caller: Caller, query: InboxQuery) {
+      const { status, kind, agent, domain, q, ids, after, limit } = query
+      const found = await approvals.list({
+        statuses: ids ? undefined : statusesOf[status],
+        kind,
+        requester: mine(caller, agent),
+        domain,
+        text: q,
+        ids,
+        before: after,
+        limit: limit + 1,
+      })
+      const page = found.slice(0, limit)
+      return {
+        items: await Promise.all(page.map(itemOf)),
+        next: found.length > limit ? (page.at(-1)?.id ?? null) : null,
+        counts: caller.kind === 'agent' ? {} : await approvals.counts(),
+      }
+    },
+
+    async detail(caller: Caller, id: string) {
+      const approval = await approvals.get(id)
+      if (!approval || (caller.kind === 'agent' && approval.requester !== caller.id))
+        return undefined
+      const pair = pairOf(approval)
+      const at = now()
+      const [trust, points, before] = await Promise.all([
+        store.trust(db, pair.agent, pair.domain),
+        store.points(db, pair.agent, pair.domain, at - month),
+        approvals.onTarget(approval, mostHistory),
+      ])
+      const { content } = approval
+      return {
+        ...(await itemOf(approval)),
+        why: {
+          ...content.why,
+          policy_version: approval.policyVersion,
+          trust_level: approval.trustLevel,
+        },
+        change: content.change,
+        before: lastApproved(before, content.change),
+        ...(approval.approved !== undefined && {
+          approved_change: approval.approved,
+          collaborative: true,
+        }),
+        reasoning: content.reasoning ?? null,
+        field: content.field ?? null,
+        digest: approval.digest,
+        session: approval.session,
+        client: content.client ?? null,
+        effect: effectOf(approval, trust ?? newTrust(rules.trust, at), at),
+        history: await Promise.all(
+          before.map(async (past) => ({
+            id: past.id,
+            at: rfc3339(past.decidedAt ?? past.createdAt),
+            status: past.status,
+            decided_by: past.decidedBy,
+            summary: past.summary,
+            reason: past.reason,
+            trust_change: (await store.overrideOf(db, past.id))?.change ?? null,
+          })),
+        ),
+        trust_points: points.map((point) => ({
+          at: rfc3339(point.at),
+          score: point.score,
+          cause: point.cause,
+        })),
+      }
+    },
+  }
+
+  /** What each decision would do to trust, said before it is taken (C2). */
+  function effectOf(approval: Approval, trust: Parameters<typeof current>[1], at: number) {
+    if (!trusted.includes(approval.kind)) return { approve: null, overrides: [] }
+    const from = current(rules.trust, trust, at).score
+    const to = approved(rules.trust, trust, approval.risk, at).to
+    return {
+      approve: approval.kind === 'spot_check' ? null : { from, to },
+      overrides: overrideTypes.flatMap((type) =>
+        severities.map((severity) => ({
+          type,
+          severity,
+          to: overridden(rules.trust, trust, approval.risk, { type, severity }, at).to,
+        })),
+      ),
+    }
+  }
+}
+
+/** The values last approved on the same target, for the fields that are to change. */
+function lastApproved(history: readonly Approval[], change: unknown): Record<string, unknown> {
+  const before: Record<string, unknown> = {}
+  if (!isRecord(change)) return before
+  for (const past of history) {
+    if (past.status !== 'approved' && past.status !== 'consumed') continue
+    const values = past.approved ?? past.content.change
+    if (!isRecord(values)) continue
+    for (const name of Object.keys(change))
+      if (Object.hasOwn(values, name) && !Object.hasOwn(before, name)) before[name] = values[name]
+  }
+  return before
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

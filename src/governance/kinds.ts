@@ -1,0 +1,117 @@
+import type { Approval, ApprovalKind, Decision } from '#approvals'
+import type { Clock } from '#base/clock.ts'
+import type { Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import { checkAllowance } from './permissions.ts'
+import type { Allowance, Permissions } from './permissions.ts'
+import type { Policies } from './policy.ts'
+import type { Override, Pair, Scores } from './scores.ts'
+import type { GovernanceStore } from './store.ts'
+
+type Deps = {
+  readonly scores: Scores
+  readonly permissions: Permissions
+  readonly policies: Policies
+  readonly store: GovernanceStore
+  readonly ttl: { readonly proposalMs: number; readonly callMs: number }
+  readonly now: Clock
+}
+
+/** What a decision about one of our kinds may carry besides. */
+export type DecisionMore = {
+  readonly override?: Override
+  readonly allow?: Allowance
+  readonly policy_id?: string
+}
+
+const moreOf = (decision: Decision): DecisionMore => (decision.more ?? {}) as DecisionMore
+
+/** The waits of governance: proposals, intercepted calls, permissions to work in a domain, spot checks. */
+export function governanceKinds(deps: Deps): ApprovalKind[] {
+  const { scores, permissions, policies, store, ttl, now } = deps
+
+  const override = (tx: Tx, approval: Approval, decision: Decision, given: Override) =>
+    scores.override(tx, pairOf(approval), approval.risk, given, {
+      action: approval.action,
+      approval: approval.id,
+      by: decision.by,
+    })
+
+  async function judged(tx: Tx, approval: Approval, decision: Decision) {
+    if (decision.verdict === 'approve')
+      return { trust: await scores.approve(tx, pairOf(approval), approval.risk) }
+    const { override: given } = moreOf(decision)
+    if (!given) return {}
+    const { id, streak, ...trust } = await override(tx, approval, decision, given)
+    const { type, severity } = given
+    return { trust, override: { id, type, severity, consecutive: streak } }
+  }
+
+  return [
+    {
+      kind: 'proposal',
+      ttlMs: ttl.proposalMs,
+      opened: 'proposal.created',
+      check: needsOverride,
+      onDecided: judged,
+    },
+    {
+      kind: 'call',
+      ttlMs: ttl.callMs,
+      check(_, decision) {
+        const { allow } = moreOf(decision)
+        if (allow) checkAllowance(allow, now())
+        if (allow && decision.change !== undefined)
+          throw new CoworkError('invalid_input', 'An edited call is allowed once only.', {
+            hint: 'Approve it edited, or allow it as it is for longer.',
+          })
+      },
+      async onDecided(tx, approval, decision, call) {
+        const told = await judged(tx, approval, decision)
+        const { allow } = moreOf(decision)
+        if (decision.verdict !== 'approve' || !allow || allow.for === 'once') return told
+        return { ...told, permission: await permissions.grant(tx, approval, allow, decision, call) }
+      },
+    },
+    {
+      kind: 'permission',
+      ttlMs: ttl.proposalMs,
+      check(_, decision) {
+        const { policy_id: policy } = moreOf(decision)
+        if (decision.verdict === 'approve' && (!policy || !policies.named(policy)))
+          throw new CoworkError(
+            'policy_needed',
+            policy ? `There is no policy ${JSON.stringify(policy)}.` : 'Say under which policy.',
+            { hint: '`cowork policy list` names the policies.' },
+          )
+      },
+      async onDecided(tx, { id, requester, domain }, decision) {
+        const { policy_id: policy } = moreOf(decision)
+        if (decision.verdict !== 'approve' || policy === undefined) return {}
+        const by = decision.by.id
+        await store.map(tx, { agent: requester, domain, policy, approval: id, by, at: now() })
+        return { mapping: { agent_id: requester, domain, policy_id: policy } }
+      },
+    },
+    {
+      kind: 'spot_check',
+      ttlMs: ttl.proposalMs,
+      check: needsOverride,
+      async onDecided(tx, approval, decision) {
+        if (decision.verdict === 'reject') return judged(tx, approval, decision)
+        await scores.clean(tx, pairOf(approval), approval.risk)
+        return {}
+      },
+    },
+  ]
+}
+
+/** Rejecting what trust is about is an override, and says of which type (B4). */
+function needsOverride({ kind }: Approval, decision: Decision): void {
+  if (decision.verdict === 'approve' || moreOf(decision).override) return
+  throw new CoworkError('override_needed', `Rejecting a ${kind.replace('_', ' ')} says why.`, {
+    hint: 'Give an override type: agent_wrong, missing_context, edge_case, human_preference or policy_change.',
+  })
+}
+
+export const pairOf = ({ requester, domain }: Approval): Pair => ({ agent: requester, domain })

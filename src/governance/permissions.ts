@@ -1,0 +1,184 @@
+import type { Approval, Approvals, Deciding, Decision } from '#approvals'
+import { actorOf } from '#base/caller.ts'
+import type { Caller } from '#base/caller.ts'
+import { rfc3339 } from '#base/clock.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Reader, Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import { globMatches } from '#base/glob.ts'
+import { canonicalJson } from '#base/hash.ts'
+import { newId } from '#base/ids.ts'
+import type { Call } from '#base/tool.ts'
+import type { GovernanceStore, PermissionRow } from './store.ts'
+
+/** How long a person allows a call for (Y8). */
+export type Allowance = {
+  readonly for: 'once' | 'uses' | 'session' | 'until' | 'always'
+  readonly uses?: number | undefined
+  readonly until?: string | undefined
+  /** A glob for each argument that matters; exactly those approved where absent. */
+  readonly arguments?: Readonly<Record<string, string>> | undefined
+}
+
+type Arguments = Readonly<Record<string, unknown>>
+type Pattern = { readonly globs: Readonly<Record<string, string>> } | { readonly exact: string }
+
+export type Permissions = ReturnType<typeof createPermissions>
+
+/** Standing permissions: what a person allowed for longer than once, and can take back (Y8). */
+export function createPermissions(
+  store: GovernanceStore,
+  now: Clock,
+  approvals: () => Pick<Approvals, 'decide' | 'pendingLike'>,
+) {
+  return {
+    /** The permission that covers this call, if any. */
+    async covering(
+      reader: Reader,
+      caller: Caller,
+      tool: string,
+      args: Arguments,
+    ): Promise<PermissionRow | undefined> {
+      const rows = await store.livePermissions(reader, caller.id, tool)
+      return rows.find((row) => isLive(row, caller.session, now()) && covers(row, args))
+    },
+
+    /** Counts a use in the transaction that starts the call, so that N uses are N. */
+    async use(tx: Tx, { id }: PermissionRow): Promise<void> {
+      if (!(await store.use(tx, id, now())))
+        throw new CoworkError('permission_ended', 'The permission for this call has just ended.', {
+          hint: 'Call again: a person is asked.',
+        })
+    },
+
+    /** Remembers what was allowed, and approves the equal calls that wait already. */
+    async grant(
+      tx: Tx,
+      approval: Approval,
+      allow: Allowance,
+      decision: Decision,
+      call: Deciding,
+    ): Promise<string> {
+      const row = rowOf(approval, allow, decision.by.id, now())
+      await store.permit(tx, row)
+      tx.append({
+        type: 'permission.granted',
+        actor: decision.by,
+        domain: approval.domain,
+        subject: approval.action,
+        ids: { approval: approval.id },
+        data: {
+          permission: row.id,
+          agent_id: row.agent,
+          lasts: row.lasts,
+          ...(row.uses_left !== null && { uses: row.uses_left }),
+          ...(row.expires_at !== null && { until: row.expires_at }),
+        },
+      })
+      const { more: _, change: __, ...plain } = decision
+      const { requester, domain, action } = approval
+      const waiting = await approvals().pendingLike(tx, { kind: 'call', requester, domain })
+      for (const other of waiting) {
+        const isEqual = other.action === action && covers(row, argumentsOf(other))
+        if (!isEqual || other.needed > 1 || !sameSession(row, other.session)) continue
+        // A use each: what clears the queue must not outlast the permission.
+        if (!(await store.use(tx, row.id, now()))) break
+        await approvals().decide(tx, other.id, plain, call)
+      }
+      return row.id
+    },
+
+    async list(reader: Reader) {
+      const rows = await store.permissions(reader)
+      return rows.filter((row) => isLive(row, row.session, now())).map(shown)
+    },
+
+    async revoke(tx: Tx, id: string, call: Call): Promise<void> {
+      if (!(await store.revoke(tx, id, now())))
+        throw new CoworkError('not_found', `There is no permission ${JSON.stringify(id)}.`, {
+          hint: '`cowork permissions` lists them.',
+        })
+      tx.append({
+        type: 'permission.revoked',
+        actor: actorOf(call.caller),
+        ids: { call: call.id },
+        data: { permission: id },
+      })
+    },
+  }
+}
+
+/** Refuses what cannot be granted, before anything is written. */
+export function checkAllowance(allow: Allowance, at: number): void {
+  if (allow.for === 'until' && !(Date.parse(allow.until ?? '') > at))
+    throw new CoworkError('invalid_input', 'A permission until a time needs a time to come.', {
+      hint: 'Give `until` as 2027-01-31T18:00:00Z.',
+    })
+  if (allow.for === 'uses' && !allow.uses)
+    throw new CoworkError('invalid_input', 'A permission for some uses needs their number.', {
+      hint: 'Give `uses`, 1 or more.',
+    })
+}
+
+function rowOf(approval: Approval, allow: Allowance, by: string, at: number): PermissionRow {
+  const pattern: Pattern = allow.arguments
+    ? { globs: allow.arguments }
+    : { exact: canonicalJson(argumentsOf(approval)) }
+  return {
+    id: newId(),
+    agent: approval.requester,
+    tool: approval.action,
+    arguments: JSON.stringify(pattern),
+    lasts: allow.for,
+    uses_left: allow.for === 'uses' ? (allow.uses ?? 0) : null,
+    session: allow.for === 'session' ? approval.session : null,
+    expires_at: allow.for === 'until' ? Date.parse(allow.until ?? '') : null,
+    approval: approval.id,
+    by,
+    at,
+    last_used_at: null,
+    revoked_at: null,
+  }
+}
+
+const argumentsOf = ({ content: { change } }: Approval): Arguments =>
+  typeof change === 'object' && change !== null ? (change as Arguments) : {}
+
+const patternOf = (row: PermissionRow) => JSON.parse(row.arguments ?? '{"globs":{}}') as Pattern
+
+const sameSession = (row: PermissionRow, session: string | null) =>
+  row.session === null || row.session === session
+
+const isLive = (row: PermissionRow, session: string | null, at: number): boolean =>
+  (row.uses_left === null || row.uses_left > 0) &&
+  (row.expires_at === null || row.expires_at > at) &&
+  sameSession(row, session)
+
+/** Arguments that no glob names are free; climbing out of a folder never fits one. */
+function covers(row: PermissionRow, args: Arguments): boolean {
+  const pattern = patternOf(row)
+  if ('exact' in pattern) return pattern.exact === canonicalJson(args)
+  return Object.entries(pattern.globs).every(([name, glob]) => {
+    const value = args[name]
+    const text = typeof value === 'string' ? value : value === undefined ? '' : canonicalJson(value)
+    const climbs = glob.includes('*') && /(^|[/\\])\.\.([/\\]|$)/.test(text)
+    return !climbs && globMatches(glob, text)
+  })
+}
+
+function shown(row: PermissionRow) {
+  const pattern = patternOf(row)
+  return {
+    id: row.id,
+    agent_id: row.agent,
+    tool: row.tool,
+    arguments: 'globs' in pattern ? pattern.globs : null,
+    for: row.lasts,
+    uses_left: row.uses_left,
+    session: row.session,
+    expires_at: row.expires_at === null ? null : rfc3339(row.expires_at),
+    granted_by: row.by,
+    granted_at: rfc3339(row.at),
+    last_used_at: row.last_used_at === null ? null : rfc3339(row.last_used_at),
+  }
+}

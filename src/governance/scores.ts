@@ -1,0 +1,94 @@
+import type { Actor } from '#base/entry.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Tx } from '#base/db/port.ts'
+import { newId } from '#base/ids.ts'
+import type { Risk } from '#approvals'
+import type { Rules } from './judge.ts'
+import type { GovernanceStore } from './store.ts'
+import { approved, checkedClean, current, newTrust, overridden, setByHand } from './trust.ts'
+import type { Change, OverrideType, Severity, Trust } from './trust.ts'
+
+export type Override = {
+  readonly type: OverrideType
+  readonly severity: Severity
+  readonly description: string
+}
+
+/** How trust moved, as people and the ledger read it. */
+export type Moved = {
+  readonly from: number
+  readonly to: number
+  readonly promoted?: true
+  readonly demoted?: true
+}
+
+export type Pair = { readonly agent: string; readonly domain: string }
+
+export type Scores = ReturnType<typeof createScores>
+
+/**
+ * The only writer of trust. Every change locks its row, and commits with the decision that caused it and
+ * its ledger entry (T10).
+ */
+export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
+  const load = async (tx: Tx, { agent, domain }: Pair): Promise<Trust> =>
+    (await store.lock(tx, agent, domain)) ?? newTrust(rules.trust, now())
+
+  async function write(tx: Tx, pair: Pair, change: Change, cause: string): Promise<Moved> {
+    const { agent, domain } = pair
+    await store.save(tx, agent, domain, change.trust)
+    await store.point(tx, { id: newId(), agent, domain, at: now(), score: change.to, cause })
+    const { from, to, promoted, demoted } = change
+    return { from, to, ...(promoted && { promoted }), ...(demoted && { demoted }) }
+  }
+
+  return {
+    load,
+    async approve(tx: Tx, pair: Pair, risk: Risk): Promise<Moved> {
+      return write(tx, pair, approved(rules.trust, await load(tx, pair), risk, now()), 'approved')
+    },
+
+    /** With its record, whether or not it answers a proposal (T5). */
+    async override(
+      tx: Tx,
+      pair: Pair,
+      risk: Risk,
+      override: Override,
+      about: { action: string; approval?: string; by: Actor },
+    ): Promise<Moved & { id: string; streak: number }> {
+      const change = overridden(rules.trust, await load(tx, pair), risk, override, now())
+      const moved = await write(tx, pair, change, override.type)
+      const id = newId()
+      await store.override(tx, {
+        id,
+        agent: pair.agent,
+        domain: pair.domain,
+        approval: about.approval ?? null,
+        action: about.action,
+        type: override.type,
+        severity: override.severity,
+        description: override.description,
+        change: Math.round((moved.to - moved.from) * 10_000) / 10_000,
+        by: about.by.id,
+        at: now(),
+      })
+      return { ...moved, id, streak: change.trust.streak }
+    },
+
+    /** A spot check that found nothing wrong is evidence, never score (T14). */
+    async clean(tx: Tx, pair: Pair, risk: Risk): Promise<void> {
+      const trust = checkedClean(rules.trust, await load(tx, pair), risk, now())
+      await store.save(tx, pair.agent, pair.domain, trust)
+    },
+
+    async set(tx: Tx, pair: Pair, score: number): Promise<Moved> {
+      const before = await load(tx, pair)
+      const trust = setByHand(rules.trust, before, score, now())
+      const { score: from } = current(rules.trust, before, now())
+      const change = { trust, from, to: trust.score, promoted: false, demoted: false }
+      return write(tx, pair, change, 'set by hand')
+    },
+
+    save: (tx: Tx, { agent, domain }: Pair, trust: Trust) => store.save(tx, agent, domain, trust),
+  }
+}

@@ -1,0 +1,290 @@
+import { sql as raw } from 'kysely'
+import type { Dialect, Reader, Tx } from '#base/db/port.ts'
+import { builder, query, statement } from '#base/db/statement.ts'
+import type { Trust } from './trust.ts'
+
+type TrustRow = {
+  agent: string
+  domain: string
+  score: number
+  approvals: number
+  overrides: number
+  streak: number
+  promoted: number
+  vouched: number
+  active_at: number
+  low_good: number
+  low_bad: number
+  normal_good: number
+  normal_bad: number
+  high_good: number
+  high_bad: number
+}
+type PointRow = {
+  id: string
+  agent: string
+  domain: string
+  at: number
+  score: number
+  cause: string
+}
+type OverrideRow = {
+  id: string
+  agent: string
+  domain: string
+  approval: string | null
+  action: string
+  type: string
+  severity: string
+  description: string
+  change: number
+  by: string
+  at: number
+}
+export type PermissionRow = {
+  id: string
+  agent: string
+  tool: string
+  arguments: string | null
+  lasts: string
+  uses_left: number | null
+  session: string | null
+  expires_at: number | null
+  approval: string
+  by: string
+  at: number
+  last_used_at: number | null
+  revoked_at: number | null
+}
+type MappingRow = {
+  agent: string
+  domain: string
+  policy: string
+  approval: string
+  by: string
+  at: number
+}
+type Tables = {
+  trust: TrustRow
+  trust_point: PointRow
+  override: OverrideRow
+  permission: PermissionRow
+  mapping: MappingRow
+  approval: {
+    requester: string
+    domain: string
+    kind: string
+    channel: string | null
+    created_at: number
+  }
+}
+
+export type PairTrust = { readonly agent: string; readonly domain: string; readonly trust: Trust }
+
+export type GovernanceStore = ReturnType<typeof createGovernanceStore>
+
+/** The only SQL about trust, overrides, permissions and the mappings that people approved. */
+export function createGovernanceStore(dialect: Dialect) {
+  const sql = builder<Tables>(dialect)
+  const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
+    dialect === 'postgres' ? q.forUpdate() : q
+  const one = statement((p: { agent: string; domain: string }) =>
+    sql.selectFrom('trust').selectAll().where('agent', '=', p.agent).where('domain', '=', p.domain),
+  )
+  const lock = statement((p: { agent: string; domain: string }) =>
+    locked(
+      sql
+        .selectFrom('trust')
+        .selectAll()
+        .where('agent', '=', p.agent)
+        .where('domain', '=', p.domain),
+    ),
+  )
+  // With the proposals since `since`, so that a decision needs one statement.
+  const weigh = statement((p: { agent: string; domain: string; since: number }) =>
+    locked(
+      sql
+        .selectFrom('trust')
+        .selectAll()
+        .select((eb) => [
+          eb
+            .selectFrom('approval')
+            .select(eb.fn.countAll<number>().as('count'))
+            .where('requester', '=', p.agent)
+            .where('domain', '=', p.domain)
+            .where('created_at', '>', p.since)
+            .where('kind', 'in', ['proposal', 'call'])
+            .as('used'),
+        ])
+        .where('agent', '=', p.agent)
+        .where('domain', '=', p.domain),
+    ),
+  )
+  const oldest = statement((p: { agent: string; domain: string; since: number }) =>
+    sql
+      .selectFrom('approval')
+      .select((eb) => eb.fn.min<number | null>('created_at').as('at'))
+      .where('requester', '=', p.agent)
+      .where('domain', '=', p.domain)
+      .where('created_at', '>', p.since)
+      .where('kind', 'in', ['proposal', 'call']),
+  )
+  const save = statement((p: TrustRow) => {
+    const { agent, domain, ...rest } = columnsOf(p)
+    return sql
+      .insertInto('trust')
+      .values({ agent, domain, ...rest })
+      .onConflict((c) => c.columns(['agent', 'domain']).doUpdateSet(rest))
+  })
+  const touch = statement((p: { agent: string; domain: string; at: number }) =>
+    sql
+      .updateTable('trust')
+      .set({ active_at: p.at })
+      .where('agent', '=', p.agent)
+      .where('domain', '=', p.domain),
+  )
+  const points = statement((p: { agent: string; domain: string; since: number }) =>
+    sql
+      .selectFrom('trust_point')
+      .selectAll()
+      .where('agent', '=', p.agent)
+      .where('domain', '=', p.domain)
+      .where('at', '>=', p.since)
+      .orderBy('at'),
+  )
+  const overrideOf = statement((p: { approval: string }) =>
+    sql.selectFrom('override').selectAll().where('approval', '=', p.approval),
+  )
+  const live = statement((p: { agent: string; tool: string }) =>
+    sql
+      .selectFrom('permission')
+      .selectAll()
+      .where('agent', '=', p.agent)
+      .where('tool', '=', p.tool)
+      .where('revoked_at', 'is', null)
+      .orderBy('id'),
+  )
+  const permissions = query(
+    sql.selectFrom('permission').selectAll().where('revoked_at', 'is', null).orderBy('id', 'desc'),
+  )
+  const use = statement((p: { id: string; at: number }) =>
+    sql
+      .updateTable('permission')
+      .set({ uses_left: raw<number>`uses_left - 1`, last_used_at: p.at })
+      .where('id', '=', p.id)
+      .where('revoked_at', 'is', null)
+      .where((eb) => eb.or([eb('uses_left', 'is', null), eb('uses_left', '>', 0)]))
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.at)])),
+  )
+  const revoke = statement((p: { id: string; at: number }) =>
+    sql
+      .updateTable('permission')
+      .set({ revoked_at: p.at })
+      .where('id', '=', p.id)
+      .where('revoked_at', 'is', null),
+  )
+  const mappings = query(sql.selectFrom('mapping').selectAll().orderBy('at'))
+  const map = statement((p: MappingRow) => {
+    const { agent, domain, policy, approval, by, at } = p
+    return sql
+      .insertInto('mapping')
+      .values({ agent, domain, policy, approval, by, at })
+      .onConflict((c) => c.columns(['agent', 'domain']).doUpdateSet({ policy, approval, by, at }))
+  })
+
+  return {
+    async trust(reader: Reader, agent: string, domain: string): Promise<Trust | undefined> {
+      const row = await reader.first(one({ agent, domain }))
+      return row && toTrust(row)
+    },
+    /** To be changed in this transaction. */
+    async lock(tx: Tx, agent: string, domain: string): Promise<Trust | undefined> {
+      const row = await tx.first(lock({ agent, domain }))
+      return row && toTrust(row)
+    },
+    /** The same, with how many proposals were made since. No trust, no proposals: the first makes the pair. */
+    async weigh(tx: Tx, agent: string, domain: string, since: number) {
+      const row = await tx.first(weigh({ agent, domain, since }))
+      return row && { trust: toTrust(row), used: Number(row.used) }
+    },
+    oldest: async (tx: Tx, agent: string, domain: string, since: number) =>
+      (await tx.first(oldest({ agent, domain, since })))?.at ?? undefined,
+    save: (tx: Tx, agent: string, domain: string, trust: Trust) =>
+      tx.run(save(toRow(agent, domain, trust))),
+    touch: (tx: Tx, agent: string, domain: string, at: number) =>
+      tx.run(touch({ agent, domain, at })),
+    async all(reader: Reader, filter: { agent?: string; domain?: string }): Promise<PairTrust[]> {
+      let q = sql.selectFrom('trust').selectAll()
+      if (filter.agent !== undefined) q = q.where('agent', '=', filter.agent)
+      if (filter.domain !== undefined) q = q.where('domain', '=', filter.domain)
+      const rows = await reader.all(query(q.orderBy('agent').orderBy('domain')))
+      return rows.map((row) => ({ agent: row.agent, domain: row.domain, trust: toTrust(row) }))
+    },
+    point: (tx: Tx, row: PointRow) => tx.insert('trust_point', [row]),
+    points: (reader: Reader, agent: string, domain: string, since: number) =>
+      reader.all(points({ agent, domain, since })),
+    override: (tx: Tx, row: OverrideRow) => tx.insert('override', [row]),
+    overrideOf: (reader: Reader, approval: string) => reader.first(overrideOf({ approval })),
+    livePermissions: (reader: Reader, agent: string, tool: string) =>
+      reader.all(live({ agent, tool })),
+    permissions: (reader: Reader) => reader.all(permissions),
+    permit: (tx: Tx, row: PermissionRow) => tx.insert('permission', [row]),
+    /** False when it ended or was used up meanwhile. */
+    use: async (tx: Tx, id: string, at: number) => (await tx.run(use({ id, at }))) > 0,
+    revoke: async (tx: Tx, id: string, at: number) => (await tx.run(revoke({ id, at }))) > 0,
+    mappings: (reader: Reader) => reader.all(mappings),
+    map: (tx: Tx, row: MappingRow) => tx.run(map(row)),
+  }
+}
+
+/** Each column read from the slots, so that none is left out of the statement. */
+const columnsOf = (p: TrustRow): TrustRow => ({
+  agent: p.agent,
+  domain: p.domain,
+  score: p.score,
+  approvals: p.approvals,
+  overrides: p.overrides,
+  streak: p.streak,
+  promoted: p.promoted,
+  vouched: p.vouched,
+  active_at: p.active_at,
+  low_good: p.low_good,
+  low_bad: p.low_bad,
+  normal_good: p.normal_good,
+  normal_bad: p.normal_bad,
+  high_good: p.high_good,
+  high_bad: p.high_bad,
+})
+
+const toTrust = (row: TrustRow): Trust => ({
+  score: row.score,
+  approvals: row.approvals,
+  overrides: row.overrides,
+  streak: row.streak,
+  promoted: row.promoted !== 0,
+  vouched: row.vouched !== 0,
+  activeAt: row.active_at,
+  evidence: {
+    low: { good: row.low_good, bad: row.low_bad },
+    normal: { good: row.normal_good, bad: row.normal_bad },
+    high: { good: row.high_good, bad: row.high_bad },
+  },
+})
+
+const toRow = (agent: string, domain: string, trust: Trust): TrustRow => ({
+  agent,
+  domain,
+  score: trust.score,
+  approvals: trust.approvals,
+  overrides: trust.overrides,
+  streak: trust.streak,
+  promoted: trust.promoted ? 1 : 0,
+  vouched: trust.vouched ? 1 : 0,
+  active_at: trust.activeAt,
+  low_good: trust.evidence.low.good,
+  low_bad: trust.evidence.low.bad,
+  normal_good: trust.evidence.normal.good,
+  normal_bad: trust.evidence.normal.bad,
+  high_good: trust.evidence.high.good,
+  high_bad: trust.evidence.high.bad,
+})

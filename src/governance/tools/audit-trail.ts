@@ -1,0 +1,61 @@
+import * as z from 'zod'
+import { rfc3339 } from '#base/clock.ts'
+import { defineTool } from '#base/tool.ts'
+import { visibleTo } from '#ledger'
+import type { Ledger } from '#ledger'
+import { trailOf } from '../trail.ts'
+import { who } from './words.ts'
+
+const link = z.object({
+  step: z.string(),
+  seq: z.number(),
+  at: z.string(),
+  actor: z.string(),
+  type: z.string(),
+})
+
+export const auditTrailTool = ({ ledger }: { readonly ledger: Ledger }) =>
+  defineTool({
+    name: 'cowork_audit_trail',
+    title: 'Audit trail',
+    description:
+      'The chain propose → approve → execute → verify of one proposal, with its order checked.',
+    toolset: 'cowork',
+    effect: 'read',
+    by: 'anyone',
+    input: z.object({ ...who, proposal_id: z.string().min(1).max(128) }),
+    output: z.object({
+      proposal_id: z.string(),
+      chain: z.array(link),
+      missing: z.array(z.string()),
+      in_order: z.boolean(),
+      message: z.string(),
+    }),
+    text: (output) =>
+      [
+        output.message,
+        ...output.chain.map(
+          ({ step, at, actor, seq }) => `${at} ${step} by ${actor} (entry ${seq})`,
+        ),
+      ].join('\n'),
+    async run({ proposal_id }, { caller }) {
+      const found = await ledger.find({ proposal: proposal_id, limit: 1000 })
+      // Whose proposal it is sees all of it, the decisions of people too.
+      const isOwn = found.some(
+        ({ type, actor }) =>
+          type === 'proposal.created' && actor.kind === caller.kind && actor.id === caller.id,
+      )
+      const seen = isOwn ? found : found.filter((entry) => visibleTo(caller, entry))
+      const { chain, missing, inOrder } = trailOf(seen)
+      return {
+        proposal_id,
+        chain: chain.map((step) => ({ ...step, at: rfc3339(step.at) })),
+        missing,
+        in_order: inOrder,
+        message:
+          chain.length === 0
+            ? `Nothing is recorded for proposal ${proposal_id}.`
+            : `Proposal ${proposal_id}: ${inOrder ? 'in order' : 'OUT OF ORDER'}${missing.length > 0 ? `, without ${missing.join(', ')}` : ', complete'}.`,
+      }
+    },
+  })

@@ -1,0 +1,347 @@
+import * as z from 'zod'
+import { channelOf } from '#approvals'
+import type { Decision, Outcome } from '#approvals'
+import { actorOf } from '#base/caller.ts'
+import { rfc3339 } from '#base/clock.ts'
+import type { Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Call } from '#base/tool.ts'
+import type { DecisionMore } from '../kinds.ts'
+import type { Moved } from '../scores.ts'
+import type { Governance } from '../service.ts'
+import { changeInput, readChange } from './propose.ts'
+import { approvalId, moved, overrideType, severity, words } from './words.ts'
+
+const ids = z.array(approvalId).min(1).max(1000).describe('One or more approvals')
+
+const fault = z.object({ code: z.string(), message: z.string() })
+const outcome = z.object({
+  id: z.string(),
+  status: z.enum(['approved', 'rejected', 'voted', 'held', 'error']),
+  until: z.string().optional(),
+  trust: moved.optional(),
+  error: fault.optional(),
+})
+
+const override = z.object({
+  type: overrideType,
+  severity,
+  description: words.default(''),
+})
+
+const allow = z.object({
+  for: z.enum(['once', 'uses', 'session', 'until', 'always']),
+  uses: z.number().int().min(1).max(1000).optional(),
+  until: z.iso.datetime({ offset: true }).optional(),
+  arguments: z
+    .record(z.string(), z.string().max(1000))
+    .optional()
+    .describe('A glob for each argument that matters; exactly those approved where absent'),
+})
+
+/** One item fails alone: nothing is written of it before it is found wrong. */
+async function each<T extends { id: string }>(
+  list: readonly string[],
+  act: (id: string) => Promise<T>,
+): Promise<(T | { id: string; status: 'error'; error: { code: string; message: string } })[]> {
+  const outcomes = []
+  for (const id of new Set(list))
+    try {
+      outcomes.push(await act(id))
+    } catch (error) {
+      if (!(error instanceof CoworkError)) throw error
+      const { code, message } = error
+      outcomes.push({ id, status: 'error' as const, error: { code, message } })
+    }
+  return outcomes
+}
+
+export const decideTool = ({ approvals }: Governance) =>
+  defineTool({
+    name: 'cowork_decide',
+    title: 'Decide',
+    description:
+      'Approve or reject what waits, one or many, each with its own outcome. Proposals are rejected by an override.',
+    toolset: 'cowork',
+    effect: 'write',
+    by: 'human',
+    input: z.object({
+      approval_ids: ids,
+      decision: z.enum(['approve', 'reject']),
+      reason: words.optional(),
+      change: changeInput.optional().describe('What is approved instead of what was asked'),
+      override: override.optional(),
+      allow: allow.optional().describe('For how long a call is allowed; once where absent'),
+      policy_id: z.string().max(128).optional().describe('The policy to work under'),
+      hold: z
+        .boolean()
+        .default(false)
+        .describe('Hold a bulk or high-risk decision back for a moment, so that it can be undone'),
+    }),
+    output: z.object({ outcomes: z.array(outcome), count: z.number(), errors: z.number() }),
+    async change(tx, input, call) {
+      const { approval_ids: list, hold } = input
+      const isBulk = list.length > 1
+      if (isBulk && (input.change !== undefined || input.allow || input.policy_id !== undefined))
+        throw new CoworkError('invalid_input', 'Many at once are approved as they are, and once.', {
+          hint: 'Edit, allow for longer or choose a policy one by one.',
+        })
+      const decision = decisionOf(input, call)
+      const outcomes = await each(list, async (id) => {
+        const isHeld = hold && (isBulk || (await approvals.find(tx, id))?.risk === 'high')
+        const made = isHeld
+          ? await approvals.hold(tx, id, decision, call)
+          : await approvals.decide(tx, id, decision, call)
+        return shown(id, made)
+      })
+      const errors = outcomes.filter(({ status }) => status === 'error').length
+      return { outcomes, count: outcomes.length, errors }
+    },
+  })
+
+type Asked = {
+  readonly decision: 'approve' | 'reject'
+  readonly reason?: string | undefined
+  readonly change?: unknown
+  readonly override?: DecisionMore['override'] | undefined
+  readonly allow?: DecisionMore['allow'] | undefined
+  readonly policy_id?: string | undefined
+}
+
+function decisionOf(asked: Asked, { caller }: Call): Decision {
+  const more: DecisionMore = {
+    ...(asked.override && { override: asked.override }),
+    ...(asked.allow && { allow: asked.allow }),
+    ...(asked.policy_id !== undefined && { policy_id: asked.policy_id }),
+  }
+  return {
+    verdict: asked.decision,
+    by: actorOf(caller),
+    channel: channelOf(caller),
+    ...(asked.reason !== undefined && { reason: asked.reason }),
+    ...(asked.change !== undefined && { change: readChange(asked.change) }),
+    ...(Object.keys(more).length > 0 && { more }),
+  }
+}
+
+const shown = (id: string, { status, told, until }: Outcome) => ({
+  id,
+  status,
+  ...(until !== undefined && { until: rfc3339(until) }),
+  ...(told['trust'] !== undefined && { trust: told['trust'] as z.output<typeof moved> }),
+})
+
+export const undoTool = ({ approvals }: Governance) =>
+  defineTool({
+    name: 'cowork_undo',
+    title: 'Undo',
+    description: 'Take back decisions that are held and not released yet.',
+    toolset: 'cowork',
+    effect: 'write',
+    by: 'human',
+    input: z.object({ approval_ids: ids }),
+    output: z.object({
+      outcomes: z.array(
+        z.object({
+          id: z.string(),
+          status: z.enum(['pending', 'error']),
+          error: fault.optional(),
+        }),
+      ),
+    }),
+    change: async (tx, { approval_ids: list }, call) => ({
+      outcomes: await each(list, async (id) => {
+        await approvals.undo(tx, id, call)
+        return { id, status: 'pending' as const }
+      }),
+    }),
+  })
+
+const verdictOutput = {
+  agent_id: z.string(),
+  domain: z.string(),
+  trust_level: z.number(),
+  trust_change: z.number(),
+  verified: z.boolean(),
+  message: z.string(),
+}
+
+const changeOf = ({ from, to }: { from: number; to: number }) =>
+  Math.round((to - from) * 10_000) / 10_000
+
+export const approveTool = ({ approvals }: Governance) =>
+  defineTool({
+    name: 'cowork_approve',
+    title: 'Approve',
+    description: 'Approve a proposal. The agent gains trust in that domain.',
+    toolset: 'cowork',
+    effect: 'write',
+    by: 'human',
+    unverified: true,
+    input: z.object({
+      proposal_id: approvalId,
+      feedback: words.optional().describe('What the agent should know'),
+      agent_id: z
+        .string()
+        .max(128)
+        .optional()
+        .describe('Taken from the proposal; checked if given'),
+      domain: z.string().max(128).optional().describe('Taken from the proposal; checked if given'),
+    }),
+    output: z.object({
+      proposal_id: z.string(),
+      status: z.enum(['approved', 'voted']),
+      ...verdictOutput,
+      promoted: z.boolean(),
+      decided_by: z.string(),
+    }),
+    text: (output) => output.message,
+    touches: (input) => ({ domain: 'cowork', target: input.proposal_id }),
+    async change(tx, input, call) {
+      const { proposal_id: id, feedback } = input
+      await ownProposal(tx, approvals, id, input)
+      const decision = decisionOf({ decision: 'approve', reason: feedback }, call)
+      const { approval, status, told } = await approvals.decide(tx, id, decision, call)
+      const { requester, domain, trustLevel } = approval
+      const trust = told['trust'] as z.output<typeof moved> | undefined
+      const level = trust?.to ?? trustLevel ?? 0
+      return {
+        proposal_id: id,
+        status: status === 'voted' ? ('voted' as const) : ('approved' as const),
+        agent_id: requester,
+        domain,
+        trust_level: level,
+        trust_change: trust ? changeOf(trust) : 0,
+        promoted: trust?.promoted ?? false,
+        verified: call.caller.verified,
+        decided_by: call.caller.id,
+        message:
+          status === 'voted'
+            ? `COUNTED: ${String(told['votes'])} of ${String(told['needed'])} approvals. Proposal ${id}`
+            : `APPROVED: Proposal ${id}. Trust ${level.toFixed(2)}${trust?.promoted ? ', PROMOTED' : ''}`,
+      }
+    },
+  })
+
+export const overrideTool = ({ approvals, scores }: Governance) =>
+  defineTool({
+    name: 'cowork_override',
+    title: 'Override',
+    description:
+      'Correct an agent: reject its proposal, or say afterwards that something it did was wrong. It loses trust by type and severity.',
+    toolset: 'cowork',
+    effect: 'write',
+    by: 'human',
+    unverified: true,
+    input: z.object({
+      agent_id: z.string().min(1).max(128),
+      domain: z.string().min(1).max(128),
+      action_description: words.describe('What the agent did or wanted'),
+      override_type: overrideType,
+      severity,
+      description: words.describe('What was wrong, or what you did instead'),
+      proposal_id: approvalId.optional(),
+    }),
+    output: z.object({
+      override_id: z.string(),
+      proposal_id: z.string().optional(),
+      ...verdictOutput,
+      demoted: z.boolean(),
+      consecutive_overrides: z.number(),
+    }),
+    text: (output) => output.message,
+    touches: (input) => ({ domain: input.domain, target: input.agent_id }),
+    async change(tx, input, call) {
+      const given = {
+        type: input.override_type,
+        severity: input.severity,
+        description: input.description,
+      }
+      const { agent_id: agent, domain, proposal_id: id } = input
+      const proposal = id === undefined ? undefined : await ownProposal(tx, approvals, id, input)
+      const by = actorOf(call.caller)
+      const about = { action: input.action_description, by, ...(id && { approval: id }) }
+      if (proposal?.status === 'pending') {
+        const decision = decisionOf(
+          { decision: 'reject', reason: input.description, override: given },
+          call,
+        )
+        const { told } = await approvals.decide(tx, proposal.id, decision, call)
+        return answerOf(recordedOf(told))
+      }
+      if (proposal && proposal.status !== 'approved')
+        throw new CoworkError(
+          'already_decided',
+          `not found or already decided: ${proposal.status}`,
+          {
+            hint: 'Leave proposal_id out to correct the agent without it.',
+          },
+        )
+      const risk = proposal?.risk ?? 'normal'
+      const recorded = await scores.override(tx, { agent, domain }, risk, given, about)
+      const { from, to } = recorded
+      tx.append({
+        type: 'override.recorded',
+        actor: by,
+        domain,
+        subject: proposal?.target ?? agent,
+        ids: { call: call.id, ...(id && { proposal: id, approval: id }) },
+        data: {
+          requester: agent,
+          override: { type: given.type, severity: given.severity },
+          trust: { from, to, ...(recorded.demoted && { demoted: true }) },
+        },
+      })
+      return answerOf(recorded)
+
+      function answerOf({ id: override, from: before, to: after, demoted, streak }: Recorded) {
+        return {
+          override_id: override,
+          ...(id !== undefined && { proposal_id: id }),
+          agent_id: agent,
+          domain,
+          trust_level: after,
+          trust_change: changeOf({ from: before, to: after }),
+          demoted: demoted ?? false,
+          consecutive_overrides: streak,
+          verified: call.caller.verified,
+          message: `OVERRIDDEN: ${given.type}/${given.severity}. Trust ${before.toFixed(2)} → ${after.toFixed(2)}${demoted ? ', DEMOTED' : ''}`,
+        }
+      }
+    },
+  })
+
+type Recorded = Awaited<ReturnType<Governance['scores']['override']>>
+
+/** What rejecting a proposal told about its override. */
+function recordedOf(told: Outcome['told']): Recorded {
+  const { id, consecutive } = told['override'] as { id: string; consecutive: number }
+  return { ...(told['trust'] as Moved), id, streak: consecutive }
+}
+
+/** The proposal itself says whose it is and where (B1). */
+async function ownProposal(
+  tx: Tx,
+  approvals: Governance['approvals'],
+  id: string,
+  { agent_id: agent, domain }: { agent_id?: string | undefined; domain?: string | undefined },
+) {
+  const found = await approvals.find(tx, id)
+  if (found?.kind !== 'proposal')
+    throw new CoworkError('already_decided', 'not found or already decided', {
+      hint: 'Give the proposal_id that cowork_propose answered; `cowork inbox` lists what waits.',
+    })
+  if (agent !== undefined && agent !== found.requester)
+    throw mismatch('agent_id', agent, found.requester)
+  if (domain !== undefined && domain !== found.domain)
+    throw mismatch('domain', domain, found.domain)
+  return found
+}
+
+const mismatch = (name: string, given: string, found: string) =>
+  new CoworkError(
+    'proposal_mismatch',
+    `The proposal has the ${name} ${JSON.stringify(found)}, not ${JSON.stringify(given)}.`,
+    { hint: `Leave ${name} out: it is taken from the proposal.` },
+  )

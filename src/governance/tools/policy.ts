@@ -1,0 +1,123 @@
+import * as z from 'zod'
+import { defineTool } from '#base/tool.ts'
+import { fieldsOf } from '../fields.ts'
+import type { Governance } from '../service.ts'
+import { changeInput, readChange } from './propose.ts'
+import { domain, who } from './words.ts'
+
+const violation = z.object({
+  rule_id: z.string(),
+  field: z.string(),
+  severity: z.string(),
+  reason: z.string(),
+})
+
+export const validatePolicyTool = ({ proposals, policies, db }: Governance) =>
+  defineTool({
+    name: 'cowork_validate_policy',
+    title: 'Check against policy',
+    description:
+      'What a policy would say to a change, before you propose it. Nothing is stored and nothing counts.',
+    toolset: 'cowork',
+    core: true,
+    effect: 'read',
+    by: 'anyone',
+    input: z.object({
+      agent_id: who.agent_id.describe('The agent; yourself where absent'),
+      domain,
+      field: z.string().max(200).optional(),
+      proposed_value: z.unknown().optional().describe('The value that `field` is to have'),
+      proposed_change: changeInput.optional(),
+    }),
+    output: z.object({
+      valid: z.boolean(),
+      hard_stop: z.boolean(),
+      high_risk: z.boolean(),
+      violations: z.array(violation),
+      policy_id: z.string().nullable(),
+      policy_description: z.string().nullable(),
+      policy_rules_checked: z.number(),
+      rules_matched: z.number(),
+      mapping_found: z.boolean(),
+      message: z.string(),
+    }),
+    text: (output) => output.message,
+    touches: (input) => ({ domain: input.domain }),
+    async run(input, { caller }) {
+      const agent = caller.kind === 'agent' ? caller.id : (input.agent_id ?? '*')
+      const { policy, isMapped } = await proposals.policyFor(db, agent, input.domain)
+      const { field, proposed_value: value } = input
+      const change =
+        input.proposed_change === undefined ? { value } : readChange(input.proposed_change)
+      const evaluation = policies.evaluate(policy, fieldsOf(change, field))
+      const isBlocked = evaluation.hardStop || (policies.isMapped && !isMapped)
+      const [first] = evaluation.violations
+      return {
+        valid: !isBlocked,
+        hard_stop: isBlocked,
+        high_risk: evaluation.highRisk.length > 0,
+        violations: [...evaluation.violations],
+        policy_id: policy?.id ?? null,
+        policy_description: policy?.description ?? null,
+        policy_rules_checked: evaluation.rulesChecked,
+        rules_matched: evaluation.rulesMatched,
+        mapping_found: isMapped,
+        message: isBlocked
+          ? `BLOCKED: ${first ? `${first.field}: ${first.reason}` : `no policy covers ${agent} in ${input.domain}`}`
+          : evaluation.highRisk.length > 0
+            ? `VALID, and a person reviews it: ${evaluation.highRisk.join(', ')} is high risk.`
+            : 'VALID',
+      }
+    },
+  })
+
+export const listPoliciesTool = ({ policies, store, db }: Governance) =>
+  defineTool({
+    name: 'cowork_list_policies',
+    title: 'Policies',
+    description: 'The policies there are, and which agent works where under which of them.',
+    toolset: 'cowork',
+    effect: 'read',
+    by: 'human',
+    input: z.object({}),
+    output: z.object({
+      version: z.string(),
+      policies: z.array(
+        z.object({
+          id: z.string(),
+          description: z.string(),
+          mode: z.string(),
+          rules: z.number(),
+        }),
+      ),
+      mappings: z.array(
+        z.object({
+          agent_id: z.string(),
+          domain: z.string(),
+          policy_id: z.string(),
+          source: z.enum(['config', 'approved']),
+        }),
+      ),
+    }),
+    async run() {
+      const approved = await store.mappings(db)
+      return {
+        version: policies.version,
+        policies: policies.list.map(({ id, description, mode, rules }) => ({
+          id,
+          description,
+          mode,
+          rules: rules.length,
+        })),
+        mappings: [
+          ...policies.mappings.map((mapping) => ({ ...mapping, source: 'config' as const })),
+          ...approved.map((row) => ({
+            agent_id: row.agent,
+            domain: row.domain,
+            policy_id: row.policy,
+            source: 'approved' as const,
+          })),
+        ],
+      }
+    },
+  })

@@ -1,0 +1,89 @@
+import * as z from 'zod'
+import { modes } from '#approvals'
+import { defineTool } from '#base/tool.ts'
+import type { Governance } from '../service.ts'
+import { action, domain, target, who, words } from './words.ts'
+
+/** Anything may stand in a change; what is no JSON is kept as it came (P3). */
+function changeOf(given: unknown): unknown {
+  if (typeof given !== 'string') return given
+  try {
+    const parsed: unknown = JSON.parse(given)
+    return typeof parsed === 'object' && parsed !== null ? parsed : { raw: parsed }
+  } catch {
+    return { raw: given }
+  }
+}
+
+export const changeInput = z
+  .union([z.string().max(1_000_000), z.record(z.string(), z.unknown()), z.array(z.unknown())])
+  .describe('What is to change: JSON as an object or as text')
+
+export const readChange = changeOf
+
+export const proposeTool = ({ proposals }: Governance) =>
+  defineTool({
+    name: 'cowork_propose',
+    title: 'Propose',
+    description:
+      'Say what you want to do before you do it. Answers act (do it), suggest or escalate (a person decides: ask cowork_check_approval).',
+    toolset: 'cowork',
+    core: true,
+    effect: 'write',
+    by: 'agent',
+    input: z.object({
+      ...who,
+      domain,
+      action,
+      target,
+      proposed_change: changeInput,
+      confidence: z.number().min(0).max(1).describe('How sure you are, 0 to 1'),
+      reasoning: words.describe('Why, for the person who decides'),
+      field: z.string().max(200).optional().describe('The field it is about, where it is one'),
+      idempotency_key: z
+        .string()
+        .min(1)
+        .max(200)
+        .regex(/^[^\0]*$/)
+        .optional()
+        .describe('The same key gives the same proposal, so that a retry proposes nothing twice'),
+    }),
+    output: z.object({
+      proposal_id: z.string(),
+      action_id: z.string(),
+      mode: z.enum(modes),
+      status: z.string(),
+      trust_level: z.number(),
+      confidence: z.number(),
+      high_risk_field: z.boolean(),
+      policy_warnings: z.number(),
+      policy_id: z.string().nullable(),
+      policy_description: z.string().nullable(),
+      policy_rules_checked: z.number(),
+      rules_matched: z.number(),
+      mapping_found: z.boolean(),
+      volume_cap: z.number(),
+      volume_remaining: z.number().nullable(),
+      evidence_level: z.number(),
+      gated: z.boolean(),
+      message: z.string(),
+      review_url: z.string().optional(),
+    }),
+    text: ({ message, review_url: url }) => (url ? `${message} ${url}` : message),
+    touches: (input) => ({ domain: input.domain, target: input.target }),
+    change: (tx, input, call) =>
+      proposals.propose(
+        tx,
+        {
+          domain: input.domain,
+          action: input.action,
+          target: input.target,
+          change: changeOf(input.proposed_change),
+          confidence: input.confidence,
+          reasoning: input.reasoning,
+          field: input.field,
+          key: input.idempotency_key,
+        },
+        call,
+      ),
+  })

@@ -1,0 +1,109 @@
+import * as z from 'zod'
+import { rfc3339 } from '#base/clock.ts'
+import { defineTool } from '#base/tool.ts'
+import { visibleEntries } from '#ledger'
+import type { Entry } from '#ledger'
+import type { GovernanceDeps } from './index.ts'
+import { standing, trustShape } from './trust.ts'
+import { who } from './words.ts'
+
+const event = z.object({
+  seq: z.number(),
+  at: z.string(),
+  type: z.string(),
+  actor: z.string(),
+  domain: z.string().optional(),
+  subject: z.string().optional(),
+  tool: z.string().optional(),
+  outcome: z.string().optional(),
+})
+
+const halt = z.object({ scope: z.string(), reason: z.string(), by: z.string(), at: z.string() })
+const pending = z.object({
+  id: z.string(),
+  kind: z.string(),
+  requester: z.string(),
+  domain: z.string(),
+  action: z.string(),
+  target: z.string(),
+  summary: z.string(),
+  mode: z.string(),
+  risk: z.string(),
+  created_at: z.string(),
+  expires_at: z.string().nullable(),
+})
+const mostPending = 50
+
+export const statusTool = ({ governance, ledger, identity, halts, version }: GovernanceDeps) =>
+  defineTool({
+    name: 'cowork_status',
+    title: 'Status',
+    description:
+      'Where things stand: who you are here, whether you may act, how far you are trusted, what waits for a person, and what happened last.',
+    toolset: 'cowork',
+    core: true,
+    effect: 'read',
+    by: 'anyone',
+    input: z.object({
+      ...who,
+      domain: z.string().max(128).optional(),
+      include_timeline: z.boolean().default(false),
+      timeline_limit: z.number().int().min(1).max(200).default(20),
+    }),
+    output: z.object({
+      version: z.string(),
+      auth: z.enum(['open', 'closed']),
+      caller: z.object({
+        kind: z.string(),
+        id: z.string(),
+        verified: z.boolean(),
+        session: z.string(),
+      }),
+      halts: z.array(halt),
+      ledger: z.object({ size: z.number(), checkpoint: z.number().nullable() }),
+      trust: z.array(z.object(trustShape)),
+      pending: z.number(),
+      pending_proposals: z.array(pending),
+      timeline: z.array(event).optional(),
+    }),
+    async run({ agent_id, domain, include_timeline, timeline_limit }, { caller }) {
+      const { store, db, inbox, now } = governance
+      const checkpoint = await ledger.latestCheckpoint()
+      const agent = caller.kind === 'agent' ? caller.id : agent_id
+      const seen = caller.kind === 'agent' ? visibleEntries(caller) : { actor: agent_id }
+      const timeline = include_timeline
+        ? await ledger.find({ ...seen, domain, limit: timeline_limit, newestFirst: true })
+        : undefined
+      const pairs = await store.all(db, {
+        ...(agent !== undefined && { agent }),
+        ...(domain !== undefined && { domain }),
+      })
+      const waiting = await inbox.waiting(caller, { agent, domain, limit: mostPending })
+      const { kind, id, verified, session } = caller
+      return {
+        version,
+        auth: identity.mode(),
+        caller: { kind, id, verified, session },
+        halts: await halts.list(),
+        ledger: { size: await ledger.size(), checkpoint: checkpoint?.size ?? null },
+        trust: pairs.map((pair) => standing(governance, pair, pair.trust, now())),
+        pending: waiting.count,
+        pending_proposals: waiting.items,
+        ...(timeline && { timeline: timeline.map(eventOf) }),
+      }
+    },
+  })
+
+function eventOf({ seq, at, type, actor, domain, subject, outcome, data }: Entry) {
+  const tool = data?.['tool']
+  return {
+    seq,
+    at: rfc3339(at),
+    type,
+    actor: actor.id,
+    ...(domain !== undefined && { domain }),
+    ...(subject !== undefined && { subject }),
+    ...(typeof tool === 'string' && { tool }),
+    ...(outcome !== undefined && { outcome }),
+  }
+}

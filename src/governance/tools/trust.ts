@@ -1,0 +1,177 @@
+import * as z from 'zod'
+import { modes } from '#approvals'
+import type { Risk } from '#approvals'
+import { actorOf } from '#base/caller.ts'
+import type { Caller } from '#base/caller.ts'
+import { rfc3339 } from '#base/clock.ts'
+import { CoworkError } from '#base/errors.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Ledger } from '#ledger'
+import { evidenceLevel } from '../evidence.ts'
+import { modeOf } from '../mode.ts'
+import type { Governance } from '../service.ts'
+import { accuracyOf, current, gateOpen, idleDays, newTrust } from '../trust.ts'
+import type { Trust } from '../trust.ts'
+import { domain, who, words } from './words.ts'
+
+const evidence = z.object({
+  approvals: z.number(),
+  overrides: z.number(),
+  evidence_level: z.number(),
+  gated: z.boolean(),
+})
+
+export const trustShape = {
+  agent_id: z.string(),
+  domain: z.string(),
+  trust_level: z.number(),
+  mode: z.enum(modes),
+  accuracy: z.number().nullable(),
+  approvals: z.number(),
+  overrides: z.number(),
+  override_rate: z.number().nullable(),
+  consecutive_overrides: z.number(),
+  evidence_level: z.number(),
+  gated: z.boolean(),
+  decay_days: z.number(),
+  last_active_at: z.string(),
+}
+
+/** The standing of one agent in one domain as everyone reads it (G5). */
+export function standing(
+  { rules }: Pick<Governance, 'rules'>,
+  pair: { agent: string; domain: string },
+  stored: Trust,
+  at: number,
+) {
+  const trust = current(rules.trust, stored, at)
+  const accuracy = accuracyOf(trust)
+  const open = gateOpen(rules.trust, trust, 'normal')
+  const { mode, gated } = modeOf(rules.mode, {
+    score: trust.score,
+    gateOpen: open,
+    highRisk: false,
+  })
+  return {
+    agent_id: pair.agent,
+    domain: pair.domain,
+    trust_level: trust.score,
+    mode,
+    accuracy,
+    approvals: trust.approvals,
+    overrides: trust.overrides,
+    override_rate: accuracy === null ? null : round(1 - accuracy),
+    consecutive_overrides: trust.streak,
+    evidence_level: round(evidenceLevel(trust.evidence.normal)),
+    gated,
+    decay_days: idleDays(stored, at),
+    last_active_at: rfc3339(stored.activeAt),
+  }
+}
+
+const round = (value: number) => Math.round(value * 10_000) / 10_000
+
+export const checkTrustTool = (governance: Governance, ledger: Pick<Ledger, 'transact'>) => {
+  const { store, db, rules, now } = governance
+
+  /** The first read creates the pair (T2). */
+  const create = (pair: { agent: string; domain: string }, caller: Caller) =>
+    ledger.transact(async (tx) => {
+      const known = await store.lock(tx, pair.agent, pair.domain)
+      if (known) return known
+      const trust = newTrust(rules.trust, now())
+      await store.save(tx, pair.agent, pair.domain, trust)
+      tx.append({
+        type: 'trust.created',
+        actor: actorOf(caller),
+        domain: pair.domain,
+        subject: pair.agent,
+        data: { trust: { to: trust.score } },
+      })
+      return trust
+    })
+
+  return defineTool({
+    name: 'cowork_check_trust',
+    title: 'Check trust',
+    description: 'How far an agent is trusted in a domain, and what that lets it do.',
+    toolset: 'cowork',
+    core: true,
+    effect: 'read',
+    by: 'anyone',
+    input: z.object({
+      agent_id: who.agent_id.describe('The agent; yourself where absent'),
+      domain,
+    }),
+    output: z.object({
+      ...trustShape,
+      by_risk: z.object({ low: evidence, normal: evidence, high: evidence }),
+    }),
+    async run({ agent_id, domain: where }, { caller }) {
+      const pair = { agent: agentOf(caller, agent_id), domain: where }
+      const at = now()
+      const known = await store.trust(db, pair.agent, where)
+      const stored = known ?? (await create(pair, caller))
+      const trust = current(rules.trust, stored, at)
+      const of = (risk: Risk) => {
+        const { good, bad } = trust.evidence[risk]
+        return {
+          approvals: round(good),
+          overrides: round(bad),
+          evidence_level: round(evidenceLevel(trust.evidence[risk])),
+          gated: !gateOpen(rules.trust, trust, risk),
+        }
+      }
+      return {
+        ...standing(governance, pair, stored, at),
+        by_risk: { low: of('low'), normal: of('normal'), high: of('high') },
+      }
+    },
+  })
+}
+
+/** An agent asks about itself, people about anyone. */
+function agentOf(caller: Caller, asked: string | undefined): string {
+  if (caller.kind === 'agent') return caller.id
+  if (asked !== undefined) return asked
+  throw new CoworkError('invalid_input', 'Say which agent: agent_id is missing.', {
+    hint: '`cowork agents` lists them.',
+  })
+}
+
+export const setTrustTool = ({ scores }: Governance) =>
+  defineTool({
+    name: 'cowork_set_trust',
+    title: 'Set trust',
+    description:
+      'Set the trust of an agent in a domain by hand, with a reason. Evidence from reviews stays as it is.',
+    toolset: 'cowork',
+    effect: 'write',
+    by: 'human',
+    assured: true,
+    input: z.object({
+      agent_id: z.string().min(1).max(128),
+      domain,
+      score: z.number().min(0).max(1),
+      reason: words.min(1).describe('Why, for whoever asks later'),
+    }),
+    output: z.object({
+      agent_id: z.string(),
+      domain: z.string(),
+      from: z.number(),
+      to: z.number(),
+    }),
+    touches: (input) => ({ domain: input.domain, target: input.agent_id }),
+    async change(tx, { agent_id: agent, domain: where, score, reason }, { id, caller }) {
+      const { from, to } = await scores.set(tx, { agent, domain: where }, score)
+      tx.append({
+        type: 'trust.set',
+        actor: actorOf(caller),
+        domain: where,
+        subject: agent,
+        ids: { call: id },
+        data: { trust: { from, to }, reason },
+      })
+      return { agent_id: agent, domain: where, from, to }
+    },
+  })

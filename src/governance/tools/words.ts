@@ -1,0 +1,32 @@
+import * as z from 'zod'
+import { severities, overrideTypes } from '../trust.ts'
+
+/** PostgreSQL has no room for NUL in a text. */
+const text = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .regex(/^[^\0]*$/, 'must not contain NUL')
+
+/** Every tool of seed 001 takes this; the door has already compared it with the credential (I5). */
+export const who = {
+  agent_id: text(128).optional().describe('Your agent id; needed in open mode only'),
+}
+
+export const domain = text(128).min(1).describe('Where you work, as in crm.deals')
+export const action = text(200).min(1).describe('What you do, as in update_deal')
+export const target = text(1000).describe('What you do it to, as in deal_12345')
+export const words = text(10_000)
+export const approvalId = text(128).min(1)
+
+export const overrideType = z
+  .enum(overrideTypes)
+  .describe('Why: agent_wrong, missing_context, edge_case, human_preference or policy_change')
+export const severity = z.enum(severities).default('medium')
+
+export const moved = z.object({
+  from: z.number(),
+  to: z.number(),
+  promoted: z.literal(true).optional(),
+  demoted: z.literal(true).optional(),
+})

@@ -1,0 +1,59 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { approvalMigrations } from '#approvals'
+import type { ApprovalKind } from '#approvals'
+import type { Caller } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import { loadConfig } from '#base/config/index.ts'
+import type { Config } from '#base/config/index.ts'
+import type { Db } from '#base/db/port.ts'
+import { silentLog } from '#base/log.ts'
+import { createGovernance, governanceMigrations } from '#governance'
+
+export const governanceSchema = [...approvalMigrations, ...governanceMigrations]
+
+/** What the file of a test would say, by dotted names. */
+export function testConfig(settings: Record<string, unknown> = {}): Config {
+  const state = mkdtempSync(join(tmpdir(), 'cowork-config-'))
+  const flags = Object.entries(settings).map(([path, value]) => ({
+    path: path.split('.'),
+    value,
+    origin: 'the test',
+  }))
+  return loadConfig({ env: { COWORK_STATE_DIR: state }, flags }).config
+}
+
+/** Governance over a given store; without spot checks, unless a test says what chance says. */
+export function testGovernance(
+  db: Db,
+  settings: Record<string, unknown> = {},
+  more: { now?: Clock; random?: () => number; kinds?: readonly ApprovalKind[] } = {},
+) {
+  return createGovernance({
+    db,
+    config: testConfig(settings),
+    reviewUrl: (id) => `http://localhost:8765/inbox/${id}`,
+    now: Date.now,
+    log: silentLog,
+    random: () => 1,
+    ...more,
+  })
+}
+
+export const agentCaller = (id = 'sales'): Caller => ({
+  kind: 'agent',
+  id,
+  session: `session-of-${id}`,
+  verified: true,
+  scopes: ['*'],
+})
+
+export const personCaller = (id = 'anna'): Caller => ({
+  kind: 'human',
+  id,
+  session: `session-of-${id}`,
+  verified: true,
+  scopes: ['*'],
+  role: 'owner',
+})
