@@ -9,7 +9,21 @@ export const clientIds = [
   'claude-desktop',
 ] as const
 
-export const screens = ['audit', 'settings'] as const
+export const screens = ['inbox', 'audit', 'settings'] as const
 
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
+
+export const overrideTypes = [
+  'agent_wrong',
+  'missing_context',
+  'edge_case',
+  'human_preference',
+  'policy_change',
+] as const
+export type OverrideType = (typeof overrideTypes)[number]
+
+export const severities = ['low', 'medium', 'high', 'critical'] as const
+export type Severity = (typeof severities)[number]
+
+export const approvalKinds = ['proposal', 'call', 'permission', 'spot_check'] as const

@@ -11,6 +11,7 @@ function program(): Command {
     .addOption(new Option('-n, --lines <count>', 'how many'))
   const connect = root.command('connect').argument('[client]').option('--http', 'over HTTP')
   Object.assign(connect.registeredArguments[0] ?? {}, { argChoices: ['codex', 'cursor'] })
+  root.command('reject').addOption(new Option('--type <type>').choices(['edge_case', 'wrong']))
   root.command('secret', { hidden: true })
   return root
 }
@@ -28,4 +29,12 @@ test.each(['bash', 'zsh', 'fish'] as const)(
 test('K1 descriptions survive their quotes and colons', () => {
   expect(completionScript(program(), 'zsh')).toContain(String.raw`'--state:the state'\''s folder'`)
   expect(completionScript(program(), 'fish')).toContain(String.raw`-l state -r -d 'the state'\''s`)
+})
+
+test.each([
+  ['bash', `' reject --type') COMPREPLY=($(compgen -W 'edge_case wrong' -- "$cur"))`],
+  ['zsh', `(' reject --type') compadd edge_case wrong`],
+  ['fish', `-l type -x -a 'edge_case wrong'`],
+] as const)('K1 the %s script knows what an option chooses from', (shell, line) => {
+  expect(completionScript(program(), shell)).toContain(line)
 })

@@ -4,7 +4,12 @@ import type { Shell } from './choices.ts'
 type Word = { readonly word: string; readonly about: string }
 
 /** What may follow each command: the path is its words, each after a space. */
-type Stop = { readonly path: string; readonly words: readonly Word[] }
+type Stop = {
+  readonly path: string
+  readonly words: readonly Word[]
+  /** Options of this command that choose from words. */
+  readonly choices: readonly { readonly flag: string; readonly words: readonly string[] }[]
+}
 
 /** A script for one shell, generated from the commands themselves. */
 export function completionScript(root: Command, shell: Shell): string {
@@ -23,8 +28,13 @@ function stopsOf(command: Command, path: string): Stop[] {
     const [flag] = flagsOf(option)
     return flag === undefined ? [] : [{ word: flag, about: option.description }]
   })
+  const chosen = visible(command).flatMap((option) =>
+    flagsOf(option).flatMap((flag) =>
+      option.argChoices ? [{ flag, words: option.argChoices }] : [],
+    ),
+  )
   return [
-    { path, words: [...names, ...choices, ...options] },
+    { path, words: [...names, ...choices, ...options], choices: chosen },
     ...children.flatMap((one) => stopsOf(one, `${path} ${one.name()}`)),
   ]
 }
@@ -51,18 +61,32 @@ const paths = (stops: readonly Stop[], between: string) =>
     .map(({ path }) => quoted(path))
     .join(between)
 
+/** An option behind its command, with the words it chooses from. */
+const values = (stops: readonly Stop[]) =>
+  stops.flatMap(({ path, choices }) =>
+    choices.map(({ flag, words }) => ({ path, flag, spot: `${path} ${flag}`, words })),
+  )
+
 const bash = (stops: readonly Stop[], taking: readonly string[]) => `# cowork completion bash
 _cowork() {
   local cur=\${COMP_WORDS[COMP_CWORD]} path='' words='' i
   COMPREPLY=()
-  case \${COMP_WORDS[COMP_CWORD - 1]} in
-    ${taking.join(' | ')}) return ;;
-  esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$path \${COMP_WORDS[i]}" in
       ${paths(stops, ' | ')}) path="$path \${COMP_WORDS[i]}" ;;
     esac
   done
+  case "$path \${COMP_WORDS[COMP_CWORD - 1]}" in
+${values(stops)
+  .map(
+    ({ spot, words }) =>
+      `    ${quoted(spot)}) COMPREPLY=($(compgen -W ${quoted(words.join(' '))} -- "$cur")); return ;;`,
+  )
+  .join('\n')}
+  esac
+  case \${COMP_WORDS[COMP_CWORD - 1]} in
+    ${taking.join(' | ')}) return ;;
+  esac
   case $path in
 ${stops.map(({ path, words }) => `    ${quoted(path)}) words=${quoted(words.map(({ word }) => word).join(' '))} ;;`).join('\n')}
   esac
@@ -75,14 +99,19 @@ const zsh = (stops: readonly Stop[], taking: readonly string[]) => `#compdef cow
 _cowork() {
   local spot='' word
   local -a found
-  case $words[CURRENT-1] in
-    (${taking.join('|')}) _files; return ;;
-  esac
   for word in $words[2,CURRENT-1]; do
     case "$spot $word" in
       (${paths(stops, '|')}) spot="$spot $word" ;;
     esac
   done
+  case "$spot $words[CURRENT-1]" in
+${values(stops)
+  .map(({ spot, words }) => `    (${quoted(spot)}) compadd ${words.join(' ')}; return ;;`)
+  .join('\n')}
+  esac
+  case $words[CURRENT-1] in
+    (${taking.join('|')}) _files; return ;;
+  esac
   case $spot in
 ${stops.map(({ path, words }) => `    (${quoted(path)}) found=(${words.map(described).join(' ')}) ;;`).join('\n')}
   esac
@@ -106,14 +135,19 @@ function __cowork_at
   test "$spot" = "$argv[1]"
 end
 ${stops.flatMap(({ path, words }) => words.map((word) => fishLine(path, word, taking))).join('\n')}
+${values(stops)
+  .map(
+    ({ path, flag, words }) => `${fishAt(path)} ${fishFlag(flag)} -x -a ${quoted(words.join(' '))}`,
+  )
+  .join('\n')}
 `
 
 function fishLine(path: string, { word, about }: Word, taking: readonly string[]): string {
-  const at = `complete -c cowork -n ${quoted(`__cowork_at ${quoted(path)}`)}`
-  const what = word.startsWith('--')
-    ? `-l ${word.slice(2)}${taking.includes(word) ? ' -r' : ''}`
-    : word.startsWith('-')
-      ? `-s ${word.slice(1)}`
-      : `-f -a ${word}`
-  return `${at} ${what}${about ? ` -d ${quoted(about)}` : ''}`
+  const isTaking = taking.includes(word) ? ' -r' : ''
+  const what = word.startsWith('-') ? `${fishFlag(word)}${isTaking}` : `-f -a ${word}`
+  return `${fishAt(path)} ${what}${about ? ` -d ${quoted(about)}` : ''}`
 }
+
+const fishAt = (path: string) => `complete -c cowork -n ${quoted(`__cowork_at ${quoted(path)}`)}`
+const fishFlag = (flag: string) =>
+  flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`

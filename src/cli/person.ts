@@ -1,5 +1,7 @@
 import type { Environment } from '#base/config/env.ts'
+import { loadConfig } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
+import type { Context } from './context.ts'
 
 /**
  * What only a person at a terminal may do (I10). Best effort: an agent can unset a variable and open a
@@ -28,6 +30,17 @@ export function requirePerson(
     throw new CoworkError('human_required', `${what} needs a terminal with a person at it.`, {
       hint: 'Run it by hand, or use the console.',
     })
+}
+
+/** The same for whoever started this command. */
+export function requirePersonHere({ env, configFile }: Context, what: string): void {
+  const { config } = loadConfig({ file: configFile, env })
+  const { stdin, stderr } = process
+  requirePerson(what, {
+    env,
+    markers: config.server.agent_markers,
+    isTerminal: stdin.isTTY === true && stderr.isTTY === true,
+  })
 }
 
 const fits = (name: string, marker: string): boolean =>

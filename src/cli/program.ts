@@ -3,6 +3,7 @@ import { currentEnvironment } from '#base/config/env.ts'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
 import { exitCode, exitCodeOf } from './exit.ts'
+import { governanceCommands } from './governance-commands.ts'
 import { createOutput } from './output.ts'
 import { setupCommands } from './setup-commands.ts'
 import { version } from './version.ts'
@@ -66,6 +67,7 @@ function createProgram(act: (verb: Verb, command: Command) => Promise<void>): Co
     return command.action(() => act(verb, command))
   }
   lifeCommands(program, add)
+  governanceCommands(program, add)
   auditCommands(program, add)
   agentCommands(program, add)
   storeCommands(program, add)

@@ -1,0 +1,164 @@
+import { CoworkError } from '#base/errors.ts'
+import type { Client } from './client.ts'
+import { byPrefix } from './prefix.ts'
+
+/** One approval as a list shows it. */
+export type Item = {
+  id: string
+  kind: string
+  status: 'pending' | 'approved' | 'rejected' | 'expired' | 'withdrawn' | 'consumed'
+  requester: string
+  domain: string
+  action: string
+  target: string
+  summary: string
+  mode: 'act' | 'suggest' | 'escalate'
+  risk: 'low' | 'normal' | 'high'
+  trust_level: number | null
+  confidence: number | null
+  created_at: string
+  expires_at: string | null
+  approvers: { needed: number; given: string[] }
+  held?: { decision: 'approve' | 'reject'; by: string; until: string }
+  decided_at?: string | null
+  decided_by?: string | null
+  channel?: string | null
+  reason?: string | null
+  auto?: true
+  group: string
+}
+
+/** One approval with everything a person decides by (A8). */
+export type Detail = Item & {
+  why: {
+    text: string
+    rules: { rule_id: string; field: string; reason: string; severity: string }[]
+    policy_id: string | null
+    policy_description: string | null
+    policy_version: string
+    trust_level: number | null
+    thresholds: { suggest: number; act: number }
+    evidence_level: number | null
+    gated: boolean
+    high_risk_fields: string[]
+  }
+  change: unknown
+  before: Record<string, unknown>
+  approved_change?: unknown
+  collaborative?: boolean
+  reasoning: string | null
+  field: string | null
+  digest: string
+  session: string | null
+  client: { name: string; version?: string; transport?: string } | null
+  effect: {
+    approve: { from: number; to: number } | null
+    overrides: { type: string; severity: string; to: number }[]
+  }
+  history: {
+    id: string
+    at: string
+    status: string
+    decided_by: string | null
+    summary: string
+    reason: string | null
+    trust_change: number | null
+  }[]
+}
+
+export type Page = { items: Item[]; next: string | null; counts: Record<string, number> }
+
+export type Wanted = {
+  readonly status?: 'pending' | 'decided' | 'all'
+  readonly kind?: string | undefined
+  readonly agent?: string | undefined
+  readonly domain?: string | undefined
+  readonly q?: string | undefined
+}
+
+const pageSize = 1000
+const idsInOneRequest = 200
+
+/** The newest ones, as many as asked for, over as many pages as that takes. */
+export async function readItems(client: Client, wanted: Wanted, count: number): Promise<Page> {
+  const items: Item[] = []
+  for (let after: string | undefined; ;) {
+    const limit = Math.min(count - items.length, pageSize)
+    const page = await client.get<Page>('/api/approvals', { ...wanted, limit, after })
+    items.push(...page.items)
+    if (page.next === null || items.length >= count) return { ...page, items }
+    after = page.next
+  }
+}
+
+export async function readByIds(client: Client, ids: readonly string[]): Promise<Item[]> {
+  const items: Item[] = []
+  for (let at = 0; at < ids.length; at += idsInOneRequest) {
+    const some = ids.slice(at, at + idsInOneRequest).join(',')
+    items.push(...(await client.get<Page>('/api/approvals', { ids: some })).items)
+  }
+  return items
+}
+
+export const readDetail = (client: Client, id: string): Promise<Detail> =>
+  client.get<Detail>(`/api/approvals/${encodeURIComponent(id)}`)
+
+/** What a person meant by an id or the beginning of one. */
+export type Found =
+  | { readonly given: string; readonly item: Item }
+  | { readonly given: string; readonly error: CoworkError }
+
+const fullId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** A beginning means one that waits; only where none does, one decided lately. */
+export async function findApprovals(client: Client, given: readonly string[]): Promise<Found[]> {
+  const named = [...new Set(given.map((one) => one.trim().toLowerCase()))]
+  const full = named.filter((one) => fullId.test(one))
+  const short = named.filter((one) => !fullId.test(one))
+  const byId = await readByIds(client, full)
+  const pending =
+    short.length > 0 ? (await readItems(client, { status: 'pending' }, Infinity)).items : []
+  const waits = (one: string) => pending.some(({ id }) => id.startsWith(one))
+  const decided = short.every(waits)
+    ? []
+    : (await readItems(client, { status: 'decided' }, pageSize)).items
+  return named.map((one) =>
+    foundIn(full.includes(one) ? byId : waits(one) ? pending : decided, one),
+  )
+}
+
+function foundIn(items: readonly Item[], given: string): Found {
+  try {
+    const id = byPrefix(
+      given,
+      items.map((item) => item.id),
+      'approval',
+    )
+    const item = items.find((one) => one.id === id)
+    if (item) return { given, item }
+  } catch (error) {
+    if (error instanceof CoworkError && error.code === 'ambiguous_id') return { given, error }
+  }
+  const error = new CoworkError('not_found', `There is no approval whose id begins so: ${given}.`, {
+    hint: '`cowork inbox` lists what waits, `cowork inbox --all` what was decided too.',
+  })
+  return { given, error }
+}
+
+/** The one that is meant, or why there is none. */
+export async function findApproval(client: Client, given: string): Promise<Item> {
+  const [found] = await findApprovals(client, [given])
+  if (!found) throw new Error('nothing was looked for')
+  if ('error' in found) throw found.error
+  return found.item
+}
+
+const shortestShown = 8
+
+/** How much of each id tells them apart; never less than a person can recognise. */
+export function shortIds(ids: readonly string[]): (id: string) => string {
+  for (let length = shortestShown; length < 36; length++)
+    if (new Set(ids.map((id) => id.slice(0, length))).size === ids.length)
+      return (id) => id.slice(0, length)
+  return (id) => id
+}

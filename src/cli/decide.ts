@@ -1,0 +1,157 @@
+import { CoworkError } from '#base/errors.ts'
+import { allowanceOf } from './allowance.ts'
+import { findApprovals } from './approvals.ts'
+import type { Found, Item } from './approvals.ts'
+import type { OverrideType, Severity } from './choices.ts'
+import { createClient } from './client.ts'
+import type { Client } from './client.ts'
+import type { Context } from './context.ts'
+import { exitCode, usage } from './exit.ts'
+import type { ExitCode } from './exit.ts'
+import { changesTrust } from './inbox/acts.ts'
+import { score } from './inbox/detail.ts'
+import { jsonArgument } from './json-argument.ts'
+import { requirePersonHere } from './person.ts'
+import { plain } from './plain.ts'
+
+type Outcome = {
+  id: string
+  status: 'approved' | 'rejected' | 'voted' | 'held' | 'pending' | 'error'
+  until?: string
+  trust?: { from: number; to: number; promoted?: true; demoted?: true }
+  error?: { code: string; message: string }
+}
+
+export type ApproveFlags = {
+  readonly feedback?: string
+  readonly allow?: string
+  readonly change?: string
+  readonly policy?: string
+  readonly now?: boolean
+}
+
+export async function approve(
+  context: Context,
+  given: readonly string[],
+  { feedback, allow, change, policy, now = false }: ApproveFlags,
+): Promise<ExitCode> {
+  const single = { '--allow': allow, '--change': change, '--policy': policy }
+  const alone = Object.entries(single).find(([, value]) => value !== undefined)
+  if (alone && given.length > 1)
+    throw usage(`${alone[0]} is for one approval at a time.`, 'Approve the others by themselves.')
+  const decision = {
+    decision: 'approve',
+    hold: !now,
+    ...(feedback !== undefined && { reason: feedback }),
+    ...(allow !== undefined && { allow: allowanceOf(allow, Date.now()) }),
+    ...(change !== undefined && { change: jsonArgument('--change', change) }),
+    ...(policy !== undefined && { policy_id: policy }),
+  }
+  return decideEach(context, 'Approving', given, (client, items) =>
+    client.call('cowork_decide', { approval_ids: idsOf(items), ...decision }),
+  )
+}
+
+export type RejectFlags = {
+  readonly type?: OverrideType
+  readonly severity?: Severity
+  readonly reason?: string
+  readonly now?: boolean
+}
+
+export async function reject(
+  context: Context,
+  given: readonly string[],
+  { type, severity, reason, now = false }: RejectFlags,
+): Promise<ExitCode> {
+  if (severity !== undefined && type === undefined)
+    throw usage('--severity says how serious something is, and --type what.', 'Add --type.')
+  const override = type && {
+    type,
+    ...(severity !== undefined && { severity }),
+    ...(reason !== undefined && { description: reason }),
+  }
+  return decideEach(context, 'Rejecting', given, (client, items) => {
+    if (!override && items.some(changesTrust))
+      throw usage(
+        'Rejecting a proposal changes trust, so it says what was wrong (--type).',
+        'It is agent_wrong, missing_context, edge_case, human_preference or policy_change.',
+      )
+    return client.call('cowork_decide', {
+      approval_ids: idsOf(items),
+      decision: 'reject',
+      hold: !now,
+      ...(reason !== undefined && { reason }),
+      ...(override && { override }),
+    })
+  })
+}
+
+/** Takes back decisions that are held and not released yet. */
+export const undo = (context: Context, given: readonly string[]): Promise<ExitCode> =>
+  decideEach(context, 'Undoing', given, (client, items) =>
+    client.call('cowork_undo', { approval_ids: idsOf(items) }),
+  )
+
+const idsOf = (items: readonly Item[]) => items.map(({ id }) => id)
+
+/** One outcome for each that was named; a single one that fails is simply an error (K3). */
+async function decideEach(
+  context: Context,
+  what: string,
+  given: readonly string[],
+  act: (client: Client, items: readonly Item[]) => Promise<{ outcomes: Outcome[] }>,
+): Promise<ExitCode> {
+  requirePersonHere(context, what)
+  const client = createClient(context)
+  const found = await findApprovals(client, given)
+  const items = found.flatMap((one) => ('item' in one ? [one.item] : []))
+  const [first] = found
+  if (found.length === 1 && first && 'error' in first) throw first.error
+  const made = items.length > 0 ? (await act(client, items)).outcomes : []
+  const outcomes = found.map((one): Outcome => outcomeOf(one, made))
+  const [only] = outcomes
+  if (outcomes.length === 1 && only?.error)
+    throw new CoworkError(only.error.code, only.error.message, {
+      hint: '`cowork inbox` lists what waits.',
+    })
+  const errors = outcomes.filter(({ status }) => status === 'error').length
+  context.out.data({ outcomes, count: outcomes.length, errors }, () =>
+    outcomes.map((outcome) =>
+      line(
+        outcome,
+        items.find(({ id }) => id === outcome.id),
+      ),
+    ),
+  )
+  if (outcomes.some(({ status }) => status === 'held'))
+    context.out.note('Until then `cowork undo <id>` takes it back.')
+  return errors > 0 ? exitCode.failed : exitCode.ok
+}
+
+function outcomeOf(found: Found, made: readonly Outcome[]): Outcome {
+  if ('error' in found) {
+    const { code, message } = found.error
+    return { id: found.given, status: 'error', error: { code, message } }
+  }
+  const { id } = found.item
+  return made.find((outcome) => outcome.id === id) ?? { id, status: 'error' }
+}
+
+function line({ id, status, until, trust, error }: Outcome, item: Item | undefined): string {
+  if (error) return `failed    ${plain(id)}  ${plain(error.message)}`
+  const from = trust ? `  trust ${score(trust.from)} → ${score(trust.to)}` : ''
+  const more = trust?.promoted ? ', promoted' : trust?.demoted ? ', demoted' : ''
+  const held = until === undefined ? '' : ` until ${until.slice(11, 19)} UTC`
+  const what = item ? `  ${plain(item.requester)}: ${plain(item.summary)}` : ''
+  return `${`${words[status]}${held}`.padEnd(8)}  ${id}${what}${from}${more}`
+}
+
+const words: Record<Outcome['status'], string> = {
+  approved: 'approved',
+  rejected: 'rejected',
+  voted: 'counted; another person must approve too',
+  held: 'held',
+  pending: 'waits again',
+  error: 'failed',
+}

@@ -1,0 +1,67 @@
+import type { Item } from '../approvals.ts'
+import { plain } from '../plain.ts'
+import { keepingPlace, only, say } from './moves.ts'
+import { selectedItem } from './state.ts'
+import type { State, Step } from './state.ts'
+
+/** A key held down repeats faster than that, and nobody reads and decides faster. */
+export const settleMs = 400
+
+export const approve = (state: State): Step =>
+  deciding(state, ({ id, kind }) => ({
+    state: { ...state, isBusy: true },
+    // Work in a new domain is allowed under some policy, and a person says under which (Y4).
+    effects: [
+      kind === 'permission' ? { act: 'policies', id } : { act: 'decide', id, decision: 'approve' },
+    ],
+  }))
+
+export const deny = (state: State): Step =>
+  deciding(state, (item) => {
+    const { id } = item
+    if (!changesTrust(item)) return only({ ...state, prompt: { ask: 'reason', id, text: '' } })
+    return {
+      state: { ...state, prompt: { ask: 'type', id, at: 0 } },
+      // What each answer does to trust is part of the question.
+      effects: state.detail?.id === id ? [] : [{ act: 'read', id }],
+    }
+  })
+
+export const edit = (state: State): Step =>
+  deciding(state, ({ id, kind }) =>
+    kind === 'proposal' || kind === 'call'
+      ? { state: { ...state, isBusy: true }, effects: [{ act: 'edit', id }] }
+      : say(state, 'Only proposals and calls can be edited.'),
+  )
+
+/** Whatever changes trust asks what was wrong; the rest asks only why (B4). */
+export const changesTrust = ({ kind }: Pick<Item, 'kind'>): boolean =>
+  kind === 'proposal' || kind === 'spot_check'
+
+/** Goes on only where there is something to decide, and only with a key that was meant. */
+function deciding(state: State, act: (item: Item) => Step): Step {
+  const item = selectedItem(state)
+  if (!item || state.isBusy) return only(state)
+  if (state.now < state.quietUntil) return only({ ...state, quietUntil: state.now + settleMs })
+  if (item.status !== 'pending') {
+    const by = item.decided_by ? ` by ${plain(item.decided_by)}` : ''
+    return say(state, `Nothing to decide: ${item.status}${by}.`)
+  }
+  return item.held ? say(state, 'This is decided and held: z takes it back.') : act(item)
+}
+
+export function undo(state: State): Step {
+  const item = selectedItem(state)
+  const id = item?.held ? item.id : state.lastHeld
+  if (state.isBusy) return only(state)
+  if (id === undefined) return say(state, 'Nothing is held that could be undone.')
+  return { state: { ...state, isBusy: true }, effects: [{ act: 'undo', id }] }
+}
+
+export function snooze(state: State): Step {
+  const { selected } = state
+  if (selected === undefined) return only(state)
+  const snoozed = new Set([...state.snoozed, selected])
+  const next = keepingPlace(state, { ...state, view: 'list', snoozed })
+  return say(next, 'Snoozed until you leave; S brings it back.')
+}

@@ -1,0 +1,152 @@
+import type { Detail, Item } from '../approvals.ts'
+import { plain, plainLines } from '../plain.ts'
+import { bold, dim, left, looking, span } from './lines.ts'
+import type { Line, Span } from './lines.ts'
+
+const modeLook = { act: 'green', suggest: 'yellow', escalate: 'red' } as const
+const modeIcon = { act: '●', suggest: '◆', escalate: '▲' } as const
+
+/** A mode by colour and icon and word, so that none of them is needed to tell (C14). */
+export const modeSpan = ({ mode }: Pick<Item, 'mode'>): Span =>
+  looking(modeLook[mode], `${modeIcon[mode]} ${mode}`)
+
+export const kindName = (kind: string): string => plain(kind).replaceAll('_', ' ')
+export const score = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
+
+/** Everything a person decides by: why it was asked first, then what, then what follows (A8, A13). */
+export function detailLines(detail: Detail, now: number): Line[] {
+  return [
+    [bold(plain(detail.summary) || kindName(detail.kind))],
+    [modeSpan(detail), dim(` · ${kindName(detail.kind)} · ${detail.risk} risk · `), detail.id],
+    stateLine(detail, now),
+    ...section('Why you are asked', whyLines(detail)),
+    ...section(`Change to ${plain(detail.target) || 'no target'}`, changeLines(detail)),
+    ...section('The agent says', saidLines(detail)),
+    ...section('Who asks', whoLines(detail, now)),
+    ...section('Effect on trust', effectLines(detail)),
+    ...section('Decided before on the same target', historyLines(detail)),
+  ]
+}
+
+function section(name: string, lines: readonly Line[]): Line[] {
+  return lines.length === 0 ? [] : [[''], [bold(name)], ...lines.map((line) => ['  ', ...line])]
+}
+
+/** Where it stands, in words. */
+export function stateLine(item: Item, now: number): Line {
+  const { status, held, approvers, decided_by, decided_at, channel, reason, expires_at } = item
+  if (held)
+    return [
+      looking('cyan', `${held.decision === 'approve' ? 'Approves' : 'Denies'} in `),
+      `${left(Date.parse(held.until) - now)}, by ${plain(held.by)}: it can still be undone`,
+    ]
+  if (status !== 'pending') {
+    const by = decided_by ? ` by ${plain(decided_by)}` : ''
+    const via = channel ? ` (${plain(channel)})` : ''
+    const at = decided_at ? ` ${span(now - Date.parse(decided_at))} ago` : ''
+    return [`${capital(status)}${by}${via}${at}${reason ? `: ${plain(reason)}` : ''}`]
+  }
+  const time = expires_at ? `, ${left(Date.parse(expires_at) - now)} left` : ''
+  const { needed, given } = approvers
+  const votes =
+    needed > 1
+      ? `, ${given.length} of ${needed} approved${given.length > 0 ? ` (${plain(given.join(', '))})` : ''}`
+      : ''
+  return [`Waits for ${span(now - Date.parse(item.created_at))}${time}${votes}`]
+}
+
+const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+
+function whyLines({ why }: Detail): Line[] {
+  const { policy_id, policy_description, policy_version, high_risk_fields } = why
+  return [
+    [plain(why.text)],
+    ...why.rules.map(({ rule_id, field, severity, reason }): Line => [
+      `rule ${plain(rule_id)} on ${plain(field)}: ${plain(reason)} `,
+      dim(`(${plain(severity)})`),
+    ]),
+    ...(high_risk_fields.length > 0
+      ? [[`high-risk fields: ${plain(high_risk_fields.join(', '))}`]]
+      : []),
+    ...(policy_id === null
+      ? []
+      : [
+          [
+            `policy ${plain(policy_id)}${policy_description ? `: ${plain(policy_description)}` : ''} `,
+            dim(`(version ${plain(policy_version).slice(0, 12)})`),
+          ],
+        ]),
+    ...(why.gated && why.evidence_level !== null
+      ? [[`the evidence is not enough to act alone yet: ${score(why.evidence_level)}`]]
+      : []),
+  ]
+}
+
+/** Field by field, what it was and what it is to be. */
+function changeLines({ change, before, approved_change }: Detail): Line[] {
+  const known = new Map(leavesOf(before))
+  const lines = leavesOf(change).flatMap(([path, value]): Line[] => {
+    const old = known.get(path)
+    return [
+      ...(old === undefined || old === value ? [] : [[looking('red', `- ${plain(path)}: ${old}`)]]),
+      [looking('green', `${path === '' ? '' : `+ ${plain(path)}: `}${value}`)],
+    ]
+  })
+  return approved_change === undefined
+    ? lines
+    : [
+        ...lines,
+        ['approved instead:'],
+        ...leavesOf(approved_change).map(([path, value]): Line => [`  ${plain(path)}: ${value}`]),
+      ]
+}
+
+/** The values in a change by their dotted path; each as JSON, which shows what is a text and what is not. */
+function leavesOf(value: unknown, path = ''): [path: string, value: string][] {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0)
+    return [[path, plain(JSON.stringify(value) ?? 'null')]]
+  return Object.entries(value).flatMap(([name, inner]) =>
+    leavesOf(inner, path === '' ? name : `${path}.${name}`),
+  )
+}
+
+const saidLines = ({ reasoning }: Detail): Line[] =>
+  reasoning ? plainLines(reasoning).map((line) => [dim('│ '), line]) : [[dim('nothing')]]
+
+function whoLines(detail: Detail, now: number): Line[] {
+  const { client, session, created_at, confidence, trust_level } = detail
+  const version = client?.version ? ` ${client.version}` : ''
+  const over = client?.transport ? ` over ${client.transport}` : ''
+  return [
+    [`${plain(detail.requester)} in ${plain(detail.domain)}, ${plain(detail.action)}`],
+    [`trust ${score(trust_level)}, it is ${score(confidence)} sure`],
+    [`${created_at} (${span(now - Date.parse(created_at))} ago)`],
+    ...(client ? [[`by ${plain(client.name + version + over)}, in its own words`]] : []),
+    ...(session ? [[`session ${plain(session)}`]] : []),
+  ]
+}
+
+function effectLines({ effect: { approve, overrides } }: Detail): Line[] {
+  const types = [...new Set(overrides.map(({ type }) => type))]
+  return [
+    ...(approve ? [[`approve: ${score(approve.from)} → ${score(approve.to)}`]] : []),
+    ...types.map((type): Line => {
+      const each = overrides
+        .filter((one) => one.type === type)
+        .map(({ severity, to }) => `${severity} ${score(to)}`)
+      return [`deny as ${type}: ${each.join(', ')}`]
+    }),
+  ]
+}
+
+const historyLines = ({ history }: Detail): Line[] =>
+  history.map(({ at, status, decided_by, summary, reason, trust_change }) => {
+    const by = decided_by ? ` by ${plain(decided_by)}` : ''
+    const change = trust_change
+      ? ` (trust ${trust_change > 0 ? '+' : ''}${score(trust_change)})`
+      : ''
+    return [
+      dim(`${at.slice(0, 16).replace('T', ' ')} `),
+      `${status}${by}${change}: ${plain(summary)}${reason ? ` – ${plain(reason)}` : ''}`,
+    ]
+  })

@@ -1,0 +1,184 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ReadStream, WriteStream } from 'node:tty'
+import type { Environment } from '#base/config/env.ts'
+import { CoworkError } from '#base/errors.ts'
+import { readByIds, readDetail, readItems } from '../approvals.ts'
+import type { Item, Wanted } from '../approvals.ts'
+import type { Client } from '../client.ts'
+import { exitCode, problemOf } from '../exit.ts'
+import type { ExitCode } from '../exit.ts'
+import { plain, plainJson } from '../plain.ts'
+import { edited } from './editor.ts'
+import { reduce } from './reduce.ts'
+import { openScreen } from './screen.ts'
+import { startState } from './state.ts'
+import type { Effect, Event, Message, Outcome, State } from './state.ts'
+import { render } from './view.ts'
+
+const refreshMs = 1000
+
+export type InboxOptions = {
+  readonly client: Client
+  readonly wanted: Wanted
+  readonly env: Environment
+  /** Throws where no person decides (I10). */
+  readonly person: () => void
+  readonly stdin: ReadStream
+  readonly stdout: WriteStream
+}
+
+/** The inbox on a terminal: keys and answers into the machine, what it wants done out of it (K6). */
+export async function showInbox(options: InboxOptions): Promise<ExitCode> {
+  const { client, wanted, env, person, stdin, stdout } = options
+  const { promise, resolve, reject } = Promise.withResolvers<ExitCode>()
+  const screen = openScreen(stdin, stdout, {
+    onKey: (key) => happened({ event: 'key', key, now: Date.now() }),
+    onResize: (size) => happened({ event: 'resized', size }),
+    onEnd: () => resolve(exitCode.interrupted),
+  })
+  let state: State = startState(screen.size(), Date.now())
+  /** What a person wrote that was no JSON is not lost. */
+  const drafts = new Map<string, string>()
+  let isLoading = false
+
+  function happened(event: Event): void {
+    const step = reduce(state, event)
+    state = step.state
+    screen.paint(render(state))
+    for (const effect of step.effects) void done(effect).catch(reject)
+  }
+
+  async function done(effect: Effect): Promise<void> {
+    switch (effect.act) {
+      case 'leave':
+        return resolve(effect.isInterrupted ? exitCode.interrupted : exitCode.ok)
+      case 'load':
+        return load()
+      case 'read':
+        return telling(async () => ({ event: 'read', detail: await readDetail(client, effect.id) }))
+      case 'policies':
+        return telling(() => policies(effect.id))
+      case 'edit':
+        return telling(() => edit(effect.id))
+      case 'undo':
+        return telling(async () => ({ event: 'undone', outcome: await undo(effect.id) }))
+      case 'decide':
+        return telling(async () => {
+          const outcome = await decide(effect)
+          return { event: 'decided', outcome, now: Date.now() }
+        })
+    }
+  }
+
+  /** What fails is said in the screen's own place. */
+  async function telling(act: () => Promise<Event>): Promise<void> {
+    try {
+      happened(await act())
+    } catch (error) {
+      if (!(error instanceof CoworkError)) throw error
+      const { message, hint = '' } = problemOf(error)
+      happened(told(plain(`${message} ${hint}`.trim()), 'bad'))
+    }
+  }
+
+  async function load(): Promise<void> {
+    if (isLoading) return
+    isLoading = true
+    const { filter, limit } = state
+    try {
+      const q = filter === '' ? undefined : filter
+      const { items, counts, next } = await readItems(client, { ...wanted, q }, limit)
+      // The daemon counts by kind; of what is narrowed further we know what we have.
+      const isNarrow = q !== undefined || wanted.agent !== undefined || wanted.domain !== undefined
+      const total = isNarrow ? items.length : (counts[wanted.kind ?? 'all'] ?? 0)
+      const isMore = next !== null
+      happened({ event: 'loaded', items: await withSelected(items), total, isMore, filter })
+    } catch (error) {
+      // One that ends while people look may be back in a moment; one that never answered will not.
+      if (!state.isLoaded || !(error instanceof CoworkError)) throw error
+      happened({ event: 'unreachable', message: problemOf(error).message })
+    } finally {
+      isLoading = false
+    }
+    if (state.filter !== filter || state.limit !== limit) await load()
+  }
+
+  /** What lies under the hand stays there when somebody else has decided it. */
+  async function withSelected(items: readonly Item[]): Promise<readonly Item[]> {
+    const { selected, decided } = state
+    if (selected === undefined || decided.has(selected)) return items
+    if (items.some(({ id }) => id === selected)) return items
+    const kept = await readByIds(client, [selected])
+    return [...items, ...kept].toSorted((a, b) => (a.id < b.id ? 1 : -1))
+  }
+
+  async function decide(effect: Extract<Effect, { act: 'decide' }>): Promise<Outcome> {
+    person()
+    const { id, decision, reason, override, change, policy } = effect
+    const { outcomes } = await client.call<{ outcomes: Outcome[] }>('cowork_decide', {
+      approval_ids: [id],
+      decision,
+      hold: true,
+      ...(reason !== undefined && { reason }),
+      ...(override && { override: { ...override, ...(reason && { description: reason }) } }),
+      ...(change !== undefined && { change }),
+      ...(policy !== undefined && { policy_id: policy }),
+    })
+    return theOnly(outcomes)
+  }
+
+  async function undo(id: string): Promise<Outcome> {
+    person()
+    const asked = { approval_ids: [id] }
+    const { outcomes } = await client.call<{ outcomes: Outcome[] }>('cowork_undo', asked)
+    return theOnly(outcomes)
+  }
+
+  async function policies(id: string): Promise<Event> {
+    const listed = await client.call<{ policies: { id: string }[] }>('cowork_list_policies')
+    const options = listed.policies.map((policy) => policy.id)
+    return options.length > 0
+      ? { event: 'policies', id, options }
+      : told('There is no policy to allow it under: write one into the configuration.', 'bad')
+  }
+
+  async function edit(id: string): Promise<Event> {
+    const { change } = await readDetail(client, id)
+    const before = drafts.get(id) ?? plainJson(change)
+    const text = await screen.lend(() => edited(before, env))
+    drafts.set(id, text)
+    const after = parsed(text)
+    if (after === undefined) return told('That is not JSON: nothing was decided. e goes on.', 'bad')
+    drafts.delete(id)
+    return isDeepStrictEqual(after, change)
+      ? told('You changed nothing, so nothing was decided.', 'calm')
+      : { event: 'edited', id, change: after }
+  }
+
+  happened({ event: 'tick', now: Date.now() })
+  const ticking = setInterval(() => happened({ event: 'tick', now: Date.now() }), refreshMs)
+  try {
+    return await promise
+  } finally {
+    clearInterval(ticking)
+    screen.close()
+  }
+}
+
+function theOnly([outcome]: readonly Outcome[]): Outcome {
+  if (!outcome) throw new Error('the daemon did not say what became of a decision')
+  return outcome
+}
+
+const told = (text: string, tone: Message['tone']): Event => ({
+  event: 'told',
+  message: { text, tone },
+})
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,101 @@
+import { overrideTypes, severities } from '../choices.ts'
+import { charsOf } from './lines.ts'
+import { filtered, only, say } from './moves.ts'
+import type { Key, Override, Prompt, State, Step } from './state.ts'
+
+export type Choosing = Extract<Prompt, { ask: 'policy' | 'type' | 'severity' }>
+type Writing = Extract<Prompt, { ask: 'filter' | 'reason' }>
+
+/** One key into the question at the foot of the screen. */
+export function answered(state: State, prompt: Prompt, key: Key): Step {
+  if (key.name === 'escape')
+    return say(
+      { ...state, prompt: undefined },
+      prompt.ask === 'filter' ? '' : 'Nothing was decided.',
+    )
+  switch (prompt.ask) {
+    case 'filter':
+    case 'reason':
+      return written(state, prompt, key)
+    case 'policy':
+    case 'type':
+    case 'severity':
+      return state.isPasting ? only(state) : chosen(state, prompt, key)
+    case 'changed':
+      return state.isPasting ? only(state) : confirmed(state, prompt, key.name)
+  }
+}
+
+export const isChoosing = (prompt: Prompt | undefined): prompt is Choosing =>
+  prompt?.ask === 'policy' || prompt?.ask === 'type' || prompt?.ask === 'severity'
+
+export function optionsOf(prompt: Choosing): readonly string[] {
+  if (prompt.ask === 'policy') return prompt.options
+  return prompt.ask === 'type' ? overrideTypes : severities
+}
+
+/** Severity is medium unless it is said to be more or less (T4). */
+const medium = severities.indexOf('medium')
+
+function chosen(state: State, prompt: Choosing, { name }: Key): Step {
+  const { length } = optionsOf(prompt)
+  const at = (next: number) =>
+    only({ ...state, prompt: { ...prompt, at: (next + length) % length } })
+  if (name === 'j' || name === 'down') return at(prompt.at + 1)
+  if (name === 'k' || name === 'up') return at(prompt.at - 1)
+  const picked = name === 'enter' ? prompt.at : Number(name) - 1
+  return picked >= 0 && picked < length ? picking(state, prompt, picked) : only(state)
+}
+
+function picking(state: State, prompt: Choosing, at: number): Step {
+  const { id } = prompt
+  if (prompt.ask === 'policy') {
+    const policy = prompt.options[at] ?? ''
+    const effects = [{ act: 'decide', id, decision: 'approve', policy }] as const
+    return { state: { ...state, prompt: undefined, isBusy: true }, effects }
+  }
+  if (prompt.ask === 'type') {
+    const type = overrideTypes[at] ?? 'agent_wrong'
+    return only({ ...state, prompt: { ask: 'severity', id, type, at: medium } })
+  }
+  const override: Override = { type: prompt.type, severity: severities[at] ?? 'medium' }
+  return only({ ...state, prompt: { ask: 'reason', id, override, text: '' } })
+}
+
+function written(state: State, prompt: Writing, { name, text }: Key): Step {
+  const write = (next: string) => only({ ...state, prompt: { ...prompt, text: next } })
+  if (name === 'backspace') return write(charsOf(prompt.text).slice(0, -1).join(''))
+  if (name === 'ctrl-u') return write('')
+  // A line break that was pasted is no answer.
+  if (name === 'enter' && !state.isPasting) return submitted(state, prompt)
+  return text === undefined || /\p{Cc}/u.test(text) ? only(state) : write(prompt.text + text)
+}
+
+function submitted(state: State, prompt: Writing): Step {
+  const text = prompt.text.trim()
+  if (prompt.ask === 'filter') return filtered(state, text)
+  const { id, override } = prompt
+  return {
+    state: { ...state, prompt: undefined, isBusy: true },
+    effects: [
+      {
+        act: 'decide',
+        id,
+        decision: 'reject',
+        ...(text !== '' && { reason: text }),
+        ...(override && { override }),
+      },
+    ],
+  }
+}
+
+function confirmed(state: State, prompt: Extract<Prompt, { ask: 'changed' }>, key: string): Step {
+  const { id, change } = prompt
+  const left = { ...state, prompt: undefined }
+  if (key === 'n') return say(left, 'Nothing was decided.')
+  if (key !== 'y') return only(state)
+  return {
+    state: { ...left, isBusy: true },
+    effects: [{ act: 'decide', id, decision: 'approve', change }],
+  }
+}

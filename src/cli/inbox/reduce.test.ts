@@ -1,0 +1,236 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { detailOf, itemOf, keys, loaded, play, screenWith, start } from './fixture.ts'
+import type { Played } from './fixture.ts'
+import { startState, visible } from './state.ts'
+import type { Effect, State } from './state.ts'
+
+const three = ['c', 'b', 'a'].map((id) => itemOf(id))
+const press = (state: State, ...names: string[]): Played => play(state, ...keys(names))
+const decisions = (effects: readonly Effect[]) => effects.filter(({ act }) => act === 'decide')
+const approvedAs = (id: string, status = 'approved') => ({
+  event: 'decided' as const,
+  outcome: { id, status, trust: { from: 0.3, to: 0.32 } },
+  now: start,
+})
+
+describe('moving', () => {
+  test('K6 j and k move the hand and stop at the ends', () => {
+    const state = screenWith(three)
+    const at = (...names: string[]) => press(state, ...names).state.selected
+    expect([at(), at('j'), at('j', 'j', 'j'), at('j', 'k', 'k'), at('G'), at('G', 'g')]).toEqual([
+      'c',
+      'b',
+      'a',
+      'c',
+      'a',
+      'c',
+    ])
+  })
+
+  test('K6 what arrives above does not move the hand to something else', () => {
+    const state = press(screenWith(three), 'j').state
+    const later = play(state, loaded([itemOf('e'), itemOf('d'), ...three])).state
+    expect(later.selected).toBe('b')
+    expect(decisions(press(later, 'a').effects)).toMatchObject([{ id: 'b' }])
+  })
+
+  test('A5, K6 what somebody else decided stays under the hand, and says so', () => {
+    const state = screenWith(three)
+    const taken = itemOf('c', { status: 'rejected', decided_by: 'bea' })
+    const later = play(state, loaded([taken, ...three.slice(1)])).state
+    const { state: after, effects } = press(later, 'a')
+    expect(after.selected).toBe('c')
+    expect(after.message?.text).toBe('Nothing to decide: rejected by bea.')
+    expect(decisions(effects)).toEqual([])
+  })
+
+  test('K6 at the end of what was read more is asked for', () => {
+    const event = { event: 'loaded', items: three, total: 900, isMore: true, filter: '' } as const
+    const { state } = play(startState({ rows: 24, columns: 80 }, start), event)
+    const { state: after, effects } = press(state, 'G')
+    expect(after.limit).toBe(400)
+    expect(effects).toEqual([{ act: 'load' }])
+  })
+
+  test('K6 Enter reads and leaves, and what changed meanwhile is read again', () => {
+    const { state, effects } = press(screenWith(three), 'enter')
+    expect(state.view).toBe('detail')
+    expect(effects).toEqual([{ act: 'read', id: 'c' }])
+    const read = play(state, { event: 'read', detail: detailOf(itemOf('c')) }).state
+    expect(play(read, loaded(three)).effects).toEqual([])
+    const changed = [itemOf('c', { status: 'approved' }), ...three.slice(1)]
+    expect(play(read, loaded(changed)).effects).toEqual([{ act: 'read', id: 'c' }])
+    expect(press(read, 'n').effects).toEqual([{ act: 'read', id: 'b' }])
+    expect(press(read, 'escape').state.view).toBe('list')
+    expect(press(read, 'q').effects).toEqual([])
+  })
+
+  test('K6 scrolling ends with the text, in a window of any size', () => {
+    const reading = press(screenWith(three, { rows: 10, columns: 80 }), 'enter').state
+    const read = play(reading, { event: 'read', detail: detailOf(itemOf('c')) }).state
+    const bottom = press(read, 'G').state
+    expect(bottom.scroll).toBeGreaterThan(0)
+    expect(press(bottom, 'j', 'j').state.scroll).toBe(bottom.scroll)
+    const size = { rows: 100, columns: 80 }
+    expect(play(bottom, { event: 'resized', size }).state.scroll).toBe(0)
+  })
+})
+
+describe('deciding', () => {
+  test('K6 a approves, the hand goes on, and the effect on trust is said', () => {
+    const { state, effects } = press(screenWith(three), 'a')
+    expect(effects).toEqual([{ act: 'decide', id: 'c', decision: 'approve' }])
+    const after = play(state, approvedAs('c')).state
+    expect(after.message?.text).toBe('Approved. Trust 0.30 → 0.32.')
+    expect(after.selected).toBe('b')
+    // A page that was read before the decision brings nothing back.
+    expect(visible(play(after, loaded(three)).state).map(({ id }) => id)).toEqual(['b', 'a'])
+  })
+
+  test('K6 a key held down decides once', () => {
+    const { state } = press(screenWith(three), 'a')
+    expect(decisions(press(state, 'a', 'a').effects)).toEqual([])
+    let after = play(state, approvedAs('c')).state
+    for (let at = 30; at < 3000; at += 30) {
+      const held = play(after, ...keys(['a'], start + at))
+      expect(decisions(held.effects)).toEqual([])
+      after = held.state
+    }
+    expect(decisions(play(after, ...keys(['a'], start + 3500)).effects)).toMatchObject([
+      { id: 'b' },
+    ])
+  })
+
+  test('B4 denying a proposal asks what was wrong, how serious it is, and why', () => {
+    const asked = press(screenWith(three), 'd')
+    expect(asked.effects).toEqual([{ act: 'read', id: 'c' }])
+    const { effects } = press(
+      asked.state,
+      'j',
+      'enter',
+      'enter',
+      ...'no, wait',
+      'backspace',
+      'enter',
+    )
+    expect(effects).toEqual([
+      {
+        act: 'decide',
+        id: 'c',
+        decision: 'reject',
+        reason: 'no, wai',
+        override: { type: 'missing_context', severity: 'medium' },
+      },
+    ])
+    const quick = press(asked.state, '1', '4', 'enter')
+    expect(decisions(quick.effects)).toMatchObject([
+      { override: { type: 'agent_wrong', severity: 'critical' } },
+    ])
+  })
+
+  test('B4 denying a call asks only why, and Esc decides nothing', () => {
+    const { state } = press(screenWith([itemOf('c', { kind: 'call' })]), 'd')
+    expect(press(state, 'enter').effects).toEqual([{ act: 'decide', id: 'c', decision: 'reject' }])
+    const left = press(state, ...'because', 'escape')
+    expect(left.effects).toEqual([])
+    expect(left.state.prompt).toBeUndefined()
+  })
+
+  test('Y4 permission to work in a domain is given under a policy', () => {
+    const { state, effects } = press(screenWith([itemOf('c', { kind: 'permission' })]), 'a')
+    expect(effects).toEqual([{ act: 'policies', id: 'c' }])
+    const event = { event: 'policies', id: 'c', options: ['strict', 'loose'] } as const
+    const { state: asked } = play(state, { ...event, options: [...event.options] })
+    expect(press(asked, '2').effects).toEqual([
+      { act: 'decide', id: 'c', decision: 'approve', policy: 'loose' },
+    ])
+    expect(press(asked, '3').effects).toEqual([])
+  })
+
+  test('B3 what was edited is approved only with a yes', () => {
+    const { state, effects } = press(screenWith(three), 'e')
+    expect(effects).toEqual([{ act: 'edit', id: 'c' }])
+    const changed = play(state, { event: 'edited', id: 'c', change: { stage: 'lost' } }).state
+    expect(press(changed, 'enter', 'a').effects).toEqual([])
+    expect(press(changed, 'n', 'y').effects).toEqual([])
+    expect(press(changed, 'y').effects).toEqual([
+      { act: 'decide', id: 'c', decision: 'approve', change: { stage: 'lost' } },
+    ])
+    const check = screenWith([itemOf('c', { kind: 'spot_check' })])
+    expect(press(check, 'e').state.message?.text).toContain('Only proposals and calls')
+  })
+
+  test('C2 z takes back what is held: the one under the hand, or the last', () => {
+    const { state } = press(screenWith(three), 'a')
+    const outcome = { id: 'c', status: 'held', until: '2026-03-02T10:00:08Z' }
+    const held = play(state, { event: 'decided', outcome, now: start }).state
+    expect(held.message?.text).toBe('Held: it counts in 8s. z takes it back.')
+    expect(held.selected).toBe('b')
+    const { state: undoing, effects } = press(held, 'z')
+    expect(effects).toEqual([{ act: 'undo', id: 'c' }])
+    const event = { event: 'undone', outcome: { id: 'c', status: 'pending' } } as const
+    const undone = play(undoing, event).state
+    expect(undone.selected).toBe('c')
+    expect(press(undone, 'z').state.message?.text).toContain('Nothing is held')
+  })
+
+  test('K6 a decision that fails is said, and nothing is lost from the list', () => {
+    const { state } = press(screenWith(three), 'a')
+    const error = { code: 'already_decided', message: 'not found or already decided' }
+    const outcome = { id: 'c', status: 'error', error }
+    const after = play(state, { event: 'decided', outcome, now: start })
+    expect(after.state.message).toEqual({ text: error.message, tone: 'bad' })
+    expect(visible(after.state)).toHaveLength(3)
+    expect(after.effects).toEqual([{ act: 'load' }])
+  })
+})
+
+describe('finding', () => {
+  test('K6 s sets aside until S, and the hand goes on', () => {
+    const aside = press(screenWith(three), 's').state
+    expect(aside.selected).toBe('b')
+    expect(visible(play(aside, loaded(three)).state)).toHaveLength(2)
+    expect(visible(press(aside, 'S').state)).toHaveLength(3)
+  })
+
+  test('K6 a filter asks anew, and the answer to an older question is none', () => {
+    const { state, effects } = press(screenWith(three), '/', ...'acme', 'enter')
+    expect(state.filter).toBe('acme')
+    expect(effects).toEqual([{ act: 'load' }])
+    expect(visible(play(state, loaded(three)).state)).toEqual([])
+    const found = play(state, loaded([itemOf('b')], 'acme')).state
+    expect(found.selected).toBe('b')
+    expect(press(found, 'escape').state.filter).toBe('')
+  })
+
+  test('K6 pasted text is never a command, but may be a reason', () => {
+    const pasted = press(screenWith(three), 'paste-start', ...'adyesz', 'enter', 'paste-end')
+    expect(pasted.effects).toEqual([])
+    const { state } = press(screenWith([itemOf('c', { kind: 'call' })]), 'd', 'paste-start')
+    const written = press(state, ...'one', 'enter', ...'two', 'paste-end')
+    expect(written.effects).toEqual([])
+    expect(press(written.state, 'enter').effects).toMatchObject([{ reason: 'onetwo' }])
+  })
+})
+
+const names = ['j', 'k', 'a', 'd', 'e', 's', 'S', 'z', '/', '?', 'n', 'p', '1', '4', 'y', 'x']
+const moreNames = ['enter', 'escape', 'space', 'G', 'g', 'pagedown', 'pageup', 'backspace', 'q']
+
+test('K6 whatever is pressed, the hand is on something shown, and never two decisions are under way', () => {
+  const kinds = fc.constantFrom('proposal', 'call', 'permission', 'spot_check')
+  fc.assert(
+    fc.property(
+      fc.array(kinds, { maxLength: 6 }),
+      fc.array(fc.constantFrom(...names, ...moreNames), { maxLength: 60 }),
+      (given, pressed) => {
+        const state = screenWith(given.map((kind, at) => itemOf(String(at), { kind })))
+        const { state: after, effects } = press(state, ...pressed)
+        const shown = visible(after).map(({ id }) => id)
+        if (shown.length === 0) expect(after.selected).toBeUndefined()
+        else expect(shown).toContain(after.selected)
+        expect(decisions(effects).length).toBeLessThanOrEqual(1)
+      },
+    ),
+  )
+})

@@ -1,0 +1,153 @@
+import type { Item } from '../approvals.ts'
+import { plain } from '../plain.ts'
+import { approve, deny, edit, settleMs, snooze, undo } from './acts.ts'
+import { score } from './detail.ts'
+import { left } from './lines.ts'
+import { filtered, keepingPlace, moved, only, opened, say, scrolled } from './moves.ts'
+import { answered } from './prompts.ts'
+import { bodyRows, itemsOnScreen, selectedItem } from './state.ts'
+import type { Event, Key, Message, Outcome, State, Step } from './state.ts'
+
+/** The screen as a pure machine: what happened in, the next state and what is to be done out. */
+export function reduce(state: State, event: Event): Step {
+  switch (event.event) {
+    case 'key':
+      return keyed({ ...state, now: event.now }, event.key)
+    case 'tick':
+      return { state: { ...state, now: event.now }, effects: [{ act: 'load' }] }
+    case 'resized':
+      return only(scrolled({ ...state, size: event.size }, 0))
+    case 'loaded':
+      return event.filter === state.filter ? loaded(state, event) : only(state)
+    case 'unreachable':
+      return only({ ...state, offline: event.message })
+    case 'read':
+      return only({ ...state, detail: event.detail })
+    case 'decided':
+      return decided({ ...state, now: event.now, isBusy: false }, event.outcome)
+    case 'undone':
+      return undone({ ...state, isBusy: false }, event.outcome)
+    case 'policies': {
+      const { id, options } = event
+      return only({ ...state, isBusy: false, prompt: { ask: 'policy', id, options, at: 0 } })
+    }
+    case 'edited': {
+      const { id, change } = event
+      return only({ ...state, isBusy: false, prompt: { ask: 'changed', id, change } })
+    }
+    case 'told':
+      return only({ ...state, isBusy: false, message: event.message })
+  }
+}
+
+type Keys = Readonly<Record<string, (state: State) => Step>>
+
+const inBoth: Keys = {
+  a: approve,
+  d: deny,
+  e: edit,
+  s: snooze,
+  S: (state) => say({ ...state, snoozed: new Set() }, 'What was snoozed is back.'),
+  z: undo,
+  r: (state) => ({ state, effects: [{ act: 'load' }] }),
+  '/': (state) => only({ ...state, view: 'list', prompt: { ask: 'filter', text: state.filter } }),
+  '?': (state) => only({ ...state, view: 'help' }),
+}
+
+const inList: Keys = {
+  ...inBoth,
+  ...moving(moved, ({ size }) => itemsOnScreen(size)),
+  enter: opened,
+  right: opened,
+  l: opened,
+  escape: (state) => (state.filter === '' ? only(state) : filtered(state, '')),
+  q: (state) => ({ state, effects: [{ act: 'leave', isInterrupted: false }] }),
+}
+
+const backToList = (state: State) => only({ ...state, view: 'list' })
+
+const inDetail: Keys = {
+  ...inBoth,
+  ...moving(
+    (state, by) => only(scrolled(state, by)),
+    ({ size }) => bodyRows(size) - 1,
+  ),
+  n: (state) => opened(moved(state, 1).state),
+  p: (state) => opened(moved(state, -1).state),
+  enter: backToList,
+  left: backToList,
+  h: backToList,
+  escape: backToList,
+  q: backToList,
+}
+
+function moving(by: (state: State, count: number) => Step, page: (state: State) => number): Keys {
+  const down = (state: State) => by(state, 1)
+  const up = (state: State) => by(state, -1)
+  const pagedown = (state: State) => by(state, page(state))
+  const pageup = (state: State) => by(state, -page(state))
+  const home = (state: State) => by(state, -Infinity)
+  const end = (state: State) => by(state, Infinity)
+  const named = { down, up, pagedown, pageup, home, end }
+  return { ...named, j: down, k: up, space: pagedown, g: home, G: end }
+}
+
+function keyed(state: State, key: Key): Step {
+  if (key.name === 'ctrl-c') return { state, effects: [{ act: 'leave', isInterrupted: true }] }
+  if (key.name === 'paste-start') return only({ ...state, isPasting: true })
+  if (key.name === 'paste-end') return only({ ...state, isPasting: false })
+  if (state.prompt) return answered(state, state.prompt, key)
+  // What is pasted was not meant as commands.
+  if (state.isPasting) return only(state)
+  const fresh = { ...state, message: undefined }
+  if (state.view === 'help') return backToList(fresh)
+  const act = (state.view === 'detail' ? inDetail : inList)[key.name]
+  return act ? act(fresh) : only(fresh)
+}
+
+function loaded(state: State, { items, total, isMore }: Extract<Event, { event: 'loaded' }>): Step {
+  const known = { ...state, items, total, isMore, isLoaded: true, offline: undefined }
+  const next = keepingPlace(state, known)
+  const item = selectedItem(next)
+  const isStale = next.view === 'detail' && item && standing(next.detail) !== standing(item)
+  return { state: next, effects: isStale ? [{ act: 'read', id: item.id }] : [] }
+}
+
+const standing = (item: Item | undefined) =>
+  item && JSON.stringify([item.id, item.status, item.held?.until, item.approvers.given])
+
+function decided(state: State, outcome: Outcome): Step {
+  const { id, status, error } = outcome
+  const effects = [{ act: 'load' }] as const
+  if (error) return { state: say(state, plain(error.message), 'bad').state, effects }
+  const settled: State = {
+    ...state,
+    view: 'list',
+    quietUntil: state.now + settleMs,
+    lastHeld: status === 'held' ? id : state.lastHeld,
+    message: { text: outcomeText(outcome, state.now), tone: 'good' },
+  }
+  if (status === 'held' || status === 'voted') return { state: moved(settled, 1).state, effects }
+  const gone = { ...settled, decided: new Set([...settled.decided, id]) }
+  return { state: keepingPlace(state, gone), effects }
+}
+
+/** How a decision ended, as one sentence. */
+function outcomeText({ status, until, trust }: Outcome, now: number): string {
+  if (status === 'held' && until)
+    return `Held: it counts in ${left(Date.parse(until) - now)}. z takes it back.`
+  if (status === 'voted') return 'Your approval counts; another person must approve too.'
+  const word = status === 'rejected' ? 'Denied' : 'Approved'
+  if (!trust) return `${word}.`
+  const more = trust.promoted ? ', promoted' : trust.demoted ? ', demoted' : ''
+  return `${word}. Trust ${score(trust.from)} → ${score(trust.to)}${more}.`
+}
+
+function undone(state: State, { id, error }: Outcome): Step {
+  const message: Message = error
+    ? { text: plain(error.message), tone: 'bad' }
+    : { text: 'Undone: it waits again.', tone: 'good' }
+  const lastHeld = state.lastHeld === id ? undefined : state.lastHeld
+  const selected = error ? state.selected : id
+  return { state: { ...state, lastHeld, message, selected }, effects: [{ act: 'load' }] }
+}

@@ -1,0 +1,155 @@
+import type { Detail, Item } from '../approvals.ts'
+import type { OverrideType, Severity } from '../choices.ts'
+import { detailLines } from './detail.ts'
+import { wrapped } from './lines.ts'
+import type { Line } from './lines.ts'
+
+export type Override = { readonly type: OverrideType; readonly severity: Severity }
+
+/** What the person is asked at the foot of the screen. */
+export type Prompt =
+  | { readonly ask: 'filter'; readonly text: string }
+  | { readonly ask: 'policy'; readonly id: string; readonly options: string[]; readonly at: number }
+  | { readonly ask: 'type'; readonly id: string; readonly at: number }
+  | {
+      readonly ask: 'severity'
+      readonly id: string
+      readonly type: OverrideType
+      readonly at: number
+    }
+  | {
+      readonly ask: 'reason'
+      readonly id: string
+      readonly override?: Override
+      readonly text: string
+    }
+  | { readonly ask: 'changed'; readonly id: string; readonly change: unknown }
+
+export type Message = { readonly text: string; readonly tone: 'good' | 'bad' | 'calm' }
+
+export type Size = { readonly rows: number; readonly columns: number }
+
+export type State = {
+  readonly size: Size
+  readonly now: number
+  readonly view: 'list' | 'detail' | 'help'
+  /** Newest first, as the daemon gave them. */
+  readonly items: readonly Item[]
+  /** How many wait in all, whether there are more than were read, and how many are asked for. */
+  readonly total: number
+  readonly isMore: boolean
+  readonly limit: number
+  readonly isLoaded: boolean
+  /** Why the daemon does not answer, if so. */
+  readonly offline: string | undefined
+  readonly filter: string
+  /** By id, so that what arrives above does not move the hand to something else. */
+  readonly selected: string | undefined
+  readonly snoozed: ReadonlySet<string>
+  /** Decided here: a page that was read before must not bring them back. */
+  readonly decided: ReadonlySet<string>
+  readonly lastHeld: string | undefined
+  readonly detail: Detail | undefined
+  readonly scroll: number
+  readonly prompt: Prompt | undefined
+  readonly message: Message | undefined
+  /** A decision is under way. */
+  readonly isBusy: boolean
+  /** Until then keys that decide are taken for a key held down. */
+  readonly quietUntil: number
+  readonly isPasting: boolean
+}
+
+export type Key = { readonly name: string; readonly text?: string | undefined }
+
+export type Outcome = {
+  readonly id: string
+  readonly status: string
+  readonly until?: string
+  readonly trust?: { from: number; to: number; promoted?: boolean; demoted?: boolean }
+  readonly error?: { code: string; message: string }
+}
+
+export type Event =
+  | { readonly event: 'key'; readonly key: Key; readonly now: number }
+  | { readonly event: 'tick'; readonly now: number }
+  | { readonly event: 'resized'; readonly size: Size }
+  | {
+      readonly event: 'loaded'
+      readonly items: readonly Item[]
+      readonly total: number
+      readonly isMore: boolean
+      /** What was asked for: the answer to an older question is none to this one. */
+      readonly filter: string
+    }
+  | { readonly event: 'unreachable'; readonly message: string }
+  | { readonly event: 'read'; readonly detail: Detail }
+  | { readonly event: 'decided'; readonly outcome: Outcome; readonly now: number }
+  | { readonly event: 'undone'; readonly outcome: Outcome }
+  | { readonly event: 'policies'; readonly id: string; readonly options: string[] }
+  | { readonly event: 'edited'; readonly id: string; readonly change: unknown }
+  | { readonly event: 'told'; readonly message: Message }
+
+export type Effect =
+  | { readonly act: 'load' }
+  | { readonly act: 'read'; readonly id: string }
+  | { readonly act: 'edit'; readonly id: string }
+  | { readonly act: 'policies'; readonly id: string }
+  | { readonly act: 'undo'; readonly id: string }
+  | {
+      readonly act: 'decide'
+      readonly id: string
+      readonly decision: 'approve' | 'reject'
+      readonly reason?: string
+      readonly override?: Override
+      readonly change?: unknown
+      readonly policy?: string
+    }
+  | { readonly act: 'leave'; readonly isInterrupted: boolean }
+
+export type Step = { readonly state: State; readonly effects: readonly Effect[] }
+
+/** How many are read at first; more once the person has come to their end. */
+export const pageSize = 200
+
+export const startState = (size: Size, now: number): State => ({
+  size,
+  now,
+  view: 'list',
+  items: [],
+  total: 0,
+  isMore: false,
+  limit: pageSize,
+  isLoaded: false,
+  offline: undefined,
+  filter: '',
+  selected: undefined,
+  snoozed: new Set(),
+  decided: new Set(),
+  lastHeld: undefined,
+  detail: undefined,
+  scroll: 0,
+  prompt: undefined,
+  message: undefined,
+  isBusy: false,
+  quietUntil: 0,
+  isPasting: false,
+})
+
+export const visible = ({ items, snoozed, decided }: State): readonly Item[] =>
+  items.filter(({ id }) => !snoozed.has(id) && !decided.has(id))
+
+export const selectedItem = (state: State): Item | undefined =>
+  state.items.find(({ id }) => id === state.selected)
+
+/** Lines between head and foot. */
+export const bodyRows = ({ rows }: Size): number => Math.max(1, rows - 4)
+
+/** Each item takes two lines. */
+export const itemsOnScreen = (size: Size): number => Math.max(1, Math.floor(bodyRows(size) / 2))
+
+/** What there is to read of the selected one, in lines of the screen. */
+export function readable({ detail, selected, size, now }: State): Line[] {
+  if (!detail || detail.id !== selected) return [['Reading …']]
+  return detailLines(detail, now).flatMap((line) => wrapped(line, size.columns - 2))
+}

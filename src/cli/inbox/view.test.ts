@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Item } from '../approvals.ts'
+import { detailOf, itemOf, keys, loaded, play, screenWith, start } from './fixture.ts'
+import { columnsOf, textOf } from './lines.ts'
+import { startState } from './state.ts'
+import type { State } from './state.ts'
+import { render } from './view.ts'
+
+const shown = (state: State) => render(state).map((line) => textOf(line).trimEnd())
+const after = (state: State, ...names: string[]) => play(state, ...keys(names)).state
+const reading = (item: Item) =>
+  play(after(screenWith([item]), 'enter'), { event: 'read', detail: detailOf(item) }).state
+
+test('K6 at 80 × 24 an item is two lines: what is asked, and by whom', () => {
+  const lines = shown(screenWith([itemOf('b', { risk: 'high' }), itemOf('a')]))
+  expect(lines).toHaveLength(24)
+  expect(lines[0]).toBe(' Inbox 2 wait'.padEnd(75) + 'live')
+  expect(lines.slice(2, 6)).toEqual([
+    ' ❯ ▲ escalate  update_deal: set stage of deal-b to won'.padEnd(77) + '3m',
+    '   high risk · sales · crm · proposal · trust 0.30 · 0.90 sure · 6d left',
+    '   ▲ escalate  update_deal: set stage of deal-a to won'.padEnd(77) + '3m',
+    '   sales · crm · proposal · trust 0.30 · 0.90 sure · 6d left',
+  ])
+  expect(lines[23]).toContain('a approve')
+})
+
+test('A8, A13 reading begins with why, then the change, and the agent’s words are its own', () => {
+  const hostile = itemOf('c', { summary: 'pay \u202e\u001b[2J now' })
+  const text = shown(reading(hostile)).join('\n')
+  expect(text).toContain('pay U+202EU+001B[2J now')
+  const order = ['Why you are asked', 'Change to deal-c', 'The agent says']
+  expect(order.map((part) => text.indexOf(part))).toEqual(
+    order.map((part) => text.indexOf(part)).toSorted((a, b) => a - b),
+  )
+  expect(text).toContain('   You are asked because trust 0.30 is below 0.50.')
+  expect(text).toContain('   - stage: "open"\n   + stage: "won"\n   + owner.name: "bea"')
+  expect(text).toContain('   │ They signed.\n   │ Today.')
+})
+
+test('T4 denying shows what each answer does to trust before it is given', () => {
+  const asked = after(reading(itemOf('c')), 'd')
+  const lines = shown(asked)
+  expect(lines).toContain(' What was wrong?')
+  expect(lines).toContain(' ❯ 1 agent_wrong       trust 0.22')
+  const serious = shown(after(asked, '1'))
+  expect(serious).toContain('   1 low       trust 0.26')
+  expect(serious).toContain(' ❯ 2 medium    trust 0.22')
+  expect(shown(after(asked, '1', '2', ...'too soon'))[22]).toBe(' Why? too soon')
+})
+
+test('C2, A5 what is held or was decided elsewhere says so in its place', () => {
+  const held = { decision: 'approve', by: 'owner', until: '2026-03-02T10:00:05Z' } as const
+  const decided = { decided_by: 'bea', decided_at: '2026-03-02T09:59:57Z', channel: 'console' }
+  const lines = shown(
+    screenWith([
+      itemOf('b', { held }),
+      itemOf('a', { status: 'rejected', ...decided, reason: 'no' }),
+    ]),
+  )
+  expect(lines[3]).toBe('   Approves in 5s, by owner: it can still be undone')
+  expect(lines[5]).toBe('   Rejected by bea (console) 3s ago: no')
+})
+
+test('K6, C13 empty, filtered, waiting and offline each say what is next', () => {
+  const empty = screenWith([])
+  expect(shown(empty)).toContain(' Nothing waits for you.')
+  expect(shown(startState({ rows: 24, columns: 80 }, start))).toContain(' Reading …')
+  const found = play(after(empty, '/', ...'acme', 'enter'), loaded([], 'acme')).state
+  expect(shown(found)).toContain(' Esc shows all.')
+  const message = 'No daemon runs on /x.'
+  const offline = shown(play(empty, { event: 'unreachable', message }).state)
+  expect(offline).toContain(' No daemon runs on /x.')
+  expect(offline[0]).toMatch(/not connected$/)
+  expect(shown(screenWith([], { rows: 5, columns: 80 }))[0]).toContain('too small')
+  expect(shown(after(empty, '?')).join('\n')).toContain('undo a decision that is still held')
+})
+
+const text = fc.string({ unit: 'binary', maxLength: 60 })
+const anItem = fc.record({
+  summary: text,
+  requester: text,
+  domain: text,
+  target: text,
+  kind: fc.constantFrom('proposal', 'call', 'permission', 'spot_check'),
+  risk: fc.constantFrom('low' as const, 'normal' as const, 'high' as const),
+})
+
+test('K6, A13 whatever agents write and people press, the screen keeps its size and shows all of it plainly', () => {
+  const names = ['j', 'k', 'd', '1', '2', 'enter', 'escape', '/', 'x', '?', 'G', 'e', 's', 'a']
+  fc.assert(
+    fc.property(
+      fc.array(anItem, { maxLength: 12 }),
+      fc.array(fc.constantFrom(...names), { maxLength: 12 }),
+      fc.record({
+        rows: fc.integer({ min: 1, max: 40 }),
+        columns: fc.integer({ min: 1, max: 120 }),
+      }),
+      text,
+      (given, pressed, size, reasoning) => {
+        const items = given.map((more, at) => itemOf(String(at), more))
+        const [first] = items
+        const begun = screenWith(items, size)
+        const read = first
+          ? play(begun, { event: 'read', detail: detailOf(first, { reasoning }) }).state
+          : begun
+        const lines = render(after(read, ...pressed)).map(textOf)
+        expect(lines).toHaveLength(size.rows)
+        for (const line of lines) {
+          expect(columnsOf(line)).toBeLessThanOrEqual(size.columns)
+          expect(line).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u)
+        }
+      },
+    ),
+  )
+})

@@ -1,0 +1,25 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { plainJson, plainLines } from './plain.ts'
+
+const deceiving = /[\p{Cc}\p{Bidi_Control}\u200b\u2028\u2029]/u
+
+test('A13 text with lines keeps them, and nothing else of the kind', () => {
+  expect(plainLines('a\r\n\tb\u0007\n')).toEqual(['a', '    bU+0007', ''])
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      for (const line of plainLines(text)) expect(line).not.toMatch(deceiving)
+    }),
+  )
+})
+
+test('A13, B3 what is edited shows everything and is still the same value', () => {
+  expect(plainJson({ file: 'a\u202eb' })).toBe('{\n  "file": "a\\u202eb"\n}')
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
+      const text = plainJson(value)
+      expect(text.replaceAll('\n', '')).not.toMatch(deceiving)
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)))
+    }),
+  )
+})

@@ -1,0 +1,503 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
+import { defineTool } from '../src/base/tool.ts'
+import { overrideTypes, severities } from '../src/cli/choices.ts'
+import * as governance from '../src/governance/trust.ts'
+import { startTestApp } from './app.ts'
+import { newPlace } from './cli.ts'
+import { createFixture } from './conformance/fixture.ts'
+import { inTerminal } from './terminal.ts'
+
+const jsonOf = (text: string) => JSON.parse(text) as Record<string, unknown>
+
+// Long enough that no machine is too slow to undo.
+const config = `
+approvals: { undo_hold: 10m }
+policies:
+  - id: careful
+    description: Deals
+    rules:
+      - { id: small, field: discount, constraint: value_range, min: 0, max: 20 }
+mappings:
+  - { agent_id: sales, domain: 'crm*', policy_id: careful }
+  - { agent_id: support, domain: '*', policy_id: careful }
+`
+
+const place = newPlace(config)
+const { cowork } = place
+let token = ''
+
+beforeAll(async () => {
+  await cowork(['up', '-d'])
+  token = String(jsonOf((await cowork(['agents', 'add', 'sales', '--json'])).stdout)['token'])
+})
+afterAll(place.end)
+
+type Proposed = { output?: { proposal_id: string }; error?: { approval_id?: string } }
+
+async function propose(more: Record<string, unknown> = {}): Promise<string> {
+  const proposal = {
+    domain: 'crm',
+    action: 'update_deal',
+    target: 'deal-1',
+    proposed_change: { note: 'call back' },
+    confidence: 0.9,
+    reasoning: 'They asked for it.',
+    ...more,
+  }
+  const answer = await fetch(
+    `http://localhost:${place.daemon().port}/api/tools/cowork_propose/call`,
+    {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ arguments: proposal }),
+    },
+  )
+  const { output, error } = (await answer.json()) as Proposed
+  return output?.proposal_id ?? error?.approval_id ?? ''
+}
+
+const statusOf = async (id: string) =>
+  jsonOf((await cowork(['inbox', 'show', id, '--json'])).stdout)['status']
+
+/** A command with a person at a terminal. */
+const byHand = (args: string[], env: Record<string, string> = {}) =>
+  inTerminal(place, args, env).ended()
+
+describe('reading', () => {
+  test('K2, K6 off a terminal the inbox is a list, and in JSON with its schema version', async () => {
+    const id = await propose({ domain: 'crm.list', target: 'deal-list' })
+    const { code, stdout, stderr } = await cowork(['inbox'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^ID +KIND +AGENT/)
+    expect(stdout).toMatch(/^[0-9a-f-]{8,} +proposal +sales .* deal-list/m)
+    const listed = jsonOf((await cowork(['inbox', '--json', '--domain', 'crm.list'])).stdout)
+    expect(listed).toMatchObject({ schemaVersion: 1, items: [{ id, requester: 'sales' }] })
+    expect((await cowork(['inbox', '--agent', 'sal', '--domain', 'nowhere'])).stdout).toBe(
+      'Nothing waits for you.\n',
+    )
+    expect(await cowork(['inbox', '--kind', 'nonsense'])).toMatchObject({ code: 2 })
+  })
+
+  test('A8, A13 show says why first, and nothing an agent writes moves the terminal', async () => {
+    const id = await propose({
+      domain: 'crm.show',
+      target: 'deal-\u202e\u001b[2J',
+      proposed_change: { deal_stage: 'won\u2066' },
+      reasoning: 'line one\nline \u0007two',
+    })
+    const { code, stdout } = await cowork(['inbox', id.slice(0, 20)])
+    expect(code).toBe(0)
+    // oxlint-disable-next-line no-control-regex
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e\u2066]/)
+    for (const text of ['U+202E', 'U+001B', 'U+2066', '│ line one\n', '│ line U+0007two'])
+      expect(stdout).toContain(text)
+    expect(stdout.indexOf('Why you are asked')).toBeLessThan(stdout.indexOf('Change to'))
+    expect(stdout).toContain('You are asked because')
+    expect(stdout).toMatch(/approve: 0\.30 → 0\.32/)
+    expect(stdout).toMatch(/deny as agent_wrong: low 0\.26, medium 0\.22/)
+    expect(await cowork(['inbox', 'show', 'ffff'])).toMatchObject({ code: 3, stdout: '' })
+    expect(await cowork(['inbox', 'show', id.slice(0, 2)])).toMatchObject({ code: 2 })
+  })
+
+  test('K1, K2 trust, policy, permissions and deliveries answer in JSON', async () => {
+    await propose({ domain: 'crm.read' })
+    const reads = [
+      ['trust', '--json'],
+      ['trust', 'sal', '--json'],
+      ['trust', 'sales', 'crm.read', '--json'],
+      ['policy', 'list', '--json'],
+      ['permissions', '--json'],
+      ['notify', 'deliveries', '--dead', '--json'],
+    ]
+    for (const args of reads) {
+      const { code, stdout, stderr } = await cowork(args)
+      expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' })
+      expect(jsonOf(stdout)).toMatchObject({ schemaVersion: 1 })
+    }
+    expect(await cowork(['trust', 'nobody'])).toMatchObject({ code: 3 })
+    expect(await cowork(['trust', 'sales', 'never-seen'])).toMatchObject({ code: 3 })
+    expect(await cowork(['permissions', 'revoke', 'x'])).toMatchObject({ code: 3 })
+    expect(await cowork(['notify', 'retry', 'x'])).toMatchObject({ code: 3 })
+    const { stdout } = await cowork(['policy', 'list'])
+    expect(stdout).toMatch(/^careful +enforce +1 +Deals$/m)
+    expect(stdout).toMatch(/^sales +crm\* +careful +config$/m)
+  })
+
+  test('Y5, K3 policy check tells what would be blocked, and ends with 5 where it would', async () => {
+    const good = ['policy', 'check', 'sales', 'crm', '--field', 'discount', '--value', '10']
+    expect(await cowork(good)).toMatchObject({ code: 0, stdout: expect.stringContaining('VALID') })
+    const change = ['policy', 'check', 'sales', 'crm', '--change', '{"discount": 90}']
+    const blocked = await cowork(change)
+    expect(blocked).toMatchObject({ code: 5 })
+    expect(blocked.stdout).toMatch(/hard_stop {2}discount: .*\(rule small\)/)
+    const value = ['policy', 'check', 'sales', 'crm', '--field', 'discount', '--value', '90']
+    expect(await cowork(value)).toMatchObject({ code: 5 })
+    expect(await cowork(['policy', 'check', 'sales', 'hr'])).toMatchObject({ code: 5 })
+    expect(await cowork(['policy', 'check', 'sales', 'crm', '--value', '1'])).toMatchObject({
+      code: 2,
+    })
+    expect(await cowork(['policy', 'check', 'sales', 'crm', '--change', '{'])).toMatchObject({
+      code: 2,
+    })
+  })
+})
+
+describe('deciding', () => {
+  test('I10 a script and an agent decide nothing; a person at a terminal does', async () => {
+    const id = await propose({ domain: 'crm.person' })
+    for (const args of [
+      ['approve', id],
+      ['reject', id, '--type', 'edge_case'],
+      ['undo', id],
+    ])
+      expect(await cowork(args)).toMatchObject({ code: 4, stdout: '' })
+    const driven = await byHand(['approve', id], { CLAUDECODE: '1' })
+    expect(driven.code).toBe(4)
+    expect(driven.output).toContain('best effort')
+    expect(await statusOf(id)).toBe('pending')
+    const approved = await byHand(['approve', id.slice(0, 20), '--feedback', 'well done'])
+    expect(approved.code).toBe(0)
+    expect(approved.output).toMatch(/approved .* trust 0\.30 → 0\.32/)
+    const shown = jsonOf((await cowork(['inbox', 'show', id, '--json'])).stdout)
+    expect(shown).toMatchObject({ status: 'approved', channel: 'cli', reason: 'well done' })
+  })
+
+  test('B4, K3 a proposal is rejected by a type; what was decided is 3, and says by whom', async () => {
+    const id = await propose({ domain: 'crm.reject' })
+    expect((await byHand(['reject', id])).code).toBe(2)
+    expect((await byHand(['reject', id, '--type', 'nonsense'])).code).toBe(2)
+    const args = ['reject', id, '--type', 'agent_wrong', '--severity', 'high', '--reason', 'no']
+    const rejected = await byHand(args)
+    expect(rejected.code).toBe(0)
+    expect(rejected.output).toMatch(/rejected .* trust 0\.30 → 0\.18/)
+    const again = await byHand(['approve', id])
+    expect(again.code).toBe(3)
+    expect(again.output).toContain('already decided: rejected by owner')
+    expect((await byHand(['approve', 'ffff'])).code).toBe(3)
+  })
+
+  test('B2, K3 several have an outcome each, and one that fails leaves the others', async () => {
+    const [first, second] = [
+      await propose({ domain: 'crm.bulk' }),
+      await propose({ domain: 'crm.bulk' }),
+    ]
+    const { code, output } = await byHand(['approve', '--now', first, 'ffff', second])
+    expect(code).toBe(1)
+    expect(output.match(/^approved /gm)).toHaveLength(2)
+    expect(output).toMatch(/^failed +ffff/m)
+    expect([await statusOf(first), await statusOf(second)]).toEqual(['approved', 'approved'])
+  })
+
+  test('C2 high risk is held, and undo takes it back', async () => {
+    const id = await propose({ domain: 'crm.held', proposed_change: { deal_stage: 'won' } })
+    const held = await byHand(['approve', id])
+    expect(held.code).toBe(0)
+    expect(held.output).toMatch(/held until .* UTC/)
+    expect(held.output).toContain('cowork undo')
+    const undone = await byHand(['undo', id])
+    expect(undone).toMatchObject({ code: 0, output: expect.stringContaining('waits again') })
+    expect(await statusOf(id)).toBe('pending')
+    expect((await byHand(['undo', id])).code).toBe(3)
+  })
+
+  test('B3 what is approved instead is what the agent is told', async () => {
+    const id = await propose({ domain: 'crm.edit' })
+    writeFileSync(join(place.state, 'change.json'), '{"note": "write instead"}')
+    expect((await byHand(['approve', id, '--change', '@change.json'])).code).toBe(0)
+    const shown = jsonOf((await cowork(['inbox', 'show', id, '--json'])).stdout)
+    expect(shown).toMatchObject({ collaborative: true, approved_change: { note: 'write instead' } })
+    expect((await byHand(['approve', id, id.slice(0, 9), '--change', '{}'])).code).toBe(2)
+  })
+
+  test('Y4 work in a new domain is allowed under a policy', async () => {
+    const id = await propose({ domain: 'hr.new' })
+    expect((await byHand(['approve', id])).code).toBe(2)
+    expect((await byHand(['approve', id, '--policy', 'careful'])).code).toBe(0)
+    expect((await cowork(['policy', 'list'])).stdout).toMatch(
+      /^sales +hr\.new +careful +approved$/m,
+    )
+  })
+
+  test('T5, T16 override corrects afterwards, trust set says why', async () => {
+    await propose({ domain: 'crm.trust' })
+    const override = ['override', 'sal', 'crm.trust', '--description', 'wrong deal']
+    expect((await byHand(override)).code).toBe(2)
+    const corrected = await byHand([...override, '--type', 'agent_wrong'])
+    expect(corrected).toMatchObject({ code: 0, output: expect.stringContaining('0.30 → 0.22') })
+    const set = ['trust', 'set', 'sales', 'crm.trust', '0.6', '--reason', 'known for years']
+    expect(await cowork(set)).toMatchObject({ code: 4 })
+    expect(await byHand(set)).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('Trust of sales in crm.trust: 0.22 → 0.60.'),
+    })
+    expect((await byHand(['trust', 'set', 'sales', 'crm.trust', '7', '--reason', 'x'])).code).toBe(
+      2,
+    )
+    const { stdout } = await cowork(['trust', 'sales', 'crm.trust'])
+    expect(stdout).toMatch(/^trust: +0\.6000$/m)
+    expect(stdout).toMatch(/^mode: +suggest$/m)
+  })
+})
+
+describe('the screen', () => {
+  const patiently = { timeout: 20_000 }
+
+  /** The inbox of one domain, so that the tests do not see each other's. */
+  async function open(domain: string, env: Record<string, string> = {}) {
+    const terminal = inTerminal(place, ['inbox', '--domain', domain], env)
+    const screen = () => terminal.lines().join('\n')
+    const sees = async (text: string | RegExp) => {
+      await expect.poll(screen, patiently).toMatch(text)
+    }
+    await sees(/Inbox \d+ wait/)
+    return { ...terminal, sees }
+  }
+
+  test('K6 list, read and approve by keys; the terminal is given back as it was', async () => {
+    const id = await propose({ domain: 'crm.keys', target: 'deal-keys' })
+    const { sees, press, lines, ended, output, settings } = await open('crm.keys')
+    await sees(/❯ ▲ escalate .*deal-keys/)
+    expect(lines()).toHaveLength(24)
+    press('\r')
+    await sees('You are asked because')
+    press('\u001b')
+    await sees('Enter read')
+    press('a')
+    await sees(/Approved\. Trust 0\.30 → 0\.32\./)
+    expect(await statusOf(id)).toBe('approved')
+    await sees('Nothing waits for you.')
+    press('q')
+    expect(await ended()).toMatchObject({ code: 0 })
+    expect(output().endsWith('\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l')).toBe(true)
+    const [before, after] = settings()
+    expect(after).toBe(before)
+  })
+
+  test('K6, C10 what arrives and what others decide is seen without a key', async () => {
+    const { sees, press, ended } = await open('crm.live')
+    await sees('Nothing waits for you.')
+    const id = await propose({ domain: 'crm.live', target: 'deal-live' })
+    await sees(/❯ ▲ escalate .*deal-live/)
+    await byHand(['reject', id, '--type', 'human_preference'])
+    await sees(/Rejected by owner \(cli\)/)
+    press('a')
+    await sees('Nothing to decide: rejected by owner.')
+    press('q')
+    expect(await ended()).toMatchObject({ code: 0 })
+  })
+
+  test('B4 d asks what was wrong, and Esc decides nothing', async () => {
+    const id = await propose({ domain: 'crm.deny' })
+    const { sees, press, ended } = await open('crm.deny')
+    press('d')
+    await sees('❯ 1 agent_wrong       trust 0.22')
+    press('\u001b')
+    await sees('Nothing was decided.')
+    press('d')
+    await sees('What was wrong?')
+    press('2')
+    await sees('How serious is it?')
+    press('\r')
+    press('no time')
+    await sees('Why? no time')
+    press('\r')
+    await sees(/Denied\. Trust 0\.30 → 0\.27\./)
+    expect(await statusOf(id)).toBe('rejected')
+    press('q')
+    await ended()
+  })
+
+  test('C2 what is high risk is held, and z takes it back', async () => {
+    const id = await propose({ domain: 'crm.undo', proposed_change: { deal_stage: 'won' } })
+    const { sees, press, ended } = await open('crm.undo')
+    press('a')
+    await sees('z takes it back')
+    await sees(/Approves in \d+m, by owner/)
+    press('z')
+    await sees('Undone: it waits again.')
+    press('q')
+    await ended()
+    expect(await statusOf(id)).toBe('pending')
+  })
+
+  test('B3 e opens the editor, and the edited change is approved with a yes', async () => {
+    const editor = join(place.state, 'editor')
+    writeFileSync(editor, `#!/bin/sh\ncp "$2" ${editor}.seen\nprintf '%s' "$(cat $1)" > "$2"\n`)
+    chmodSync(editor, 0o755)
+    const text = join(place.state, 'text')
+    writeFileSync(text, '{ not JSON')
+    const id = await propose({ domain: 'crm.editor', proposed_change: { note: 'a\u202eb' } })
+    const env = { VISUAL: `${editor} ${text}`, EDITOR: 'false' }
+    const { sees, press, ended } = await open('crm.editor', env)
+    press('e')
+    await sees('That is not JSON: nothing was decided.')
+    expect(readFileSync(`${editor}.seen`, 'utf8')).toContain('"note": "a\\u202eb"')
+    writeFileSync(text, '{"note": "by hand"}')
+    press('e')
+    await sees('Approve it as you changed it?')
+    expect(readFileSync(`${editor}.seen`, 'utf8')).toBe('{ not JSON\n')
+    press('y')
+    await sees('Approved.')
+    press('q')
+    await ended()
+    const shown = jsonOf((await cowork(['inbox', 'show', id, '--json'])).stdout)
+    expect(shown).toMatchObject({ collaborative: true, approved_change: { note: 'by hand' } })
+  })
+
+  test('I10 with an agent at the keys the screen only shows', async () => {
+    const id = await propose({ domain: 'crm.agent' })
+    const { sees, press, ended } = await open('crm.agent', { CURSOR_AGENT: '1' })
+    press('a')
+    await sees(/CURSOR_AGENT says that an agent drives this\s+terminal/)
+    await sees(/best\s+effort/)
+    press('q')
+    await ended()
+    expect(await statusOf(id)).toBe('pending')
+  })
+
+  test('K6 a resized window is drawn anew, to its last column', async () => {
+    await propose({ domain: 'crm.size', target: 'x'.repeat(100) })
+    const { sees, press, lines, resize, ended } = await open('crm.size')
+    await sees('❯')
+    resize(12, 50)
+    await expect.poll(() => lines().length, patiently).toBe(12)
+    for (const line of lines()) expect([...line].length).toBeLessThanOrEqual(50)
+    resize(5, 30)
+    await sees('The window is too small.')
+    resize(30, 100)
+    await expect.poll(() => lines().length, patiently).toBe(30)
+    await sees('❯ ▲ escalate')
+    press('q')
+    await ended()
+  })
+
+  test('K3, K6 Ctrl-C ends with 130, and pasted text decides nothing', async () => {
+    const id = await propose({ domain: 'crm.paste' })
+    const { sees, press, ended, output, settings } = await open('crm.paste')
+    await sees('❯')
+    press('\u001b[200~aaaa\r\u001b[201~')
+    press('?')
+    await sees('undo a decision that is still held')
+    press('\u0003')
+    expect(await ended()).toMatchObject({ code: 130 })
+    expect(output()).toContain('\u001b[?1049l')
+    expect(settings()[1]).toBe(settings()[0])
+    expect(await statusOf(id)).toBe('pending')
+  })
+
+  test('K6 a filter finds by words, and s sets aside until S', async () => {
+    for (const target of ['acme-one', 'acme-two', 'other'])
+      await propose({ domain: 'crm.words', target })
+    const { sees, press, lines, ended } = await open('crm.words')
+    await sees('acme-one')
+    press('/acme\r')
+    await expect.poll(() => lines().join('\n'), patiently).not.toContain('other')
+    await sees(/acme-two[\s\S]*acme-one/)
+    press('s')
+    await expect.poll(() => lines().join('\n'), patiently).not.toContain('acme-two')
+    press('S\u001b')
+    await sees(/other[\s\S]*acme-two/)
+    press('q')
+    await ended()
+  })
+
+  test('K6 a crash leaves the terminal as it was, with what happened on it', async () => {
+    const file = join(place.state, 'crash.pid')
+    const trap = `process.getBuiltinModule('fs').writeFileSync('${file}', String(process.pid));
+      process.on('SIGUSR2', () => { throw new Error('gone wrong') })`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(trap).replaceAll("'", '%27')}`
+    const { ended, output, settings } = await open('crm.crash', { NODE_OPTIONS })
+    process.kill(Number(readFileSync(file, 'utf8')), 'SIGUSR2')
+    expect(await ended()).toMatchObject({ code: 1 })
+    const [before, after] = settings()
+    expect(after).toBe(before)
+    expect(output().split('\u001b[?1049l')[1]).toContain('gone wrong')
+  })
+
+  test('K2 colours where there are any, none with NO_COLOR', async () => {
+    await propose({ domain: 'crm.colour' })
+    const plain = await open('crm.colour')
+    await plain.sees('❯')
+    plain.press('q')
+    await plain.ended()
+    // oxlint-disable-next-line no-control-regex
+    expect(plain.output()).not.toMatch(/\u001b\[[\d;]*m/)
+    const coloured = await open('crm.colour', { NO_COLOR: '' })
+    await coloured.sees('❯')
+    coloured.press('q')
+    await coloured.ended()
+    expect(coloured.output()).toContain('\u001b[31m▲ escalate')
+  })
+})
+
+test('Y8, B4 a waiting call is allowed for some uses, revoked, and refused without a word on trust', async () => {
+  const sendMail = defineTool({
+    name: 'send_mail',
+    title: 'Send mail',
+    description: 'Sends nothing.',
+    toolset: 'mail',
+    effect: 'write',
+    by: 'agent',
+    input: z.object({ to: z.string() }),
+    output: z.object({ sent: z.boolean() }),
+    touches: ({ to }) => ({ domain: 'mail', target: to }),
+    run: () => Promise.resolve({ sent: true }),
+  })
+  const app = await startTestApp({}, { fixture: { ...createFixture(), tools: [sendMail] } })
+  onTestFinished(app.close)
+  const env = { PATH: process.env['PATH'], HOME: app.state, COWORK_STATE_DIR: app.state }
+  const run = (...args: string[]) => inTerminal({ state: app.state, env }, args).ended()
+  const added = (await (await app.call('cowork_add_agent', { id: 'sales' })).json()) as {
+    output: { token: string }
+  }
+  type Answer = { output?: { sent: boolean }; error?: { code: string; approval_id?: string } }
+  const send = async (to: string) =>
+    (await (await app.call('send_mail', { to }, added.output.token)).json()) as Answer
+
+  const waiting = await send('bea')
+  expect(waiting.error).toMatchObject({ code: 'approval_required' })
+  const id = waiting.error?.approval_id ?? ''
+  expect(await run('approve', id, '--allow', 'uses:0')).toMatchObject({ code: 2 })
+  expect(await run('approve', id, '--allow', 'uses:3')).toMatchObject({ code: 0 })
+  expect((await send('bea')).output).toEqual({ sent: true })
+  const listed = await run('permissions')
+  const [, permission = ''] = /^([0-9a-f-]+) +sales +send_mail +\d uses/m.exec(listed.output) ?? []
+  expect(await run('permissions', 'revoke', permission)).toMatchObject({ code: 0 })
+  expect((await run('permissions')).output).toContain('Nothing is allowed for longer than once.')
+
+  const other = (await send('cem')).error?.approval_id ?? ''
+  const rejected = await run('reject', other, '--reason', 'not him')
+  expect(rejected.code).toBe(0)
+  expect(rejected.output).not.toContain('trust')
+  expect((await send('cem')).error).toMatchObject({ code: 'approval_denied' })
+})
+
+test('K1, T4 a real bash completes commands, override types and severities as they are', async () => {
+  expect(overrideTypes).toEqual(governance.overrideTypes)
+  expect(severities).toEqual(governance.severities)
+  const script = join(place.state, 'cowork.bash')
+  writeFileSync(script, (await cowork(['completion', 'bash'])).stdout)
+  const line = `source ${script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cowork; echo "\${COMPREPLY[*]}"`
+  const complete = (...words: string[]) =>
+    execFileSync('bash', ['-c', line, 'bash', 'cowork', ...words], { encoding: 'utf8' }).trim()
+  expect(complete('inb')).toBe('inbox')
+  expect(complete('trust', 's')).toBe('set')
+  expect(complete('reject', 'x', '--type', '')).toBe(overrideTypes.join(' '))
+  expect(complete('override', 'sales', 'crm', '--severity', 'c')).toBe('critical')
+  expect(complete('inbox', '--kind', 'spot')).toBe('spot_check')
+  expect(complete('audit', 'tail', '--type', '')).toBe('')
+})
+
+test('K3 without a daemon the inbox ends with 8, on a terminal too', async () => {
+  const other = newPlace()
+  expect(await other.cowork(['inbox'])).toMatchObject({ code: 8, stdout: '' })
+  const { code, output } = await inTerminal(other, ['inbox']).ended()
+  expect(code).toBe(8)
+  expect(output).toContain('No daemon runs on')
+  expect(existsSync(other.paths.daemon)).toBe(false)
+  await other.end()
+})
