@@ -4,6 +4,12 @@ import { isLive, output, rowOf, useBrowser } from './browser.ts'
 const { start, restart, visit, allowFault } = useBrowser()
 
 const screens = [
+  {
+    path: '/inbox',
+    api: '**/api/approvals?**',
+    what: 'the inbox',
+    there: 'Nothing waits for you.',
+  },
   { path: '/audit', api: '**/api/ledger?**', what: 'entries', there: 'The ledger begins here.' },
   { path: '/audit/1', api: '**/api/ledger/1', what: 'the entry', there: 'Proven in this browser.' },
   { path: '/settings/people', api: '**/cowork_list_people/**', what: 'people', there: 'you' },
@@ -74,10 +80,15 @@ test('C13 what is empty says so and leads on', async () => {
   await rowOf(page, 'Opened the console').waitFor()
   await page.goto(`${app.url}/audit/999`)
   await page.getByText('There is no entry 999 for you to see.').waitFor()
-  await page.goto(`${app.url}/inbox`)
+  await page.goto(`${app.url}/work`)
   await page.getByText('There is no such page').waitFor()
-  await page.getByRole('link', { name: 'Go to Audit' }).click()
-  await rowOf(page, 'Opened the console').waitFor()
+  await page.getByRole('link', { name: 'Go to the Inbox' }).click()
+  await page.getByText('Nothing waits for you.').waitFor()
+  await page.goto(`${app.url}/inbox?q=nothing`)
+  await page.getByRole('link', { name: 'Clear the filters' }).click()
+  await page.getByText('Nothing waits for you.').waitFor()
+  await page.goto(`${app.url}/inbox/nonsense`)
+  await page.getByText('There is no approval "nonsense".').waitFor()
   await page.goto(`${app.url}/settings/nonsense`)
   await page.waitForURL('**/settings/people')
 })

@@ -11,7 +11,9 @@ const patience = 1200
 let pending: { first: string; until: number } | undefined
 
 addEventListener('keydown', (event) => {
-  if (event.defaultPrevented || event.isComposing || (event.repeat && event.key === 'g')) return
+  if (event.defaultPrevented || event.isComposing) return
+  // Walking goes on while a key is held; whatever decides wants a press each.
+  if (event.repeat && !/^[jk]$/i.test(event.key)) return
   const combo = comboOf(event)
   if (combo === undefined) return
   const chord = pending && pending.until > event.timeStamp ? `${pending.first} ${combo}` : combo
@@ -84,6 +86,21 @@ export const shortcuts: readonly { readonly title: string; readonly keys: readon
         { keys: 'k', does: 'Previous' },
         { keys: 'Enter', does: 'Open' },
         { keys: 'Escape', does: 'Close what is open' },
+      ],
+    },
+    {
+      title: 'Inbox',
+      keys: [
+        { keys: 'a', does: 'Approve' },
+        { keys: 'd', does: 'Override or deny' },
+        { keys: 'e', does: 'Edit and approve' },
+        { keys: 'r', does: 'Hand back with instructions' },
+        { keys: 's', does: 'Snooze' },
+        { keys: 'x', does: 'Select' },
+        { keys: 'shift+j', does: 'Select on downwards' },
+        { keys: 'shift+k', does: 'Select on upwards' },
+        { keys: 'z', does: 'Undo while it is held' },
+        { keys: 't', does: 'Back to the newest' },
       ],
     },
     {

@@ -2,6 +2,8 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { startNotices } from './inbox/notify.ts'
+import { queue } from './inbox/queue.ts'
 import { startLive } from './live.ts'
 import './look.ts'
 import { queries, startQueries } from './queries.ts'
@@ -12,6 +14,12 @@ import './tokens.css'
 startSession()
 startLive()
 startQueries()
+queue.start()
+startNotices((id) => {
+  void (id === undefined
+    ? router.navigate({ to: '/inbox' })
+    : router.navigate({ to: '/inbox/$id', params: { id } }))
+})
 const place = document.getElementById('root')
 if (place)
   createRoot(place).render(

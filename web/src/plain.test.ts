@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { plainRuns } from './plain.ts'
+import { hiddenNote, plainRuns } from './plain.ts'
 
 const shown = (text: string, options = {}) =>
   plainRuns(text, options)
@@ -33,4 +33,9 @@ test('A13 nothing unseen or bidirectional is left in what is shown as it is', ()
   const keeps = (text: string) =>
     plainRuns(text).every(({ text: run, hidden }) => hidden !== undefined || !unseen.test(run))
   expect(fc.check(fc.property(fc.string({ unit: 'binary' }), keeps)).failed).toBe(false)
+})
+
+test('A13 what hides in a field one types in is named', () => {
+  expect(hiddenNote('a\n\tb')).toBeUndefined()
+  expect(hiddenNote('x\u202Ey\u200Bz\u202E')).toBe('Holds hidden characters: U+202E, U+200B.')
 })

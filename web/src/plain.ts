@@ -36,5 +36,11 @@ export const plainString = (text: string): string =>
     .map((run) => run.text)
     .join('')
 
+/** A field one types in shows text as it is: what hides in it is named beside it. */
+export function hiddenNote(text: string): string | undefined {
+  const found = new Set(plainRuns(text, { lines: true }).flatMap(({ hidden }) => hidden ?? []))
+  return found.size > 0 ? `Holds hidden characters: ${[...found].join(', ')}.` : undefined
+}
+
 const codeOf = (char: string) =>
   `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`

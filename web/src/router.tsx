@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router'
+import { inboxFiltersOf } from './inbox/filters.ts'
 import { filtersOf, parseSearch, stringifySearch } from './ledger/filters.ts'
 import { Lost } from './parts/Lost.tsx'
 import { Root } from './parts/Root.tsx'
@@ -17,10 +18,19 @@ const home = createRoute({
   getParentRoute: () => root,
   path: '/',
   beforeLoad: () => {
-    // The first screen there is; the inbox once it exists.
-    redirect({ to: '/audit', throw: true })
+    redirect({ to: '/inbox', throw: true })
   },
 })
+
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: 'inbox',
+  validateSearch: inboxFiltersOf,
+  component: lazyRouteComponent(() => import('./pages/inbox/InboxPage.tsx'), 'InboxPage'),
+})
+
+/** The page reads the id itself: list and item share what is selected and asked. */
+const item = createRoute({ getParentRoute: () => inbox, path: '$id' })
 
 const audit = createRoute({
   getParentRoute: () => root,
@@ -58,7 +68,12 @@ const section = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, audit.addChildren([entry]), settings.addChildren([section])]),
+  routeTree: root.addChildren([
+    home,
+    inbox.addChildren([item]),
+    audit.addChildren([entry]),
+    settings.addChildren([section]),
+  ]),
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',

@@ -5,6 +5,7 @@ export const sections = {
   sessions: { title: 'Sessions', icon: 'device' },
   passkeys: { title: 'Passkeys', icon: 'key' },
   agents: { title: 'Agents', icon: 'agent' },
+  notifications: { title: 'Notifications', icon: 'bell' },
   appearance: { title: 'Appearance', icon: 'look' },
   shortcuts: { title: 'Shortcuts', icon: 'keyboard' },
 } as const satisfies Record<string, { title: string; icon: IconName }>

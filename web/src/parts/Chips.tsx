@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react'
+import type { Mode } from '../inbox/approval.ts'
+import { modeText } from '../inbox/words.ts'
 import type { Actor, ActorKind } from '../ledger/entry.ts'
 import type { Outcome } from '../ledger/text.ts'
 import { Icon } from './Icon.tsx'
@@ -31,6 +33,13 @@ export const Chip = ({
     {icon && <Icon name={icon} size={12} />}
     {children}
   </span>
+)
+
+/** What an agent may do by itself, and the trust behind it where it is known. */
+export const ModeChip = ({ mode, trust = null }: { mode: Mode; trust?: number | null }) => (
+  <Chip tone={mode} icon={mode}>
+    {modeText(mode, trust)}
+  </Chip>
 )
 
 const actorIcons: Record<ActorKind, IconName> = {

@@ -39,6 +39,26 @@ export function TextField({ label, hint, ...rest }: Common & ComponentProps<'inp
   )
 }
 
+export function TextArea({
+  label,
+  hint,
+  className = '',
+  ...rest
+}: Common & ComponentProps<'textarea'>) {
+  const id = useId()
+  return (
+    <Labelled id={id} label={label} hint={hint}>
+      <textarea
+        id={id}
+        autoComplete="off"
+        aria-describedby={described(id, hint)}
+        className={`scroll-thin w-full min-w-0 rounded border border-edge bg-panel px-2.5 py-1.5 text-text max-md:text-[16px] ${className}`}
+        {...rest}
+      />
+    </Labelled>
+  )
+}
+
 type Choice = { value: string; label: string }
 type SelectProps = Common & { choices: readonly Choice[] } & ComponentProps<'select'>
 

@@ -1,5 +1,6 @@
 /** Lines on a 16 px grid, drawn in the colour of the text beside them. */
 const paths = {
+  inbox: 'M2 9l2-6h8l2 6v4H2zM2 9h4l1 2h2l1-2h4',
   audit: 'M4 2h6l2.5 2.5V14H4zM6 7h4M6 10h4',
   settings:
     'M8 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4M8 1.5v2M8 12.5v2M1.5 8h2M12.5 8h2M3.4 3.4l1.4 1.4M11.2 11.2l1.4 1.4M3.4 12.6l1.4-1.4M11.2 4.8l1.4-1.4',
@@ -33,6 +34,15 @@ const paths = {
   link: 'M6.5 9.5l3-3M7 4.5l1.3-1.3a3 3 0 0 1 4.5 4.5L11.5 9M9 11.5l-1.3 1.3a3 3 0 0 1-4.5-4.5L4.5 7',
   look: 'M8 2.5a5.5 5.5 0 1 0 0 11zM8 2.5a5.5 5.5 0 0 1 0 11',
   keyboard: 'M1.5 4h13v8.5h-13zM4 7h.01M6.7 7h.01M9.3 7h.01M12 7h.01M5 10h6',
+  act: 'M3 8.5l3.5 3.5L13 4.5',
+  suggest: 'M8 3v6M8 12h.01',
+  escalate: 'M8 2l6.5 11.5h-13z',
+  eye: 'M1.5 8c1.5-3 3.8-4.5 6.5-4.5s5 1.5 6.5 4.5c-1.5 3-3.8 4.5-6.5 4.5s-5-1.5-6.5-4.5M8 6.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6',
+  box: 'M3.5 3.5h9v9h-9z',
+  clock: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2M8 4.8V8l2.2 1.5',
+  bell: 'M4 11V7a4 4 0 0 1 8 0v4l1.3 1.5H2.700zM6.700 14h2.6',
+  undo: 'M3 6.5h6.5a3.3 3.3 0 0 1 0 6.6H6M5.8 3.5l-3 3 3 3',
+  right: 'M6 4l4 4-4 4',
 } as const
 
 export type IconName = keyof typeof paths

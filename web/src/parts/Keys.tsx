@@ -2,6 +2,7 @@ import { isMac } from '../keys.ts'
 
 const names: Record<string, string> = {
   mod: isMac ? '⌘' : 'Ctrl',
+  shift: isMac ? '⇧' : 'Shift',
   escape: 'Esc',
   enter: '↵',
 }

@@ -5,8 +5,8 @@ import { Empty } from './States.tsx'
 export const Lost = () => (
   <Empty icon="search" title="There is no such page">
     <p>The link may be from another version, or has a typing error.</p>
-    <Link to="/audit" className={buttonClass()}>
-      Go to Audit
+    <Link to="/inbox" className={buttonClass()}>
+      Go to the Inbox
     </Link>
   </Empty>
 )

@@ -160,7 +160,13 @@ export function Palette({ onClose }: { onClose: () => void }) {
             </Command.Group>
           )}
           {words !== '' && (
-            <Command.Group heading="In the ledger" forceMount className={group}>
+            <Command.Group heading="Search" forceMount className={group}>
+              <Item
+                always
+                icon="inbox"
+                label={`Find “${words}” in the inbox`}
+                act={then(() => navigate({ to: '/inbox', search: { q: words } }))}
+              />
               <Item
                 always
                 icon="search"

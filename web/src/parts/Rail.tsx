@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { openDialog } from '../dialogs.ts'
+import { useWaiting } from '../inbox/use-queue.ts'
 import { screens } from '../screens.ts'
 import { Mark } from './Gate.tsx'
 import { Icon } from './Icon.tsx'
@@ -18,10 +19,11 @@ export const Rail = ({ mayHalt }: { mayHalt: boolean }) => (
       <Link
         key={to}
         to={to}
-        className="flex h-8 items-center gap-2.5 rounded px-2.5 text-soft transition-colors hover:text-text aria-[current=page]:bg-raised aria-[current=page]:font-[550] aria-[current=page]:text-text max-md:h-12 max-md:flex-1 max-md:flex-col max-md:justify-center max-md:gap-0.5 max-md:text-xs"
+        className="relative flex h-8 items-center gap-2.5 rounded px-2.5 text-soft transition-colors hover:text-text aria-[current=page]:bg-raised aria-[current=page]:font-[550] aria-[current=page]:text-text max-md:h-12 max-md:flex-1 max-md:flex-col max-md:justify-center max-md:gap-0.5 max-md:text-xs"
       >
         <Icon name={icon} />
-        {title}
+        <span className="max-md:contents">{title}</span>
+        {to === '/inbox' && <Waiting />}
       </Link>
     ))}
     <span className="flex-1 max-md:hidden" />
@@ -37,3 +39,23 @@ export const Rail = ({ mayHalt }: { mayHalt: boolean }) => (
     )}
   </nav>
 )
+
+/** How many wait; in the colour of escalation while one of them cannot. */
+function Waiting() {
+  const { total, urgent } = useWaiting()
+  if (total < 1) return null
+  return (
+    <span
+      className={`ml-auto flex items-center gap-1 text-xs font-[550] max-md:absolute max-md:top-0.5 max-md:left-[calc(50%+10px)] max-md:m-0 max-md:rounded-full max-md:bg-raised max-md:px-1.5 max-md:leading-4 ${
+        urgent > 0 ? 'text-escalate' : 'text-text'
+      }`}
+    >
+      {urgent > 0 && <Icon name="escalate" size={12} />}
+      {total > 999 ? '999+' : total}
+      <span className="sr-only">
+        {total === 1 ? ' waits for you' : ' wait for you'}
+        {urgent > 0 && `, ${urgent} urgent`}
+      </span>
+    </span>
+  )
+}

@@ -7,6 +7,7 @@ import { meQuery } from '../queries.ts'
 import { screens } from '../screens.ts'
 import { Announcer } from './Announcer.tsx'
 import { HaltBanner, HaltDialog } from './Halt.tsx'
+import { Holds } from './Holds.tsx'
 import { Rail } from './Rail.tsx'
 import { ShortcutsDialog } from './ShortcutList.tsx'
 import { StepUp } from './StepUp.tsx'
@@ -42,7 +43,9 @@ export function Shell() {
       </main>
       <ShellDialog />
       <StepUp />
-      <Toasts />
+      <Toasts>
+        <Holds />
+      </Toasts>
       <Announcer />
     </div>
   )

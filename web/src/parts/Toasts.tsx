@@ -1,30 +1,31 @@
 import { useSyncExternalStore } from 'react'
+import type { ReactNode } from 'react'
 import { dismissToast, toasts } from '../toasts.ts'
 import { IconButton } from './Button.tsx'
 import { Icon } from './Icon.tsx'
 import { Hint } from './States.tsx'
 
-export function Toasts() {
+export function Toasts({ children }: { children: ReactNode }) {
   const list = useSyncExternalStore(toasts.subscribe, toasts.get)
   return (
-    <div
-      role="status"
-      className="pointer-events-none fixed right-4 bottom-4 z-30 grid max-w-[calc(100vw-32px)] justify-items-end gap-2 max-md:bottom-20"
-    >
-      {list.map(({ id, text, isProblem }) => (
-        <div
-          key={id}
-          className="settle pointer-events-auto flex max-w-105 items-center gap-2.5 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-3 shadow-raised"
-        >
-          <span className={isProblem ? 'text-escalate' : 'text-act'}>
-            <Icon name={isProblem ? 'warn' : 'check'} />
-          </span>
-          <p>
-            <Hint text={text} />
-          </p>
-          <IconButton icon="cross" label="Dismiss" onClick={() => dismissToast(id)} />
-        </div>
-      ))}
+    <div className="pointer-events-none fixed right-4 bottom-18 z-30 grid max-w-[calc(100vw-32px)] justify-items-end gap-2 max-md:bottom-20">
+      <div role="status" className="grid justify-items-end gap-2">
+        {list.map(({ id, text, isProblem }) => (
+          <div
+            key={id}
+            className="settle pointer-events-auto flex max-w-105 items-center gap-2.5 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-3 shadow-raised"
+          >
+            <span className={isProblem ? 'text-escalate' : 'text-act'}>
+              <Icon name={isProblem ? 'warn' : 'check'} />
+            </span>
+            <p>
+              <Hint text={text} />
+            </p>
+            <IconButton icon="cross" label="Dismiss" onClick={() => dismissToast(id)} />
+          </div>
+        ))}
+      </div>
+      {children}
     </div>
   )
 }

@@ -8,7 +8,7 @@ import { ActorChip } from '../../parts/Chips.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { clockTime, took } from '../../time.ts'
 import { chainQuery } from './entry-queries.ts'
-import { Section } from './Content.tsx'
+import { Section } from '../../parts/Section.tsx'
 
 const column = 92
 const lane = 68

@@ -1,7 +1,7 @@
-import type { ReactNode } from 'react'
 import type { Entry } from '../../ledger/entry.ts'
 import { CopyButton } from '../../parts/Copy.tsx'
 import { Plain } from '../../parts/Plain.tsx'
+import { Section } from '../../parts/Section.tsx'
 import { Sideways } from '../../parts/Sideways.tsx'
 import { Note } from '../../parts/States.tsx'
 
@@ -44,21 +44,3 @@ function Json({ title, says, value }: { title: string; says: string | undefined;
     </Section>
   )
 }
-
-type SectionProps = {
-  title: string
-  says?: string | undefined
-  aside?: ReactNode
-  children: ReactNode
-}
-
-export const Section = ({ title, says, aside, children }: SectionProps) => (
-  <section className="grid min-w-0 gap-2">
-    <header className="flex min-h-7 items-center gap-2">
-      <h3 className="text-xs font-semibold text-faint">{title}</h3>
-      {says && <span className="text-xs text-faint">· {says}</span>}
-      <span className="ml-auto">{aside}</span>
-    </header>
-    {children}
-  </section>
-)

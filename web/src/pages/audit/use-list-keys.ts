@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import type { Virtualizer } from '@tanstack/react-virtual'
 import { useRef } from 'react'
 import { useKeys } from '../../keys.ts'
-import { focusRow } from './focus-row.ts'
+import { focusRow } from '../focus-row.ts'
 import { keyOf } from './rows.ts'
 import type { Row } from './rows.ts'
 

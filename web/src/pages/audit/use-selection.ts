@@ -1,6 +1,6 @@
 import type { Virtualizer } from '@tanstack/react-virtual'
 import { useEffect, useEffectEvent, useRef } from 'react'
-import { focusRow } from './focus-row.ts'
+import { focusRow } from '../focus-row.ts'
 import { keyOf } from './rows.ts'
 import type { Row, Sizes } from './rows.ts'
 

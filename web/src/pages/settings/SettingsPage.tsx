@@ -5,6 +5,7 @@ import { isSection, sections } from '../../settings.ts'
 import type { Section } from '../../settings.ts'
 import { Agents } from './Agents.tsx'
 import { Appearance } from './Appearance.tsx'
+import { Notifications } from './Notifications.tsx'
 import { Passkeys } from './Passkeys.tsx'
 import { People } from './People.tsx'
 import { Sessions } from './Sessions.tsx'
@@ -17,6 +18,7 @@ const pages: Record<Section, () => React.ReactNode> = {
   sessions: Sessions,
   passkeys: Passkeys,
   agents: Agents,
+  notifications: Notifications,
   appearance: Appearance,
   shortcuts: Shortcuts,
 }

@@ -1,0 +1,84 @@
+import type { Locator, Page } from 'playwright-core'
+import * as z from 'zod'
+import { defineTool } from '../../src/base/tool.ts'
+import { expect } from 'vitest'
+import type { TestApp } from '../app.ts'
+import { output } from './browser.ts'
+
+/** An agent with a token of its own, that proposes through the API. */
+export async function asking(app: TestApp, id = 'sales-agent', domain = 'crm.deals') {
+  const { token } = await output<{ token: string }>(app, 'cowork_add_agent', { id })
+  const call = async <T>(tool: string, args: Record<string, unknown>) => {
+    const reply = await app.call(tool, args, token)
+    return (await reply.json()) as { output: T; error?: { details?: Record<string, string> } }
+  }
+  return {
+    call,
+    async propose(target: string, change: Record<string, unknown>, more: object = {}) {
+      const { output: made } = await call<{ proposal_id: string; mode: string }>('cowork_propose', {
+        domain,
+        action: 'update',
+        target,
+        proposed_change: change,
+        confidence: 0.92,
+        reasoning: 'All criteria met.',
+        ...more,
+      })
+      expect(made.proposal_id).toBeTypeOf('string')
+      return made.proposal_id
+    },
+    trust: (score: number, where = domain) =>
+      output(app, 'cowork_set_trust', { agent_id: id, domain: where, score, reason: 'the test' }),
+  }
+}
+
+export type Found = {
+  readonly status: string
+  readonly decided_by?: string
+  readonly reason?: string
+  readonly approved_change?: unknown
+  readonly change: unknown
+  readonly effect: { readonly approve: { from: number; to: number } | null }
+}
+
+export async function approvalOf(app: TestApp, id: string): Promise<Found> {
+  const reply = await fetch(`${app.url}/api/approvals/${id}`, {
+    headers: { authorization: `Bearer ${app.owner}` },
+  })
+  return (await reply.json()) as Found
+}
+
+export const statusOf = async (app: TestApp, id: string): Promise<string> =>
+  (await approvalOf(app, id)).status
+
+export const trustOf = async (app: TestApp, id = 'sales-agent', domain = 'crm.deals') =>
+  (await output<{ trust_level: number }>(app, 'cowork_check_trust', { agent_id: id, domain }))
+    .trust_level
+
+export const waitingIn = (page: Page): Locator =>
+  page.getByRole('list', { name: 'Waiting for you, newest first' })
+
+/** The row of the inbox that says this. */
+export const askOf = (page: Page, text: string | RegExp): Locator =>
+  waitingIn(page).getByRole('link').filter({ hasText: text })
+
+/** The item that is open, once all of it is there. */
+export async function opened(page: Page): Promise<Locator> {
+  const item = page.getByRole('region', { name: 'Item' })
+  await item.getByRole('heading', { name: 'Record' }).waitFor()
+  return item
+}
+
+/** A tool of somebody else's server: whatever it writes is asked for by trust (Y9). */
+export const mailTool = defineTool({
+  name: 'mail_send',
+  title: 'Send a mail',
+  description: 'Sends a mail.',
+  toolset: 'mail',
+  effect: 'write',
+  by: 'agent',
+  input: z.object({ to: z.string(), body: z.string() }),
+  output: z.object({ sent: z.boolean() }),
+  touches: ({ to }) => ({ domain: 'mail', target: to }),
+  run: async () => ({ sent: true }),
+})

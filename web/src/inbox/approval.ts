@@ -1,0 +1,167 @@
+/** Every wait for a person, as the API shows it; the words are those of the record itself (A1). */
+
+export type Mode = 'act' | 'suggest' | 'escalate'
+type Risk = 'low' | 'normal' | 'high'
+export type Status = 'pending' | 'approved' | 'rejected' | 'expired' | 'withdrawn' | 'consumed'
+export type Verdict = 'approve' | 'reject'
+
+/** A decision that can still be undone. */
+type Held = { readonly decision: Verdict; readonly by: string; readonly until: string }
+
+export type Item = {
+  readonly id: string
+  readonly kind: string
+  readonly status: Status
+  readonly requester: string
+  readonly domain: string
+  readonly action: string
+  readonly target: string
+  readonly summary: string
+  readonly mode: Mode
+  readonly risk: Risk
+  readonly trust_level: number | null
+  readonly confidence: number | null
+  readonly created_at: string
+  readonly expires_at: string | null
+  /** Different people who must approve, and those who did (A4). */
+  readonly approvers: { readonly needed: number; readonly given: readonly string[] }
+  readonly held?: Held
+  readonly decided_at?: string
+  readonly decided_by?: string
+  readonly channel?: string
+  readonly reason?: string
+  /** Trust decided, not a person (P5). */
+  readonly auto?: true
+  /** Equal ones share it. */
+  readonly group: string
+}
+
+export type Counts = { readonly all: number; readonly [kind: string]: number }
+export type ItemPage = {
+  readonly items: readonly Item[]
+  readonly next: string | null
+  readonly counts: Counts
+}
+
+export type Rule = {
+  readonly rule_id: string
+  readonly field: string
+  readonly reason: string
+  readonly severity: string
+}
+
+/** Why a person is asked: rule, policy, trust against threshold (A8). */
+export type Why = {
+  readonly text: string
+  readonly rules: readonly Rule[]
+  readonly policy_id: string | null
+  readonly policy_description: string | null
+  readonly policy_version: string
+  readonly trust_level: number | null
+  readonly thresholds: Thresholds
+  readonly evidence_level: number | null
+  readonly gated: boolean
+  readonly high_risk_fields: readonly string[]
+}
+export type Thresholds = { readonly suggest: number; readonly act: number }
+
+export const overrideTypes = [
+  'agent_wrong',
+  'missing_context',
+  'edge_case',
+  'human_preference',
+  'policy_change',
+] as const
+export type OverrideType = (typeof overrideTypes)[number]
+export const severities = ['low', 'medium', 'high', 'critical'] as const
+export type Severity = (typeof severities)[number]
+
+export type TrustPoint = { readonly at: string; readonly score: number; readonly cause: string }
+export type Past = {
+  readonly id: string
+  readonly at: string
+  readonly status: Status
+  readonly decided_by: string | null
+  readonly summary: string
+  readonly reason: string | null
+  readonly trust_change: number | null
+}
+
+/** What deciding would do to trust, for the kinds that change it. */
+type Effect = {
+  readonly approve: { readonly from: number; readonly to: number } | null
+  readonly overrides: readonly {
+    readonly type: OverrideType
+    readonly severity: Severity
+    readonly to: number
+  }[]
+}
+
+export type Detail = Item & {
+  readonly why: Why
+  /** The proposed change, the arguments of a call, the act under review. */
+  readonly change: unknown
+  /** What was last approved on the same target, for the fields changed. */
+  readonly before: Readonly<Record<string, unknown>>
+  readonly approved_change?: unknown
+  readonly collaborative?: boolean
+  readonly reasoning: string | null
+  readonly field: string | null
+  readonly digest: string
+  readonly session: string | null
+  readonly client: {
+    readonly name: string
+    readonly version: string
+    readonly transport: string
+  } | null
+  readonly effect: Effect
+  readonly history: readonly Past[]
+  readonly trust_points: readonly TrustPoint[]
+}
+
+type Override = {
+  readonly type: OverrideType
+  readonly severity: Severity
+  readonly description?: string
+}
+/** A standing permission for calls like this one (Y8). */
+export type Allow = {
+  readonly for: 'once' | 'uses' | 'session' | 'until' | 'always'
+  readonly uses?: number
+  readonly until?: string
+  readonly arguments?: Readonly<Record<string, string>>
+}
+
+/** What `cowork_decide` takes besides the ids. */
+export type Decision = {
+  readonly decision: Verdict
+  readonly reason?: string
+  readonly change?: unknown
+  readonly override?: Override
+  readonly allow?: Allow
+  readonly policy_id?: string
+}
+
+export type Outcome = {
+  readonly id: string
+  readonly status: 'approved' | 'rejected' | 'voted' | 'held' | 'error'
+  readonly until?: string
+  readonly trust?: {
+    readonly from: number
+    readonly to: number
+    readonly promoted?: boolean
+    readonly demoted?: boolean
+  }
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
+/** Refusing these is a correction of the agent, so it needs the type of the override (B4). */
+export const needsOverride = ({ kind }: Pick<Item, 'kind'>): boolean =>
+  kind === 'proposal' || kind === 'spot_check'
+
+/** What is approved may be something else than was asked (B3). */
+export const isEditable = ({ kind }: Pick<Item, 'kind'>): boolean =>
+  kind === 'proposal' || kind === 'call'
+
+/** What is done already cannot be handed back. */
+export const isReturnable = ({ kind }: Pick<Item, 'kind'>): boolean => kind !== 'spot_check'

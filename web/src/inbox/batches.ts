@@ -1,0 +1,34 @@
+import { needsOverride } from './approval.ts'
+import type { Decision, Item } from './approval.ts'
+
+/** As many as one call may decide (B2). */
+const most = 1000
+
+export type Batch = { readonly ids: readonly string[]; readonly decision: Decision }
+
+/**
+ * One decision about many, as calls. Of a mixed lot only those that need an override get it: refusing
+ * a call or a permission changes no trust by itself (B4).
+ */
+export function batchesOf(
+  items: readonly Pick<Item, 'id' | 'kind'>[],
+  decision: Decision,
+): Batch[] {
+  const { override, ...plain } = decision
+  const judged = items.filter(needsOverride)
+  const others = items.filter((item) => !needsOverride(item))
+  if (!override || judged.length === 0 || others.length === 0) return cut(items, decision)
+  const reason = plain.reason ?? override.description
+  return [
+    ...cut(judged, decision),
+    ...cut(others, { ...plain, ...(reason !== undefined && { reason }) }),
+  ]
+}
+
+function cut(items: readonly Pick<Item, 'id'>[], decision: Decision): Batch[] {
+  const ids = items.map(({ id }) => id)
+  return Array.from({ length: Math.ceil(ids.length / most) }, (_, at) => ({
+    ids: ids.slice(at * most, (at + 1) * most),
+    decision,
+  }))
+}

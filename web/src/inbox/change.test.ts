@@ -1,0 +1,91 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { changeLines, fieldsOf, leavesOf, parsed, plainLines, typed } from './change.ts'
+import type { Line } from './change.ts'
+
+const said = (lines: readonly Line[]) =>
+  lines.map(({ sign, field, text }) => `${sign} ${field === undefined ? '' : `${field}: `}${text}`)
+
+test('C2 a change stands as before and after, and what stays stays', () => {
+  const before = { deal_stage: 'negotiation', amount: 48_000 }
+  const change = { deal_stage: 'closed_won', amount: 48_000, note: 'signed' }
+  expect(said(changeLines(before, change))).toEqual([
+    '− deal_stage: "negotiation"',
+    '+ deal_stage: "closed_won"',
+    '  amount: 48000',
+    '+ note: "signed"',
+  ])
+})
+
+test('C2 M4 nested fields are compared by their dotted path', () => {
+  const change = { owner: { name: 'Ana', teams: ['a', 'b'] }, extra: {} }
+  const wanted = [
+    '− owner.name: "Ben"',
+    '+ owner.name: "Ana"',
+    '  owner.teams: ["a","b"]',
+    '+ extra: {}',
+  ]
+  expect(said(changeLines({ owner: { name: 'Ben', teams: ['a', 'b'] } }, change))).toEqual(wanted)
+  expect(said(changeLines({ 'owner.name': 'Ben', 'owner.teams': ['a', 'b'] }, change))).toEqual(
+    wanted,
+  )
+})
+
+test('C2 a long text keeps its lines, and none of them passes for a field', () => {
+  expect(said(plainLines({ body: 'Hello\nowner: "me"', to: 'ops' }))).toEqual([
+    '  body: ',
+    '  Hello',
+    '  owner: "me"',
+    '  to: "ops"',
+  ])
+  expect(plainLines({ body: 'a\nowner: "me"' }).map(({ field }) => field)).toEqual([
+    'body',
+    undefined,
+    undefined,
+  ])
+  expect(said(changeLines({}, 'free text'))).toEqual(['+ "free text"'])
+})
+
+test('C2 every field of a change is shown, whatever it is', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      (before, change) => {
+        const lines = changeLines(before, change)
+        const becomes = lines.filter(({ sign, field }) => sign !== '−' && field !== undefined)
+        expect(becomes.map(({ field }) => field)).toEqual(leavesOf(change).map(([field]) => field))
+        expect(changeLines(change, change).every(({ sign }) => sign === ' ')).toBe(true)
+      },
+    ),
+  )
+})
+
+test('C2 B3 plain fields are edited one by one and keep their type', () => {
+  expect(fieldsOf({ stage: 'won', amount: 5, vip: true, note: null })).toHaveLength(4)
+  expect(fieldsOf({ owner: { name: 'x' } })).toBeUndefined()
+  expect(fieldsOf({})).toBeUndefined()
+  expect(fieldsOf(['a'])).toBeUndefined()
+  expect(typed(5, ' 4.5 ')).toBe(4.5)
+  expect(typed(5, 'many')).toBeUndefined()
+  expect(typed(5, '')).toBeUndefined()
+  expect(typed(true, 'false')).toBe(false)
+  expect(typed(null, '')).toBeNull()
+  expect(typed('a', '')).toBe('')
+  const plain = fc.oneof(
+    fc.string(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.boolean(),
+  )
+  fc.assert(
+    fc.property(plain, (value) => {
+      const same = typed(value, String(value))
+      expect(same === value || (same === 0 && value === 0)).toBe(true)
+    }),
+  )
+})
+
+test('C2 what is no JSON says so and is not sent', () => {
+  expect(parsed('{"a": 1}')).toEqual({ value: { a: 1 } })
+  expect(parsed('{a')).toHaveProperty('problem')
+})

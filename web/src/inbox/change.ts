@@ -1,0 +1,78 @@
+/** One line of what is asked for: `+` becomes so, `−` was so as last approved, blank stays. */
+export type Line = {
+  readonly sign: '+' | '−' | ' '
+  /** The field; absent on the further lines of a long text. */
+  readonly field?: string
+  readonly text: string
+}
+
+type Leaf = readonly [field: string, value: unknown]
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Nested fields by their dotted path, as policies name them (M4); lists stay whole. */
+export function leavesOf(value: unknown, path = ''): Leaf[] {
+  if (!isObject(value) || (path !== '' && Object.keys(value).length === 0)) return [[path, value]]
+  return Object.entries(value).flatMap(([name, inner]) =>
+    leavesOf(inner, path === '' ? name : `${path}.${name}`),
+  )
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+/** What changes, field by field, against what was last approved on the same target. */
+export function changeLines(before: unknown, change: unknown): Line[] {
+  if (!isObject(change)) return valueLines('+', undefined, change)
+  const known = new Map(isObject(before) ? leavesOf(before) : [])
+  return leavesOf(change).flatMap(([field, value]) => {
+    if (!known.has(field)) return valueLines('+', field, value)
+    const was = known.get(field)
+    if (same(was, value)) return valueLines(' ', field, value)
+    return [...valueLines('−', field, was), ...valueLines('+', field, value)]
+  })
+}
+
+/** The same without a comparison: the arguments of a call, an act that is done. */
+export const plainLines = (value: unknown): Line[] =>
+  isObject(value)
+    ? leavesOf(value).flatMap(([field, inner]) => valueLines(' ', field, inner))
+    : valueLines(' ', undefined, value)
+
+/** A text of several lines stands below its field as it is; all else as JSON. */
+function valueLines(sign: Line['sign'], field: string | undefined, value: unknown): Line[] {
+  const named = field !== undefined && { field }
+  if (typeof value !== 'string' || !value.includes('\n'))
+    return [{ sign, ...named, text: JSON.stringify(value) ?? '' }]
+  const lines = value.split('\n').map((text) => ({ sign, text }))
+  return [{ sign, ...named, text: '' }, ...lines]
+}
+
+export type Edited = { readonly name: string; readonly value: string | number | boolean | null }
+
+/** Few plain fields can be edited one by one; anything else as JSON. */
+export function fieldsOf(change: unknown): Edited[] | undefined {
+  if (!isObject(change)) return undefined
+  const fields = Object.entries(change).map(([name, value]) => ({ name, value }))
+  const isPlain = (field: { name: string; value: unknown }): field is Edited =>
+    field.value === null || ['string', 'number', 'boolean'].includes(typeof field.value)
+  return fields.length > 0 && fields.length <= 12 && fields.every(isPlain) ? fields : undefined
+}
+
+/** What was typed, as the type the field had; undefined when it is none of that type. */
+export function typed(was: Edited['value'], text: string): Edited['value'] | undefined {
+  if (typeof was === 'number') {
+    const number = Number(text.trim())
+    return text.trim() !== '' && Number.isFinite(number) ? number : undefined
+  }
+  if (typeof was === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined
+  return was === null && text === '' ? null : text
+}
+
+export function parsed(text: string): { value: unknown } | { problem: string } {
+  try {
+    return { value: JSON.parse(text) as unknown }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : 'This is not JSON.' }
+  }
+}

@@ -1,0 +1,63 @@
+import { call } from '../api.ts'
+import { meQuery, queries } from '../queries.ts'
+import { createStore } from '../store.ts'
+import { toast, toastProblem } from '../toasts.ts'
+import type { Decision, Item, Outcome, Verdict } from './approval.ts'
+import { batchesOf } from './batches.ts'
+import { queue } from './queue.ts'
+
+/** Decisions that can still be undone, newest last. */
+export type Hold = {
+  readonly ids: readonly string[]
+  readonly verdict: Verdict
+  readonly until: string
+}
+export const holds = createStore<readonly Hold[]>([])
+
+const myId = () => queries.getQueryData(meQuery.queryKey)?.person.id ?? 'you'
+
+/** Decides by the one tool there is for it, and gives what became of each (C2, B2). */
+export async function decide(items: readonly Item[], decision: Decision): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const batch of batchesOf(items, decision)) {
+    const answer = await call<{ outcomes: readonly Outcome[] }>('cowork_decide', {
+      approval_ids: batch.ids,
+      ...batch.decision,
+      hold: true,
+    })
+    queue.settle(answer.outcomes, myId(), decision.decision)
+    outcomes.push(...answer.outcomes)
+  }
+  hold(outcomes, decision.decision)
+  return outcomes
+}
+
+function hold(outcomes: readonly Outcome[], verdict: Verdict) {
+  const held = outcomes.filter(({ status }) => status === 'held')
+  const until = held.flatMap((outcome) => outcome.until ?? []).at(-1)
+  if (until === undefined) return
+  const mine = { ids: held.map(({ id }) => id), verdict, until }
+  holds.set([...holds.get(), mine])
+  setTimeout(() => drop(mine), Math.max(0, Date.parse(until) - Date.now()))
+}
+
+export const drop = (gone: Hold): void => holds.set(holds.get().filter((one) => one !== gone))
+
+/** Takes the last decision back while it is held. */
+export async function undo(given = holds.get().at(-1)): Promise<void> {
+  if (!given) return toast('There is nothing to undo: what was decided is released.')
+  drop(given)
+  try {
+    const { outcomes } = await call<{
+      outcomes: readonly { id: string; status: 'pending' | 'error' }[]
+    }>('cowork_undo', { approval_ids: given.ids })
+    const late = outcomes.filter(({ status }) => status === 'error').length
+    queue.unhold(outcomes.filter(({ status }) => status === 'pending').map(({ id }) => id))
+    queue.refresh(given.ids)
+    if (late === 0) toast(given.ids.length === 1 ? 'It waits again.' : 'They wait again.')
+    else toast(late === 1 ? 'One was released already.' : `${late} were released already.`, true)
+  } catch (error) {
+    queue.refresh(given.ids)
+    toastProblem(error)
+  }
+}

@@ -1,0 +1,94 @@
+import type { Counts, Item } from './approval.ts'
+
+/** What the Inbox shows, as its address says it. Without a view it is what waits. */
+export type InboxFilters = {
+  readonly kind?: string
+  readonly q?: string
+  readonly view?: View
+}
+export type View = 'decided' | 'snoozed'
+
+const labels: Record<string, { readonly one: string; readonly many: string }> = {
+  proposal: { one: 'Proposal', many: 'Proposals' },
+  call: { one: 'Call', many: 'Calls' },
+  permission: { one: 'Permission', many: 'Permissions' },
+  spot_check: { one: 'Spot check', many: 'Spot checks' },
+}
+
+/** A kind this console has no word for yet is named by its own. */
+export function kindLabel(kind: string, number: 'one' | 'many' = 'one'): string {
+  const label = Object.hasOwn(labels, kind) ? labels[kind] : undefined
+  if (label) return label[number]
+  const word = kind.replaceAll('_', ' ')
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+/** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
+export function inboxFiltersOf(search: Record<string, unknown>): InboxFilters {
+  const text = (name: string) => {
+    const given = search[name]
+    return typeof given === 'string' && given.trim() !== '' ? given.slice(0, 200) : undefined
+  }
+  const kind = text('kind')
+  const q = text('q')
+  const view = text('view')
+  return {
+    ...(kind !== undefined && /^[a-z_]{1,40}$/.test(kind) && { kind }),
+    ...(q !== undefined && { q }),
+    ...((view === 'decided' || view === 'snoozed') && { view }),
+  }
+}
+
+export const isNarrowed = ({ kind, q }: InboxFilters): boolean =>
+  kind !== undefined || q !== undefined
+
+/** Every word of the search stands somewhere in what the row says. */
+export function matches(item: Item, { kind, q }: InboxFilters): boolean {
+  if (kind !== undefined && item.kind !== kind) return false
+  if (q === undefined) return true
+  const text =
+    `${item.requester} ${item.domain} ${item.action} ${item.target} ${item.summary}`.toLowerCase()
+  return q
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
+
+/** Where nothing is counted, every kind is offered. */
+export const everyKind: Counts = {
+  all: 1,
+  ...Object.fromEntries(Object.keys(labels).map((kind) => [kind, 1])),
+}
+
+export type KindChip = {
+  readonly kind: string | undefined
+  readonly label: string
+  readonly count: number
+}
+
+const known = Object.keys(labels)
+const place = (kind: string) => (known.includes(kind) ? known.indexOf(kind) : known.length)
+
+/** All, then the kinds there are, in a fixed order; the chosen one stays although it is empty. */
+export function chipsOf(counts: Counts, chosen: string | undefined): KindChip[] {
+  const kinds = Object.keys(counts).filter(
+    (kind) => kind !== 'all' && ((counts[kind] ?? 0) > 0 || kind === chosen),
+  )
+  if (chosen !== undefined && !kinds.includes(chosen)) kinds.push(chosen)
+  kinds.sort((a, b) => place(a) - place(b) || a.localeCompare(b))
+  const chip = (kind: string) => ({
+    kind,
+    label: kindLabel(kind, 'many'),
+    count: counts[kind] ?? 0,
+  })
+  return [{ kind: undefined, label: 'All', count: counts.all }, ...kinds.map(chip)]
+}
+
+export function countsOf(items: Iterable<Item>): Counts {
+  const counts: Record<string, number> & { all: number } = { all: 0 }
+  for (const { kind } of items) {
+    counts.all += 1
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
+  return counts
+}

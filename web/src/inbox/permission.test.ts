@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { allowedFor, allowOf, isExact, patternsOf } from './permission.ts'
+
+const now = Date.parse('2026-11-15T12:00:00Z')
+const exact = patternsOf({ to: 'ops@example.com', options: { track: false, at: 2 } })
+const form = { for: 'once', uses: '10', until: '', patterns: exact } as const
+
+test('Y8 the arguments of a call become patterns that match just them', () => {
+  expect(exact).toEqual({ to: 'ops@example.com', options: '{"at":2,"track":false}' })
+  expect(patternsOf(null)).toEqual({})
+  expect(patternsOf(['a'])).toEqual({})
+})
+
+test('Y8 unchanged patterns allow exactly this call, changed ones all that match', () => {
+  expect(allowOf({ ...form, for: 'session' }, exact, now)).toEqual({ allow: { for: 'session' } })
+  const patterns = { ...exact, to: '*@example.com' }
+  expect(isExact(patterns, exact)).toBe(false)
+  expect(allowOf({ ...form, for: 'always', patterns }, exact, now)).toEqual({
+    allow: { for: 'always', arguments: patterns },
+  })
+  expect(allowOf({ ...form, patterns }, exact, now)).toEqual({ allow: { for: 'once' } })
+})
+
+test('Y8 uses need a number, and a time must be to come', () => {
+  const asked = (part: object) => allowOf({ ...form, ...part }, exact, now)
+  expect(asked({ for: 'uses', uses: '3' })).toEqual({ allow: { for: 'uses', uses: 3 } })
+  for (const uses of ['', '0', '-1', '2.5', 'many', '1001'])
+    expect(asked({ for: 'uses', uses }), uses).toHaveProperty('lacks')
+  expect(asked({ for: 'until', until: '2026-11-15T18:00:00Z' })).toEqual({
+    allow: { for: 'until', until: '2026-11-15T18:00:00.000Z' },
+  })
+  for (const until of ['', '2026-11-15T11:00:00Z'])
+    expect(asked({ for: 'until', until }), until).toHaveProperty('lacks')
+})
+
+test('Y8 a pattern that is too long is told, and exact calls need none', () => {
+  const long = { body: 'x'.repeat(1001), to: 'ops' }
+  const asked = (patterns: Record<string, string>) =>
+    allowOf({ ...form, for: 'always', patterns }, long, now)
+  expect(asked(long)).toEqual({ allow: { for: 'always' } })
+  expect(asked({ ...long, to: '*' })).toHaveProperty('lacks')
+  expect(asked({ body: 'x*', to: '*' })).toHaveProperty('allow')
+})
+
+test('Y8 how long it lasts is said in words', () => {
+  expect(allowedFor({ ...form, for: 'uses' })).toBe('10 more times')
+  expect(allowedFor({ ...form, for: 'always' })).toBe('for good, until you take it back')
+})

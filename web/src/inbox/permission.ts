@@ -1,0 +1,75 @@
+import { plainString } from '../plain.ts'
+import type { Allow } from './approval.ts'
+
+/** As long as a pattern may be. */
+const longest = 1000
+
+/** The arguments of a call as patterns that match just them; `*` in one would match anything. */
+export function patternsOf(args: unknown): Record<string, string> {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return {}
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : sortedJson(value),
+    ]),
+  )
+}
+
+/** Patterns are compared with canonical JSON, whose names are in order. */
+const sortedJson = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  ) ?? ''
+
+export type AllowForm = {
+  readonly for: Allow['for']
+  readonly uses: string
+  /** As a datetime field gives it, in local time. */
+  readonly until: string
+  readonly patterns: Readonly<Record<string, string>>
+}
+
+/** What the form asks for, or what it still lacks. Unchanged patterns mean: exactly this call. */
+export function allowOf(
+  form: AllowForm,
+  exact: Readonly<Record<string, string>>,
+  now: number,
+): { allow: Allow } | { lacks: string } {
+  const { for: how, patterns } = form
+  if (how === 'once') return { allow: { for: how } }
+  const isSame = isExact(patterns, exact)
+  const long = Object.keys(patterns).find((name) => (patterns[name]?.length ?? 0) > longest)
+  if (!isSame && long !== undefined)
+    return { lacks: `“${plainString(long)}” is too long for a pattern. Shorten it by a *.` }
+  const args = isSame ? {} : { arguments: patterns }
+  if (how === 'uses') {
+    const uses = Number(form.uses)
+    if (!Number.isInteger(uses) || uses < 1 || uses > 1000)
+      return { lacks: 'Say how many times, from 1 to 1000.' }
+    return { allow: { for: how, uses, ...args } }
+  }
+  if (how === 'until') {
+    const until = Date.parse(form.until)
+    if (Number.isNaN(until) || until <= now) return { lacks: 'Choose a time that is yet to come.' }
+    return { allow: { for: how, until: new Date(until).toISOString(), ...args } }
+  }
+  return { allow: { for: how, ...args } }
+}
+
+export const isExact = (
+  patterns: Readonly<Record<string, string>>,
+  exact: Readonly<Record<string, string>>,
+): boolean => Object.keys(exact).every((name) => patterns[name] === exact[name])
+
+const times: Record<Allow['for'], (form: AllowForm) => string> = {
+  once: () => 'this once',
+  uses: ({ uses }) => `${uses || '…'} more times`,
+  session: () => 'for as long as its session lasts',
+  until: ({ until }) => `until ${until.replace('T', ' ') || '…'}`,
+  always: () => 'for good, until you take it back',
+}
+
+/** What the agent may do then, in our words; the names in it are shown apart. */
+export const allowedFor = (form: AllowForm): string => times[form.for](form)

@@ -1,0 +1,37 @@
+/** What a person put off in this browser, and until when. */
+export type Snoozed = Readonly<Record<string, number>>
+
+const hour = 3_600_000
+/** When a day of work begins. */
+const morning = 9
+
+export const inAnHour = (now: number): number => now + hour
+
+export function tomorrow(now: number): number {
+  const next = new Date(now)
+  next.setDate(next.getDate() + 1)
+  return next.setHours(morning, 0, 0, 0)
+}
+
+/** What is over is forgotten. */
+export const stillAsleep = (snoozed: Snoozed, now: number): Snoozed =>
+  Object.fromEntries(Object.entries(snoozed).filter(([, until]) => until > now))
+
+/** When the next one comes back. */
+export const nextWake = (snoozed: Snoozed): number | undefined => {
+  const times = Object.values(snoozed)
+  return times.length > 0 ? Math.min(...times) : undefined
+}
+
+/** Reads what was stored; what is not a time is left out. */
+export function snoozedOf(text: string | null): Snoozed {
+  try {
+    const given: unknown = JSON.parse(text ?? '{}')
+    if (typeof given !== 'object' || given === null) return {}
+    return Object.fromEntries(
+      Object.entries(given).filter((pair): pair is [string, number] => typeof pair[1] === 'number'),
+    )
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,23 @@
+import { useMemo, useSyncExternalStore } from 'react'
+import type { Item } from './approval.ts'
+import { isUrgent } from './notice.ts'
+import { isPending, queue } from './queue.ts'
+import type { Queue } from './queue.ts'
+import type { Snoozed } from './snooze.ts'
+import { snoozed } from './snoozed.ts'
+
+export const useQueue = (): Queue => useSyncExternalStore(queue.subscribe, queue.get)
+const useSnoozed = (): Snoozed => useSyncExternalStore(snoozed.subscribe, snoozed.get)
+
+/** What waits for this person now, and what they put off. */
+export function useWaiting(): { waiting: Item[]; asleep: Item[]; total: number; urgent: number } {
+  const { items, counts, isWhole } = useQueue()
+  const putOff = useSnoozed()
+  return useMemo(() => {
+    const pending = [...items.values()].filter(isPending)
+    const asleep = pending.filter(({ id }) => Object.hasOwn(putOff, id))
+    const waiting = pending.filter(({ id }) => !Object.hasOwn(putOff, id))
+    const total = isWhole ? waiting.length : Math.max(counts.all - asleep.length, waiting.length)
+    return { waiting, asleep, total, urgent: waiting.filter(isUrgent).length }
+  }, [items, counts, isWhole, putOff])
+}

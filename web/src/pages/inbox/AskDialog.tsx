@@ -1,0 +1,22 @@
+import { AllowDialog } from './AllowDialog.tsx'
+import { DenyDialog } from './DenyDialog.tsx'
+import { EditDialog } from './EditDialog.tsx'
+import { HandBackDialog } from './HandBackDialog.tsx'
+import { SnoozeDialog } from './SnoozeDialog.tsx'
+import type { Acts, Ask } from './use-acts.ts'
+
+/** The dialog for what is asked; those about one item know which. */
+export function AskDialog({ ask: { name, items }, acts }: { ask: Ask; acts: Acts }) {
+  const [item] = items
+  const common = { onClose: acts.closeAsk, send: acts.send }
+  if (name === 'snooze')
+    return <SnoozeDialog items={items} onClose={acts.closeAsk} onDone={acts.leave} />
+  if (name === 'deny') return <DenyDialog {...common} items={items} />
+  if (!item) return null
+  if (name === 'edit') return <EditDialog {...common} item={item} />
+  return name === 'allow' ? (
+    <AllowDialog {...common} item={item} />
+  ) : (
+    <HandBackDialog {...common} item={item} />
+  )
+}

@@ -1,0 +1,129 @@
+import { getRouteApi, useNavigate, useParams } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { isEditable, isReturnable } from '../../inbox/approval.ts'
+import type { Item } from '../../inbox/approval.ts'
+import { useQueue } from '../../inbox/use-queue.ts'
+import { useKeys } from '../../keys.ts'
+import { meQuery } from '../../queries.ts'
+import { AskDialog } from './AskDialog.tsx'
+import { InboxBar } from './InboxBar.tsx'
+import { InboxList } from './InboxList.tsx'
+import { ItemDetail } from './ItemDetail.tsx'
+import { NothingOpen } from './NothingOpen.tsx'
+import { OutcomeStrip } from './OutcomeStrip.tsx'
+import { SelectionBar } from './SelectionBar.tsx'
+import { useActs } from './use-acts.ts'
+import type { AskName } from './use-acts.ts'
+import { cursorKey } from './use-cursor.ts'
+import { itemsOf, useInbox } from './use-inbox.ts'
+import { usePicks } from './use-picks.ts'
+
+const route = getRouteApi('/inbox')
+
+/** The queue and the item that is read, side by side; on a phone one at a time. */
+export function InboxPage() {
+  const filters = route.useSearch()
+  const { id: current } = useParams({ strict: false })
+  const navigate = useNavigate()
+  const { open, toggle, unfold } = useOpenGroups()
+  const inbox = useInbox({ filters, current, open })
+  const { rows } = inbox
+  const { picked, picks } = usePicks(rows)
+  const acts = useActs(rows, current, picks.clear)
+  const known = useQueue().items
+  const role = useQuery(meQuery).data?.person.role
+  const mayDecide = role !== undefined && role !== 'viewer'
+
+  const rowAtCursor = () => {
+    const key = cursorKey(current)
+    return rows.find((row) => row.key === key)
+  }
+  /** What a key is about: what is selected, or else the row at the cursor. */
+  const targets = (): readonly Item[] => {
+    if (picked.size > 0) return itemsOf(rows).filter(({ id }) => picked.has(id))
+    const row = rowAtCursor()
+    if (row?.kind === 'item') return [row.item]
+    const item = current === undefined ? undefined : known.get(current)
+    return row === undefined && item ? [item] : []
+  }
+  /** A folded group is seen before it is decided: the first press shows and selects its items. */
+  const decided = (act: (items: readonly Item[]) => void) => () => {
+    const row = rowAtCursor()
+    if (picked.size === 0 && row?.kind === 'group') {
+      unfold(row.key)
+      return picks.pick(row)
+    }
+    act(targets())
+  }
+  const one = (name: AskName, isFit: (item: Item) => boolean) => () => {
+    const [item, ...others] = targets()
+    if (item && others.length === 0 && isFit(item)) acts.begin(name, [item])
+  }
+  const close = () => void navigate({ to: '/inbox', search: true })
+  useKeys({
+    x: () => {
+      const row = rowAtCursor()
+      if (row && filters.view !== 'decided') picks.toggle(row)
+    },
+    s: decided((items) => acts.begin('snooze', items)),
+    ...(mayDecide && {
+      a: decided(acts.approve),
+      d: decided((items) => acts.begin('deny', items)),
+      e: one('edit', isEditable),
+      r: one('hand_back', isReturnable),
+    }),
+    ...(picked.size > 0 ? { Escape: picks.clear } : current !== undefined ? { Escape: close } : {}),
+  })
+
+  return (
+    <div className="flex h-full">
+      <section
+        aria-label="Inbox"
+        className={`flex w-[40%] min-w-85 shrink-0 flex-col border-r border-line max-md:w-full max-md:min-w-0 max-md:border-0 ${
+          current === undefined ? '' : 'max-md:hidden'
+        }`}
+      >
+        <InboxBar filters={filters} inbox={inbox} />
+        {acts.report && <OutcomeStrip report={acts.report} onClose={acts.clearReport} />}
+        <InboxList
+          inbox={inbox}
+          filters={filters}
+          current={current}
+          picked={picked}
+          picks={picks}
+          onToggleGroup={toggle}
+        />
+        {picked.size > 0 && (
+          <SelectionBar
+            count={picked.size}
+            mayDecide={mayDecide}
+            isBusy={acts.isBusy}
+            onApprove={() => acts.approve(targets())}
+            onDeny={() => acts.begin('deny', targets())}
+            onSnooze={() => acts.begin('snooze', targets())}
+            onClear={picks.clear}
+          />
+        )}
+      </section>
+      {current === undefined ? (
+        <NothingOpen inbox={inbox} />
+      ) : (
+        <ItemDetail key={current} id={current} acts={acts} mayDecide={mayDecide} />
+      )}
+      {acts.ask && <AskDialog ask={acts.ask} acts={acts} />}
+    </div>
+  )
+}
+
+function useOpenGroups() {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const toggle = (key: string) =>
+    setOpen((keys) => {
+      const next = new Set(keys)
+      if (!next.delete(key)) next.add(key)
+      return next
+    })
+  const unfold = (key: string) => setOpen((keys) => new Set([...keys, key]))
+  return { open, toggle, unfold }
+}

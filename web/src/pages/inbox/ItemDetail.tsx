@@ -1,0 +1,134 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useLocation } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import type { Detail, Item } from '../../inbox/approval.ts'
+import { useQueue } from '../../inbox/use-queue.ts'
+import { IconButton } from '../../parts/Button.tsx'
+import { CopyIcon } from '../../parts/Copy.tsx'
+import { Icon } from '../../parts/Icon.tsx'
+import { Plain } from '../../parts/Plain.tsx'
+import { Loading, Trouble } from '../../parts/States.tsx'
+import { plainString } from '../../plain.ts'
+import { approvalQuery } from './approval-queries.ts'
+import { Change } from './Change.tsx'
+import { Ending } from './Ending.tsx'
+import { Footer } from './Footer.tsx'
+import { History } from './History.tsx'
+import { ItemFacts, Record } from './ItemFacts.tsx'
+import { Reasoning } from './Reasoning.tsx'
+import { TrustChart } from './TrustChart.tsx'
+import type { Acts } from './use-acts.ts'
+import { useFollow } from './use-follow.ts'
+import { Why } from './Why.tsx'
+
+type Props = { id: string; acts: Acts; mayDecide: boolean }
+
+/** One item: beside the list, or a page of its own on a phone. */
+export function ItemDetail({ id, acts, mayDecide }: Props) {
+  const { data, error, refetch } = useQuery(approvalQuery(id))
+  const known = useQueue().items.get(id)
+  // What the list knows is there at once and at least as new; the rest follows.
+  const item = known ?? data
+  useFollow(id, item)
+  return (
+    <section
+      aria-label="Item"
+      className="scroll-thin flex min-w-0 flex-1 flex-col overflow-y-auto [scroll-padding-block:48px_80px]"
+    >
+      <header className="sticky top-0 z-10 flex h-12 shrink-0 items-center justify-between border-b border-line bg-bg px-1 md:hidden">
+        <Close label="Back to the list" icon="back" />
+        {item && <Tools item={item} acts={acts} />}
+      </header>
+      {item && <Body item={item} detail={data} acts={acts} />}
+      {!data && !error && !item && <Loading what="the item" />}
+      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
+      {item && data && <Footer item={item} detail={data} acts={acts} mayDecide={mayDecide} />}
+    </section>
+  )
+}
+
+const Close = ({ label, icon }: { label: string; icon: 'back' | 'cross' }) => (
+  <Link
+    to="/inbox"
+    search={true}
+    aria-label={label}
+    title={label}
+    className="grid size-8 shrink-0 place-items-center rounded text-soft hover:bg-raised hover:text-text max-md:size-11"
+  >
+    <Icon name={icon} />
+  </Link>
+)
+
+const Tools = ({ item, acts }: { item: Item; acts: Acts }) => (
+  <span className="flex items-center gap-1">
+    {item.status === 'pending' && !item.held && (
+      <IconButton
+        icon="clock"
+        label="Snooze"
+        aria-keyshortcuts="s"
+        onClick={() => acts.begin('snooze', [item])}
+      />
+    )}
+    <CopyIcon text={`${location.origin}/inbox/${item.id}`} what="link" />
+  </span>
+)
+
+type BodyProps = { item: Item; detail: Detail | undefined; acts: Acts }
+
+function Body({ item, detail, acts }: BodyProps) {
+  const heading = useFocusOnOpen()
+  useEffect(() => {
+    document.title = `${plainString(item.summary)} · cowork`
+    return () => {
+      document.title = 'Inbox · cowork'
+    }
+  }, [item.summary])
+  return (
+    <article className="grid w-full max-w-195 gap-5 px-7 pt-5.5 pb-7 max-md:px-4">
+      <header className="flex items-start gap-1">
+        <div className="min-w-0 flex-1">
+          {item.kind === 'spot_check' && (
+            <p className="text-xs font-semibold text-faint">Was this right?</p>
+          )}
+          <h2
+            ref={heading}
+            tabIndex={-1}
+            className="text-lg font-[620] tracking-[-.01em] text-balance break-words outline-none"
+          >
+            <Plain text={item.summary} />
+          </h2>
+        </div>
+        <span className="flex items-center max-md:hidden">
+          <Tools item={item} acts={acts} />
+          <Close label="Close" icon="cross" />
+        </span>
+      </header>
+      {item.status !== 'pending' && <Ending item={item} />}
+      {detail ? (
+        <>
+          <Why detail={detail} />
+          <ItemFacts detail={detail} />
+          <Change detail={detail} />
+          <Reasoning text={detail.reasoning} />
+          <TrustChart detail={detail} />
+          <History detail={detail} />
+          <Record detail={detail} />
+        </>
+      ) : (
+        <div className="-mx-4">
+          <Loading what="the item" rows={4} />
+        </div>
+      )}
+    </article>
+  )
+}
+
+/** Opening an item starts reading it; walking the list by keys stays in the list. */
+function useFocusOnOpen() {
+  const ref = useRef<HTMLHeadingElement>(null)
+  const { keepFocus } = useLocation().state
+  useEffect(() => {
+    if (!keepFocus) ref.current?.focus({ preventScroll: true })
+  }, [keepFocus])
+  return ref
+}

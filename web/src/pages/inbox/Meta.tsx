@@ -1,0 +1,84 @@
+import type { Item } from '../../inbox/approval.ts'
+import {
+  endings,
+  percent,
+  quorumText,
+  riskText,
+  secondsTo,
+  ticks,
+  timeLeft,
+} from '../../inbox/words.ts'
+import { Chip, ModeChip } from '../../parts/Chips.tsx'
+import { Icon } from '../../parts/Icon.tsx'
+import type { IconName } from '../../parts/Icon.tsx'
+import { Plain } from '../../parts/Plain.tsx'
+import { ago } from '../../time.ts'
+import { useNow, useSecond } from '../../use-now.ts'
+import { useWho } from './use-who.ts'
+
+const icons: Record<string, IconName> = {
+  proposal: 'call',
+  call: 'action',
+  permission: 'key',
+  spot_check: 'eye',
+}
+
+const kindIcon = (kind: string): IconName =>
+  (Object.hasOwn(icons, kind) ? icons[kind] : undefined) ?? 'other'
+
+/** The third line of a row: how much the agent may do itself, and what makes this one different. */
+export function Meta({ item }: { item: Item }) {
+  if (item.status !== 'pending') return <Ended item={item} />
+  const risk = riskText(item)
+  const quorum = quorumText(item)
+  return (
+    <>
+      <ModeChip mode={item.mode} trust={item.trust_level} />
+      {item.held && <HeldChip until={item.held.until} />}
+      {risk && <span>{risk}</span>}
+      {quorum && <span>{quorum} approved</span>}
+      <TimeLeft expires={item.expires_at} />
+      {item.confidence !== null && <span>confidence {percent(item.confidence)}</span>}
+    </>
+  )
+}
+
+const HeldChip = ({ until }: { until: string }) => (
+  <Chip tone="accent" icon="clock">
+    releases in {secondsTo(until, useSecond())} s
+  </Chip>
+)
+
+function TimeLeft({ expires }: { expires: string | null }) {
+  const now = useNow()
+  if (ticks(expires, now)) return <RunningOut expires={expires} />
+  const left = timeLeft(expires, now)
+  return left && <span>{left}</span>
+}
+
+const RunningOut = ({ expires }: { expires: string | null }) => (
+  <span className="font-[550] text-escalate">{timeLeft(expires, useSecond())}</span>
+)
+
+function Ended({ item }: { item: Item }) {
+  const who = useWho(item.decided_by)
+  const now = useNow()
+  if (item.status === 'pending') return null
+  const good = item.status === 'approved' || item.status === 'consumed'
+  const tone = good ? 'act' : item.status === 'rejected' ? 'escalate' : 'plain'
+  return (
+    <>
+      <Chip tone={tone} icon={good ? 'check' : item.status === 'rejected' ? 'stop' : 'clock'}>
+        {endings[item.status]}
+      </Chip>
+      {item.decided_by !== undefined && (
+        <span className="truncate">
+          by <Plain text={who(item.decided_by)} />
+          {item.decided_at !== undefined && `, ${ago(Date.parse(item.decided_at), now)}`}
+        </span>
+      )}
+    </>
+  )
+}
+
+export const KindIcon = ({ kind }: { kind: string }) => <Icon name={kindIcon(kind)} />

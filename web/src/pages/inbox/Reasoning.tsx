@@ -1,0 +1,15 @@
+import { Plain } from '../../parts/Plain.tsx'
+import { Section } from '../../parts/Section.tsx'
+
+/** The agent's own words, as plain text in which nothing hides (A13). */
+export const Reasoning = ({ text }: { text: string | null }) =>
+  text === null || text === '' ? null : (
+    <Section title="Reasoning">
+      <blockquote className="border-l-2 border-line pl-3 text-soft">
+        <p className="text-xs text-faint">the agent says</p>
+        <p className="break-words whitespace-pre-wrap">
+          <Plain text={text} lines />
+        </p>
+      </blockquote>
+    </Section>
+  )

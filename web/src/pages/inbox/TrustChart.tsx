@@ -1,0 +1,89 @@
+import type { Detail } from '../../inbox/approval.ts'
+import { bandsOf, chartDays, stepPath } from '../../inbox/trust-chart.ts'
+import { score } from '../../inbox/words.ts'
+import { Plain } from '../../parts/Plain.tsx'
+import { Section } from '../../parts/Section.tsx'
+import { Sideways } from '../../parts/Sideways.tsx'
+import { fullTime } from '../../time.ts'
+import { useNow } from '../../use-now.ts'
+
+const box = { width: 600, height: 84 }
+const fills = { act: 'fill-act-bg', suggest: 'fill-suggest-bg', escalate: 'fill-escalate-bg' }
+const inks = { act: 'text-act', suggest: 'text-suggest', escalate: 'text-escalate' }
+
+/** Trust over time on the bands of the modes, and the same as a table. */
+export function TrustChart({ detail }: { detail: Detail }) {
+  const now = useNow()
+  const { trust_points: points, why, domain } = detail
+  if (points.length === 0) return null
+  const bands = bandsOf(why.thresholds, box.height)
+  const last = points.at(-1)?.score ?? 0
+  return (
+    <Section
+      title={
+        <>
+          Trust in <Plain text={domain} />, last {chartDays} days
+        </>
+      }
+    >
+      <figure className="grid gap-1.5">
+        <div className="flex gap-2">
+          <svg
+            role="img"
+            aria-label={`Trust from ${score(points[0]?.score ?? 0)} to ${score(last)}`}
+            viewBox={`0 0 ${box.width} ${box.height}`}
+            preserveAspectRatio="none"
+            className="h-21 min-w-0 flex-1 rounded-sm"
+          >
+            {bands.map(({ mode, y, height }) => (
+              <rect key={mode} y={y} width={box.width} height={height} className={fills[mode]} />
+            ))}
+            <path
+              d={stepPath(points, now, box)}
+              fill="none"
+              stroke="var(--text)"
+              strokeWidth={1.6}
+              vectorEffect="non-scaling-stroke"
+            />
+          </svg>
+          <div aria-hidden className="relative h-21 w-14 text-[11px] leading-3.5">
+            {bands.map(({ mode, y, height }) => (
+              <span
+                key={mode}
+                className={`absolute left-0 -translate-y-1/2 ${inks[mode]}`}
+                style={{ top: y + height / 2 }}
+              >
+                {mode}
+              </span>
+            ))}
+          </div>
+        </div>
+        <details>
+          <summary className="w-fit text-xs text-soft">As a table</summary>
+          <Sideways label="Trust as a table" className="mt-1 max-h-60">
+            <table className="w-full text-left text-xs">
+              <thead className="text-faint">
+                <tr>
+                  <th className="py-0.5 pr-4 font-semibold">When</th>
+                  <th className="py-0.5 pr-4 font-semibold">Trust</th>
+                  <th className="py-0.5 font-semibold">Cause</th>
+                </tr>
+              </thead>
+              <tbody>
+                {points.toReversed().map(({ at, score: value, cause }) => (
+                  <tr key={`${at} ${value}`} className="border-t border-line">
+                    <td className="py-0.5 pr-4 whitespace-nowrap">{fullTime(Date.parse(at))}</td>
+                    <td className="py-0.5 pr-4">{score(value)}</td>
+                    <td className="py-0.5">
+                      <Plain text={cause.replaceAll('_', ' ')} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Sideways>
+        </details>
+      </figure>
+    </Section>
+  )
+}

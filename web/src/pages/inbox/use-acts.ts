@@ -1,0 +1,126 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { ApiError } from '../../api.ts'
+import type { Decision, Item, Outcome } from '../../inbox/approval.ts'
+import { decide } from '../../inbox/decide.ts'
+import { queue } from '../../inbox/queue.ts'
+import { nextAfter, rowKey } from '../../inbox/rows.ts'
+import type { Row } from '../../inbox/rows.ts'
+import { decidedText, outcomeText, since } from '../../inbox/words.ts'
+import { peopleQuery, queries } from '../../queries.ts'
+import { toast, toastProblem } from '../../toasts.ts'
+import { focusRow } from '../focus-row.ts'
+
+/** What a decision is asked for in a dialog of its own. */
+export type AskName = 'deny' | 'hand_back' | 'edit' | 'allow' | 'snooze'
+export type Ask = { readonly name: AskName; readonly items: readonly Item[] }
+
+/** What became of each of many. */
+export type Report = {
+  readonly items: readonly Item[]
+  readonly outcomes: readonly Outcome[]
+  readonly verdict: Decision['decision']
+}
+
+/** A second press that follows at once was meant for the item that just left. */
+const doublePress = 400
+/** Others were faster: nothing is left to correct in what was sent. */
+const over = new Set(['already_decided', 'approval_expired', 'not_found'])
+
+export type Acts = ReturnType<typeof useActs>
+
+export function useActs(rows: readonly Row[], current: string | undefined, clear: () => void) {
+  const navigate = useNavigate()
+  const [ask, setAsk] = useState<Ask>()
+  const [report, setReport] = useState<Report>()
+  const [isBusy, setBusy] = useState(false)
+  const [policies, setPolicies] = useState<Readonly<Record<string, string>>>({})
+  const lastAt = useRef(0)
+
+  /** Goes on where the list goes on; on a phone back to the list, where the thumb hits no other item. */
+  function advance(gone: ReadonlySet<string>) {
+    clear()
+    const next = nextAfter(rows, gone)
+    const isInList = document.activeElement?.closest('[data-row]') !== null
+    if (current !== undefined && gone.has(current)) {
+      const isPhone = matchMedia('(width < 720px)').matches
+      if (next && !isPhone)
+        void navigate({
+          to: '/inbox/$id',
+          params: { id: next.item.id },
+          search: true,
+          replace: true,
+          ...(isInList && { state: { keepFocus: true } }),
+        })
+      else void navigate({ to: '/inbox', search: true, replace: true })
+    }
+    if (isInList && next) focusRow(rowKey(next.item.id))
+  }
+
+  /** Somebody else was faster: who, and when. */
+  async function tellLate(outcome: Outcome) {
+    const [[item], { people }] = await Promise.all([
+      queue.read([outcome.id]),
+      queries.ensureQueryData(peopleQuery),
+    ])
+    const who = (id = 'nobody') => people.find((person) => person.id === id)?.name ?? id
+    if (item?.held) return toast(`${who(item.held.by)} has just decided it.`, true)
+    const at = item?.decided_at
+    if (!item || item.status === 'pending' || at === undefined)
+      return toast(outcomeText(outcome), true)
+    toast(`${decidedText(item, who(item.decided_by), since(Date.parse(at), Date.now()))}.`, true)
+  }
+
+  /** Throws what the person can correct; all else is told. */
+  async function send(items: readonly Item[], decision: Decision): Promise<void> {
+    setBusy(true)
+    try {
+      const outcomes = await decide(items, decision)
+      lastAt.current = Date.now()
+      const [only] = outcomes
+      if (items.length > 1) setReport({ items, outcomes, verdict: decision.decision })
+      else if (only?.error && !over.has(only.error.code)) throw new ApiError(only.error)
+      else if (only?.error) await tellLate(only)
+      else if (only && only.status !== 'held') toast(outcomeText(only))
+      const gone = new Set(outcomes.filter(({ error }) => !error).map(({ id }) => id))
+      if (gone.size > 0) advance(gone)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  const open = (id: string) => void navigate({ to: '/inbox/$id', params: { id }, search: true })
+
+  return {
+    ask,
+    report,
+    isBusy,
+    policies,
+    choosePolicy: (id: string, policy: string) => setPolicies((all) => ({ ...all, [id]: policy })),
+    clearReport: () => setReport(undefined),
+    closeAsk: () => setAsk(undefined),
+    send,
+    /** They are put off: the list goes on without them. */
+    leave: (ids: readonly string[]) => advance(new Set(ids)),
+    /** Opens the dialog for these, if any of them still waits. */
+    begin(name: AskName, given: readonly Item[]) {
+      const items = given.filter(isOpen)
+      if (items.length > 0) setAsk({ name, items })
+    },
+    approve(given: readonly Item[]) {
+      const items = given.filter(isOpen)
+      const [only] = items
+      if (!only || isBusy || Date.now() - lastAt.current < doublePress) return
+      const policy = policies[only.id]
+      const isAlone = items.length === 1
+      if (isAlone && only.kind === 'permission' && policy === undefined) {
+        toast('Choose the policy first.')
+        return open(only.id)
+      }
+      const more = isAlone && policy !== undefined ? { policy_id: policy } : {}
+      send(items, { decision: 'approve', ...more }).catch(toastProblem)
+    },
+  }
+}
+
+const isOpen = ({ status, held }: Item): boolean => status === 'pending' && !held

@@ -1,0 +1,73 @@
+import { useNavigate } from '@tanstack/react-router'
+import type { Virtualizer } from '@tanstack/react-virtual'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import { rowKey } from '../../inbox/rows.ts'
+import type { Row } from '../../inbox/rows.ts'
+import { useKeys } from '../../keys.ts'
+import { focusRow } from '../focus-row.ts'
+import type { Picks } from './use-picks.ts'
+
+type Deps = {
+  readonly rows: readonly Row[]
+  readonly list: Virtualizer<HTMLDivElement, Element>
+  readonly current: string | undefined
+  readonly picks: Picks
+  readonly toTop: () => void
+}
+
+/** j and k walk the list, with shift they select on the way; an open item follows. */
+export function useCursor({ rows, list, current, picks, toTop }: Deps): void {
+  const navigate = useNavigate()
+  const walked = useRef<string>(undefined)
+
+  function move(step: 1 | -1, extends_: boolean) {
+    const key = cursorKey(current) ?? walked.current
+    const at = rows.findIndex((row) => row.key === key)
+    const row = rows[at === -1 ? 0 : at + step]
+    if (!row) return
+    walked.current = row.key
+    list.scrollToIndex(rows.indexOf(row))
+    if (extends_) picks.extend(row, rows[at])
+    if (current !== undefined && row.kind === 'item')
+      void navigate({
+        to: '/inbox/$id',
+        params: { id: row.item.id },
+        search: true,
+        replace: true,
+        state: { keepFocus: true },
+      })
+    focusRow(row.key)
+  }
+
+  useKeys({
+    j: () => move(1, false),
+    k: () => move(-1, false),
+    J: () => move(1, true),
+    K: () => move(-1, true),
+    t: toTop,
+  })
+
+  const show = useEffectEvent((id: string) => {
+    const index = rows.findIndex(({ key }) => key === rowKey(id))
+    // Behind an item that fills a phone's screen the list has no height, and no place to scroll to.
+    if (index !== -1 && list.scrollElement?.clientHeight) list.scrollToIndex(index)
+  })
+  const before = useRef(current)
+  useEffect(() => {
+    if (current !== undefined) show(current)
+    const closed = before.current
+    before.current = current
+    if (current !== undefined || closed === undefined) return
+    // The item leaves the page a frame later, and takes the focus with it.
+    setTimeout(() => {
+      if (document.activeElement === document.body) focusRow(rowKey(closed))
+    }, 50)
+  }, [current])
+}
+
+/** The row that keys are about: the focused one, or else the one that is open. */
+export function cursorKey(current: string | undefined): string | undefined {
+  const { activeElement } = document
+  const focused = activeElement instanceof HTMLElement ? activeElement.dataset['row'] : undefined
+  return focused ?? (current === undefined ? undefined : rowKey(current))
+}

@@ -1,0 +1,47 @@
+import { useSyncExternalStore } from 'react'
+import { notifying } from '../../inbox/notify.ts'
+import type { Notifying } from '../../inbox/notify.ts'
+import { Choices } from '../../parts/Field.tsx'
+import { Note } from '../../parts/States.tsx'
+import { toastProblem } from '../../toasts.ts'
+import { Setting } from './Appearance.tsx'
+import { SettingsSection } from './SettingsSection.tsx'
+
+const why: Partial<Record<Notifying, string>> = {
+  blocked:
+    'This browser blocks notifications of this page. Allow them in its settings for the site.',
+  unsupported: 'Notifications work on localhost or over HTTPS, in browsers that have them.',
+}
+
+export function Notifications() {
+  const state = useSyncExternalStore(notifying.subscribe, notifying.get)
+  return (
+    <SettingsSection title="Notifications" lead="How this browser tells you. Kept here.">
+      <div className="border-t border-line">
+        <Setting
+          name="On this desktop"
+          detail="Escalations and high risk, while a console is open in a tab you do not look at."
+        >
+          {why[state] === undefined && (
+            <Choices
+              label="On this desktop"
+              value={state === 'on' ? 'on' : 'off'}
+              choices={[
+                { value: 'on', label: 'On' },
+                { value: 'off', label: 'Off' },
+              ]}
+              onChoose={(choice) => void notifying.turn(choice).catch(toastProblem)}
+            />
+          )}
+        </Setting>
+      </div>
+      {why[state] !== undefined && (
+        <div className="pt-4">
+          <Note tone="plain" icon="info">
+            {why[state]}
+          </Note>
+        </div>
+      )}
+    </SettingsSection>
+  )
+}

@@ -1,0 +1,45 @@
+import { useSyncExternalStore } from 'react'
+import { drop, holds, undo } from '../inbox/decide.ts'
+import type { Hold } from '../inbox/decide.ts'
+import { secondsTo } from '../inbox/words.ts'
+import { useKeys } from '../keys.ts'
+import { useSecond } from '../use-now.ts'
+import { Button, IconButton } from './Button.tsx'
+import { Icon } from './Icon.tsx'
+
+/** Decisions that are held for a moment, wherever in the console one has gone meanwhile (C2). */
+export function Holds() {
+  const list = useSyncExternalStore(holds.subscribe, holds.get)
+  useKeys({ z: () => void undo() }, 'everywhere')
+  return (
+    <div role="status" className="grid justify-items-end gap-2">
+      {list.map((hold, at) => (
+        <HoldToast key={hold.ids[0]} hold={hold} isLast={at === list.length - 1} />
+      ))}
+    </div>
+  )
+}
+
+function HoldToast({ hold, isLast }: { hold: Hold; isLast: boolean }) {
+  const left = secondsTo(hold.until, useSecond())
+  const { ids, verdict } = hold
+  const done = verdict === 'approve' ? 'Approved' : 'Denied'
+  return (
+    <div className="settle pointer-events-auto flex items-center gap-2.5 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-3 shadow-raised">
+      <span className="text-accent">
+        <Icon name="clock" />
+      </span>
+      <p>
+        {ids.length === 1 ? done : `${done} ${ids.length}`}
+        {/* Counting aloud would drown what else is said. */}
+        <span aria-hidden className="text-soft">
+          , released in {left} s
+        </span>
+      </p>
+      <Button size="sm" icon="undo" {...(isLast && { keys: 'z' })} onClick={() => void undo(hold)}>
+        Undo
+      </Button>
+      <IconButton icon="cross" label="Dismiss" onClick={() => drop(hold)} />
+    </div>
+  )
+}
