@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { onTestFinished } from 'vitest'
 import type { Draft } from '#base/entry.ts'
-import type { Delivery, Described, Notice, Wait, WebhookChannel } from './model.ts'
+import type { Delivery, Described, Notice, NoticeType, Wait, WebhookChannel } from './model.ts'
+import { noticeOf } from './rules.ts'
 
 /** Time for tests: it stands still until it is moved, and wakes whoever waited until then. */
 export function createTime(start = Date.now()) {
@@ -24,6 +25,8 @@ export function createTime(start = Date.now()) {
   return {
     now: () => at,
     wait,
+    /** How many wait for exactly so long from now. */
+    waiters: (ms: number) => [...waiting].filter((one) => one.due === at + ms).length,
     move(ms: number) {
       at += ms
       for (const one of waiting)
@@ -35,9 +38,9 @@ export function createTime(start = Date.now()) {
   }
 }
 
-export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
-export type Got = {
+type Got = {
   readonly id: string
   readonly body: string
   readonly headers: IncomingHttpHeaders
@@ -51,6 +54,16 @@ export const status =
   (response) =>
     void response.writeHead(code, headers).end()
 export const hang: Answer = () => undefined
+export const says =
+  (code: number, body: string): Answer =>
+  (response) =>
+    void response.writeHead(code).end(body)
+/** Never done with its answer. */
+export const flood: Answer = (response) => {
+  response.writeHead(200)
+  const more = setInterval(() => response.write('and on '.repeat(1000)), 1)
+  response.on('close', () => clearInterval(more))
+}
 
 /** A real receiver on this machine. What it answers can be changed on the way. */
 export async function startReceiver(first: Answer = status(204)) {
@@ -96,6 +109,22 @@ export const described = (more: Partial<Described> = {}): Described => ({
   ...more,
 })
 
+/** What is told of it, as it is sent. */
+export const noticed = (
+  more: Partial<Described> = {},
+  type: NoticeType = 'approval.requested',
+  at = 0,
+) =>
+  JSON.stringify(
+    noticeOf(
+      { type, status: more.status ?? 'pending' },
+      { at },
+      'p1',
+      described(more),
+      'http://localhost:8765',
+    ),
+  )
+
 export const asked = (approval: string, more: Partial<Draft> = {}): Draft => ({
   type: 'proposal.created',
   actor: { kind: 'agent', id: 'sales' },
@@ -123,6 +152,7 @@ export const delivery = (more: Partial<Delivery> = {}): Delivery => ({
   status: 'pending',
   attempts: 0,
   nextAt: 0,
+  held: null,
   lastError: null,
   createdAt: 0,
   settledAt: null,

@@ -2,8 +2,10 @@ import type { Config } from '#base/config/index.ts'
 import type { Reader } from '#base/db/port.ts'
 
 export type Channel = Config['notify']['channels'][number]
-export type WebhookChannel = Extract<Channel, { type: 'webhook' }>
+export type ChannelOf<T extends Channel['type']> = Extract<Channel, { type: T }>
+export type WebhookChannel = ChannelOf<'webhook'>
 export type NotifyRule = Config['notify']['rules'][number]
+export type QuietHours = NonNullable<Config['notify']['quiet_hours']>
 
 /** What the record of an approval says that people are told. */
 export type Described = {
@@ -20,7 +22,7 @@ export type Described = {
 }
 export type Describe = (reader: Reader, ids: string[]) => Promise<Map<string, Described>>
 
-export type NoticeType = 'approval.requested' | 'approval.decided'
+export type NoticeType = 'approval.requested' | 'approval.escalated' | 'approval.decided'
 
 /** What leaves the house, the same for every channel: a webhook posts it, others word it. */
 export type Notice = {
@@ -43,8 +45,23 @@ export type Notice = {
   }
 }
 
+/** What a person asks for to see that a channel works. */
+export type TestNotice = {
+  readonly type: 'channel.test'
+  readonly timestamp: string
+  readonly data: {
+    readonly channel: string
+    readonly asked_by: string
+    readonly review_url: string
+  }
+}
+
 export const deliveryStatuses = ['pending', 'sent', 'dead'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
+/** Why it is not sent at once: people are asleep, it is gathered, or others are told first. */
+export const holds = ['quiet', 'digest', 'escalation'] as const
+export type Hold = (typeof holds)[number]
 
 /** One notice on its way to one channel. */
 export type Delivery = {
@@ -59,6 +76,7 @@ export type Delivery = {
   readonly attempts: number
   /** When it is due; while it is being sent, until when nobody else may take it. */
   readonly nextAt: number
+  readonly held: Hold | null
   readonly lastError: string | null
   readonly createdAt: number
   readonly settledAt: number | null
@@ -66,7 +84,9 @@ export type Delivery = {
 
 /** How one try ended. Errors are words of ours: those of the network may hold an address. */
 export type Outcome =
-  | { readonly kind: 'sent' }
+  /** `note` says whom it did not reach all the same. */
+  { readonly kind: 'sent'; readonly note?: string } | Unsent
+export type Unsent =
   | {
       readonly kind: 'failed'
       readonly error: string
@@ -78,10 +98,30 @@ export type Outcome =
   /** We are ending; it was not the receiver's fault. */
   | { readonly kind: 'interrupted' }
 
-export type Message = { readonly id: string; readonly notice: string; readonly at: number }
+type Parcel = { readonly id: string; readonly notice: string }
+/** `more` are notices that go with it, where people would else get many messages at once. */
+export type Message = Parcel & { readonly at: number; readonly more?: readonly Parcel[] }
 
-/** How a channel is told. Kinds of channels differ in this alone. */
-export type Send = (message: Message, signal: AbortSignal) => Promise<Outcome>
+type Send = (message: Message, signal: AbortSignal) => Promise<Outcome>
+
+/** How a channel is told. */
+export type Driver = {
+  readonly send: Send
+  /** A machine is told everything, each by itself. A person is told what waits, and many things at once. */
+  readonly reader: 'machine' | 'person'
+  /** It can mark what it has told as decided. */
+  readonly edits?: true
+}
+
+/** What decisions made by a button of a bot are told by. */
+export const telegramClient = 'cowork-telegram'
+
+/** Makes a person's decision, as that person. */
+export type DecideAs = (
+  person: string,
+  approval: string,
+  verdict: 'approve' | 'reject',
+) => Promise<{ readonly status: string } | { readonly refused: string }>
 
 /** Resolves after so long, or when the signal is aborted; it never throws. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>

@@ -12,6 +12,9 @@ test.each([
   ['proposal.created', 'suggest', 'approval.requested', 'pending'],
   ['proposal.created', 'escalate', 'approval.requested', 'pending'],
   ['approval.requested', undefined, 'approval.requested', 'pending'],
+  ['handoff.created', 'escalate', 'approval.requested', 'pending'],
+  ['handoff.reminded', undefined, 'approval.escalated', 'pending'],
+  ['handoff.resolved', 'resolved', 'approval.decided', 'resolved'],
   ['approval.approved', undefined, 'approval.decided', 'approved'],
   ['approval.rejected', undefined, 'approval.decided', 'rejected'],
   ['approval.expired', undefined, 'approval.decided', 'expired'],
@@ -25,6 +28,8 @@ test.each([
   ['proposal.created', undefined],
   ['approval.consumed', undefined],
   ['approval.held', undefined],
+  ['approval.voted', undefined],
+  ['handoff.acknowledged', undefined],
   ['call.done', 'suggest'],
   ['toString', undefined],
 ])('A10 nobody is told of %s %s', (type, outcome) => {

@@ -3,21 +3,24 @@ import { plainText } from '#base/plain.ts'
 import type { Entry } from '#ledger'
 import type { Delivery, Described, Notice, NoticeType, NotifyRule, Outcome } from './model.ts'
 
-type Told = { readonly type: NoticeType; readonly status: string }
+export type Told = { readonly type: NoticeType; readonly status: string }
 
 const asksPeople: readonly (string | undefined)[] = ['suggest', 'escalate']
+const questions = ['approval.requested', 'handoff.created']
 const decided: Record<string, string> = {
   'approval.approved': 'approved',
   'approval.rejected': 'rejected',
   'approval.expired': 'expired',
   'approval.withdrawn': 'withdrawn',
+  'handoff.resolved': 'resolved',
 }
 
-/** What an entry is to people: a question, an answer, or nothing to be told of (A10). */
+/** What an entry is to people: a question, a reminder, an answer, or nothing to be told of (A10). */
 export function toldOf({ type, outcome }: Pick<Entry, 'type' | 'outcome'>): Told | undefined {
   const isQuestion =
-    type === 'approval.requested' || (type === 'proposal.created' && asksPeople.includes(outcome))
+    questions.includes(type) || (type === 'proposal.created' && asksPeople.includes(outcome))
   if (isQuestion) return { type: 'approval.requested', status: 'pending' }
+  if (type === 'handoff.reminded') return { type: 'approval.escalated', status: 'pending' }
   const status = Object.hasOwn(decided, type) ? decided[type] : undefined
   return status === undefined ? undefined : { type: 'approval.decided', status }
 }
@@ -31,16 +34,24 @@ const day = 86_400_000
 export const isNews = (told: Told, about: Described, at: number, now: number): boolean =>
   now - at < day || (told.type === 'approval.requested' && about.status === 'pending')
 
-/** Channels to tell, of those that can be told. The first rule that fits applies; no rules mean everyone. */
+/** The first rule that fits. */
+export const ruleFor = (
+  rules: readonly NotifyRule[],
+  { kind, risk }: Pick<Described, 'kind' | 'risk'>,
+): NotifyRule | undefined =>
+  rules.find(({ kinds, risks }) => covers(kinds, kind) && covers(risks, risk))
+
+const covers = (list: readonly string[] | undefined, word: string) =>
+  list === undefined || list.includes(word)
+
+/** Channels to tell, of those that can be told. No rules mean everyone. */
 export function channelsFor(
   rules: readonly NotifyRule[],
   channels: readonly string[],
-  { kind, risk }: Pick<Described, 'kind' | 'risk'>,
+  about: Pick<Described, 'kind' | 'risk'>,
 ): string[] {
   if (rules.length === 0) return [...channels]
-  const covers = (list: readonly string[] | undefined, word: string) =>
-    list === undefined || list.includes(word)
-  const rule = rules.find((one) => covers(one.kinds, kind) && covers(one.risks, risk))
+  const rule = ruleFor(rules, about)
   return channels.filter((id) => rule?.channels.includes(id))
 }
 
@@ -72,10 +83,12 @@ export function noticeOf(
       risk: words(about.risk),
       status: told.status,
       ...(told.type === 'approval.decided' && typeof by === 'string' && { decided_by: words(by) }),
-      review_url: `${publicUrl.replace(/\/+$/, '')}/inbox/${encodeURIComponent(approval)}`,
+      review_url: `${inboxOf(publicUrl)}/${encodeURIComponent(approval)}`,
     },
   }
 }
+
+export const inboxOf = (publicUrl: string): string => `${publicUrl.replace(/\/+$/, '')}/inbox`
 
 const second = 1000
 const minute = 60 * second
@@ -111,7 +124,7 @@ export const taken = (delivery: Delivery, now: number): Delivery => ({
 export function tried(delivery: Delivery, outcome: Outcome, now: number, chance: number): Delivery {
   switch (outcome.kind) {
     case 'sent':
-      return { ...delivery, status: 'sent', lastError: null, settledAt: now }
+      return { ...delivery, status: 'sent', lastError: outcome.note ?? null, settledAt: now }
     case 'interrupted':
       return { ...delivery, attempts: delivery.attempts - 1, nextAt: now }
     case 'failed': {
@@ -130,5 +143,6 @@ export const revived = (delivery: Delivery, now: number): Delivery => ({
   status: 'pending',
   attempts: 0,
   nextAt: now,
+  held: null,
   settledAt: null,
 })

@@ -3,12 +3,15 @@ import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import type { Delivery, Send, Wait } from './model.ts'
+import type { Delivery, Driver, Wait } from './model.ts'
 import { taken, tried } from './rules.ts'
 import type { DeliveryStore } from './store.ts'
+import { parcelled } from './timing.ts'
 
 /** So many at a time to one receiver. */
 const atOnce = 4
+/** So many can become one message for people. */
+const mostTogether = 500
 /** Rings are for this daemon only; what another one left behind when it crashed is found by looking. */
 const lookEvery = 30_000
 
@@ -18,6 +21,8 @@ export type SenderDeps = {
   readonly now: Clock
   readonly wait: Wait
   readonly chance: () => number
+  /** From when on it may be sent: people sleep also when a retry is due. */
+  readonly awakeAt: (delivery: Delivery, now: number) => number
   readonly log: Log
 }
 
@@ -25,8 +30,8 @@ export type SenderDeps = {
  * Takes what is due for one channel and sends it, until closed. Each channel has a sender of its own, so a
  * receiver that hangs is waited for by nobody else (A10).
  */
-export function startSender(channel: string, send: Send, deps: SenderDeps) {
-  const { db, store, now, wait, chance, log } = deps
+export function startSender(channel: string, { send, reader }: Driver, deps: SenderDeps) {
+  const { db, store, now, wait, chance, awakeAt, log } = deps
   const ending = new AbortController()
   const underWay = new Set<Promise<void>>()
   let bell = new AbortController()
@@ -35,44 +40,67 @@ export function startSender(channel: string, send: Send, deps: SenderDeps) {
     bell = new AbortController()
   }
 
-  /** Several daemons may look at once; a delivery belongs to the one that changes it first. */
-  async function takeDue(most: number): Promise<Delivery[]> {
-    const due = await store.due(db, channel, now(), most)
-    if (due.length === 0) return []
+  /**
+   * Several daemons may look at once; a delivery belongs to the one that changes it first. Undefined when
+   * nothing was due; what may not be sent yet is put off.
+   */
+  async function takeDue(most: number): Promise<Delivery[][] | undefined> {
+    const due = await store.due(db, channel, now(), reader === 'person' ? mostTogether : most)
+    if (due.length === 0) return undefined
+    const parcels = parcelled(due, reader).slice(0, most)
     return db.transact(async (tx) => {
-      const ours: Delivery[] = []
-      for (const delivery of due) {
-        const held = taken(delivery, now())
-        if (await store.change(tx, delivery, held)) ours.push(held)
+      const ours: Delivery[][] = []
+      for (const parcel of parcels) {
+        const own: Delivery[] = []
+        for (const delivery of parcel) {
+          const at = now()
+          const nextAt = awakeAt(delivery, at)
+          const isAwake = nextAt <= at
+          const next = isAwake
+            ? taken(delivery, at)
+            : { ...delivery, nextAt, held: delivery.held ?? ('quiet' as const) }
+          if ((await store.change(tx, delivery, next)) && isAwake) own.push(next)
+        }
+        if (own.length > 0) ours.push(own)
       }
       return ours
     })
   }
 
-  async function deliver(held: Delivery) {
-    const { id, notice, approval } = held
-    const outcome = await send({ id, notice, at: now() }, ending.signal)
-    const after = tried(held, outcome, now(), chance())
-    const { status, attempts, lastError: error } = after
+  async function deliver(parcel: Delivery[]) {
+    const [first, ...more] = parcel
+    if (!first) return
+    const message = { id: first.id, notice: first.notice, at: now(), more }
+    const outcome = await send(message, ending.signal)
+    // One for all of them, so that what went together is tried again together.
+    const spread = chance()
+    const after = parcel.map((was) => ({ was, is: tried(was, outcome, now(), spread) }))
     await db.transact(async (tx) => {
-      const isOurs = await store.change(tx, held, after)
-      if (isOurs && status === 'dead')
-        tx.append({
-          type: 'delivery.failed',
-          actor: systemActor,
-          subject: id,
-          ids: { approval },
-          data: { channel, attempts, error },
-        })
+      for (const { was, is } of after) {
+        const { id, approval, status, attempts, lastError: error } = is
+        // A decision may have made it needless on the way.
+        const isOurs = await store.change(tx, was, is)
+        if (isOurs && status === 'dead')
+          tx.append({
+            type: 'delivery.failed',
+            actor: systemActor,
+            subject: id,
+            ids: { approval },
+            data: { channel, attempts, error },
+          })
+      }
     })
-    if (status === 'dead')
-      log.warn('a notice could not be delivered', { channel, delivery: id, attempts, error })
-    else if (outcome.kind === 'failed')
-      log.debug('a notice is sent again later', { channel, delivery: id, attempts, error })
+    for (const { is } of after) {
+      const { id, status, attempts, lastError: error } = is
+      if (status === 'dead')
+        log.warn('a notice could not be delivered', { channel, delivery: id, attempts, error })
+      else if (outcome.kind === 'failed')
+        log.debug('a notice is sent again later', { channel, delivery: id, attempts, error })
+    }
   }
 
-  function start(held: Delivery) {
-    const sending = deliver(held)
+  function start(parcel: Delivery[]) {
+    const sending = deliver(parcel)
       // It stays taken for a while and is sent again then.
       .catch((error: unknown) =>
         log.error('a notice is in doubt', { channel, error: messageOf(error) }),
@@ -86,9 +114,9 @@ export function startSender(channel: string, send: Send, deps: SenderDeps) {
 
   async function work(rung: AbortSignal) {
     const room = atOnce - underWay.size
-    const ours = room > 0 ? await takeDue(room) : []
-    for (const held of ours) start(held)
-    if (ours.length > 0) return
+    const ours = room > 0 ? await takeDue(room) : undefined
+    for (const parcel of ours ?? []) start(parcel)
+    if (ours) return
     const due = room > 0 ? await store.nextAt(db, channel) : Infinity
     // Something may have come due, or been taken by another daemon, since we looked.
     if (due > now()) await wait(Math.min(due - now(), lookEvery), rung)

@@ -3,11 +3,18 @@ import { openPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
 import { createTestDatabase } from '../../../test/databases.ts'
 import { notifyContract } from './contract.ts'
+import type { Engine } from './setup.ts'
+import { timingContract } from './timing-contract.ts'
+import { telegramContract } from './telegram/contract.ts'
 
-notifyContract({
+const engine: Engine = {
   dialect: 'postgres',
   async create() {
     const url = await createTestDatabase(inject('postgresUrl'))
     return { open: (sealer) => openPostgres({ url, sealer, log: silentLog }), daemons: 2 }
   },
-})
+}
+
+notifyContract(engine)
+timingContract(engine)
+telegramContract(engine)

@@ -3,11 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqlite } from '#base/db/sqlite.ts'
 import { notifyContract } from './contract.ts'
+import type { Engine } from './setup.ts'
+import { timingContract } from './timing-contract.ts'
+import { telegramContract } from './telegram/contract.ts'
 
-notifyContract({
+const engine: Engine = {
   dialect: 'sqlite',
   async create() {
     const path = join(mkdtempSync(join(tmpdir(), 'cowork-notify-')), 'cowork.db')
     return { open: async (sealer) => openSqlite(path, sealer), daemons: 1 }
   },
-})
+}
+
+notifyContract(engine)
+timingContract(engine)
+telegramContract(engine)

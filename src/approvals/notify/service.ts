@@ -1,25 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '#base/caller.ts'
 import { actorOf } from '#base/caller.ts'
+import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
+import { plainText } from '#base/plain.ts'
 import type { Entry, Ledger } from '#ledger'
+import { createDrivers } from './drivers.ts'
 import type {
   Channel,
+  DecideAs,
   Delivery,
   DeliveryStatus,
   Describe,
   NotifyRule,
-  Send,
+  QuietHours,
+  TestNotice,
   Wait,
 } from './model.ts'
-import { channelsFor, isNews, noticeOf, revived, toldOf } from './rules.ts'
+import { createOutbox } from './outbox.ts'
+import { inboxOf, revived } from './rules.ts'
 import { startSender } from './sender.ts'
 import { createDeliveryStore } from './store.ts'
-import { createWebhook } from './webhook.ts'
+import { createChatStore } from './telegram/store.ts'
+import { awakeAt, isQuestion } from './timing.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -31,9 +38,13 @@ export type NotifyDeps = {
   readonly db: Db
   readonly channels: readonly Channel[]
   readonly rules: readonly NotifyRule[]
+  readonly quietHours?: QuietHours | undefined
+  readonly digest?: number | undefined
   /** Where people reach the console. Asked for each notice, as the port may not be known at first. */
   readonly publicUrl: () => string
   readonly describe: Describe
+  /** How a person decides who presses a button elsewhere. */
+  readonly decide: DecideAs
   readonly now: Clock
   readonly log: Log
   readonly wait?: Wait
@@ -48,48 +59,33 @@ export type Notify = ReturnType<typeof startNotify>
  * second daemon loses or repeats a notice, and no decision ever waits for a receiver.
  */
 export function startNotify(deps: NotifyDeps) {
-  const { ledger, db, channels, rules, publicUrl, describe, now, log } = deps
+  const { ledger, db, channels, publicUrl, now, log } = deps
   const { wait = pause, chance = Math.random } = deps
   const store = createDeliveryStore(db.dialect)
-  const sends = new Map(channels.flatMap((channel) => sendOf(channel, wait)))
+  const chats = createChatStore(db.dialect)
+  const { drivers, bots } = createDrivers(channels, { ...deps, wait })
+  const outbox = createOutbox({ ...deps, store, chats, drivers, settings: deps })
   const stop = new AbortController()
   const { signal } = stop
-  const senders = [...sends].map(([id, send]) =>
-    startSender(id, send, { db, store, now, wait, chance, log }),
+  const senders = [...drivers].map(([id, driver]) =>
+    startSender(id, driver, {
+      db,
+      store,
+      now,
+      wait,
+      chance,
+      // Marking a message makes no sound.
+      awakeAt: (delivery, at) =>
+        driver.edits && !isQuestion(delivery) ? at : awakeAt(at, riskOf(delivery), deps.quietHours),
+      log,
+    }),
   )
   const ring = () => {
     for (const sender of senders) sender.ring()
   }
 
   async function tell(tx: Tx, entries: Entry[]): Promise<(() => void) | void> {
-    const events = entries.flatMap((entry) => {
-      const told = toldOf(entry)
-      const approval = entry.ids?.approval
-      return told && approval !== undefined ? [{ entry, told, approval }] : []
-    })
-    const isRetried = entries.some(({ type }) => type === 'delivery.retried')
-    if (events.length === 0) return isRetried ? ring : undefined
-    const known = await describe(tx, [...new Set(events.map(({ approval }) => approval))])
-    const deliveries = events.flatMap(({ entry, told, approval }): Delivery[] => {
-      const about = known.get(approval)
-      if (!about || !isNews(told, about, entry.at, now())) return []
-      const notice = JSON.stringify(noticeOf(told, entry, approval, about, publicUrl()))
-      return channelsFor(rules, [...sends.keys()], about).map((channel) => ({
-        id: newId(),
-        channel,
-        event: told.type,
-        approval,
-        notice,
-        status: 'pending',
-        attempts: 0,
-        nextAt: now(),
-        lastError: null,
-        createdAt: now(),
-        settledAt: null,
-      }))
-    })
-    if (deliveries.length > 0) await store.add(tx, deliveries)
-    return ring
+    if (await outbox(tx, entries)) return ring
   }
 
   /** Does it again after a failure, and says so once. */
@@ -108,7 +104,10 @@ export function startNotify(deps: NotifyDeps) {
   const follow = () => ledger.consume('notify', tell, signal, 'next entry')
   const sweep = async () => {
     const before = { sent: now() - keep.sent, unsent: now() - keep.unsent }
-    await db.transact((tx) => store.forget(tx, before))
+    await db.transact(async (tx) => {
+      await store.forget(tx, before)
+      await chats.forgetMessages(tx, before.unsent)
+    })
     await wait(hour, signal)
   }
   const running =
@@ -117,6 +116,7 @@ export function startNotify(deps: NotifyDeps) {
       : [
           persist('the ledger is not followed, so nobody is notified', follow),
           persist('old deliveries could not be deleted', sweep),
+          ...[...bots.values()].map((bot) => bot.listen(signal)),
         ]
 
   return {
@@ -127,7 +127,7 @@ export function startNotify(deps: NotifyDeps) {
       const delivery = await store.find(tx, id)
       if (!delivery) throw notFound(id)
       const { channel, approval, status } = delivery
-      if (!sends.has(channel)) throw noChannel(channel)
+      if (!drivers.has(channel)) throw noChannel(channel)
       const again = revived(delivery, now())
       if (status !== 'dead' || !(await store.change(tx, delivery, again))) throw notDead(id)
       tx.append({
@@ -140,6 +140,29 @@ export function startNotify(deps: NotifyDeps) {
       return again
     },
 
+    /** Sends a notice now, whatever the hour, and gives why it did not arrive, if so. */
+    async test(id: string, call: { caller: Caller; signal: AbortSignal }) {
+      const driver = drivers.get(id)
+      if (!driver) throw notSent(id, channels)
+      const review_url = inboxOf(publicUrl())
+      const notice: TestNotice = {
+        type: 'channel.test',
+        timestamp: rfc3339(now()),
+        data: { channel: id, asked_by: plainText(call.caller.id), review_url },
+      }
+      const message = { id: newId(), notice: JSON.stringify(notice), at: now() }
+      const outcome = await driver.send(message, AbortSignal.any([signal, call.signal]))
+      if (outcome.kind === 'sent') return { ok: true, reason: outcome.note }
+      return { ok: false, reason: outcome.kind === 'failed' ? outcome.error : 'it was interrupted' }
+    },
+
+    /** A code by which the caller binds a chat to themselves. */
+    async bindChat(tx: Tx, id: string, { caller }: { caller: Caller }) {
+      const bot = bots.get(id)
+      if (!bot) throw noBot(id, [...bots.keys()])
+      return bot.makeCode(tx, caller.id)
+    },
+
     async close() {
       stop.abort()
       await Promise.all([...running, ...senders.map((sender) => sender.close())])
@@ -147,9 +170,8 @@ export function startNotify(deps: NotifyDeps) {
   }
 }
 
-/** How a channel is told; nothing for the kinds that this version does not send to. */
-const sendOf = (channel: Channel, wait: Wait): [string, Send][] =>
-  channel.type === 'webhook' ? [[channel.id, createWebhook(channel, wait)]] : []
+const riskOf = ({ notice }: Delivery) =>
+  (JSON.parse(notice) as { data: { risk: string } }).data.risk
 
 const pause: Wait = (ms, signal) =>
   sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
@@ -160,8 +182,22 @@ const notFound = (id: string) =>
   })
 
 const noChannel = (channel: string) =>
-  new CoworkError('unknown_channel', `No webhook "${channel}" is configured any more.`, {
+  new CoworkError('unknown_channel', `No channel "${channel}" is configured any more.`, {
     hint: 'Add it to notify.channels again and restart.',
+  })
+
+const notSent = (id: string, channels: readonly Channel[]) =>
+  channels.some((channel) => channel.id === id)
+    ? new CoworkError('nothing_to_send', `"${id}" is shown by the console: nothing is sent.`, {
+        hint: 'Open the console and allow its notifications in the settings.',
+      })
+    : new CoworkError('unknown_channel', `There is no channel ${JSON.stringify(id)}.`, {
+        hint: `notify.channels has ${channels.map((channel) => channel.id).join(', ') || 'none'}.`,
+      })
+
+const noBot = (id: string, bots: readonly string[]) =>
+  new CoworkError('unknown_channel', `There is no Telegram channel ${JSON.stringify(id)}.`, {
+    hint: `notify.channels has ${bots.join(', ') || 'none'} of the type telegram.`,
   })
 
 const notDead = (id: string) =>

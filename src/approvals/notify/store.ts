@@ -1,6 +1,6 @@
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
-import type { Delivery, DeliveryStatus } from './model.ts'
+import type { Delivery, DeliveryStatus, Hold } from './model.ts'
 
 type Row = {
   id: string
@@ -11,6 +11,7 @@ type Row = {
   status: DeliveryStatus
   attempts: number
   next_at: number
+  held: Hold | null
   last_error: string | null
   created_at: number
   settled_at: number | null
@@ -50,6 +51,7 @@ export function createDeliveryStore(dialect: Dialect) {
         status: p.status,
         attempts: p.attempts,
         next_at: p.nextAt,
+        held: p.held,
         last_error: p.lastError,
         settled_at: p.settledAt,
       })
@@ -58,6 +60,7 @@ export function createDeliveryStore(dialect: Dialect) {
       .where('attempts', '=', p.wasAttempts)
       .where('next_at', '=', p.wasNextAt),
   )
+  const drop = statement((p: { id: string }) => sql.deleteFrom('delivery').where('id', '=', p.id))
   const forgetSettled = statement((p: { status: DeliveryStatus; before: number }) =>
     sql.deleteFrom('delivery').where('status', '=', p.status).where('settled_at', '<', p.before),
   )
@@ -78,6 +81,13 @@ export function createDeliveryStore(dialect: Dialect) {
       const rows = await reader.all(query(found.orderBy('id', 'desc').limit(limit)))
       return rows.map(toDelivery)
     },
+    /** Everything that was or is to be told of these approvals. */
+    async about(reader: Reader, approvals: readonly string[]): Promise<Delivery[]> {
+      if (approvals.length === 0) return []
+      const found = sql.selectFrom('delivery').selectAll().where('approval', 'in', approvals)
+      return (await reader.all(query(found))).map(toDelivery)
+    },
+    drop: (tx: Tx, id: string) => tx.run(drop({ id })),
     add: (tx: Tx, deliveries: readonly Delivery[]) => tx.insert('delivery', deliveries.map(toRow)),
     due: async (reader: Reader, channel: string, at: number, limit: number) =>
       (await reader.all(due({ channel, at, limit }))).map(toDelivery),
@@ -112,6 +122,7 @@ const toDelivery = (row: Row): Delivery => ({
   status: row.status,
   attempts: row.attempts,
   nextAt: row.next_at,
+  held: row.held,
   lastError: row.last_error,
   createdAt: row.created_at,
   settledAt: row.settled_at,
@@ -126,6 +137,7 @@ const toRow = (one: Delivery): Row => ({
   status: one.status,
   attempts: one.attempts,
   next_at: one.nextAt,
+  held: one.held,
   last_error: one.lastError,
   created_at: one.createdAt,
   settled_at: one.settledAt,

@@ -3,9 +3,11 @@ import { openTestLedger } from '../../../test/ledger.ts'
 import type { Caller } from '#base/caller.ts'
 import { silentLog } from '#base/log.ts'
 import type { Tool } from '#base/tool.ts'
-import { asked, described, startReceiver, status } from './fixture.ts'
+import { asked, described, says, startReceiver, status } from './fixture.ts'
 import { notifyMigrations } from './migrations.ts'
+import type { Channel } from './model.ts'
 import { startNotify } from './service.ts'
+import { startTelegram } from './telegram/fixture.ts'
 import { notifyTools } from './tools.ts'
 
 const anna: Caller = {
@@ -20,14 +22,15 @@ const anna: Caller = {
 async function setup() {
   const { db, ledger, close } = await openTestLedger(notifyMigrations)
   const receiver = await startReceiver(status(410))
-  const start = (id: string) => {
+  const start = (id: string, ...more: Channel[]) => {
     const service = startNotify({
       ledger,
       db,
-      channels: [receiver.channel(id)],
+      channels: [receiver.channel(id), ...more],
       rules: [],
       publicUrl: () => 'http://localhost:8765',
       describe: async (_, ids) => new Map(ids.map((one) => [one, described()])),
+      decide: async () => ({ refused: 'nobody decides here' }),
       now: Date.now,
       log: silentLog,
     })
@@ -65,6 +68,7 @@ test('A10 people list deliveries and put a dead one back, which is recorded', as
     status: 'dead',
     attempts: 1,
     next_at: null,
+    held: null,
     last_error: 'the receiver answered 410',
     created_at: expect.stringMatching(/Z$/),
   })
@@ -106,12 +110,70 @@ test('A10 only what is dead, known and still has its channel is put back', async
   expect(await ledger.find({ types: ['delivery.retried'], limit: 9 })).toHaveLength(1)
 })
 
-test('A10 deliveries are for people alone', async () => {
+test('A10 a channel is tested now, and the answer says why it does not work', async () => {
+  const { receiver, start } = await setup()
+  const slack = await startReceiver(says(200, 'ok'))
+  const telegram = await startTelegram()
+  const { use, service } = start(
+    'ops',
+    { type: 'slack', id: 'team', url: slack.url },
+    { type: 'desktop', id: 'desk' },
+    telegram.channel('phone'),
+  )
+  const check = (id: string) => use('cowork_test_channel', { id })
+  expect(await check('ops')).toEqual({ ok: false, reason: 'the receiver answered 410' })
+  expect(await check('team')).toEqual({ ok: true })
+  expect(JSON.parse(slack.got[0]?.body ?? '')).toMatchObject({
+    text: 'Test of cowork\nThis channel works. anna asked for the test.',
+  })
+  receiver.answer(status(200))
+  expect(await check('ops')).toEqual({ ok: true })
+  expect(receiver.got[1]?.verify()).toEqual({
+    type: 'channel.test',
+    timestamp: expect.stringMatching(/Z$/),
+    data: { channel: 'ops', asked_by: 'anna', review_url: 'http://localhost:8765/inbox' },
+  })
+  const nobody = 'no chat is bound to it yet (cowork_bind_chat)'
+  expect(await check('phone')).toEqual({ ok: false, reason: nobody })
+  await expect(check('desk')).rejects.toMatchObject({ code: 'nothing_to_send' })
+  await expect(check('none')).rejects.toMatchObject({
+    code: 'unknown_channel',
+    hint: 'notify.channels has ops, team, desk, phone.',
+  })
+  expect(await service.list(undefined, 9)).toEqual([])
+  await service.close()
+})
+
+test('A5 a code to bind a chat is given to whoever asks, for a channel that has chats', async () => {
+  const { start } = await setup()
+  const telegram = await startTelegram()
+  const { use, service } = start('ops', telegram.channel('phone'))
+  const { code, how, expires_at: until } = await use('cowork_bind_chat', { channel: 'phone' })
+  expect(code).toMatch(/^[0-9a-f]{16}$/)
+  expect(how).toContain(`/start ${String(code)}`)
+  expect(Date.parse(String(until)) - Date.now()).toBeLessThanOrEqual(600_000)
+  await expect(use('cowork_bind_chat', { channel: 'ops' })).rejects.toMatchObject({
+    code: 'unknown_channel',
+    hint: 'notify.channels has phone of the type telegram.',
+  })
+  telegram.write(7, `/start ${String(code)}`)
+  await expect.poll(() => use('cowork_test_channel', { id: 'phone' })).toEqual({ ok: true })
+  expect(telegram.sent('sendMessage').at(-1)).toMatchObject({
+    chat_id: 7,
+    text: expect.stringContaining('anna asked for the test'),
+  })
+  await service.close()
+})
+
+test('A10 deliveries and channels are for people alone', async () => {
   const { start } = await setup()
   const { service, tools } = start('ops')
   await service.close()
-  expect([...tools.values()].map(({ by, toolset }) => [by, toolset])).toEqual([
-    ['human', 'cowork'],
-    ['human', 'cowork'],
-  ])
+  expect([...tools.values()].map(({ name, by, toolset }) => [name, by, toolset])).toEqual(
+    ['list_deliveries', 'retry_delivery', 'test_channel', 'bind_chat'].map((name) => [
+      `cowork_${name}`,
+      'human',
+      'cowork',
+    ]),
+  )
 })

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { deliveryStatuses } from './model.ts'
+import { deliveryStatuses, holds } from './model.ts'
 import type { Delivery } from './model.ts'
 import type { Notify } from './service.ts'
 
@@ -15,9 +15,12 @@ const listed = z.object({
   status: z.enum(deliveryStatuses),
   attempts: z.number().int(),
   next_at: time.nullable().describe('When it is tried next, while it waits'),
+  held: z.enum(holds).nullable().describe('Why it was not sent at once'),
   last_error: z.string().nullable(),
   created_at: time,
 })
+
+const channel = z.string().min(1).max(128).describe('Its id, as in notify.channels')
 
 const common = { toolset: 'cowork', by: 'human' } as const
 
@@ -55,6 +58,45 @@ export const notifyTools = (notify: Notify): Tool[] => [
     touches: (input) => ({ domain: 'cowork', target: input.id }),
     change: async (tx, input, call) => toListed(await notify.retry(tx, input.id, call)),
   }),
+  defineTool({
+    ...common,
+    name: 'cowork_test_channel',
+    title: 'Test a channel',
+    description: 'Sends a test notice to a channel now, and says whether it was taken.',
+    effect: 'write',
+    openWorld: true,
+    input: z.object({ id: channel }),
+    output: z.object({
+      ok: z.boolean(),
+      reason: z.string().optional().describe('Why not, or whom it did not reach'),
+    }),
+    touches: (input) => ({ domain: 'cowork', target: input.id }),
+    async run(input, call) {
+      const { ok, reason } = await notify.test(input.id, call)
+      return { ok, ...(reason !== undefined && { reason }) }
+    },
+  }),
+  defineTool({
+    ...common,
+    name: 'cowork_bind_chat',
+    title: 'Bind a chat to yourself',
+    description:
+      'Makes a code that binds a Telegram chat to you: you are told there, and its buttons decide low risk as you.',
+    effect: 'write',
+    input: z.object({ channel }),
+    output: z.object({
+      code: z.string().describe('Works once'),
+      expires_at: time,
+      how: z.string(),
+    }),
+    text: ({ how }) => how,
+    touches: (input) => ({ domain: 'cowork', target: input.channel }),
+    async change(tx, input, call) {
+      const { code, expiresAt } = await notify.bindChat(tx, input.channel, call)
+      const how = `Send /start ${code} to the bot in a private chat, within ten minutes. A chat you bound before is bound no more.`
+      return { code, expires_at: rfc3339(expiresAt), how }
+    },
+  }),
 ]
 
 const toListed = (one: Delivery): z.output<typeof listed> => ({
@@ -65,6 +107,7 @@ const toListed = (one: Delivery): z.output<typeof listed> => ({
   status: one.status,
   attempts: one.attempts,
   next_at: one.status === 'pending' ? rfc3339(one.nextAt) : null,
+  held: one.held,
   last_error: one.lastError,
   created_at: rfc3339(one.createdAt),
 })

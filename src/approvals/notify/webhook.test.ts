@@ -3,13 +3,14 @@ import type { AddressInfo, Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createTime, hang, startReceiver, status } from './fixture.ts'
 import type { WebhookChannel } from './model.ts'
-import { createWebhook, pauseOf } from './webhook.ts'
+import { pauseOf } from './post.ts'
+import { createWebhook } from './webhook.ts'
 
 const notice = JSON.stringify({ type: 'approval.requested', data: { summary: 'Grüße, 日本' } })
 const never = new AbortController().signal
 
 function sendTo(channel: WebhookChannel, time = createTime(), signal = never) {
-  const send = createWebhook(channel, time.wait)
+  const { send } = createWebhook(channel, time.wait)
   return send({ id: 'd-1', notice, at: time.now() }, signal)
 }
 
@@ -141,6 +142,7 @@ test.each([
   ['a secret of a few bytes', { secret: 'whsec_c2hvcnQ=' }],
   ['a secret that is not base64', { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GK' }],
   ['an address that is none', { url: 'http://anna:MfKQ9@[bad' }],
+  ['an address that is no web address', { url: 'ftp://MfKQ9.test/' }],
 ])('A10 %s stops the start and is not shown', async (_, wrong) => {
   const receiver = await startReceiver()
   const start = () => createWebhook(receiver.channel('ops', wrong), createTime().wait)

@@ -1,0 +1,40 @@
+import { createEmail } from './email.ts'
+import type { Channel, Driver } from './model.ts'
+import { createNtfy } from './ntfy.ts'
+import { createSlack } from './slack.ts'
+import { createTelegram } from './telegram/channel.ts'
+import type { TelegramBot, TelegramDeps } from './telegram/channel.ts'
+import { createWebhook } from './webhook.ts'
+
+/** How each channel is told, by its id; the desktop is told by the console. Bots also listen. */
+export function createDrivers(
+  channels: readonly Channel[],
+  deps: TelegramDeps,
+): { drivers: Map<string, Driver>; bots: Map<string, TelegramBot> } {
+  const { wait } = deps
+  const drivers = new Map<string, Driver>()
+  const bots = new Map<string, TelegramBot>()
+  for (const channel of channels)
+    switch (channel.type) {
+      case 'desktop':
+        break
+      case 'webhook':
+        drivers.set(channel.id, createWebhook(channel, wait))
+        break
+      case 'slack':
+        drivers.set(channel.id, createSlack(channel, wait))
+        break
+      case 'ntfy':
+        drivers.set(channel.id, createNtfy(channel, wait))
+        break
+      case 'email':
+        drivers.set(channel.id, createEmail(channel, wait))
+        break
+      case 'telegram': {
+        const bot = createTelegram(channel, deps)
+        bots.set(channel.id, bot)
+        drivers.set(channel.id, bot.driver)
+      }
+    }
+  return { drivers, bots }
+}

@@ -1,0 +1,222 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import * as fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import { createEmail } from './email.ts'
+import { createTime, noticed } from './fixture.ts'
+import { encodedWords, mailText } from './mail.ts'
+import type { ChannelOf } from './model.ts'
+import { isLoopback } from './post.ts'
+import { certificate, readMail, startMailServer } from './smtp-fixture.ts'
+import type { ServerOptions } from './smtp-fixture.ts'
+import { sendMail } from './smtp.ts'
+
+const never = new AbortController().signal
+const at = Date.parse('2026-08-01T12:00:00Z')
+
+async function setup(options: ServerOptions = {}, more: Partial<ChannelOf<'email'>> = {}) {
+  const server = await startMailServer(options)
+  const channel: ChannelOf<'email'> = {
+    type: 'email',
+    id: 'mail',
+    host: '127.0.0.1',
+    port: server.port,
+    from: 'cowork@example.com',
+    to: ['anna@example.com', 'bob@example.com'],
+    ...more,
+  }
+  const send = (time = createTime(at), signal = never) =>
+    createEmail(channel, time.wait).send({ id: 'd-1', notice: noticed(), at }, signal)
+  return { ...server, send }
+}
+const account = { user: 'cowork', password: 'pass' }
+
+test('A5 a mail is plain text with a link, encrypted, to everyone at once', async () => {
+  const { send, mails, commands } = await setup({}, account)
+  expect(await send()).toEqual({ kind: 'sent' })
+  expect(mails).toEqual([
+    {
+      isSecure: true,
+      user: 'cowork',
+      from: 'cowork@example.com',
+      to: ['anna@example.com', 'bob@example.com'],
+      text: expect.any(String),
+    },
+  ])
+  expect(commands.at(-1)).toBe('QUIT')
+  const { headers, text } = readMail(mails[0]?.text ?? '')
+  expect(Object.fromEntries(headers)).toEqual({
+    date: 'Sat, 01 Aug 2026 12:00:00 +0000',
+    from: 'cowork@example.com',
+    to: 'anna@example.com, bob@example.com',
+    subject: 'sales asks for a decision (proposal, normal risk)',
+    'message-id': '<d-1@example.com>',
+    'auto-submitted': 'auto-generated',
+    'mime-version': '1.0',
+    'content-type': 'text/plain; charset=utf-8',
+    'content-transfer-encoding': 'base64',
+  })
+  expect(text.split('\r\n')).toEqual([
+    'sales asks for a decision (proposal, normal risk)',
+    'The agent says: Set the stage of deal-7 to won (crm)',
+    '',
+    'http://localhost:8765/inbox/p1',
+    '',
+  ])
+})
+
+test('A10 AUTH LOGIN where there is no PLAIN; a server on this machine may do without encryption', async () => {
+  const login = await setup({ auth: ['LOGIN'], startTls: false }, account)
+  expect(await login.send()).toEqual({ kind: 'sent' })
+  expect(login.mails).toMatchObject([{ isSecure: false, user: 'cowork' }])
+  const open = await setup({ auth: [], startTls: false })
+  expect(await open.send()).toEqual({ kind: 'sent' })
+})
+
+test.each<[string, ServerOptions, string]>([
+  ['takes another password', { password: 'other' }, 'the mail server answered 535 to AUTH'],
+  [
+    'knows no way to sign in',
+    { auth: [] },
+    'the mail server offers neither AUTH PLAIN nor AUTH LOGIN',
+  ],
+  [
+    'is full',
+    { instead: (c) => (c.startsWith('MAIL') ? '452 full' : 'usual') },
+    'the mail server answered 452 to MAIL',
+  ],
+  ['knows nobody', { refuse: ['anna', 'bob'] }, 'the mail server answered 550 to RCPT'],
+  [
+    'is closed',
+    { instead: (c) => (c === 'greeting' ? '554 no' : 'usual') },
+    'the mail server answered 554 to the greeting',
+  ],
+  [
+    'is no mail server',
+    { instead: () => 'HTTP/1.1 400 Bad Request' },
+    'the mail server speaks no SMTP',
+  ],
+  [
+    'never ends',
+    { instead: () => '220-on and on\r\n'.repeat(2000) },
+    'the mail server says too much',
+  ],
+  [
+    'goes away',
+    { instead: (c, socket) => (c === 'DATA' ? void socket.destroy() : 'usual') },
+    'the mail server ended the connection',
+  ],
+  [
+    'says more than it may before encryption',
+    { instead: (c) => (c === 'STARTTLS' ? '220 go\r\n250-x\r\n250 AUTH PLAIN' : 'usual') },
+    'the mail server speaks before its turn',
+  ],
+])('A10 a mail server that %s is a failure in words of ours', async (_, options, error) => {
+  const { send } = await setup(options, account)
+  expect(await send()).toEqual({ kind: 'failed', error })
+})
+
+test('A10 whom the server refuses is told, and the others get the mail', async () => {
+  const { send, mails } = await setup({ refuse: ['bob'] })
+  expect(await send()).toEqual({ kind: 'sent', note: '1 of 2 receivers were refused' })
+  expect(mails).toMatchObject([{ to: ['anna@example.com'] }])
+})
+
+test('A10 a mail server that hangs is left after 30 seconds, and our own end interrupts', async () => {
+  const time = createTime(at)
+  const { send, commands } = await setup({ instead: (c) => (c === 'DATA' ? undefined : 'usual') })
+  const sending = send(time)
+  await expect.poll(() => commands.at(-1)).toBe('DATA')
+  time.move(30_000)
+  expect(await sending).toEqual({ kind: 'failed', error: 'no answer within 30 s' })
+  const ending = new AbortController()
+  const again = send(time, ending.signal)
+  await expect.poll(() => commands.filter((line) => line === 'DATA').length).toBe(2)
+  ending.abort()
+  expect(await again).toEqual({ kind: 'interrupted' })
+  expect(await send(time, ending.signal)).toEqual({ kind: 'interrupted' })
+})
+
+test('A10 a server elsewhere must encrypt and show a certificate that is trusted', async () => {
+  const mail = { from: 'a@example.com', to: ['b@example.com'], text: 'Subject: x\r\n\r\nhi\r\n' }
+  const to = (port: number, { host = '127.0.0.1', isTlsFirst = false } = {}) =>
+    sendMail({ host, port, isLocal: false, isTlsFirst, auth: account }, mail, never)
+  const plain = await startMailServer({ startTls: false })
+  await expect(to(plain.port)).rejects.toThrow('offers no encryption')
+  expect(plain.commands).toEqual(['EHLO [127.0.0.1]'])
+  const secure = await startMailServer()
+  await expect(to(secure.port)).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT')
+  expect(secure.mails).toEqual([])
+  const first = await startMailServer({ tlsFirst: true })
+  await expect(to(first.port, { isTlsFirst: true })).rejects.toThrow('DEPTH_ZERO')
+
+  const usual = getCACertificates('default')
+  onTestFinished(() => setDefaultCACertificates(usual))
+  setDefaultCACertificates([certificate().cert])
+  expect(await to(secure.port)).toEqual({ refused: 0 })
+  expect(await to(secure.port, { host: 'localhost' })).toEqual({ refused: 0 })
+  expect(secure.mails).toMatchObject([
+    { isSecure: true, user: 'cowork' },
+    { isSecure: true, user: 'cowork' },
+  ])
+  expect(await to(first.port, { isTlsFirst: true })).toEqual({ refused: 0 })
+  expect(first.mails).toMatchObject([{ isSecure: true, user: 'cowork' }])
+  expect(first.commands).not.toContain('STARTTLS')
+})
+
+test.each([
+  ['localhost', true],
+  ['127.0.0.1', true],
+  ['127.8.9.10', true],
+  ['::1', true],
+  ['[::1]', true],
+  ['127.0.0.1.example.com', false],
+  ['localhost.example.com', false],
+  ['10.0.0.1', false],
+  ['smtp.example.com', false],
+])('A10 whether %s is this machine: %s', (host, expected) => {
+  expect(isLoopback(host)).toBe(expected)
+})
+
+test('A10 whatever a mail says arrives as it is, dots at the beginning of lines too', async () => {
+  const { port, mails } = await startMailServer({ startTls: false, auth: [] })
+  const line = fc.string({ unit: fc.constantFrom('.', '..', 'a', ' ', 'ß', '😀'), maxLength: 6 })
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 6 }), async (lines) => {
+      const text = `${lines.join('\r\n')}\r\n`
+      const mail = { from: 'a@example.com', to: ['b@example.com'], text }
+      const server = { host: '127.0.0.1', port, isLocal: true, isTlsFirst: false }
+      await sendMail(server, mail, never)
+      expect(mails.at(-1)?.text).toBe(text)
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('A13 a subject is encoded whatever it is, in words of at most 75 characters', () => {
+  const unit = fc.constantFrom('a', ' ', 'ß', '日', '😀', '=?UTF-8?B?aGk=?=', '\r\n', '.')
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 200 }), (subject) => {
+      const encoded = encodedWords(subject)
+      for (const word of encoded.split('\r\n ')) {
+        expect(word).toMatch(/^=\?UTF-8\?B\?[A-Za-z0-9+/=]*\?=$/)
+        expect(word.length).toBeLessThanOrEqual(75)
+      }
+      const mail = mailText({ id: 'd', at, from: 'a@x.de', to: ['b@x.de'], subject, text: '\nx' })
+      expect(mail.split('\r\n').every((line) => line.length <= 998 && !line.includes('\n'))).toBe(
+        true,
+      )
+      const { headers, text } = readMail(mail)
+      expect(headers.get('subject')).toBe(subject)
+      expect(text).toBe('\r\nx')
+    }),
+  )
+})
+
+test('A10 a user without a password stops the start', () => {
+  const start = () =>
+    createEmail(
+      { type: 'email', id: 'mail', host: 'x', port: 25, from: 'a@x', to: ['b@x'], user: 'anna' },
+      createTime().wait,
+    )
+  expect(start).toThrow(expect.objectContaining({ code: 'config_invalid' }))
+})

@@ -1,0 +1,57 @@
+import type { ChannelOf, Driver, Wait } from './model.ts'
+import { mailText } from './mail.ts'
+import { invalid, isLoopback } from './post.ts'
+import { sendMail, SmtpFault } from './smtp.ts'
+import { linesOf, worded } from './words.ts'
+
+const timeout = 30_000
+/** The port on which encryption comes first. */
+const tlsPort = 465
+
+/** Sends mail over SMTP. It carries a link and cannot decide anything (A5). */
+export function createEmail(channel: ChannelOf<'email'>, wait: Wait): Driver {
+  const { id, host, port, user, password, from, to } = channel
+  if ((user === undefined) !== (password === undefined))
+    throw invalid(
+      `notify.channels: "${id}" has a user without a password, or the reverse.`,
+      'Give both or neither.',
+    )
+  const server = {
+    host,
+    port,
+    isLocal: isLoopback(host),
+    isTlsFirst: port === tlsPort,
+    ...(user !== undefined && password !== undefined && { auth: { user, password } }),
+  }
+
+  return {
+    reader: 'person',
+    async send(message, signal) {
+      const words = worded(message)
+      const text = mailText({
+        id: message.id,
+        at: message.at,
+        from,
+        to,
+        subject: words.title,
+        text: `${[words.title, ...linesOf(words), '', words.url].join('\n')}\n`,
+      })
+      const limit = new AbortController()
+      void wait(timeout, limit.signal).then(() => limit.abort())
+      try {
+        const either = AbortSignal.any([signal, limit.signal])
+        const { refused } = await sendMail(server, { from, to, text }, either)
+        if (refused === 0) return { kind: 'sent' }
+        return { kind: 'sent', note: `${refused} of ${to.length} receivers were refused` }
+      } catch (error) {
+        if (signal.aborted) return { kind: 'interrupted' }
+        if (limit.signal.aborted)
+          return { kind: 'failed', error: `no answer within ${timeout / 1000} s` }
+        if (!(error instanceof SmtpFault)) throw error
+        return { kind: 'failed', error: error.message }
+      } finally {
+        limit.abort()
+      }
+    },
+  }
+}

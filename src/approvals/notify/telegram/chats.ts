@@ -1,0 +1,46 @@
+import type { Clock } from '#base/clock.ts'
+import type { Tx } from '#base/db/port.ts'
+import type { Actor } from '#base/entry.ts'
+import { sha256Hex } from '#base/hash.ts'
+import { randomHex } from '#base/ids.ts'
+import type { Chat, ChatStore } from './store.ts'
+
+const codeLife = 10 * 60_000
+
+export type Chats = ReturnType<typeof createChats>
+
+/** Whose chat is whose: bound by a code that only the person can have made. */
+export function createChats(channel: string, store: ChatStore, now: Clock) {
+  const entry = (type: string, chat: string, person: string, actor: Actor, more: object = {}) => ({
+    type,
+    actor,
+    subject: person,
+    // Enough to tell chats apart, and no more.
+    data: { channel, chat: sha256Hex(chat).slice(0, 12), ...more },
+  })
+
+  return {
+    /** Good for ten minutes, once. */
+    async makeCode(tx: Tx, person: string) {
+      const code = randomHex(8)
+      const expiresAt = now() + codeLife
+      await store.addCode(tx, { hash: sha256Hex(code), channel, person, expiresAt }, now())
+      return { code, expiresAt }
+    },
+    /** Gives the person whose code it was. */
+    async bind(tx: Tx, chat: string, code: string): Promise<string | undefined> {
+      const person = await store.useCode(tx, sha256Hex(code), channel, now())
+      if (person === undefined) return undefined
+      await store.bind(tx, { channel, chat, person, boundAt: now() })
+      tx.append(entry('chat.bound', chat, person, personActor(person)))
+      return person
+    },
+    async unbind(tx: Tx, { chat, person }: Chat, by: Actor, why: string) {
+      if (await store.unbind(tx, channel, chat))
+        tx.append(entry('chat.unbound', chat, person, by, { why }))
+    },
+  }
+}
+
+/** Whoever holds the chat that a person bound is that person. */
+export const personActor = (id: string): Actor => ({ kind: 'human', id, verified: true })

@@ -1,0 +1,83 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { noticed } from './fixture.ts'
+import { endOf, linesOf, unlinked, worded } from './words.ts'
+
+const message = (notice: string, ...more: string[]) =>
+  worded({ id: 'd', at: 0, notice, more: more.map((one) => ({ id: 'e', notice: one })) })
+
+test('A5 people read who asks, how risky it is, what the agent says, and where to decide', () => {
+  const words = message(noticed({ kind: 'spot_check', risk: 'high' }))
+  expect(words).toEqual({
+    title: 'sales asks for a decision (spot check, high risk)',
+    said: ['Set the stage of deal-7 to won (crm)'],
+    url: 'http://localhost:8765/inbox/p1',
+    risk: 'high',
+    isEscalated: false,
+  })
+  expect(linesOf(words)).toEqual(['The agent says: Set the stage of deal-7 to won (crm)'])
+  expect(message(noticed({}, 'approval.escalated'))).toMatchObject({
+    title: 'Nobody has decided yet: sales asks for a decision (proposal, normal risk)',
+    isEscalated: true,
+  })
+})
+
+test.each([
+  ['approved', 'anna', 'Approved by anna'],
+  ['rejected', 'anna', 'Rejected by anna'],
+  ['consumed', 'anna', 'Approved by anna'],
+  ['resolved', 'anna', 'Resolved by anna'],
+  ['approved', undefined, 'Approved'],
+  ['expired', 'cowork', 'Expired'],
+  ['withdrawn', 'sales', 'Withdrawn'],
+])('A5 %s by %s is told as %s', (status, by, end) => {
+  expect(endOf(status, by)).toBe(end)
+  const decided = { status, ...(by !== undefined && { decidedBy: by }) }
+  expect(message(noticed(decided, 'approval.decided')).title).toBe(
+    `${end}: sales asked for a decision (proposal, normal risk)`,
+  )
+})
+
+test('A10 many are one message: the riskiest first and then the oldest, twenty lines, a link to the list', () => {
+  const many = Array.from({ length: 30 }, (_, i) =>
+    noticed(
+      { risk: i === 29 ? 'high' : 'low', summary: `thing ${i}` },
+      'approval.requested',
+      (99 - i) * 1000,
+    ),
+  )
+  const words = message(...(many as [string]))
+  expect(words).toMatchObject({
+    title: '30 questions wait for a decision (1 of high risk)',
+    note: 'And 10 more.',
+    url: 'http://localhost:8765/inbox',
+    risk: 'high',
+  })
+  expect(words.said).toHaveLength(20)
+  expect(words.said.slice(0, 3)).toEqual(['sales: thing 29', 'sales: thing 28', 'sales: thing 27'])
+  expect(linesOf(words)).toEqual(['The agents say:', ...words.said, 'And 10 more.'])
+})
+
+test('A13 no words of an agent become a link', () => {
+  expect(unlinked('see https://evil.test/x, www.evil.test or mail a@evil.test')).toBe(
+    'see https[:]//evil[.]test/x, www[.]evil[.]test or mail a@evil[.]test',
+  )
+  expect(unlinked('Done. Costs 3.50, v1.2, e.g. “this”')).toBe(
+    'Done. Costs 3.50, v1.2, e[.]g. “this”',
+  )
+  // What programs that show text are known to take for an address.
+  const link = /\w:\/\/|[\p{L}\p{N}][.。．｡][\p{L}\p{N}]*\p{L}/u
+  const unit = fc.constantFrom('a', 'ß', '日', '1', '.', '。', '-', ':', '/', '@', ' ', '…')
+  const name = fc.constantFrom('evil.com', 'http://x', 'www.x.de', 'ftp://1.2.3.4')
+  const text = fc.array(fc.oneof(unit, name), { maxLength: 40 }).map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(text, text, (agent, summary) => {
+      const one = message(noticed({ requester: agent, summary, domain: summary }))
+      const two = message(noticed({ requester: agent }), noticed({ summary }))
+      for (const words of [one, two]) {
+        expect(words.title).not.toMatch(link)
+        for (const line of linesOf(words)) expect(line).not.toMatch(link)
+      }
+    }),
+  )
+})

@@ -1,0 +1,107 @@
+import { plainText } from '#base/plain.ts'
+import type { Message, Notice, TestNotice } from './model.ts'
+
+/** A notice in words, for people. Only `said` and names in `title` come from agents. */
+export type Worded = {
+  readonly title: string
+  /** Plain text of agents. Whoever shows it sees to it that nothing in it becomes a link (A13). */
+  readonly said: readonly string[]
+  /** What we add. */
+  readonly note?: string
+  readonly url: string
+  readonly risk: 'low' | 'normal' | 'high'
+  readonly isEscalated: boolean
+}
+
+export const noticesOf = ({ notice, more = [] }: Message): (Notice | TestNotice)[] =>
+  [notice, ...more.map((one) => one.notice)].map((text) => JSON.parse(text) as Notice | TestNotice)
+
+/** A message is a glance: what is beyond this many lines is in the inbox. */
+const mostLines = 20
+const longestLine = 140
+
+export function worded(message: Message): Worded {
+  const [first, ...rest] = noticesOf(message)
+  if (!first) throw new Error('a message has no notice')
+  if (first.type === 'channel.test') return wordedTest(first)
+  return rest.length === 0 ? wordedOne(first) : wordedMany([first, ...(rest as Notice[])])
+}
+
+const wordedTest = ({ data }: TestNotice): Worded => ({
+  title: 'Test of cowork',
+  said: [],
+  note: `This channel works. ${unlinked(data.asked_by)} asked for the test.`,
+  url: data.review_url,
+  risk: 'normal',
+  isEscalated: false,
+})
+
+function wordedOne({ type, data }: Notice): Worded {
+  const { agent, kind, risk, status, summary, domain, review_url: url } = data
+  const isDecided = type === 'approval.decided'
+  const isEscalated = type === 'approval.escalated'
+  const before = isDecided ? `${endOf(status, data.decided_by)}: ` : ''
+  const asks = isDecided ? 'asked' : 'asks'
+  const title = `${before}${unlinked(agent)} ${asks} for a decision (${kind.replaceAll('_', ' ')}, ${risk} risk)`
+  return {
+    title: isEscalated ? `Nobody has decided yet: ${title}` : title,
+    said: [`${summary} (${domain})`],
+    url,
+    risk: riskOf(risk),
+    isEscalated,
+  }
+}
+
+function wordedMany(notices: readonly Notice[]): Worded {
+  const sorted = notices.toSorted(
+    (a, b) =>
+      rank[riskOf(b.data.risk)] - rank[riskOf(a.data.risk)] || compare(a.timestamp, b.timestamp),
+  )
+  const [worst] = sorted
+  const high = sorted.filter(({ data }) => data.risk === 'high').length
+  const left = sorted.length - mostLines
+  return {
+    title: `${sorted.length} questions wait for a decision${high > 0 ? ` (${high} of high risk)` : ''}`,
+    said: sorted
+      .slice(0, mostLines)
+      .map(({ data }) => plainText(`${data.agent}: ${data.summary}`, longestLine)),
+    ...(left > 0 && { note: `And ${left} more.` }),
+    // The list they are all in.
+    url: (worst?.data.review_url ?? '').replace(/\/[^/]*$/, ''),
+    risk: riskOf(worst?.data.risk ?? ''),
+    isEscalated: sorted.some(({ type }) => type === 'approval.escalated'),
+  }
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
+const rank = { low: 0, normal: 1, high: 2 }
+const riskOf = (risk: string): Worded['risk'] =>
+  risk === 'low' || risk === 'high' ? risk : 'normal'
+
+/** How it ended, as in "Approved by anna". What was approved may be carried out by now. */
+export function endOf(status: string, by: string | undefined): string {
+  const end = status === 'consumed' ? 'approved' : status
+  const word = `${end.slice(0, 1).toUpperCase()}${end.slice(1)}`
+  const isPersons = ['approved', 'rejected', 'resolved'].includes(end)
+  return isPersons && by !== undefined ? `${word} by ${unlinked(by)}` : word
+}
+
+/** The lines under the title, for channels that show nothing but text. */
+export function linesOf({ said, note }: Worded): string[] {
+  const lines = said.map(unlinked)
+  const [only] = lines
+  const label =
+    lines.length === 1 && only !== undefined
+      ? [`The agent says: ${only}`]
+      : ['The agents say:', ...lines]
+  return [...(lines.length > 0 ? label : []), ...(note === undefined ? [] : [note])]
+}
+
+/**
+ * Programs that show text turn addresses in it into links. Words of agents are none of ours to vouch for,
+ * so what would be one is written in a way that everyone can read and no program follows (A13).
+ */
+export const unlinked = (text: string): string =>
+  text
+    .replaceAll('://', '[:]//')
+    .replaceAll(/(?<=[\p{L}\p{N}])[.。．｡](?=[\p{L}\p{N}]*\p{L})/gu, '[.]')
