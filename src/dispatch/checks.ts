@@ -21,7 +21,9 @@ export type Refusal = {
 }
 
 /** `act`, a wait for a person, or why not. */
-export type Verdict = CallVerdict | ({ readonly mode: 'refuse' } & Refusal)
+export type Verdict =
+  | Exclude<CallVerdict, { mode: 'refuse' }>
+  | ({ readonly mode: 'refuse' } & Refusal)
 
 /**
  * One reason why a call may not run. app.ts hands the list to dispatch, so no domain imports a sibling

@@ -1,7 +1,9 @@
 import type * as z from 'zod'
 import type { Approval, Approvals } from '#approvals'
 import type { Caller } from '#base/caller.ts'
+import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
+import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Call, Tool, Touch } from '#base/tool.ts'
@@ -17,6 +19,20 @@ export type CallRequest = {
   readonly signal?: AbortSignal
   readonly progress?: Call['progress']
   readonly exchange?: unknown
+  /** The approval it waited for and goes on with; it asks for no other (A2). */
+  readonly approval?: string
+  /** The act of the client's that it belongs to, as the client wrote it (L13). */
+  readonly traceparent?: string | undefined
+  /** Told on the way what becomes known of it, for whoever traces calls (L13). */
+  readonly observe?: (facts: CallFacts) => void
+}
+
+/** What a trace may tell of a call: no arguments and no answer. */
+export type CallFacts = {
+  readonly effect?: Tool['effect']
+  readonly domain?: string
+  readonly mode?: string | undefined
+  readonly approval?: string | undefined
 }
 
 /** A refusal is a value: expected, typed, shown to people. */
@@ -41,9 +57,11 @@ export type Dispatch = (request: CallRequest) => Promise<Answer>
 export type DispatchDeps = {
   readonly catalogue: Catalogue
   readonly checks: readonly Check[]
-  readonly approvals: Pick<Approvals, 'pass' | 'keep' | 'reviewUrl'>
+  readonly approvals: Pick<Approvals, 'pass' | 'resume' | 'keep' | 'reviewUrl'>
   /** In open mode nobody can be told apart, and deciding what executes nothing is for everyone (A3). */
   readonly isOpen: () => boolean
+  /** The newest time seen, while the clock is behind it by too much (A11). */
+  readonly clockBehind?: () => number | undefined
   readonly ledger: Ledger
   readonly now: Clock
   readonly log: Log
@@ -66,11 +84,17 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       return { status: 'refused', call: id, ...refusal }
     }
 
-    const broken = ledger.trouble()
-    if (broken) return { status: 'refused', call: id, ...broken }
     const understood = understand(catalogue, request)
+    const newest = deps.clockBehind?.()
+    const late = newest === undefined ? undefined : clockWentBack(startedAt, newest)
+    const broken = late ?? ledger.trouble()
+    // People may look on, to see what is wrong; it is recorded when the clock is right again.
+    const isLook = late !== undefined && looksOn(understood, request.caller)
+    if (broken && !isLook) return { status: 'refused', call: id, ...broken }
     if ('refusal' in understood) return refuse(understood.refusal)
-    const attempt = isOpen() ? asDecider(understood.attempt) : understood.attempt
+    const asked: Attempt = { ...understood.attempt, caller: request.caller }
+    request.observe?.({ effect: asked.tool.effect, domain: asked.touch.domain })
+    const attempt = isOpen() ? asDecider(asked) : asked
     let verdict: Exclude<Verdict, { mode: 'refuse' }> = { mode: 'act' }
     for (const check of checks) {
       const next = await check(attempt)
@@ -80,6 +104,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       }
       if (next.mode === 'wait' || (verdict.mode === 'act' && next.decision)) verdict = next
     }
+    if (verdict.mode === 'act') request.observe?.({ mode: 'act' })
     return perform({ id, startedAt, attempt, verdict, request })
   }
 }
@@ -92,10 +117,32 @@ function asDecider(attempt: Attempt): Attempt {
   return { ...attempt, caller: { ...rest, kind: 'human', id: 'unverified', role: 'reviewer' } }
 }
 
+const looksOn = (understood: Understood, { kind }: Caller) =>
+  'attempt' in understood && understood.attempt.tool.effect === 'read' && kind === 'human'
+
+const clockWentBack = (at: number, newest: number): Refusal => ({
+  code: 'clock_went_back',
+  message: `The clock shows ${rfc3339(at)}, but it was ${rfc3339(newest)} before.`,
+  hint: 'Set the clock of this machine right; until then agents do nothing and nothing is changed.',
+})
+
+/** How a tool of the catalogue reads arguments that a person wrote for an agent (B3). */
+export const readCall = (catalogue: Catalogue) => (tool: string, args: unknown) => {
+  const understood = understand(catalogue, { tool, arguments: args })
+  if ('attempt' in understood) {
+    const { input, touch } = understood.attempt
+    return { change: input, target: touch.target ?? '' }
+  }
+  const { code, message, hint, details } = understood.refusal
+  throw new CoworkError(code, message, { ...(hint && { hint }), ...(details && { details }) })
+}
+
+type Understood = { attempt: Omit<Attempt, 'caller'> } | { refusal: Refusal }
+
 function understand(
   catalogue: Catalogue,
-  request: CallRequest,
-): { attempt: Attempt } | { refusal: Refusal } {
+  request: Pick<CallRequest, 'tool' | 'arguments'>,
+): Understood {
   const tool = catalogue.find(request.tool)
   if (!tool)
     return {
@@ -117,7 +164,7 @@ function understand(
     }
   const input = parsed.data
   const touch = tool.touches?.(input) ?? { domain: tool.toolset }
-  return { attempt: { tool, input, caller: request.caller, touch } }
+  return { attempt: { tool, input, touch } }
 }
 
 const flatten = (error: z.ZodError) =>

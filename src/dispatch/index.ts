@@ -10,5 +10,5 @@ export {
   hasScope,
   leastRole,
 } from './checks.ts'
-export { createDispatch } from './dispatch.ts'
-export type { Answer, CallRequest, Dispatch } from './dispatch.ts'
+export { createDispatch, readCall } from './dispatch.ts'
+export type { Answer, CallFacts, CallRequest, Dispatch } from './dispatch.ts'

@@ -46,8 +46,11 @@ export function createPerform({
       ...(request.exchange !== undefined && { exchange: request.exchange }),
     }
     // Only what somebody decided on is worth saying; the rest acts because nothing is against it.
-    const isDecided = verdict.mode === 'wait' || verdict.decision !== undefined
+    const isDecided =
+      verdict.mode === 'wait' || verdict.decision !== undefined || request.approval !== undefined
     let ids: EntryIds = {}
+    /** The approval that this call uses up. */
+    let claimed: string | undefined
     let isStarted = false
 
     const entry = (type: string, { data, ...more }: Partial<Draft> = {}): Draft => {
@@ -55,7 +58,7 @@ export function createPerform({
       return {
         ...draft,
         ...more,
-        ids: { ...draft.ids, ...ids },
+        ids: { ...draft.ids, ...ids, ...more.ids },
         data: { ...draft.data, tool: tool.name, effect: tool.effect, ...data },
       }
     }
@@ -63,22 +66,35 @@ export function createPerform({
 
     /** Before the act, in the transaction that starts it. */
     async function enter(tx: Tx): Promise<Said | Stopped> {
-      if (verdict.mode === 'act') {
-        await verdict.enter?.(tx)
-        ids = verdict.ids ?? {}
-        return verdict.decision ?? { mode: 'act' }
-      }
-      const passage = await approvals.pass(tx, caller, verdict.digest, () => verdict.open(tx, call))
-      if (passage.as !== 'claimed') return new Stopped(passage)
+      claimed = undefined
+      const digest = verdict.mode === 'wait' ? verdict.digest : undefined
+      // Who waited uses what was waited for, also where trust or a permission would do by now.
+      if (request.approval !== undefined)
+        return through(await approvals.resume(tx, caller, request.approval, digest))
+      if (verdict.mode === 'wait')
+        return through(
+          await approvals.pass(tx, caller, verdict.digest, () => verdict.open(tx, call)),
+        )
+      const approval = await verdict.enter?.(tx)
+      claimed = approval?.id
+      ids = approval ? { approval: approval.id } : (verdict.ids ?? {})
+      request.observe?.({ approval: ids.approval })
+      return verdict.decision ?? { mode: 'act' }
+    }
+
+    function through(passage: Passage): Said | Stopped {
       const { approval } = passage
+      request.observe?.({ mode: approval.mode, approval: approval.id })
+      if (passage.as !== 'claimed') return new Stopped(passage)
+      claimed = approval.id
       ids = { approval: approval.id }
       return { mode: approval.mode, by: approval.decidedBy }
     }
 
     /** After it, in the transaction that ends it well. */
     async function leave(tx: Tx, output: unknown): Promise<void> {
-      if (verdict.mode === 'act') await verdict.leave?.(tx, call)
-      else if (ids.approval !== undefined) await approvals.keep(tx, ids.approval, keptOf(output))
+      if (claimed !== undefined) await approvals.keep(tx, claimed, keptOf(output))
+      else if (verdict.mode === 'act') await verdict.leave?.(tx, call)
     }
 
     async function carryOut(): Promise<unknown> {
@@ -126,13 +142,13 @@ export function createPerform({
     async function fail(failure: Refusal): Promise<void> {
       const data = { ...timed(), message: failure.message }
       const failed = entry('call.failed', { outcome: failure.code, data })
+      const used = isStarted || !call.signal.aborted ? claimed : undefined
+      if (!isStarted && used === undefined) return ledger.note(failed)
       // What began and is on record must also end on record before anyone hears of it (L12).
-      if (!isStarted) return ledger.note(failed)
       await ledger
         .transact(async (tx) => {
           tx.append(failed)
-          if (verdict.mode === 'wait' && ids.approval !== undefined)
-            await approvals.keep(tx, ids.approval, { status: 'failed', ...failure })
+          if (used !== undefined) await approvals.keep(tx, used, { status: 'failed', ...failure })
         })
         .catch(() => ledger.note(failed))
     }
@@ -178,6 +194,22 @@ export function createPerform({
         hint: 'Call it with approved_change; that runs once.',
         details: { ...details, approved_change: approval.approved },
       }
+    if (as === 'used')
+      return {
+        status: 'refused' as const,
+        code: 'approval_used',
+        message: `${tool.name} was approved and has been started by another call.`,
+        hint: `cowork_check_approval gives what it answered under ${approval.id}.`,
+        details,
+      }
+    if (as === 'lapsed')
+      return {
+        status: 'refused' as const,
+        code: 'approval_expired',
+        message: `${tool.name} may not run any more: what was asked for has lapsed or was taken back.`,
+        hint: 'Call it again: a person is asked anew.',
+        details,
+      }
     if (as === 'denied')
       return {
         status: 'refused' as const,
@@ -202,8 +234,10 @@ export function createPerform({
 }
 
 /** An upstream's answer is kept as what it is. */
-const keptOf = (output: unknown) =>
-  output instanceof McpResult ? { status: 'done', mcp: output.result } : { status: 'done', output }
+function keptOf(output: unknown) {
+  if (output instanceof McpResult) return { status: 'done', mcp: output.result }
+  return output instanceof Refused ? { status: 'refused', ...output } : { status: 'done', output }
+}
 
 export function entryOf(type: string, call: string, caller: Caller, touch?: Touch): Draft {
   return {

@@ -2,13 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createHalts } from '#approvals'
 import { migrate } from '#base/db/migrate.ts'
 import { openSqlite } from '#base/db/sqlite.ts'
 import { silentLog } from '#base/log.ts'
 import type { Log } from '#base/log.ts'
 import type { Tool } from '#base/tool.ts'
-import { checkBy, checkScope, createCatalogue, createDispatch } from '#dispatch'
+import { checkBy, checkScope, createCatalogue, createDispatch, readCall } from '#dispatch'
 import type { Catalogue } from '#dispatch'
+import { governanceTools } from '#governance'
 import { createIdentity, identityMigrations } from '#identity'
 import type { IdentityConfig } from '#identity'
 import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
@@ -16,10 +18,11 @@ import { createMcpDoor } from '../../src/server/mcp/door.ts'
 import type { McpDoorDeps } from '../../src/server/mcp/door.ts'
 import { governanceSchema, testGovernance } from '../governance.ts'
 
+const version = '0.0.0-test'
 export const ownerToken = 'owner-token-of-the-tests'
 
 export type RigOptions = {
-  /** Trust and policy decide calls, too. */
+  /** Trust and policy decide calls, and the tools of governance are there to decide them. */
   readonly governed?: boolean
   readonly tools?: readonly Tool[]
   readonly catalogue?: Catalogue
@@ -28,12 +31,14 @@ export type RigOptions = {
   readonly features?: McpDoorDeps['features']
   readonly tasks?: McpDoorDeps['tasks']
   readonly limits?: Partial<McpDoorDeps['limits']>
+  readonly patienceMs?: number
   readonly now?: () => number
   readonly log?: Log
 }
 
 export async function createRig(options: RigOptions = {}) {
-  const { tools = [], agents = [], features, tasks, now = Date.now, log = silentLog } = options
+  const { tools = [], agents = [], features, tasks, patienceMs } = options
+  const { now = Date.now, log = silentLog } = options
   const folder = mkdtempSync(join(tmpdir(), 'cowork-mcp-'))
   const redact = createRedactor({ secrets: [], patterns: [] })
   const sealer = createSealer('sqlite', redact, now)
@@ -58,9 +63,18 @@ export async function createRig(options: RigOptions = {}) {
     log,
     sleep: () => Promise.resolve(),
   })
-  const catalogue = options.catalogue ?? createCatalogue(tools)
-  const governance = testGovernance(db, {}, { now })
+  const governance = testGovernance(
+    db,
+    {},
+    {
+      now,
+      readCall: (tool, args) => readCall(catalogue)(tool, args),
+    },
+  )
   const { approvals } = governance
+  const parts = { governance, ledger, identity, halts: createHalts(db, now), version }
+  const ours = options.governed ? governanceTools(parts) : []
+  const catalogue = options.catalogue ?? createCatalogue([...tools, ...ours])
   const dispatch = createDispatch({
     catalogue,
     checks: [
@@ -81,7 +95,7 @@ export async function createRig(options: RigOptions = {}) {
     identity,
     now,
     log,
-    version: '0.0.0-test',
+    version,
     limits: {
       maxSessions: 100,
       idleMs: 60_000,
@@ -92,6 +106,7 @@ export async function createRig(options: RigOptions = {}) {
     },
     ...(features && { features }),
     ...(tasks && { tasks }),
+    ...(patienceMs !== undefined && { patienceMs }),
   })
   return {
     door,

@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { CallToolResult, Server } from '@modelcontextprotocol/server'
+import type { Approval } from '#approvals'
 import { McpResult } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Answer } from '#dispatch'
@@ -31,13 +32,24 @@ function toDone(server: Server, tool: Tool, output: unknown): CallToolResult {
 }
 
 /** What a tool gave, as the 2026 era writes it. */
-export function contentOf(tool: Tool, output: unknown): CallToolResult {
+export function contentOf(tool: Tool | undefined, output: unknown): CallToolResult {
   if (output instanceof McpResult) return output.result as CallToolResult
-  const text = tool.text?.(output) ?? JSON.stringify(output) ?? 'done'
+  const text = tool?.text?.(output) ?? JSON.stringify(output) ?? 'done'
   const content = [{ type: 'text' as const, text }]
   return output === undefined
     ? { content }
     : { content, structuredContent: output as Record<string, unknown> }
+}
+
+/** What ran was not what was asked for, where a person changed it: the agent is told (B3). */
+export function withEdit<R extends Readonly<Record<string, unknown>>>(
+  result: R,
+  { approved, decidedBy }: Pick<Approval, 'approved' | 'decidedBy'>,
+): R {
+  const { content } = result
+  if (approved === undefined || !Array.isArray(content)) return result
+  const text = `${decidedBy ?? 'A person'} changed the arguments first. It ran with ${JSON.stringify(approved)}`
+  return { ...result, content: [...(content as unknown[]), { type: 'text', text }] }
 }
 
 /**

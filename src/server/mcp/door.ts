@@ -21,6 +21,7 @@ import { wireOf } from './wire.ts'
 
 export type McpDoorDeps = ServerDeps & {
   readonly approvals: Parameters<typeof createWaiting>[0]['approvals']
+  readonly patienceMs?: number
   readonly now: Clock
   /** AGENT_ID of the daemon's environment. */
   readonly agentId?: string | undefined

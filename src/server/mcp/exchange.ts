@@ -1,4 +1,8 @@
-import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  TRACEPARENT_META_KEY,
+} from '@modelcontextprotocol/server'
 import type { ClientCapabilities, Server, ServerContext } from '@modelcontextprotocol/server'
 import type { Call } from '#base/tool.ts'
 
@@ -31,6 +35,12 @@ type Envelope = {
 const envelopeOf = ({ mcpReq }: ServerContext): Envelope => mcpReq.envelope ?? {}
 
 export const clientInfoOf = (context: ServerContext) => envelopeOf(context)[CLIENT_INFO_META_KEY]
+
+/** With the call itself, else with the HTTP request that brought it. */
+export function traceparentOf({ mcpReq, http }: ServerContext): string | undefined {
+  const named = mcpReq._meta?.[TRACEPARENT_META_KEY]
+  return typeof named === 'string' ? named : (http?.req?.headers.get('traceparent') ?? undefined)
+}
 
 /** The client can show a person an address (A5). */
 export function takesUrls(server: Server, context: ServerContext): boolean {

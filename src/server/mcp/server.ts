@@ -23,7 +23,7 @@ import type { Catalogue, Dispatch } from '#dispatch'
 import type { Identity, Presented } from '#identity'
 import type { createInFlight } from '../limits.ts'
 import { toFault, toProtocolError, toResult } from './answer.ts'
-import { clientInfoOf, exchangeFor, tasksExtension } from './exchange.ts'
+import { clientInfoOf, exchangeFor, tasksExtension, traceparentOf } from './exchange.ts'
 import { lifelineOf, progressOf } from './lifeline.ts'
 import { attachTasks } from './tasks.ts'
 import type { TaskSource } from './tasks.ts'
@@ -158,14 +158,16 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
         signal: lifeline.signal,
         progress: progressOf(context, lifeline),
         exchange: exchangeFor(context),
+        traceparent: traceparentOf(context),
       }
-      const work = dispatch(asked)
+      const work = dispatch(asked).then((answer) =>
+        answer.status === 'waiting'
+          ? running.waiting.answer(server, context, asked, answer)
+          : toResult(server, tool, answer),
+      )
       running.calls.add(work)
       try {
-        const answer = await work
-        return answer.status === 'waiting'
-          ? await running.waiting.answer(server, context, asked, answer)
-          : toResult(server, tool, answer)
+        return await work
       } finally {
         running.calls.delete(work)
       }

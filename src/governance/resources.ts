@@ -1,0 +1,92 @@
+import type { ResourceSource } from '#base/resource.ts'
+import type { Ledger } from '#ledger'
+import type { Inbox } from './inbox.ts'
+
+const inboxUri = 'cowork://inbox'
+const approvalPrefix = 'cowork://approval/'
+const json = 'application/json'
+const mostListed = 50
+const mostRead = 100
+const mostCompleted = 1000
+/** What changes the inbox, and how often its watchers hear of it at most. */
+const types = ['approval.', 'proposal.created', 'handoff.']
+const tellEvery = 500
+
+type Growing = Pick<Ledger, 'find' | 'onGrowth' | 'size'>
+
+/** What waits for a person, and each approval by its id. An agent sees its own (SV13, L10). */
+export const approvalResources = (
+  inbox: Pick<Inbox, 'list' | 'detail'>,
+  ledger: Growing,
+): ResourceSource[] => [
+  {
+    prefix: inboxUri,
+    templates: [],
+    list: () =>
+      Promise.resolve([
+        { uri: inboxUri, name: 'inbox', title: 'What waits for a person', mimeType: json },
+      ]),
+    async read(caller, uri) {
+      if (uri !== inboxUri) return undefined
+      const { items, next } = await inbox.list(caller, { status: 'pending', limit: mostRead })
+      return { mimeType: json, text: JSON.stringify({ items, next }) }
+    },
+    watched: [inboxUri],
+    onChange: (listener) => onInboxChange(ledger, () => listener(inboxUri)),
+  },
+  {
+    prefix: approvalPrefix,
+    templates: [
+      {
+        uriTemplate: `${approvalPrefix}{id}`,
+        name: 'approval',
+        title: 'Approval',
+        description: 'What was asked, why a person decides, and what became of it',
+        mimeType: json,
+      },
+    ],
+    async list(caller) {
+      const { items } = await inbox.list(caller, { status: 'pending', limit: mostListed })
+      return items.map(({ id, summary }) => ({
+        uri: `${approvalPrefix}${id}`,
+        name: `approval-${id}`,
+        title: summary,
+        mimeType: json,
+      }))
+    },
+    async read(caller, uri) {
+      const found = await inbox.detail(caller, uri.slice(approvalPrefix.length))
+      return found && { mimeType: json, text: JSON.stringify(found) }
+    },
+    async complete(caller, parameter, start) {
+      if (parameter !== 'id') return []
+      const { items } = await inbox.list(caller, { status: 'all', limit: mostCompleted })
+      return items.map(({ id }) => id).filter((id) => id.startsWith(start))
+    },
+  },
+]
+
+/** Every call grows the ledger: only growth that concerns approvals is told. */
+function onInboxChange(ledger: Growing, tell: () => void): () => void {
+  const begun = ledger.size().catch(() => 0)
+  let seen: number | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  async function look(): Promise<void> {
+    timer = undefined
+    const after = seen ?? (await begun)
+    const size = await ledger.size()
+    const found = await ledger.find({ after, before: size + 1, types, limit: 1 })
+    seen = size
+    if (found.length > 0) tell()
+  }
+
+  const stop = ledger.onGrowth(() => {
+    // A store that cannot be read now says so to whoever reads; the next growth looks again.
+    timer ??= setTimeout(() => void look().catch(() => undefined), tellEvery).unref()
+  })
+  return () => {
+    stop()
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,172 @@
+import type { ClientCapabilities } from '@modelcontextprotocol/client'
+import { describe, expect, test, vi } from 'vitest'
+import { call, connect, everywhere, faultOf, setup, urlOf } from '../../../test/waiting.ts'
+import type { Connecting, Rig } from '../../../test/waiting.ts'
+
+/** Longer than any test: whoever should not wait for a person does not end in time. */
+const patienceMs = 10 * 60 * 1000
+
+type Action = 'accept' | 'decline' | 'cancel'
+const capabilities: ClientCapabilities = { elicitation: { form: {}, url: {} } }
+
+/** A client that shows addresses, and what its user says to that. */
+async function showing(
+  rig: Rig,
+  by: Connecting,
+  answer: () => Action | Promise<Action> = () => 'accept',
+) {
+  const client = await connect(rig, { ...by, capabilities })
+  const shown: Record<string, unknown>[] = []
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    shown.push(params)
+    return { action: await answer() }
+  })
+  return {
+    client,
+    shown,
+    /** Calls and comes back when the call waits for a person alone. */
+    async held(signal?: AbortSignal) {
+      const before = shown.length
+      const messages: (string | undefined)[] = []
+      const result = client.callTool(call(), {
+        onprogress: ({ message }) => messages.push(message),
+        ...(signal && { signal }),
+      })
+      // The client itself reports that it asks, too.
+      await expect.poll(() => messages.join()).toContain('Waits for a person: http')
+      await expect.poll(() => shown.length).toBeGreaterThan(before)
+      return { result }
+    },
+  }
+}
+
+describe.each(everywhere)('a client that can show an address, over %s, %s era', (door, era) => {
+  const by = { door, era }
+
+  test('A5 is shown the inbox, and the call it holds ends as soon as a person approves', async () => {
+    const { rig, deleted, theOne, decide } = await setup()
+    const { client, shown, held } = await showing(rig, by)
+    const completed = vi.fn<(id: string) => void>()
+    client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
+      completed(params.elicitationId),
+    )
+    const { result } = await held()
+    const id = await theOne()
+    expect(deleted).toEqual([])
+    await decide(id, 'approve')
+    expect((await result).structuredContent).toEqual({ deleted: 'row-1', reason: 'tidy' })
+    expect(deleted).toEqual(['row-1'])
+    expect(shown).toHaveLength(1)
+    // Nothing in it lets anyone in: whoever opens it signs in as themselves.
+    expect(shown[0]).toMatchObject({ mode: 'url', url: urlOf(id) })
+    expect(shown[0]?.['message']).toMatch(/sales.*crm_delete/)
+    const { elicitationId } = shown[0] ?? {}
+    expect(typeof elicitationId).toBe(era === 'legacy' ? 'string' : 'undefined')
+    const told = era === 'legacy' ? [[elicitationId]] : []
+    await expect.poll(() => completed.mock.calls).toEqual(told)
+  })
+
+  test('A5 approves nothing by accepting', async () => {
+    const { rig, deleted, theOne } = await setup({ patienceMs: 400 })
+    const { client, shown } = await showing(rig, by)
+    for (let i = 0; i < 2; i++) {
+      const { payload, text } = faultOf(await client.callTool(call()))
+      expect(payload).toMatchObject({ code: 'approval_required', status: 'pending' })
+      expect(text).toContain(urlOf(await theOne()))
+    }
+    expect(shown).toHaveLength(2)
+    expect(deleted).toEqual([])
+  })
+
+  test.each(['decline', 'cancel'] as const)('A5 gets the pending reply by %s', async (action) => {
+    const { rig, theOne } = await setup({ patienceMs })
+    const { client } = await showing(rig, by, () => action)
+    const { payload } = faultOf(await client.callTool(call()))
+    expect(payload).toMatchObject({ code: 'approval_required', approval_id: await theOne() })
+  })
+
+  test('A5 hears the no of a person while the call is held', async () => {
+    const { rig, deleted, theOne, decide } = await setup()
+    const { held } = await showing(rig, by)
+    const { result } = await held()
+    await decide(await theOne(), 'reject', { reason: 'not today' })
+    const { payload } = faultOf(await result)
+    expect(payload).toMatchObject({ code: 'approval_denied' })
+    expect(payload['message']).toContain('not today')
+    expect(deleted).toEqual([])
+  })
+
+  test('A2 of equal calls held together one runs, and nobody is asked again', async () => {
+    const { rig, deleted, theOne, decide, waiting } = await setup()
+    const { held } = await showing(rig, by)
+    const calls = [await held(), await held()]
+    await decide(await theOne(), 'approve')
+    const all = await Promise.all(calls.map(({ result }) => result))
+    expect(all.filter(({ isError }) => !isError)).toHaveLength(1)
+    const [other = {}] = all.filter(({ isError }) => isError)
+    expect(faultOf(other).payload).toMatchObject({ code: 'approval_used' })
+    expect(deleted).toEqual(['row-1'])
+    expect(await waiting()).toEqual([])
+  })
+
+  test('SV14 A5 neither runs nor withdraws a held call by cancelling it', async () => {
+    const { rig, deleted, theOne, decide } = await setup({ limits: { callsInFlight: 1 } })
+    const { client, held } = await showing(rig, by)
+    const stop = new AbortController()
+    const { result } = await held(stop.signal)
+    const id = await theOne()
+    stop.abort(new Error('enough'))
+    await expect(result).rejects.toThrow('enough')
+    // There is room for another call when the cancelled one has ended.
+    const check = { name: 'cowork_check_approval', arguments: { approval_id: id } }
+    const answered = () =>
+      client.callTool(check).then(
+        ({ isError }) => !isError,
+        () => false,
+      )
+    await expect.poll(answered).toBe(true)
+    await decide(id, 'approve')
+    expect((await client.callTool(check)).structuredContent).toMatchObject({ status: 'approved' })
+    expect(deleted).toEqual([])
+    expect((await client.callTool(call())).structuredContent).toMatchObject({ deleted: 'row-1' })
+  })
+
+  test('B3 gets what a person changed, and is told so', async () => {
+    const { rig, deleted, theOne, decide } = await setup()
+    const { held } = await showing(rig, by)
+    const { result } = await held()
+    await decide(await theOne(), 'approve', { change: { id: 'row-2' } })
+    expect(JSON.stringify((await result).content)).toContain('anna changed')
+    expect((await result).structuredContent).toMatchObject({ deleted: 'row-2' })
+    expect(deleted).toEqual(['row-2'])
+  })
+
+  test('SV3 still gets its pending reply when the daemon ends', async () => {
+    const { rig, theOne } = await setup()
+    const { held } = await showing(rig, by)
+    const { result } = await held()
+    const id = await theOne()
+    await rig.door.close()
+    expect(faultOf(await result).payload).toMatchObject({ approval_id: id, status: 'pending' })
+  })
+})
+
+// The newer era asks between two requests, so there is nothing to hang or to fail in.
+describe.each(['http', 'stdio'] as const)('within a call of the older era, over %s', (door) => {
+  const by = { door, era: 'legacy' } as const
+
+  test('A5 a question that nobody answers ends when a person decides elsewhere', async () => {
+    const { rig, theOne, decide } = await setup()
+    const { held } = await showing(rig, by, () => new Promise(() => undefined))
+    const { result } = await held()
+    await decide(await theOne(), 'approve')
+    expect((await result).structuredContent).toMatchObject({ deleted: 'row-1' })
+  })
+
+  test('A5 a client that cannot show it after all gets the pending reply', async () => {
+    const { rig, theOne } = await setup({ patienceMs })
+    const { client } = await showing(rig, by, () => Promise.reject(new Error('no browser')))
+    const { payload } = faultOf(await client.callTool(call()))
+    expect(payload).toMatchObject({ code: 'approval_required', approval_id: await theOne() })
+  })
+})

@@ -1,0 +1,216 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { personCaller } from '../../../test/governance.ts'
+import {
+  call,
+  connect,
+  faultOf,
+  sales,
+  setup,
+  support,
+  takesTasks,
+  tasksOf,
+  urlOf,
+} from '../../../test/waiting.ts'
+import type { Rig } from '../../../test/waiting.ts'
+
+async function withTasks(rig: Rig, token: string | null = sales.token) {
+  let last = ''
+  const heard = (body: string) => {
+    last = body
+  }
+  const client = await connect(rig, { capabilities: takesTasks, token, heard })
+  return { client, ...tasksOf(client, () => last) }
+}
+
+test('A5 SV15 a client that takes tasks gets one, durable before the reply, that ends with the result', async () => {
+  const { rig, deleted, decide } = await setup()
+  const { start, get } = await withTasks(rig)
+  const id = await start()
+  expect(await rig.governance.approvals.get(id)).toMatchObject({
+    status: 'pending',
+    kind: 'call',
+    requester: 'sales',
+  })
+  expect(await get(id)).toMatchObject({
+    taskId: id,
+    status: 'working',
+    statusMessage: expect.stringContaining(urlOf(id)),
+  })
+  expect(deleted).toEqual([])
+  await decide(id, 'approve')
+  await expect.poll(() => get(id)).toMatchObject({ status: 'completed' })
+  expect(await get(id)).toMatchObject({
+    result: {
+      content: [{ type: 'text', text: expect.stringContaining('row-1') }],
+      structuredContent: { deleted: 'row-1', reason: 'tidy' },
+    },
+  })
+  expect(deleted).toEqual(['row-1'])
+})
+
+test('A5 SV15 over stdio a call is a task, too, and the same one', async () => {
+  const { rig, deleted, theOne, decide } = await setup()
+  const line = await connect(rig, { door: 'stdio', capabilities: takesTasks })
+  await expect(line.callTool(call())).rejects.toMatchObject({ data: { resultType: 'task' } })
+  const id = await theOne()
+  const overHttp = await withTasks(rig)
+  expect(await overHttp.start()).toBe(id)
+  await decide(id, 'approve')
+  const { get } = tasksOf(line, () => '')
+  await expect.poll(() => get(id)).toMatchObject({ status: 'completed' })
+  expect(await get(id)).toEqual(await overHttp.get(id))
+  expect(deleted).toEqual(['row-1'])
+})
+
+test('A2 the tool runs once, however many ask and call again at the same time', async () => {
+  const { rig, deleted, decide } = await setup()
+  const one = await withTasks(rig)
+  const other = await withTasks(rig)
+  const id = await one.start()
+  expect(await other.start()).toBe(id)
+  const over = async (get: typeof one.get) => {
+    await expect.poll(() => get(id)).toMatchObject({ status: 'completed' })
+    return get(id)
+  }
+  const plain = await connect(rig)
+  const repeated = async () => plain.callTool(call())
+  const [, again, ...ends] = await Promise.all([
+    decide(id, 'approve'),
+    repeated(),
+    ...[one, other, one, other].map(({ get }) => over(get)),
+  ])
+  for (const end of ends)
+    expect(end).toMatchObject({ result: { structuredContent: { deleted: 'row-1' } } })
+  if (again.isError) expect(faultOf(again).payload.code).toMatch(/^approval_/)
+  else expect(again.structuredContent).toMatchObject({ deleted: 'row-1' })
+  expect(deleted).toEqual(['row-1'])
+})
+
+test('A5 the task of a denied call ends with the no and its reason', async () => {
+  const { rig, deleted, decide } = await setup()
+  const { start, get } = await withTasks(rig)
+  const id = await start()
+  await decide(id, 'reject', { reason: 'still needed' })
+  expect(await get(id)).toMatchObject({
+    status: 'completed',
+    result: {
+      isError: true,
+      content: [{ text: 'anna denied crm_delete: still needed' }],
+      structuredContent: { code: 'approval_denied', approval_id: id },
+    },
+  })
+  expect(deleted).toEqual([])
+})
+
+test('A5 cancelling the task takes the question back', async () => {
+  const { rig, deleted, waiting } = await setup()
+  const { start, get, cancel } = await withTasks(rig)
+  const id = await start()
+  await cancel(id)
+  expect(await get(id)).toMatchObject({ status: 'cancelled' })
+  expect(await waiting()).toEqual([])
+  const late = await rig.dispatch({
+    tool: 'cowork_decide',
+    arguments: { approval_ids: [id], decision: 'approve' },
+    caller: personCaller(),
+  })
+  expect(late).toMatchObject({
+    output: { outcomes: [{ error: { code: 'already_decided' } }] },
+  })
+  await cancel(id)
+  expect(await get(id)).toMatchObject({ status: 'cancelled' })
+  expect(deleted).toEqual([])
+})
+
+test('A5 SV15 the task of another agent, and what is no call, is unknown', async () => {
+  const { rig, theOne } = await setup()
+  const { start } = await withTasks(rig)
+  const id = await start()
+  const stranger = await withTasks(rig, support.token)
+  for (const ask of [stranger.get, stranger.update, stranger.cancel])
+    await expect(ask(id)).rejects.toMatchObject({ code: -32602 })
+  expect(await theOne()).toBe(id)
+  const proposed = await stranger.client.callTool({
+    name: 'cowork_propose',
+    arguments: {
+      domain: 'crm',
+      action: 'rename',
+      target: 'row-1',
+      proposed_change: { name: 'x' },
+      confidence: 0.5,
+      reasoning: 'For the test',
+    },
+  })
+  const { proposal_id: proposal } = z
+    .looseObject({ proposal_id: z.string() })
+    .parse(proposed.structuredContent)
+  await expect(stranger.get(proposal)).rejects.toMatchObject({ code: -32602 })
+})
+
+test('A5 I5 in open mode the task is found though asking for it names no agent', async () => {
+  const { rig, deleted, decide } = await setup({ agents: [] })
+  const { start, get } = await withTasks(rig, null)
+  const id = await start({ name: 'crm_delete', arguments: { id: 'row-1', agent_id: 'main' } })
+  expect(await get(id)).toMatchObject({ status: 'working' })
+  await decide(id, 'approve')
+  await expect.poll(() => get(id)).toMatchObject({ status: 'completed' })
+  expect(deleted).toEqual(['row-1'])
+})
+
+test('B3 a task runs what a person changed, and says so', async () => {
+  const { rig, deleted, decide } = await setup()
+  const { start, get } = await withTasks(rig)
+  const id = await start()
+  await decide(id, 'approve', { change: { id: 'row-2' } })
+  await expect.poll(() => get(id)).toMatchObject({ status: 'completed' })
+  const { result } = z
+    .looseObject({ result: z.looseObject({ content: z.array(z.looseObject({})) }) })
+    .parse(await get(id))
+  expect(result).toMatchObject({ structuredContent: { deleted: 'row-2' } })
+  expect(result.content[1]).toMatchObject({ text: expect.stringContaining('"id":"row-2"') })
+  expect(deleted).toEqual(['row-2'])
+})
+
+test('Y8 A2 a standing permission given with the approval does not run the task twice', async () => {
+  const { rig, deleted, decide } = await setup()
+  const { start, get } = await withTasks(rig)
+  const id = await start()
+  await decide(id, 'approve', { allow: { for: 'always' } })
+  for (let i = 0; i < 5; i++) await get(id)
+  await expect.poll(() => get(id)).toMatchObject({ status: 'completed' })
+  expect(deleted).toEqual(['row-1'])
+})
+
+test.each(['crm_delete', 'crm_forget'])(
+  'A2 a fault of %s ends its task and uses the approval up',
+  async (name) => {
+    const { rig, deleted, decide } = await setup()
+    const { start, get } = await withTasks(rig)
+    const id = await start({ name, arguments: { id: 'gone' } })
+    await decide(id, 'approve')
+    await expect.poll(() => get(id)).toMatchObject({ status: 'completed' })
+    expect(await get(id)).toMatchObject({
+      result: { isError: true, structuredContent: { code: 'not_found' } },
+    })
+    expect(deleted).toEqual(['gone'])
+    expect(await start({ name, arguments: { id: 'gone' } })).not.toBe(id)
+  },
+)
+
+test('A2 an approval that nobody used within its hour runs nothing any more', async () => {
+  let time = Date.now()
+  const { rig, deleted, decide, theOne, waiting } = await setup({ now: () => time })
+  const plain = await connect(rig)
+  expect((await plain.callTool(call())).isError).toBe(true)
+  const id = await theOne()
+  await decide(id, 'approve')
+  time += 60 * 60 * 1000
+  const { get } = await withTasks(rig)
+  expect(await get(id)).toMatchObject({
+    status: 'completed',
+    result: { structuredContent: { code: 'approval_expired' } },
+  })
+  expect(deleted).toEqual([])
+  expect(await waiting()).toEqual([])
+})
