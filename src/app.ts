@@ -7,10 +7,11 @@ import {
   notifyMigrations,
   notifyTools,
   startNotify,
+  telegramClient,
 } from '#approvals'
-import type { Notify } from '#approvals'
+import type { DecideAs, Notify } from '#approvals'
 import { appendLine, writeFileAtomic } from '#base/atomic-file.ts'
-import { rfc3339, systemClock } from '#base/clock.ts'
+import { createClockWatch, rfc3339, systemClock } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import { migrate } from '#base/db/migrate.ts'
@@ -33,8 +34,15 @@ import {
   checkScope,
   createCatalogue,
   createDispatch,
+  readCall,
 } from '#dispatch'
-import { createGovernance, governanceMigrations, governanceTools } from '#governance'
+import type { Dispatch } from '#dispatch'
+import {
+  approvalResources,
+  createGovernance,
+  governanceMigrations,
+  governanceTools,
+} from '#governance'
 import type { GovernanceDeps } from '#governance'
 import { createIdentity, identityMigrations, identityTools } from '#identity'
 import type { Identity, SharedKeys } from '#identity'
@@ -59,6 +67,7 @@ import {
   listen,
   listenSocket,
   resourceFeature,
+  startTelemetry,
 } from '#server'
 import type { McpFeature, Metrics, TaskSource } from '#server'
 
@@ -129,25 +138,35 @@ export async function startApp(options: AppOptions): Promise<App> {
       note: ledger.note,
       log: log.scope('identity'),
     })
-    if (db.dialect === 'postgres') undo.push(followAgents(ledger, identity, size, log))
+    if (db.dialect === 'postgres')
+      undo.push(followOthers(ledger, size, log, 'agent.', () => identity.refresh()))
 
     const halts = createHalts(db, now)
     const governance = createGovernance({
       db,
       config,
       reviewUrl: (approval) => `${consoleUrl()}/inbox/${approval}`,
+      readCall: (tool, args) => readCall(catalogue)(tool, args),
       now,
       log: log.scope('governance'),
     })
     undo.push(governance.close)
+    await governance.versions.start()
+    if (db.dialect === 'postgres')
+      undo.push(followOthers(ledger, size, log, 'policy.', () => governance.versions.refresh()))
+    // Here, since nothing may be awaited between those who decide elsewhere and the path they take.
+    const [newest] = await ledger.find({ limit: 1, newestFirst: true })
     const notify = startNotify({
       ledger,
       db,
       channels: config.notify.channels,
       rules: config.notify.rules,
+      quietHours: config.notify.quiet_hours,
+      digest: config.notify.digest,
       publicUrl: consoleUrl,
       // What leaves this machine has no more in it than what the ledger keeps.
       describe: (reader, ids) => governance.approvals.describe(reader, ids, redact),
+      decide: decideAs(identity, (request) => dispatch(request)),
       now,
       log: log.scope('notify'),
     })
@@ -168,14 +187,32 @@ export async function startApp(options: AppOptions): Promise<App> {
       ],
       approvals: governance.approvals,
       isOpen: () => identity.mode() === 'open',
+      clockBehind: createClockWatch(now, newest?.at ?? 0),
       ledger,
       now,
       log: log.scope('dispatch'),
     })
-    const dispatch = metrics.countCalls(uncounted, (name) => catalogue.find(name) !== undefined)
+    const isTool = (name: string) => catalogue.find(name) !== undefined
+    metrics.watch('cowork_approvals_pending', 'Approvals that wait for a person.', async () => {
+      const { all = 0 } = await governance.approvals.counts()
+      return all
+    })
+    const telemetry = startTelemetry({
+      settings: config.server,
+      metrics,
+      isTool,
+      version,
+      now,
+      log: log.scope('telemetry'),
+    })
+    undo.push(telemetry.close)
+    const dispatch = telemetry.traceCalls(metrics.countCalls(uncounted, isTool))
 
     const { limits } = config.server
-    const resources = resourceFeature([ledgerResources(ledger)])
+    const resources = resourceFeature([
+      ledgerResources(ledger),
+      ...approvalResources(governance.inbox, ledger),
+    ])
     undo.push(resources.close)
     const mcp = createMcpDoor({
       catalogue,
@@ -278,6 +315,34 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
+/** What a person says elsewhere takes the path of every call, as that person (A5). */
+const decideAs =
+  (identity: Identity, dispatch: Dispatch): DecideAs =>
+  async (person, approval, verdict) => {
+    const { people } = await identity.people.list()
+    const found = people.find(({ id, removedAt }) => id === person && removedAt === undefined)
+    if (!found) return { refused: 'You are not among the people here any more.' }
+    const answer = await dispatch({
+      tool: 'cowork_decide',
+      arguments: { approval_ids: [approval], decision: verdict },
+      caller: {
+        kind: 'human',
+        id: person,
+        role: found.role,
+        verified: true,
+        scopes: ['*'],
+        session: `telegram-${person}`,
+        client: { name: telegramClient, version: '', transport: 'http' },
+      },
+    })
+    if (answer.status !== 'done') return { refused: answer.message }
+    const { outcomes } = answer.output as {
+      outcomes: { status: string; error?: { message: string } }[]
+    }
+    const [{ status, error } = { status: 'error' }] = outcomes
+    return error ? { refused: error.message } : { status }
+  }
+
 /** Every tool there is. */
 export const toolsOf = (parts: GovernanceDeps & { readonly notify: Notify }): Tool[] => [
   ...governanceTools(parts),
@@ -346,15 +411,24 @@ async function snapshotOf({ storage: { url, path }, ledger }: Config) {
   return { source, close: () => db.close() }
 }
 
-/** Agents that another daemon of the same database added or revoked. */
-function followAgents(ledger: Ledger, identity: Identity, from: number, log: Log): () => void {
+/** What another daemon of the same database changed: agents it added, policies it saved. */
+function followOthers(
+  ledger: Ledger,
+  from: number,
+  log: Log,
+  noun: string,
+  refresh: () => Promise<void>,
+): () => void {
   const stop = new AbortController()
   const follow = async () => {
     for await (const entries of ledger.follow(from, stop.signal))
-      if (entries.some(({ type }) => type.startsWith('agent.'))) await identity.refresh()
+      if (entries.some(({ type }) => type.startsWith(noun))) await refresh()
   }
   follow().catch((error: unknown) =>
-    log.error('agents of other daemons are no longer followed', { error: messageOf(error) }),
+    log.error('what other daemons change is no longer followed', {
+      noun,
+      error: messageOf(error),
+    }),
   )
   return () => stop.abort()
 }

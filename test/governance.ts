@@ -2,14 +2,13 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { approvalMigrations } from '#approvals'
-import type { ApprovalKind } from '#approvals'
 import type { Caller } from '#base/caller.ts'
-import type { Clock } from '#base/clock.ts'
 import { loadConfig } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
 import { silentLog } from '#base/log.ts'
 import { createGovernance, governanceMigrations } from '#governance'
+import type { GovernanceOptions } from '#governance'
 
 export const governanceSchema = [...approvalMigrations, ...governanceMigrations]
 
@@ -28,7 +27,7 @@ export function testConfig(settings: Record<string, unknown> = {}): Config {
 export function testGovernance(
   db: Db,
   settings: Record<string, unknown> = {},
-  more: { now?: Clock; random?: () => number; kinds?: readonly ApprovalKind[] } = {},
+  more: Partial<Pick<GovernanceOptions, 'now' | 'random' | 'kinds' | 'readCall'>> = {},
 ) {
   return createGovernance({
     db,

@@ -16,12 +16,26 @@ export const haltScope = /^(all|(agent|domain|server):[^\s]{1,128})$/
 export type Halts = ReturnType<typeof createHalts>
 
 /**
- * The one switch that stops agents (A9). It is read from the store at every decision (3 µs on SQLite),
- * so it holds at once, in every daemon, and after a restart.
+ * The one switch that stops agents (A9). It is read from the store at every decision, so it holds at once,
+ * in every daemon, and after a restart.
  */
 export function createHalts(db: Db, now: Clock) {
   const sql = builder<{ halt: HaltRow }>(db.dialect)
   const all = query(sql.selectFrom('halt').selectAll().orderBy('scope'))
+  let current: Promise<unknown> = Promise.resolve()
+  let next: Promise<HaltRow[]> | undefined
+
+  /** Calls that come while one look is under way share the next, which begins after all of them came. */
+  function look(): Promise<HaltRow[]> {
+    next ??= current.then(() => {
+      next = undefined
+      const rows = db.all(all)
+      current = rows.catch(() => undefined)
+      return rows
+    })
+    return next
+  }
+
   const set = statement((p: HaltRow) => {
     const { scope, reason, by, at } = p
     return sql
@@ -41,7 +55,8 @@ export function createHalts(db: Db, now: Clock) {
     /** The halt that covers this call, if any. People are never halted: somebody must resume. */
     async covering(caller: Caller, touch: Touch): Promise<Halt | undefined> {
       if (caller.kind !== 'agent') return undefined
-      const rows = await db.all(all)
+      const rows = await look()
+      if (rows.length === 0) return undefined
       const names = [
         'all',
         `agent:${caller.id}`,

@@ -15,10 +15,15 @@ export type ApprovalKind = {
   readonly ttlMs?: number
   /** An approval mints a token that its execution consumes (A2). */
   readonly token?: true
-  /** What the ledger calls its opening. */
+  /** What the ledger calls its opening, and its approval. */
   readonly opened?: string
+  readonly decided?: string
   /** Refuses a decision that lacks something, before anything is written. */
   check?(approval: Approval, decision: Decision): void
+  /** What a person put in place of what was asked, and what that is about (B3). */
+  edited?(approval: Approval, change: unknown): { change: unknown; target: string }
+  /** What a person says where the question is not yes or no (H2). It is no edit of what was asked. */
+  answer?(decision: Decision): unknown
   onDecided(tx: Tx, approval: Approval, decision: Decision, call: Deciding): Promise<Told | void>
   /** Nobody decided in time, or the agent took it back. */
   onDropped?(tx: Tx, approval: Approval): Promise<void>

@@ -67,6 +67,8 @@ export type Approval = {
   readonly content: Content
   /** What was really approved, where a person changed it (B3). */
   readonly approved?: unknown
+  /** What a person answered, where the question is not yes or no (H2). */
+  readonly answer?: unknown
   /** Equal ones share it, so that people can treat them as one. */
   readonly group: string
   /** Different people who must approve (A4). */
@@ -96,6 +98,8 @@ export type Decision = {
   /** When it was made; now, unless it was held. */
   readonly at?: number
   readonly reason?: string | undefined
+  /** One act of a person about many (B2). */
+  readonly batch?: string
   /** What is approved instead of what was asked (B3). */
   readonly change?: unknown
   /** What else the kind wants to know: an override, a permission, a policy. */
@@ -122,8 +126,12 @@ export type Opening = Pick<
 > & {
   readonly id?: string
   readonly needed?: number
+  /** Where who asks for what does not make two of them equal. */
+  readonly group?: string
   /** The same key from the same agent opens nothing new (P6). */
   readonly key?: { readonly name: string; readonly digest: string }
   /** Decided at once because trust allows it: recorded, and nobody waits (P5). */
   readonly auto?: true
+  /** What its entry says besides. */
+  readonly told?: Readonly<Record<string, unknown>>
 }

@@ -1,7 +1,8 @@
 import type { Caller } from '#base/caller.ts'
-import { CoworkError } from '#base/errors.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
-import type { Approval, Decision, Opening, Votes } from './model.ts'
+import type { Approval, Decision, Held, Opening, Votes } from './model.ts'
+import { telegramClient } from './notify/model.ts'
 
 /** What an approval is bound to (A1). Whatever differs in it, was not approved. */
 export type Act = {
@@ -15,8 +16,16 @@ export type Act = {
   readonly schema?: string
 }
 
-export const digestOf = ({ agent, action, target, content, schema }: Act): string =>
-  sha256Hex(canonicalJson({ agent, action, target, content, schema: schema ?? null }))
+export function digestOf({ agent, action, target, content, schema }: Act): string {
+  try {
+    return sha256Hex(canonicalJson({ agent, action, target, content, schema: schema ?? null }))
+  } catch (cause) {
+    throw new CoworkError('invalid_input', `This has no digest: ${messageOf(cause)}.`, {
+      hint: 'Send plain JSON without halves of characters (lone surrogates).',
+      cause,
+    })
+  }
+}
 
 /** Equal ones differ in target and values, not in who asks for what. */
 export function groupOf(requester: string, opening: Opening): string {
@@ -26,8 +35,9 @@ export function groupOf(requester: string, opening: Opening): string {
   return sha256Hex(canonicalJson([kind, requester, domain, action, names])).slice(0, 16)
 }
 
-export const isExpired = ({ status, expiresAt }: Approval, now: number): boolean =>
-  status === 'pending' && expiresAt !== null && expiresAt <= now
+/** What is held was decided in time, whatever the time is when it is released. */
+export const isExpired = ({ status, expiresAt, held }: Approval, now: number): boolean =>
+  status === 'pending' && !held && expiresAt !== null && expiresAt <= now
 
 /** Whether this decision may be made now; throws why not (T3, A3, A4, A11). */
 export function checkDecision(
@@ -37,9 +47,10 @@ export function checkDecision(
   now: number,
 ): asserts approval is Approval {
   if (!approval) throw alreadyDecided(undefined)
-  // What was decided in time counts, also when it was held beyond it.
-  if (isExpired(approval, at ?? now)) throw expired(approval)
+  if (isExpired(approval, now)) throw expired(approval)
   if (approval.status !== 'pending') throw alreadyDecided(approval)
+  // The first decision wins, also while it is held; only its own release makes it.
+  if (approval.held && at === undefined) throw heldAlready(approval.held)
   if (by.kind !== 'human' || by.id === approval.requester)
     throw new CoworkError(
       'human_required',
@@ -72,6 +83,20 @@ export function alreadyDecided(approval: Approval | undefined): CoworkError {
   )
 }
 
+export const heldAlready = ({ decision, until }: Held): CoworkError =>
+  new CoworkError(
+    'already_decided',
+    `${decision.by.id} decided this a moment ago; it is released at ${new Date(until).toISOString()}.`,
+    {
+      hint: '`cowork undo <id>` takes it back until then.',
+      details: {
+        status: 'held',
+        decided_by: decision.by.id,
+        decided_at: decision.at ? new Date(decision.at).toISOString() : null,
+      },
+    },
+  )
+
 const expired = (approval: Approval): CoworkError =>
   new CoworkError(
     'approval_expired',
@@ -83,6 +108,7 @@ const expired = (approval: Approval): CoworkError =>
 export function channelOf({ verified, client }: Caller): string {
   if (!verified) return 'mcp'
   if (client?.name.startsWith('cowork-cli/')) return 'cli'
+  if (client?.name === telegramClient) return 'telegram'
   return client?.name.startsWith('Mozilla/') ? 'console' : 'api'
 }
 
@@ -90,6 +116,8 @@ export function channelOf({ verified, client }: Caller): string {
 const longestSummary = 200
 
 export function oneLine(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
-  return line.length > longestSummary ? `${line.slice(0, longestSummary - 1)}…` : line
+  // PostgreSQL has no room for NUL nor for half a character, which a cut can leave too.
+  const line = text.replaceAll(/\s+/g, ' ').replaceAll('\0', '␀').trim()
+  const short = line.length > longestSummary ? `${line.slice(0, longestSummary - 1)}…` : line
+  return short.toWellFormed()
 }

@@ -10,9 +10,16 @@ import type { Log } from '#base/log.ts'
 import type { Call } from '#base/tool.ts'
 import type { ApprovalKinds, Deciding, Told } from './kinds.ts'
 import type { Approval, Decision, Opening, Status } from './model.ts'
-import { alreadyDecided, checkDecision, digestOf, groupOf, isExpired } from './rules.ts'
-import { createApprovalStore, toApproval } from './store.ts'
-import type { Row, Wanted } from './store.ts'
+import {
+  alreadyDecided,
+  checkDecision,
+  digestOf,
+  groupOf,
+  heldAlready,
+  isExpired,
+} from './rules.ts'
+import { createApprovalStore } from './store.ts'
+import type { Wanted } from './store.ts'
 import { startSweeper } from './sweeper.ts'
 import { createWaits } from './waits.ts'
 
@@ -46,9 +53,11 @@ export type Passage =
   | { readonly as: 'denied'; readonly approval: Approval }
   /** A person approved it with changes: it is for other arguments (B3). */
   | { readonly as: 'changed'; readonly approval: Approval }
+  /** Of a wait that is gone on with: another call has used it, or it can be used no more. */
+  | { readonly as: 'used' | 'lapsed'; readonly approval: Approval }
 
 const day = 24 * 60 * 60 * 1000
-/** Answers larger than this are not kept: the call is repeated instead. */
+/** Of answers larger than this only the fact is kept. */
 const longestResult = 1_000_000
 
 export type Approvals = ReturnType<typeof createApprovals>
@@ -64,45 +73,34 @@ export function createApprovals(deps: ApprovalsDeps) {
     const at = now()
     const { kind, key, auto, content } = opening
     const { ttlMs, opened = 'approval.requested' } = kinds.get(kind)
-    const row: Row = {
+    const { action, mode, risk, confidence } = opening
+    const approval: Approval = {
       id: opening.id ?? newId(),
       kind,
       status: auto ? 'approved' : 'pending',
       requester: caller.id,
       session: caller.session,
       domain: opening.domain,
-      action: opening.action,
+      action,
       target: opening.target,
       summary: opening.summary,
-      mode: opening.mode,
-      risk: opening.risk,
+      mode,
+      risk,
       digest: opening.digest,
-      asked_digest: null,
-      policy_version: opening.policyVersion,
-      trust_level: opening.trustLevel,
-      confidence: opening.confidence,
-      content: JSON.stringify({ ...content, ...(caller.client && { client: caller.client }) }),
-      approved: null,
-      similar: groupOf(caller.id, opening),
+      policyVersion: opening.policyVersion,
+      trustLevel: opening.trustLevel,
+      confidence,
+      content: { ...content, ...(caller.client && { client: caller.client }) },
+      group: opening.group ?? groupOf(caller.id, opening),
       needed: opening.needed ?? 1,
-      idem_key: key?.name ?? null,
-      idem_digest: key?.digest ?? null,
-      created_at: at,
-      expires_at: auto || ttlMs === undefined ? null : at + ttlMs,
-      decided_at: auto ? at : null,
-      decided_by: auto ? 'trust' : null,
+      createdAt: at,
+      expiresAt: auto || ttlMs === undefined ? null : at + ttlMs,
+      decidedAt: auto ? at : null,
+      decidedBy: auto ? 'trust' : null,
       channel: auto ? 'trust' : null,
       reason: null,
-      held_until: null,
-      held: null,
-      token: null,
-      token_expires_at: null,
-      result: null,
-      result_until: null,
     }
-    await store.insert(tx, row)
-    const approval = toApproval(row)
-    const { action, mode, risk, confidence } = opening
+    await store.insert(tx, approval, key)
     tx.append({
       type: opened,
       actor: actorOf(caller),
@@ -121,6 +119,7 @@ export function createApprovals(deps: ApprovalsDeps) {
         policy_id: content.why.policy_id,
         ...(confidence !== null && { confidence }),
         ...(auto && { auto }),
+        ...opening.told,
       },
     })
     return approval
@@ -139,6 +138,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     checkDecision(approval, votes, decision, at)
     const kind = kinds.get(approval.kind)
     kind.check?.(approval, decision)
+    const batch = decision.batch !== undefined && { batch: decision.batch }
     if (decision.verdict === 'approve' && votes.length + 1 < approval.needed) {
       // Whoever changes it asks the others about something else.
       if (decision.change !== undefined)
@@ -146,14 +146,21 @@ export function createApprovals(deps: ApprovalsDeps) {
           hint: 'Reject it with what should be different.',
         })
       await store.vote(tx, id, decision.by.id, at)
+      if (approval.held) await store.unhold(tx, id)
       const told = { votes: votes.length + 1, needed: approval.needed }
-      tx.append(entryOf('approval.voted', approval, decision.by, call, told))
+      tx.append(entryOf('approval.voted', approval, decision.by, call, { ...told, ...batch }))
       return { status: 'voted', approval, told }
     }
     const status = decision.verdict === 'approve' ? 'approved' : 'rejected'
-    const edited = status === 'approved' && decision.change !== undefined
-    const content = edited ? decision.change : approval.content.change
-    const digest = edited ? redigest(approval, content) : approval.digest
+    const edited =
+      status === 'approved' && decision.change !== undefined
+        ? (kind.edited?.(approval, decision.change) ?? {
+            change: decision.change,
+            target: approval.target,
+          })
+        : undefined
+    const digest = edited ? redigest(approval, edited) : approval.digest
+    const answer = status === 'approved' ? kind.answer?.(decision) : undefined
     const minted = status === 'approved' && kind.token ? `cwa_${id}_${randomHex(24)}` : null
     const token = minted && { value: minted, expiresAt: at + settings.tokenTtlMs }
     await store.decide(tx, {
@@ -163,7 +170,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       by: decision.by.id,
       channel: decision.channel,
       reason: decision.reason ?? null,
-      approved: edited ? JSON.stringify(content) : null,
+      approved: jsonOf(edited ? edited.change : answer),
       digest,
       askedDigest: edited ? approval.digest : null,
       token: minted,
@@ -178,20 +185,28 @@ export function createApprovals(deps: ApprovalsDeps) {
       decidedBy: decision.by.id,
       channel: decision.channel,
       reason: decision.reason ?? null,
-      ...(edited && { approved: content }),
+      ...(edited && { approved: edited.change }),
+      ...(answer !== undefined && { answer }),
       ...(token && { token }),
     }
     const told = (await kind.onDecided(tx, decided, decision, call)) ?? {}
     tx.append(
-      entryOf(`approval.${status}`, decided, decision.by, call, {
-        decided_by: decision.by.id,
-        channel: decision.channel,
-        digest,
-        ...(edited && { collaborative: true, asked_digest: approval.digest }),
-        ...(votes.length > 0 && { votes: [...votes, decision.by.id] }),
-        ...(decision.reason !== undefined && { reason: decision.reason }),
-        ...told,
-      }),
+      entryOf(
+        (status === 'approved' && kind.decided) || `approval.${status}`,
+        decided,
+        decision.by,
+        call,
+        {
+          decided_by: decision.by.id,
+          channel: decision.channel,
+          digest,
+          ...(edited && { collaborative: true, asked_digest: approval.digest }),
+          ...(votes.length > 0 && { votes: [...votes, decision.by.id] }),
+          ...(decision.reason !== undefined && { reason: decision.reason }),
+          ...batch,
+          ...told,
+        },
+      ),
     )
     return { status, approval: decided, told }
   }
@@ -202,13 +217,12 @@ export function createApprovals(deps: ApprovalsDeps) {
     const approval = await store.lock(tx, id)
     const votes = approval && approval.needed > 1 ? await store.votes(tx, id) : []
     checkDecision(approval, votes, decision, at)
-    if (approval.held) throw heldAlready(approval)
     kinds.get(approval.kind).check?.(approval, decision)
     const until = at + settings.undoHoldMs
     await store.hold(tx, id, { until, decision: { ...decision, at } })
     const told = { verdict: decision.verdict, until }
     tx.append(entryOf('approval.held', approval, decision.by, call, told))
-    sweeper.expect(until)
+    sweeper.expect(id, until)
     return { status: 'held', approval, told: {}, until }
   }
 
@@ -228,6 +242,8 @@ export function createApprovals(deps: ApprovalsDeps) {
     const approval = await store.lock(tx, id)
     if (!approval || approval.requester !== call.caller.id) throw notYours(id)
     if (approval.status !== 'pending') throw alreadyDecided(approval)
+    // Else whoever sees that it is refused could get out of it.
+    if (approval.held) throw heldAlready(approval.held)
     await drop(tx, approval, 'withdrawn', actorOf(call.caller), call)
     return { ...approval, status: 'withdrawn' }
   }
@@ -262,16 +278,16 @@ export function createApprovals(deps: ApprovalsDeps) {
     const approval = await store.lock(tx, id)
     if (approval?.status !== 'pending') return
     if (approval.held && approval.held.until <= at) await decide(tx, id, approval.held.decision)
-    else if (!approval.held && isExpired(approval, at))
-      await drop(tx, approval, 'expired', systemActor, {})
+    else if (isExpired(approval, at)) await drop(tx, approval, 'expired', systemActor, {})
   }
 
   /** A held decision that cannot be made any more is given back to people. */
-  async function giveBack(tx: Tx, id: string, why: string): Promise<void> {
+  async function giveBack(tx: Tx, id: string, why: string): Promise<boolean> {
     const approval = await store.lock(tx, id)
-    if (approval?.status !== 'pending' || !approval.held) return
+    if (approval?.status !== 'pending' || !approval.held) return false
     await store.unhold(tx, id)
     tx.append(entryOf('approval.undone', approval, systemActor, {}, { why }))
+    return true
   }
 
   /** A call that must wait, met again: its approval is used up, or says that it waits still (A2). */
@@ -283,7 +299,7 @@ export function createApprovals(deps: ApprovalsDeps) {
   ): Promise<Passage> {
     const at = now()
     const known = await store.latestCall(tx, caller.id, digest)
-    const isFresh = known?.decidedAt != null && known.decidedAt > at - settings.callTtlMs
+    const isFresh = (known?.decidedAt ?? 0) > at - settings.callTtlMs
     if (known?.status === 'pending' && !isExpired(known, at))
       return { as: 'waiting', approval: known }
     if (known?.status === 'rejected' && isFresh) return { as: 'denied', approval: known }
@@ -294,7 +310,33 @@ export function createApprovals(deps: ApprovalsDeps) {
     return { as: 'waiting', approval: await openOne() }
   }
 
+  /** Uses up what was approved for exactly this call, where something else allows it too (Y8). */
+  async function claim(tx: Tx, caller: Caller, digest: string): Promise<Approval | undefined> {
+    const known = await store.latestCall(tx, caller.id, digest)
+    if (known?.status !== 'approved' || known.digest !== digest) return undefined
+    return (await take(tx, known.id, now())) ? { ...known, status: 'consumed' } : undefined
+  }
+
   const take = (tx: Tx, id: string, at: number) => store.consume(tx, id, at - settings.callTtlMs)
+
+  /**
+   * A call that waited goes on: it takes the approval it waited for, or learns what became of it. It never
+   * asks anew, so however many wait for the same call, one runs and a person is asked once (A2).
+   */
+  async function resume(tx: Tx, caller: Caller, id: string, digest?: string): Promise<Passage> {
+    const at = now()
+    const known = await store.lock(tx, id)
+    if (known?.kind !== 'call' || known.requester !== caller.id) throw notYours(id)
+    if (known.status === 'consumed') return { as: 'used', approval: known }
+    if (known.status === 'rejected') return { as: 'denied', approval: known }
+    if (known.status === 'pending' && !isExpired(known, at))
+      return { as: 'waiting', approval: known }
+    // A tool that changed since is another tool (A1).
+    const isSame = digest === undefined || known.digest === digest
+    if (known.status === 'approved' && isSame && (await take(tx, id, at)))
+      return { as: 'claimed', approval: { ...known, status: 'consumed' } }
+    return { as: 'lapsed', approval: known }
+  }
 
   /** Consumes a token in the transaction that starts what it allows (A2, A11). */
   async function redeem(
@@ -317,9 +359,21 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /** What the claimed call answered, for whoever asks later (A2). */
-  async function keep(tx: Tx, id: string, result: unknown): Promise<void> {
+  async function keep(tx: Tx, id: string, result: { readonly status: string }): Promise<void> {
     const text = JSON.stringify(result)
-    if (text.length <= longestResult) await store.keep(tx, id, text, now() + day)
+    const kept =
+      text.length <= longestResult
+        ? text
+        : JSON.stringify({ status: result.status, too_large: true })
+    // Where what started it was rolled back with what it did, it is used up here.
+    await store.consume(tx, id, 0)
+    await store.keep(tx, id, kept, now() + day)
+  }
+
+  /** Pending ones whose time is up count as expired before they are swept (A11). */
+  async function get(id: string): Promise<Approval | undefined> {
+    const found = await store.find(db, id)
+    return found && isExpired(found, now()) ? { ...found, status: 'expired' } : found
   }
 
   return {
@@ -329,8 +383,13 @@ export function createApprovals(deps: ApprovalsDeps) {
     undo,
     withdraw,
     pass,
+    claim,
+    resume,
     redeem,
+    /** Whoever waited has what it waited for, and needs it no more. */
+    consume: (tx: Tx, id: string) => store.consume(tx, id, 0),
     keep,
+    get,
     reviewUrl,
     find: (reader: Reader, id: string) => store.find(reader, id),
     /** What a notice says of each, without what `clean` takes out of texts of agents. */
@@ -349,21 +408,29 @@ export function createApprovals(deps: ApprovalsDeps) {
       )
     },
     byKey: store.byKey,
-    /** Pending ones whose time is up count as expired before they are swept (A11). */
-    async get(id: string): Promise<Approval | undefined> {
-      const found = await store.find(db, id)
-      return found && isExpired(found, now()) ? { ...found, status: 'expired' } : found
-    },
+    /** Whether an approved call can still be claimed (A2). */
+    isLive: ({ status, decidedAt }: Approval): boolean =>
+      status === 'approved' && (decidedAt ?? 0) > now() - settings.callTtlMs,
     list: (wanted: Wanted) => store.list(db, wanted),
     counts: () => store.counts(db),
     votes: (id: string) => store.votes(db, id),
     onTarget: (approval: Approval, limit: number) => store.onTarget(db, approval, limit),
-    pendingLike: (tx: Tx, wanted: Omit<Wanted, 'limit' | 'statuses'>) =>
-      store.list(tx, { ...wanted, statuses: ['pending'], limit: 1000 }),
+    /** Those that a decision could still be made on, newest first and so many at most. */
+    async pendingLike(tx: Tx, wanted: Omit<Wanted, 'limit' | 'statuses' | 'before'>, most = 1000) {
+      const open = (approval: Approval) => !approval.held && !isExpired(approval, now())
+      const found: Approval[] = []
+      for (let before: string | undefined; found.length < most;) {
+        const page = await store.list(tx, { ...wanted, before, statuses: ['pending'], limit: most })
+        found.push(...page.filter(open))
+        if (page.length < most) break
+        before = page.at(-1)?.id
+      }
+      return found.slice(0, most)
+    },
     /** Resolves when it is decided, when the time is up, or when the caller goes away (A6). */
     async decided(id: string, ms: number, signal: AbortSignal): Promise<Approval | undefined> {
       await waits.decided(id, ms, signal)
-      return this.get(id)
+      return get(id)
     },
     async close() {
       waits.close()
@@ -373,17 +440,25 @@ export function createApprovals(deps: ApprovalsDeps) {
 }
 
 /** An edited approval is for something else than was asked, so it is bound to that (B3). */
-const redigest = ({ requester, action, target, content: { more } }: Approval, content: unknown) =>
+const redigest = (
+  { requester, action, content: { more } }: Approval,
+  { change, target }: { change: unknown; target: string },
+) =>
   digestOf({
     agent: requester,
     action,
     target,
-    content,
+    content: change,
     ...(typeof more?.['schema'] === 'string' && { schema: more['schema'] }),
   })
 
-const idsOf = ({ id, kind }: Pick<Approval, 'id' | 'kind'>): EntryIds =>
-  kind === 'proposal' ? { approval: id, proposal: id } : { approval: id }
+const jsonOf = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
+
+const idsOf = ({ id, kind }: Pick<Approval, 'id' | 'kind'>): EntryIds => ({
+  approval: id,
+  ...(kind === 'proposal' && { proposal: id }),
+  ...(kind === 'handoff' && { handoff: id }),
+})
 
 function entryOf(
   type: string,
@@ -406,13 +481,6 @@ function entryOf(
 
 const badToken = (why: string, hint: string) =>
   new CoworkError('token_refused', `The approval token is ${why}.`, { hint })
-
-const heldAlready = ({ held }: Approval) =>
-  new CoworkError(
-    'already_decided',
-    `${held?.decision.by.id} decided this a moment ago; it is released at ${new Date(held?.until ?? 0).toISOString()}.`,
-    { hint: '`cowork undo <id>` takes it back until then.' },
-  )
 
 export const notYours = (id: string) =>
   new CoworkError('not_found', `There is no approval ${JSON.stringify(id.slice(0, 100))}.`, {

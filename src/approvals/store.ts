@@ -2,9 +2,9 @@ import type { SelectQueryBuilder } from 'kysely'
 import { contains } from '#base/db/dialect.ts'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
-import type { Approval, Content, Held, Mode, Risk, Status } from './model.ts'
+import type { Approval, Content, Held, Mode, Opening, Risk, Status } from './model.ts'
 
-export type Row = {
+type Row = {
   id: string
   kind: string
   status: string
@@ -51,6 +51,8 @@ export type Wanted = {
   readonly requester?: string | undefined
   readonly domain?: string | undefined
   readonly text?: string | undefined
+  readonly minConfidence?: number | undefined
+  readonly minTrust?: number | undefined
   readonly ids?: readonly string[] | undefined
   /** Newest first; only those opened before this one. */
   readonly before?: string | undefined
@@ -196,7 +198,7 @@ export function createApprovalStore(dialect: Dialect) {
 
   function filtered<O>(
     from: SelectQueryBuilder<Tables, 'approval', O>,
-    { statuses, kind, requester, domain, text, ids, before }: Wanted,
+    { statuses, kind, requester, domain, text, minConfidence, minTrust, ids, before }: Wanted,
   ) {
     let q = from
     // Spelt as a constant, so that both engines use the index of what waits.
@@ -205,6 +207,8 @@ export function createApprovalStore(dialect: Dialect) {
     if (kind !== undefined) q = q.where('kind', '=', kind)
     if (requester !== undefined) q = q.where('requester', '=', requester)
     if (domain !== undefined) q = q.where('domain', '=', domain)
+    if (minConfidence !== undefined) q = q.where('confidence', '>=', minConfidence)
+    if (minTrust !== undefined) q = q.where('trust_level', '>=', minTrust)
     if (ids) q = q.where('id', 'in', ids.length > 0 ? ids : [''])
     if (before !== undefined) q = q.where('id', '<', before)
     if (text !== undefined)
@@ -233,7 +237,8 @@ export function createApprovalStore(dialect: Dialect) {
     },
     latestCall: (tx: Tx, requester: string, digest: string) =>
       first(tx, latestCall({ requester, digest })),
-    insert: (tx: Tx, row: Row) => tx.insert('approval', [row]),
+    insert: (tx: Tx, approval: Approval, key?: Opening['key']) =>
+      tx.insert('approval', [toRow(approval, key)]),
     /** False when it was not pending any more. */
     decide: async (tx: Tx, decided: Decided) => (await tx.run(decide(decided))) > 0,
     /** False when it was not there to be taken: used, or decided too long ago. */
@@ -269,8 +274,38 @@ export function createApprovalStore(dialect: Dialect) {
   }
 }
 
-export function toApproval(row: Row): Approval {
-  const { held, held_until, token, token_expires_at, approved, result } = row
+/** Of a new one: what it cannot have yet is not mentioned. */
+const toRow = (one: Approval, key?: Opening['key']): Partial<Row> => ({
+  id: one.id,
+  kind: one.kind,
+  status: one.status,
+  requester: one.requester,
+  session: one.session,
+  domain: one.domain,
+  action: one.action,
+  target: one.target,
+  summary: one.summary,
+  mode: one.mode,
+  risk: one.risk,
+  digest: one.digest,
+  policy_version: one.policyVersion,
+  trust_level: one.trustLevel,
+  confidence: one.confidence,
+  content: JSON.stringify(one.content),
+  similar: one.group,
+  needed: one.needed,
+  created_at: one.createdAt,
+  expires_at: one.expiresAt,
+  ...(key && { idem_key: key.name, idem_digest: key.digest }),
+  ...(one.decidedAt !== null && {
+    decided_at: one.decidedAt,
+    decided_by: one.decidedBy,
+    channel: one.channel,
+  }),
+})
+
+function toApproval(row: Row): Approval {
+  const { held, held_until, token, token_expires_at, approved, asked_digest, result } = row
   return {
     id: row.id,
     kind: row.kind,
@@ -296,7 +331,10 @@ export function toApproval(row: Row): Approval {
     decidedBy: row.decided_by,
     channel: row.channel,
     reason: row.reason,
-    ...(approved !== null && { approved: JSON.parse(approved) as unknown }),
+    // An edit is bound to another digest; an answer leaves what was asked as it is.
+    ...(approved !== null && {
+      [asked_digest === null ? 'answer' : 'approved']: JSON.parse(approved) as unknown,
+    }),
     ...(held !== null &&
       held_until !== null && {
         held: { until: held_until, decision: JSON.parse(held) as Held['decision'] },

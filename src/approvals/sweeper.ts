@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
-import { messageOf } from '#base/errors.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { ApprovalStore } from './store.ts'
 
@@ -9,8 +9,8 @@ type Deps = {
   readonly store: Pick<ApprovalStore, 'due' | 'forget' | 'next'>
   /** Makes the held decision, or lets it expire. */
   readonly settle: (tx: Tx, id: string) => Promise<void>
-  /** For a held decision that cannot be made. */
-  readonly giveBack: (tx: Tx, id: string, why: string) => Promise<void>
+  /** For a held decision that cannot be made; false where none is held. */
+  readonly giveBack: (tx: Tx, id: string, why: string) => Promise<boolean>
   readonly now: Clock
   readonly log: Log
 }
@@ -19,31 +19,51 @@ const atOnce = 200
 /** What another daemon held before it died is released this much later at most. */
 const longestPause = 15_000
 const shortestPause = 20
+/** How long what was held is looked for: its transaction may commit after its time has come. */
+const patience = 1000
+const lookAgainAfter = 200
+/** What is no fault of a decision: it is made when this is over. */
+const troubles = ['store_unavailable', 'store_closed', 'outcome_unknown', 'clock_went_back']
 
 /** Makes held decisions and expires old requests when their time comes, also after a restart (A7). */
 export function startSweeper({ db, store, settle, giveBack, now, log }: Deps) {
   let closed = false
   let timer: NodeJS.Timeout | undefined
   let wakeAt = Infinity
-  let running: Promise<void> | undefined
+  let running = Promise.resolve()
+  /** Held here and not met in the store yet, by id. */
+  const expected = new Map<string, number>()
 
   async function sweep(): Promise<void> {
+    let next = Infinity
     try {
       const due = await store.due(db, now(), atOnce)
-      await Promise.all(due.map(({ id }) => one(id)))
+      for (const { id } of due) expected.delete(id)
+      const settled = await Promise.allSettled(due.map(({ id }) => one(id)))
       await db.transact((tx) => store.forget(tx, now()))
-      if (!closed) plan(await store.next(db))
+      const failed = settled.find(({ status }) => status === 'rejected')
+      if (failed?.status === 'rejected') throw failed.reason
+      next = await store.next(db)
     } catch (error) {
       log.error('approvals that are due could not be settled', { error: messageOf(error) })
-      plan(Infinity)
     }
+    plan(Math.min(next, soonest()))
+  }
+
+  function soonest(): number {
+    let at = Infinity
+    for (const [id, until] of expected)
+      if (until < now() - patience) expected.delete(id)
+      else at = Math.min(at, Math.max(until, now() + lookAgainAfter))
+    return at
   }
 
   async function one(id: string): Promise<void> {
     try {
       await db.transact((tx) => settle(tx, id))
     } catch (error) {
-      await db.transact((tx) => giveBack(tx, id, messageOf(error)))
+      if (error instanceof CoworkError && troubles.includes(error.code)) throw error
+      if (!(await db.transact((tx) => giveBack(tx, id, messageOf(error))))) throw error
     }
   }
 
@@ -52,14 +72,16 @@ export function startSweeper({ db, store, settle, giveBack, now, log }: Deps) {
     clearTimeout(timer)
     wakeAt = Math.min(at, now() + longestPause)
     const pause = Math.max(shortestPause, wakeAt - now())
-    timer = setTimeout(() => void (running = sweep()), pause).unref()
+    timer = setTimeout(() => void (running = running.then(sweep)), pause).unref()
   }
 
   plan(now())
   return {
-    /** Something is due at this time. Harmless to say twice, or of what is rolled back. */
-    expect(at: number) {
-      if (at < wakeAt) plan(at)
+    /** This one is due at this time. Harmless to say twice, or of what is rolled back. */
+    expect(id: string, at: number) {
+      expected.set(id, at)
+      // Overdue means that the clock was set forward: the timer knows nothing of that.
+      if (at < wakeAt || wakeAt < now()) plan(at)
     },
     async close() {
       closed = true

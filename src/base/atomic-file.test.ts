@@ -21,9 +21,9 @@ test('L5 a write that cannot be finished keeps the old content and no part of th
   expect(readdirSync(dir)).toEqual([])
 })
 
-test('L5 lines are added one after the other', () => {
+test('L5 lines are added one after the other', async () => {
   const path = join(folder(), 'log')
-  appendLine(path, 'one')
-  appendLine(path, 'two')
+  await appendLine(path, 'one')
+  await appendLine(path, 'two')
   expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n')
 })

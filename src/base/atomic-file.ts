@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Either the old content or the new one, whole, whatever happens in between: write, fsync, rename, fsync. */
@@ -21,15 +22,11 @@ export function writeFileAtomic(path: string, content: string, mode = 0o600): vo
   syncFolder(dirname(path))
 }
 
-/** Adds a line and waits until it is on disk. */
-export function appendLine(path: string, line: string, mode = 0o600): void {
-  const file = openSync(path, 'a', mode)
-  try {
-    writeSync(file, `${line}\n`)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
+/** Adds a line; on disk when it resolves. Nobody else waits for that. */
+export async function appendLine(path: string, line: string, mode = 0o600): Promise<void> {
+  await using file = await open(path, 'a', mode)
+  await file.appendFile(`${line}\n`)
+  await file.sync()
 }
 
 /** A rename is durable once its folder is. Windows cannot open a folder, and needs no such thing. */

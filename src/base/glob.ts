@@ -3,10 +3,11 @@
  * agents, and the usual matchers hang on hostile ones.
  */
 export function globMatches(pattern: string, text: string): boolean {
+  // Most have none, and a decision may look at hundreds of mappings.
+  if (!pattern.includes('*')) return pattern === text
   const parts = pattern.split('*')
   const first = parts[0] ?? ''
   const last = parts.at(-1) ?? ''
-  if (parts.length === 1) return pattern === text
   if (text.length < first.length + last.length) return false
   if (!text.startsWith(first) || !text.endsWith(last)) return false
   let at = first.length

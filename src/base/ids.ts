@@ -5,8 +5,27 @@ import { randomBytes, randomUUID } from 'node:crypto'
  * (Measured: a commit of 64 proposals writes 190 pages instead of 340.)
  */
 export function newId(): string {
-  const time = Date.now().toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
+  const now = Date.now()
+  if (now !== lastTime) {
+    const time = now.toString(16).padStart(12, '0')
+    opening = `${time.slice(0, 8)}-${time.slice(8)}-7`
+    lastTime = now
+  }
+  return opening + randomUUID().slice(15)
 }
 
-export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex')
+let lastTime = 0
+let opening = ''
+
+const poolBytes = 4096
+let pool = Buffer.alloc(0)
+let used = 0
+
+/** From a pool: to ask the system each time costs 1.7 µs, and every payload of the ledger wants a salt. */
+export function randomHex(bytes: number): string {
+  if (used + bytes > pool.length) {
+    pool = randomBytes(Math.max(bytes, poolBytes))
+    used = 0
+  }
+  return pool.toString('hex', used, (used += bytes))
+}

@@ -1,17 +1,20 @@
 import { digestOf, oneLine } from '#approvals'
-import type { Approval, Approvals, Opening, Risk } from '#approvals'
+import type { Approval, Approvals, Mode, Opening } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import type { EntryIds } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
-import type { Call, Tool, Touch } from '#base/tool.ts'
+import type { Call, Refused, Tool, Touch } from '#base/tool.ts'
 import { canonicalJson } from '#base/hash.ts'
 import { fieldsOf } from './fields.ts'
 import { judge } from './judge.ts'
 import type { Judgement, Rules } from './judge.ts'
 import type { Permissions } from './permissions.ts'
-import type { Policies } from './policy.ts'
+import type { Effect, Policies } from './policy.ts'
+import { blocked } from './proposals.ts'
+import type { Proposals } from './proposals.ts'
+import type { Scores } from './scores.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { GovernanceStore } from './store.ts'
 import { newTrust } from './trust.ts'
@@ -26,14 +29,14 @@ export type Attempted = {
   readonly touch: Touch
 }
 
-/** Act, with what is to be done in the transactions around it; or wait, and how to ask. */
+/** Act, with what is to be done in the transactions around it; wait, and how to ask; or a rule forbids it. */
 export type CallVerdict =
   | {
       readonly mode: 'act'
       readonly decision?: Readonly<Record<string, unknown>>
       readonly ids?: EntryIds
-      /** In the transaction that starts it. */
-      readonly enter?: (tx: Tx) => Promise<void>
+      /** In the transaction that starts it. Gives the approval it uses up, where there is one. */
+      readonly enter?: (tx: Tx) => Promise<Approval | undefined>
       /** In the transaction that ends it well. */
       readonly leave?: (tx: Tx, call: Call) => Promise<void>
     }
@@ -42,17 +45,28 @@ export type CallVerdict =
       readonly digest: string
       readonly open: (tx: Tx, call: Call) => Promise<Approval>
     }
+  | {
+      readonly mode: 'refuse'
+      readonly code: string
+      readonly message: string
+      readonly hint: string
+      readonly details?: Readonly<Record<string, unknown>>
+    }
 
 type Deps = {
   readonly db: Db
   readonly store: GovernanceStore
-  readonly approvals: Pick<Approvals, 'open'>
+  readonly approvals: Pick<Approvals, 'open' | 'claim'>
   readonly permissions: Permissions
-  readonly policies: Policies
+  readonly policies: () => Policies
+  readonly policyFor: Proposals['policyFor']
+  readonly scores: Pick<Scores, 'load'>
   readonly spotChecks: SpotChecks
   readonly volume: Volume
   readonly rules: Rules
   readonly everyWrite: boolean
+  /** Of a call where nothing is known of the agent yet (M6). */
+  readonly defaultMode: Mode
   readonly now: Clock
 }
 
@@ -63,64 +77,92 @@ const act: CallVerdict = { mode: 'act' }
 
 /** Decides intercepted calls: the same trust and policy as proposals, with the defaults of Y9. */
 export function createCallJudge(deps: Deps) {
-  const { db, store, approvals, permissions, policies, spotChecks, volume, rules, now } = deps
+  const { db, store, approvals, permissions, scores, spotChecks, volume, rules, now } = deps
 
-  /** Whether trust has a say in this call at all. */
-  function isJudged({ tool, caller }: Attempted): boolean {
-    if (caller.kind !== 'agent' || tool.effect === 'read') return false
-    // Declaring, logging and asking are how an agent obeys.
-    if (tool.toolset === 'cowork') return false
+  /** Whether trust has a say in this call where no mapping names its domain (Y9). */
+  function isJudged({ tool }: Attempted): boolean {
+    if (tool.effect === 'read') return false
     if (deps.everyWrite || tool.effect === 'destructive') return true
     return !builtIn.includes(tool.toolset)
   }
 
-  function openingOf(attempted: Attempted, judgement: Judgement, digest: string): Opening {
+  function openingOf(
+    attempted: Attempted,
+    judgement: Judgement,
+    digest: string,
+    byTrust: boolean,
+  ): Omit<Opening, 'policyVersion'> {
     const { tool, input, touch } = attempted
     const target = touch.target ?? ''
     return {
       kind: 'call',
-      domain: touch.domain,
+      domain: domainOf(attempted),
       action: tool.name,
       target,
       summary: oneLine(`${tool.title}${target && `: ${target}`}`),
       mode: judgement.mode,
       risk: judgement.risk,
       digest,
-      policyVersion: policies.version,
       trustLevel: judgement.trustLevel,
       confidence: null,
       content: {
         change: input,
         why: judgement.why,
-        more: { schema: schemaHash(tool), effect: tool.effect, title: tool.title },
+        more: {
+          schema: schemaHash(tool),
+          effect: tool.effect,
+          title: tool.title,
+          by_trust: byTrust,
+        },
       },
     }
   }
 
-  return async function decide(attempted: Attempted): Promise<CallVerdict> {
-    if (!isJudged(attempted)) return act
+  /** What a person, a rule or trust says to it; `act` where nobody has a say. */
+  async function verdictOn(attempted: Attempted): Promise<CallVerdict> {
     const { tool, input, caller, touch } = attempted
+    const isRead = tool.effect === 'read'
+    if (!deps.policies().isMapped && !isJudged(attempted)) return act
+    const domain = domainOf(attempted)
+    const { policies, policy, extra } = await deps.policyFor(db, caller.id, domain)
+    const byTrust =
+      isJudged(attempted) || (!isRead && !!policy && policies.names(caller.id, domain, extra))
+    if (!policy && !byTrust) return act
+    const evaluation = policies.evaluate(policy, fieldsOf(input), isRead)
+    // Before any permission: that answers a question, and here there is none.
+    if (evaluation.hardStop) return refusalOf(blocked(policy, evaluation))
+    const isAsked = asks(evaluation)
+    if (!byTrust && !isAsked && !(evaluation.shadow && forbidsOrAsks(evaluation.shadow))) return act
+    const known = await store.trust(db, caller.id, domain)
+    const isEvery = deps.everyWrite && !isRead
+    const judgement = judge(rules, {
+      trust: known ?? newTrust(rules.trust, now()),
+      policy,
+      evaluation,
+      risk: tool.effect === 'destructive' ? 'high' : (policy?.risk ?? 'normal'),
+      at: now(),
+      ...(isEvery && { always: 'every write asks here (approvals.every_write)' }),
+      ...(!known && { atLeast: deps.defaultMode }),
+    })
+    const { shadow } = judgement
+    if (!byTrust && !isAsked)
+      return { mode: 'act', decision: { mode: 'act', ...(shadow && { shadow }) } }
+
+    const digest = digestOfCall(attempted)
+    if (digest === undefined) return unreadable
     const allowed = await permissions.covering(db, caller, tool.name, input)
     if (allowed)
       return {
         mode: 'act',
         decision: { mode: 'act', by: 'permission', permission: allowed.id },
         ids: { approval: allowed.approval },
-        enter: (tx) => permissions.use(tx, allowed),
+        async enter(tx) {
+          // What was approved for this very call goes first, or it would be left over for another one.
+          const claimed = await approvals.claim(tx, caller, digest)
+          if (!claimed) await permissions.use(tx, allowed)
+          return claimed
+        },
       }
-    const trust = (await store.trust(db, caller.id, touch.domain)) ?? newTrust(rules.trust, now())
-    const policy = policies.find(caller.id, touch.domain)
-    const evaluation = policies.evaluate(policy, fieldsOf(input))
-    const risk: Risk = tool.effect === 'destructive' ? 'high' : 'normal'
-    const always = deps.everyWrite ? 'every write asks here (approvals.every_write)' : undefined
-    const judgement = judge(rules, {
-      trust,
-      policy,
-      evaluation,
-      risk,
-      at: now(),
-      ...(always && { always }),
-    })
     if (judgement.mode === 'act')
       return {
         mode: 'act',
@@ -130,34 +172,79 @@ export function createCallJudge(deps: Deps) {
           trust_level: judgement.trustLevel,
           evidence_level: judgement.evidenceLevel,
           policy_version: policies.version,
+          ...(shadow && { shadow }),
         },
         leave: (tx, call) =>
           spotChecks.maybe(tx, call, {
-            domain: touch.domain,
+            domain,
             action: tool.name,
             target: touch.target ?? '',
             change: input,
             judgement,
           }),
       }
-    const digest = digestOf({
-      agent: caller.id,
-      action: tool.name,
-      target: touch.target ?? '',
-      content: jsonOf(input),
-      schema: schemaHash(tool),
-    })
     return {
       mode: 'wait',
       digest,
       async open(tx, call) {
-        const { refused } = await volume.take(tx, caller.id, touch.domain)
+        const pair = { agent: caller.id, domain }
+        await scores.load(tx, pair)
+        const { refused } = await volume.take(tx, pair)
         if (refused) throw new CoworkError(refused.code, refused.message, refused)
-        return approvals.open(tx, caller, call.id, openingOf(attempted, judgement, digest))
+        return approvals.open(tx, caller, call.id, {
+          ...openingOf(attempted, judgement, digest, byTrust),
+          policyVersion: policies.version,
+          needed: evaluation.approvers,
+          ...(shadow && { told: { shadow } }),
+        })
       },
+    }
+  }
+
+  return async function decide(attempted: Attempted): Promise<CallVerdict> {
+    const { tool, caller } = attempted
+    // Declaring, logging and asking are how an agent obeys.
+    if (caller.kind !== 'agent' || tool.toolset === 'cowork') return act
+    try {
+      return await verdictOn(attempted)
+    } catch (error) {
+      // A policy that cannot be read, or arguments that cannot be judged: a refusal, never a pass (A11).
+      if (error instanceof CoworkError) return refusalOf(error)
+      throw error
     }
   }
 }
 
-/** Arguments as they are stored and shown; what is not JSON has no digest. */
-const jsonOf = (input: unknown): unknown => JSON.parse(canonicalJson(input))
+const refusalOf = ({ code, message, hint = '', details }: Refused | CoworkError): CallVerdict => ({
+  mode: 'refuse',
+  code,
+  message,
+  hint,
+  details,
+})
+
+const asks = ({ highRisk, approvers }: Effect) => highRisk.length > 0 || approvers > 1
+const forbidsOrAsks = (effect: Effect) => effect.hardStop || asks(effect)
+
+/** Of cowork's own tools it is not for the arguments to say under whose rules they are. */
+const domainOf = ({ tool, touch }: Attempted): string =>
+  builtIn.includes(tool.toolset) ? tool.toolset : touch.domain
+
+/** Of the arguments as they are stored and shown; what is no JSON text has none. */
+function digestOfCall({ tool, input, caller, touch: { target = '' } }: Attempted) {
+  try {
+    const content: unknown = JSON.parse(canonicalJson(input))
+    if (target.includes('\0') || !target.isWellFormed()) return undefined
+    const schema = schemaHash(tool)
+    return digestOf({ agent: caller.id, action: tool.name, target, content, schema })
+  } catch {
+    return undefined
+  }
+}
+
+const unreadable: CallVerdict = {
+  mode: 'refuse',
+  code: 'invalid_input',
+  message: 'A person cannot be asked about these arguments: they hold what is no text.',
+  hint: 'Leave out NUL and halves of characters (lone surrogates).',
+}

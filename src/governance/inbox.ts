@@ -3,6 +3,7 @@ import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
+import type { Handoffs } from './handoffs.ts'
 import type { Rules } from './judge.ts'
 import { pairOf } from './kinds.ts'
 import type { GovernanceStore } from './store.ts'
@@ -12,6 +13,7 @@ type Deps = {
   readonly db: Db
   readonly store: GovernanceStore
   readonly approvals: Approvals
+  readonly handoffs: Pick<Handoffs, 'detail'>
   readonly rules: Rules
   readonly now: Clock
 }
@@ -40,7 +42,7 @@ const trusted = ['proposal', 'call', 'spot_check']
 export type Inbox = ReturnType<typeof createInbox>
 
 /** The one queue as people read it; an agent sees what it asked for itself (C2, L10). */
-export function createInbox({ db, store, approvals, rules, now }: Deps) {
+export function createInbox({ db, store, approvals, handoffs, rules, now }: Deps) {
   const mine = (caller: Caller, asked: string | undefined) =>
     caller.kind === 'agent' ? caller.id : asked
 
@@ -91,7 +93,9 @@ export function createInbox({ db, store, approvals, rules, now }: Deps) {
         domain: asked.domain,
         limit: 1000,
       })
-      const items = found.slice(-asked.limit).toReversed()
+      // Handoffs are told with what a person needs to answer them, by `handoffs.waiting`.
+      const others = found.filter(({ kind }) => kind !== 'handoff')
+      const items = others.slice(-asked.limit).toReversed()
       return {
         count: found.length,
         items: items.map((approval) => ({
@@ -155,6 +159,7 @@ export function createInbox({ db, store, approvals, rules, now }: Deps) {
           approved_change: approval.approved,
           collaborative: true,
         }),
+        ...(approval.kind === 'handoff' && { handoff: await handoffs.detail(approval) }),
         reasoning: content.reasoning ?? null,
         field: content.field ?? null,
         digest: approval.digest,

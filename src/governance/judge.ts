@@ -1,7 +1,7 @@
 import type { Mode, Risk, Why } from '#approvals'
 import { modeOf, stricter } from './mode.ts'
 import type { ModeRules } from './mode.ts'
-import type { Evaluation, Policy } from './policy.ts'
+import type { Effect, Evaluation, Policy } from './policy.ts'
 import { evidenceLevel } from './evidence.ts'
 import { current, gateOpen } from './trust.ts'
 import type { Trust, TrustRules } from './trust.ts'
@@ -14,6 +14,8 @@ export type Judgement = {
   readonly gated: boolean
   readonly trustLevel: number
   readonly evidenceLevel: number
+  /** What a policy in shadow would have done (Y6). */
+  readonly shadow?: { readonly policy_id: string; readonly would: Outcome }
   readonly why: Why
 }
 
@@ -26,30 +28,39 @@ type Given = {
   readonly at: number
   /** A reason to ask whatever trust says, such as `approvals.every_write`. */
   readonly always?: string
+  /** As strict as this in any case, for want of trust to judge by (M6). */
+  readonly atLeast?: Mode
+  /** The same, were a policy in shadow enforced. */
+  readonly shadowFloor?: Mode
 }
 
 /** Whether an act may be done, or is suggested to a person, and why (M1, M2, T11, A8). Pure. */
 export function judge(rules: Rules, given: Given): Judgement {
-  const { policy, evaluation, always } = given
+  const { policy, evaluation, always, atLeast = 'act', shadowFloor = 'act' } = given
   const trust = current(rules.trust, given.trust, given.at)
-  const highRisk = evaluation.highRisk.length > 0
-  const risk: Risk = highRisk ? 'high' : given.risk
+  const risk: Risk = evaluation.highRisk.length > 0 ? 'high' : given.risk
   const level = evidenceLevel(trust.evidence[risk])
-  const byTrust = modeOf(rules.mode, {
+  const standing: Standing = {
     score: trust.score,
-    gateOpen: gateOpen(rules.trust, trust, risk),
-    highRisk,
-  })
-  const asked = always !== undefined || evaluation.approvers > 1
-  const mode = asked ? stricter(byTrust.mode, 'suggest') : byTrust.mode
+    gateOpen: gateOpen(rules.trust, trust, given.risk),
+    floor: always === undefined ? atLeast : stricter(atLeast, 'suggest'),
+  }
+  const { mode, gated } = modeUnder(rules.mode, standing, evaluation)
+  const enforced = { ...standing, floor: stricter(standing.floor, shadowFloor) }
+  const shadow = policy &&
+    evaluation.shadow && {
+      policy_id: policy.id,
+      would: outcomeUnder(rules.mode, enforced, evaluation.shadow),
+    }
   const { thresholds } = rules.mode
-  const facts = { score: trust.score, level, gated: byTrust.gated, mode, thresholds }
+  const facts = { score: trust.score, level, gated, mode, thresholds }
   return {
     mode,
     risk,
-    gated: byTrust.gated,
+    gated,
     trustLevel: trust.score,
     evidenceLevel: level,
+    ...(shadow && { shadow }),
     why: {
       text: reasonFor({ ...facts, evaluation, policy, always }),
       rules: evaluation.violations,
@@ -57,10 +68,37 @@ export function judge(rules: Rules, given: Given): Judgement {
       policy_description: policy?.description ?? null,
       thresholds,
       evidence_level: level,
-      gated: byTrust.gated,
+      gated,
       high_risk_fields: evaluation.highRisk,
+      // With the score, all that judging it again under other rules takes (Y6).
+      more: {
+        gate_open: standing.gateOpen,
+        ...(standing.floor !== 'act' && { floor: standing.floor }),
+        ...(shadow && { shadow }),
+      },
     },
   }
+}
+
+/** Where an act stands before rules look at it. The gate is of its own class of risk (T13). */
+export type Standing = {
+  readonly score: number
+  readonly gateOpen: boolean
+  /** As strict as this whatever trust says. */
+  readonly floor: Mode
+}
+
+export type Outcome = Mode | 'blocked'
+
+export const outcomeUnder = (rules: ModeRules, standing: Standing, effect: Effect): Outcome =>
+  effect.hardStop ? 'blocked' : modeUnder(rules, standing, effect).mode
+
+function modeUnder(rules: ModeRules, { score, gateOpen, floor }: Standing, effect: Effect) {
+  // A high-risk act goes to a person anyway, so that only the gate of its own class ever matters.
+  const highRisk = effect.highRisk.length > 0
+  const { mode, gated } = modeOf(rules, { score, gateOpen, highRisk })
+  const asked = effect.approvers > 1 ? stricter(floor, 'suggest') : floor
+  return { mode: stricter(mode, asked), gated }
 }
 
 type Facts = {
@@ -89,5 +127,7 @@ function reasonFor({ score, level, gated, thresholds, evaluation, policy, always
     return `You are asked because there is not enough evidence yet: ${level.toFixed(2)} of 0.80 from reviewed work of this risk. Trust alone (${score.toFixed(2)}) would do.`
   if (score < thresholds.suggest)
     return `You are asked because trust is low: ${score.toFixed(2)}, below ${thresholds.suggest.toFixed(2)}. Acting alone needs ${thresholds.act.toFixed(2)}.`
+  if (score >= thresholds.act)
+    return `You are asked because it is the first of its kind here, and nothing is known yet. ${trust}.`
   return `You are asked because trust is ${score.toFixed(2)}; acting alone needs ${thresholds.act.toFixed(2)}.`
 }

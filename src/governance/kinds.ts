@@ -11,11 +11,15 @@ import type { GovernanceStore } from './store.ts'
 type Deps = {
   readonly scores: Scores
   readonly permissions: Permissions
-  readonly policies: Policies
+  readonly policies: () => Policies
   readonly store: GovernanceStore
   readonly ttl: { readonly proposalMs: number; readonly callMs: number }
+  readonly readCall: ReadCall | undefined
   readonly now: Clock
 }
+
+/** Arguments as the tool reads them, and what they are about; throws where it does not take them. */
+export type ReadCall = (tool: string, args: unknown) => { change: unknown; target: string }
 
 /** What a decision about one of our kinds may carry besides. */
 export type DecisionMore = {
@@ -28,7 +32,7 @@ const moreOf = (decision: Decision): DecisionMore => (decision.more ?? {}) as De
 
 /** The waits of governance: proposals, intercepted calls, permissions to work in a domain, spot checks. */
 export function governanceKinds(deps: Deps): ApprovalKind[] {
-  const { scores, permissions, policies, store, ttl, now } = deps
+  const { scores, permissions, policies, store, ttl, readCall, now } = deps
 
   const override = (tx: Tx, approval: Approval, decision: Decision, given: Override) =>
     scores.override(tx, pairOf(approval), approval.risk, given, {
@@ -58,14 +62,17 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
     {
       kind: 'call',
       ttlMs: ttl.callMs,
-      check(_, decision) {
+      check({ action }, decision) {
         const { allow } = moreOf(decision)
         if (allow) checkAllowance(allow, now())
+        if (decision.change !== undefined) readCall?.(action, decision.change)
         if (allow && decision.change !== undefined)
           throw new CoworkError('invalid_input', 'An edited call is allowed once only.', {
             hint: 'Approve it edited, or allow it as it is for longer.',
           })
       },
+      // Bound to what the agent will call with: defaults filled in, and about what it is about then.
+      ...(readCall && { edited: ({ action }, change) => readCall(action, change) }),
       async onDecided(tx, approval, decision, call) {
         const told = await judged(tx, approval, decision)
         const { allow } = moreOf(decision)
@@ -78,7 +85,7 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
       ttlMs: ttl.proposalMs,
       check(_, decision) {
         const { policy_id: policy } = moreOf(decision)
-        if (decision.verdict === 'approve' && (!policy || !policies.named(policy)))
+        if (decision.verdict === 'approve' && (!policy || !policies().named(policy)))
           throw new CoworkError(
             'policy_needed',
             policy ? `There is no policy ${JSON.stringify(policy)}.` : 'Say under which policy.',

@@ -1,3 +1,6 @@
+import { sql } from 'kysely'
+import type { SqlBool } from 'kysely'
+import { keyType } from '#base/db/dialect.ts'
 import type { Migration } from '#base/db/migrate.ts'
 
 export const governanceMigrations: readonly Migration[] = [
@@ -83,6 +86,51 @@ export const governanceMigrations: readonly Migration[] = [
         'overrides',
         'SELECT id, agent AS agent_id, domain, approval AS proposal_id, action, type AS override_type, severity, description, change AS trust_change, by AS decided_by, at FROM "override"',
       ),
+    ],
+  },
+  {
+    name: 'governance-002',
+    up: (schema) => [
+      schema
+        .createTable('handoff')
+        .addColumn('id', 'text', (c) => c.primaryKey())
+        .addColumn('thread', 'text', (c) => c.notNull())
+        .addColumn('agent', 'text', (c) => c.notNull())
+        .addColumn('domain', 'text', (c) => c.notNull())
+        .addColumn('remind_at', 'bigint')
+        .addColumn('reminded', 'bigint', (c) => c.notNull())
+        .addColumn('back_at', 'bigint'),
+      schema.createIndex('handoff_thread').on('handoff').column('thread'),
+      schema
+        .createIndex('handoff_remind')
+        .on('handoff')
+        .column('remind_at')
+        .where(sql<SqlBool>`remind_at IS NOT NULL`),
+      schema
+        .createIndex('handoff_back')
+        .on('handoff')
+        .columns(['agent', 'back_at'])
+        .where(sql<SqlBool>`back_at IS NOT NULL`),
+      view(
+        'handoffs',
+        `SELECT approval.id, requester AS agent_id, approval.domain, action AS handoff_mode, summary AS reason, confidence, status, thread, created_at, decided_at AS resolved_at, decided_by AS resolved_by, back_at AS handed_back_at, reminded FROM approval JOIN handoff ON handoff.id = approval.id`,
+      ),
+    ],
+  },
+  {
+    name: 'governance-003',
+    up: (schema, dialect) => [
+      schema
+        .createTable('policy_version')
+        .addColumn('number', keyType(dialect), (c) => c.primaryKey())
+        .addColumn('version', 'text', (c) => c.notNull())
+        .addColumn('source', 'text', (c) => c.notNull())
+        .addColumn('by', 'text', (c) => c.notNull())
+        .addColumn('note', 'text', (c) => c.notNull())
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('body', 'text', (c) => c.notNull())
+        .addColumn('file', 'text', (c) => c.notNull()),
+      schema.createIndex('policy_version_version').on('policy_version').column('version'),
     ],
   },
 ]

@@ -16,13 +16,19 @@ type Violation = {
   readonly reason: string
 }
 
-export type Evaluation = {
-  readonly violations: readonly Violation[]
+/** What rules do to a change. */
+export type Effect = {
   readonly hardStop: boolean
   /** Fields that a person always reviews, by the policy or by `authority.high_risk_fields`. */
   readonly highRisk: readonly string[]
   /** Different people who must approve. */
   readonly approvers: number
+}
+
+export type Evaluation = Effect & {
+  readonly violations: readonly Violation[]
+  /** What a policy in `mode: shadow` would do; it does nothing (Y6). */
+  readonly shadow?: Effect
   readonly rulesChecked: number
   /** Rules about a field of this change, broken or not. */
   readonly rulesMatched: number
@@ -46,6 +52,11 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
   }
   policies.forEach(checksOf)
 
+  function closest(agent: string, domain: string, extra: readonly Mapping[]): Mapping | undefined {
+    const all = extra.length === 0 ? ordered : [...ordered, ...extra].toSorted(mostSpecificFirst)
+    return all.find((it) => globMatches(it.agent_id, agent) && globMatches(it.domain, domain))
+  }
+
   return {
     version: sha256Hex(canonicalJson({ policies, mappings, authority })).slice(0, 16),
     isMapped: mappings.length > 0,
@@ -53,34 +64,32 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
     mappings,
     /** By the most specific mapping (Y1). `extra` are those that people approved; the file goes first. */
     find(agent: string, domain: string, extra: readonly Mapping[] = []): Policy | undefined {
-      const all = extra.length === 0 ? ordered : [...ordered, ...extra].toSorted(mostSpecificFirst)
-      const closest = all.find(
-        (it) => globMatches(it.agent_id, agent) && globMatches(it.domain, domain),
-      )
-      return closest && byId.get(closest.policy_id)
+      const mapping = closest(agent, domain, extra)
+      return mapping && byId.get(mapping.policy_id)
     },
+    /** Whether that mapping names the domain itself, and does not only fit it. */
+    names: (agent: string, domain: string, extra: readonly Mapping[] = []): boolean =>
+      closest(agent, domain, extra)?.domain === domain,
     named: (id: string): Policy | undefined => byId.get(id),
-    evaluate(policy: Policy | undefined, fields: readonly Field[]): Evaluation {
+    /** Where nothing is changed only what a value may be counts: neither risk nor read-only is about that. */
+    evaluate(
+      policy: Policy | undefined,
+      fields: readonly Field[],
+      isRead: boolean = false,
+    ): Evaluation {
       const subjects = fields.map(subjectOf)
-      const checks = policy ? checksOf(policy) : []
+      const all = policy ? checksOf(policy) : []
+      const checks = isRead ? all.filter(({ allows }) => allows) : all
       const findings = checks.map((check) => findingOf(check, subjects))
       const violations = findings.flatMap(({ violations: found }) => found)
-      // A shadow policy says what it would do and does nothing (Y6).
-      const enforced = policy?.mode === 'shadow' ? [] : findings
-      const always = subjects.filter((subject) =>
-        isAlwaysHighRisk.some((matches) => matches(subject)),
-      )
-      const broken = enforced.filter((it) => it.violations.length > 0)
+      const always = isRead
+        ? []
+        : subjects.filter((subject) => isAlwaysHighRisk.some((matches) => matches(subject)))
+      const isShadow = policy?.mode === 'shadow'
       return {
         violations,
-        hardStop: broken.some(({ check }) => check.severity === 'hard_stop'),
-        highRisk: distinct([
-          ...always.map(({ label }) => label),
-          ...broken.flatMap(({ check, violations: found }) =>
-            check.isHighRisk ? found.map(({ field }) => field) : [],
-          ),
-        ]),
-        approvers: Math.max(1, ...broken.map(({ check }) => check.approvers)),
+        ...effectOf(always, isShadow ? [] : findings),
+        ...(isShadow && { shadow: effectOf(always, findings) }),
         rulesChecked: checks.length,
         rulesMatched: findings.filter(({ isMatched }) => isMatched).length,
         warnings: violations.length,
@@ -144,6 +153,20 @@ function checkOf(rule: Rule, place: number): Check {
 }
 
 type Finding = { check: Check; isMatched: boolean; violations: Violation[] }
+
+function effectOf(always: readonly Subject[], findings: readonly Finding[]): Effect {
+  const broken = findings.filter((it) => it.violations.length > 0)
+  return {
+    hardStop: broken.some(({ check }) => check.severity === 'hard_stop'),
+    highRisk: distinct([
+      ...always.map(({ label }) => label),
+      ...broken.flatMap(({ check, violations: found }) =>
+        check.isHighRisk ? found.map(({ field }) => field) : [],
+      ),
+    ]),
+    approvers: Math.max(1, ...broken.map(({ check }) => check.approvers)),
+  }
+}
 
 function findingOf(check: Check, subjects: readonly Subject[]): Finding {
   const matched = subjects.filter(check.matches)

@@ -8,13 +8,15 @@ import { newId } from '#base/ids.ts'
 import { Refused } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import { fieldsOf } from './fields.ts'
+import type { Handoffs } from './handoffs.ts'
 import { judge } from './judge.ts'
 import type { Rules } from './judge.ts'
-import type { Evaluation, Policies, Policy } from './policy.ts'
-import type { Scores } from './scores.ts'
+import type { Evaluation, Mapping, Policies, Policy } from './policy.ts'
+import type { Assessment, Reasoning, Reasonings } from './reasoning.ts'
+import type { Pair, Scores } from './scores.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { GovernanceStore } from './store.ts'
-import { newTrust, touched } from './trust.ts'
+import { current, gateOpen, newTrust } from './trust.ts'
 import type { Volume } from './volume.ts'
 
 export type Proposal = {
@@ -26,6 +28,10 @@ export type Proposal = {
   readonly reasoning: string
   readonly field?: string | undefined
   readonly key?: string | undefined
+  /** The reasoning in a form that can be checked (R1). */
+  readonly criteria?: Reasoning | undefined
+  /** The handoff it follows from, whose instructions are known thereby (H3). */
+  readonly handoff?: string | undefined
 }
 
 /** What seed 001 answers to a proposal (P2). */
@@ -34,10 +40,12 @@ export type Reply = ReturnType<typeof replyOf>
 type Deps = {
   readonly store: GovernanceStore
   readonly approvals: Approvals
-  readonly policies: Policies
+  readonly policies: () => Policies
   readonly scores: Scores
   readonly spotChecks: SpotChecks
   readonly volume: Volume
+  readonly handoffs: Pick<Handoffs, 'followed'>
+  readonly reasonings: Reasonings
   readonly rules: Rules
   readonly now: Clock
 }
@@ -45,43 +53,72 @@ type Deps = {
 export type Proposals = ReturnType<typeof createProposals>
 
 export function createProposals(deps: Deps) {
-  const { store, approvals, policies, scores, spotChecks, volume, rules, now } = deps
+  const { store, approvals, scores, spotChecks, volume, reasonings, rules, now } = deps
 
-  /** The policy of this pair; where mappings exist and none fits, nothing may be proposed (Y4). */
+  /**
+   * The policy of this pair; where mappings exist and none fits, nothing may be proposed (Y4). With the set it is
+   * from: another may be in force by the time it is used.
+   */
   async function policyFor(reader: Reader, agent: string, domain: string) {
+    const policies = deps.policies()
     const found = policies.find(agent, domain)
-    if (found || !policies.isMapped) return { policy: found, isMapped: found !== undefined }
-    const rows = await store.mappings(reader)
-    const extra = rows.map((row) => ({
+    if (found || !policies.isMapped)
+      return { policies, policy: found, isMapped: found !== undefined, extra: [] }
+    const extra = await approvedMappings(reader)
+    const policy = policies.find(agent, domain, extra)
+    return { policies, policy, isMapped: policy !== undefined, extra }
+  }
+
+  const approvedMappings = async (reader: Reader): Promise<Mapping[]> =>
+    (await store.mappings(reader)).map((row) => ({
       agent_id: row.agent,
       domain: row.domain,
       policy_id: row.policy,
     }))
-    const policy = policies.find(agent, domain, extra)
-    return { policy, isMapped: policy !== undefined }
-  }
 
   async function propose(tx: Tx, proposal: Proposal, call: Call): Promise<Reply | Refused> {
     const { domain, action, target, change, confidence, reasoning, field, key } = proposal
     const agent = call.caller.id
+    const pair = { agent, domain }
+    const digest = digestOf({ agent, action, target, content: change })
     const body = key === undefined ? undefined : sha256Hex(canonicalJson(jsonOf(proposal)))
-    if (key !== undefined) {
-      const before = await approvals.byKey(tx, agent, key)
-      if (before && before.digest !== body) throw otherBody(key)
-      if (before) return replyOf(before.approval, await left(tx, agent, domain), approvals)
-    }
-    const { policy, isMapped } = await policyFor(tx, agent, domain)
-    if (!isMapped && policies.isMapped) return unmapped(tx, proposal, call)
+    const before = () => sameAsBefore(tx, pair, key, body)
+    const known = await before()
+    if (known) return known
+    const { policies, policy, isMapped } = await policyFor(tx, agent, domain)
+    if (!isMapped && policies.isMapped)
+      return unmapped(tx, proposal, call, policies.version, await standingOf(tx, pair))
     const fields = fieldsOf(change, field)
     const evaluation = policies.evaluate(policy, fields)
-    if (evaluation.hardStop) return blocked(policy, evaluation)
+    if (evaluation.hardStop) return blocked(policy, evaluation, await standingOf(tx, pair))
+    const given = proposal.criteria
+    const reasoned = reasonings.isAsked(policy, given)
+      ? await reasonings.check(tx, { agent, policy, given, at: now() })
+      : undefined
 
-    const taken = await volume.take(tx, agent, domain)
-    if (taken.refused) return taken.refused
-    const at = now()
-    const known = taken.trust ?? newTrust(rules.trust, at)
-    const judgement = judge(rules, { trust: known, policy, evaluation, risk: 'normal', at })
-    const { mode, risk, why } = judgement
+    const admitted =
+      // Nothing can turn it away any more.
+      volume.isFree && key === undefined
+        ? { trust: await scores.begin(tx, pair), remaining: null }
+        : await admit(tx, pair, before)
+    if ('instead' in admitted) return admitted.instead
+    const { trust, remaining } = admitted
+    const floor = reasoned && reasonings.floorOf(policy, reasoned)
+    const isShadow = policy?.mode === 'shadow'
+    const judgement = judge(rules, {
+      trust,
+      policy,
+      evaluation,
+      risk: policy?.risk ?? 'normal',
+      at: now(),
+      ...(floor && isShadow && { shadowFloor: floor }),
+      ...(floor &&
+        !isShadow && {
+          atLeast: floor,
+          always: 'its reasoning falls short of what the policy asks',
+        }),
+    })
+    const { mode, risk, why, shadow } = judgement
     const id = newId()
     const approval = await approvals.open(tx, call.caller, call.id, {
       id,
@@ -92,7 +129,7 @@ export function createProposals(deps: Deps) {
       summary: summaryOf(proposal),
       mode,
       risk,
-      digest: digestOf({ agent, action, target, content: change }),
+      digest,
       policyVersion: policies.version,
       trustLevel: judgement.trustLevel,
       confidence,
@@ -104,25 +141,63 @@ export function createProposals(deps: Deps) {
         why: {
           ...why,
           more: {
+            ...why.more,
             rules_checked: evaluation.rulesChecked,
             rules_matched: evaluation.rulesMatched,
             warnings: evaluation.warnings,
             mapping_found: isMapped,
+            ...(reasoned && { reasoning: reasoned }),
           },
         },
-        more: { action_id: newId() },
+        more: {
+          action_id: newId(),
+          ...(given && { reasoning_schema: given }),
+          ...(proposal.handoff !== undefined && { handoff_id: proposal.handoff }),
+        },
       },
       ...(key !== undefined && body !== undefined && { key: { name: key, digest: body } }),
       ...(mode === 'act' && { auto: true }),
+      ...((shadow || reasoned) && {
+        told: { ...(shadow && { shadow }), ...(reasoned && { reasoning_valid: reasoned.valid }) },
+      }),
     })
-    await scores.save(tx, { agent, domain }, touched(rules.trust, known, at))
+    if (proposal.handoff !== undefined) await deps.handoffs.followed(tx, proposal.handoff, id, call)
     if (mode === 'act')
       await spotChecks.maybe(tx, call, { domain, action, target, change, judgement, proposal: id })
-    return replyOf(approval, { cap: volume.cap, remaining: taken.remaining }, approvals)
+    return replyOf(approval, { cap: volume.cap, remaining }, approvals)
+  }
+
+  /** Locks the pair and starts its idle clock again, unless it is a proposal we know or one too many. */
+  async function admit(tx: Tx, pair: Pair, before: () => Promise<Reply | undefined>) {
+    const trust = await scores.load(tx, pair)
+    // Another daemon may have had the same key until the pair was ours.
+    const again = await before()
+    if (again) return { instead: again }
+    const used = await scores.touch(tx, pair, trust, volume.since())
+    const { remaining, refused } = await volume.next(tx, pair, used)
+    if (!refused) return { trust, remaining }
+    await scores.save(tx, pair, trust)
+    return { instead: refused }
+  }
+
+  /** The same key from the same agent is the same proposal, or an error (P6). */
+  async function sameAsBefore(tx: Tx, pair: Pair, key?: string, body?: string) {
+    if (key === undefined) return undefined
+    const found = await approvals.byKey(tx, pair.agent, key)
+    if (!found) return undefined
+    if (found.digest !== body) throw otherBody(key)
+    const remaining = await volume.left(tx, pair)
+    return replyOf(found.approval, { cap: volume.cap, remaining }, approvals)
   }
 
   /** No silent fallback: the agent is blocked, and a person is asked whether it may work there (Y4). */
-  async function unmapped(tx: Tx, proposal: Proposal, call: Call): Promise<Refused> {
+  async function unmapped(
+    tx: Tx,
+    proposal: Proposal,
+    call: Call,
+    policyVersion: string,
+    standing: Details,
+  ): Promise<Refused> {
     const { domain } = proposal
     const agent = call.caller.id
     const [waiting] = await approvals.pendingLike(tx, {
@@ -141,7 +216,7 @@ export function createProposals(deps: Deps) {
         mode: 'escalate',
         risk: 'normal',
         digest: digestOf({ agent, action: 'work_in_domain', target: domain, content: null }),
-        policyVersion: policies.version,
+        policyVersion,
         trustLevel: null,
         confidence: null,
         content: {
@@ -170,21 +245,31 @@ export function createProposals(deps: Deps) {
         policy_id: null,
         policy_warnings: 0,
         violations: [],
+        ...standing,
         approval_id: approval.id,
         review_url: approvals.reviewUrl(approval.id),
       },
     })
   }
 
-  const left = async (tx: Tx, agent: string, domain: string) => ({
-    cap: volume.cap,
-    remaining: await volume.left(tx, agent, domain),
-  })
+  /** What would have decided, had nothing forbidden it: it is on record with the refusal (Y6). */
+  async function standingOf(tx: Tx, { agent, domain }: Pair): Promise<Details> {
+    const known = (await store.trust(tx, agent, domain)) ?? newTrust(rules.trust, now())
+    const trust = current(rules.trust, known, now())
+    return { trust_level: trust.score, gate_open: gateOpen(rules.trust, trust, 'normal') }
+  }
 
-  return { propose, policyFor }
+  return { propose, policyFor, approvedMappings }
 }
 
-function blocked(policy: Policy | undefined, { violations, ...evaluation }: Evaluation): Refused {
+type Details = Readonly<Record<string, unknown>>
+
+/** What a rule forbids, in words. */
+export function blocked(
+  policy: Policy | undefined,
+  { violations, ...evaluation }: Evaluation,
+  standing: Details = {},
+): Refused {
   const [first] = violations.filter(({ severity }) => severity === 'hard_stop')
   return new Refused(
     'policy_blocked',
@@ -202,6 +287,7 @@ function blocked(policy: Policy | undefined, { violations, ...evaluation }: Eval
         policy_warnings: violations.length,
         mapping_found: policy !== undefined,
         violations,
+        ...standing,
       },
     },
   )
@@ -216,10 +302,12 @@ function replyOf(
   const { why, more } = content
   const said = (name: string) => why.more?.[name] as number
   const trust = trustLevel ?? 0
+  const reasoned = why.more?.['reasoning'] as Assessment | undefined
+  const isLow = trust < why.thresholds.suggest
   const messages = {
     act: `AUTO-APPROVED: Trust (${trust.toFixed(2)}) sufficient.`,
     suggest: `AWAITING REVIEW: Proposal ${id}`,
-    escalate: `ESCALATED: Trust (${trust.toFixed(2)}) too low. Proposal ${id}`,
+    escalate: `ESCALATED: ${isLow ? `Trust (${trust.toFixed(2)}) too low` : 'Reasoning incomplete'}. Proposal ${id}`,
   }
   return {
     proposal_id: id,
@@ -239,6 +327,13 @@ function replyOf(
     volume_remaining: remaining,
     evidence_level: Math.round((why.evidence_level ?? 0) * 10_000) / 10_000,
     gated: why.gated,
+    ...(reasoned && {
+      reasoning_valid: reasoned.valid,
+      missing_criteria: [...reasoned.missing],
+      stale_criteria: [...reasoned.stale],
+      unverified_sources: [...reasoned.unverified],
+      reasoning_problems: [...reasoned.problems],
+    }),
     message: messages[mode],
     ...(mode !== 'act' && { review_url: reviewUrl(id) }),
   }

@@ -5,7 +5,16 @@ import { newId } from '#base/ids.ts'
 import type { Risk } from '#approvals'
 import type { Rules } from './judge.ts'
 import type { GovernanceStore } from './store.ts'
-import { approved, checkedClean, current, newTrust, overridden, setByHand } from './trust.ts'
+import {
+  approved,
+  checkedClean,
+  current,
+  dayMilliseconds,
+  newTrust,
+  overridden,
+  setByHand,
+  touched,
+} from './trust.ts'
 import type { Change, OverrideType, Severity, Trust } from './trust.ts'
 
 export type Override = {
@@ -31,14 +40,22 @@ export type Scores = ReturnType<typeof createScores>
  * its ledger entry (T10).
  */
 export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
-  const load = async (tx: Tx, { agent, domain }: Pair): Promise<Trust> =>
-    (await store.lock(tx, agent, domain)) ?? newTrust(rules.trust, now())
+  /** Locked, from its first moment: there is no lock on what is not there yet. */
+  async function load(tx: Tx, { agent, domain }: Pair): Promise<Trust> {
+    const known = await store.lock(tx, agent, domain)
+    if (known) return known
+    const fresh = newTrust(rules.trust, now())
+    await store.create(tx, agent, domain, fresh)
+    return (await store.lock(tx, agent, domain)) ?? fresh
+  }
 
   async function write(tx: Tx, pair: Pair, change: Change, cause: string): Promise<Moved> {
     const { agent, domain } = pair
     await store.save(tx, agent, domain, change.trust)
-    await store.point(tx, { id: newId(), agent, domain, at: now(), score: change.to, cause })
     const { from, to, promoted, demoted } = change
+    const turn = promoted ? ', promoted' : demoted ? ', demoted' : ''
+    const point = { id: newId(), agent, domain, at: now(), score: to, cause: cause + turn }
+    await store.point(tx, point)
     return { from, to, ...(promoted && { promoted }), ...(demoted && { demoted }) }
   }
 
@@ -88,6 +105,21 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
       const change = { trust, from, to: trust.score, promoted: false, demoted: false }
       return write(tx, pair, change, 'set by hand')
     },
+
+    /** Loads it and starts its idle clock again (T9). Within a day nothing fades: that is one statement. */
+    async begin(tx: Tx, pair: Pair): Promise<Trust> {
+      const { agent, domain } = pair
+      const at = now()
+      const active = await store.touch(tx, { agent, domain, at, since: at - dayMilliseconds })
+      if (active) return active
+      const trust = touched(rules.trust, await load(tx, pair), at)
+      await store.save(tx, agent, domain, trust)
+      return trust
+    },
+
+    /** A proposal: the idle clock starts again (T9). Tells how many there were since. */
+    touch: (tx: Tx, { agent, domain }: Pair, trust: Trust, since: number): Promise<number> =>
+      store.saveCounting(tx, agent, domain, touched(rules.trust, trust, now()), since),
 
     save: (tx: Tx, { agent, domain }: Pair, trust: Trust) => store.save(tx, agent, domain, trust),
   }

@@ -4,24 +4,38 @@ import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
 import type { Log } from '#base/log.ts'
+import { createLookup } from '#ledger'
 import { createCallJudge } from './calls.ts'
+import { createHandoffStore } from './handoff-store.ts'
+import { createHandoffs, handoffKind } from './handoffs.ts'
 import { createInbox } from './inbox.ts'
 import { governanceKinds } from './kinds.ts'
+import type { ReadCall } from './kinds.ts'
 import { modeRulesOf } from './mode.ts'
+import { withPace } from './pace.ts'
 import { createPermissions } from './permissions.ts'
-import { createPolicies } from './policy.ts'
 import { createProposals } from './proposals.ts'
+import { createReasonings } from './reasoning.ts'
+import { startReminders } from './reminders.ts'
 import { createScores } from './scores.ts'
 import { createSpotChecks } from './spot-checks.ts'
 import { createGovernanceStore } from './store.ts'
 import { trustRulesOf } from './trust.ts'
+import { createVersions } from './versions.ts'
 import { createVolume } from './volume.ts'
 
 export type GovernanceOptions = {
   readonly db: Db
   readonly config: Pick<
     Config,
-    'trust' | 'authority' | 'feedback' | 'policies' | 'mappings' | 'approvals'
+    | 'trust'
+    | 'authority'
+    | 'feedback'
+    | 'policies'
+    | 'mappings'
+    | 'reasoning_schemas'
+    | 'approvals'
+    | 'handoff'
   >
   /** Waits of other domains. */
   readonly kinds?: readonly ApprovalKind[]
@@ -29,6 +43,8 @@ export type GovernanceOptions = {
   readonly reviewUrl: (id: string) => string
   readonly now: Clock
   readonly log: Log
+  /** How a tool reads its arguments, for calls that a person edits. */
+  readonly readCall?: ReadCall
   /** For spot checks; a test decides what chance says. */
   readonly random?: () => number
 }
@@ -39,8 +55,10 @@ export type Governance = ReturnType<typeof createGovernance>
 export function createGovernance(options: GovernanceOptions) {
   const { db, config, reviewUrl, now, log, random = Math.random } = options
   const store = createGovernanceStore(db.dialect)
+  const handoffStore = createHandoffStore(db.dialect)
   const rules = { trust: trustRulesOf(config), mode: modeRulesOf(config) }
-  const policies = createPolicies(config)
+  const versions = createVersions({ db, config, now })
+  const { policies } = versions
   const scores = createScores(store, rules, now)
   const permissions = createPermissions(store, now, () => approvals)
   const { ttl, plan_ttl, token_ttl, call_ttl, undo_hold, every_write } = config.approvals
@@ -51,8 +69,10 @@ export function createGovernance(options: GovernanceOptions) {
       policies,
       store,
       ttl: { proposalMs: ttl, callMs: plan_ttl },
+      readCall: options.readCall,
       now,
     }),
+    handoffKind(handoffStore, now),
     ...(options.kinds ?? []),
   ])
   const approvals: Approvals = createApprovals({
@@ -65,18 +85,54 @@ export function createGovernance(options: GovernanceOptions) {
   })
   const spotChecks = createSpotChecks(approvals, {
     rate: config.trust.spot_check_rate,
-    policyVersion: policies.version,
+    policyVersion: versions.version,
     random,
   })
-  const volume = createVolume(store, config.authority.volume_cap, now)
-  const parts = { store, approvals, policies, scores, spotChecks, volume, rules, now }
-  return {
+  const { volume_cap, agent_volume_cap } = config.authority
+  const volume = createVolume(store, volume_cap, now, agent_volume_cap)
+  const handoffs = createHandoffs({
+    db,
+    store: handoffStore,
+    trust: store,
+    approvals,
+    policyVersion: versions.version,
+    rules,
+    settings: config.handoff,
+    now,
+  })
+  const handoffMs = config.handoff.timeout_seconds * 1000
+  const reminders = startReminders({
+    db,
+    store: handoffStore,
+    timeoutMs: handoffMs,
+    now,
+    log,
+  })
+  const parts = { store, approvals, policies, scores, spotChecks, volume, handoffs, rules, now }
+  const reasonings = createReasonings(config.reasoning_schemas, createLookup(db.dialect))
+  const proposals = createProposals({ ...parts, reasonings })
+  const judgeCall = createCallJudge({
     ...parts,
     db,
     permissions,
-    proposals: createProposals(parts),
-    inbox: createInbox({ db, store, approvals, rules, now }),
-    judgeCall: createCallJudge({ ...parts, db, permissions, everyWrite: every_write }),
-    close: () => approvals.close(),
+    policyFor: proposals.policyFor,
+    everyWrite: every_write,
+    defaultMode: config.authority.default_mode,
+  })
+  return {
+    ...parts,
+    db,
+    versions,
+    reasonings,
+    permissions,
+    proposals,
+    inbox: createInbox({ db, store, approvals, handoffs, rules, now }),
+    judgeCall: withPace(config.authority, now, judgeCall),
+    /** How long something waits at most, and how soon a handoff is answered, for reports. */
+    waits: { longestMs: Math.max(ttl, plan_ttl), handoffMs },
+    async close() {
+      await reminders.close()
+      await approvals.close()
+    },
   }
 }

@@ -19,7 +19,11 @@ export type SpotChecks = ReturnType<typeof createSpotChecks>
 /** A random share of what agents did by themselves is looked at afterwards (T14). */
 export function createSpotChecks(
   approvals: Pick<Approvals, 'open'>,
-  { rate, policyVersion, random }: { rate: number; policyVersion: string; random: () => number },
+  {
+    rate,
+    policyVersion,
+    random,
+  }: { rate: number; policyVersion: () => string; random: () => number },
 ) {
   return {
     async maybe(tx: Tx, call: Call, done: Autonomous): Promise<void> {
@@ -34,7 +38,7 @@ export function createSpotChecks(
         mode: 'act',
         risk: judgement.risk,
         digest: digestOf({ agent: call.caller.id, action, target, content: change }),
-        policyVersion,
+        policyVersion: policyVersion(),
         trustLevel: judgement.trustLevel,
         confidence: null,
         content: {

@@ -79,6 +79,8 @@ type Tables = {
   }
 }
 
+type Since = { agent: string; domain: string; since: number }
+
 export type PairTrust = { readonly agent: string; readonly domain: string; readonly trust: Trust }
 
 export type GovernanceStore = ReturnType<typeof createGovernanceStore>
@@ -100,32 +102,38 @@ export function createGovernanceStore(dialect: Dialect) {
         .where('domain', '=', p.domain),
     ),
   )
-  // With the proposals since `since`, so that a decision needs one statement.
-  const weigh = statement((p: { agent: string; domain: string; since: number }) =>
-    locked(
-      sql
-        .selectFrom('trust')
-        .selectAll()
-        .select((eb) => [
-          eb
-            .selectFrom('approval')
-            .select(eb.fn.countAll<number>().as('count'))
-            .where('requester', '=', p.agent)
-            .where('domain', '=', p.domain)
-            .where('created_at', '>', p.since)
-            .where('kind', 'in', ['proposal', 'call'])
-            .as('used'),
-        ])
-        .where('agent', '=', p.agent)
-        .where('domain', '=', p.domain),
-    ),
+  const used = statement((p: Since) =>
+    sql
+      .selectFrom('approval')
+      .select((eb) => eb.fn.countAll<number>().as('used'))
+      .where('requester', '=', p.agent)
+      .where('domain', '=', p.domain)
+      .where('created_at', '>', p.since)
+      .where('kind', 'in', ['proposal', 'call']),
   )
-  const oldest = statement((p: { agent: string; domain: string; since: number }) =>
+  const oldest = statement((p: Since) =>
     sql
       .selectFrom('approval')
       .select((eb) => eb.fn.min<number | null>('created_at').as('at'))
       .where('requester', '=', p.agent)
       .where('domain', '=', p.domain)
+      .where('created_at', '>', p.since)
+      .where('kind', 'in', ['proposal', 'call']),
+  )
+  // By pairs, each of which the index finds: an agent's whole past is none of this.
+  const usedByAgent = statement((p: { agent: string; since: number }) =>
+    sql
+      .selectFrom('trust')
+      .innerJoin('approval', (join) =>
+        join
+          .onRef('approval.requester', '=', 'trust.agent')
+          .onRef('approval.domain', '=', 'trust.domain'),
+      )
+      .select((eb) => [
+        eb.fn.countAll<number>().as('used'),
+        eb.fn.min<number | null>('created_at').as('oldest'),
+      ])
+      .where('trust.agent', '=', p.agent)
       .where('created_at', '>', p.since)
       .where('kind', 'in', ['proposal', 'call']),
   )
@@ -136,14 +144,43 @@ export function createGovernanceStore(dialect: Dialect) {
       .values({ agent, domain, ...rest })
       .onConflict((c) => c.columns(['agent', 'domain']).doUpdateSet(rest))
   })
-  const touch = statement((p: { agent: string; domain: string; at: number }) =>
+  const create = statement((p: TrustRow) =>
+    sql
+      .insertInto('trust')
+      .values(columnsOf(p))
+      .onConflict((c) => c.columns(['agent', 'domain']).doNothing()),
+  )
+  const touch = statement((p: Since & { at: number }) =>
     sql
       .updateTable('trust')
       .set({ active_at: p.at })
       .where('agent', '=', p.agent)
-      .where('domain', '=', p.domain),
+      .where('domain', '=', p.domain)
+      .where('active_at', '>', p.since)
+      .where('active_at', '<=', p.at)
+      .returningAll(),
   )
-  const points = statement((p: { agent: string; domain: string; since: number }) =>
+  // Counts as well, so that a proposal needs no statement for that. The pair is locked by then: counted
+  // together with the lock, PostgreSQL would count as of before it was had.
+  const saveCounting = statement((p: TrustRow & Since) => {
+    const { agent, domain, ...rest } = columnsOf(p)
+    return sql
+      .updateTable('trust')
+      .set(rest)
+      .where('agent', '=', agent)
+      .where('domain', '=', domain)
+      .returning((eb) =>
+        eb
+          .selectFrom('approval')
+          .select(eb.fn.countAll<number>().as('count'))
+          .where('requester', '=', p.agent)
+          .where('approval.domain', '=', p.domain)
+          .where('created_at', '>', p.since)
+          .where('kind', 'in', ['proposal', 'call'])
+          .as('used'),
+      )
+  })
+  const points = statement((p: Since) =>
     sql
       .selectFrom('trust_point')
       .selectAll()
@@ -151,6 +188,16 @@ export function createGovernanceStore(dialect: Dialect) {
       .where('domain', '=', p.domain)
       .where('at', '>=', p.since)
       .orderBy('at'),
+  )
+  const pointBefore = statement((p: { agent: string; domain: string; before: number }) =>
+    sql
+      .selectFrom('trust_point')
+      .selectAll()
+      .where('agent', '=', p.agent)
+      .where('domain', '=', p.domain)
+      .where('at', '<', p.before)
+      .orderBy('at', 'desc')
+      .limit(1),
   )
   const overrideOf = statement((p: { approval: string }) =>
     sql.selectFrom('override').selectAll().where('approval', '=', p.approval),
@@ -202,17 +249,37 @@ export function createGovernanceStore(dialect: Dialect) {
       const row = await tx.first(lock({ agent, domain }))
       return row && toTrust(row)
     },
-    /** The same, with how many proposals were made since. No trust, no proposals: the first makes the pair. */
-    async weigh(tx: Tx, agent: string, domain: string, since: number) {
-      const row = await tx.first(weigh({ agent, domain, since }))
-      return row && { trust: toTrust(row), used: Number(row.used) }
+    /** Of an agent that was active since: its trust, active at that time. */
+    async touch(tx: Tx, active: Since & { at: number }): Promise<Trust | undefined> {
+      const row = await tx.first(touch(active))
+      return row && toTrust(row)
     },
+    /** Unless another daemon did meanwhile. */
+    create: (tx: Tx, agent: string, domain: string, trust: Trust) =>
+      tx.run(create(toRow(agent, domain, trust))),
+    /** How many proposals and waiting calls there were since. */
+    used: async (reader: Reader, agent: string, domain: string, since: number) =>
+      Number((await reader.first(used({ agent, domain, since })))?.used ?? 0),
+    /** All its pairs at once, until the transaction ends; SQLite has one writer anyway. */
+    async lockAgent(tx: Tx, agent: string): Promise<void> {
+      if (dialect === 'postgres')
+        await tx.first({
+          sql: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 1668249453))',
+          parameters: [agent],
+        })
+    },
+    /** The same over all domains, with when the first of them was. */
+    async usedByAgent(reader: Reader, agent: string, since: number) {
+      const row = await reader.first(usedByAgent({ agent, since }))
+      return { used: Number(row?.used ?? 0), oldest: row?.oldest ?? undefined }
+    },
+    /** Saves what is there already, and tells the same. */
+    saveCounting: async (tx: Tx, agent: string, domain: string, trust: Trust, since: number) =>
+      Number((await tx.first(saveCounting({ ...toRow(agent, domain, trust), since })))?.used ?? 0),
     oldest: async (tx: Tx, agent: string, domain: string, since: number) =>
       (await tx.first(oldest({ agent, domain, since })))?.at ?? undefined,
     save: (tx: Tx, agent: string, domain: string, trust: Trust) =>
       tx.run(save(toRow(agent, domain, trust))),
-    touch: (tx: Tx, agent: string, domain: string, at: number) =>
-      tx.run(touch({ agent, domain, at })),
     async all(reader: Reader, filter: { agent?: string; domain?: string }): Promise<PairTrust[]> {
       let q = sql.selectFrom('trust').selectAll()
       if (filter.agent !== undefined) q = q.where('agent', '=', filter.agent)
@@ -223,6 +290,8 @@ export function createGovernanceStore(dialect: Dialect) {
     point: (tx: Tx, row: PointRow) => tx.insert('trust_point', [row]),
     points: (reader: Reader, agent: string, domain: string, since: number) =>
       reader.all(points({ agent, domain, since })),
+    pointBefore: (reader: Reader, agent: string, domain: string, before: number) =>
+      reader.first(pointBefore({ agent, domain, before })),
     override: (tx: Tx, row: OverrideRow) => tx.insert('override', [row]),
     overrideOf: (reader: Reader, approval: string) => reader.first(overrideOf({ approval })),
     livePermissions: (reader: Reader, agent: string, tool: string) =>

@@ -70,13 +70,18 @@ const baseLoss: Record<OverrideType, number> = {
 }
 const severityFactor: Record<Severity, number> = { low: 0.5, medium: 1, high: 1.5, critical: 2.5 }
 
-const isFault = (type: OverrideType) => type !== 'human_preference' && type !== 'policy_change'
+/** What an override costs, and how that compares with being plainly wrong (T4, T11). */
+const lossOf = ({ type, severity }: OverrideKind) => baseLoss[type] * severityFactor[severity]
+export const weightOf = (kind: OverrideKind): number => lossOf(kind) / baseLoss.agent_wrong
+
+export const isFault = (type: OverrideType) =>
+  type !== 'human_preference' && type !== 'policy_change'
 
 const demotionLoss = 0.1
 const promotedScore = 0.8
 const decayFloor = 0.1
 const wantedEvidence = 0.8
-const dayMilliseconds = 86_400_000
+export const dayMilliseconds = 86_400_000
 
 /** Twenty-five approvals of 0.02 must carry 0.3 to 0.8, not to one bit short of it. */
 const rounded = (score: number) => Math.round(score * 10_000) / 10_000
@@ -155,10 +160,11 @@ export function overridden(
   rules: TrustRules,
   trust: Trust,
   risk: Risk,
-  { type, severity }: OverrideKind,
+  kind: OverrideKind,
   at: number,
 ): Change {
-  const loss = baseLoss[type] * severityFactor[severity]
+  const { type } = kind
+  const loss = lossOf(kind)
   const streak = trust.streak + (isFault(type) ? 1 : 0)
   const demoted = isFault(type) && streak >= rules.demoteAfter
   const from = current(rules, trust, at).score
@@ -170,7 +176,7 @@ export function overridden(
     overrides: trust.overrides + (isFault(type) ? 1 : 0),
     streak: demoted ? 0 : streak,
     promoted: trust.promoted && !demoted,
-    evidence: withEvidence(trust, risk, { good: 0, bad: loss / baseLoss.agent_wrong }, at),
+    evidence: withEvidence(trust, risk, { good: 0, bad: weightOf(kind) }, at),
   }
   return { trust: after, from, to, promoted: false, demoted }
 }

@@ -1,50 +1,70 @@
 import { Refused } from '#base/tool.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
+import type { Pair } from './scores.ts'
 import type { GovernanceStore } from './store.ts'
-import type { Trust } from './trust.ts'
 
 const hour = 60 * 60 * 1000
 
 export type Volume = ReturnType<typeof createVolume>
 
 /** Proposals per rolling hour for one agent in one domain (V1, V2). Counted where they are stored. */
-export function createVolume(store: GovernanceStore, cap: number, now: Clock) {
+export function createVolume(
+  store: GovernanceStore,
+  cap: number,
+  now: Clock,
+  /** The same over all domains (V3). */
+  agentCap?: number,
+) {
+  // Without a cap there is nothing to count.
+  const since = () => (cap === 0 ? Number.MAX_SAFE_INTEGER : now() - hour)
+
+  /** What is left after one more than were used; or why there is none left. */
+  async function next(
+    tx: Tx,
+    { agent, domain }: Pair,
+    used: number,
+  ): Promise<{ remaining: number | null; refused?: Refused }> {
+    const tooMany = agentCap === undefined ? undefined : await overall(tx, agent, agentCap)
+    if (tooMany) return { remaining: 0, refused: tooMany }
+    if (cap === 0) return { remaining: null }
+    const remaining = cap - used - 1
+    if (remaining >= 0) return { remaining }
+    const oldest = (await store.oldest(tx, agent, domain, since())) ?? now()
+    const seconds = Math.max(1, Math.ceil((oldest + hour - now()) / 1000))
+    return { remaining: 0, refused: capExceeded(cap, agent, domain, seconds) }
+  }
+
+  /** Why an agent may propose nowhere now, if so. It is locked as a whole: its domains are counted together. */
+  async function overall(tx: Tx, agent: string, most: number): Promise<Refused | undefined> {
+    await store.lockAgent(tx, agent)
+    const { used, oldest } = await store.usedByAgent(tx, agent, now() - hour)
+    if (used < most) return undefined
+    const seconds = Math.max(1, Math.ceil(((oldest ?? now()) + hour - now()) / 1000))
+    return capExceeded(most, agent, undefined, seconds)
+  }
+
   return {
     cap,
-    /** The trust of the pair, with what is left after one more; or why there is none left. */
-    async take(
-      tx: Tx,
-      agent: string,
-      domain: string,
-    ): Promise<{ trust?: Trust; remaining: number | null; refused?: Refused }> {
-      if (cap === 0) {
-        const trust = await store.lock(tx, agent, domain)
-        return { ...(trust && { trust }), remaining: null }
-      }
-      const since = now() - hour
-      const { trust, used = 0 } = (await store.weigh(tx, agent, domain, since)) ?? {}
-      const remaining = cap - used - 1
-      if (remaining >= 0) return { ...(trust && { trust }), remaining }
-      const oldest = (await store.oldest(tx, agent, domain, since)) ?? now()
-      const seconds = Math.max(1, Math.ceil((oldest + hour - now()) / 1000))
-      return { remaining: 0, refused: capExceeded(cap, agent, domain, seconds) }
-    },
+    /** Whether nothing is ever too many. */
+    isFree: cap === 0 && agentCap === undefined,
+    since,
+    next,
+    /** One more, for a pair that is locked. */
+    take: async (tx: Tx, pair: Pair) =>
+      next(tx, pair, await store.used(tx, pair.agent, pair.domain, since())),
     /** What is left without one more. */
-    async left(tx: Tx, agent: string, domain: string): Promise<number | null> {
-      if (cap === 0) return null
-      const used = (await store.weigh(tx, agent, domain, now() - hour))?.used ?? 0
-      return Math.max(0, cap - used)
-    },
+    left: async (tx: Tx, { agent, domain }: Pair): Promise<number | null> =>
+      cap === 0 ? null : Math.max(0, cap - (await store.used(tx, agent, domain, since()))),
   }
 }
 
-const capExceeded = (cap: number, agent: string, domain: string, seconds: number) =>
+const capExceeded = (cap: number, agent: string, domain: string | undefined, seconds: number) =>
   new Refused(
     'VOLUME_CAP_EXCEEDED',
-    `VolumeCapError: ${agent} has made ${cap} proposals in ${domain} within an hour.`,
+    `VolumeCapError: ${agent} has made ${cap} proposals${domain === undefined ? '' : ` in ${domain}`} within an hour.`,
     {
-      hint: `Wait ${seconds} seconds, or ask a person to raise authority.volume_cap.`,
+      hint: `Wait ${seconds} seconds, or ask a person to raise authority.${domain === undefined ? 'agent_volume_cap' : 'volume_cap'}.`,
       details: {
         error: true,
         error_type: 'VolumeCapError',

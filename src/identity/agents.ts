@@ -93,6 +93,11 @@ export function createAgents({ store, now, known, changing }: Deps) {
       return { id, ...minted, oldEndsAt }
     },
 
+    /** Whether it was here and will not come back; one that was never registered may. */
+    async isRevoked(tx: Tx, id: string): Promise<boolean> {
+      return !notStored(id) && (await store.find(tx, id))?.revokedAt !== undefined
+    },
+
     async revokeAgent(tx: Tx, given: { id: string }, by: By): Promise<{ id: string; at: number }> {
       changing()
       const id = cleanId(given.id, 'id')

@@ -14,7 +14,7 @@ export type Signer = {
   readonly store: LedgerStore
   readonly key: Key
   /** Keeps a copy where someone who rewrites the store does not reach it as well. */
-  readonly copy: (line: string) => void
+  readonly copy: (line: string) => void | Promise<void>
   readonly now: Clock
   readonly log: Log
 }
@@ -40,7 +40,7 @@ export function createCheckpoints({ db, store, key, copy, now, log }: Signer) {
     })
     if (!note) return
     signed = note.size
-    if (note.isNew) copy(JSON.stringify({ at, size: note.size, note: note.text }))
+    if (note.isNew) await copy(JSON.stringify({ at, size: note.size, note: note.text }))
   }
 
   const signOnce = () =>

@@ -1,5 +1,7 @@
 export { refuseCut } from './checkpoint-copies.ts'
 export { openKey } from './key-file.ts'
+export { createLookup } from './lookup.ts'
+export type { Lookup } from './lookup.ts'
 export { ledgerMigrations } from './migrations.ts'
 export { entrySchema } from './model.ts'
 export type { Entry } from './model.ts'

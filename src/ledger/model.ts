@@ -11,7 +11,7 @@ export const firstSeq = 1
 export const genesis = '0'.repeat(64)
 
 const typeName = /^[a-z][a-z_]*\.[a-z][a-z_]*$/
-const idNames = ['call', 'proposal', 'approval', 'job', 'grant', 'handoff'] as const
+const idNames = ['approval', 'call', 'grant', 'handoff', 'job', 'proposal'] as const
 const hexHash = z.string().regex(/^[0-9a-f]{64}$/)
 const count = z.int().nonnegative()
 
@@ -54,7 +54,8 @@ type Payload = { readonly salt: string; readonly body: string; readonly digest: 
 
 /** A draft that is fit to be recorded: its secrets are out and its payload has its digest. */
 export type Prepared = {
-  readonly entry: Omit<Entry, 'seq' | 'at' | 'prev'>
+  /** Its place, that is seq, time and hash of the entry before, is filled in when it is sealed. */
+  readonly entry: Entry
   readonly payload?: Payload
 }
 
@@ -81,35 +82,39 @@ export function prepare(
       `"${type}" cannot be recorded: the type of an entry reads noun.past, as in grant.revoked.`,
     )
   const payload = content === undefined ? undefined : sealedPayload(redact(content), salt())
-  // Field by field: our own words must stand, whatever the patterns of the owner match.
-  const entry: Prepared['entry'] = {
-    v: 1,
-    type,
+  // Field by field: our own words must stand, whatever the patterns of the owner match. And in the order
+  // of the canonical form, here and below, which makes that cheap.
+  const entry: Entry = {
     actor: recorded(actor, redact),
+    at: 0,
+    ...(data && { data: redact(data) as JsonObject }),
     ...(domain !== undefined && { domain: redact(domain) }),
-    ...(subject !== undefined && { subject: redact(subject) }),
     ...(ids && { ids: recordedIds(ids, redact) }),
     ...(outcome !== undefined && { outcome: redact(outcome) }),
-    ...(data && { data: redact(data) as JsonObject }),
     ...(payload && { payload: payload.digest }),
+    prev: genesis,
+    seq: 0,
+    ...(subject !== undefined && { subject: redact(subject) }),
+    type,
+    v: 1,
   }
   return { entry, ...(payload && { payload }) }
 }
 
 function recorded({ kind, id, session, verified, client }: Actor, redact: Redact): Entry['actor'] {
   return {
-    kind,
-    id: redact(id),
-    ...(session !== undefined && { session: redact(session) }),
-    ...(verified !== undefined && { verified }),
     ...(client && {
       client: {
         name: redact(client.name),
-        version: redact(client.version),
-        transport: client.transport,
         self_reported: true,
+        transport: client.transport,
+        version: redact(client.version),
       },
     }),
+    id: redact(id),
+    kind,
+    ...(session !== undefined && { session: redact(session) }),
+    ...(verified !== undefined && { verified }),
   }
 }
 
@@ -127,7 +132,7 @@ export function seal(
   { entry, payload }: Prepared,
   place: { seq: number; at: number; prev: string },
 ): Sealed {
-  const placed: Entry = { ...entry, seq: place.seq, at: place.at, prev: place.prev }
+  const placed: Entry = { ...entry, ...place }
   const body = canonicalJson(placed)
   return { entry: placed, body, leaf: leafHash(body), ...(payload && { payload }) }
 }

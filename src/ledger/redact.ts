@@ -53,7 +53,9 @@ export function createRedactor(settings: SecretSettings): Redact {
 
   function objectOf(object: object, depth: number, budget: Budget): JsonObject {
     const copy: JsonObject = {}
-    for (const [key, item] of Object.entries(object)) {
+    // In order, so that the canonical form needs no sorting later.
+    for (const key of Object.keys(object).sort()) {
+      const item: unknown = Reflect.get(object, key)
       if (item === undefined) continue
       spend(budget, key.length + 4)
       const { name, secret } = nameOf(key)

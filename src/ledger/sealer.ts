@@ -1,3 +1,4 @@
+import { mostClockStep } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Dialect, Sealer } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
@@ -9,9 +10,6 @@ import type { Redact } from './redact.ts'
 import { createLedgerStore } from './store.ts'
 import type { EntryRow, NodeRow, PayloadRow } from './store.ts'
 import { appended, decodeFrontier, encodeFrontier } from './tree.ts'
-
-/** A clock that went back this far is wrong, and so would be everything it dates (A11). */
-const mostClockStep = 5 * 60_000
 
 const saltBytes = 16
 

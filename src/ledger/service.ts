@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts'
-import type { Body, Db, Sealer } from '#base/db/port.ts'
+import type { Body, Db, Reader, Sealer } from '#base/db/port.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
@@ -24,7 +24,7 @@ export type LedgerDeps = {
   readonly db: Db
   readonly sealer: Sealer<Prepared>
   readonly openKey: (known: string | undefined) => Key
-  readonly copyCheckpoint: (line: string) => void
+  readonly copyCheckpoint: (line: string) => void | Promise<void>
   /** Throws when the store is shorter than it must be; asked before anything is signed. */
   readonly checkSize?: (size: number) => void
   readonly now: Clock
@@ -43,6 +43,9 @@ export type EntryProof = {
 }
 
 export type Ledger = Awaited<ReturnType<typeof openLedger>>
+
+/** Of one agent, to find what it did in one domain. */
+const lookedBack = 300
 
 export async function openLedger(deps: LedgerDeps) {
   const { db, sealer, copyCheckpoint, now, log } = deps
@@ -70,6 +73,16 @@ export async function openLedger(deps: LedgerDeps) {
       (await search(db, store, filter)).map(({ entry }) => entry),
     /** The same with the bytes that were hashed. */
     records: (filter: EntryFilter) => search(db, store, filter),
+    /**
+     * What one agent did in one domain, newest first, among the last few hundred things it did: by an index,
+     * so that it may be asked inside a transaction (H5).
+     */
+    async lately(reader: Reader, agent: string, domain: string): Promise<Entry[]> {
+      const rows = await store.find(reader, { actor: agent, newestFirst: true, limit: lookedBack })
+      return rows
+        .map(parsed)
+        .filter((entry) => entry.actor.kind === 'agent' && entry.domain === domain)
+    },
     /** One entry with what is kept beside it, and whether it shows the hash of the one before. */
     async entry(seq: number) {
       const row = await store.entry(db, seq)

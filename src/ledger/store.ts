@@ -227,6 +227,27 @@ export function createLedgerStore(dialect: Dialect) {
     },
     saveCursor: (tx: Tx, name: string, seq: number) => tx.run(saveCursor({ name, seq })),
 
+    /** What an actor did lately to any of these; only its newest entries are looked at. */
+    recentOn(reader: Reader, actor: string, subjects: readonly string[], most: number) {
+      const recent = sql
+        .selectFrom('ledger_entry')
+        .select('seq')
+        .where('actor', '=', actor)
+        .orderBy('seq', 'desc')
+        .limit(most)
+      return reader.all(
+        query(
+          sql
+            .selectFrom('ledger_entry')
+            .selectAll()
+            .where('seq', 'in', recent)
+            .where('subject', 'in', subjects)
+            .orderBy('seq', 'desc')
+            .limit(1000),
+        ),
+      )
+    },
+
     /** One statement; `search` keeps it short on a long ledger and checks what columns cannot say. */
     find(reader: Reader, filter: EntryFilter) {
       let found = sql.selectFrom('ledger_entry').selectAll()

@@ -3,36 +3,46 @@ import type { Sealer } from '#base/db/port.ts'
 import type { Dispatch } from '#dispatch'
 
 type Labels = Readonly<Record<string, string>>
-type Family = { readonly head: string; lines(): string[] | Promise<string[]> }
+
+/** What is counted under one name, as it stands: Prometheus reads it as text, OpenTelemetry as JSON. */
+export type Figure = { readonly name: string; readonly help: string } & (
+  | {
+      readonly kind: 'counter' | 'gauge'
+      readonly points: readonly { readonly labels: Labels; readonly value: number }[]
+    }
+  | {
+      readonly kind: 'histogram'
+      readonly bounds: readonly number[]
+      readonly points: readonly {
+        readonly labels: Labels
+        /** One more than there are bounds; each counts what lies in its bucket alone. */
+        readonly counts: readonly number[]
+        readonly sum: number
+      }[]
+    }
+)
+
+type Family = {
+  /** Reading begins it anew, so there may be one reader only: whoever asks for `/metrics`. */
+  readonly beginsAnew?: true
+  read(): Figure | Promise<Figure>
+}
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-
-const headOf = (name: string, kind: string, help: string) =>
-  `# HELP ${name} ${help}\n# TYPE ${name} ${kind}`
-
-const escaped = (text: string) =>
-  text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
-
-const labelled = (labels: Labels) => {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
-  return pairs.length > 0 ? `{${pairs.join(',')}}` : ''
-}
 
 type Counter = Family & { add(key: string, labels: () => Labels): void }
 
 /** Counting is a look-up and an addition; names are put together when somebody asks for them. */
 function createCounter(name: string, help: string): Counter {
-  const counts = new Map<string, { labels: Labels; count: number }>()
+  const counts = new Map<string, { labels: Labels; value: number }>()
   return {
-    head: headOf(name, 'counter', help),
     add(key, labels) {
       const known = counts.get(key)
-      if (known) known.count++
-      else counts.set(key, { labels: labels(), count: 1 })
+      if (known) known.value++
+      else counts.set(key, { labels: labels(), value: 1 })
     },
-    lines: () =>
-      [...counts.values()].map(({ labels, count }) => `${name}${labelled(labels)} ${count}`),
+    read: () => ({ kind: 'counter', name, help, points: [...counts.values()] }),
   }
 }
 
@@ -44,38 +54,26 @@ function createHistogram(
   bounds: readonly number[],
   labelName = '',
 ): Histogram {
-  const series = new Map<string, { counts: number[]; sum: number }>()
+  const series = new Map<string, { labels: Labels; counts: number[]; sum: number }>()
   return {
-    head: headOf(name, 'histogram', help),
     observe(value, label = '') {
       let known = series.get(label)
-      if (!known) series.set(label, (known = { counts: Array(bounds.length + 1).fill(0), sum: 0 }))
+      if (!known) {
+        const labels: Labels = labelName ? { [labelName]: label } : {}
+        series.set(label, (known = { labels, counts: Array(bounds.length + 1).fill(0), sum: 0 }))
+      }
       known.sum += value
       const at = bounds.findIndex((bound) => value <= bound)
       const place = at === -1 ? bounds.length : at
       known.counts[place] = (known.counts[place] ?? 0) + 1
     },
-    lines: () =>
-      [...series].flatMap(([label, { counts, sum }]) => {
-        const own: Labels = labelName ? { [labelName]: label } : {}
-        let total = 0
-        const buckets = counts.map((count, at) => {
-          total += count
-          const le = String(bounds[at] ?? '+Inf')
-          return `${name}_bucket${labelled({ ...own, le })} ${total}`
-        })
-        return [
-          ...buckets,
-          `${name}_sum${labelled(own)} ${sum}`,
-          `${name}_count${labelled(own)} ${total}`,
-        ]
-      }),
+    read: () => ({ kind: 'histogram', name, help, bounds, points: [...series.values()] }),
   }
 }
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** What an operator watches (SV24), as Prometheus reads it. Nothing here asks the store unless it is read. */
+/** What an operator watches (SV24). Nothing here asks the store unless it is read. */
 export function createMetrics() {
   const calls = createCounter('cowork_calls_total', 'Calls by tool and how they ended.')
   const callSeconds = createHistogram(
@@ -92,8 +90,12 @@ export function createMetrics() {
   const responses = createCounter('cowork_http_responses_total', 'HTTP responses by status.')
   const delay = monitorEventLoopDelay({ resolution: 20 })
   const gauge = (name: string, help: string, read: () => number | Promise<number>): Family => ({
-    head: headOf(name, 'gauge', help),
-    lines: async () => [`${name} ${await read()}`],
+    read: async () => ({
+      kind: 'gauge',
+      name,
+      help,
+      points: [{ labels: {}, value: await read() }],
+    }),
   })
   const families: Family[] = [
     calls,
@@ -109,16 +111,17 @@ export function createMetrics() {
       Math.round(performance.timeOrigin / 1000),
     ),
     {
-      head: headOf('cowork_event_loop_seconds', 'gauge', 'Turns of the loop since the last look.'),
-      lines() {
+      beginsAnew: true,
+      read() {
         // It wakes the processor 50 times a second: not before somebody has asked once.
-        if (delay.enable()) return []
-        const at = [50, 99, 100].map((percent) => {
-          const quantile = labelled({ quantile: String(percent / 100) })
-          return `cowork_event_loop_seconds${quantile} ${delay.percentile(percent) / 1e9}`
-        })
+        const percents = delay.enable() ? [] : [50, 99, 100]
+        const points = percents.map((percent) => ({
+          labels: { quantile: String(percent / 100) },
+          value: delay.percentile(percent) / 1e9,
+        }))
         delay.reset()
-        return at
+        const help = 'Turns of the loop since the last look.'
+        return { kind: 'gauge', name: 'cowork_event_loop_seconds', help, points }
       },
     },
   ]
@@ -149,12 +152,54 @@ export function createMetrics() {
     watch(name: string, help: string, read: () => number | Promise<number>): void {
       families.push(gauge(name, help, read))
     },
+    /** As Prometheus reads it. */
     async text(): Promise<string> {
-      const parts = await Promise.all(
-        families.map(async (family) => [family.head, ...(await family.lines())]),
-      )
-      return `${parts.flat().join('\n')}\n`
+      const figures = await Promise.all(families.map((family) => family.read()))
+      return `${figures.flatMap(linesOf).join('\n')}\n`
     },
+    /** All that several may read. */
+    figures: (): Promise<Figure[]> =>
+      Promise.all(families.filter((family) => !family.beginsAnew).map((family) => family.read())),
     close: () => delay.disable(),
   }
+}
+
+const escaped = (text: string) =>
+  text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+
+const labelled = (labels: Labels) => {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
+  return pairs.length > 0 ? `{${pairs.join(',')}}` : ''
+}
+
+function linesOf(figure: Figure): string[] {
+  const { name, kind, help } = figure
+  return [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${kind}`,
+    ...(figure.kind === 'histogram'
+      ? figure.points.flatMap((point) => bucketLines(name, figure.bounds, point))
+      : figure.points.map(({ labels, value }) => `${name}${labelled(labels)} ${value}`)),
+  ]
+}
+
+type Spread = Extract<Figure, { kind: 'histogram' }>['points'][number]
+
+/** Each bucket counts those before it too. */
+function bucketLines(
+  name: string,
+  bounds: readonly number[],
+  { labels, counts, sum }: Spread,
+): string[] {
+  let total = 0
+  const buckets = counts.map((count, at) => {
+    total += count
+    const le = String(bounds[at] ?? '+Inf')
+    return `${name}_bucket${labelled({ ...labels, le })} ${total}`
+  })
+  return [
+    ...buckets,
+    `${name}_sum${labelled(labels)} ${sum}`,
+    `${name}_count${labelled(labels)} ${total}`,
+  ]
 }

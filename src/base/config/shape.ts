@@ -4,6 +4,8 @@ import { configJsonSchema } from './schema.ts'
 type Shape = {
   type?: string
   properties?: Record<string, Shape>
+  /** What every key of a mapping with names of its own may hold. */
+  additionalProperties?: Shape | boolean
   items?: Shape
   anyOf?: Shape[]
   oneOf?: Shape[]
@@ -23,9 +25,10 @@ const alternatives = (shape: Shape): Shape[] => [
 
 const below = (shapes: Shape[], key: string | number): Shape[] =>
   shapes
-    .flatMap(({ items, properties = {} }) => {
+    .flatMap(({ items, properties = {}, additionalProperties: others }) => {
       if (typeof key === 'number') return items ?? []
-      return Object.hasOwn(properties, key) ? (properties[key] ?? []) : []
+      if (Object.hasOwn(properties, key)) return properties[key] ?? []
+      return typeof others === 'object' ? others : []
     })
     .flatMap(alternatives)
 

@@ -149,6 +149,20 @@ function connect(path: string, options: { readOnly?: boolean }): DatabaseSync {
   }
 }
 
+const inserts = new Map<string, string>()
+
+/** To spell the columns costs more than to insert a row, and there are few sets of them. */
+function insertInto(table: string, columns: readonly string[]): string {
+  const shape = `${table} ${columns.join()}`
+  let sql = inserts.get(shape)
+  if (sql === undefined) {
+    const marks = columns.map(() => '?').join(', ')
+    sql = `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) VALUES (${marks})`
+    inserts.set(shape, sql)
+  }
+  return sql
+}
+
 function sqliteConnection({ db, prepared }: Opened): Connection {
   return {
     begin: 'BEGIN IMMEDIATE',
@@ -156,9 +170,7 @@ function sqliteConnection({ db, prepared }: Opened): Connection {
     run: async (query) => Number(prepared(query.sql).run(...values(query)).changes),
     async insert(table, rows) {
       const columns = Object.keys(rows[0] ?? {})
-      const marks = columns.map(() => '?').join(', ')
-      const into = `${quoted(table)} (${columns.map(quoted).join(', ')})`
-      const insert = prepared(`INSERT INTO ${into} VALUES (${marks})`)
+      const insert = prepared(insertInto(table, columns))
       for (const row of rows) insert.run(...columns.map((column) => row[column] as SQLInputValue))
     },
     async control(sql) {

@@ -4,6 +4,7 @@ import type { Approval } from '#approvals'
 import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
+import type { Answer } from '../handoff-packet.ts'
 import type { Governance } from '../service.ts'
 import { approvalId, who } from './words.ts'
 
@@ -14,6 +15,15 @@ const next: Record<Approval['status'], string> = {
   expired: 'Nobody decided in time, which is a no. You may ask again.',
   withdrawn: 'You took it back.',
   consumed: 'It was approved and carried out.',
+}
+
+function messageFor({ kind, status, action, answer }: Approval): string {
+  if (kind === 'call' && status === 'approved')
+    return `Call ${action} again with the approved arguments: it runs once.`
+  if (answer === undefined) return next[status]
+  return (answer as Answer).hand_back
+    ? 'A person handed it back: do as they say, and acknowledge it with cowork_check_handoff.'
+    : 'A person has dealt with it: leave it to them.'
 }
 
 export const checkApprovalTool = ({ approvals }: Governance) =>
@@ -42,6 +52,7 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
       feedback: z.string().nullable(),
       approved_change: z.unknown().optional().describe('What was really approved'),
       collaborative: z.boolean().optional().describe('A person changed it first'),
+      answer: z.unknown().optional().describe('What a person answered to a handoff'),
       approval_token: z.string().optional(),
       token_expires_at: z.string().optional(),
       expires_at: z.string().nullable(),
@@ -72,10 +83,12 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
         decided_by: found.decidedBy,
         decided_at: found.decidedAt === null ? null : rfc3339(found.decidedAt),
         feedback: found.reason,
-        ...(isApproved && {
-          approved_change: found.approved ?? found.content.change,
-          collaborative: found.approved !== undefined,
-        }),
+        ...(isApproved &&
+          found.answer === undefined && {
+            approved_change: found.approved ?? found.content.change,
+            collaborative: found.approved !== undefined,
+          }),
+        ...(found.answer !== undefined && { answer: found.answer }),
         ...(token && {
           approval_token: token.value,
           token_expires_at: rfc3339(token.expiresAt),
@@ -83,10 +96,7 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
         expires_at: found.expiresAt === null ? null : rfc3339(found.expiresAt),
         ...(found.result !== undefined && { result: found.result }),
         review_url: approvals.reviewUrl(id),
-        message:
-          kind === 'call' && status === 'approved'
-            ? `Call ${found.action} again with the approved arguments: it runs once.`
-            : next[status],
+        message: messageFor(found),
       }
     },
   })

@@ -11,7 +11,16 @@ import type { DecisionMore } from '../kinds.ts'
 import type { Moved } from '../scores.ts'
 import type { Governance } from '../service.ts'
 import { changeInput, readChange } from './propose.ts'
-import { approvalId, moved, overrideType, severity, words } from './words.ts'
+import {
+  agentId,
+  approvalId,
+  domain as domainName,
+  moved,
+  overrideType,
+  severity,
+  text,
+  words,
+} from './words.ts'
 
 const ids = z.array(approvalId).min(1).max(1000).describe('One or more approvals')
 
@@ -41,7 +50,7 @@ const allow = z.object({
 })
 
 /** One item fails alone: nothing is written of it before it is found wrong. */
-async function each<T extends { id: string }>(
+export async function each<T extends { id: string }>(
   list: readonly string[],
   act: (id: string) => Promise<T>,
 ): Promise<(T | { id: string; status: 'error'; error: { code: string; message: string } })[]> {
@@ -50,7 +59,8 @@ async function each<T extends { id: string }>(
     try {
       outcomes.push(await act(id))
     } catch (error) {
-      if (!(error instanceof CoworkError)) throw error
+      // Found wrong only when it was to be recorded: then it was written, and all of it must go.
+      if (!(error instanceof CoworkError) || error.code === 'not_recordable') throw error
       const { code, message } = error
       outcomes.push({ id, status: 'error' as const, error: { code, message } })
     }
@@ -73,7 +83,7 @@ export const decideTool = ({ approvals }: Governance) =>
       change: changeInput.optional().describe('What is approved instead of what was asked'),
       override: override.optional(),
       allow: allow.optional().describe('For how long a call is allowed; once where absent'),
-      policy_id: z.string().max(128).optional().describe('The policy to work under'),
+      policy_id: text(128).optional().describe('The policy to work under'),
       hold: z
         .boolean()
         .default(false)
@@ -104,12 +114,13 @@ type Asked = {
   readonly decision: 'approve' | 'reject'
   readonly reason?: string | undefined
   readonly change?: unknown
+  readonly batch?: string
   readonly override?: DecisionMore['override'] | undefined
   readonly allow?: DecisionMore['allow'] | undefined
   readonly policy_id?: string | undefined
 }
 
-function decisionOf(asked: Asked, { caller }: Call): Decision {
+export function decisionOf(asked: Asked, { caller }: Call): Decision {
   const more: DecisionMore = {
     ...(asked.override && { override: asked.override }),
     ...(asked.allow && { allow: asked.allow }),
@@ -121,11 +132,12 @@ function decisionOf(asked: Asked, { caller }: Call): Decision {
     channel: channelOf(caller),
     ...(asked.reason !== undefined && { reason: asked.reason }),
     ...(asked.change !== undefined && { change: readChange(asked.change) }),
+    ...(asked.batch !== undefined && { batch: asked.batch }),
     ...(Object.keys(more).length > 0 && { more }),
   }
 }
 
-const shown = (id: string, { status, told, until }: Outcome) => ({
+export const shown = (id: string, { status, told, until }: Outcome) => ({
   id,
   status,
   ...(until !== undefined && { until: rfc3339(until) }),
@@ -182,12 +194,8 @@ export const approveTool = ({ approvals }: Governance) =>
     input: z.object({
       proposal_id: approvalId,
       feedback: words.optional().describe('What the agent should know'),
-      agent_id: z
-        .string()
-        .max(128)
-        .optional()
-        .describe('Taken from the proposal; checked if given'),
-      domain: z.string().max(128).optional().describe('Taken from the proposal; checked if given'),
+      agent_id: agentId.optional().describe('Taken from the proposal; checked if given'),
+      domain: domainName.optional().describe('Taken from the proposal; checked if given'),
     }),
     output: z.object({
       proposal_id: z.string(),
@@ -235,8 +243,8 @@ export const overrideTool = ({ approvals, scores }: Governance) =>
     by: 'human',
     unverified: true,
     input: z.object({
-      agent_id: z.string().min(1).max(128),
-      domain: z.string().min(1).max(128),
+      agent_id: agentId,
+      domain: domainName,
       action_description: words.describe('What the agent did or wanted'),
       override_type: overrideType,
       severity,
@@ -321,7 +329,7 @@ function recordedOf(told: Outcome['told']): Recorded {
 }
 
 /** The proposal itself says whose it is and where (B1). */
-async function ownProposal(
+export async function ownProposal(
   tx: Tx,
   approvals: Governance['approvals'],
   id: string,

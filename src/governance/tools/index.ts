@@ -3,15 +3,21 @@ import type { Tool } from '#base/tool.ts'
 import type { Identity } from '#identity'
 import type { Ledger } from '#ledger'
 import type { Governance } from '../service.ts'
+import { createSimulation } from '../simulation.ts'
 import { checkApprovalTool, withdrawTool } from './approvals.ts'
 import { auditTrailTool } from './audit-trail.ts'
+import { bulkApproveTool, bulkRejectTool } from './bulk.ts'
 import { approveTool, decideTool, overrideTool, undoTool } from './decide.ts'
+import { checkHandoffTool, handoffTool, resolveHandoffTool } from './handoffs.ts'
 import { logTool } from './log.ts'
 import { listPermissionsTool, revokePermissionTool } from './permissions.ts'
 import { listPoliciesTool, validatePolicyTool } from './policy.ts'
+import { policyDiffTool, policyVersionsTool, savePoliciesTool } from './policy-versions.ts'
 import { proposeTool } from './propose.ts'
+import { qualityTool, reportTool } from './report.ts'
+import { simulatePolicyTool } from './simulate.ts'
 import { statusTool } from './status.ts'
-import { checkTrustTool, setTrustTool } from './trust.ts'
+import { checkTrustTool, setTrustTool, trustHistoryTool } from './trust.ts'
 
 export type GovernanceDeps = {
   readonly governance: Governance
@@ -23,22 +29,35 @@ export type GovernanceDeps = {
 
 export const governanceTools = (deps: GovernanceDeps): Tool[] => {
   const { governance, ledger } = deps
+  const simulation = createSimulation(governance, ledger)
   return [
     proposeTool(governance),
     approveTool(governance),
     overrideTool(governance),
+    bulkApproveTool(governance),
+    bulkRejectTool(governance),
     decideTool(governance),
     undoTool(governance),
     checkApprovalTool(governance),
     withdrawTool(governance),
+    handoffTool(deps),
+    checkHandoffTool(deps),
+    resolveHandoffTool(deps),
     checkTrustTool(governance, ledger),
     setTrustTool(governance),
+    trustHistoryTool(governance),
     validatePolicyTool(governance),
     listPoliciesTool(governance),
+    simulatePolicyTool(simulation),
+    savePoliciesTool(governance, simulation),
+    policyVersionsTool(governance),
+    policyDiffTool(governance, simulation),
     listPermissionsTool(governance),
     revokePermissionTool(governance),
     logTool,
     auditTrailTool(deps),
+    reportTool(deps),
+    qualityTool(deps),
     statusTool(deps),
   ]
 }

@@ -1,7 +1,9 @@
 import * as z from 'zod'
+import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import { fieldsOf } from '../fields.ts'
 import type { Governance } from '../service.ts'
+import { bodyShape, shownBody, shownVersion, versionShape } from './policy-shapes.ts'
 import { changeInput, readChange } from './propose.ts'
 import { domain, who } from './words.ts'
 
@@ -12,7 +14,7 @@ const violation = z.object({
   reason: z.string(),
 })
 
-export const validatePolicyTool = ({ proposals, policies, db }: Governance) =>
+export const validatePolicyTool = ({ proposals, db }: Governance) =>
   defineTool({
     name: 'cowork_validate_policy',
     title: 'Check against policy',
@@ -45,7 +47,7 @@ export const validatePolicyTool = ({ proposals, policies, db }: Governance) =>
     touches: (input) => ({ domain: input.domain }),
     async run(input, { caller }) {
       const agent = caller.kind === 'agent' ? caller.id : (input.agent_id ?? '*')
-      const { policy, isMapped } = await proposals.policyFor(db, agent, input.domain)
+      const { policies, policy, isMapped } = await proposals.policyFor(db, agent, input.domain)
       const { field, proposed_value: value } = input
       const change =
         input.proposed_change === undefined ? { value } : readChange(input.proposed_change)
@@ -71,17 +73,29 @@ export const validatePolicyTool = ({ proposals, policies, db }: Governance) =>
     },
   })
 
-export const listPoliciesTool = ({ policies, store, db }: Governance) =>
+/** Also where what is in force cannot be read: whoever is to mend it must see what there is. */
+function readable(versions: Governance['versions']) {
+  try {
+    return { policies: versions.policies() }
+  } catch (error) {
+    if (!(error instanceof CoworkError)) throw error
+    return { policies: versions.setOf({ policies: [], mappings: [] }), problem: error.message }
+  }
+}
+
+export const listPoliciesTool = ({ versions, store, db }: Governance) =>
   defineTool({
     name: 'cowork_list_policies',
     title: 'Policies',
-    description: 'The policies there are, and which agent works where under which of them.',
+    description:
+      'The policies in force, which agent works where under which of them, and the versions there were.',
     toolset: 'cowork',
     effect: 'read',
     by: 'human',
     input: z.object({}),
     output: z.object({
       version: z.string(),
+      problem: z.string().optional().describe('Why those in force cannot be read; all is blocked'),
       policies: z.array(
         z.object({
           id: z.string(),
@@ -98,11 +112,17 @@ export const listPoliciesTool = ({ policies, store, db }: Governance) =>
           source: z.enum(['config', 'approved']),
         }),
       ),
+      active: versionShape.nullable().describe('The version in force'),
+      versions: z.array(versionShape).describe('The newest, newest first'),
+      body: bodyShape.describe('What the version in force says, to be edited'),
     }),
     async run() {
       const approved = await store.mappings(db)
+      const { policies, problem } = readable(versions)
+      const newest = (await versions.list(20)).map(shownVersion)
       return {
-        version: policies.version,
+        version: versions.version(),
+        ...(problem !== undefined && { problem }),
         policies: policies.list.map(({ id, description, mode, rules }) => ({
           id,
           description,
@@ -118,6 +138,9 @@ export const listPoliciesTool = ({ policies, store, db }: Governance) =>
             source: 'approved' as const,
           })),
         ],
+        active: newest[0] ?? null,
+        versions: newest,
+        body: shownBody({ policies: policies.list, mappings: policies.mappings }),
       }
     },
   })

@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { modes } from '#approvals'
+import { canonicalJson } from '#base/hash.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
-import { action, domain, target, who, words } from './words.ts'
+import { action, approvalId, domain, target, text, who, words } from './words.ts'
 
 /** Anything may stand in a change; what is no JSON is kept as it came (P3). */
 function changeOf(given: unknown): unknown {
@@ -20,6 +21,40 @@ export const changeInput = z
   .describe('What is to change: JSON as an object or as text')
 
 export const readChange = changeOf
+
+const mostCriteria = 50
+
+/** Reasons that can be checked, not only read (R1). */
+export const reasoningInput = z
+  .object({
+    type: text(128).optional(),
+    criteria: z
+      .record(
+        text(128),
+        z.object({
+          value: z.unknown().optional(),
+          source: text(1000)
+            .optional()
+            .describe('ledger:<seq>, mcp:<server>/<tool>#<call> or file:<path>#<sha256>'),
+          timestamp: z
+            .union([text(64), z.number()])
+            .optional()
+            .describe('When it was so: RFC 3339, or milliseconds'),
+        }),
+      )
+      .refine((criteria) => Object.keys(criteria).length <= mostCriteria, {
+        error: `at most ${mostCriteria} criteria`,
+      }),
+  })
+  .refine(isPlain, { error: 'must be plain JSON of at most 64 KB' })
+
+function isPlain(given: unknown): boolean {
+  try {
+    return canonicalJson(given).length <= 64 * 1024
+  } catch {
+    return false
+  }
+}
 
 export const proposeTool = ({ proposals }: Governance) =>
   defineTool({
@@ -39,12 +74,15 @@ export const proposeTool = ({ proposals }: Governance) =>
       proposed_change: changeInput,
       confidence: z.number().min(0).max(1).describe('How sure you are, 0 to 1'),
       reasoning: words.describe('Why, for the person who decides'),
-      field: z.string().max(200).optional().describe('The field it is about, where it is one'),
-      idempotency_key: z
-        .string()
+      field: text(200).optional().describe('The field it is about, where it is one'),
+      reasoning_schema: reasoningInput
+        .optional()
+        .describe('Your reasons in a form that can be checked, where a policy asks for it'),
+      handoff_id: approvalId
+        .optional()
+        .describe('The handoff whose instructions you follow; it is acknowledged by this'),
+      idempotency_key: text(200)
         .min(1)
-        .max(200)
-        .regex(/^[^\0]*$/)
         .optional()
         .describe('The same key gives the same proposal, so that a retry proposes nothing twice'),
     }),
@@ -66,6 +104,11 @@ export const proposeTool = ({ proposals }: Governance) =>
       volume_remaining: z.number().nullable(),
       evidence_level: z.number(),
       gated: z.boolean(),
+      reasoning_valid: z.boolean().optional(),
+      missing_criteria: z.array(z.string()).optional(),
+      stale_criteria: z.array(z.string()).optional(),
+      unverified_sources: z.array(z.string()).optional(),
+      reasoning_problems: z.array(z.string()).optional(),
       message: z.string(),
       review_url: z.string().optional(),
     }),
@@ -83,6 +126,8 @@ export const proposeTool = ({ proposals }: Governance) =>
           reasoning: input.reasoning,
           field: input.field,
           key: input.idempotency_key,
+          handoff: input.handoff_id,
+          criteria: input.reasoning_schema,
         },
         call,
       ),

@@ -5,7 +5,7 @@ import { visibleEntries } from '#ledger'
 import type { Entry } from '#ledger'
 import type { GovernanceDeps } from './index.ts'
 import { standing, trustShape } from './trust.ts'
-import { who } from './words.ts'
+import { domain, who } from './words.ts'
 
 const event = z.object({
   seq: z.number(),
@@ -32,6 +32,16 @@ const pending = z.object({
   created_at: z.string(),
   expires_at: z.string().nullable(),
 })
+const handoff = z.object({
+  handoff_id: z.string(),
+  agent_id: z.string(),
+  domain: z.string(),
+  reason: z.string(),
+  handoff_mode: z.string(),
+  context_packet: z.record(z.string(), z.unknown()).describe('As cowork_handoff answered it'),
+  created_at: z.string(),
+  overdue: z.boolean().describe('Nobody answered in handoff.timeout_seconds'),
+})
 const mostPending = 50
 
 export const statusTool = ({ governance, ledger, identity, halts, version }: GovernanceDeps) =>
@@ -46,7 +56,7 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
     by: 'anyone',
     input: z.object({
       ...who,
-      domain: z.string().max(128).optional(),
+      domain: domain.optional(),
       include_timeline: z.boolean().default(false),
       timeline_limit: z.number().int().min(1).max(200).default(20),
     }),
@@ -64,21 +74,23 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
       trust: z.array(z.object(trustShape)),
       pending: z.number(),
       pending_proposals: z.array(pending),
+      pending_handoffs: z.array(handoff),
       timeline: z.array(event).optional(),
     }),
-    async run({ agent_id, domain, include_timeline, timeline_limit }, { caller }) {
-      const { store, db, inbox, now } = governance
+    async run({ agent_id, domain: where, include_timeline, timeline_limit }, { caller }) {
+      const { store, db, inbox, handoffs, now } = governance
       const checkpoint = await ledger.latestCheckpoint()
       const agent = caller.kind === 'agent' ? caller.id : agent_id
       const seen = caller.kind === 'agent' ? visibleEntries(caller) : { actor: agent_id }
       const timeline = include_timeline
-        ? await ledger.find({ ...seen, domain, limit: timeline_limit, newestFirst: true })
+        ? await ledger.find({ ...seen, domain: where, limit: timeline_limit, newestFirst: true })
         : undefined
       const pairs = await store.all(db, {
         ...(agent !== undefined && { agent }),
-        ...(domain !== undefined && { domain }),
+        ...(where !== undefined && { domain: where }),
       })
-      const waiting = await inbox.waiting(caller, { agent, domain, limit: mostPending })
+      const asked = { agent, domain: where, limit: mostPending }
+      const waiting = await inbox.waiting(caller, asked)
       const { kind, id, verified, session } = caller
       return {
         version,
@@ -89,6 +101,7 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
         trust: pairs.map((pair) => standing(governance, pair, pair.trust, now())),
         pending: waiting.count,
         pending_proposals: waiting.items,
+        pending_handoffs: await handoffs.waiting(caller, asked),
         ...(timeline && { timeline: timeline.map(eventOf) }),
       }
     },

@@ -12,7 +12,7 @@ import { modeOf } from '../mode.ts'
 import type { Governance } from '../service.ts'
 import { accuracyOf, current, gateOpen, idleDays, newTrust } from '../trust.ts'
 import type { Trust } from '../trust.ts'
-import { domain, who, words } from './words.ts'
+import { agentId, domain, who, words } from './words.ts'
 
 const evidence = z.object({
   approvals: z.number(),
@@ -35,6 +35,7 @@ export const trustShape = {
   gated: z.boolean(),
   decay_days: z.number(),
   last_active_at: z.string(),
+  by_risk: z.object({ low: evidence, normal: evidence, high: evidence }),
 }
 
 /** The standing of one agent in one domain as everyone reads it (G5). */
@@ -47,6 +48,15 @@ export function standing(
   const trust = current(rules.trust, stored, at)
   const accuracy = accuracyOf(trust)
   const open = gateOpen(rules.trust, trust, 'normal')
+  const of = (risk: Risk) => {
+    const { good, bad } = trust.evidence[risk]
+    return {
+      approvals: round(good),
+      overrides: round(bad),
+      evidence_level: round(evidenceLevel(trust.evidence[risk])),
+      gated: !gateOpen(rules.trust, trust, risk),
+    }
+  }
   const { mode, gated } = modeOf(rules.mode, {
     score: trust.score,
     gateOpen: open,
@@ -66,6 +76,7 @@ export function standing(
     gated,
     decay_days: idleDays(stored, at),
     last_active_at: rfc3339(stored.activeAt),
+    by_risk: { low: of('low'), normal: of('normal'), high: of('high') },
   }
 }
 
@@ -103,29 +114,13 @@ export const checkTrustTool = (governance: Governance, ledger: Pick<Ledger, 'tra
       agent_id: who.agent_id.describe('The agent; yourself where absent'),
       domain,
     }),
-    output: z.object({
-      ...trustShape,
-      by_risk: z.object({ low: evidence, normal: evidence, high: evidence }),
-    }),
+    output: z.object(trustShape),
     async run({ agent_id, domain: where }, { caller }) {
       const pair = { agent: agentOf(caller, agent_id), domain: where }
       const at = now()
       const known = await store.trust(db, pair.agent, where)
       const stored = known ?? (await create(pair, caller))
-      const trust = current(rules.trust, stored, at)
-      const of = (risk: Risk) => {
-        const { good, bad } = trust.evidence[risk]
-        return {
-          approvals: round(good),
-          overrides: round(bad),
-          evidence_level: round(evidenceLevel(trust.evidence[risk])),
-          gated: !gateOpen(rules.trust, trust, risk),
-        }
-      }
-      return {
-        ...standing(governance, pair, stored, at),
-        by_risk: { low: of('low'), normal: of('normal'), high: of('high') },
-      }
+      return standing(governance, pair, stored, at)
     },
   })
 }
@@ -150,7 +145,7 @@ export const setTrustTool = ({ scores }: Governance) =>
     by: 'human',
     assured: true,
     input: z.object({
-      agent_id: z.string().min(1).max(128),
+      agent_id: agentId,
       domain,
       score: z.number().min(0).max(1),
       reason: words.min(1).describe('Why, for whoever asks later'),
@@ -173,5 +168,67 @@ export const setTrustTool = ({ scores }: Governance) =>
         data: { trust: { from, to }, reason },
       })
       return { agent_id: agent, domain: where, from, to }
+    },
+  })
+
+const day = 24 * 60 * 60 * 1000
+const projectedDays = 30
+
+export const trustHistoryTool = (governance: Governance) =>
+  defineTool({
+    name: 'cowork_trust_history',
+    title: 'Trust over time',
+    description: 'How the trust of an agent in a domain moved, and where idle days would take it.',
+    toolset: 'cowork',
+    effect: 'read',
+    by: 'anyone',
+    input: z.object({
+      agent_id: who.agent_id.describe('The agent; yourself where absent'),
+      domain,
+      days: z.number().int().min(1).max(365).default(30),
+    }),
+    output: z.object({
+      agent_id: z.string(),
+      domain: z.string(),
+      points: z.array(z.object({ at: z.string(), score: z.number(), cause: z.string() })),
+      projection: z.array(z.object({ at: z.string(), score: z.number() })),
+      thresholds: z.object({ suggest: z.number(), act: z.number() }),
+      now: z.object({
+        trust_level: z.number(),
+        mode: z.enum(modes),
+        evidence_level: z.number(),
+        gated: z.boolean(),
+      }),
+    }),
+    async run({ agent_id, domain: where, days }, { caller }) {
+      const { store, db, rules, now } = governance
+      const agent = agentOf(caller, agent_id)
+      const at = now()
+      const since = at - days * day
+      const trust = (await store.trust(db, agent, where)) ?? newTrust(rules.trust, at)
+      const points = await store.points(db, agent, where, since)
+      const before = await store.pointBefore(db, agent, where, since)
+      const start = { at: since, score: before?.score ?? rules.trust.defaultLevel, cause: 'before' }
+      const { trust_level, mode, evidence_level, gated } = standing(
+        governance,
+        { agent, domain: where },
+        trust,
+        at,
+      )
+      return {
+        agent_id: agent,
+        domain: where,
+        points: [start, ...points].map((point) => ({
+          at: rfc3339(point.at),
+          score: point.score,
+          cause: point.cause,
+        })),
+        projection: Array.from({ length: projectedDays + 1 }, (_, ahead) => ({
+          at: rfc3339(at + ahead * day),
+          score: current(rules.trust, trust, at + ahead * day).score,
+        })),
+        thresholds: rules.mode.thresholds,
+        now: { trust_level, mode, evidence_level, gated },
+      }
     },
   })

@@ -1,18 +1,20 @@
 import * as z from 'zod'
 import { severities, overrideTypes } from '../trust.ts'
 
-/** PostgreSQL has no room for NUL in a text. */
-const text = (most: number) =>
+/** PostgreSQL has no room for NUL in a text, and half a character has no canonical form to be hashed. */
+export const text = (most: number) =>
   z
     .string()
     .max(most)
     .regex(/^[^\0]*$/, 'must not contain NUL')
+    .refine((given) => given.isWellFormed(), 'must not contain half a character')
 
 /** Every tool of seed 001 takes this; the door has already compared it with the credential (I5). */
 export const who = {
   agent_id: text(128).optional().describe('Your agent id; needed in open mode only'),
 }
 
+export const agentId = text(128).min(1)
 export const domain = text(128).min(1).describe('Where you work, as in crm.deals')
 export const action = text(200).min(1).describe('What you do, as in update_deal')
 export const target = text(1000).describe('What you do it to, as in deal_12345')

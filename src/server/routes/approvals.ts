@@ -13,12 +13,18 @@ type Deps = { readonly inbox: Inbox; readonly dispatch: Dispatch }
 const mostItems = 1000
 const mostIds = 200
 const time = z.iso.datetime()
-const text = z.string().max(200).optional()
+// PostgreSQL has no room for NUL in a text.
+const word = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .regex(/^[^\0]*$/)
+const text = word(200).optional()
 
 const item = z
   .object({
     id: z.string(),
-    kind: z.string().describe('proposal, call, permission, spot_check, …'),
+    kind: z.string().describe('proposal, call, permission, spot_check, handoff, …'),
     status: z.enum(statuses),
     requester: z.string().describe('The agent that asks'),
     domain: z.string(),
@@ -52,6 +58,42 @@ const rule = z.object({
   reason: z.string(),
 })
 
+const handoff = z.object({
+  handoff_mode: z.string(),
+  reason: z.string(),
+  confidence: z.number().nullable(),
+  attempted_actions: z.array(z.unknown()),
+  context: z.unknown(),
+  packet: z.object({
+    recent: z.array(
+      z.object({
+        seq: z.int(),
+        at: time,
+        type: z.string(),
+        action: z.string().optional(),
+        subject: z.string().optional(),
+        outcome: z.string().optional(),
+      }),
+    ),
+  }),
+  parent_handoff_id: z.string().nullable(),
+  proposal_id: z.string().nullable(),
+  overdue: z.boolean(),
+  reminded: z.int().describe('How often people were told of it again'),
+  thread: z
+    .array(
+      z.object({
+        handoff_id: z.string(),
+        reason: z.string(),
+        at: time,
+        resolution: z.string().optional(),
+        hand_back: z.boolean().optional(),
+        instructions: z.string().optional(),
+      }),
+    )
+    .describe('What was asked and answered, oldest first, this one too'),
+})
+
 const detail = item.extend({
   why: z.looseObject({
     text: z.string(),
@@ -69,6 +111,7 @@ const detail = item.extend({
   before: z.record(z.string(), z.unknown()).describe('Values last approved on the same target'),
   approved_change: z.unknown().optional(),
   collaborative: z.boolean().optional(),
+  handoff: handoff.optional(),
   reasoning: z.string().nullable(),
   field: z.string().nullable(),
   digest: z.string(),
@@ -108,8 +151,8 @@ export const approvalRoutes = ({ inbox, dispatch }: Deps): Route[] => [
       agent: text,
       domain: text,
       q: text.describe('Anywhere in what a row shows'),
-      ids: z.string().max(20_000).optional().describe('These only, up to 200, with commas between'),
-      after: z.string().max(128).optional().describe('`next` of the page before'),
+      ids: word(20_000).optional().describe('These only, up to 200, with commas between'),
+      after: word(128).optional().describe('`next` of the page before'),
       limit: whole.pipe(z.number().min(1).max(mostItems)).default(100),
     }),
     answer: z.object({
@@ -127,7 +170,7 @@ export const approvalRoutes = ({ inbox, dispatch }: Deps): Route[] => [
     path: '/api/approvals/{id}',
     summary: 'One approval with why it is asked and what a decision would do',
     by: 'anyone',
-    params: z.object({ id: z.string().max(128) }),
+    params: z.object({ id: word(128) }),
     answer: detail,
     async run({ params: { id } }, c) {
       const found = await inbox.detail(c.get('caller'), id)
@@ -142,7 +185,7 @@ export const approvalRoutes = ({ inbox, dispatch }: Deps): Route[] => [
     path: '/api/approvals/{id}/decide',
     summary: 'Decides one: the same as calling cowork_decide with it',
     by: 'human',
-    params: z.object({ id: z.string().max(128) }),
+    params: z.object({ id: word(128) }),
     body: z.looseObject({ decision: z.enum(['approve', 'reject']) }),
     answer: z.object({ call: z.string(), output: z.unknown() }),
     async run({ params: { id }, body }, c) {
@@ -151,6 +194,7 @@ export const approvalRoutes = ({ inbox, dispatch }: Deps): Route[] => [
         arguments: { ...body, approval_ids: [id] },
         caller: c.get('caller'),
         signal: c.req.raw.signal,
+        traceparent: c.req.header('traceparent'),
       })
       return answer.status === 'done'
         ? { call: answer.call, output: answer.output }

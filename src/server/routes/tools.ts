@@ -51,6 +51,7 @@ export const toolRoutes = ({ catalogue, dispatch }: Deps): Route[] => [
         arguments: body.arguments,
         caller: c.get('caller'),
         signal: c.req.raw.signal,
+        traceparent: c.req.header('traceparent'),
       })
       return answer.status === 'done'
         ? { call: answer.call, output: answer.output }

@@ -34,6 +34,9 @@ export const approvals = z
 
 const channelBase = { id: name.describe('Name of the channel, used by rules.') }
 
+/** As it goes between < and >. */
+const mailAddress = text('a mail address', /^[!-;=?-~]+@[!-;=?-~]+$/)
+
 const channel = z.discriminatedUnion('type', [
   z.strictObject({
     ...channelBase,
@@ -54,6 +57,9 @@ const channel = z.discriminatedUnion('type', [
     ...channelBase,
     type: z.literal('telegram').describe('Telegram bot; its buttons decide low risk only.'),
     token: secret.describe('Token of the bot.'),
+    api: httpUrl
+      .default('https://api.telegram.org')
+      .describe('Server of the Bot API. Default https://api.telegram.org.'),
   }),
   z.strictObject({
     ...channelBase,
@@ -62,11 +68,8 @@ const channel = z.discriminatedUnion('type', [
     port: port.default(587).describe('SMTP port. Default 587.'),
     user: name.optional().describe('SMTP user.'),
     password: secret.optional().describe('SMTP password.'),
-    from: text('a mail address', /^\S+@\S+$/).describe('Sender.'),
-    to: z
-      .array(text('a mail address', /^\S+@\S+$/))
-      .min(1)
-      .describe('Receivers.'),
+    from: mailAddress.describe('Sender.'),
+    to: z.array(mailAddress).min(1).describe('Receivers.'),
   }),
   z.strictObject({
     ...channelBase,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { faultOfSchema } from '../json-schema.ts'
 import { amount, duration, name, path, pattern, secret, share, text, whole } from '../kinds.ts'
 
 const mode = z.enum(['act', 'suggest', 'escalate'])
@@ -280,6 +281,10 @@ export const policies = z
         .enum(['enforce', 'shadow'])
         .default('enforce')
         .describe('`shadow` evaluates and records without enforcing. Default enforce.'),
+      risk: z
+        .enum(['low', 'normal'])
+        .optional()
+        .describe('Risk class of what no rule and no tool makes high. Default normal.'),
       reasoning_schema: name
         .optional()
         .describe('Id of the reasoning schema its proposals must satisfy.'),
@@ -312,8 +317,12 @@ export const reasoningSchemas = z
       required: z.array(name).default([]).describe('Criteria that must be present.'),
       json_schema: z
         .record(z.string(), z.unknown())
+        .superRefine((schema, context) => {
+          const fault = faultOfSchema(schema)
+          if (fault !== undefined) context.addIssue(`cannot be used: ${fault}`)
+        })
         .optional()
-        .describe('JSON Schema the criteria must satisfy.'),
+        .describe('JSON Schema that the values of the criteria, by name, must satisfy.'),
       max_age: duration.optional().describe('Oldest a criterion’s timestamp may be.'),
       source_pattern: pattern
         .optional()

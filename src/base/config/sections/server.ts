@@ -3,6 +3,7 @@ import {
   httpUrl,
   isPostgresUrl,
   isReference,
+  name,
   path,
   pattern,
   port,
@@ -104,8 +105,20 @@ export const server = z
       .default('info')
       .describe('Least serious message that is logged to stderr. Default info.'),
     otlp_endpoint: httpUrl
+      .refine((address) => URL.canParse(address) && !/^https?:\/\/[^/]*@/.test(address), {
+        error: 'must be an address without a user and password; use otlp_headers for those',
+      })
       .optional()
-      .describe('Where to send OpenTelemetry traces and metrics over OTLP/HTTP. Default: nowhere.'),
+      .describe(
+        'Where to send OpenTelemetry traces and metrics over OTLP/HTTP as JSON, such as http://localhost:4318; /v1/traces and /v1/metrics are added. Default: nowhere.',
+      ),
+    otlp_headers: z
+      .record(text('the name of a header', /^[!#$%&'*+.^_`|~\w-]+$/), secret)
+      .default({})
+      .describe('Headers sent with it, such as authorization; each a value or a reference.'),
+    otlp_service_name: name
+      .default('cowork')
+      .describe('What it calls itself there (service.name). Default cowork.'),
   })
   .prefault({})
   .describe('The doors: where the daemon listens and what it lets in.')

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createWorld, digestFor, opening, person, sales, ttl } from './fixture.ts'
+import type { Daemon, Engine, World } from './fixture.ts'
+
+const decided = { code: 'already_decided', message: expect.stringContaining('already decided') }
+const refusedToken = { code: 'token_refused' }
+const minute = 60_000
+
+/** What approvals must do on both engines. */
+export function approvalsContract(engine: Engine) {
+  describe(`approvals on ${engine.dialect}`, () => {
+    let world: World
+    let daemon: Daemon
+    /** Another process where the engine knows such; else another caller of the same. */
+    let other: Daemon
+    beforeAll(async () => {
+      world = await createWorld(engine)
+      daemon = await world.start()
+      other = engine.dialect === 'postgres' ? await world.start() : daemon
+    })
+    afterAll(async () => {
+      if (other !== daemon) await other.stop()
+      await daemon.stop()
+    })
+
+    describe('what is asked', () => {
+      test('A1 is kept with all that it is bound to, and on record', async () => {
+        const id = await daemon.open(opening('question'))
+        expect(await daemon.approvals.get(id)).toMatchObject({
+          id,
+          kind: 'question',
+          status: 'pending',
+          requester: 'sales',
+          domain: 'crm',
+          digest: digestFor({ to: 'a' }),
+          policyVersion: 'v1',
+          risk: 'normal',
+          decidedAt: null,
+          decidedBy: null,
+        })
+        const { expiresAt, createdAt } = (await daemon.approvals.get(id)) ?? {}
+        expect((expiresAt ?? 0) - (createdAt ?? 0)).toBe(ttl.question)
+        const found = (await daemon.entries()).find(({ ids }) => ids?.approval === id)
+        expect(found).toMatchObject({
+          type: 'approval.requested',
+          actor: { id: 'sales' },
+          data: { digest: digestFor({ to: 'a' }), policy_version: 'v1', mode: 'suggest' },
+        })
+      })
+
+      test('A1 is kept whatever text it holds', async () => {
+        const id = await daemon.open(opening('question', { to: 'z', 'odd \0': 'odd \0 \u2028 😀' }))
+        const { content } = (await daemon.approvals.get(id)) ?? {}
+        expect(content?.change).toEqual({ to: 'z', 'odd \0': 'odd \0 \u2028 😀' })
+      })
+
+      test('P5 what trust approves is decided at once, by trust', async () => {
+        const id = await daemon.open({ ...opening('question'), auto: true })
+        expect(await daemon.approvals.get(id)).toMatchObject({
+          status: 'approved',
+          decidedBy: 'trust',
+          channel: 'trust',
+          expiresAt: null,
+        })
+        await expect(daemon.decide(id)).rejects.toMatchObject(decided)
+      })
+    })
+
+    describe('who decides', () => {
+      test('T3 only what is pending can be decided; what is not there reads the same', async () => {
+        const id = await daemon.open(opening('question'))
+        expect(await daemon.decide(id)).toMatchObject({ status: 'approved' })
+        for (const late of [daemon.decide(id, 'ben'), daemon.reject(id, 'ben')])
+          await expect(late).rejects.toMatchObject({
+            ...decided,
+            details: { status: 'approved', decided_by: 'anna', decided_at: expect.any(String) },
+          })
+        await expect(daemon.decide('nothing')).rejects.toMatchObject(decided)
+        expect(await daemon.types(id)).toEqual([
+          'approval.requested',
+          'answer.given',
+          'approval.approved',
+        ])
+      })
+
+      test('A3 an agent decides nothing, and nobody what they asked for themselves', async () => {
+        const id = await daemon.open(opening('question'))
+        for (const by of [{ kind: 'agent', id: 'anna' } as const, person('sales')])
+          await expect(daemon.decide(id, 'x', { by })).rejects.toMatchObject({
+            code: 'human_required',
+            message: expect.stringContaining('HumanRequiredError'),
+          })
+        expect(await daemon.status(id)).toBe('pending')
+      })
+
+      test('A4 as many different people as asked for approve it, and one ends it', async () => {
+        const id = await daemon.open({ ...opening('question'), needed: 3 })
+        expect(await daemon.decide(id, 'anna')).toMatchObject({ status: 'voted' })
+        await expect(daemon.decide(id, 'anna')).rejects.toMatchObject({
+          code: 'quorum_same_person',
+        })
+        await expect(daemon.decide(id, 'ben', { change: { to: 'b' } })).rejects.toMatchObject({
+          code: 'quorum_edit',
+        })
+        expect(await daemon.decide(id, 'ben')).toMatchObject({ status: 'voted' })
+        expect(await daemon.approvals.votes(id)).toEqual(['anna', 'ben'])
+        expect(await daemon.status(id)).toBe('pending')
+        expect(await daemon.decide(id, 'cleo')).toMatchObject({ status: 'approved' })
+        const rejected = await daemon.open({ ...opening('question'), needed: 2 })
+        await daemon.decide(rejected, 'anna')
+        expect(await daemon.reject(rejected, 'anna')).toMatchObject({ status: 'rejected' })
+        await expect(daemon.decide(rejected, 'ben')).rejects.toMatchObject(decided)
+      })
+
+      test('A5 the first decision wins, however many are made at once', async () => {
+        const id = await daemon.open(opening('question'))
+        const made = await Promise.allSettled(
+          Array.from({ length: 8 }, (_, i) => {
+            const at = i % 2 === 0 ? daemon : other
+            return i % 3 === 0 ? at.reject(id, `p${i}`) : at.decide(id, `p${i}`)
+          }),
+        )
+        const won = made.filter(({ status }) => status === 'fulfilled')
+        expect(won).toHaveLength(1)
+        for (const lost of made)
+          if (lost.status === 'rejected') expect(lost.reason).toMatchObject(decided)
+        const given = (await daemon.types(id)).filter((type) => type === 'answer.given')
+        expect(given).toHaveLength(1)
+      })
+
+      test('L1 a decision that cannot be carried through is not made', async () => {
+        const id = await daemon.open(opening('broken'))
+        await expect(daemon.decide(id)).rejects.toThrow('a bug')
+        expect(await daemon.status(id)).toBe('pending')
+        expect(await daemon.types(id)).toEqual(['approval.requested'])
+      })
+    })
+
+    describe('the token of a plan', () => {
+      async function approvedPlan(change?: object) {
+        const id = await daemon.open(opening('plan', change))
+        expect((await daemon.approvals.get(id))?.token).toBeUndefined()
+        await daemon.decide(id)
+        const token = (await daemon.approvals.get(id))?.token?.value ?? ''
+        expect(token).toMatch(/^cwa_[\w-]+_[0-9a-f]{48}$/)
+        return { id, token }
+      }
+
+      test('A2 is minted by an approval, and used once', async () => {
+        const { id, token } = await approvedPlan()
+        expect(await daemon.redeem(token)).toMatchObject({ id, status: 'consumed' })
+        await expect(daemon.redeem(token)).rejects.toMatchObject(refusedToken)
+        expect(await daemon.status(id)).toBe('consumed')
+        expect((await daemon.approvals.get(id))?.token).toBeUndefined()
+        const refused = await daemon.open(opening('plan'))
+        await daemon.reject(refused)
+        expect((await daemon.approvals.get(refused))?.token).toBeUndefined()
+      })
+
+      test('A2 is used once, however many try at once', async () => {
+        const { token } = await approvedPlan()
+        const tries = await Promise.allSettled(
+          Array.from({ length: 6 }, (_, i) => (i % 2 === 0 ? daemon : other).redeem(token)),
+        )
+        expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      })
+
+      test('A2 is void for other content, for another agent, and when it is not one', async () => {
+        const { token } = await approvedPlan({ to: 'a', n: 1 })
+        const { token: foreign } = await approvedPlan({ to: 'a', n: 2 })
+        const tries: [string, object?, string?][] = [
+          [token, { to: 'a', n: 2 }],
+          [foreign, { to: 'a', n: 1 }],
+          [token, { to: 'a', n: 1 }, 'support'],
+          [`${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`, { to: 'a', n: 1 }],
+          [token.slice(0, -1), { to: 'a', n: 1 }],
+          ['', { to: 'a', n: 1 }],
+          [`cwa_${'x'.repeat(10)}_${'0'.repeat(48)}`, { to: 'a', n: 1 }],
+          ["cwa_' OR 1=1 --", { to: 'a', n: 1 }],
+        ]
+        for (const [given, change, agent] of tries)
+          await expect(daemon.redeem(given, change, agent), given).rejects.toMatchObject(
+            refusedToken,
+          )
+        expect(await daemon.redeem(token, { to: 'a', n: 1 })).toMatchObject({ status: 'consumed' })
+      })
+
+      test('A2 is short-lived: expired, it is a refusal', async () => {
+        const { token } = await approvedPlan()
+        world.move(10 * minute)
+        await expect(daemon.redeem(token)).rejects.toMatchObject({
+          ...refusedToken,
+          message: expect.stringContaining('expired'),
+        })
+      })
+    })
+
+    describe('a call', () => {
+      const args = (n: number) => ({ to: `call-${n}` })
+
+      test('A2 waits, asks once, and runs once when it is approved', async () => {
+        const first = await daemon.pass(args(1))
+        expect(first).toMatchObject({ as: 'waiting', approval: { status: 'pending' } })
+        const { id } = first.approval
+        expect((await daemon.pass(args(1))).approval.id).toBe(id)
+        await daemon.decide(id)
+        expect((await daemon.pass(args(2))).approval.id).not.toBe(id)
+        expect(await daemon.pass(args(1))).toMatchObject({ as: 'claimed', approval: { id } })
+        const next = await daemon.pass(args(1))
+        expect(next.as).toBe('waiting')
+        expect(next.approval.id).not.toBe(id)
+      })
+
+      test('A2 is claimed by one of those that try at once', async () => {
+        const { approval } = await daemon.pass(args(3))
+        await daemon.decide(approval.id)
+        const passages = await Promise.all(
+          Array.from({ length: 6 }, (_, i) => (i % 2 === 0 ? daemon : other).pass(args(3))),
+        )
+        expect(passages.filter(({ as }) => as === 'claimed')).toHaveLength(1)
+        for (const { as, approval: asked } of passages)
+          if (as !== 'claimed') expect(asked.id).not.toBe(approval.id)
+      })
+
+      test('A2 is claimed within an hour, and by the agent that asked', async () => {
+        const { approval } = await daemon.pass(args(4))
+        await daemon.decide(approval.id)
+        const stranger = await daemon.pass(args(4), { ...sales, id: 'support' })
+        expect(stranger.approval.id).not.toBe(approval.id)
+        world.move(60 * minute)
+        expect((await daemon.pass(args(4))).approval.id).not.toBe(approval.id)
+      })
+
+      test('A2 that was denied stays denied for as long, then may ask again', async () => {
+        const { approval } = await daemon.pass(args(5))
+        await daemon.reject(approval.id)
+        expect(await daemon.pass(args(5))).toMatchObject({ as: 'denied' })
+        world.move(60 * minute)
+        expect((await daemon.pass(args(5))).approval.id).not.toBe(approval.id)
+      })
+
+      test('A2 keeps what it answered for a day', async () => {
+        const { approval } = await daemon.pass(args(6))
+        await daemon.decide(approval.id)
+        await daemon.pass(args(6))
+        const result = { status: 'done', output: { moved: 3 } }
+        await daemon.db.transact((tx) => daemon.approvals.keep(tx, approval.id, result))
+        expect(await daemon.approvals.get(approval.id)).toMatchObject({
+          status: 'consumed',
+          result,
+        })
+        world.move(24 * 60 * minute)
+        const restarted = await world.start()
+        await expect
+          .poll(async () => (await restarted.approvals.get(approval.id))?.result)
+          .toBeUndefined()
+        await restarted.stop()
+      })
+
+      test('B3 approved with changes runs as it was approved, and no longer as it was asked', async () => {
+        const asked = { to: 'old', n: 1 }
+        const edited = { to: 'new', n: 2 }
+        const { approval } = await daemon.pass(asked)
+        const { approval: made } = await daemon.decide(approval.id, 'anna', { change: edited })
+        expect(made.digest).toBe(digestFor(edited))
+        const changed = await daemon.pass(asked)
+        expect(changed).toMatchObject({ as: 'changed', approval: { approved: edited } })
+        expect(changed.approval.id).toBe(approval.id)
+        expect(await daemon.pass(edited)).toMatchObject({ as: 'claimed' })
+        const entry = (await daemon.entries()).findLast(({ ids }) => ids?.approval === approval.id)
+        expect(entry?.data).toMatchObject({
+          collaborative: true,
+          digest: digestFor(edited),
+          asked_digest: digestFor(asked),
+        })
+      })
+    })
+  })
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Caller } from '#base/caller.ts'
+import { canonicalJson } from '#base/hash.ts'
+import { channelOf, digestOf, oneLine } from './rules.ts'
+import type { Act } from './rules.ts'
+
+const json = fc.jsonValue({ stringUnit: 'grapheme' })
+const name = fc.string({ unit: 'grapheme', maxLength: 20 })
+const act: fc.Arbitrary<Act> = fc.record({
+  agent: name,
+  action: name,
+  target: name,
+  content: json,
+  schema: name,
+})
+
+/** The same value with the names of every object the other way round. */
+function turned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(turned)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([key, item]) => [key, turned(item)]),
+  )
+}
+
+describe('the digest', () => {
+  test('A1 the same act has the same digest, in whatever order its names stand', () => {
+    fc.assert(
+      fc.property(act, (given) => {
+        expect(digestOf({ ...given, content: turned(given.content) })).toBe(digestOf(given))
+      }),
+    )
+  })
+
+  test.each(['agent', 'action', 'target', 'content', 'schema'] as const)(
+    'A1 another %s has another digest',
+    (part) => {
+      fc.assert(
+        fc.property(act, part === 'content' ? json : name, (given, other) => {
+          fc.pre(canonicalJson(given[part]) !== canonicalJson(other))
+          expect(digestOf({ ...given, [part]: other })).not.toBe(digestOf(given))
+        }),
+      )
+    },
+  )
+
+  test('A1 it is the SHA-256 of the RFC 8785 JSON', () => {
+    const given = { agent: 'sales', action: 'move', target: 'a', content: { b: 1, a: [true] } }
+    const canonical =
+      '{"action":"move","agent":"sales","content":{"a":[true],"b":1},"schema":null,"target":"a"}'
+    expect(digestOf(given)).toBe(createHash('sha256').update(canonical).digest('hex'))
+    expect(digestOf({ ...given, schema: '' })).not.toBe(digestOf(given))
+  })
+
+  test('A11 what has no canonical form cannot be approved', () => {
+    const half = { agent: 'a', action: 'b', target: 'c', content: { text: '\ud83d' } }
+    expect(() => digestOf(half)).toThrow(expect.objectContaining({ code: 'invalid_input' }))
+  })
+})
+
+test('P1 a summary is one short line that every store can keep', () => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 400 }), (text) => {
+      const line = oneLine(text)
+      expect(line.length).toBeLessThanOrEqual(200)
+      expect(line.isWellFormed()).toBe(true)
+      expect(line).not.toMatch(/[\0\n\r\t]/)
+    }),
+  )
+  // A cut through a character, or half of one to begin with.
+  for (const text of [`${'x'.repeat(198)}😀 and more`, 'half \ud83d'])
+    expect(oneLine(text).isWellFormed()).toBe(true)
+})
+
+test.each([
+  ['mcp', { verified: false }],
+  ['cli', { verified: true, client: 'cowork-cli/1.0' }],
+  ['console', { verified: true, client: 'Mozilla/5.0' }],
+  ['api', { verified: true, client: 'curl/8' }],
+  ['api', { verified: true }],
+])('A5 the channel is %s for what the door saw: %j', (channel, { verified, client }: Seen) => {
+  const caller: Caller = {
+    kind: 'human',
+    id: 'anna',
+    session: 's',
+    scopes: ['*'],
+    verified,
+    ...(client && {
+      client: { name: client, version: '', transport: 'http' },
+    }),
+  }
+  expect(channelOf(caller)).toBe(channel)
+})
+
+type Seen = { verified: boolean; client?: string }

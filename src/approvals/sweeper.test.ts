@@ -1,0 +1,81 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openSqlite } from '#base/db/sqlite.ts'
+import { CoworkError } from '#base/errors.ts'
+import { silentLog } from '#base/log.ts'
+import { createWorld, opening } from './fixture.ts'
+import { createApprovalStore } from './store.ts'
+import type { ApprovalStore } from './store.ts'
+import { startSweeper } from './sweeper.ts'
+
+/** A real store, and a sweeper over it whose attempts fail as long as there are errors. */
+async function setup(errors: Error[] = [], more: Partial<ApprovalStore> = {}) {
+  const path = join(mkdtempSync(join(tmpdir(), 'cowork-sweeper-')), 'cowork.db')
+  const world = await createWorld({
+    dialect: 'sqlite',
+    create: async () => ({ open: async (sealer) => openSqlite(path, sealer) }),
+  })
+  const daemon = await world.start({ undoHoldMs: 0 })
+  // From here on nobody else sweeps.
+  await daemon.approvals.close()
+  async function held() {
+    const id = await daemon.open(opening('question'))
+    await daemon.hold(id)
+    return id
+  }
+  const seen: string[] = []
+  function start() {
+    const sweeper = startSweeper({
+      db: daemon.db,
+      store: { ...createApprovalStore('sqlite'), ...more },
+      async settle(_, id) {
+        const error = errors.shift()
+        seen.push(error ? 'failed' : `made ${id}`)
+        if (error) throw error
+      },
+      giveBack: async (_, __, why) => (seen.push(`given back: ${why}`), true),
+      now: Date.now,
+      log: silentLog,
+    })
+    onTestFinished(async () => {
+      await sweeper.close()
+      await daemon.stop()
+    })
+    return sweeper
+  }
+  return { seen, held, start }
+}
+
+test.each(['store_unavailable', 'outcome_unknown', 'clock_went_back'])(
+  'A7 a decision is not given back for trouble that passes (%s), but made when it has',
+  async (code) => {
+    const { seen, held, start } = await setup([new CoworkError(code, 'not now')])
+    const id = await held()
+    const sweeper = start()
+    await expect.poll(() => seen).toEqual(['failed'])
+    const again = () => (sweeper.expect(id, Date.now()), seen.slice(0, 2))
+    await expect.poll(again).toEqual(['failed', `made ${id}`])
+  },
+)
+
+test('A7 what can never be made is given back, with why', async () => {
+  const { seen, held, start } = await setup([new CoworkError('policy_needed', 'Say which.')])
+  await held()
+  start()
+  await expect.poll(() => seen.slice(0, 2)).toEqual(['failed', 'given back: Say which.'])
+})
+
+test('A6 what is held while it looks round is not forgotten over what it saw before', async () => {
+  let looks = 0
+  const { promise, resolve: saw } = Promise.withResolvers<number>()
+  const next = () => (looks++ === 0 ? promise : Promise.resolve(Infinity))
+  const { seen, held, start } = await setup([], { next })
+  const sweeper = start()
+  await expect.poll(() => looks).toBe(1)
+  const id = await held()
+  sweeper.expect(id, Date.now())
+  saw(Infinity)
+  await expect.poll(() => seen[0]).toBe(`made ${id}`)
+})

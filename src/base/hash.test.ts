@@ -1,0 +1,60 @@
+import canonicalize from 'canonicalize'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { canonicalJson } from './hash.ts'
+
+/** Objects of any names in any order, numbers among them, and the same with the names in order. */
+const json = fc.jsonValue({ maxDepth: 4 })
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, item]) => [name, sorted(item)] as const)
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+test('L4 a value has one canonical form, in whatever order it was built', () => {
+  fc.assert(
+    fc.property(json, (value) => {
+      const form = canonicalize(value)
+      expect(canonicalJson(value)).toBe(form)
+      expect(canonicalJson(sorted(value))).toBe(form)
+    }),
+  )
+})
+
+test('L4 names that are numbers, and those beyond the basic plane, are ordered by their code units', () => {
+  const names = [
+    '10',
+    '9',
+    '1',
+    'a',
+    '-',
+    '',
+    '\u20ac',
+    '\ud83d\ude00',
+    '\ufb33',
+    '__proto__',
+    '\r',
+  ]
+  fc.assert(
+    fc.property(fc.shuffledSubarray(names), (chosen) => {
+      const value = Object.fromEntries(chosen.map((name, at) => [name, at]))
+      const pairs = chosen
+        .map((name, at) => [name, at] as const)
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      const form = pairs.map(([name, at]) => `${JSON.stringify(name)}:${at}`).join(',')
+      expect(canonicalJson(value)).toBe(`{${form}}`)
+    }),
+  )
+})
+
+test('L4 what is left out of JSON is left out, and what has no canonical form is refused', () => {
+  const left = { a: undefined, b: [undefined, null], c: new Date(0) }
+  expect(canonicalJson(left)).toBe('{"b":[null,null],"c":"1970-01-01T00:00:00.000Z"}')
+  const itself: Record<string, unknown> = {}
+  itself['a'] = itself
+  for (const value of [NaN, Infinity, 'half \ud83d', { '\udc00': 1 }, 1n, undefined, itself])
+    expect(() => canonicalJson(value)).toThrow(Error)
+  const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`
+  expect(canonicalJson(JSON.parse(deep))).toBe(deep)
+})

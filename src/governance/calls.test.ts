@@ -1,0 +1,294 @@
+import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import type { Tool } from '#base/tool.ts'
+import { actingTool, storingTool } from '../../test/acting.ts'
+import type { Effect } from '../../test/acting.ts'
+import { anna, check, decide, outcomesOf, sales, support, trusted } from '../../test/acts.ts'
+import { governed, openGoverned, sqliteStore } from '../../test/governed.ts'
+import type { Governed, Said, Settings } from '../../test/governed.ts'
+
+const waits = { fault: 'approval_required', status: 'pending', approval_id: expect.any(String) }
+const minute = 60_000
+
+/** A server named crm with a tool that writes. */
+async function upstream(settings: Settings = {}, random = () => 1) {
+  const { tool, runs } = actingTool('crm', 'write')
+  const system = await governed(settings, { tools: [tool, storingTool('crm')], random })
+  const write = (more: object = {}, by = sales) =>
+    system.call('crm_write', { path: '/a', ...more }, by)
+  return { ...system, write, runs, tool }
+}
+const approvalOf = (said: Said) => String(said['approval_id'])
+
+describe('which calls wait', () => {
+  test.each<[string, Effect, 'acts' | 'by trust']>([
+    ['crm', 'read', 'acts'],
+    ['crm', 'write', 'by trust'],
+    ['crm', 'destructive', 'by trust'],
+    ['files', 'read', 'acts'],
+    ['files', 'write', 'acts'],
+    ['files', 'destructive', 'by trust'],
+    ['work', 'write', 'acts'],
+    ['jobs', 'write', 'acts'],
+    ['cowork', 'write', 'acts'],
+    ['cowork', 'destructive', 'acts'],
+  ])('Y9 what %s tools %s: it %s', async (toolset, effect, expected) => {
+    const { tool, runs } = actingTool(toolset, effect)
+    const system = await governed({}, { tools: [tool] })
+    const call = (by = sales) => system.call(tool.name, { path: '/a' }, by)
+    expect(await call()).toMatchObject(expected === 'acts' ? { done: '/a' } : waits)
+    expect(runs).toHaveLength(expected === 'acts' ? 1 : 0)
+    expect(await call(anna)).toEqual({ done: '/a' })
+    await trusted(system, 0.9, 'support', toolset)
+    expect(await call(support)).toEqual({ done: '/a' })
+    const risk = effect === 'destructive' ? 'high' : 'normal'
+    for (const asked of await system.governance.approvals.list({ limit: 9 }))
+      expect(asked).toMatchObject({ kind: 'call', risk, action: tool.name, domain: toolset })
+  })
+
+  test.each<[string, Effect, boolean]>([
+    ['files', 'write', true],
+    ['work', 'write', true],
+    ['crm', 'write', true],
+    ['files', 'read', false],
+    ['cowork', 'write', false],
+  ])('A12 every_write asks before %s %s, at any trust: %s', async (toolset, effect, asks) => {
+    const { tool } = actingTool(toolset, effect)
+    const system = await governed({ 'approvals.every_write': true }, { tools: [tool] })
+    await trusted(system, 0.95, 'sales', toolset)
+    const said = await system.call(tool.name, { path: '/a' })
+    expect(said).toMatchObject(asks ? { ...waits, mode: 'suggest' } : { done: '/a' })
+    expect(await system.call(tool.name, { path: '/a' }, anna)).toEqual({ done: '/a' })
+    if (!asks) return
+    const detail = await system.governance.inbox.detail(anna, approvalOf(said))
+    expect(detail?.why.text).toContain('approvals.every_write')
+    await decide(system, [approvalOf(said)])
+    expect(await system.call(tool.name, { path: '/a' })).toEqual({ done: '/a' })
+    expect(await system.call(tool.name, { path: '/a' })).toMatchObject(waits)
+  })
+
+  test.each([
+    ['act', 'act'],
+    ['suggest', 'suggest'],
+    ['escalate', 'escalate'],
+  ])('M6 where nothing is known yet default_mode %s holds: %s', async (defaultMode, mode) => {
+    const system = await upstream({
+      'authority.default_mode': defaultMode,
+      'trust.default_level': 0.9,
+      'trust.evidence_gate': false,
+    })
+    expect(await system.write()).toMatchObject(mode === 'act' ? { done: '/a' } : { ...waits, mode })
+    const strict = await upstream({ 'authority.default_mode': defaultMode })
+    expect(await strict.write()).toMatchObject({ ...waits, mode: 'escalate' })
+    const risky = await upstream({
+      'authority.default_mode': defaultMode,
+      'authority.high_risk_fields': ['text'],
+    })
+    const expected = defaultMode === 'escalate' ? 'escalate' : 'suggest'
+    expect(await risky.write()).toMatchObject({ mode: expected })
+  })
+
+  test('Y7 a rule stops a call as it stops a proposal, at any trust', async () => {
+    const system = await upstream({
+      policies: [
+        {
+          id: 'p',
+          rules: [
+            { id: 'r', field: 'path', constraint: 'regex', pattern: '^/a' },
+            { id: 'two', field: 'fail', constraint: 'high_risk', approvers: 2 },
+          ],
+        },
+      ],
+      mappings: [{ agent_id: 'sales', domain: 'crm', policy_id: 'p' }],
+    })
+    await trusted(system, 0.95)
+    expect(await system.write()).toEqual({ done: '/a' })
+    expect(await system.write({ path: '/b' })).toMatchObject({
+      fault: 'policy_blocked',
+      blocked: true,
+      violations: [{ rule_id: 'r', field: 'path' }],
+    })
+    const asked = await system.write({ fail: false })
+    expect(asked).toMatchObject({ ...waits, mode: 'suggest' })
+    const [outcome] = outcomesOf(await decide(system, [approvalOf(asked)]))
+    expect(outcome).toMatchObject({ status: 'voted' })
+    expect(system.runs).toHaveLength(1)
+  })
+
+  test('A11 arguments that nobody can be asked about are refused', async () => {
+    const system = await upstream()
+    for (const path of ['half \ud83d', 'nul \0'])
+      expect(await system.write({ path })).toMatchObject({ fault: 'invalid_input' })
+    expect(await system.write({ text: 'half \ud83d' })).toMatchObject({ fault: 'invalid_input' })
+    expect(system.runs).toEqual([])
+  })
+
+  test('V1 calls that had to wait count, and what runs by trust does not', async () => {
+    const system = await upstream({ 'authority.volume_cap': 2 })
+    for (const path of ['/a', '/b']) expect(await system.write({ path })).toMatchObject(waits)
+    expect(await system.write({ path: '/a' })).toMatchObject(waits)
+    expect(await system.write({ path: '/c' })).toMatchObject({
+      fault: 'VOLUME_CAP_EXCEEDED',
+      volume_cap_error: true,
+      retry_after_seconds: expect.any(Number),
+    })
+    await trusted(system, 0.9)
+    expect(await system.write({ path: '/c' })).toEqual({ done: '/c' })
+  })
+})
+
+describe('a call that waits', () => {
+  test('A2 says where and how, and runs once when a person approved', async () => {
+    const system = await upstream()
+    const said = await system.write()
+    const id = approvalOf(said)
+    expect(said).toMatchObject({
+      ...waits,
+      mode: 'escalate',
+      review_url: `http://localhost:8765/inbox/${id}`,
+      expires_at: expect.any(String),
+      hint: expect.stringContaining(id),
+    })
+    expect(await system.write()).toMatchObject({ ...waits, approval_id: id })
+    await decide(system, [id])
+    expect(await check(system, id)).toMatchObject({ status: 'approved' })
+    expect(await system.write()).toEqual({ done: '/a' })
+    expect(await check(system, id)).toMatchObject({
+      status: 'consumed',
+      result: { status: 'done', output: { done: '/a' } },
+    })
+    const [started] = await system.entries(['call.started'])
+    expect(started).toMatchObject({
+      ids: { approval: id },
+      data: { tool: 'crm_write', decision: { mode: 'escalate', by: 'anna' } },
+    })
+    const again = await system.write()
+    expect(again).toMatchObject(waits)
+    expect(again['approval_id']).not.toBe(id)
+    expect(system.runs).toHaveLength(1)
+  })
+
+  test('A2 whoever repeats it at once, it runs once', async () => {
+    const system = await upstream()
+    await decide(system, [approvalOf(await system.write())])
+    const said = await Promise.all(Array.from({ length: 5 }, () => system.write()))
+    expect(said.filter(({ done }) => done === '/a')).toHaveLength(1)
+    expect(system.runs).toHaveLength(1)
+  })
+
+  test('A2 it is bound to agent, arguments and the tool as it was', async () => {
+    const store = sqliteStore()
+    const { tool, runs } = actingTool('crm', 'write')
+    const before = await openGoverned({}, { tools: [tool] }, store)
+    const call = (to: Governed, more: object = {}, by = sales) =>
+      to.call('crm_write', { path: '/a', ...more }, by)
+    await decide(before, [approvalOf(await call(before))])
+    expect(await call(before, { text: 'else' })).toMatchObject(waits)
+    expect(await call(before, {}, support)).toMatchObject(waits)
+    await before.close()
+    const changed = { ...tool, input: tool.input.extend({ more: z.string().optional() }) } as Tool
+    const after = await openGoverned({}, { tools: [changed] }, store)
+    expect(await call(after)).toMatchObject(waits)
+    await after.close()
+    expect(runs).toEqual([])
+    const same = await governed({}, { tools: [tool] }, store)
+    expect(await call(same)).toEqual({ done: '/a' })
+  })
+
+  test('A2 the approval lasts an hour, and a failure is its result too', async () => {
+    const system = await upstream()
+    const late = approvalOf(await system.write())
+    await decide(system, [late])
+    system.move(60 * minute)
+    expect(await system.write()).toMatchObject(waits)
+    const id = approvalOf(await system.write({ fail: true }))
+    await decide(system, [id])
+    expect(await system.write({ fail: true })).toMatchObject({ fault: 'disk_full' })
+    expect(await check(system, id)).toMatchObject({
+      status: 'consumed',
+      result: { status: 'failed', code: 'disk_full' },
+    })
+    expect(await system.write({ fail: true })).toMatchObject(waits)
+  })
+
+  test('A2 one that changes the store alone is claimed in its own transaction', async () => {
+    const system = await upstream()
+    const store = () => system.call('crm_store', { path: '/s' })
+    const id = approvalOf(await store())
+    await decide(system, [id])
+    expect(await store()).toEqual({ stored: '/s' })
+    const [done] = await system.entries(['thing.stored'])
+    const after = (await system.entries()).find(({ seq }) => seq === (done?.seq ?? 0) + 1)
+    expect(after).toMatchObject({ type: 'call.done', ids: { approval: id } })
+    expect(await check(system, id)).toMatchObject({
+      result: { status: 'done', output: { stored: '/s' } },
+    })
+  })
+
+  test('B4 denied, it stays denied for an hour, and costs no trust unless a person says so', async () => {
+    const system = await upstream()
+    const id = approvalOf(await system.write())
+    const denial = { decision: 'reject', reason: 'not on Fridays' }
+    expect(outcomesOf(await decide(system, [id], denial))).toEqual([{ id, status: 'rejected' }])
+    expect(await system.write()).toMatchObject({
+      fault: 'approval_denied',
+      message: 'anna denied crm_write: not on Fridays',
+    })
+    system.move(60 * minute)
+    const next = approvalOf(await system.write())
+    const override = { decision: 'reject', override: { type: 'agent_wrong' } }
+    expect(outcomesOf(await decide(system, [next], override))).toMatchObject([
+      { status: 'rejected', trust: { from: 0.3, to: 0.22 } },
+    ])
+  })
+
+  test('P7 it expires after 24 hours, and the next one asks anew', async () => {
+    const system = await upstream()
+    const id = approvalOf(await system.write())
+    system.move(24 * 60 * minute)
+    expect(await check(system, id)).toMatchObject({ status: 'expired' })
+    expect(await system.write()).not.toMatchObject({ approval_id: id })
+  })
+
+  test('B3 edited, it runs as it was approved: also about something else, also with defaults', async () => {
+    const system = await upstream()
+    const id = approvalOf(await system.write({ text: 'x' }))
+    const wrong = outcomesOf(await decide(system, [id], { change: { path: 7 } }))
+    expect(wrong).toMatchObject([{ status: 'error', error: { code: 'invalid_input' } }])
+    await decide(system, [id], { change: { path: '/b' } })
+    expect(await system.write({ text: 'x' })).toMatchObject({
+      fault: 'approved_differently',
+      approved_change: { path: '/b', text: 'nothing' },
+    })
+    expect(await system.write({ path: '/b' })).toEqual({ done: '/b' })
+    expect(system.runs).toEqual([{ path: '/b', text: 'nothing' }])
+  })
+
+  test('A7 what waits, and what was approved, is so after a restart', async () => {
+    const store = sqliteStore()
+    const { tool } = actingTool('crm', 'write')
+    const before = await openGoverned({}, { tools: [tool] }, store)
+    const call = (to: Governed, path: string) => to.call('crm_write', { path })
+    const [one, two] = [approvalOf(await call(before, '/1')), approvalOf(await call(before, '/2'))]
+    await decide(before, [one])
+    await before.close()
+    const after = await governed({}, { tools: [tool] }, store)
+    expect(await call(after, '/1')).toEqual({ done: '/1' })
+    expect(await call(after, '/2')).toMatchObject({ ...waits, approval_id: two })
+  })
+
+  test('T14 what trust let pass is looked at by chance, once it is done', async () => {
+    const system = await upstream({}, () => 0)
+    await trusted(system, 0.9)
+    await system.write()
+    await system.write({ fail: true })
+    const asked = await system.governance.approvals.list({ limit: 9 })
+    expect(asked).toMatchObject([{ kind: 'spot_check', action: 'crm_write', target: '/a' }])
+    const [started] = await system.entries(['call.started'])
+    expect(started?.data?.['decision']).toMatchObject({
+      mode: 'act',
+      by: 'trust',
+      trust_level: 0.9,
+    })
+  })
+})

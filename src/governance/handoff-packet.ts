@@ -1,0 +1,138 @@
+import type { Approval, Mode } from '#approvals'
+import { rfc3339 } from '#base/clock.ts'
+import type { Config } from '#base/config/index.ts'
+import { plainText } from '#base/plain.ts'
+import type { Entry } from '#ledger'
+
+/** What a person is given with a handoff, so that nothing has to be read again (H1, H5). Pure. */
+
+export const handoffModes = ['escalate', 'review', 'collaborate', 'delegate', 'takeover'] as const
+export type HandoffMode = (typeof handoffModes)[number]
+
+export type Recent = {
+  readonly seq: number
+  readonly at: string
+  readonly type: string
+  readonly action?: string
+  readonly subject?: string
+  readonly outcome?: string
+}
+
+/** The answer as it is stored, and given to the agent. */
+export type Answer = {
+  readonly resolution: string
+  readonly hand_back: boolean
+  readonly instructions: string | null
+}
+
+export type Includes = Pick<
+  Config['handoff'],
+  'include_reasoning' | 'include_confidence' | 'include_attempted'
+>
+
+/** Whose turn it is: in two of the modes the agent stands still until a person has acted. */
+export const urgencyOf = (mode: HandoffMode): Mode =>
+  mode === 'escalate' || mode === 'takeover' ? 'escalate' : 'suggest'
+
+/** Our words: those of the agent are shown as the agent's (A13). */
+export const whyOf: Record<HandoffMode, string> = {
+  escalate: 'You are asked because the agent cannot or may not go on by itself.',
+  review: 'You are asked because the agent wants its work looked at before it goes on.',
+  collaborate: 'You are asked because the agent wants to do this together with a person.',
+  delegate: 'You are asked because the agent gives this task to a person.',
+  takeover: 'You are asked because the agent stops here, and a person is to take over.',
+}
+
+const mostRecent = 20
+
+/** The last things the agent did, oldest first. A call of ours that is recorded by what it did is left out. */
+export function recentOf(newestFirst: readonly Entry[]): Recent[] {
+  const isTold = ({ type, data }: Entry) =>
+    type !== 'call.started' &&
+    !(type === 'call.done' && String(data?.['tool']).startsWith('cowork_'))
+  return newestFirst
+    .filter(isTold)
+    .slice(0, mostRecent)
+    .toReversed()
+    .map(({ seq, at, type, subject, outcome, data }) => {
+      const action = data?.['action'] ?? data?.['tool']
+      return {
+        seq,
+        at: rfc3339(at),
+        type,
+        ...(typeof action === 'string' && { action }),
+        ...(subject !== undefined && { subject }),
+        ...(outcome !== undefined && { outcome }),
+      }
+    })
+}
+
+/** A handoff as its approval keeps it. */
+export function handoffOf({ action, confidence, content, answer }: Approval) {
+  const { attempted_actions, context } = content.change as {
+    attempted_actions: unknown[]
+    context: unknown
+  }
+  const { proposal_id, parent_handoff_id, packet } = content.more as {
+    proposal_id?: string
+    parent_handoff_id?: string
+    packet: { recent: Recent[] }
+  }
+  return {
+    handoff_mode: action as HandoffMode,
+    reason: content.reasoning ?? '',
+    confidence,
+    attempted_actions,
+    context,
+    packet,
+    parent_handoff_id: parent_handoff_id ?? null,
+    proposal_id: proposal_id ?? null,
+    answer: answer as Answer | undefined,
+  }
+}
+
+export type Packet = ReturnType<typeof packetOf>
+
+/** Structured, with what the configuration lets it carry. */
+export function packetOf(approval: Approval, includes: Includes) {
+  const { reason, confidence, attempted_actions, ...handoff } = handoffOf(approval)
+  return {
+    handoff_id: approval.id,
+    agent_id: approval.requester,
+    domain: approval.domain,
+    handoff_mode: handoff.handoff_mode,
+    ...(includes.include_reasoning && { reason }),
+    ...(includes.include_confidence && { confidence }),
+    ...(includes.include_attempted && { attempted_actions }),
+    context: handoff.context,
+    proposal_id: handoff.proposal_id,
+    parent_handoff_id: handoff.parent_handoff_id,
+    recent: handoff.packet.recent,
+    created_at: rfc3339(approval.createdAt),
+  }
+}
+
+const longestText = 2000
+const shown = (value: unknown) =>
+  plainText(typeof value === 'string' ? value : JSON.stringify(value), longestText)
+
+/** The same in words, a line each, in which nothing can hide or imitate a line (A13). */
+export function forHuman(packet: Packet, reviewUrl: string): string {
+  const { reason, confidence, attempted_actions: tried, context, recent } = packet
+  const last = recent.at(-1)
+  return [
+    `${shown(packet.agent_id)} hands over in ${shown(packet.domain)} (${packet.handoff_mode}).`,
+    ...(reason === undefined ? [] : [`Why: ${shown(reason)}`]),
+    ...(confidence === undefined || confidence === null ? [] : [`Confidence: ${confidence}`]),
+    ...(tried && tried.length > 0 ? [`Tried: ${tried.map(shown).join('; ')}`] : []),
+    ...(isEmpty(context) ? [] : [`Context: ${shown(context)}`]),
+    ...(packet.proposal_id === null ? [] : [`Proposal: ${shown(packet.proposal_id)}`]),
+    ...(last
+      ? [`Before that: ${recent.length} entries, the last ${last.type} (entry ${last.seq}).`]
+      : []),
+    `Answer at ${reviewUrl}`,
+  ].join('\n')
+}
+
+const isEmpty = (context: unknown) =>
+  context === null || (typeof context === 'object' && Object.keys(context).length === 0)

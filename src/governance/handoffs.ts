@@ -1,0 +1,230 @@
+import { channelOf, digestOf, oneLine } from '#approvals'
+import type { Approval, ApprovalKind, Approvals, Decision } from '#approvals'
+import { actorOf } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Config } from '#base/config/index.ts'
+import type { Db, Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import { newId } from '#base/ids.ts'
+import type { Call } from '#base/tool.ts'
+import type { Entry } from '#ledger'
+import { handoffOf, recentOf, urgencyOf, whyOf } from './handoff-packet.ts'
+import type { Answer, HandoffMode } from './handoff-packet.ts'
+import type { HandoffStore } from './handoff-store.ts'
+import { createHandoffViews } from './handoff-views.ts'
+import type { Rules } from './judge.ts'
+import type { Override } from './scores.ts'
+import type { GovernanceStore } from './store.ts'
+import { current } from './trust.ts'
+
+type Handoff = {
+  readonly domain: string
+  readonly mode: HandoffMode
+  readonly reason: string
+  readonly confidence: number
+  readonly attempted: readonly unknown[]
+  readonly context: unknown
+  readonly proposal?: string | undefined
+  readonly parent?: string | undefined
+}
+
+type Resolution = {
+  readonly resolution: string
+  readonly handBack: boolean
+  readonly instructions?: string | undefined
+  /** Decides the pending proposal that the handoff names, in the same act (H6). */
+  readonly proposal?: Pick<Decision, 'verdict'> & { readonly override?: Override }
+}
+
+type Deps = {
+  readonly db: Db
+  readonly store: HandoffStore
+  readonly trust: Pick<GovernanceStore, 'trust'>
+  readonly approvals: Approvals
+  readonly policyVersion: () => string
+  readonly rules: Rules
+  readonly settings: Config['handoff']
+  readonly now: Clock
+}
+
+/** A handoff is a wait like all others; it is answered, never refused, and never ends by itself (P7). */
+export const handoffKind = (store: HandoffStore, now: Clock): ApprovalKind => ({
+  kind: 'handoff',
+  opened: 'handoff.created',
+  decided: 'handoff.resolved',
+  check(_, decision) {
+    if (decision.verdict === 'approve' && answerOf(decision)) return
+    throw new CoworkError('answer_needed', 'A handoff is answered, not approved or rejected.', {
+      hint: 'Resolve it with what you did or want: cowork_resolve_handoff, or the console.',
+    })
+  },
+  answer: answerOf,
+  async onDecided(tx, { id }, decision) {
+    const isBack = answerOf(decision)?.hand_back ?? false
+    await store.answered(tx, id, isBack ? now() : null)
+    return { hand_back: isBack }
+  },
+  async onDropped(tx, { id }) {
+    await store.answered(tx, id, null)
+  },
+})
+
+const answerOf = (decision: Decision) => decision.more?.['answer'] as Answer | undefined
+
+export type Handoffs = ReturnType<typeof createHandoffs>
+
+/** Work that an agent gives to a person, and gets back with instructions (H1–H6). */
+export function createHandoffs(deps: Deps) {
+  const { db, store, approvals, rules, settings, now } = deps
+  const timeoutMs = settings.timeout_seconds * 1000
+
+  /** `lately` is what the agent did there, newest first (H5). */
+  async function open(
+    tx: Tx,
+    handoff: Handoff,
+    call: Call,
+    lately: readonly Entry[],
+  ): Promise<Approval> {
+    const { domain, mode, reason, confidence, attempted, context } = handoff
+    const agent = call.caller.id
+    const parent = handoff.parent === undefined ? undefined : await own(tx, handoff.parent, agent)
+    const proposal =
+      handoff.proposal === undefined ? undefined : await proposalOf(tx, handoff.proposal, agent)
+    const known = await deps.trust.trust(tx, agent, domain)
+    const id = newId()
+    const thread = parent?.thread ?? id
+    const target = proposal?.id ?? ''
+    const change = { attempted_actions: attempted, context }
+    await store.add(tx, {
+      id,
+      thread,
+      agent,
+      domain,
+      remind_at: now() + timeoutMs,
+      reminded: 0,
+      back_at: null,
+    })
+    return approvals.open(tx, call.caller, call.id, {
+      id,
+      kind: 'handoff',
+      domain,
+      action: mode,
+      target,
+      summary: oneLine(reason),
+      mode: urgencyOf(mode),
+      risk: proposal?.risk ?? 'normal',
+      digest: digestOf({ agent, action: mode, target, content: change }),
+      policyVersion: deps.policyVersion(),
+      trustLevel: known ? current(rules.trust, known, now()).score : null,
+      confidence,
+      group: thread,
+      content: {
+        change,
+        reasoning: reason,
+        why: {
+          text: whyOf[mode],
+          rules: [],
+          policy_id: null,
+          policy_description: null,
+          thresholds: rules.mode.thresholds,
+          evidence_level: null,
+          gated: false,
+          high_risk_fields: [],
+        },
+        more: {
+          handoff_mode: mode,
+          ...(parent && { parent_handoff_id: parent.id }),
+          ...(proposal && { proposal_id: proposal.id }),
+          packet: { recent: recentOf(lately) },
+        },
+      },
+    })
+  }
+
+  async function resolve(tx: Tx, id: string, given: Resolution, call: Call) {
+    const approval = await approvals.find(tx, id)
+    if (approval?.kind !== 'handoff') throw unknown(id)
+    const { resolution, handBack, instructions, proposal } = given
+    const named = handoffOf(approval).proposal_id
+    if (proposal && named === null)
+      throw new CoworkError('invalid_input', 'This handoff names no proposal to decide.', {
+        hint: 'Leave decide_proposal out.',
+      })
+    const by = actorOf(call.caller)
+    const common = { by, channel: channelOf(call.caller), reason: resolution }
+    const answer: Answer = { resolution, hand_back: handBack, instructions: instructions ?? null }
+    const decision: Decision = { ...common, verdict: 'approve', more: { answer } }
+    const resolved = await approvals.decide(tx, id, decision, call)
+    if (!proposal || named === null) return { approval: resolved.approval, proposal: undefined }
+    const { verdict, override } = proposal
+    const second = { ...common, verdict, ...(override && { more: { override } }) }
+    const decided = await approvals.decide(tx, named, second, call).catch((error: unknown) => {
+      throw error instanceof CoworkError ? ofProposal(error, named) : error
+    })
+    return { approval: resolved.approval, proposal: decided }
+  }
+
+  /** True when the agent has it, now or before; an answer of somebody else's is none. */
+  async function acknowledge(tx: Tx, id: string, call: Call, proposal?: string): Promise<boolean> {
+    const row = await store.find(tx, id)
+    if (row?.agent !== call.caller.id) return false
+    if (!(await store.acknowledged(tx, id)))
+      return (await approvals.find(tx, id))?.status === 'consumed'
+    await approvals.consume(tx, id)
+    tx.append({
+      type: 'handoff.acknowledged',
+      actor: actorOf(call.caller),
+      domain: row.domain,
+      ids: { handoff: id, approval: id, call: call.id, ...(proposal && { proposal }) },
+      data: { requester: row.agent },
+    })
+    return true
+  }
+
+  /** A proposal that follows from a handoff: whoever makes it has read the answer (H3). */
+  async function followed(tx: Tx, id: string, proposal: string, call: Call): Promise<void> {
+    await own(tx, id, call.caller.id)
+    await acknowledge(tx, id, call, proposal)
+  }
+
+  async function own(tx: Tx, id: string, agent: string) {
+    const row = await store.find(tx, id)
+    if (row?.agent !== agent) throw unknown(id)
+    return row
+  }
+
+  async function proposalOf(tx: Tx, id: string, agent: string): Promise<Approval> {
+    const found = await approvals.find(tx, id)
+    if (found?.kind === 'proposal' && found.requester === agent) return found
+    throw new CoworkError(
+      'not_found',
+      `You have no proposal ${JSON.stringify(id.slice(0, 100))}.`,
+      {
+        hint: 'Give the proposal_id that cowork_propose answered, or leave it out.',
+      },
+    )
+  }
+
+  return {
+    open,
+    resolve,
+    acknowledge,
+    followed,
+    ...createHandoffViews({ db, store, approvals, settings, now }),
+  }
+}
+
+/** Both are decided or neither, so whoever reads it must know which one was at fault. */
+const ofProposal = ({ code, message, hint, details }: CoworkError, id: string) =>
+  new CoworkError(code, `Proposal ${id}: ${message}`, {
+    details,
+    hint:
+      code === 'already_decided'
+        ? 'Resolve the handoff without decide_proposal.'
+        : (hint ?? 'Decide the proposal by itself.'),
+  })
+
+const unknown = (id: string) =>
+  new CoworkError('not_found', `There is no handoff ${JSON.stringify(id.slice(0, 100))}.`, {
+    hint: 'cowork_status lists those that wait; give the handoff_id that cowork_handoff answered.',
+  })

@@ -1,0 +1,194 @@
+import type { Entry } from '#ledger'
+import type { OverrideKind } from './trust.ts'
+
+/** What the ledger says of who asked, who decided and who acted, for reports and metrics. Pure. */
+
+/** One question, or a proposal that trust decided by itself. */
+export type Asked = {
+  readonly id: string
+  readonly kind: string
+  readonly agent: string
+  readonly domain: string
+  readonly target: string
+  /** Unknown where it lies before what was read: long ago then. */
+  readonly opened?: { readonly seq: number; readonly at: number }
+  readonly auto: boolean
+  readonly confidence: number | null
+  readonly ended?: Ended
+}
+
+export type Ended = {
+  readonly as: 'approved' | 'rejected' | 'expired' | 'withdrawn'
+  readonly seq: number
+  readonly at: number
+  /** The person who decided it. */
+  readonly by?: string
+  /** How long that person can have looked at it. */
+  readonly lookedMs?: number
+  readonly override?: OverrideKind
+}
+
+/** What an agent says to have done. */
+export type Executed = {
+  readonly seq: number
+  readonly at: number
+  readonly agent: string
+  readonly domain: string
+  readonly proposal?: string
+}
+
+/** What a person corrected after the fact. */
+type Corrected = Executed & { readonly override: OverrideKind }
+
+/** What an agent did because trust let it. */
+type Acted = Pick<Executed, 'seq' | 'at' | 'agent' | 'domain'>
+
+export type History = {
+  readonly asked: ReadonlyMap<string, Asked>
+  readonly executed: readonly Executed[]
+  readonly corrected: readonly Corrected[]
+  readonly acted: readonly Acted[]
+}
+
+/** The entries that `read` makes something of. */
+export const historyTypes = [
+  'proposal.created',
+  'approval.',
+  'handoff.created',
+  'handoff.resolved',
+  'action.logged',
+  'override.recorded',
+]
+
+const ends: Record<string, Ended['as']> = {
+  'approval.approved': 'approved',
+  'handoff.resolved': 'approved',
+  'approval.rejected': 'rejected',
+  'approval.expired': 'expired',
+  'approval.withdrawn': 'withdrawn',
+}
+
+/** Fed with entries in the order of the ledger. */
+export function createHistory() {
+  const asked = new Map<string, Asked>()
+  const executed: Executed[] = []
+  const corrected: Corrected[] = []
+  const acted: Acted[] = []
+  const attention = createAttention()
+  /** Decisions that wait to be released: they were made when they were held. */
+  const held = new Map<string, number | undefined>()
+
+  function read(entry: Entry): void {
+    const { type, seq, at, actor, data = {}, ids = {} } = entry
+    const as = ends[type]
+    if (type === 'proposal.created' || type === 'approval.requested' || type === 'handoff.created')
+      open(entry)
+    else if (as) end(entry, as)
+    else if (type === 'approval.held') held.set(ids.approval ?? '', lookedAt(entry))
+    else if (type === 'approval.undone') held.delete(ids.approval ?? '')
+    else if (type === 'approval.voted') lookedAt(entry)
+    else if (type === 'action.logged') {
+      const isTheirs = actor.kind === 'agent' && data['actor'] !== 'human'
+      if (isTheirs && data['phase'] === 'execute') executed.push(executedOf(entry, actor.id))
+    } else if (type === 'override.recorded') {
+      const override = overrideOf(entry)
+      if (override) corrected.push({ ...executedOf(entry, text(data['requester'])), override })
+    } else if (type === 'call.started' || type === 'call.done') {
+      const decision = data['decision']
+      const isByTrust = typeof decision === 'object' && field(decision, 'by') === 'trust'
+      if (actor.kind === 'agent' && isByTrust)
+        acted.push({ seq, at, agent: actor.id, domain: entry.domain ?? '' })
+    }
+  }
+
+  function open({ seq, at, actor, domain = '', subject = '', ids, data = {} }: Entry) {
+    const id = ids?.approval ?? ''
+    const confidence = data['confidence']
+    asked.set(id, {
+      id,
+      kind: text(data['kind']),
+      agent: actor.id,
+      domain,
+      target: subject,
+      opened: { seq, at },
+      auto: data['auto'] === true,
+      confidence: typeof confidence === 'number' ? confidence : null,
+    })
+  }
+
+  function end(entry: Entry, as: Ended['as']) {
+    const { seq, at, actor, domain = '', subject = '', ids, data = {} } = entry
+    const id = ids?.approval ?? ''
+    const known: Asked = asked.get(id) ?? {
+      id,
+      kind: text(data['kind']),
+      agent: text(data['requester']),
+      domain,
+      target: subject,
+      auto: false,
+      confidence: null,
+    }
+    const isPerson = actor.kind === 'human'
+    const lookedMs = held.has(id) ? held.get(id) : isPerson ? lookedAt(entry) : undefined
+    held.delete(id)
+    const override = overrideOf(entry)
+    asked.set(id, {
+      ...known,
+      ended: {
+        as,
+        seq,
+        at,
+        ...(isPerson && { by: actor.id }),
+        ...(lookedMs !== undefined && { lookedMs }),
+        ...(override && { override }),
+      },
+    })
+  }
+
+  const lookedAt = ({ at, actor, ids }: Entry) =>
+    attention(actor.id, at, ids?.call, asked.get(ids?.approval ?? '')?.opened?.at)
+
+  return { read, history: { asked, executed, corrected, acted } satisfies History }
+}
+
+/**
+ * How long a person can have looked at what they decide: since it was asked, or since they decided
+ * something else. What one call decides was looked at together.
+ */
+function createAttention() {
+  const last = new Map<
+    string,
+    { at: number; call: string | undefined; before: number | undefined }
+  >()
+  return (person: string, at: number, call: string | undefined, openedAt: number | undefined) => {
+    const act = last.get(person)
+    const isSame = act !== undefined && call !== undefined && act.call === call
+    const before = isSame ? act.before : act?.at
+    if (!isSame) last.set(person, { at, call, before })
+    const since = Math.max(openedAt ?? -Infinity, before ?? -Infinity)
+    return since === -Infinity ? undefined : Math.max(0, at - since)
+  }
+}
+
+const executedOf = ({ seq, at, domain = '', ids }: Entry, agent: string): Executed => ({
+  seq,
+  at,
+  agent,
+  domain,
+  ...(ids?.proposal !== undefined && { proposal: ids.proposal }),
+})
+
+function overrideOf({ data }: Entry): OverrideKind | undefined {
+  const override = data?.['override']
+  if (typeof override !== 'object' || override === null) return undefined
+  // As our own tools wrote it.
+  return {
+    type: field(override, 'type') as OverrideKind['type'],
+    severity: field(override, 'severity') as OverrideKind['severity'],
+  }
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : '')
+
+const field = (from: object | null, name: string): unknown =>
+  from === null ? undefined : (Reflect.get(from, name) as unknown)

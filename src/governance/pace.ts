@@ -1,0 +1,112 @@
+import type { Clock } from '#base/clock.ts'
+import type { Config } from '#base/config/index.ts'
+import { sha256Hex } from '#base/hash.ts'
+import type { Attempted, CallVerdict } from './calls.ts'
+
+const hour = 60 * 60 * 1000
+/** So long the same call stays refused, unless the agent does something else first. */
+const openFor = 10 * 60 * 1000
+/** Of callers that nobody heard of for an hour nothing need be known; in open mode they name themselves. */
+const mostKept = 10_000
+
+type Judge = (attempted: Attempted) => Promise<CallVerdict>
+type Settings = Pick<Config['authority'], 'tool_budgets' | 'repeat_limit'>
+
+/**
+ * How fast and how often an agent may call (V3): so many calls of a tool in an hour, and not the same one over
+ * and over. Kept in memory, since it is asked of every call: each daemon counts its own, from its start.
+ */
+export function withPace(
+  { tool_budgets, repeat_limit }: Settings,
+  now: Clock,
+  judge: Judge,
+): Judge {
+  const budgets = new Map(Object.entries(tool_budgets))
+  if (budgets.size === 0 && repeat_limit === undefined) return judge
+  const spent = new Map<string, number[]>()
+  const lastOf = new Map<string, Run>()
+
+  /** Refuses what was called too often in a row, whether or not it was let through (V3). */
+  function repeated({ tool, input, caller }: Attempted): CallVerdict | undefined {
+    if (repeat_limit === undefined) return undefined
+    // Asking whether a person has decided is asking the same again: not counted, though it is another call.
+    if (tool.toolset === 'cowork' && tool.effect === 'read') {
+      lastOf.delete(caller.id)
+      return undefined
+    }
+    const at = now()
+    const digest = sha256Hex(JSON.stringify([tool.name, input]))
+    const last = lastOf.get(caller.id)
+    const isSame = last?.digest === digest && at - last.at < openFor
+    if (isSame && last.count >= repeat_limit)
+      return circuitOpen(tool.name, last.count, secondsUntil(last.at + openFor, at))
+    if (!last) dropOldest(lastOf, (run) => run.at < at - hour)
+    lastOf.set(caller.id, { digest, count: isSame ? last.count + 1 : 1, at })
+    return undefined
+  }
+
+  /** Takes one of an agent's calls of this tool, where there is one left. */
+  function overBudget({ tool, caller }: Attempted): CallVerdict | undefined {
+    const budget = budgets.get(tool.name)
+    if (budget === undefined) return undefined
+    const at = now()
+    const key = JSON.stringify([caller.id, tool.name])
+    const times = spent.get(key) ?? []
+    while ((times[0] ?? at) <= at - hour) times.shift()
+    if (times.length >= budget)
+      return budgetSpent(tool.name, budget, secondsUntil((times[0] ?? at) + hour, at))
+    if (!spent.has(key)) dropOldest(spent, (kept) => (kept.at(-1) ?? 0) <= at - hour)
+    times.push(at)
+    spent.set(key, times)
+    return undefined
+  }
+
+  return async (attempted) => {
+    if (attempted.caller.kind !== 'agent') return judge(attempted)
+    const tooOften = repeated(attempted)
+    if (tooOften) return tooOften
+    const verdict = await judge(attempted)
+    // What a rule forbids was no call, and costs none.
+    if (verdict.mode === 'refuse') return verdict
+    return overBudget(attempted) ?? verdict
+  }
+}
+
+type Run = { readonly digest: string; readonly count: number; readonly at: number }
+
+function dropOldest<T>(kept: Map<string, T>, isOld: (value: T) => boolean): void {
+  if (kept.size < mostKept) return
+  for (const [key, value] of kept) if (isOld(value)) kept.delete(key)
+  // All of them lately: who was first is forgotten first.
+  const [first] = kept.keys()
+  if (kept.size >= mostKept && first !== undefined) kept.delete(first)
+}
+
+const secondsUntil = (then: number, at: number) => Math.max(1, Math.ceil((then - at) / 1000))
+
+const circuitOpen = (tool: string, count: number, seconds: number): CallVerdict => ({
+  mode: 'refuse',
+  code: 'CIRCUIT_OPEN',
+  message: `${tool} was called ${count} times in a row with the same arguments.`,
+  hint: `It does not help to repeat it: do something else first, hand it to a person, or wait ${seconds} seconds.`,
+  details: { error: true, circuit_open: true, repeats: count, retry_after_seconds: seconds },
+})
+
+const budgetSpent = (tool: string, budget: number, seconds: number): CallVerdict => ({
+  mode: 'refuse',
+  code: 'TOOL_BUDGET_EXCEEDED',
+  message:
+    budget === 0
+      ? `${tool} may not be called here: its budget is 0.`
+      : `${tool} may be called ${budget} times an hour, and that is used up.`,
+  hint:
+    budget === 0
+      ? 'Do without it, or ask a person to raise authority.tool_budgets.'
+      : `Wait ${seconds} seconds, or ask a person to raise authority.tool_budgets.`,
+  details: {
+    error: true,
+    tool_budget: budget,
+    budget_remaining: 0,
+    ...(budget > 0 && { retry_after_seconds: seconds }),
+  },
+})

@@ -1,0 +1,183 @@
+import { fieldsOf } from './fields.ts'
+import type { Asked, History } from './history.ts'
+import { isIn, isOf, stampedWithin } from './report.ts'
+import type { Scope } from './report.ts'
+import { brier, calibrationError, mean, percentile, shareOf, wilson } from './statistics.ts'
+import type { Claim } from './statistics.ts'
+import { isFault, weightOf } from './trust.ts'
+import type { OverrideKind } from './trust.ts'
+
+/** How well agents and people work together, in numbers (Q1, Q2). Pure. */
+
+const hour = 3_600_000
+const day = 24 * hour
+/** So few decisions say nothing. */
+const fewestScored = 20
+/** A decision that took this long is as slow as any. */
+const slowest = 4 * hour
+
+type Decided = Asked & { readonly ended: NonNullable<Asked['ended']> }
+
+/** Kinds that a person decides before the agent acts. */
+const isAct = ({ kind }: Asked) => kind === 'proposal' || kind === 'call'
+
+/** Fields that a proposal is about, by its id: the ledger does not have them. */
+export type FieldsOf = ReadonlyMap<string, readonly string[]>
+
+export function qualityOf(history: History, scope: Scope, fields: FieldsOf) {
+  const { period } = scope
+  const all = [...history.asked.values()].filter((one) => isOf(scope, one))
+  const decided = all.filter(
+    (one): one is Decided => one.ended?.by !== undefined && isIn(period, one.ended.at),
+  )
+  const reviewed = decided.filter(isAct)
+  const approved = reviewed.filter(({ ended }) => ended.as === 'approved')
+  const overrides = reviewed.flatMap(({ ended }) => ended.override ?? [])
+  const faults = overrides.filter(({ type }) => isFault(type))
+  const n = reviewed.length
+
+  const opened = all.filter((one) => isAct(one) && isIn(period, one.opened?.at))
+  const acted = history.acted.filter((one) => isOf(scope, one) && isIn(period, one.at))
+  const autonomous = opened.filter(({ auto }) => auto).length + acted.length
+  const acts = opened.length + acted.length
+  const checks = decided.filter(({ kind }) => kind === 'spot_check')
+  const corrected = history.corrected.filter((one) => isOf(scope, one) && isIn(period, one.at))
+  const isAutonomous = (proposal: string | undefined) =>
+    proposal === undefined || history.asked.get(proposal)?.auto === true
+  const escapes = [
+    ...checks.flatMap(({ ended }) => ended.override ?? []),
+    ...corrected.filter(({ proposal }) => isAutonomous(proposal)).map(({ override }) => override),
+  ].filter(({ type }) => isFault(type)).length
+  const escapeRate = autonomous === 0 && escapes > 0 ? 1 : shareOf(escapes, autonomous)
+  const undone = new Set(corrected.flatMap(({ proposal }) => proposal ?? []))
+
+  const claims = reviewed.flatMap((one): Claim[] => {
+    const { confidence, ended } = one
+    const isRight = ended.as === 'approved'
+    const isWrong = ended.override !== undefined && isFault(ended.override.type)
+    return confidence !== null && (isRight || isWrong) ? [{ confidence, isRight }] : []
+  })
+  const ece = calibrationError(claims)
+  const looked = approved.flatMap(({ ended: { lookedMs } }) => lookedMs ?? [])
+  const latency = latencyOf(reviewed)
+  const handoffs = latencyOf(decided.filter(({ kind }) => kind === 'handoff'))
+  const weighted = shareOf(
+    overrides.reduce((sum, kind) => sum + weightOf(kind), 0),
+    n,
+  )
+  const retries = retriesOf(all, scope)
+  const isRetried = ([override, later]: Retry) =>
+    later.some(({ id }) => haveCommon(fields.get(override.id), fields.get(id)))
+
+  return {
+    n_reviewed: n,
+    approval_rate: rounded(shareOf(approved.length, n)),
+    approval_interval: n === 0 ? null : intervalOf(approved.length, n),
+    accuracy: rounded(shareOf(approved.length, approved.length + faults.length)),
+    override_rate: rounded(shareOf(overrides.length, n)),
+    overrides: byKind(overrides, n),
+    weighted_override: rounded(weighted),
+    autonomous,
+    escape_rate: rounded(escapeRate),
+    automation_rate: rounded(shareOf(autonomous, acts)),
+    review_load: acts === 0 ? null : rounded((100 * (n + checks.length)) / acts),
+    retry_rate: rounded(shareOf(retries.filter(isRetried).length, retries.length)),
+    rollback_rate: rounded(shareOf(undone.size, approved.length + autonomous)),
+    latency_p50: rounded(latency.p50),
+    latency_p95: rounded(latency.p95),
+    handoff_latency_p50: rounded(handoffs.p50),
+    handoff_latency_p95: rounded(handoffs.p95),
+    confidence_avg: rounded(mean(opened.flatMap(({ confidence }) => confidence ?? []))),
+    brier: rounded(brier(claims)),
+    ece: rounded(ece),
+    rubber_stamp_share: rounded(
+      shareOf(looked.filter((ms) => ms < stampedWithin).length, looked.length),
+    ),
+    collaboration_score:
+      n < fewestScored
+        ? null
+        : rounded(
+            scoreOf({
+              weightedOverride: weighted ?? 0,
+              p95Ms: (latency.p95 ?? 0) * 1000,
+              ece: ece ?? 0,
+              escape: escapeRate ?? 0,
+            }),
+          ),
+  }
+}
+
+type Parts = { weightedOverride: number; p95Ms: number; ece: number; escape: number }
+
+/** From 0 to 100 (Q2). What is not known is not held against anyone. */
+export const scoreOf = ({ weightedOverride, p95Ms, ece, escape }: Parts): number =>
+  100 *
+  (0.35 * (1 - weightedOverride) +
+    0.25 * (1 - Math.min(1, p95Ms / slowest)) +
+    0.2 * (1 - ece) +
+    0.2 * (1 - escape))
+
+type Retry = [override: Decided, later: Asked[]]
+
+/** Overridden proposals, each with what the agent proposed on the same target within a day. */
+export function retriesOf(all: readonly Asked[], scope: Scope): Retry[] {
+  const onTarget = Map.groupBy(
+    all.filter(({ kind }) => kind === 'proposal'),
+    ({ agent, domain, target }) => JSON.stringify([agent, domain, target]),
+  )
+  return [...onTarget.values()].flatMap((same) =>
+    same.flatMap((one): Retry[] => {
+      const { ended } = one
+      if (!ended?.override || !isOf(scope, one) || !isIn(scope.period, ended.at)) return []
+      const isLater = ({ opened }: Asked) =>
+        opened !== undefined && opened.at >= ended.at && opened.at <= ended.at + day
+      return [[{ ...one, ended }, same.filter((other) => other !== one && isLater(other))]]
+    }),
+  )
+}
+
+/** What a proposal changes in the end: two that differ in it are no second try. */
+export const changedFields = (change: unknown, field?: string): string[] =>
+  fieldsOf(change, field)
+    .filter(({ value }) => value !== undefined && (typeof value !== 'object' || value === null))
+    .map(({ path }) => path)
+    // Named by `field`, the value stands under a word that says nothing.
+    .filter((path) => field === undefined || (path !== 'value' && path !== 'raw'))
+
+const haveCommon = (some: readonly string[] = [], others: readonly string[] = []) =>
+  some.some((field) => others.includes(field))
+
+/** In seconds, of those whose beginning is known. */
+function latencyOf(decided: readonly Decided[]) {
+  const seconds = decided.flatMap(({ opened, ended }) =>
+    opened ? (ended.at - opened.at) / 1000 : [],
+  )
+  return { p50: percentile(seconds, 0.5), p95: percentile(seconds, 0.95) }
+}
+
+function byKind(overrides: readonly OverrideKind[], n: number) {
+  const grouped = Map.groupBy(overrides, ({ type, severity }) => `${type} ${severity}`)
+  return [...grouped.values()].flatMap((some) =>
+    some[0]
+      ? [
+          {
+            override_type: some[0].type,
+            severity: some[0].severity,
+            count: some.length,
+            rate: rounded(some.length / n) ?? 0,
+          },
+        ]
+      : [],
+  )
+}
+
+const intervalOf = (part: number, all: number) => {
+  const { low, high } = wilson(part, all)
+  return { low: rounded(low) ?? 0, high: rounded(high) ?? 0 }
+}
+
+function rounded(value: number): number
+function rounded(value: number | null): number | null
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 10_000) / 10_000
+}

@@ -1,0 +1,156 @@
+import { RE2JS } from 're2js'
+import type * as z from 'zod'
+import type { Mode } from '#approvals'
+import type { Config } from '#base/config/index.ts'
+import { objectSchema } from '#base/config/json-schema.ts'
+import type { Reader } from '#base/db/port.ts'
+import type { Lookup } from '#ledger'
+import type { Policy } from './policy.ts'
+import { unverified } from './sources.ts'
+
+type Schema = Config['reasoning_schemas'][number]
+
+/** What an agent gives besides prose: each criterion with where it comes from and when it was so (R1). */
+export type Reasoning = {
+  readonly type?: string | undefined
+  readonly criteria: Readonly<Record<string, Criterion>>
+}
+type Criterion = {
+  readonly value?: unknown
+  readonly source?: string | undefined
+  /** RFC 3339, or milliseconds since the epoch. */
+  readonly timestamp?: string | number | undefined
+}
+
+export type Assessment = {
+  /** Null where no schema asks, and only its sources were looked at. */
+  readonly schema_id: string | null
+  readonly valid: boolean
+  readonly missing: readonly string[]
+  readonly stale: readonly string[]
+  readonly unverified: readonly string[]
+  /** What else is wrong, in words. */
+  readonly problems: readonly string[]
+}
+
+/** An agent's clock may be ahead of ours by this much. */
+const mostAhead = 5 * 60_000
+
+type Ready = { readonly schema: Schema; readonly json?: z.ZodType; readonly source?: RE2JS }
+
+export type Reasonings = ReturnType<typeof createReasonings>
+
+/** Reasoning that can be checked: its shape by a schema, its sources by the ledger (R1, R2). */
+export function createReasonings(schemas: readonly Schema[], lookup: Lookup) {
+  const ready = new Map<string, Ready>(
+    schemas.map((schema) => {
+      const { id, json_schema: json, source_pattern: source } = schema
+      return [
+        id,
+        {
+          schema,
+          ...(json && { json: objectSchema(json) }),
+          ...(source !== undefined && { source: RE2JS.compile(source) }),
+        },
+      ]
+    }),
+  )
+  const wantedBy = (policy: Policy | undefined) =>
+    policy?.reasoning_schema === undefined ? undefined : ready.get(policy.reasoning_schema)
+
+  return {
+    /** Whether there is anything to check at all. */
+    isAsked: (policy: Policy | undefined, given: Reasoning | undefined): boolean =>
+      given !== undefined || wantedBy(policy) !== undefined,
+
+    async check(
+      reader: Reader,
+      { agent, policy, given, at }: { agent: string; at: number } & Given,
+    ): Promise<Assessment> {
+      const wanted = wantedBy(policy)
+      const sources = Object.values(given?.criteria ?? {}).flatMap(({ source }) => source ?? [])
+      const maxAge = wanted?.schema.max_age
+      const since = maxAge === undefined ? 0 : at - maxAge
+      const failed = await unverified(lookup, reader, agent, sources, since)
+      return assessed(wanted, given, failed, at)
+    },
+
+    /** The same of what is on record: what the ledger said of its sources then is on record too. */
+    again: ({ policy, given, at }: { at: number } & Given, failed: readonly string[]) =>
+      assessed(wantedBy(policy), given, failed, at),
+
+    /** As strict as this because of it; undefined where it changes nothing. */
+    floorOf(policy: Policy | undefined, { valid }: Assessment): Mode | undefined {
+      const wanted = wantedBy(policy)
+      if (!wanted || valid || wanted.schema.on_fail === 'warn') return undefined
+      return wanted.schema.on_fail
+    },
+  }
+}
+
+type Given = { readonly policy: Policy | undefined; readonly given: Reasoning | undefined }
+
+function assessed(
+  wanted: Ready | undefined,
+  given: Reasoning | undefined,
+  failed: readonly string[],
+  at: number,
+): Assessment {
+  const criteria = given?.criteria ?? {}
+  const names = Object.keys(criteria)
+  const missing = (wanted?.schema.required ?? []).filter((name) => !isGiven(criteria, name))
+  const maxAge = wanted?.schema.max_age
+  const stale =
+    maxAge === undefined ? [] : names.filter((name) => isStale(criteria[name], maxAge, at))
+  const refused = names.flatMap((name) => {
+    const source = criteria[name]?.source
+    return wanted?.source && source !== undefined && !wanted.source.test(source) ? [source] : []
+  })
+  const problems = [...problemsOf(wanted, given)]
+  const bad = [...new Set([...failed, ...refused])]
+  return {
+    schema_id: wanted?.schema.id ?? null,
+    valid: missing.length + stale.length + bad.length + problems.length === 0,
+    missing,
+    stale,
+    unverified: bad,
+    problems,
+  }
+}
+
+function isGiven(criteria: Reasoning['criteria'], name: string): boolean {
+  if (!Object.hasOwn(criteria, name)) return false
+  const value = criteria[name]?.value
+  return value !== undefined && value !== null
+}
+
+/** What has no time has no age, and what is yet to come was not seen. */
+function isStale(criterion: Criterion | undefined, maxAge: number, at: number): boolean {
+  const time = timeOf(criterion?.timestamp)
+  return !(time >= at - maxAge && time <= at + mostAhead)
+}
+
+function timeOf(timestamp: string | number | undefined): number {
+  if (typeof timestamp === 'number') return timestamp
+  // Other forms are read differently from machine to machine.
+  return timestamp !== undefined && /^\d{4}-\d\d-\d\dT/.test(timestamp)
+    ? Date.parse(timestamp)
+    : Number.NaN
+}
+
+/** Names no value: it may be secret, and this is shown and recorded. */
+function* problemsOf(wanted: Ready | undefined, given: Reasoning | undefined): Generator<string> {
+  if (!wanted) return
+  const { type, id } = wanted.schema
+  if (!given) {
+    yield `reasoning_schema is missing; ${id} asks for it`
+    return
+  }
+  if (type !== undefined && given.type !== type) yield `type must be ${JSON.stringify(type)}`
+  if (wanted.source)
+    for (const [name, { source }] of Object.entries(given.criteria))
+      if (source === undefined) yield `${name} has no source`
+  const values = Object.entries(given.criteria).map(([name, { value }]) => [name, value])
+  const issues = wanted.json?.safeParse(Object.fromEntries(values)).error?.issues ?? []
+  for (const { path, message } of issues) yield `${path.join('.') || 'criteria'}: ${message}`
+}

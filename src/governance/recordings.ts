@@ -1,0 +1,168 @@
+import type { Approval, Approvals, Mode } from '#approvals'
+import type { Entry, Ledger } from '#ledger'
+import type { Assessment, Reasoning } from './reasoning.ts'
+import type { Recorded } from './replay.ts'
+import { readChange } from './tools/propose.ts'
+
+type Wanted = {
+  readonly since: number
+  readonly agent?: string | undefined
+  readonly domain?: string | undefined
+  /** Proposals alone, or calls too. */
+  readonly kinds: readonly Recorded['kind'][]
+  /** Of each kind of record. */
+  readonly most: number
+  /** There are more than that. */
+  readonly onCut?: () => void
+}
+
+const pageSize = 200
+
+/**
+ * What agents proposed and called, the newest first: what was let through or waited is in the approvals, what a
+ * rule refused and what nobody had to decide in the ledger, with its arguments (L8). Undefined is one whose
+ * arguments are gone.
+ */
+export async function* recordings(
+  { approvals, ledger }: { readonly approvals: Approvals; readonly ledger: Ledger },
+  wanted: Wanted,
+): AsyncGenerator<(Recorded | undefined)[]> {
+  for (const kind of wanted.kinds)
+    for await (const page of approvalsOf(approvals, kind, wanted)) yield page.map(ofApproval)
+  for await (const page of entriesOf(ledger, wanted)) {
+    const kept = page.filter((entry) => isRefusedProposal(entry) || isUndecidedCall(entry))
+    const payloads = await ledger.payloads(kept.map(({ seq }) => seq))
+    const inputs = new Map(payloads.map(({ seq, body }) => [seq, inputOf(body)]))
+    yield kept.map((entry) => ofEntry(entry, inputs.get(entry.seq)))
+  }
+}
+
+async function* approvalsOf(approvals: Approvals, kind: string, wanted: Wanted) {
+  const { since, agent: requester, domain, most, onCut } = wanted
+  for (let before: string | undefined, left = most; left > 0;) {
+    const limit = Math.min(pageSize, left)
+    const page = await approvals.list({ kind, requester, domain, before, limit })
+    const recent = page.filter(({ createdAt }) => createdAt >= since)
+    if (recent.length > 0) yield recent
+    if (page.length < limit || recent.length === 0) return
+    before = page.at(-1)?.id
+    left -= page.length
+    await turn()
+  }
+  onCut?.()
+}
+
+async function* entriesOf(ledger: Ledger, wanted: Wanted) {
+  const { since, agent: actor, domain, kinds, most, onCut } = wanted
+  const which = kinds.includes('call')
+    ? { types: ['call.refused', 'call.started', 'call.done'] }
+    : { types: ['call.refused'], toolPrefix: 'cowork_propose' }
+  const filter = { ...which, actorKind: 'agent', actor, domain, since, newestFirst: true } as const
+  for (let before: number | undefined, left = most; left > 0;) {
+    const limit = Math.min(pageSize, left)
+    const page = await ledger.find({ ...filter, before, limit })
+    if (page.length > 0) yield page
+    if (page.length < limit) return
+    before = page.at(-1)?.seq
+    left -= page.length
+    await turn()
+  }
+  onCut?.()
+}
+
+/** Others go first in between: a month is long. */
+const turn = () => new Promise((done) => setImmediate(done))
+
+/** All that judging it again takes was written down when it was judged; see judge.ts. */
+function ofApproval(approval: Approval): Recorded {
+  const { content, kind } = approval
+  const { why, more } = content
+  const reasoned = why.more?.['reasoning'] as Assessment | undefined
+  return {
+    kind: kind === 'call' ? 'call' : 'proposal',
+    agent: approval.requester,
+    domain: approval.domain,
+    action: approval.action,
+    change: content.change,
+    field: content.field,
+    at: approval.createdAt,
+    outcome: approval.mode,
+    trustLevel: approval.trustLevel ?? undefined,
+    gateOpen: why.more?.['gate_open'] === true,
+    thresholds: why.thresholds,
+    floor: (why.more?.['floor'] as Mode | undefined) ?? 'act',
+    ...(kind === 'call' && {
+      call: {
+        isRead: more?.['effect'] === 'read',
+        byTrust: more?.['by_trust'] !== false,
+        isPermitted: false,
+      },
+    }),
+    reasoning: more?.['reasoning_schema'] as Reasoning | undefined,
+    unverified: reasoned?.unverified ?? [],
+    approval: approval.id,
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+const isRefusedProposal = ({ type, outcome, data }: Entry) =>
+  type === 'call.refused' && outcome === 'policy_blocked' && data?.['tool'] === 'cowork_propose'
+
+/** Let go by trust, by a permission or because nobody has a say; what a person let go is an approval. */
+function isUndecidedCall({ type, data, ids, payload }: Entry): boolean {
+  if (type === 'call.refused' || payload === undefined) return false
+  if (toolOf(data).startsWith('cowork_')) return false
+  return ids?.approval === undefined || decisionOf(data)['by'] === 'permission'
+}
+
+function ofEntry(entry: Entry, input: Json | undefined): Recorded | undefined {
+  if (!input) return undefined
+  const common = {
+    agent: entry.actor.id,
+    at: entry.at,
+    floor: 'act' as const,
+    unverified: [],
+    seq: entry.seq,
+    domain: entry.domain ?? '',
+  }
+  if (isRefusedProposal(entry)) {
+    const details = recordOf(entry.data?.['details'])
+    return {
+      ...common,
+      kind: 'proposal',
+      action: String(input['action']),
+      change: readChange(input['proposed_change']),
+      field: textOf(input['field']),
+      outcome: 'blocked',
+      trustLevel: numberOf(details['trust_level']),
+      gateOpen: details['gate_open'] === true,
+      reasoning: input['reasoning_schema'] as Reasoning | undefined,
+    }
+  }
+  const decision = decisionOf(entry.data)
+  return {
+    ...common,
+    kind: 'call',
+    action: toolOf(entry.data),
+    change: input,
+    outcome: 'act',
+    trustLevel: numberOf(decision['trust_level']),
+    gateOpen: decision['by'] === 'trust',
+    call: {
+      isRead: entry.data?.['effect'] === 'read',
+      byTrust: decision['by'] === 'trust',
+      isPermitted: decision['by'] === 'permission',
+    },
+  }
+}
+
+const toolOf = (data: Entry['data']) => textOf(data?.['tool']) ?? ''
+const decisionOf = (data: Entry['data']) => recordOf(data?.['decision'])
+
+const recordOf = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+
+const inputOf = (body: string): Json => recordOf(JSON.parse(body))
+const numberOf = (value: unknown) => (typeof value === 'number' ? value : undefined)
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)

@@ -1,0 +1,57 @@
+import type { Clock } from '#base/clock.ts'
+import type { Db } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+import type { HandoffRow, HandoffStore } from './handoff-store.ts'
+
+type Deps = {
+  readonly db: Db
+  readonly store: Pick<HandoffStore, 'due' | 'remind'>
+  readonly timeoutMs: number
+  readonly now: Clock
+  readonly log: Log
+}
+
+const longestPause = 15_000
+const atOnce = 200
+
+/**
+ * Tells people again of a handoff that nobody has answered, once in every timeout (H4). When is in the store, so
+ * neither a restart nor a second daemon misses or repeats a reminder.
+ */
+export function startReminders({ db, store, timeoutMs, now, log }: Deps) {
+  let looking: Promise<void> | undefined
+
+  async function look(): Promise<void> {
+    try {
+      for (const row of await store.due(db, now(), atOnce)) await remind(row)
+    } catch (error) {
+      log.error('handoffs that wait could not be looked up', { error: messageOf(error) })
+    }
+  }
+
+  const remind = ({ id, agent, domain, reminded }: HandoffRow) =>
+    db.transact(async (tx) => {
+      const at = now()
+      // From now on, so that a daemon that was off for days says it once.
+      if (!(await store.remind(tx, id, at, at + timeoutMs))) return
+      tx.append({
+        type: 'handoff.reminded',
+        actor: systemActor,
+        domain,
+        ids: { handoff: id, approval: id },
+        data: { kind: 'handoff', requester: agent, times: reminded + 1 },
+      })
+    })
+
+  const begin = () => void (looking ??= look().finally(() => (looking = undefined)))
+  const timer = setInterval(begin, Math.min(timeoutMs, longestPause)).unref()
+  begin()
+  return {
+    async close() {
+      clearInterval(timer)
+      await looking
+    },
+  }
+}

@@ -1,0 +1,159 @@
+import type { Mode } from '#approvals'
+import { CoworkError } from '#base/errors.ts'
+import { fieldsOf } from './fields.ts'
+import { outcomeUnder } from './judge.ts'
+import type { Outcome } from './judge.ts'
+import type { ModeRules } from './mode.ts'
+import type { Mapping, Policies, Policy } from './policy.ts'
+import type { Reasoning, Reasonings } from './reasoning.ts'
+
+/** A proposal or a call as it is on record, with all that decided it then. */
+export type Recorded = {
+  readonly kind: 'proposal' | 'call'
+  readonly agent: string
+  readonly domain: string
+  readonly action: string
+  readonly change: unknown
+  readonly field?: string | undefined
+  readonly at: number
+  /** What became of it then. */
+  readonly outcome: Outcome
+  /** Absent where nobody asked for trust then. */
+  readonly trustLevel?: number | undefined
+  readonly gateOpen: boolean
+  readonly thresholds?: ModeRules['thresholds'] | undefined
+  /** As strict as this, whatever rules and trust say. */
+  readonly floor: Mode
+  /** Of a call: whether it changes anything, whether trust had a say, whether a standing permission let it go. */
+  readonly call?: {
+    readonly isRead: boolean
+    readonly byTrust: boolean
+    readonly isPermitted: boolean
+  }
+  readonly reasoning?: Reasoning | undefined
+  readonly unverified: readonly string[]
+  /** Where it can be looked up. */
+  readonly approval?: string | undefined
+  readonly seq?: number | undefined
+}
+
+/** The rules that it is judged by this time. */
+export type Candidate = {
+  readonly policies: Policies
+  /** Mappings that people approved. */
+  readonly extra: readonly Mapping[]
+  /** Whatever the mappings say. */
+  readonly always?: Policy | undefined
+  readonly rules: ModeRules
+  readonly reasonings: Pick<Reasonings, 'isAsked' | 'again' | 'floorOf'>
+}
+
+/** What would become of it under these rules, with the trust of that time; undefined where that is not on record. */
+export function outcomeOf(candidate: Candidate, recorded: Recorded): Outcome | undefined {
+  try {
+    return judgedAgain(candidate, recorded)
+  } catch (error) {
+    // What is too deep to be judged never was.
+    if (error instanceof CoworkError) return undefined
+    throw error
+  }
+}
+
+function judgedAgain(candidate: Candidate, recorded: Recorded): Outcome | undefined {
+  const { policies, extra, rules } = candidate
+  const { agent, domain, change, field, call } = recorded
+  const policy = policyOf(candidate, recorded)
+  // No silent fallback for a proposal; a call has its defaults (Y4, Y9).
+  if (!call && !policy && policies.isMapped) return 'blocked'
+  const effect = policies.evaluate(policy, fieldsOf(change, field), call?.isRead ?? false)
+  if (effect.hardStop) return 'blocked'
+  if (call?.isPermitted) return 'act'
+  const own = policies.find(agent, domain) ? [] : extra
+  const isNamed = policy !== undefined && policies.names(agent, domain, own)
+  const byTrust = !call || call.byTrust || (isNamed && !call.isRead)
+  const isAsked = effect.highRisk.length > 0 || effect.approvers > 1
+  if (!byTrust && !isAsked) return 'act'
+  const { trustLevel: score, gateOpen } = recorded
+  if (score === undefined) return undefined
+  const standing = { score, gateOpen, floor: floorOf(candidate, policy, recorded) }
+  const thresholds = recorded.thresholds ?? rules.thresholds
+  return outcomeUnder({ ...rules, thresholds }, standing, effect)
+}
+
+export const policyOf = (
+  { policies, extra, always }: Candidate,
+  { agent, domain }: Pick<Recorded, 'agent' | 'domain'>,
+): Policy | undefined =>
+  always ??
+  policies.find(agent, domain) ??
+  (policies.isMapped ? policies.find(agent, domain, extra) : undefined)
+
+/** A proposal's floor is its reasoning, which is judged again too. */
+function floorOf(
+  { reasonings }: Candidate,
+  policy: Policy | undefined,
+  { call, floor, reasoning: given, unverified, at }: Recorded,
+): Mode {
+  if (call) return floor
+  if (policy?.mode === 'shadow' || !reasonings.isAsked(policy, given)) return 'act'
+  const again = reasonings.again({ policy, given, at }, unverified)
+  return reasonings.floorOf(policy, again) ?? 'act'
+}
+
+type Change<R extends Recorded = Recorded> = {
+  readonly from: Outcome
+  readonly to: Outcome
+  readonly count: number
+  /** The first few that were added. */
+  readonly examples: readonly R[]
+}
+
+export type Replayed<R extends Recorded = Recorded> = {
+  readonly replayed: number
+  readonly unchanged: number
+  /** What is on record too thinly to be judged again. */
+  readonly skipped: number
+  readonly changes: readonly Change<R>[]
+}
+
+const mostExamples = 3
+
+/** Judges what is on record again, one by one, and tells what would come out differently (Y6). Pure. */
+export function createReplay<R extends Recorded>(candidate: Candidate) {
+  const cells = new Map<string, { from: Outcome; to: Outcome; count: number; examples: R[] }>()
+  let replayed = 0
+  let skipped = 0
+
+  return {
+    add(recorded: R): void {
+      const to = outcomeOf(candidate, recorded)
+      if (to === undefined) {
+        skipped++
+        return
+      }
+      replayed++
+      const { outcome: from } = recorded
+      if (to === from) return
+      const key = `${from}→${to}`
+      const cell = cells.get(key) ?? { from, to, count: 0, examples: [] }
+      cell.count++
+      if (cell.examples.length < mostExamples) cell.examples.push(recorded)
+      cells.set(key, cell)
+    },
+    result(): Replayed<R> {
+      const changes = [...cells.values()].toSorted(
+        (a, b) => b.count - a.count || keyOf(a).localeCompare(keyOf(b), 'en'),
+      )
+      const changed = changes.reduce((sum, { count }) => sum + count, 0)
+      return { replayed, unchanged: replayed - changed, skipped, changes }
+    },
+  }
+}
+
+const keyOf = ({ from, to }: { from: Outcome; to: Outcome }) => `${from} ${to}`
+
+/** `14 act→suggest, 2 suggest→blocked` */
+export const summaryOf = ({ changes }: Pick<Replayed, 'changes'>): string =>
+  changes.length === 0
+    ? 'nothing would change'
+    : changes.map(({ from, to, count }) => `${count} ${from}→${to}`).join(', ')

@@ -1,0 +1,232 @@
+import type { Asked, Executed, History } from './history.ts'
+import type { Period } from './read-history.ts'
+import { percentile } from './statistics.ts'
+import type { Severity } from './trust.ts'
+
+/** What is wrong with how agents and people work together, from what the ledger says (G3). Pure. */
+
+const hour = 3_600_000
+const slowAfter = 24 * hour
+/** Below this nobody has read what was approved. */
+export const stampedWithin = 3000
+const stamping = { decisions: 50, approved: 0.95 }
+
+export type Scope = {
+  readonly agent?: string | undefined
+  readonly domain?: string | undefined
+  readonly period: Period
+}
+
+export const findingKinds = {
+  missing_approval: {
+    severity: 'critical',
+    what: 'done although nobody approved it',
+    recommendation:
+      'Look at what was done, correct it with an override, and halt the agent if it goes on.',
+  },
+  execution_before_approval: {
+    severity: 'high',
+    what: 'done before it was approved',
+    recommendation:
+      'Have the agent wait with cowork_check_approval, and override what it did too early.',
+  },
+  orphaned_execution: {
+    severity: 'high',
+    what: 'done for a proposal that does not exist',
+    recommendation:
+      'Ask where the proposal_id comes from: cowork_propose answers it, and nothing else does.',
+  },
+  unanswered_handoff: {
+    severity: 'high',
+    what: 'handed over and not answered in time',
+    recommendation:
+      'Answer it in the inbox, and let notify.rules tell the next person where nobody is there.',
+  },
+  rubber_stamping: {
+    severity: 'high',
+    what: 'approved faster than it can be read',
+    recommendation:
+      'Ask for fewer decisions: let trust or a standing permission decide what is always approved, and read the rest.',
+  },
+  missing_intent: {
+    severity: 'medium',
+    what: 'done without saying so before',
+    recommendation:
+      'Have the agent call cowork_propose first, and log with the proposal_id it was answered.',
+  },
+  slow_decision: {
+    severity: 'medium',
+    what: 'left waiting for more than a day',
+    recommendation:
+      'Add a reviewer or a channel that tells them, or let agents that have earned it act alone.',
+  },
+} as const satisfies Record<string, { severity: Severity; what: string; recommendation: string }>
+
+type Kind = keyof typeof findingKinds
+type Found = {
+  readonly kind: Kind
+  readonly seq: number
+  readonly agent?: string
+  readonly domain?: string
+  readonly person?: string
+}
+
+export type Finding = {
+  readonly kind: Kind
+  readonly severity: Severity
+  readonly title: string
+  readonly count: number
+  readonly agent_id?: string
+  readonly domain?: string
+  /** Whose decisions they are, where it is about a person. */
+  readonly person_id?: string
+  /** The entries that show it, the newest of many. */
+  readonly entries: number[]
+  readonly recommendation: string
+}
+
+const mostEntries = 100
+
+/** One finding for each kind, agent and domain; the worst first. `handoffMs` is how soon an answer is due. */
+export function findingsOf(history: History, scope: Scope, handoffMs: number): Finding[] {
+  const found = [
+    ...executionsOf(history, scope),
+    ...waitsOf(history, scope, handoffMs),
+    ...stampsOf(history, scope),
+  ]
+  const grouped = Map.groupBy(found, ({ kind, agent = '', domain = '', person = '' }) =>
+    JSON.stringify([kind, agent, domain, person]),
+  )
+  const order = Object.keys(findingKinds)
+  return [...grouped.values()]
+    .flatMap((some) => (some[0] ? [findingOf(some[0], some)] : []))
+    .toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || b.count - a.count)
+}
+
+function findingOf({ kind, agent, domain, person }: Found, some: readonly Found[]): Finding {
+  const { severity, what, recommendation } = findingKinds[kind]
+  const who = person ?? agent
+  return {
+    kind,
+    severity,
+    title: `${some.length} ${what}: ${[who, domain].filter(Boolean).join(' in ')}`,
+    count: some.length,
+    ...(agent !== undefined && { agent_id: agent }),
+    ...(domain !== undefined && { domain }),
+    ...(person !== undefined && { person_id: person }),
+    entries: some.map(({ seq }) => seq).slice(-mostEntries),
+    recommendation,
+  }
+}
+
+export const isIn = ({ start, end }: Period, at: number | undefined): boolean =>
+  at !== undefined && at >= start && at < end
+
+export const isOf = ({ agent, domain }: Scope, it: Pick<Executed, 'agent' | 'domain'>): boolean =>
+  (agent === undefined || it.agent === agent) && (domain === undefined || it.domain === domain)
+
+function executionsOf({ asked, executed }: History, scope: Scope): Found[] {
+  return executed.flatMap((done): Found[] => {
+    const { seq, agent, domain, proposal } = done
+    if (!isIn(scope.period, done.at) || !isOf(scope, done)) return []
+    const kind = executionKind(
+      seq,
+      proposal,
+      proposal === undefined ? undefined : asked.get(proposal),
+    )
+    return kind ? [{ kind, seq, agent, domain }] : []
+  })
+}
+
+function executionKind(
+  seq: number,
+  proposal: string | undefined,
+  asked: Asked | undefined,
+): Kind | undefined {
+  if (proposal === undefined) return 'missing_intent'
+  if (asked?.kind !== 'proposal') return 'orphaned_execution'
+  if (asked.auto) return undefined
+  if (asked.ended?.as !== 'approved') return 'missing_approval'
+  return seq < asked.ended.seq ? 'execution_before_approval' : undefined
+}
+
+function waitsOf({ asked }: History, scope: Scope, handoffMs: number): Found[] {
+  const { period } = scope
+  return [...asked.values()].flatMap((one): Found[] => {
+    const { agent, domain, auto, kind, opened, ended } = one
+    if (auto || !isOf(scope, one)) return []
+    const waited = (ended?.at ?? period.end) - (opened?.at ?? -Infinity)
+    if (kind === 'handoff') {
+      const isUnanswered = !ended && opened && waited >= handoffMs
+      return isUnanswered ? [{ kind: 'unanswered_handoff', seq: opened.seq, agent, domain }] : []
+    }
+    const isSlow = waited > slowAfter || ended?.as === 'expired'
+    const seq = ended ? ended.seq : opened?.seq
+    const concerns = !ended || isIn(period, ended.at)
+    return isSlow && concerns && seq !== undefined
+      ? [{ kind: 'slow_decision', seq, agent, domain }]
+      : []
+  })
+}
+
+/** Who approves nearly everything, and faster than it can be read. */
+function stampsOf({ asked }: History, scope: Scope): Found[] {
+  const decisions = [...asked.values()].flatMap((one) => {
+    const { kind, ended } = one
+    const isTheirs = kind !== 'handoff' && isOf(scope, one) && isIn(scope.period, ended?.at)
+    return isTheirs && ended?.by !== undefined ? [{ ...ended, by: ended.by }] : []
+  })
+  return [...Map.groupBy(decisions, ({ by }) => by)].flatMap(([person, all]): Found[] => {
+    const approved = all.filter(({ as }) => as === 'approved')
+    const looked = all.flatMap(({ lookedMs }) => lookedMs ?? [])
+    const isStamping =
+      all.length >= stamping.decisions &&
+      approved.length / all.length > stamping.approved &&
+      (percentile(looked, 0.5) ?? Infinity) < stampedWithin
+    return isStamping ? approved.map(({ seq }) => ({ kind: 'rubber_stamping', seq, person })) : []
+  })
+}
+
+export type Intervention = {
+  readonly agent_id: string
+  readonly domain: string
+  readonly approvals: number
+  readonly overrides: number
+  readonly handoffs: number
+  readonly expired: number
+}
+
+/** Where people step in: what they decided, corrected, were handed, and left (the intervention map). */
+export function interventionsOf({ asked, corrected }: History, scope: Scope): Intervention[] {
+  type Count = 'approvals' | 'overrides' | 'handoffs' | 'expired'
+  const counts = new Map<string, Intervention>()
+  const count = ({ agent, domain }: Pick<Executed, 'agent' | 'domain'>, what: Count) => {
+    const key = JSON.stringify([agent, domain])
+    const known = counts.get(key) ?? {
+      agent_id: agent,
+      domain,
+      approvals: 0,
+      overrides: 0,
+      handoffs: 0,
+      expired: 0,
+    }
+    counts.set(key, { ...known, [what]: known[what] + 1 })
+  }
+  for (const one of asked.values()) {
+    if (!isOf(scope, one)) continue
+    if (one.kind === 'handoff') {
+      if (isIn(scope.period, one.opened?.at)) count(one, 'handoffs')
+      continue
+    }
+    const { ended } = one
+    if (!ended || !isIn(scope.period, ended.at)) continue
+    if (ended.as === 'expired') count(one, 'expired')
+    else if (ended.override) count(one, 'overrides')
+    else if (ended.as === 'approved' && ended.by !== undefined) count(one, 'approvals')
+  }
+  for (const one of corrected)
+    if (isOf(scope, one) && isIn(scope.period, one.at)) count(one, 'overrides')
+  return [...counts.values()].toSorted(
+    (a, b) => a.agent_id.localeCompare(b.agent_id) || a.domain.localeCompare(b.domain),
+  )
+}

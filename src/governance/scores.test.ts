@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest'
+import {
+  anna,
+  approve,
+  earn,
+  override,
+  proposed,
+  support,
+  trusted,
+  trustOf,
+} from '../../test/acts.ts'
+import { governed } from '../../test/governed.ts'
+import type { Said } from '../../test/governed.ts'
+
+const day = 24 * 60 * 60 * 1000
+
+describe('trust', () => {
+  test('T1, T2 it is kept for each agent and domain, and begins at 0.3 when it is first read', async () => {
+    const system = await governed()
+    expect(await system.rows('trust')).toEqual([])
+    expect(await trustOf(system)).toMatchObject({ trust_level: 0.3, mode: 'escalate' })
+    expect(await system.rows('trust')).toMatchObject([{ agent: 'sales', domain: 'crm' }])
+    expect(await system.entries(['trust.created'])).toHaveLength(1)
+    await trustOf(system)
+    expect(await system.entries(['trust.created'])).toHaveLength(1)
+    await earn(system, 2)
+    const others = [await trustOf(system, 'hr'), await trustOf(system, 'anything at all')]
+    for (const other of others) expect(other).toMatchObject({ trust_level: 0.3, approvals: 0 })
+    expect(await trustOf(system)).toMatchObject({
+      trust_level: 0.34,
+      by_risk: { low: { approvals: 0 }, normal: { approvals: 2 }, high: { approvals: 0 } },
+    })
+  })
+
+  test('T13 evidence is kept for each class of risk, the score is one', async () => {
+    const system = await governed()
+    await approve(system, await proposed(system, { proposed_change: { deal_stage: 'won' } }))
+    expect(await trustOf(system)).toMatchObject({
+      trust_level: 0.32,
+      by_risk: { normal: { approvals: 0 }, high: { approvals: 1 } },
+    })
+  })
+
+  test('G5 it says what people’s decisions were, and how long the agent was idle', async () => {
+    const system = await governed()
+    expect(await trustOf(system)).toMatchObject({ accuracy: null, override_rate: null })
+    await earn(system, 3)
+    await override(system, 'edge_case')
+    await override(system, 'human_preference')
+    await trusted(system, 0.8)
+    system.move(10 * day)
+    expect(await trustOf(system)).toMatchObject({
+      trust_level: 0.7,
+      mode: 'suggest',
+      accuracy: 0.75,
+      override_rate: 0.25,
+      approvals: 3,
+      overrides: 1,
+      decay_days: 10,
+      evidence_level: expect.any(Number),
+      gated: false,
+    })
+  })
+
+  test('T9 a proposal or an approval starts the idle clock again; an override does not', async () => {
+    const system = await governed()
+    await trusted(system, 0.8)
+    await proposed(system)
+    system.move(5 * day)
+    await override(system, 'policy_change')
+    expect(await trustOf(system)).toMatchObject({ trust_level: 0.75, decay_days: 5 })
+    await proposed(system)
+    expect(await trustOf(system)).toMatchObject({ trust_level: 0.75, decay_days: 0 })
+    const later = await proposed(system)
+    system.move(2 * day)
+    expect(await approve(system, later)).toMatchObject({ trust_level: 0.75 })
+    expect(await trustOf(system)).toMatchObject({ decay_days: 0 })
+  })
+
+  test('T16 a person sets a score with a reason; evidence stays as it is', async () => {
+    const system = await governed()
+    await earn(system, 3)
+    await override(system, 'edge_case')
+    const evidenceOf = async () => {
+      const [row = {}] = (await system.rows('trust')) as Said[]
+      return Object.entries(row).filter(([name]) => /_(good|bad)$/.test(name))
+    }
+    const before = await evidenceOf()
+    expect(await trusted(system, 0.75)).toEqual({
+      agent_id: 'sales',
+      domain: 'crm',
+      from: 0.34,
+      to: 0.75,
+    })
+    const after = await trustOf(system)
+    expect(after).toMatchObject({ trust_level: 0.75, consecutive_overrides: 0, approvals: 3 })
+    expect(await evidenceOf()).toEqual(before)
+    expect(before).toContainEqual(['normal_good', 3])
+    const [entry] = await system.entries(['trust.set'])
+    expect(entry).toMatchObject({
+      actor: { id: 'anna' },
+      subject: 'sales',
+      data: { trust: { from: 0.34, to: 0.75 }, reason: 'known from before' },
+    })
+    const args = { agent_id: 'sales', domain: 'crm', score: 0.5 }
+    for (const wrong of [args, { ...args, reason: '' }, { ...args, score: 1.1, reason: 'x' }])
+      expect(await system.call('cowork_set_trust', wrong, anna)).toMatchObject({
+        fault: 'invalid_input',
+      })
+    const own = { ...args, reason: 'I am good' }
+    expect(await system.call('cowork_set_trust', own)).toMatchObject({ fault: 'human_required' })
+  })
+
+  test('T10 a decision that cannot be recorded changes no trust; those made at once all count', async () => {
+    const system = await governed()
+    const ids = await Promise.all(Array.from({ length: 10 }, () => proposed(system)))
+    const before = await system.rows('trust')
+    system.move(-10 * 60_000)
+    expect(await approve(system, ids[0] ?? '')).toMatchObject({ fault: 'clock_went_back' })
+    expect(await override(system, 'agent_wrong')).toMatchObject({ fault: 'clock_went_back' })
+    system.move(10 * 60_000)
+    expect(await system.rows('trust')).toEqual(before)
+    expect(await system.rows('overrides')).toEqual([])
+    await Promise.all(
+      ids.map((id, i) => (i < 7 ? approve(system, id) : override(system, 'edge_case'))),
+    )
+    const said = await trustOf(system)
+    expect(said).toMatchObject({ approvals: 7, overrides: 3 })
+    const points = await system.rows('trust_point')
+    expect(points).toHaveLength(10)
+    expect(await system.entries(['approval.approved', 'override.recorded'])).toHaveLength(10)
+  })
+
+  test('L10 an agent asks about itself, whatever it says; people about anyone', async () => {
+    const system = await governed()
+    await trusted(system, 0.9, 'support')
+    const asked = { agent_id: 'support', domain: 'crm' }
+    expect(await system.call('cowork_check_trust', asked)).toMatchObject({ agent_id: 'sales' })
+    expect(await system.call('cowork_check_trust', asked, anna)).toMatchObject({
+      agent_id: 'support',
+      trust_level: 0.9,
+    })
+    expect(await system.call('cowork_check_trust', { domain: 'crm' }, anna)).toMatchObject({
+      fault: 'invalid_input',
+    })
+    expect(await system.call('cowork_check_trust', asked, support)).toMatchObject({
+      trust_level: 0.9,
+    })
+  })
+})

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest'
+import { anna, approve, ben, proposed, sales, trustOf } from '../../../test/acts.ts'
+import { bulkApprove, bulkContract, bulkReject } from '../../../test/bulk.ts'
+import { governed, sqliteStore } from '../../../test/governed.ts'
+import type { Governed } from '../../../test/governed.ts'
+import { handOver } from '../../../test/handoffs.ts'
+
+bulkContract(async () => sqliteStore())
+
+async function some(count: number): Promise<{ system: Governed; ids: string[] }> {
+  const system = await governed()
+  const ids: string[] = []
+  for (let n = 0; n < count; n++) ids.push(await proposed(system, { target: `deal-${n}` }))
+  return { system, ids }
+}
+
+describe('many at once', () => {
+  test('B2 five approvals give +0.10', async () => {
+    const { system, ids } = await some(5)
+    const said = await bulkApprove(system, { proposal_ids: ids, feedback: 'All fine.' })
+    expect(said).toMatchObject({
+      batch_id: expect.any(String),
+      count: 5,
+      approved: 5,
+      voted: 0,
+      errors: [],
+      verified: true,
+      message: 'APPROVED: 5 of 5.',
+    })
+    expect(await trustOf(system)).toMatchObject({ trust_level: 0.4, approvals: 5 })
+    const entries = await system.entries(['approval.approved'])
+    expect(entries.map(({ data }) => data?.['trust'])).toEqual([
+      { from: 0.3, to: 0.32 },
+      { from: 0.32, to: 0.34 },
+      { from: 0.34, to: 0.36 },
+      { from: 0.36, to: 0.38 },
+      { from: 0.38, to: 0.4 },
+    ])
+    expect(entries.every(({ data }) => data?.['reason'] === 'All fine.')).toBe(true)
+  })
+
+  test('B2 B4 rejecting is an override for each, with what was wrong', async () => {
+    const { system, ids } = await some(2)
+    const said = await bulkReject(system, { proposal_ids: ids, severity: 'high' })
+    expect(said).toMatchObject({ count: 2, rejected: 2, errors: [], message: 'REJECTED: 2 of 2.' })
+    expect(await trustOf(system)).toMatchObject({ trust_level: 0.06, overrides: 2 })
+    expect(await system.entries(['approval.rejected'])).toMatchObject(
+      ids.map((id) => ({
+        ids: { proposal: id },
+        data: { batch: said['batch_id'], override: { type: 'agent_wrong', severity: 'high' } },
+      })),
+    )
+    const without = { proposal_ids: ids, override_type: undefined }
+    expect(await bulkReject(system, without)).toMatchObject({ fault: 'invalid_input' })
+  })
+
+  test('B2 a failure in one leaves the others, and says why', async () => {
+    const { system, ids } = await some(3)
+    const [first = '', ...rest] = ids
+    await approve(system, first)
+    const handoff = await handOver(system)
+    const said = await bulkApprove(system, { proposal_ids: [...ids, 'nothing', handoff, first] })
+    expect(said).toMatchObject({ count: 5, approved: 2 })
+    expect(said['outcomes']).toMatchObject(rest.map((id) => ({ proposal_id: id })))
+    expect(said['errors']).toEqual(
+      [first, 'nothing', handoff].map((id) => ({
+        proposal_id: id,
+        code: 'already_decided',
+        message: expect.stringContaining('not found or already decided'),
+      })),
+    )
+  })
+
+  test('A4 B2 what needs two people is counted as a vote', async () => {
+    const system = await governed({
+      policies: [
+        {
+          id: 'two',
+          rules: [{ field: 'discount', constraint: 'high_risk', approvers: 2 }],
+        },
+      ],
+      mappings: [{ agent_id: '*', domain: '*', policy_id: 'two' }],
+    })
+    const id = await proposed(system, { proposed_change: { discount: 0.3 } })
+    const said = await bulkApprove(system, { proposal_ids: [id] })
+    expect(said).toMatchObject({ approved: 0, voted: 1, outcomes: [{ status: 'voted' }] })
+    expect(await system.entries(['approval.voted'])).toMatchObject([
+      { data: { batch: said['batch_id'] } },
+    ])
+    expect(await bulkApprove(system, { proposal_ids: [id] }, ben)).toMatchObject({ approved: 1 })
+  })
+})
+
+describe('by filters', () => {
+  test('B2 another number than expected decides nothing and says how many there are', async () => {
+    const { system } = await some(3)
+    const filter = { filter_domain: 'crm' }
+    for (const expected of [2, 4, undefined])
+      expect(await bulkApprove(system, { ...filter, expected_count: expected })).toMatchObject({
+        fault: 'count_differs',
+        matching: 3,
+        message: expect.stringMatching(/^3 waiting proposals match.*Nothing was decided\.$/),
+      })
+    expect(await system.entries(['approval.approved'])).toEqual([])
+    expect(await bulkReject(system, { ...filter, expected_count: 3 })).toMatchObject({
+      rejected: 3,
+    })
+  })
+
+  test('B2 a filter that matches nothing says so', async () => {
+    const { system } = await some(1)
+    const nobody = { filter_agent_id: 'nobody' }
+    expect(await bulkApprove(system, { ...nobody, expected_count: 0 })).toMatchObject({
+      count: 0,
+      approved: 0,
+      message: 'Nothing waits that matches: nothing was decided.',
+    })
+    expect(await bulkApprove(system, { ...nobody, expected_count: 1 })).toMatchObject({
+      fault: 'count_differs',
+      matching: 0,
+    })
+  })
+
+  test('B2 more than a thousand are not decided by one filter', async () => {
+    const system = await governed({ 'authority.volume_cap': 0 })
+    await Promise.all(Array.from({ length: 1001 }, () => proposed(system)))
+    for (const expected of [1000, 1001])
+      expect(
+        await bulkApprove(system, { filter_domain: 'crm', expected_count: expected }),
+      ).toMatchObject({
+        fault: 'count_differs',
+        message: expect.stringContaining('more than 1000'),
+      })
+  })
+
+  test('B2 ids or filters, one of the two', async () => {
+    const { system, ids } = await some(1)
+    for (const args of [
+      {},
+      { expected_count: 1 },
+      { proposal_ids: ids, filter_domain: 'crm', expected_count: 1 },
+    ])
+      expect(await bulkApprove(system, args), JSON.stringify(args)).toMatchObject({
+        fault: 'invalid_input',
+      })
+    expect(await bulkApprove(system, { proposal_ids: [] })).toMatchObject({
+      fault: 'invalid_input',
+    })
+  })
+
+  test('A3 B2 agents decide none, many or one', async () => {
+    const { system, ids } = await some(2)
+    for (const said of [
+      await bulkApprove(system, { proposal_ids: ids }, sales),
+      await bulkReject(system, { proposal_ids: ids }, sales),
+    ])
+      expect(said).toMatchObject({ fault: 'human_required' })
+    expect(await bulkApprove(system, { proposal_ids: ids }, anna)).toMatchObject({ approved: 2 })
+  })
+})

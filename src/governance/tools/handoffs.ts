@@ -1,0 +1,269 @@
+import * as z from 'zod'
+import type { Outcome } from '#approvals'
+import { CoworkError } from '#base/errors.ts'
+import { defineTool } from '#base/tool.ts'
+import { forHuman, handoffModes } from '../handoff-packet.ts'
+import type { GovernanceDeps } from './index.ts'
+import { changeInput, readChange } from './propose.ts'
+import { approvalId, domain, moved, overrideType, severity, who, words } from './words.ts'
+
+const recent = z.object({
+  seq: z.number(),
+  at: z.string(),
+  type: z.string(),
+  action: z.string().optional(),
+  subject: z.string().optional(),
+  outcome: z.string().optional(),
+})
+
+const packet = z.object({
+  handoff_id: z.string(),
+  agent_id: z.string(),
+  domain: z.string(),
+  handoff_mode: z.enum(handoffModes),
+  reason: z.string().optional(),
+  confidence: z.number().nullable().optional(),
+  attempted_actions: z.array(z.unknown()).optional(),
+  context: z.unknown(),
+  proposal_id: z.string().nullable(),
+  parent_handoff_id: z.string().nullable(),
+  recent: z.array(recent).describe('What the agent did last in this domain'),
+  created_at: z.string(),
+})
+
+export const handoffTool = ({ governance, ledger }: GovernanceDeps) =>
+  defineTool({
+    name: 'cowork_handoff',
+    title: 'Hand over',
+    description:
+      'Give a task to a person with everything needed to go on: why, what you tried, the context. Ask cowork_check_handoff for the answer.',
+    toolset: 'cowork',
+    core: true,
+    effect: 'write',
+    by: 'agent',
+    input: z.object({
+      ...who,
+      domain,
+      reason: words.min(1).describe('Why you hand it over'),
+      confidence: z.number().min(0).max(1).describe('How sure you are of what you have, 0 to 1'),
+      attempted_actions: changeInput
+        .default([])
+        .describe('What you tried: a list, as JSON or as text of it'),
+      context: changeInput
+        .default({})
+        .describe('What the person needs to know: JSON, or text of it'),
+      proposal_id: approvalId.optional().describe('Your proposal that it is about'),
+      parent_handoff_id: approvalId
+        .optional()
+        .describe('Your handoff that this one asks back about'),
+      handoff_mode: z
+        .enum(handoffModes)
+        .default('escalate')
+        .describe('What the person is to do; escalate and takeover mean that you stop'),
+    }),
+    output: z.object({
+      handoff_id: z.string(),
+      status: z.literal('pending'),
+      handoff_mode: z.enum(handoffModes),
+      context_packet: packet,
+      for_human: z.string().describe('The packet in words, to be shown to a person'),
+      review_url: z.string(),
+      message: z.string(),
+    }),
+    text: ({ message, review_url: url }) => `${message} ${url}`,
+    touches: ({ domain: where, proposal_id: target }) => ({
+      domain: where,
+      ...(target !== undefined && { target }),
+    }),
+    async change(tx, input, call) {
+      const { handoffs, approvals } = governance
+      const lately = await ledger.lately(tx, call.caller.id, input.domain)
+      const handoff = {
+        domain: input.domain,
+        mode: input.handoff_mode,
+        reason: input.reason,
+        confidence: input.confidence,
+        attempted: attemptsOf(input.attempted_actions),
+        context: readChange(input.context),
+        proposal: input.proposal_id,
+        parent: input.parent_handoff_id,
+      }
+      const approval = await handoffs.open(tx, handoff, call, lately)
+      const { id } = approval
+      const given = handoffs.packetOf(approval)
+      const url = approvals.reviewUrl(id)
+      return {
+        handoff_id: id,
+        status: 'pending' as const,
+        handoff_mode: input.handoff_mode,
+        context_packet: given,
+        for_human: forHuman(given, url),
+        review_url: url,
+        message: `HANDED OVER (${input.handoff_mode}): Handoff ${id}. A person answers; ask cowork_check_handoff.`,
+      }
+    },
+  })
+
+/** A list, however it came: what is no JSON is one attempt in words. */
+function attemptsOf(given: unknown): unknown[] {
+  if (Array.isArray(given)) return given
+  if (typeof given !== 'string') return [given]
+  try {
+    return [JSON.parse(given) as unknown].flat()
+  } catch {
+    return [given]
+  }
+}
+
+const returned = z.object({
+  handoff_id: z.string(),
+  domain: z.string(),
+  resolution: z.string(),
+  resolved_at: z.string(),
+  hand_back: z.boolean(),
+  instructions: z.string().nullable(),
+  original_reason: z.string(),
+})
+
+export const checkHandoffTool = ({ governance }: GovernanceDeps) =>
+  defineTool({
+    name: 'cowork_check_handoff',
+    title: 'Check handoffs',
+    description:
+      'What people handed back to you, with their instructions. It is given again until you acknowledge it with ack, or propose with its handoff_id.',
+    toolset: 'cowork',
+    core: true,
+    effect: 'write',
+    by: 'anyone',
+    idempotent: true,
+    input: z.object({
+      agent_id: who.agent_id.describe('The agent; yourself where absent'),
+      domain: domain.optional().describe('Only of this domain; all where absent'),
+      ack: z
+        .array(approvalId)
+        .max(1000)
+        .default([])
+        .describe('Handoffs whose instructions you have, so that they are not given again'),
+    }),
+    output: z.object({
+      pending_handoffs: z.array(returned),
+      pending_instructions: z.array(returned).describe('The same, by its older name'),
+      count: z.number().describe('How many there are, beyond those listed too'),
+      acknowledged: z.array(z.string()).describe('Those of ack that are yours and settled now'),
+    }),
+    async change(tx, { agent_id, domain: where, ack }, call) {
+      const { caller } = call
+      if (caller.kind !== 'agent' && ack.length > 0)
+        throw new CoworkError('agent_required', 'Only the agent itself acknowledges a handoff.', {
+          hint: 'Leave ack out to look.',
+        })
+      const agent = caller.kind === 'agent' ? caller.id : agent_id
+      if (agent === undefined)
+        throw new CoworkError('invalid_input', 'Say which agent: agent_id is missing.', {
+          hint: '`cowork agents` lists them.',
+        })
+      const acknowledged: string[] = []
+      for (const id of new Set(ack))
+        if (await governance.handoffs.acknowledge(tx, id, call)) acknowledged.push(id)
+      const { items, count } = await governance.handoffs.handedBack(tx, agent, where)
+      return { pending_handoffs: items, pending_instructions: items, count, acknowledged }
+    },
+  })
+
+export const resolveHandoffTool = ({ governance, identity }: GovernanceDeps) =>
+  defineTool({
+    name: 'cowork_resolve_handoff',
+    title: 'Resolve a handoff',
+    description:
+      'Answer what an agent handed over: what you did or decided, and whether the agent goes on, with which instructions.',
+    toolset: 'cowork',
+    effect: 'write',
+    by: 'human',
+    unverified: true,
+    input: z.object({
+      handoff_id: approvalId,
+      resolution: words.min(1).describe('What you did or decided'),
+      hand_back: z
+        .boolean()
+        .optional()
+        .describe('Whether the agent goes on; yes where instructions are given'),
+      hand_back_to_agent: z.boolean().optional().describe('Another name of hand_back'),
+      instructions: words.optional().describe('What the agent is to do'),
+      decide_proposal: z
+        .enum(['approve', 'reject'])
+        .optional()
+        .describe('Decide the pending proposal that the handoff names, in the same act'),
+      override_type: overrideType.optional(),
+      severity,
+      description: words.default('').describe('What was wrong, where the proposal is rejected'),
+    }),
+    output: z.object({
+      handoff_id: z.string(),
+      status: z.literal('resolved'),
+      agent_id: z.string(),
+      domain: z.string(),
+      resolution: z.string(),
+      hand_back: z.boolean(),
+      hand_back_refused: z
+        .object({ code: z.string(), message: z.string(), hint: z.string() })
+        .optional(),
+      instructions: z.string().nullable(),
+      proposal: z
+        .object({ proposal_id: z.string(), status: z.string(), trust: moved.optional() })
+        .optional(),
+      resolved_by: z.string(),
+      verified: z.boolean(),
+      message: z.string(),
+    }),
+    text: (output) => output.message,
+    touches: (input) => ({ domain: 'cowork', target: input.handoff_id }),
+    async change(tx, input, call) {
+      const { handoffs, approvals } = governance
+      const { handoff_id: id, resolution, instructions, override_type: type } = input
+      const isWanted = input.hand_back ?? input.hand_back_to_agent ?? instructions !== undefined
+      const agent = (await approvals.find(tx, id))?.requester
+      const isGone = isWanted && agent !== undefined && (await identity.isRevoked(tx, agent))
+      const verdict = input.decide_proposal
+      const override = type && { type, severity: input.severity, description: input.description }
+      const { approval, proposal } = await handoffs.resolve(
+        tx,
+        id,
+        {
+          resolution,
+          handBack: isWanted && !isGone,
+          instructions,
+          ...(verdict && { proposal: { verdict, ...(override && { override }) } }),
+        },
+        call,
+      )
+      const { requester } = approval
+      return {
+        handoff_id: id,
+        status: 'resolved' as const,
+        agent_id: requester,
+        domain: approval.domain,
+        resolution,
+        hand_back: isWanted && !isGone,
+        ...(isGone && {
+          hand_back_refused: {
+            code: 'agent_revoked',
+            message: `${requester} is revoked and would never read it.`,
+            hint: 'Do it yourself, or give it to another agent; `cowork agents add` lets this one back in.',
+          },
+        }),
+        instructions: instructions ?? null,
+        ...(proposal && { proposal: shownOf(proposal) }),
+        resolved_by: call.caller.id,
+        verified: call.caller.verified,
+        message: isGone
+          ? `RESOLVED, NOT HANDED BACK: ${requester} is revoked. Handoff ${id}`
+          : `RESOLVED${isWanted ? ` and handed back to ${requester}` : ''}: Handoff ${id}`,
+      }
+    },
+  })
+
+const shownOf = ({ approval, status, told }: Outcome) => ({
+  proposal_id: approval.id,
+  status,
+  ...(told['trust'] !== undefined && { trust: told['trust'] as z.output<typeof moved> }),
+})

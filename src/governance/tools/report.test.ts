@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'vitest'
+import { actingTool } from '../../../test/acting.ts'
+import {
+  anna,
+  approve,
+  decide,
+  override,
+  proposed,
+  sales,
+  support,
+  trusted,
+} from '../../../test/acts.ts'
+import { governed, movableClock, openGoverned, sqliteStore } from '../../../test/governed.ts'
+import type { Governed, Said } from '../../../test/governed.ts'
+import { handOver, resolve } from '../../../test/handoffs.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+
+const report = (to: Governed, args: object = {}, by = anna): Promise<Said> =>
+  to.call('cowork_governance_report', args, by)
+const quality = (to: Governed, args: object = {}, by = anna): Promise<Said> =>
+  to.call('cowork_quality_metrics', args, by)
+const done = (to: Governed, proposal?: string, by = sales): Promise<Said> =>
+  to.call(
+    'cowork_log',
+    { domain: 'crm', action: 'update_deal', target: 'deal-1', proposal_id: proposal },
+    by,
+  )
+const findingsOf = (said: Said) =>
+  (said['findings'] as { kind: string; count: number }[]).map(({ kind, count }) => [kind, count])
+
+describe('the report', () => {
+  /** One of everything, over two days. */
+  async function lived() {
+    const store = sqliteStore()
+    const clock = movableClock()
+    const system = await governed({}, {}, store, clock)
+    const good = await proposed(system)
+    await approve(system, good)
+    await done(system, good)
+    const early = await proposed(system)
+    await done(system, early)
+    await approve(system, early)
+    const never = await proposed(system)
+    await done(system, never)
+    await done(system, 'nothing')
+    await done(system)
+    await handOver(system)
+    await done(system, undefined, support)
+    clock.move(2 * day)
+    return { system, store, clock }
+  }
+
+  const found = [
+    ['missing_approval', 1],
+    ['execution_before_approval', 1],
+    ['orphaned_execution', 1],
+    ['unanswered_handoff', 1],
+    ['missing_intent', 1],
+    ['slow_decision', 1],
+  ]
+
+  test('G3 it finds what went wrong, and after a restart the same', async () => {
+    const { system, store, clock } = await lived()
+    const first = await report(system, { agent_id: 'sales' })
+    expect(findingsOf(first)).toEqual(found)
+    expect(first).toMatchObject({
+      interventions: [
+        { agent_id: 'sales', domain: 'crm', approvals: 2, overrides: 0, handoffs: 1, expired: 0 },
+      ],
+      period: { start: expect.any(String), end: expect.any(String) },
+    })
+    const again = await governed({}, {}, store, clock)
+    const second = await report(again, { agent_id: 'sales' })
+    expect(second['findings']).toEqual(first['findings'])
+  })
+
+  test('G3 an agent is told of itself only, people of everyone', async () => {
+    const { system } = await lived()
+    expect(findingsOf(await report(system, {}, sales))).toEqual(found)
+    expect(findingsOf(await report(system, { agent_id: 'sales' }, support))).toEqual([
+      ['missing_intent', 1],
+    ])
+    expect(findingsOf(await report(system))).toContainEqual(['missing_intent', 1])
+    expect(JSON.stringify(await report(system))).toContain('support')
+  })
+
+  test('G3 the entries it names are those in the ledger', async () => {
+    const { system } = await lived()
+    const { findings } = await report(system)
+    for (const { kind, entries } of findings as { kind: string; entries: number[] }[])
+      for (const seq of entries) {
+        const { entry } = (await system.ledger.entry(seq)) ?? {}
+        const type = /wait|slow/.test(kind) ? 'proposal.created' : 'action.logged'
+        expect(entry?.type).toBe(kind === 'unanswered_handoff' ? 'handoff.created' : type)
+      }
+  })
+
+  test('G3 what was proposed or handed over long before the period is known', async () => {
+    const clock = movableClock()
+    const system = await governed({}, {}, sqliteStore(), clock)
+    const old = await proposed(system)
+    await approve(system, old)
+    const forgotten = await handOver(system)
+    const taken = await handOver(system)
+    await system.call('cowork_withdraw', { approval_id: taken })
+    await resolve(system, await handOver(system))
+    clock.move(200 * day)
+    await done(system, old)
+    const said = await report(system)
+    expect(findingsOf(said)).toEqual([['unanswered_handoff', 1]])
+    expect(said['interventions']).toEqual([])
+    await resolve(system, forgotten)
+    expect(findingsOf(await report(system))).toEqual([])
+    expect(findingsOf(await report(system, { start: '2020-01-01' }))).toEqual([])
+  })
+
+  test('G3 pages of the ledger are read to the end', async () => {
+    const system = await governed({ 'authority.volume_cap': 0 })
+    const ids = await Promise.all(Array.from({ length: 700 }, () => proposed(system)))
+    await Promise.all(ids.map((id) => approve(system, id)))
+    await Promise.all(ids.map((id) => done(system, id)))
+    await done(system, 'nothing')
+    const said = await report(system)
+    expect(findingsOf(said)).toEqual([
+      ['orphaned_execution', 1],
+      ['rubber_stamping', 700],
+    ])
+    expect(said['interventions']).toMatchObject([{ approvals: 700 }])
+    // How a person decides is nothing for an agent.
+    expect(findingsOf(await report(system, {}, sales))).toEqual([['orphaned_execution', 1]])
+  })
+
+  test('G3 many held at once and released later were looked at together', async () => {
+    const clock = movableClock()
+    const system = await governed({ 'approvals.undo_hold': '20ms' }, {}, sqliteStore(), clock)
+    const ids: string[] = []
+    for (let n = 0; n < 50; n++) ids.push(await proposed(system))
+    clock.move(hour)
+    await decide(system, ids, { hold: true })
+    await expect.poll(async () => (await system.entries(['approval.approved'])).length).toBe(50)
+    expect(findingsOf(await report(system))).toEqual([])
+  })
+
+  test('G3 a period that cannot be is refused with what to write', async () => {
+    const system = await governed()
+    for (const args of [
+      { start: 'yesterday' },
+      { end: 'never' },
+      { start: '2026-02-01', end: '2026-01-01' },
+      { start: '2026-02-01', end: '2026-02-01' },
+      { end: '-271821-04-20' },
+    ])
+      expect(await report(system, args), JSON.stringify(args)).toMatchObject({
+        fault: 'invalid_input',
+        hint: expect.stringMatching(/^(Write|Give)/),
+      })
+    const said = await report(system, { start: '2026-02-01', end: '2026-02-03T10:00:00Z' })
+    expect(said['period']).toEqual({
+      start: '2026-02-01T00:00:00.000Z',
+      end: '2026-02-03T10:00:00.000Z',
+    })
+  })
+})
+
+describe('the metrics', () => {
+  test('Q1 they are those of the ledger, for people of all and for an agent of itself', async () => {
+    const clock = movableClock()
+    const system = await governed({}, {}, sqliteStore(), clock)
+    const [good, bad] = [await proposed(system), await proposed(system, { confidence: 0.5 })]
+    const theirs = await proposed(system, {}, support)
+    clock.move(60_000)
+    await approve(system, good)
+    await approve(system, theirs)
+    await override(system, 'agent_wrong', { proposal_id: bad, severity: 'critical' })
+    expect(await quality(system, { agent_id: 'sales' })).toMatchObject({
+      n_reviewed: 2,
+      approval_rate: 0.5,
+      approval_interval: { low: 0.0945, high: 0.9055 },
+      accuracy: 0.5,
+      override_rate: 0.5,
+      overrides: [{ override_type: 'agent_wrong', severity: 'critical', count: 1, rate: 0.5 }],
+      weighted_override: 1,
+      confidence_avg: 0.7,
+      // ((1 − 0.9)² + 0.5²) / 2 and (0.1 + 0.5) / 2
+      brier: 0.13,
+      ece: 0.3,
+      rubber_stamp_share: 0,
+      retry_rate: 0,
+      automation_rate: 0,
+      review_load: 100,
+      collaboration_score: null,
+    })
+    expect(await quality(system)).toMatchObject({ n_reviewed: 3 })
+    expect(await quality(system, { agent_id: 'sales' }, support)).toMatchObject({ n_reviewed: 1 })
+    expect(await quality(system, { domain: 'mail' })).toMatchObject({ n_reviewed: 0 })
+  })
+
+  test('Q1 a second try is found by the fields of what was proposed', async () => {
+    const system = await governed()
+    const propose = (change: object, more: object = {}) =>
+      proposed(system, { proposed_change: change, ...more })
+    const first = await propose({ stage: 'won' })
+    const second = await propose({ value: 1 }, { field: 'amount', target: 'deal-2' })
+    for (const id of [first, second])
+      await override(system, 'agent_wrong', { proposal_id: id, severity: 'low' })
+    await propose({ note: 'hello' })
+    await propose({ value: 2 }, { field: 'discount', target: 'deal-2' })
+    expect(await quality(system)).toMatchObject({ retry_rate: 0 })
+    await propose({ deal: { stage: 'won' } })
+    expect(await quality(system)).toMatchObject({ retry_rate: 0 })
+    await propose({ stage: 'lost', note: 'or so' })
+    expect(await quality(system)).toMatchObject({ retry_rate: 0.5 })
+    await propose({ amount: 3 }, { target: 'deal-2' })
+    expect(await quality(system)).toMatchObject({ retry_rate: 1 })
+  })
+
+  test('Q1 what trust let an agent do counts, proposals and calls, and what was found wrong in it', async () => {
+    const { tool } = actingTool('mail', 'write')
+    const system = await governed({}, { tools: [tool], random: () => 0 })
+    await trusted(system, 0.9)
+    await trusted(system, 0.9, 'sales', 'mail')
+    await proposed(system)
+    await system.call('mail_write', { path: 'a' })
+    const [check] = (await system.governance.inbox.list(anna, { status: 'pending', limit: 10 }))
+      .items
+    await decide(system, [check?.id ?? ''], {
+      decision: 'reject',
+      override: { type: 'agent_wrong' },
+    })
+    expect(await quality(system)).toMatchObject({
+      autonomous: 2,
+      automation_rate: 1,
+      escape_rate: 0.5,
+      review_load: 50,
+      n_reviewed: 0,
+    })
+  })
+
+  test('Q1 Q2 over twenty decisions there is a score, and handoffs have a latency', async () => {
+    const clock = movableClock()
+    const system = await openGoverned({}, {}, sqliteStore(), clock)
+    for (let n = 0; n < 20; n++) await approve(system, await proposed(system, { confidence: 1 }))
+    const id = await handOver(system)
+    clock.move(2 * hour)
+    await resolve(system, id)
+    const said = await quality(system)
+    expect(said).toMatchObject({ n_reviewed: 20, handoff_latency_p50: expect.any(Number) })
+    expect(said['handoff_latency_p50']).toBeGreaterThanOrEqual(7200)
+    expect(said['collaboration_score']).toBeGreaterThan(99)
+    await system.close()
+  })
+})

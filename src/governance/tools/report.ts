@@ -1,0 +1,192 @@
+import * as z from 'zod'
+import type { Caller } from '#base/caller.ts'
+import { rfc3339 } from '#base/clock.ts'
+import { CoworkError } from '#base/errors.ts'
+import { defineTool } from '#base/tool.ts'
+import { changedFields, qualityOf, retriesOf } from '../quality.ts'
+import { readHistory } from '../read-history.ts'
+import { findingsOf, interventionsOf } from '../report.ts'
+import type { Scope } from '../report.ts'
+import { severities } from '../trust.ts'
+import type { GovernanceDeps } from './index.ts'
+import { domain, text, who } from './words.ts'
+
+const days30 = 30 * 24 * 3_600_000
+const time = text(40).optional()
+
+const scopeInput = {
+  agent_id: who.agent_id.describe('Only about this agent; an agent asks about itself'),
+  domain: domain.optional().describe('Only about this domain'),
+  start: time.describe('From this date or RFC 3339 time on; 30 days before the end where absent'),
+  end: time.describe('Up to this date or time; now where absent'),
+}
+const period = z.object({ start: z.string(), end: z.string() })
+
+type Asked = {
+  readonly agent_id?: string | undefined
+  readonly domain?: string | undefined
+  readonly start?: string | undefined
+  readonly end?: string | undefined
+}
+
+/** People ask about everyone, an agent about itself (G3, L10). */
+function scopeOf(asked: Asked, caller: Caller, now: number): Scope {
+  // What happens in this very millisecond belongs to it.
+  const end = asked.end === undefined ? now + 1 : timeOf('end', asked.end)
+  const start = Math.max(0, asked.start === undefined ? end - days30 : timeOf('start', asked.start))
+  if (start >= end)
+    throw new CoworkError('invalid_input', 'The period ends before it begins.', {
+      hint: 'Give a start before the end.',
+    })
+  const agent = caller.kind === 'agent' ? caller.id : asked.agent_id
+  return { agent, domain: asked.domain, period: { start, end } }
+}
+
+function timeOf(name: string, given: string): number {
+  const at = Date.parse(given)
+  if (!Number.isNaN(at)) return at
+  throw new CoworkError('invalid_input', `${name} is no date: ${JSON.stringify(given)}.`, {
+    hint: 'Write it as 2026-02-01 or 2026-02-01T10:30:00Z.',
+  })
+}
+
+const shownPeriod = ({ period: { start, end } }: Scope) => ({
+  start: rfc3339(start),
+  end: rfc3339(end),
+})
+
+export const reportTool = ({ governance, ledger }: GovernanceDeps) =>
+  defineTool({
+    name: 'cowork_governance_report',
+    title: 'Governance report',
+    description:
+      'What is wrong with how agents and people work together, from the ledger, with a recommendation each; and where people stepped in.',
+    toolset: 'cowork',
+    effect: 'read',
+    by: 'anyone',
+    input: z.object(scopeInput),
+    output: z.object({
+      findings: z.array(
+        z.object({
+          kind: z.string(),
+          severity: z.enum(severities),
+          title: z.string(),
+          count: z.number(),
+          agent_id: z.string().optional(),
+          domain: z.string().optional(),
+          person_id: z.string().optional(),
+          entries: z.array(z.number()).describe('Numbers of the ledger entries that show it'),
+          recommendation: z.string(),
+        }),
+      ),
+      interventions: z.array(
+        z.object({
+          agent_id: z.string(),
+          domain: z.string(),
+          approvals: z.number(),
+          overrides: z.number(),
+          handoffs: z.number(),
+          expired: z.number(),
+        }),
+      ),
+      period,
+    }),
+    text: ({ findings, period: { start, end } }) =>
+      findings.length === 0
+        ? `Nothing found from ${start} to ${end}.`
+        : findings
+            .map(({ severity, title, recommendation: next }) => `${severity}: ${title}. ${next}`)
+            .join('\n'),
+    async run(input, { caller }) {
+      const { waits, now } = governance
+      const scope = scopeOf(input, caller, now())
+      const { longestMs: longestWaitMs } = waits
+      const history = await readHistory(ledger, scope.period, { longestWaitMs })
+      const findings = findingsOf(history, scope, waits.handoffMs)
+      return {
+        // How people decide is for people.
+        findings: findings.filter(
+          ({ person_id: person }) => caller.kind !== 'agent' || person === undefined,
+        ),
+        interventions: interventionsOf(history, scope),
+        period: shownPeriod(scope),
+      }
+    },
+  })
+
+const share = z.number().nullable()
+
+export const qualityTool = ({ governance, ledger }: GovernanceDeps) =>
+  defineTool({
+    name: 'cowork_quality_metrics',
+    title: 'Quality metrics',
+    description:
+      'How well agents and people work together, in numbers: approvals with their uncertainty, overrides, escapes, calibration of confidence, latency in seconds, and one score.',
+    toolset: 'cowork',
+    effect: 'read',
+    by: 'anyone',
+    input: z.object(scopeInput),
+    output: z.object({
+      n_reviewed: z.number().describe('Proposals and calls that people decided'),
+      approval_rate: share,
+      approval_interval: z
+        .object({ low: z.number(), high: z.number() })
+        .nullable()
+        .describe('Where the true rate lies with 95 % certainty (Wilson)'),
+      accuracy: share.describe('Without overrides that are not the agent’s fault'),
+      override_rate: share,
+      overrides: z.array(
+        z.object({
+          override_type: z.string(),
+          severity: z.string(),
+          count: z.number(),
+          rate: z.number(),
+        }),
+      ),
+      weighted_override: share.describe('By how bad they were; being plainly wrong counts 1'),
+      autonomous: z.number().describe('Acts that trust decided'),
+      escape_rate: share.describe('Of those, found wrong afterwards'),
+      automation_rate: share,
+      review_load: z.number().nullable().describe('Reviews for 100 acts'),
+      retry_rate: share.describe('Overridden, and proposed again within a day'),
+      rollback_rate: share.describe('Approved, and overridden afterwards'),
+      latency_p50: z.number().nullable().describe('Seconds until a person decided'),
+      latency_p95: z.number().nullable(),
+      handoff_latency_p50: z.number().nullable(),
+      handoff_latency_p95: z.number().nullable(),
+      confidence_avg: share,
+      brier: share,
+      ece: share.describe('Expected calibration error of confidence, ten bins'),
+      rubber_stamp_share: share.describe('Approvals within three seconds'),
+      collaboration_score: z
+        .number()
+        .nullable()
+        .describe('0 to 100; null while fewer than 20 were reviewed'),
+      period,
+    }),
+    async run(input, { caller }) {
+      const { approvals, waits, now } = governance
+      const scope = scopeOf(input, caller, now())
+      const { longestMs: longestWaitMs } = waits
+      const history = await readHistory(ledger, scope.period, { longestWaitMs, calls: true })
+      const ids = retriesOf([...history.asked.values()], scope).flatMap(([first, later]) =>
+        later.length === 0 ? [] : [first.id, ...later.map(({ id }) => id)],
+      )
+      const fields = await fieldsById(approvals, [...new Set(ids)])
+      return { ...qualityOf(history, scope, fields), period: shownPeriod(scope) }
+    },
+  })
+
+const atOnce = 200
+
+async function fieldsById(
+  approvals: GovernanceDeps['governance']['approvals'],
+  ids: readonly string[],
+): Promise<Map<string, string[]>> {
+  const fields = new Map<string, string[]>()
+  for (let at = 0; at < ids.length; at += atOnce) {
+    const some = await approvals.list({ ids: ids.slice(at, at + atOnce), limit: atOnce })
+    for (const { id, content } of some) fields.set(id, changedFields(content.change, content.field))
+  }
+  return fields
+}

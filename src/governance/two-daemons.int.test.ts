@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { actingTool } from '../../test/acting.ts'
+import { anna, approve, decide, override, propose, proposed, trustOf } from '../../test/acts.ts'
+import { createTestDatabase } from '../../test/databases.ts'
+import { movableClock, openGoverned, postgresStore } from '../../test/governed.ts'
+import type { Governed, Said } from '../../test/governed.ts'
+
+const { tool, runs } = actingTool('server', 'write')
+const clock = movableClock()
+let daemons: [Governed, Governed]
+beforeAll(async () => {
+  const store = postgresStore(await createTestDatabase(inject('postgresUrl')))
+  const settings = { 'authority.volume_cap': 20 }
+  const start = () => openGoverned(settings, { tools: [tool] }, store, clock)
+  daemons = [await start(), await start()]
+})
+afterAll(() => Promise.all(daemons.map((daemon) => daemon.close())))
+
+/** So many at once, in turn at the one and at the other. */
+const atBoth = (count: number, act: (daemon: Governed, place: number) => Promise<Said>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => act(daemons[i % 2 === 0 ? 0 : 1], i)))
+
+test('V2 two daemons share one cap, and count each proposal once', async () => {
+  const said = await atBoth(30, (daemon) => propose(daemon, { domain: 'cap' }))
+  const left = said.flatMap(({ volume_remaining: n, fault }) => (fault ? [] : [Number(n)]))
+  expect(left.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i))
+  const refused = said.filter(({ fault }) => fault !== undefined)
+  expect(new Set(refused.map(({ fault }) => fault))).toEqual(new Set(['VOLUME_CAP_EXCEEDED']))
+})
+
+test('V1 the same holds for calls that wait', async () => {
+  const said = await atBoth(30, (daemon, i) => daemon.call('server_write', { path: `/${i}` }))
+  const faults = said.map(({ fault }) => fault).toSorted()
+  expect(faults.filter((fault) => fault === 'approval_required')).toHaveLength(20)
+  expect(faults.filter((fault) => fault === 'VOLUME_CAP_EXCEEDED')).toHaveLength(10)
+})
+
+test('P6 one key at both is one proposal', async () => {
+  for (let round = 0; round < 10; round++) {
+    const more = { domain: 'key', idempotency_key: `k${round}` }
+    const said = await atBoth(2, (daemon) => propose(daemon, more))
+    expect(new Set(said.map(({ proposal_id: id }) => id)).size).toBe(1)
+    expect(said[0]).toHaveProperty('proposal_id')
+  }
+})
+
+test('T10 what happens first in a domain, at both at once, is not lost', async () => {
+  for (let round = 0; round < 10; round++) {
+    const domain = `first.${round}`
+    await atBoth(4, (daemon, i) =>
+      i % 4 === 0 ? propose(daemon, { domain }) : override(daemon, 'edge_case', { domain }),
+    )
+    expect(await trustOf(daemons[0], domain)).toMatchObject({ overrides: 3, trust_level: 0.14 })
+  }
+})
+
+test('T10 decisions at both add up', async () => {
+  const ids: string[] = []
+  for (let i = 0; i < 16; i++) ids.push(await proposed(daemons[0], { domain: 'sum' }))
+  const said = await atBoth(16, (daemon, i) => approve(daemon, ids[i] ?? ''))
+  const levels = said.map(({ trust_level: level }) => Number(level))
+  expect(levels.toSorted((a, b) => a - b)).toEqual(
+    Array.from({ length: 16 }, (_, i) => Math.round(3200 + 200 * i) / 10_000),
+  )
+  expect(await trustOf(daemons[1], 'sum')).toMatchObject({ approvals: 16, trust_level: 0.62 })
+})
+
+test('A2, Y8 what may run once runs once, and N times N times', async () => {
+  const [first] = daemons
+  clock.move(61 * 60_000)
+  const call = (daemon: Governed, path: string) => daemon.call('server_write', { path })
+  const ask = async (path: string, more: object = {}) => {
+    const { approval_id: id } = await call(first, path)
+    await decide(first, [String(id)], more, anna)
+  }
+  const ran = (said: Said[]) => said.filter(({ done }) => done !== undefined).length
+  runs.length = 0
+  await ask('/once')
+  expect(ran(await atBoth(6, (daemon) => call(daemon, '/once')))).toBe(1)
+  await ask('/uses', { allow: { for: 'uses', uses: 3 } })
+  let count = 0
+  for (let round = 0; round < 6; round++) count += ran(await atBoth(4, (to) => call(to, '/uses')))
+  expect(count).toBe(4)
+  expect(runs).toHaveLength(5)
+})

@@ -1,0 +1,30 @@
+import type { Dialect, Reader } from '#base/db/port.ts'
+import type { Entry } from './model.ts'
+import { createLedgerStore } from './store.ts'
+import type { EntryRow } from './store.ts'
+
+/** An act of long ago is no source of what is proposed today, and looking for it takes time from all. */
+const mostLookedAt = 10_000
+
+export type Lookup = ReturnType<typeof createLookup>
+
+/** Single entries, as a transaction sees them: for those who check what an agent says it did. */
+export function createLookup(dialect: Dialect) {
+  const store = createLedgerStore(dialect)
+  return {
+    /** With the hash of its leaf. */
+    async entry(reader: Reader, seq: number): Promise<{ entry: Entry; hash: string } | undefined> {
+      const row = await store.entry(reader, seq)
+      return row && { entry: parsed(row), hash: row.hash }
+    },
+    call: async (reader: Reader, call: string): Promise<Entry[]> =>
+      (await store.find(reader, { call, limit: 100 })).map(parsed),
+    /** What this actor did lately to any of these, the newest first. */
+    recentOn: async (reader: Reader, actor: string, subjects: readonly string[]) =>
+      subjects.length === 0
+        ? []
+        : (await store.recentOn(reader, actor, subjects, mostLookedAt)).map(parsed),
+  }
+}
+
+const parsed = ({ body }: EntryRow) => JSON.parse(body) as Entry

@@ -1,0 +1,268 @@
+// Agents and people doing anything at once, and what must be true afterwards.
+import * as fc from 'fast-check'
+import { expect } from 'vitest'
+import type { Risk } from '#approvals'
+import type { Entry } from '#ledger'
+import {
+  approved,
+  newTrust,
+  overridden,
+  overrideTypes,
+  severities,
+  touched,
+  trustRulesOf,
+} from '../src/governance/trust.ts'
+import type { Change, OverrideKind, Trust } from '../src/governance/trust.ts'
+import { actingTool } from './acting.ts'
+import { anna, ben, decide, outcomesOf, propose, sales, support } from './acts.ts'
+import { testConfig } from './governance.ts'
+import { movableClock, openGoverned } from './governed.ts'
+import type { Governed, Said, Store } from './governed.ts'
+
+const settings = {
+  'authority.volume_cap': 0,
+  'approvals.undo_hold': '150ms',
+  'trust.auto_promote_after': 4,
+}
+const rules = trustRulesOf(testConfig(settings))
+const agents = [sales, support]
+const people = [anna, ben]
+// Past every expiry, and no whole number of days: an entry is dated some milliseconds after its decision.
+const longRest = (8 * 24 + 1) * 60 * 60 * 1000
+
+/** What one agent or person does at one daemon; `which` of those there are by then. */
+type Act = {
+  readonly act: string
+  readonly who: 0 | 1
+  readonly at: 0 | 1
+  readonly which: number
+  readonly risky: boolean
+  readonly kind: OverrideKind
+}
+const verbs = ['propose', 'call', 'approve', 'reject', 'hold', 'undo', 'withdraw', 'correct']
+/** Each as often as it is worth looking at. */
+const verb = fc.oneof(
+  fc.constantFrom(...verbs),
+  fc.constantFrom('propose', 'call', 'approve', 'approve', 'reject'),
+)
+
+/** What is done at once, one round after the other; a long time may pass after one. */
+type Round = { readonly acts: readonly Act[]; readonly rests: boolean }
+
+const story: fc.Arbitrary<Round[]> = fc.array(
+  fc.record({
+    acts: fc.array(
+      fc.record({
+        act: verb,
+        who: fc.constantFrom(0, 1),
+        at: fc.constantFrom(0, 1),
+        which: fc.nat({ max: 1000 }),
+        risky: fc.boolean(),
+        kind: fc.record({
+          type: fc.constantFrom(...overrideTypes),
+          severity: fc.constantFrom(...severities),
+        }),
+      }),
+      { minLength: 2, maxLength: 8, size: 'max' },
+    ),
+    rests: fc.nat({ max: 7 }).map((n) => n === 0),
+  }),
+  { minLength: 6, maxLength: 12, size: 'max' },
+)
+
+/** Any stories, each on a store of its own with so many daemons, leave what they must. Tells what happened. */
+export async function tellStories(
+  newStore: () => Promise<Store>,
+  { daemons, stories }: { daemons: 1 | 2; stories: number },
+) {
+  const seen = { approved: 0, rejected: 0, expired: 0, withdrawn: 0, undone: 0, started: 0 }
+  const property = fc.asyncProperty(story, async (rounds) => {
+    for (const { type } of await live(rounds, await newStore(), daemons)) {
+      const name = type.slice(type.indexOf('.') + 1)
+      if (name in seen) seen[name as keyof typeof seen]++
+    }
+  })
+  await fc.assert(property, { numRuns: stories, endOnFailure: true })
+  return seen
+}
+
+/** Lives through a story, and checks what it left. */
+async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Promise<Entry[]> {
+  const clock = movableClock()
+  const { tool, runs } = actingTool('crm', 'write')
+  const start = () => openGoverned(settings, { tools: [tool] }, store, clock)
+  const systems = [await start()]
+  if (daemons === 2) systems.push(await start())
+  const known: string[] = []
+  const held: string[] = []
+  /** Decisions that somebody was told were made. */
+  const told: string[] = []
+  let entries: Entry[] = []
+
+  async function perform({ act, who, at, which, risky, kind }: Act): Promise<void> {
+    const system = oneOf(systems, at)
+    const id = act === 'undo' ? oneOf(held, which) : oneOf(known, which)
+    const person = oneOf(people, who)
+    const agent = oneOf(agents, who)
+    const remember = ({ proposal_id: one, approval_id: other = one }: Said) => {
+      if (typeof other === 'string' && !known.includes(other)) known.push(other)
+    }
+    const decided = async (more: object) => {
+      // Of many each has its own outcome, and only those are held that are one of them.
+      const ids = act === 'hold' ? [id, oneOf(known, which + 1)] : [id]
+      for (const outcome of outcomesOf(await decide(system, ids, more, person))) {
+        const { id: one, status } = outcome as { id: string; status: string }
+        if (status === 'held') held.unshift(one)
+        if (status === 'approved' || status === 'rejected')
+          told.push(`${one} ${status} ${person.id}`)
+      }
+    }
+    const change = risky ? { deal_stage: 'won' } : { note: which }
+    if (id === undefined && !['propose', 'call', 'correct'].includes(act)) return undefined
+    switch (act) {
+      case 'propose':
+        return remember(await propose(system, { proposed_change: change }, agent))
+      case 'call':
+        return remember(await system.call('crm_write', { path: `/${which % 3}` }, agent))
+      case 'approve':
+        return decided({})
+      case 'reject':
+        return decided({ decision: 'reject', override: kind })
+      case 'hold':
+        return decided({ decision: risky ? 'approve' : 'reject', override: kind, hold: true })
+      case 'undo':
+        return void (await system.call('cowork_undo', { approval_ids: [id] }, person))
+      case 'withdraw': {
+        const said = await system.call('cowork_withdraw', { approval_id: id }, agent)
+        if (!('fault' in said)) told.push(`${id} withdrawn ${agent.id}`)
+        return undefined
+      }
+      default: {
+        const about = { agent_id: agent.id, domain: 'crm', action_description: '', description: '' }
+        const said = { ...about, override_type: kind.type, severity: kind.severity }
+        expect(await system.call('cowork_override', said, person)).not.toHaveProperty('fault')
+      }
+    }
+  }
+
+  try {
+    for (const { acts, rests } of rounds) {
+      await Promise.all(acts.map(perform))
+      if (!rests) continue
+      clock.move(longRest)
+      await systems.pop()?.close()
+      systems.push(await start())
+    }
+    const last = oneOf(systems, 0)
+    const isDue = async () => ((await last.rows('approval')) as Row[]).some(due(clock.now()))
+    await expect.poll(isDue).toBe(false)
+    entries = await everyEntry(last)
+    await checkAll(last, entries, told, runs.length)
+  } finally {
+    for (const system of systems) await system.close()
+  }
+  const { ok, problems } = await oneOf(systems, 0).verify()
+  expect({ ok, problems }).toEqual({ ok: true, problems: [] })
+  return entries
+}
+
+const oneOf = <T>(list: readonly T[], place: number): T => list[place % list.length] as T
+
+type Row = { id: string; status: string; kind: string; held: string | null; expires_at: number }
+const due = (now: number) => (row: Row) =>
+  row.status === 'pending' && (row.held !== null || row.expires_at <= now)
+type Stored = Record<string, number> & { agent: string; domain: string; active_at: number }
+
+const ends = ['approved', 'rejected', 'expired', 'withdrawn']
+
+async function checkAll(
+  system: Governed,
+  entries: readonly Entry[],
+  told: readonly string[],
+  runs: number,
+): Promise<void> {
+  const approvals = (await system.rows('approval')) as Row[]
+  const trust = (await system.rows('trust')) as Stored[]
+
+  // Each is decided at most once, and the row says what the ledger says.
+  const endings = entries.filter(({ type }) => ends.includes(type.replace('approval.', '')))
+  for (const { id, status } of approvals) {
+    const found = endings.filter(({ ids }) => ids?.approval === id).map(({ type }) => type)
+    const expected = status === 'consumed' ? 'approved' : status
+    expect(found).toEqual(status === 'pending' ? [] : [`approval.${expected}`])
+  }
+  // Nobody was told of a decision that is not on record, nor two people of the same one.
+  const recorded = endings.map(
+    ({ type, ids, actor }) => `${ids?.approval} ${type.replace('approval.', '')} ${actor.id}`,
+  )
+  expect(recorded).toEqual(expect.arrayContaining([...told]))
+  expect(new Set(told).size).toBe(told.length)
+
+  // What was approved ran at most once, and nothing else ran.
+  const started = entries.filter(({ type }) => type === 'call.started')
+  const used = started.map(({ ids }) => ids?.approval)
+  expect(new Set(used).size).toBe(used.length)
+  const consumed = approvals.filter(({ status }) => status === 'consumed').map(({ id }) => id)
+  expect(used.toSorted()).toEqual(consumed.toSorted())
+  expect(runs).toBe(used.length)
+
+  checkTrust(entries, trust)
+  const moved = entries.filter(({ data }) => data?.['trust'] !== undefined)
+  expect(await system.rows('trust_point')).toHaveLength(moved.length)
+  const overrides = entries.filter(({ data }) => data?.['override'] !== undefined)
+  expect(await system.rows('overrides')).toHaveLength(overrides.length)
+  const counts = await system.governance.approvals.counts()
+  expect(counts['all']).toBe(approvals.filter(({ status }) => status === 'pending').length)
+}
+
+/** The pure rules over the ledger, in its order, give the trust that is stored, and each step of it. */
+function checkTrust(entries: readonly Entry[], stored: readonly Stored[]): void {
+  const folded = new Map<string, Trust>()
+  const risks = new Map<string, Risk>()
+  for (const { type, at, actor, domain, ids, data } of entries) {
+    const opens = type === 'proposal.created' || type === 'approval.requested'
+    const agent = opens ? actor.id : String(data?.['requester'])
+    const pair = `${agent} ${domain}`
+    const before = folded.get(pair) ?? newTrust(rules, at)
+    const risk = risks.get(ids?.approval ?? '') ?? 'normal'
+    if (opens) {
+      risks.set(ids?.approval ?? '', data?.['risk'] as Risk)
+      folded.set(pair, type === 'proposal.created' ? touched(rules, before, at) : before)
+      continue
+    }
+    let change: Change
+    const override = data?.['override'] as OverrideKind | undefined
+    if (override) change = overridden(rules, before, risk, override, at)
+    else if (type === 'approval.approved') change = approved(rules, before, risk, at)
+    else continue
+    expect(data?.['trust']).toMatchObject({ from: change.from, to: change.to })
+    folded.set(pair, change.trust)
+  }
+  expect(stored.map(({ agent, domain }) => `${agent} ${domain}`).toSorted()).toEqual(
+    [...folded.keys()].toSorted(),
+  )
+  for (const row of stored) {
+    const trust = folded.get(`${row.agent} ${row.domain}`)
+    const { approvals, overrides, streak, score } = row
+    expect({ approvals, overrides, streak, score }).toEqual({
+      approvals: trust?.approvals,
+      overrides: trust?.overrides,
+      streak: trust?.streak,
+      score: trust?.score,
+    })
+    expect(row['promoted']).toBe(trust?.promoted ? 1 : 0)
+    for (const name of ['low', 'normal', 'high'] as const) {
+      expect(row[`${name}_good`]).toBeCloseTo(trust?.evidence[name].good ?? 0, 6)
+      expect(row[`${name}_bad`]).toBeCloseTo(trust?.evidence[name].bad ?? 0, 6)
+    }
+  }
+}
+
+async function everyEntry({ ledger }: Governed): Promise<Entry[]> {
+  const found: Entry[] = []
+  for (;;) {
+    const more = await ledger.find({ after: found.at(-1)?.seq ?? 0, limit: 1000 })
+    found.push(...more)
+    if (more.length < 1000) return found
+  }
+}

@@ -1,0 +1,167 @@
+// Everything between the doors and the store, over a real one: for tests of what is decided.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { ApprovalKind } from '#approvals'
+import { createHalts } from '#approvals'
+import type { Caller } from '#base/caller.ts'
+import { createClockWatch } from '#base/clock.ts'
+import { migrate } from '#base/db/migrate.ts'
+import type { Db, Sealer, Snapshot } from '#base/db/port.ts'
+import { openPostgres, readPostgres } from '#base/db/postgres.ts'
+import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
+import { silentLog } from '#base/log.ts'
+import type { Tool } from '#base/tool.ts'
+import { checkBy, checkHalt, checkRole, checkScope } from '#dispatch'
+import { createCatalogue, createDispatch, readCall } from '#dispatch'
+import type { Answer } from '#dispatch'
+import { createGovernance, governanceTools } from '#governance'
+import { createIdentity } from '#identity'
+import { createRedactor, createSealer, databaseSource, openKey, openLedger } from '#ledger'
+import { migrations } from '../src/app.ts'
+import { verifyLedger } from '../src/ledger/verify.ts'
+import { agentCaller, testConfig } from './governance.ts'
+
+export type Store = {
+  readonly dialect: 'sqlite' | 'postgres'
+  open(sealer: Sealer): Promise<Db>
+  snapshot(): Promise<Snapshot>
+  /** The signing key belongs to the store, whoever opens it. */
+  readonly keys: { readonly ledgerKey: string; readonly ledgerPublicKey: string }
+}
+
+const newFolder = () => mkdtempSync(join(tmpdir(), 'cowork-governed-'))
+const keysIn = (folder: string) => ({
+  ledgerKey: join(folder, 'ledger.key'),
+  ledgerPublicKey: join(folder, 'ledger.pub'),
+})
+
+export function sqliteStore(): Store {
+  const folder = newFolder()
+  const path = join(folder, 'cowork.db')
+  return {
+    dialect: 'sqlite',
+    keys: keysIn(folder),
+    open: async (sealer) => openSqlite(path, sealer),
+    snapshot: async () => readSqlite(path),
+  }
+}
+
+export const postgresStore = (url: string): Store => ({
+  dialect: 'postgres',
+  keys: keysIn(newFolder()),
+  open: (sealer) => openPostgres({ url, sealer, log: silentLog }),
+  snapshot: () => readPostgres(url),
+})
+
+export type Settings = Record<string, unknown>
+export type More = {
+  readonly tools?: readonly Tool[]
+  readonly kinds?: readonly ApprovalKind[]
+  readonly random?: () => number
+}
+export type Governed = Awaited<ReturnType<typeof openGoverned>>
+
+/** What a tool answered; or the code of a refusal as `fault`, with its words and details. */
+export type Said = Record<string, unknown>
+
+/** A clock that only tests move; it runs on its own besides. */
+export function movableClock() {
+  let offset = 0
+  const now = () => Date.now() + offset
+  return { now, move: (ms: number) => void (offset += ms) }
+}
+
+/** One daemon without its doors. Without spot checks, unless a test says what chance says. */
+export async function openGoverned(
+  settings: Settings = {},
+  more: More = {},
+  store = sqliteStore(),
+  clock = movableClock(),
+) {
+  const { now } = clock
+  const config = testConfig(settings)
+  const sealer = createSealer(store.dialect, createRedactor({ secrets: [], patterns: [] }), now)
+  const db = await store.open(sealer as Sealer)
+  await migrate(db, migrations, 0)
+  const ledger = await openLedger({
+    db,
+    sealer,
+    openKey: (known) => openKey(store.keys, known),
+    copyCheckpoint: () => undefined,
+    now,
+    log: silentLog,
+  })
+  const consoleUrl = () => 'http://localhost:8765'
+  const { note } = ledger
+  const parts = { db, config, now, log: silentLog }
+  const identity = await createIdentity({ ...parts, ownerToken: 'test', consoleUrl, note })
+  const halts = createHalts(db, now)
+  const governance = createGovernance({
+    ...parts,
+    reviewUrl: (id) => `${consoleUrl()}/inbox/${id}`,
+    readCall: (tool, args) => readCall(catalogue)(tool, args),
+    random: () => 1,
+    ...more,
+  })
+  const catalogue = createCatalogue([
+    ...governanceTools({ governance, ledger, identity, halts, version: 'test' }),
+    ...(more.tools ?? []),
+  ])
+  const dispatch = createDispatch({
+    catalogue,
+    checks: [
+      checkBy(() => `${consoleUrl()}/inbox`),
+      checkRole,
+      checkScope,
+      checkHalt(halts),
+      governance.judgeCall,
+    ],
+    approvals: governance.approvals,
+    isOpen: () => false,
+    clockBehind: createClockWatch(now, 0),
+    ledger,
+    now,
+    log: silentLog,
+  })
+  const answer = (tool: string, args: object, caller: Caller): Promise<Answer> =>
+    dispatch({ tool, arguments: args, caller })
+
+  return {
+    ...clock,
+    db,
+    ledger,
+    governance,
+    catalogue,
+    answer,
+    async call(tool: string, args: object = {}, caller = agentCaller()): Promise<Said> {
+      const said = await answer(tool, args, caller)
+      if (said.status === 'done') return said.output as Said
+      const { code, message, hint, details } = said
+      return { ...details, fault: code, message, hint }
+    },
+    entries: (types?: string[]) => ledger.find({ limit: 1000, ...(types && { types }) }),
+    /** The rows of a table, for what must not change. */
+    rows: (table: string) => db.all({ sql: `SELECT * FROM ${table}`, parameters: [] }),
+    async verify() {
+      const snapshot = await store.snapshot()
+      const { source, vkey } = await databaseSource(snapshot, [])
+      const result = await verifyLedger(source, vkey ?? '', { deep: true })
+      await snapshot.close()
+      return result
+    },
+    async close() {
+      await governance.close()
+      await ledger.close()
+      await db.close()
+    },
+  }
+}
+
+/** The same, ended with the test. */
+export async function governed(...given: Parameters<typeof openGoverned>): Promise<Governed> {
+  const opened = await openGoverned(...given)
+  onTestFinished(opened.close)
+  return opened
+}
