@@ -7,6 +7,8 @@ import { openApi } from '../src/server/openapi.ts'
 export const openApiPage = (): Record<string, unknown> =>
   openApi(
     routesOf({} as Parameters<typeof routesOf>[0]),
-    toolsOf({ governance: {} } as Parameters<typeof toolsOf>[0]).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    toolsOf({ governance: {} } as Parameters<typeof toolsOf>[0]).toSorted((a, b) =>
+      a.name < b.name ? -1 : 1,
+    ),
     version(),
   )

@@ -1,9 +1,11 @@
-// `npm run screenshots`: the pictures in docs/images, taken of the real console after an hour of real calls (C15).
+// `npm run screenshots`: the pictures in docs/images, taken of the real console after weeks of real decisions and an
+// hour of real calls (C15).
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { startTestApp } from '../test/app.ts'
+import { asking, playWeeks, sceneSettings, weeksBefore } from '../test/browser/scene-weeks.ts'
 import { playScene, sceneClock } from '../test/browser/scene.ts'
 import { buildConsole } from '../test/browser/setup.ts'
 import { chromiumFlags, chromiumMissing, provideChromium } from './chromium.ts'
@@ -13,6 +15,38 @@ const viewport = { width: 1440, height: 860 }
 const mostBytes = 300_000
 
 const pictures = {
+  async inbox(page, url) {
+    await page.goto(`${url}/inbox`)
+    await page.getByRole('link', { name: /closed_won/ }).click()
+    await page.getByRole('heading', { name: 'Record' }).waitFor()
+    // The pointer would show the box that selects.
+    await page.mouse.move(720, 4)
+  },
+  async handoff(page, url) {
+    await page.goto(`${url}/inbox`)
+    await page.getByRole('link', { name: /Contract wording/ }).click()
+    await page.getByText('What it did last here').waitFor()
+    await page.mouse.move(720, 4)
+  },
+  async agents(page, url) {
+    await page.goto(`${url}/agents/sales-agent?domain=crm.deals`)
+    await page.getByText('Decay while idle').waitFor()
+    await page.getByText('Decided within').waitFor()
+  },
+  async policies(page, url) {
+    await page.goto(`${url}/policies/edit`)
+    const editor = page.getByLabel('Policies and mappings as YAML')
+    const text = await editor.inputValue()
+    const rules = 'rules:\n      - field: note\n        constraint: high_risk'
+    await editor.fill(text.replace('rules: []', rules))
+    await editor.evaluate((area) => {
+      area.setSelectionRange(0, 0)
+      area.scrollTop = 0
+      area.blur()
+    })
+    await page.getByRole('button', { name: /^Simulate/ }).click()
+    await page.getByText('Changes:').waitFor()
+  },
   async audit(page, url) {
     await page.goto(`${url}/audit`)
     await page.getByText('publish', { exact: true }).waitFor()
@@ -36,17 +70,18 @@ if (!executablePath) {
 const work = mkdtempSync(join(tmpdir(), 'cowork-pictures-'))
 const webFolder = join(work, 'web')
 buildConsole(webFolder)
-const clock = sceneClock()
+const clock = sceneClock(weeksBefore)
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const options = { webFolder, version, now: clock.now, state: mkdtempSync(join(work, 'state-')) }
-const app = await startTestApp({}, options)
+const app = await startTestApp(sceneSettings, options)
 const browser = await chromium.launch({
   executablePath,
   chromiumSandbox: false,
   args: chromiumFlags,
 })
 try {
-  await playScene(app, clock)
+  const tokens = await playWeeks(app, clock)
+  await playScene(app, clock, asking(app, tokens))
   const page = await browser.newPage({ viewport, locale: 'en-GB', reducedMotion: 'reduce' })
   const { output } = await (await app.call('cowork_open_link')).json()
   await page.goto(output.link)

@@ -5,7 +5,9 @@ import { wireOf } from '../src/server/mcp/wire.ts'
 
 // Describing a tool touches nothing that it closes over.
 const tools = () =>
-  toolsOf({ governance: {} } as Parameters<typeof toolsOf>[0]).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  toolsOf({ governance: {} } as Parameters<typeof toolsOf>[0]).toSorted((a, b) =>
+    a.name < b.name ? -1 : 1,
+  )
 
 /** The public face of every tool, a file each: a changed contract must show in a diff. */
 export const toolSnapshots = (): Record<string, string> =>

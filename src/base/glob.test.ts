@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { globMatches, globsOverlap, specificityOf } from './glob.ts'
+import { compileGlob, globMatches, globsOverlap, specificityOf } from './glob.ts'
 
 test.each([
   ['*', 'anything', true],
@@ -23,6 +23,7 @@ test('I11 a glob agrees with the regular expression it stands for', () => {
     fc.property(letters, text, (pattern, subject) => {
       const regex = new RegExp(`^${pattern.replaceAll('*', '.*')}$`)
       expect(globMatches(pattern, subject)).toBe(regex.test(subject))
+      expect(compileGlob(pattern)(subject)).toBe(regex.test(subject))
     }),
   )
 })

@@ -2,10 +2,17 @@
  * Globs with `*` only (any run of characters), in linear time: patterns come from config and from
  * agents, and the usual matchers hang on hostile ones.
  */
-export function globMatches(pattern: string, text: string): boolean {
-  // Most have none, and a decision may look at hundreds of mappings.
-  if (!pattern.includes('*')) return pattern === text
+export const globMatches = (pattern: string, text: string): boolean =>
+  pattern.includes('*') ? fits(pattern.split('*'), text) : pattern === text
+
+/** The same for a pattern that is asked about many texts. */
+export function compileGlob(pattern: string): (text: string) => boolean {
+  if (!pattern.includes('*')) return (text) => text === pattern
   const parts = pattern.split('*')
+  return (text) => fits(parts, text)
+}
+
+function fits(parts: readonly string[], text: string): boolean {
   const first = parts[0] ?? ''
   const last = parts.at(-1) ?? ''
   if (text.length < first.length + last.length) return false

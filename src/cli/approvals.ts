@@ -64,6 +64,38 @@ export type Detail = Item & {
     reason: string | null
     trust_change: number | null
   }[]
+  handoff?: Handoff
+}
+
+/** What an agent gave to a person, with all that was asked and answered about it (H1, H5, H6). */
+export type Handoff = {
+  handoff_mode: string
+  reason: string
+  confidence: number | null
+  attempted_actions: unknown[]
+  context: unknown
+  packet: {
+    recent: {
+      seq: number
+      at: string
+      type: string
+      action?: string
+      subject?: string
+      outcome?: string
+    }[]
+  }
+  parent_handoff_id: string | null
+  proposal_id: string | null
+  overdue: boolean
+  reminded: number
+  thread: {
+    handoff_id: string
+    reason: string
+    at: string
+    resolution?: string
+    hand_back?: boolean
+    instructions?: string
+  }[]
 }
 
 export type Page = { items: Item[]; next: string | null; counts: Record<string, number> }
@@ -111,43 +143,47 @@ export type Found =
 const fullId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** A beginning means one that waits; only where none does, one decided lately. */
-export async function findApprovals(client: Client, given: readonly string[]): Promise<Found[]> {
+export async function findApprovals(
+  client: Client,
+  given: readonly string[],
+  kind?: 'handoff',
+): Promise<Found[]> {
   const named = [...new Set(given.map((one) => one.trim().toLowerCase()))]
   const full = named.filter((one) => fullId.test(one))
   const short = named.filter((one) => !fullId.test(one))
-  const byId = await readByIds(client, full)
+  const byId = (await readByIds(client, full)).filter((item) => !kind || item.kind === kind)
   const pending =
-    short.length > 0 ? (await readItems(client, { status: 'pending' }, Infinity)).items : []
+    short.length > 0 ? (await readItems(client, { status: 'pending', kind }, Infinity)).items : []
   const waits = (one: string) => pending.some(({ id }) => id.startsWith(one))
   const decided = short.every(waits)
     ? []
-    : (await readItems(client, { status: 'decided' }, pageSize)).items
+    : (await readItems(client, { status: 'decided', kind }, pageSize)).items
   return named.map((one) =>
-    foundIn(full.includes(one) ? byId : waits(one) ? pending : decided, one),
+    foundIn(full.includes(one) ? byId : waits(one) ? pending : decided, one, kind ?? 'approval'),
   )
 }
 
-function foundIn(items: readonly Item[], given: string): Found {
+function foundIn(items: readonly Item[], given: string, what: string): Found {
   try {
     const id = byPrefix(
       given,
       items.map((item) => item.id),
-      'approval',
+      what,
     )
     const item = items.find((one) => one.id === id)
     if (item) return { given, item }
   } catch (error) {
     if (error instanceof CoworkError && error.code === 'ambiguous_id') return { given, error }
   }
-  const error = new CoworkError('not_found', `There is no approval whose id begins so: ${given}.`, {
+  const error = new CoworkError('not_found', `There is no ${what} whose id begins so: ${given}.`, {
     hint: '`cowork inbox` lists what waits, `cowork inbox --all` what was decided too.',
   })
   return { given, error }
 }
 
 /** The one that is meant, or why there is none. */
-export async function findApproval(client: Client, given: string): Promise<Item> {
-  const [found] = await findApprovals(client, [given])
+export async function findApproval(client: Client, given: string, kind?: 'handoff'): Promise<Item> {
+  const [found] = await findApprovals(client, [given], kind)
   if (!found) throw new Error('nothing was looked for')
   if ('error' in found) throw found.error
   return found.item

@@ -26,4 +26,4 @@ export type OverrideType = (typeof overrideTypes)[number]
 export const severities = ['low', 'medium', 'high', 'critical'] as const
 export type Severity = (typeof severities)[number]
 
-export const approvalKinds = ['proposal', 'call', 'permission', 'spot_check'] as const
+export const approvalKinds = ['proposal', 'call', 'permission', 'spot_check', 'handoff'] as const

@@ -14,7 +14,7 @@ import { jsonArgument } from './json-argument.ts'
 import { requirePersonHere } from './person.ts'
 import { plain } from './plain.ts'
 
-type Outcome = {
+export type Outcome = {
   id: string
   status: 'approved' | 'rejected' | 'voted' | 'held' | 'pending' | 'error'
   until?: string
@@ -118,7 +118,7 @@ async function decideEach(
   const errors = outcomes.filter(({ status }) => status === 'error').length
   context.out.data({ outcomes, count: outcomes.length, errors }, () =>
     outcomes.map((outcome) =>
-      line(
+      outcomeLine(
         outcome,
         items.find(({ id }) => id === outcome.id),
       ),
@@ -138,7 +138,10 @@ function outcomeOf(found: Found, made: readonly Outcome[]): Outcome {
   return made.find((outcome) => outcome.id === id) ?? { id, status: 'error' }
 }
 
-function line({ id, status, until, trust, error }: Outcome, item: Item | undefined): string {
+export function outcomeLine(
+  { id, status, until, trust, error }: Outcome,
+  item: Item | undefined,
+): string {
   if (error) return `failed    ${plain(id)}  ${plain(error.message)}`
   const from = trust ? `  trust ${score(trust.from)} → ${score(trust.to)}` : ''
   const more = trust?.promoted ? ', promoted' : trust?.demoted ? ', demoted' : ''

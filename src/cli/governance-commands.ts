@@ -1,21 +1,25 @@
-import { InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import type { Command } from 'commander'
+import type { BulkFlags } from './bulk.ts'
 import { approvalKinds, overrideTypes, severities } from './choices.ts'
+import { usage } from './exit.ts'
+import { count, days, positive } from './option-kinds.ts'
+import { notifyCommands, policyCommands } from './policy-commands.ts'
 import type { Add } from './program.ts'
 
 const ids = 'ids, or beginnings of them that fit one only'
 const type = () => new Option('--type <type>', 'what was wrong').choices(overrideTypes)
 const severity = () => new Option('--severity <severity>', 'how serious it is').choices(severities)
 const atOnce = () => new Option('--now', 'not to be undone: several or high risk wait a moment')
-const count = (lines: number) =>
-  new Option('-n, --lines <count>', 'how many').argParser(positive).default(lines)
 
 /** Deciding what agents ask for, and what they are trusted with. */
 export function governanceCommands(program: Command, add: Add): void {
   inboxCommands(program, add)
   decideCommands(program, add)
+  handoffCommands(program, add)
   trustCommands(program, add)
   policyCommands(program, add)
+  notifyCommands(program, add)
 }
 
 function inboxCommands(program: Command, add: Add): void {
@@ -42,10 +46,23 @@ function inboxCommands(program: Command, add: Add): void {
 }
 
 function decideCommands(program: Command, add: Add): void {
-  add(program, 'approve', 'approve what waits', async (context, command) =>
-    (await import('./decide.ts')).approve(context, command.args, command.opts()),
-  )
-    .argument('<ids...>', ids)
+  add(program, 'approve', 'approve what waits', async (context, command) => {
+    const { agent, domain, expect } = command.opts<BulkFlags>()
+    if (command.args.length === 0)
+      return (await import('./bulk.ts')).approveAll(context, command.opts())
+    if ((agent ?? domain ?? expect) !== undefined)
+      throw usage('Name ids, or --agent and --domain with --expect, not both.')
+    return (await import('./decide.ts')).approve(context, command.args, command.opts())
+  })
+    .argument('[ids...]', ids)
+    .option('--agent <id>', 'in place of ids: all proposals of this agent that wait')
+    .option('--domain <name>', 'in place of ids: all proposals in this domain that wait')
+    .addOption(
+      new Option(
+        '--expect <count>',
+        'with them: how many that is, else nothing is approved',
+      ).argParser(positive),
+    )
     .option('--feedback <text>', 'what the agent should know')
     .option('--allow <how-long>', 'a call: once, session, always, uses:<n> or until:<time>')
     .option('--change <json>', 'approve this instead, as JSON or @file')
@@ -79,6 +96,36 @@ function decideCommands(program: Command, add: Add): void {
     .option('--proposal <id>', 'the proposal it is about')
 }
 
+function handoffCommands(program: Command, add: Add): void {
+  const handoff = add(
+    program,
+    'handoff',
+    'what agents have handed over to people',
+    async (context, command) => {
+      const { listHandoffs } = await import('./handoff.ts')
+      return listHandoffs(context, command.opts())
+    },
+  )
+    .option('--all', 'those that were answered too')
+    .option('--agent <id>', 'only of this agent')
+    .option('--domain <name>', 'only in this domain')
+    .addOption(count(100))
+  add(handoff, 'show <id>', 'one of them, with what the agent tried', async (context, command) =>
+    (await import('./inbox/inbox.ts')).showApproval(context, command.args[0] ?? '', 'handoff'),
+  )
+  add(handoff, 'resolve <id>', 'answer one, and hand it back or not', async (context, command) =>
+    (await import('./handoff.ts')).resolveHandoff(context, command.args[0] ?? '', command.opts()),
+  )
+    .requiredOption('--resolution <text>', 'what you did or decided')
+    .option('--hand-back', 'the agent goes on; so it does where there are instructions')
+    .option('--instructions <text>', 'what the agent is to do')
+    .option('--approve', 'approve the proposal it is about, in the same act')
+    .option('--reject', 'reject the proposal it is about')
+    .addOption(type())
+    .addOption(severity())
+    .option('--reason <text>', 'why the proposal is rejected')
+}
+
 function trustCommands(program: Command, add: Add): void {
   const trust = add(
     program,
@@ -97,46 +144,13 @@ function trustCommands(program: Command, add: Add): void {
       return (await import('./trust.ts')).setTrust(context, given, command.opts())
     },
   ).requiredOption('--reason <text>', 'why, for whoever asks later')
-}
-
-function policyCommands(program: Command, add: Add): void {
-  const policy = program.command('policy').description('the rules agents propose under')
   add(
-    policy,
-    'check <agent> <domain>',
-    'what they say to a change, without proposing it',
-    async (context, command) => {
-      const [agent = '', domain = ''] = command.args
-      return (await import('./policy.ts')).checkPolicy(context, agent, domain, command.opts())
-    },
-  )
-    .option('--field <name>', 'the field it is about')
-    .option('--value <value>', 'the value it is to have')
-    .option('--change <json>', 'the whole change, as JSON or @file')
-  add(policy, 'list', 'policies, and who works where under which', async (context) =>
-    (await import('./policy.ts')).listPolicies(context),
-  )
-  const permissions = add(
     program,
-    'permissions',
-    'what is allowed for longer than once',
-    async (context) => (await import('./permissions.ts')).listPermissions(context),
+    'report',
+    'what is wrong with how agents and people work together',
+    async (context, command) => (await import('./report.ts')).report(context, command.opts()),
   )
-  add(permissions, 'revoke <id>', 'take one back', async (context, command) =>
-    (await import('./permissions.ts')).revokePermission(context, command.args[0] ?? ''),
-  )
-  const notify = program.command('notify').description('what is told to other channels')
-  add(notify, 'deliveries', 'what was sent, and what could not be', async (context, command) =>
-    (await import('./notify.ts')).listDeliveries(context, command.opts()),
-  )
-    .option('--dead', 'only what failed for good')
-    .addOption(count(100))
-  add(notify, 'retry <id>', 'send again what failed for good', async (context, command) =>
-    (await import('./notify.ts')).retryDelivery(context, command.args[0] ?? ''),
-  )
-}
-
-function positive(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It is not a positive number.')
-  return Number(text)
+    .addOption(days())
+    .option('--agent <id>', 'only about this agent')
+    .option('--domain <name>', 'only about this domain')
 }

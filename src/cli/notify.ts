@@ -2,7 +2,10 @@ import { shortIds } from './approvals.ts'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
+import { exitCode } from './exit.ts'
+import type { ExitCode } from './exit.ts'
 import { table } from './output.ts'
+import { requirePersonHere } from './person.ts'
 import { plain } from './plain.ts'
 import { byPrefix } from './prefix.ts'
 
@@ -59,4 +62,29 @@ export async function retryDelivery(context: Context, given: string): Promise<vo
   )
   const retried = await client.call<object>('cowork_retry_delivery', { id })
   context.out.data(retried, () => [`${id} is sent again now.`])
+}
+
+/** Sends a test notice now; the exit code says whether it was taken (A10). */
+export async function testChannel(context: Context, channel: string): Promise<ExitCode> {
+  requirePersonHere(context, 'Testing a channel')
+  const asked = { id: channel }
+  const tested = await createClient(context).call<{ ok: boolean; reason?: string }>(
+    'cowork_test_channel',
+    asked,
+  )
+  const why = tested.reason === undefined ? '.' : `: ${plain(tested.reason)}`
+  context.out.data(tested, () => [
+    `${plain(channel)} ${tested.ok ? 'took' : 'did not take'} a test notice${why}`,
+  ])
+  return tested.ok ? exitCode.ok : exitCode.failed
+}
+
+/** A code that binds a Telegram chat to whoever asks for it (A5). */
+export async function bindChat(context: Context, channel: string): Promise<void> {
+  requirePersonHere(context, 'Binding a chat')
+  const bound = await createClient(context).call<{ code: string; expires_at: string; how: string }>(
+    'cowork_bind_chat',
+    { channel },
+  )
+  context.out.data(bound, () => [plain(bound.how)])
 }

@@ -167,7 +167,7 @@ export function createPerform({
           )
         return { ...stop, call: id }
       }
-      if (output instanceof Refused) return { status: 'refused', call: id, ...output }
+      if (output instanceof Refused) return { status: 'refused', call: id, ...refusalIn(output) }
       return { status: 'done', call: id, tool, output }
     } catch (error) {
       const failure = explain(error, call, log)
@@ -236,8 +236,17 @@ export function createPerform({
 /** An upstream's answer is kept as what it is. */
 function keptOf(output: unknown) {
   if (output instanceof McpResult) return { status: 'done', mcp: output.result }
-  return output instanceof Refused ? { status: 'refused', ...output } : { status: 'done', output }
+  return output instanceof Refused
+    ? { status: 'refused', ...refusalIn(output) }
+    : { status: 'done', output }
 }
+
+const refusalIn = ({ code, message, hint, details }: Refused): Refusal => ({
+  code,
+  message,
+  hint,
+  details,
+})
 
 export function entryOf(type: string, call: string, caller: Caller, touch?: Touch): Draft {
   return {

@@ -10,7 +10,7 @@ export async function asking(app: TestApp, id = 'sales-agent', domain = 'crm.dea
   const { token } = await output<{ token: string }>(app, 'cowork_add_agent', { id })
   const call = async <T>(tool: string, args: Record<string, unknown>) => {
     const reply = await app.call(tool, args, token)
-    return (await reply.json()) as { output: T; error?: { details?: Record<string, string> } }
+    return (await reply.json()) as { output: T; error?: Record<string, unknown> }
   }
   return {
     call,

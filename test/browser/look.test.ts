@@ -51,7 +51,7 @@ const layers: Places = {
     await page.goto(`${app.url}/audit`)
     await isLive(page)
     await page.keyboard.press('Control+k')
-    await page.getByRole('option', { name: 'sales-agent' }).waitFor()
+    await page.getByRole('option', { name: 'sales-agent trust' }).waitFor()
   },
   'the halt dialog and a halt': async (page, app) => {
     await output(app, 'cowork_halt', { scope: 'domain:crm.deals', reason: 'Quarter end' })
@@ -101,7 +101,8 @@ test('C11 on a phone one reads, goes back, moves between screens and halts', asy
   await page.getByRole('link', { name: 'Back to the list' }).tap()
   await rowOf(page, 'Did open_pull_request').waitFor()
   await page.getByRole('link', { name: 'Settings' }).tap()
-  await page.getByRole('link', { name: 'Agents' }).tap()
+  const sections = page.getByRole('navigation', { name: 'Settings' })
+  await sections.getByRole('link', { name: 'Agents' }).tap()
   await page.getByRole('link', { name: 'sales-agent' }).waitFor()
   await page.getByRole('button', { name: 'Halt all agents' }).tap()
   await page.getByRole('dialog').getByRole('button', { name: 'Halt all agents' }).tap()
@@ -111,7 +112,7 @@ test('C11 on a phone one reads, goes back, moves between screens and halts', asy
   await page.getByRole('region', { name: 'Halted' }).waitFor({ state: 'detached' })
 })
 
-test.each(['/audit', '/inbox'])(
+test.each(['/audit', '/inbox', '/agents', '/policies'])(
   'C12 N16 what the first load of %s brings of script is at most 200 kB',
   async (path) => {
     const app = await startScene()
@@ -125,7 +126,10 @@ test.each(['/audit', '/inbox'])(
         )
     })
     const page = await visit(app, path, { context })
-    await page.getByText(/^(publish|Nothing waits for you\.)$/).waitFor()
+    await page
+      .getByText(/^(publish|Nothing waits for you\.|claude-code|There is no policy yet)$/)
+      .first()
+      .waitFor()
     const sizes = await Promise.all(scripts.values())
     const sum = sizes.reduce((total, size) => total + size, 0)
     expect(sum).toBeLessThanOrEqual(200_000)

@@ -5,21 +5,23 @@ import { connectAgent } from './agent.ts'
 /** How long the scene seems to last: it ends now. */
 export const sceneMinutes = 58
 
-type Clock = { forward(seconds: number): void }
+export type Clock = { forward(seconds: number): void }
 
 /** A clock for a system in which the scene is played: it stands still but for what the scene says. */
-export function sceneClock(): Clock & { now(): number } {
-  let at = Date.now() - sceneMinutes * 60_000
+export function sceneClock(days = 0): Clock & { now(): number } {
+  let at = Date.now() - sceneMinutes * 60_000 - days * 86_400_000
   return { now: () => at, forward: (seconds) => void (at += seconds * 1000) }
 }
 
 type Added = { readonly token: string }
-type Step = readonly [
-  minute: number,
-  agent: 'claude-code' | 'codex' | 'sales-agent',
-  tool: string,
-  args: object,
-]
+type AgentName = 'claude-code' | 'codex' | 'sales-agent'
+/** What goes before, and what happens besides. */
+export type Played = {
+  /** Of agents that are there already. */
+  readonly tokens?: Readonly<Record<AgentName, string>>
+  readonly besides?: Readonly<Record<number, () => Promise<unknown>>>
+}
+type Step = readonly [minute: number, agent: AgentName, tool: string, args: object]
 
 const log = (domain: string, action: string, target: string, more: object = {}) =>
   ({ domain, action, target, ...more }) as const
@@ -84,7 +86,11 @@ const firefox =
  * People and agents at work through the doors everybody uses, so that every screen has something real to
  * show: calls, refusals, a halt and its end, a second person, a wrong token, agents that come and go.
  */
-export async function playScene(app: TestApp, clock: Clock): Promise<void> {
+export async function playScene(
+  app: TestApp,
+  clock: Clock,
+  { tokens, besides = {} }: Played = {},
+): Promise<void> {
   const owner = async <T>(tool: string, args: Record<string, unknown> = {}): Promise<T> => {
     const reply = await app.call(tool, args)
     const body = (await reply.json()) as { output: T }
@@ -102,9 +108,9 @@ export async function playScene(app: TestApp, clock: Clock): Promise<void> {
     while ((await size()) === before) await sleep(5)
   }
 
-  async function join(id: string, client: { name: string; version: string }, scopes?: string[]) {
-    const { token } = await owner<Added>('cowork_add_agent', { id, ...(scopes && { scopes }) })
-    return connectAgent(app, client, token)
+  async function join(id: AgentName, client: { name: string; version: string }, scopes?: string[]) {
+    const add = () => owner<Added>('cowork_add_agent', { id, ...(scopes && { scopes }) })
+    return connectAgent(app, client, tokens?.[id] ?? (await add()).token)
   }
 
   async function invite(name: string, role: string) {
@@ -139,6 +145,7 @@ export async function playScene(app: TestApp, clock: Clock): Promise<void> {
     await recorded(() => agents[agent].call(tool, { ...args }))
     clock.forward(20)
     await after[at]?.()
+    await besides[at]?.()
     minute = at
   }
   clock.forward((sceneMinutes - minute) * 60)

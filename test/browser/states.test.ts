@@ -10,6 +10,30 @@ const screens = [
     what: 'the inbox',
     there: 'Nothing waits for you.',
   },
+  {
+    path: '/agents',
+    api: '**/cowork_list_agents/**',
+    what: 'trust',
+    there: 'No agent has come in yet',
+  },
+  {
+    path: '/policies',
+    api: '**/cowork_list_policies/**',
+    what: 'policies',
+    there: 'There is no policy yet',
+  },
+  {
+    path: '/policies/edit',
+    api: '**/cowork_list_policies/**',
+    what: 'the policies',
+    there: 'As in force',
+  },
+  {
+    path: '/policies/versions',
+    api: '**/cowork_policy_versions/**',
+    what: 'versions',
+    there: 'in force',
+  },
   { path: '/audit', api: '**/api/ledger?**', what: 'entries', there: 'The ledger begins here.' },
   { path: '/audit/1', api: '**/api/ledger/1', what: 'the entry', there: 'Proven in this browser.' },
   { path: '/settings/people', api: '**/cowork_list_people/**', what: 'people', there: 'you' },
@@ -89,6 +113,11 @@ test('C13 what is empty says so and leads on', async () => {
   await page.getByText('Nothing waits for you.').waitFor()
   await page.goto(`${app.url}/inbox/nonsense`)
   await page.getByText('There is no approval "nonsense".').waitFor()
+  await page.goto(`${app.url}/agents?q=nobody`)
+  await page.getByRole('link', { name: 'Show all' }).click()
+  await page.getByText('No agent has come in yet').waitFor()
+  await page.goto(`${app.url}/agents/nobody`)
+  await page.getByText('There is no such agent').waitFor()
   await page.goto(`${app.url}/settings/nonsense`)
   await page.waitForURL('**/settings/people')
 })

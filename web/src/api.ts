@@ -12,12 +12,15 @@ export type Problem = {
 export class ApiError extends Error {
   readonly code: string
   readonly hint: string | undefined
+  /** What else it says, by its own names. */
+  readonly details: Readonly<Record<string, unknown>>
 
-  constructor({ code, message, hint }: Problem) {
+  constructor({ code, message, hint, ...details }: Problem) {
     super(message)
     this.name = 'ApiError'
     this.code = code
     this.hint = hint
+    this.details = details
   }
 }
 

@@ -91,7 +91,7 @@ export const shortcuts: readonly { readonly title: string; readonly keys: readon
     {
       title: 'Inbox',
       keys: [
-        { keys: 'a', does: 'Approve' },
+        { keys: 'a', does: 'Approve, or resolve a handoff' },
         { keys: 'd', does: 'Override or deny' },
         { keys: 'e', does: 'Edit and approve' },
         { keys: 'r', does: 'Hand back with instructions' },
@@ -102,6 +102,10 @@ export const shortcuts: readonly { readonly title: string; readonly keys: readon
         { keys: 'z', does: 'Undo while it is held' },
         { keys: 't', does: 'Back to the newest' },
       ],
+    },
+    {
+      title: 'Policies',
+      keys: [{ keys: 'mod+enter', does: 'Simulate what you wrote' }],
     },
     {
       title: 'Audit',

@@ -1,6 +1,7 @@
 import { QueryClient, queryOptions } from '@tanstack/react-query'
 import { call, get } from './api.ts'
 import { live } from './live.ts'
+import type { Listed } from './policies/policy.ts'
 import { session } from './session.ts'
 import type { Me, Role } from './session.ts'
 
@@ -89,6 +90,11 @@ export const passkeysQuery = queryOptions({
   queryFn: async () =>
     (await call<{ passkeys: readonly Passkey[] }>('cowork_list_passkeys')).passkeys,
 })
+/** The policies in force, and who works under which. */
+export const policiesQuery = queryOptions({
+  queryKey: ['policies', 'listed'],
+  queryFn: () => call<Listed>('cowork_list_policies'),
+})
 
 /**
  * What each noun of the ledger makes old. A read by tool is itself an entry, so nothing here may
@@ -102,6 +108,8 @@ const touched: Record<string, readonly string[]> = {
   session: ['sessions'],
   passkey: ['passkeys', 'session'],
   halt: ['status'],
+  permission: ['permissions'],
+  policy: ['policies'],
 }
 
 export const queries = new QueryClient({

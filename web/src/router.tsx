@@ -5,8 +5,10 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router'
+import { agentFiltersOf } from './agents/standing.ts'
 import { inboxFiltersOf } from './inbox/filters.ts'
 import { filtersOf, parseSearch, stringifySearch } from './ledger/filters.ts'
+import { comparedOf } from './policies/compared.ts'
 import { Lost } from './parts/Lost.tsx'
 import { Root } from './parts/Root.tsx'
 import { Trouble } from './parts/States.tsx'
@@ -31,6 +33,41 @@ const inbox = createRoute({
 
 /** The page reads the id itself: list and item share what is selected and asked. */
 const item = createRoute({ getParentRoute: () => inbox, path: '$id' })
+
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: 'agents',
+  validateSearch: agentFiltersOf,
+  component: lazyRouteComponent(() => import('./pages/agents/AgentsPage.tsx'), 'AgentsPage'),
+})
+
+/** The page reads the name itself: the table marks the agent that is open. */
+const agent = createRoute({ getParentRoute: () => agents, path: '$agent' })
+
+const policies = createRoute({
+  getParentRoute: () => root,
+  path: 'policies',
+  component: lazyRouteComponent(() => import('./pages/policies/PoliciesPage.tsx'), 'PoliciesPage'),
+})
+
+const rules = createRoute({
+  getParentRoute: () => policies,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/policies/RulesPage.tsx'), 'RulesPage'),
+})
+
+const edit = createRoute({
+  getParentRoute: () => policies,
+  path: 'edit',
+  component: lazyRouteComponent(() => import('./pages/policies/EditPage.tsx'), 'EditPage'),
+})
+
+const versions = createRoute({
+  getParentRoute: () => policies,
+  path: 'versions',
+  validateSearch: comparedOf,
+  component: lazyRouteComponent(() => import('./pages/policies/VersionsPage.tsx'), 'VersionsPage'),
+})
 
 const audit = createRoute({
   getParentRoute: () => root,
@@ -71,6 +108,8 @@ export const router = createRouter({
   routeTree: root.addChildren([
     home,
     inbox.addChildren([item]),
+    agents.addChildren([agent]),
+    policies.addChildren([rules, edit, versions]),
     audit.addChildren([entry]),
     settings.addChildren([section]),
   ]),

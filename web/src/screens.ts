@@ -1,7 +1,7 @@
 import type { IconName } from './parts/Icon.tsx'
 
 export type Screen = {
-  readonly to: '/inbox' | '/audit' | '/settings'
+  readonly to: '/inbox' | '/agents' | '/policies' | '/audit' | '/settings'
   readonly title: string
   readonly icon: IconName
   /** Second letter of the chord that goes there: `g a`. */
@@ -11,6 +11,8 @@ export type Screen = {
 /** What the rail, the palette and the keys know. A new screen is one more line, in the order of C1. */
 export const screens: readonly Screen[] = [
   { to: '/inbox', title: 'Inbox', icon: 'inbox', key: 'i' },
+  { to: '/agents', title: 'Agents', icon: 'agent', key: 'e' },
+  { to: '/policies', title: 'Policies', icon: 'decision', key: 'p' },
   { to: '/audit', title: 'Audit', icon: 'audit', key: 'a' },
   { to: '/settings', title: 'Settings', icon: 'settings', key: 's' },
 ]

@@ -21,6 +21,19 @@ const brief = new Intl.DateTimeFormat(undefined, {
   year: 'numeric',
 })
 
+const moment = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+})
+const dayOfMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+
+/** `12 Nov, 14:03`, and `12 Nov`. */
+export const dateTime = (at: number): string => moment.format(at)
+export const shortDate = (at: number): string => dayOfMonth.format(at)
+
 export const clockTime = (at: number): string => clock.format(at)
 export const shortTime = (at: number): string => shortClock.format(at)
 export const fullTime = (at: number): string => full.format(at)

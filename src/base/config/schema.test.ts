@@ -141,3 +141,16 @@ test('F1 the workspace structure stays inside the workspace', () => {
 test('M2 the act threshold may not lie below the suggest threshold', () => {
   expect(problemsOf('authority: {thresholds: {suggest: 0.9}}')[0]).toContain('must not be below')
 })
+
+test('L13 telemetry goes nowhere unless an address is named, and no password stands in it', () => {
+  const { server } = configSchema.parse({})
+  expect(server).toMatchObject({ otlp_headers: {}, otlp_service_name: 'cowork' })
+  expect(server.otlp_endpoint).toBeUndefined()
+  const otlp = (value: string) => `server: {otlp_endpoint: "${value}"}`
+  expect(loadYaml(otlp('http://localhost:4318')).config.server.otlp_endpoint).toBe(
+    'http://localhost:4318',
+  )
+  expect(problemsOf(otlp('https://me:secret@otlp.example'))[0]).toContain('use otlp_headers')
+  expect(problemsOf(otlp('http://[half'))[0]).toContain('must be an address')
+  expect(problemsOf(otlp('localhost:4318'))[0]).toContain('an http:// or https:// address')
+})

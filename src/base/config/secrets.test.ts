@@ -37,6 +37,14 @@ work: {api_key: file:~/key}
   expect(Object.isFrozen(config.agents)).toBe(true)
 })
 
+test('I8, L13 a mapping with names of its own may hold secrets too', async () => {
+  const yaml = 'server: {otlp_headers: {authorization: "env:OTLP", x-scope: team}}'
+  const { load } = tempHome({ '.cowork/cowork.yaml': yaml })
+  const { config, secrets } = await resolveSecrets(load().config, { env: { OTLP: 'Bearer abc' } })
+  expect(config.server.otlp_headers).toEqual({ authorization: 'Bearer abc', 'x-scope': 'team' })
+  expect(secrets).toEqual(expect.arrayContaining(['Bearer abc']))
+})
+
 test('I8 the terminal resolves and the daemon it starts applies, without resolving again', async () => {
   const { load } = tempHome({ '.cowork/cowork.yaml': 'agents: [{id: a, token: env:T}]' })
   const { config } = load()

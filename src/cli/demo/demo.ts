@@ -115,15 +115,15 @@ async function dismiss(person: Client, tokens: ReadonlyMap<string, string>): Pro
 }
 
 async function tell({ out }: Context, person: Client, played: readonly Played[]): Promise<void> {
-  const rows = await Promise.all(
+  const agents = await Promise.all(
     played.map(async (seen) => {
       const { id, domain } = seen.role
       const asked = { agent_id: id, domain }
       const { trust_level, mode } = await person.call<Standing>('cowork_check_trust', asked)
-      return { ...seen, agent: id, about: seen.role.about, trust: trust_level, mode }
+      const { role, ...counted } = seen
+      return { agent: id, about: role.about, trust: trust_level, mode, ...counted }
     }),
   )
-  const agents = rows.map(({ role: _, ...row }) => row)
   out.data({ agents }, () =>
     table(
       ['AGENT', 'IS', 'TRUST', 'MODE', 'APPROVED', 'OVERRIDDEN', 'ACTED ALONE', 'WRONG ALONE'],
@@ -146,7 +146,7 @@ async function tell({ out }: Context, person: Client, played: readonly Played[])
 const blocked = ({ id, domain }: Role, said: Readonly<Record<string, unknown>> | undefined) =>
   new CoworkError(
     'demo_blocked',
-    `${id} may not propose in ${domain}: ${String(said?.['message'] ?? 'it was refused')}`,
+    `${id} may not propose in ${domain}: ${typeof said?.['message'] === 'string' ? said['message'] : 'it was refused'}`,
     {
       hint: 'Where policies are mapped, or the hourly cap is reached, the demo has no room: run it on a state folder of its own, as in `cowork --state /tmp/demo up -d`.',
     },

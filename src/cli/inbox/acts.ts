@@ -1,5 +1,6 @@
 import type { Item } from '../approvals.ts'
 import { plain } from '../plain.ts'
+import { statusName } from './detail.ts'
 import { keepingPlace, only, say } from './moves.ts'
 import { selectedItem } from './state.ts'
 import type { State, Step } from './state.ts'
@@ -8,17 +9,23 @@ import type { State, Step } from './state.ts'
 export const settleMs = 400
 
 export const approve = (state: State): Step =>
-  deciding(state, ({ id, kind }) => ({
-    state: { ...state, isBusy: true },
-    // Work in a new domain is allowed under some policy, and a person says under which (Y4).
-    effects: [
-      kind === 'permission' ? { act: 'policies', id } : { act: 'decide', id, decision: 'approve' },
-    ],
-  }))
+  deciding(state, ({ id, kind }) => {
+    if (kind === 'handoff') return toBeAnswered(state)
+    return {
+      state: { ...state, isBusy: true },
+      // Work in a new domain is allowed under some policy, and a person says under which (Y4).
+      effects: [
+        kind === 'permission'
+          ? { act: 'policies', id }
+          : { act: 'decide', id, decision: 'approve' },
+      ],
+    }
+  })
 
 export const deny = (state: State): Step =>
   deciding(state, (item) => {
-    const { id } = item
+    const { id, kind } = item
+    if (kind === 'handoff') return toBeAnswered(state)
     if (!changesTrust(item)) return only({ ...state, prompt: { ask: 'reason', id, text: '' } })
     return {
       state: { ...state, prompt: { ask: 'type', id, at: 0 } },
@@ -34,6 +41,15 @@ export const edit = (state: State): Step =>
       : say(state, 'Only proposals and calls can be edited.'),
   )
 
+/** Answers a handoff (H2); of all others there is nothing to answer, and they are read again. */
+export const answer = (state: State): Step =>
+  selectedItem(state)?.kind === 'handoff'
+    ? deciding(state, ({ id }) => only({ ...state, prompt: { ask: 'resolution', id, text: '' } }))
+    : { state, effects: [{ act: 'load' }] }
+
+const toBeAnswered = (state: State): Step =>
+  say(state, 'A handoff is answered, not approved or denied: r answers it.')
+
 /** Whatever changes trust asks what was wrong; the rest asks only why (B4). */
 export const changesTrust = ({ kind }: Pick<Item, 'kind'>): boolean =>
   kind === 'proposal' || kind === 'spot_check'
@@ -45,7 +61,7 @@ function deciding(state: State, act: (item: Item) => Step): Step {
   if (state.now < state.quietUntil) return only({ ...state, quietUntil: state.now + settleMs })
   if (item.status !== 'pending') {
     const by = item.decided_by ? ` by ${plain(item.decided_by)}` : ''
-    return say(state, `Nothing to decide: ${item.status}${by}.`)
+    return say(state, `Nothing to decide: ${statusName(item)}${by}.`)
   }
   return item.held ? say(state, 'This is decided and held: z takes it back.') : act(item)
 }

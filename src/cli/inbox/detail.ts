@@ -1,5 +1,13 @@
-import type { Detail, Item } from '../approvals.ts'
+import type { Detail, Handoff, Item } from '../approvals.ts'
 import { plain, plainLines } from '../plain.ts'
+import {
+  contextLines,
+  overdueLines,
+  recentLines,
+  threadLines,
+  triedLines,
+} from './handoff-lines.ts'
+import { leavesOf } from './leaves.ts'
 import { bold, dim, left, looking, span } from './lines.ts'
 import type { Line, Span } from './lines.ts'
 
@@ -20,13 +28,25 @@ export function detailLines(detail: Detail, now: number): Line[] {
     [modeSpan(detail), dim(` · ${kindName(detail.kind)} · ${detail.risk} risk · `), detail.id],
     stateLine(detail, now),
     ...section('Why you are asked', whyLines(detail)),
-    ...section(`Change to ${plain(detail.target) || 'no target'}`, changeLines(detail)),
-    ...section('The agent says', saidLines(detail)),
+    ...(detail.handoff
+      ? handoffSections(detail, detail.handoff)
+      : [
+          ...section(`Change to ${plain(detail.target) || 'no target'}`, changeLines(detail)),
+          ...section('The agent says', saidLines(detail)),
+        ]),
     ...section('Who asks', whoLines(detail, now)),
     ...section('Effect on trust', effectLines(detail)),
     ...section('Decided before on the same target', historyLines(detail)),
   ]
 }
+
+const handoffSections = (detail: Detail, handoff: Handoff): Line[] => [
+  ...section('The agent says', saidLines(detail)),
+  ...section('What it tried', triedLines(handoff)),
+  ...section('What you need to know', contextLines(handoff)),
+  ...section('What it did last', recentLines(handoff)),
+  ...section('Asked and answered', threadLines(handoff)),
+]
 
 function section(name: string, lines: readonly Line[]): Line[] {
   return lines.length === 0 ? [] : [[''], [bold(name)], ...lines.map((line) => ['  ', ...line])]
@@ -44,7 +64,7 @@ export function stateLine(item: Item, now: number): Line {
     const by = decided_by ? ` by ${plain(decided_by)}` : ''
     const via = channel ? ` (${plain(channel)})` : ''
     const at = decided_at ? ` ${span(now - Date.parse(decided_at))} ago` : ''
-    return [`${capital(status)}${by}${via}${at}${reason ? `: ${plain(reason)}` : ''}`]
+    return [`${capital(statusName(item))}${by}${via}${at}${reason ? `: ${plain(reason)}` : ''}`]
   }
   const time = expires_at ? `, ${left(Date.parse(expires_at) - now)} left` : ''
   const { needed, given } = approvers
@@ -55,12 +75,19 @@ export function stateLine(item: Item, now: number): Line {
   return [`Waits for ${span(now - Date.parse(item.created_at))}${time}${votes}`]
 }
 
+/** How it ended, in a word: nobody approves a handoff. */
+export function statusName({ kind, status }: Pick<Item, 'kind' | 'status'>): string {
+  if (kind !== 'handoff') return status
+  return status === 'approved' ? 'answered' : status === 'consumed' ? 'answered and read' : status
+}
+
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
-function whyLines({ why }: Detail): Line[] {
+function whyLines({ why, handoff }: Detail): Line[] {
   const { policy_id, policy_description, policy_version, high_risk_fields } = why
   return [
     [plain(why.text)],
+    ...(handoff ? overdueLines(handoff) : []),
     ...why.rules.map(({ rule_id, field, severity, reason }): Line => [
       `rule ${plain(rule_id)} on ${plain(field)}: ${plain(reason)} `,
       dim(`(${plain(severity)})`),
@@ -99,15 +126,6 @@ function changeLines({ change, before, approved_change }: Detail): Line[] {
         ['approved instead:'],
         ...leavesOf(approved_change).map(([path, value]): Line => [`  ${plain(path)}: ${value}`]),
       ]
-}
-
-/** The values in a change by their dotted path; each as JSON, which shows what is a text and what is not. */
-function leavesOf(value: unknown, path = ''): [path: string, value: string][] {
-  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0)
-    return [[path, plain(JSON.stringify(value) ?? 'null')]]
-  return Object.entries(value).flatMap(([name, inner]) =>
-    leavesOf(inner, path === '' ? name : `${path}.${name}`),
-  )
 }
 
 const saidLines = ({ reasoning }: Detail): Line[] =>

@@ -5,7 +5,7 @@ import { bold, charsOf, columnsOf, dim, fit, looking, wrapped } from './lines.ts
 import type { Line } from './lines.ts'
 import { isChoosing, optionsOf } from './prompts.ts'
 import type { Choosing } from './prompts.ts'
-import { bodyRows } from './state.ts'
+import { bodyRows, selectedItem } from './state.ts'
 import type { Message, Prompt, Size, State } from './state.ts'
 
 /** What a question offers, above the line it is asked in. */
@@ -48,6 +48,9 @@ function trustAfter({ effect }: Detail, prompt: Choosing, option: string): numbe
 export function foot({ prompt, message, size }: State): Line {
   if (prompt?.ask === 'filter') return writing('/', prompt.text, size.columns)
   if (prompt?.ask === 'reason') return writing('Why? ', prompt.text, size.columns)
+  if (prompt?.ask === 'resolution') return writing('Your answer: ', prompt.text, size.columns)
+  if (prompt?.ask === 'instructions')
+    return writing('Instructions, to hand it back: ', prompt.text, size.columns)
   if (prompt?.ask === 'changed') return [bold(' Approve it as you changed it?')]
   return (message && !prompt && messageLines(message, size).at(-1)) || ['']
 }
@@ -67,12 +70,15 @@ function writing(label: string, text: string, columns: number): Line {
   return [' ', bold(label), chars.join(''), looking('inverse', ' ')]
 }
 
-export function keysLine({ prompt, view }: State): string {
+export function keysLine(state: State): string {
+  const { prompt, view } = state
   if (prompt) return promptKeys[prompt.ask]
   if (view === 'help') return ' any key goes back'
+  const isHandoff = selectedItem(state)?.kind === 'handoff'
+  const acts = isHandoff ? 'r answer' : 'a approve  d deny  e edit'
   return view === 'detail'
-    ? ' j/k scroll  n/p next, previous  a approve  d deny  e edit  Esc back  ? keys'
-    : ' j/k move  Enter read  a approve  d deny  e edit  / filter  ? keys  q leave'
+    ? ` j/k scroll  n/p next, previous  ${acts}  Esc back  ? keys`
+    : ` j/k move  Enter read  ${acts}  / filter  ? keys  q leave`
 }
 
 const promptKeys: Record<Prompt['ask'], string> = {
@@ -82,6 +88,8 @@ const promptKeys: Record<Prompt['ask'], string> = {
   severity: ' j/k or a number, Enter  Esc cancels',
   reason: ' Enter denies; the reason may be empty  Esc cancels',
   changed: ' y approves  n or Esc cancels',
+  resolution: ' Enter goes on: say what you did or decided  Esc cancels',
+  instructions: ' Enter answers; left empty, it is not handed back  Esc cancels',
 }
 
 export const helpLines: Line[] = [
@@ -97,7 +105,7 @@ export const helpLines: Line[] = [
     ['s S', 'snooze until you leave; bring back what is snoozed'],
     ['z', 'undo a decision that is still held'],
     ['/', 'filter by words; Esc shows all again'],
-    ['r', 'read again at once'],
+    ['r', 'answer a handoff; on all others: read again at once'],
     ['q Ctrl-C', 'leave'],
   ].map(([keys = '', text = '']): Line => ['   ', looking('cyan', keys.padEnd(16)), text]),
   [''],

@@ -7,7 +7,7 @@ import type { ExitCode } from '../exit.ts'
 import { table } from '../output.ts'
 import { requirePersonHere } from '../person.ts'
 import { plain } from '../plain.ts'
-import { detailLines, kindName, score } from './detail.ts'
+import { detailLines, kindName, score, statusName } from './detail.ts'
 import { painted, span, wrapped } from './lines.ts'
 
 export type InboxFlags = {
@@ -59,7 +59,7 @@ function tableOf(items: readonly Item[], hasStatus: boolean): string[] {
   const head = ['ID', ...status, 'KIND', 'AGENT', 'DOMAIN', 'MODE', 'RISK', 'TRUST', 'AGE', 'WHAT']
   const rows = items.map((item) => [
     short(item.id),
-    ...(hasStatus ? [item.status] : []),
+    ...(hasStatus ? [statusName(item)] : []),
     kindName(item.kind),
     plain(item.requester),
     plain(item.domain),
@@ -73,9 +73,13 @@ function tableOf(items: readonly Item[], hasStatus: boolean): string[] {
 }
 
 /** One of them with everything a person decides by. */
-export async function showApproval(context: Context, given: string): Promise<void> {
+export async function showApproval(
+  context: Context,
+  given: string,
+  kind?: 'handoff',
+): Promise<void> {
   const client = createClient(context)
-  const { id } = await findApproval(client, given)
+  const { id } = await findApproval(client, given, kind)
   const detail = await readDetail(client, id)
   context.out.data(detail, () =>
     detailLines(detail, Date.now())

@@ -8,6 +8,7 @@ import type { Client } from '../client.ts'
 import { exitCode, problemOf } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
 import { plain, plainJson } from '../plain.ts'
+import { answeredText, answerHandoff } from '../resolve-handoff.ts'
 import { edited } from './editor.ts'
 import { reduce } from './reduce.ts'
 import { openScreen } from './screen.ts'
@@ -62,6 +63,11 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
         return telling(() => edit(effect.id))
       case 'undo':
         return telling(async () => ({ event: 'undone', outcome: await undo(effect.id) }))
+      case 'resolve':
+        return telling(async () => {
+          const outcome = await resolveHandoff(effect)
+          return { event: 'decided', outcome, now: Date.now() }
+        })
       case 'decide':
         return telling(async () => {
           const outcome = await decide(effect)
@@ -125,6 +131,17 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
       ...(policy !== undefined && { policy_id: policy }),
     })
     return theOnly(outcomes)
+  }
+
+  async function resolveHandoff(effect: Extract<Effect, { act: 'resolve' }>): Promise<Outcome> {
+    person()
+    const { id, resolution, instructions } = effect
+    const answered = await answerHandoff(client, {
+      handoff_id: id,
+      resolution,
+      ...(instructions !== undefined && { instructions }),
+    })
+    return { id, status: 'resolved', note: answeredText(answered) }
   }
 
   async function undo(id: string): Promise<Outcome> {

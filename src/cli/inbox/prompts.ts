@@ -4,7 +4,7 @@ import { filtered, only, say } from './moves.ts'
 import type { Key, Override, Prompt, State, Step } from './state.ts'
 
 export type Choosing = Extract<Prompt, { ask: 'policy' | 'type' | 'severity' }>
-type Writing = Extract<Prompt, { ask: 'filter' | 'reason' }>
+type Writing = Extract<Prompt, { ask: 'filter' | 'reason' | 'resolution' | 'instructions' }>
 
 /** One key into the question at the foot of the screen. */
 export function answered(state: State, prompt: Prompt, key: Key): Step {
@@ -16,6 +16,8 @@ export function answered(state: State, prompt: Prompt, key: Key): Step {
   switch (prompt.ask) {
     case 'filter':
     case 'reason':
+    case 'resolution':
+    case 'instructions':
       return written(state, prompt, key)
     case 'policy':
     case 'type':
@@ -74,7 +76,22 @@ function written(state: State, prompt: Writing, { name, text }: Key): Step {
 function submitted(state: State, prompt: Writing): Step {
   const text = prompt.text.trim()
   if (prompt.ask === 'filter') return filtered(state, text)
-  const { id, override } = prompt
+  const { id } = prompt
+  if (prompt.ask === 'resolution')
+    return only(
+      text === ''
+        ? state
+        : { ...state, prompt: { ask: 'instructions', id, resolution: text, text: '' } },
+    )
+  if (prompt.ask === 'instructions') {
+    const { resolution } = prompt
+    const instructions = text === '' ? {} : { instructions: text }
+    return {
+      state: { ...state, prompt: undefined, isBusy: true },
+      effects: [{ act: 'resolve', id, resolution, ...instructions }],
+    }
+  }
+  const { override } = prompt
   return {
     state: { ...state, prompt: undefined, isBusy: true },
     effects: [

@@ -5,9 +5,13 @@ import type { Played } from './fixture.ts'
 import { startState, visible } from './state.ts'
 import type { Effect, State } from './state.ts'
 
+/** As keys, one by one. */
+const typed = (text: string): string[] => Array.from(text)
+
 const three = ['c', 'b', 'a'].map((id) => itemOf(id))
 const press = (state: State, ...names: string[]): Played => play(state, ...keys(names))
-const decisions = (effects: readonly Effect[]) => effects.filter(({ act }) => act === 'decide')
+const decisions = (effects: readonly Effect[]) =>
+  effects.filter(({ act }) => act === 'decide' || act === 'resolve')
 const approvedAs = (id: string, status = 'approved') => ({
   event: 'decided' as const,
   outcome: { id, status, trust: { from: 0.3, to: 0.32 } },
@@ -110,7 +114,7 @@ describe('deciding', () => {
       'j',
       'enter',
       'enter',
-      ...'no, wait',
+      ...typed('no, wait'),
       'backspace',
       'enter',
     )
@@ -132,7 +136,7 @@ describe('deciding', () => {
   test('B4 denying a call asks only why, and Esc decides nothing', () => {
     const { state } = press(screenWith([itemOf('c', { kind: 'call' })]), 'd')
     expect(press(state, 'enter').effects).toEqual([{ act: 'decide', id: 'c', decision: 'reject' }])
-    const left = press(state, ...'because', 'escape')
+    const left = press(state, ...typed('because'), 'escape')
     expect(left.effects).toEqual([])
     expect(left.state.prompt).toBeUndefined()
   })
@@ -186,6 +190,46 @@ describe('deciding', () => {
   })
 })
 
+describe('answering', () => {
+  const handoff = itemOf('c', { kind: 'handoff', expires_at: null })
+  const handed = screenWith([handoff, ...three.slice(1)])
+
+  test('H2, K6 r asks for the answer, then for instructions, and sends both', () => {
+    const answered = press(handed, 'r', ...typed('Done'), 'enter')
+    expect(answered.effects).toEqual([])
+    expect(press(answered.state, ...typed('Go on'), 'enter').effects).toEqual([
+      { act: 'resolve', id: 'c', resolution: 'Done', instructions: 'Go on' },
+    ])
+    expect(press(answered.state, 'enter').effects).toEqual([
+      { act: 'resolve', id: 'c', resolution: 'Done' },
+    ])
+    const left = press(answered.state, ...typed('Go'), 'escape')
+    expect(left.effects).toEqual([])
+    expect(left.state.message?.text).toBe('Nothing was decided.')
+  })
+
+  test('H2 an empty answer is none, and a handoff is neither approved nor denied', () => {
+    const asked = press(handed, 'r', 'enter', 'space', 'enter')
+    expect(asked.effects).toEqual([])
+    expect(asked.state.prompt?.ask).toBe('resolution')
+    for (const key of ['a', 'd', 'e']) expect(press(handed, key).effects).toEqual([])
+    expect(press(handed, 'a').state.message?.text).toContain('r answers it')
+  })
+
+  test('H2 what was answered leaves the list and says what became of it', () => {
+    const outcome = { id: 'c', status: 'resolved', note: 'Answered and handed back to sales.' }
+    const after = play(handed, { event: 'decided', outcome, now: start }).state
+    expect(after.message?.text).toBe('Answered and handed back to sales.')
+    expect(visible(after).map(({ id }) => id)).toEqual(['b', 'a'])
+    const read = screenWith([itemOf('c', { kind: 'handoff', status: 'consumed' })])
+    expect(press(read, 'r').state.message?.text).toBe('Nothing to decide: answered and read.')
+  })
+
+  test('K6 on all others r reads again', () => {
+    expect(press(screenWith(three), 'r').effects).toEqual([{ act: 'load' }])
+  })
+})
+
 describe('finding', () => {
   test('K6 s sets aside until S, and the hand goes on', () => {
     const aside = press(screenWith(three), 's').state
@@ -195,7 +239,7 @@ describe('finding', () => {
   })
 
   test('K6 a filter asks anew, and the answer to an older question is none', () => {
-    const { state, effects } = press(screenWith(three), '/', ...'acme', 'enter')
+    const { state, effects } = press(screenWith(three), '/', ...typed('acme'), 'enter')
     expect(state.filter).toBe('acme')
     expect(effects).toEqual([{ act: 'load' }])
     expect(visible(play(state, loaded(three)).state)).toEqual([])
@@ -205,20 +249,20 @@ describe('finding', () => {
   })
 
   test('K6 pasted text is never a command, but may be a reason', () => {
-    const pasted = press(screenWith(three), 'paste-start', ...'adyesz', 'enter', 'paste-end')
+    const pasted = press(screenWith(three), 'paste-start', ...typed('adyesz'), 'enter', 'paste-end')
     expect(pasted.effects).toEqual([])
     const { state } = press(screenWith([itemOf('c', { kind: 'call' })]), 'd', 'paste-start')
-    const written = press(state, ...'one', 'enter', ...'two', 'paste-end')
+    const written = press(state, ...typed('one'), 'enter', ...typed('two'), 'paste-end')
     expect(written.effects).toEqual([])
     expect(press(written.state, 'enter').effects).toMatchObject([{ reason: 'onetwo' }])
   })
 })
 
-const names = ['j', 'k', 'a', 'd', 'e', 's', 'S', 'z', '/', '?', 'n', 'p', '1', '4', 'y', 'x']
+const names = ['j', 'k', 'a', 'd', 'e', 'r', 's', 'S', 'z', '/', '?', 'n', 'p', '1', '4', 'y', 'x']
 const moreNames = ['enter', 'escape', 'space', 'G', 'g', 'pagedown', 'pageup', 'backspace', 'q']
 
 test('K6 whatever is pressed, the hand is on something shown, and never two decisions are under way', () => {
-  const kinds = fc.constantFrom('proposal', 'call', 'permission', 'spot_check')
+  const kinds = fc.constantFrom('proposal', 'call', 'permission', 'spot_check', 'handoff')
   fc.assert(
     fc.property(
       fc.array(kinds, { maxLength: 6 }),

@@ -1,6 +1,6 @@
 import type { Item } from '../approvals.ts'
 import { plain } from '../plain.ts'
-import { approve, deny, edit, settleMs, snooze, undo } from './acts.ts'
+import { answer, approve, deny, edit, settleMs, snooze, undo } from './acts.ts'
 import { score } from './detail.ts'
 import { left } from './lines.ts'
 import { filtered, keepingPlace, moved, only, opened, say, scrolled } from './moves.ts'
@@ -49,7 +49,7 @@ const inBoth: Keys = {
   s: snooze,
   S: (state) => say({ ...state, snoozed: new Set() }, 'What was snoozed is back.'),
   z: undo,
-  r: (state) => ({ state, effects: [{ act: 'load' }] }),
+  r: answer,
   '/': (state) => only({ ...state, view: 'list', prompt: { ask: 'filter', text: state.filter } }),
   '?': (state) => only({ ...state, view: 'help' }),
 }
@@ -133,7 +133,8 @@ function decided(state: State, outcome: Outcome): Step {
 }
 
 /** How a decision ended, as one sentence. */
-function outcomeText({ status, until, trust }: Outcome, now: number): string {
+function outcomeText({ status, until, trust, note }: Outcome, now: number): string {
+  if (note !== undefined) return note
   if (status === 'held' && until)
     return `Held: it counts in ${left(Date.parse(until) - now)}. z takes it back.`
   if (status === 'voted') return 'Your approval counts; another person must approve too.'

@@ -24,6 +24,13 @@ export type Prompt =
       readonly text: string
     }
   | { readonly ask: 'changed'; readonly id: string; readonly change: unknown }
+  | { readonly ask: 'resolution'; readonly id: string; readonly text: string }
+  | {
+      readonly ask: 'instructions'
+      readonly id: string
+      readonly resolution: string
+      readonly text: string
+    }
 
 export type Message = { readonly text: string; readonly tone: 'good' | 'bad' | 'calm' }
 
@@ -68,6 +75,8 @@ export type Outcome = {
   readonly until?: string
   readonly trust?: { from: number; to: number; promoted?: boolean; demoted?: boolean }
   readonly error?: { code: string; message: string }
+  /** What is said of it, where the status alone does not. */
+  readonly note?: string
 }
 
 export type Event =
@@ -104,6 +113,12 @@ export type Effect =
       readonly override?: Override
       readonly change?: unknown
       readonly policy?: string
+    }
+  | {
+      readonly act: 'resolve'
+      readonly id: string
+      readonly resolution: string
+      readonly instructions?: string
     }
   | { readonly act: 'leave'; readonly isInterrupted: boolean }
 

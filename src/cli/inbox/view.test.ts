@@ -1,11 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Item } from '../approvals.ts'
+import type { Handoff, Item } from '../approvals.ts'
 import { detailOf, itemOf, keys, loaded, play, screenWith, start } from './fixture.ts'
 import { columnsOf, textOf } from './lines.ts'
 import { startState } from './state.ts'
 import type { State } from './state.ts'
 import { render } from './view.ts'
+
+/** As keys, one by one. */
+const typed = (text: string): string[] => Array.from(text)
 
 const shown = (state: State) => render(state).map((line) => textOf(line).trimEnd())
 const after = (state: State, ...names: string[]) => play(state, ...keys(names)).state
@@ -38,6 +41,58 @@ test('A8, A13 reading begins with why, then the change, and the agent’s words 
   expect(text).toContain('   │ They signed.\n   │ Today.')
 })
 
+test('H5, H6, A13 a handoff reads as what was tried, what is known, and what was answered before', () => {
+  const item = itemOf('c', { kind: 'handoff', expires_at: null, target: '' })
+  const handoff: Handoff = {
+    handoff_mode: 'escalate',
+    reason: 'Too high.',
+    confidence: 0.4,
+    attempted_actions: ['asked them\u202e', { looked: 'at it' }],
+    context: { deal: 'deal-1', wanted: 0.3 },
+    packet: {
+      recent: [{ seq: 7, at: '2026-03-02T09:50:00Z', type: 'proposal.created', subject: 'deal-1' }],
+    },
+    parent_handoff_id: 'p',
+    proposal_id: 'x',
+    overdue: true,
+    reminded: 2,
+    thread: [
+      {
+        handoff_id: 'p',
+        reason: 'May I?',
+        at: '2026-03-02T08:00:00Z',
+        resolution: 'Ask legal.',
+        hand_back: true,
+        instructions: 'Then go on.',
+      },
+      { handoff_id: 'c', reason: 'Too high.', at: '2026-03-02T09:57:00Z' },
+    ],
+  }
+  const detail = detailOf(item, { handoff, reasoning: 'Too high.' })
+  const size = { rows: 60, columns: 80 }
+  const state = play(after(screenWith([item], size), 'enter'), { event: 'read', detail }).state
+  const text = shown(state).join('\n')
+  for (const part of [
+    'overdue: people were reminded 2 times',
+    '│ Too high.',
+    '• asked themU+202E',
+    '• {"looked":"at it"}',
+    'deal: "deal-1"\n   wanted: 0.3\n   about proposal x',
+    '2026-03-02 09:50 proposal.created deal-1 (entry 7)',
+    '2026-03-02 08:00 asked: May I?\n     answered: Ask legal. (handed back)',
+    'instructions: Then go on.',
+  ])
+    expect(text).toContain(part)
+  expect(text).not.toContain('Change to')
+  expect(text).toContain('r answer')
+  expect(text).not.toContain('a approve')
+  const alone = { ...handoff, thread: handoff.thread.slice(1), attempted_actions: [], context: {} }
+  const brief = play(state, { event: 'read', detail: { ...detail, handoff: alone } }).state
+  expect(shown(brief).join('\n')).not.toMatch(/Asked and answered|What it tried/)
+  const asked = after(state, 'r', ...typed('Done'), 'enter', ...typed('Go on'))
+  expect(shown(asked).at(-2)).toBe(' Instructions, to hand it back: Go on')
+})
+
 test('T4 denying shows what each answer does to trust before it is given', () => {
   const asked = after(reading(itemOf('c')), 'd')
   const lines = shown(asked)
@@ -46,7 +101,7 @@ test('T4 denying shows what each answer does to trust before it is given', () =>
   const serious = shown(after(asked, '1'))
   expect(serious).toContain('   1 low       trust 0.26')
   expect(serious).toContain(' ❯ 2 medium    trust 0.22')
-  expect(shown(after(asked, '1', '2', ...'too soon'))[22]).toBe(' Why? too soon')
+  expect(shown(after(asked, '1', '2', ...typed('too soon')))[22]).toBe(' Why? too soon')
 })
 
 test('C2, A5 what is held or was decided elsewhere says so in its place', () => {
@@ -66,7 +121,7 @@ test('K6, C13 empty, filtered, waiting and offline each say what is next', () =>
   const empty = screenWith([])
   expect(shown(empty)).toContain(' Nothing waits for you.')
   expect(shown(startState({ rows: 24, columns: 80 }, start))).toContain(' Reading …')
-  const found = play(after(empty, '/', ...'acme', 'enter'), loaded([], 'acme')).state
+  const found = play(after(empty, '/', ...typed('acme'), 'enter'), loaded([], 'acme')).state
   expect(shown(found)).toContain(' Esc shows all.')
   const message = 'No daemon runs on /x.'
   const offline = shown(play(empty, { event: 'unreachable', message }).state)

@@ -36,9 +36,7 @@ export function contentOf(tool: Tool | undefined, output: unknown): CallToolResu
   if (output instanceof McpResult) return output.result as CallToolResult
   const text = tool?.text?.(output) ?? JSON.stringify(output) ?? 'done'
   const content = [{ type: 'text' as const, text }]
-  return output === undefined
-    ? { content }
-    : { content, structuredContent: output as Record<string, unknown> }
+  return output === undefined ? { content } : { content, structuredContent: output }
 }
 
 /** What ran was not what was asked for, where a person changed it: the agent is told (B3). */

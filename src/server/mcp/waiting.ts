@@ -74,8 +74,7 @@ export function createWaiting(deps: Deps) {
       : await askWhile(server, context, asked, wait, signal)
     if (!decided || decided.status === 'pending') return pending
     const settled = await release(decided, request)
-    if (settled.status === 'done')
-      return withEdit(toResult(server, tool, settled), decided) as CallToolResult
+    if (settled.status === 'done') return withEdit(toResult(server, tool, settled), decided)
     return settled.status === 'waiting' ? pending : toResult(server, tool, settled)
   }
 

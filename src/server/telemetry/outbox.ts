@@ -14,8 +14,6 @@ export type OutboxOptions<Item> = {
 const firstPause = 1000
 const longestPause = 60_000
 
-export type Outbox<Item> = ReturnType<typeof createOutbox<Item>>
-
 /** Spans on their way out. It never makes anyone wait and never grows beyond its bound (L13). */
 export function createOutbox<Item>({ send, encode, log, atOnce, most }: OutboxOptions<Item>) {
   const waiting: Item[] = []

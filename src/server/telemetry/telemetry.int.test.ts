@@ -180,7 +180,10 @@ test('L13 what waits is sent at the end', async () => {
   expect(collector.faults).toEqual([])
 })
 
-test('L13 a header that cannot be sent stops the start, and is not shown', () => {
-  const wrong = () => start('http://127.0.0.1:1', {}, { authorization: 'Bearer a\nb' })
-  expect(wrong).toThrow('server.otlp_headers: authorization cannot be sent.')
+test.each([
+  ['authorization', 'Bearer a\nb'],
+  ['x scope', 'team'],
+])('L13 a header that cannot be sent stops the start, and is not shown: %s', (name, value) => {
+  const wrong = () => start('http://127.0.0.1:1', {}, { [name]: value })
+  expect(wrong).toThrow(`server.otlp_headers: ${name} cannot be sent.`)
 })

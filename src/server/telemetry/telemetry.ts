@@ -125,7 +125,7 @@ function checked(headers: Readonly<Record<string, string>>): Readonly<Record<str
       new Headers({ [name]: value })
     } catch {
       throw new CoworkError('config_invalid', `server.otlp_headers: ${name} cannot be sent.`, {
-        hint: 'Look at its value for line breaks and letters beyond Latin-1; it is not shown here.',
+        hint: 'Look for spaces in its name, and for line breaks and rare letters in its value, which is not shown here.',
       })
     }
   return headers

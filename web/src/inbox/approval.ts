@@ -65,6 +65,10 @@ export type Why = {
 }
 export type Thresholds = { readonly suggest: number; readonly act: number }
 
+/** What a score lets an agent do, where no rule and no lack of evidence says otherwise (M2). */
+export const modeAt = (trust: number, { suggest, act }: Thresholds): Mode =>
+  trust >= act ? 'act' : trust >= suggest ? 'suggest' : 'escalate'
+
 export const overrideTypes = [
   'agent_wrong',
   'missing_context',
@@ -105,6 +109,7 @@ export type Detail = Item & {
   readonly before: Readonly<Record<string, unknown>>
   readonly approved_change?: unknown
   readonly collaborative?: boolean
+  readonly handoff?: Handoff
   readonly reasoning: string | null
   readonly field: string | null
   readonly digest: string
@@ -117,6 +122,43 @@ export type Detail = Item & {
   readonly effect: Effect
   readonly history: readonly Past[]
   readonly trust_points: readonly TrustPoint[]
+}
+
+/** One question of an agent to a person, and the answer to it. */
+export type Turn = {
+  readonly handoff_id: string
+  readonly reason: string
+  readonly at: string
+  readonly resolution?: string
+  readonly hand_back?: boolean
+  readonly instructions?: string
+}
+
+export type HandoffMode = 'escalate' | 'review' | 'collaborate' | 'delegate' | 'takeover'
+
+/** Work that an agent gives to a person, with all that is needed to go on (H1, H5). */
+export type Handoff = {
+  readonly handoff_mode: HandoffMode
+  readonly reason: string
+  readonly confidence: number | null
+  readonly attempted_actions: readonly unknown[]
+  readonly context: unknown
+  readonly packet: {
+    readonly recent: readonly {
+      readonly seq: number
+      readonly at: string
+      readonly type: string
+      readonly action?: string
+      readonly subject?: string
+      readonly outcome?: string
+    }[]
+  }
+  readonly parent_handoff_id: string | null
+  readonly proposal_id: string | null
+  readonly overdue: boolean
+  readonly reminded: number
+  /** Oldest first, this one too. */
+  readonly thread: readonly Turn[]
 }
 
 type Override = {
@@ -162,6 +204,9 @@ export const needsOverride = ({ kind }: Pick<Item, 'kind'>): boolean =>
 /** What is approved may be something else than was asked (B3). */
 export const isEditable = ({ kind }: Pick<Item, 'kind'>): boolean =>
   kind === 'proposal' || kind === 'call'
+
+/** Work given to a person is answered, neither approved nor denied (H2). */
+export const isHandoff = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'handoff'
 
 /** What is done already cannot be handed back. */
 export const isReturnable = ({ kind }: Pick<Item, 'kind'>): boolean => kind !== 'spot_check'

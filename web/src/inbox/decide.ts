@@ -2,9 +2,10 @@ import { call } from '../api.ts'
 import { meQuery, queries } from '../queries.ts'
 import { createStore } from '../store.ts'
 import { toast, toastProblem } from '../toasts.ts'
-import type { Decision, Item, Outcome, Verdict } from './approval.ts'
+import type { Decision, Item, Outcome, OverrideType, Severity, Verdict } from './approval.ts'
 import { batchesOf } from './batches.ts'
 import { queue } from './queue.ts'
+import { outcomeText } from './words.ts'
 
 /** Decisions that can still be undone, newest last. */
 export type Hold = {
@@ -42,6 +43,44 @@ function hold(outcomes: readonly Outcome[], verdict: Verdict) {
 }
 
 export const drop = (gone: Hold): void => holds.set(holds.get().filter((one) => one !== gone))
+
+/** What `cowork_resolve_handoff` takes besides the id. */
+export type Answer = {
+  readonly resolution: string
+  readonly hand_back: boolean
+  readonly instructions?: string
+  readonly decide_proposal?: Verdict
+  readonly override_type?: OverrideType
+  readonly severity?: Severity
+  readonly description?: string
+}
+
+type Resolved = {
+  readonly hand_back_refused?: { readonly message: string; readonly hint: string }
+  readonly proposal?: {
+    readonly proposal_id: string
+    readonly status: Outcome['status']
+    readonly trust?: NonNullable<Outcome['trust']>
+  }
+}
+
+/** Answers a handoff, and gives what there is to say about it (H2). */
+export async function answerHandoff(
+  item: Item,
+  answer: Answer,
+): Promise<{ text: string; isProblem: boolean }> {
+  const { hand_back_refused: refused, proposal } = await call<Resolved>('cowork_resolve_handoff', {
+    handoff_id: item.id,
+    ...answer,
+  })
+  queue.settle([{ id: item.id, status: 'approved' }], myId(), 'approve')
+  if (proposal) queue.refresh([proposal.proposal_id])
+  if (refused) return { text: `Resolved. ${refused.message} ${refused.hint}`, isProblem: true }
+  const done = answer.hand_back ? 'Resolved and handed back.' : 'Resolved.'
+  const { proposal_id: id, ...outcome } = proposal ?? { proposal_id: '' }
+  const about = 'status' in outcome ? ` Its proposal: ${outcomeText({ id, ...outcome })}` : ''
+  return { text: done + about, isProblem: false }
+}
 
 /** Takes the last decision back while it is held. */
 export async function undo(given = holds.get().at(-1)): Promise<void> {

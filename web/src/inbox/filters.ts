@@ -13,6 +13,7 @@ const labels: Record<string, { readonly one: string; readonly many: string }> = 
   call: { one: 'Call', many: 'Calls' },
   permission: { one: 'Permission', many: 'Permissions' },
   spot_check: { one: 'Spot check', many: 'Spot checks' },
+  handoff: { one: 'Handoff', many: 'Handoffs' },
 }
 
 /** A kind this console has no word for yet is named by its own. */

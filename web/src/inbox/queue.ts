@@ -26,7 +26,7 @@ const gather = 80
 const patience = 1000
 /** What was decided while the page is open is kept up to here. */
 const mostDecided = 500
-const nouns = new Set(['proposal', 'approval', 'permission'])
+const nouns = new Set(['proposal', 'approval', 'permission', 'handoff'])
 
 /**
  * Everything that waits for a person, by id: read once in pages, and from then on only what the
@@ -132,7 +132,7 @@ function createQueue() {
   function onEntries(entries: readonly Entry[]) {
     const ids = entries
       .filter(({ type }) => nouns.has(type.slice(0, type.indexOf('.'))))
-      .map(({ ids: its }) => its?.['approval'] ?? its?.['proposal'])
+      .map(({ ids: its }) => its?.['approval'] ?? its?.['handoff'] ?? its?.['proposal'])
     refresh(ids.filter((id) => id !== undefined))
   }
 

@@ -7,6 +7,8 @@ import {
   decidedText,
   effectText,
   emphasised,
+  endingOf,
+  handoffWords,
   modeText,
   outcomeText,
   pastText,
@@ -128,4 +130,15 @@ test('A8 the reason names the field and the policy, and no letter of it is lost'
       ).toBe(sentence)
     }),
   )
+})
+
+test('C2 H1 a handoff says in words what the agent wants, and how it ended', () => {
+  expect(handoffWords('takeover')).toBe('stops: you take over')
+  expect(handoffWords('hand_over')).toBe('hand over')
+  expect(endingOf(item({ kind: 'handoff', status: 'approved' }))).toBe('resolved')
+  expect(endingOf(item({ kind: 'handoff', status: 'consumed' }))).toBe('resolved, read')
+  expect(endingOf(item({ kind: 'handoff', status: 'withdrawn' }))).toBe('taken back')
+  expect(endingOf(item({ status: 'consumed' }))).toBe('approved, done')
+  const answered = item({ kind: 'handoff', status: 'approved', decided_by: 'ben' })
+  expect(decidedText(answered, 'Ben', 'just now')).toBe('Resolved by Ben just now')
 })

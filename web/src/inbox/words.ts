@@ -1,4 +1,13 @@
-import type { Item, Mode, Outcome, OverrideType, Past, Severity, Status } from './approval.ts'
+import type {
+  HandoffMode,
+  Item,
+  Mode,
+  Outcome,
+  OverrideType,
+  Past,
+  Severity,
+  Status,
+} from './approval.ts'
 import { ago } from '../time.ts'
 
 const minute = 60_000
@@ -63,8 +72,7 @@ export function quorumText({ approvers }: Pick<Item, 'approvers'>): string | und
   return needed > 1 ? `${given.length} of ${needed}` : undefined
 }
 
-/** How it ended, as a word beside it. */
-export const endings: Record<Exclude<Status, 'pending'>, string> = {
+const endings: Record<Exclude<Status, 'pending'>, string> = {
   approved: 'approved',
   rejected: 'denied',
   expired: 'expired',
@@ -72,23 +80,44 @@ export const endings: Record<Exclude<Status, 'pending'>, string> = {
   consumed: 'approved, done',
 }
 
+/** How it ended, as a word beside it. */
+export function endingOf({ kind, status }: Pick<Item, 'kind' | 'status'>): string {
+  if (status === 'pending') return 'waits'
+  if (kind !== 'handoff') return endings[status]
+  if (status === 'consumed') return 'resolved, read'
+  return status === 'approved' ? 'resolved' : endings[status]
+}
+
+const asked: Record<HandoffMode, string> = {
+  escalate: 'cannot go on alone',
+  review: 'wants it looked at',
+  collaborate: 'wants to do it together',
+  delegate: 'gives it to you',
+  takeover: 'stops: you take over',
+}
+
+/** What the agent wants of a person; a mode this console has no words for is its own. */
+export const handoffWords = (mode: string): string =>
+  Object.hasOwn(asked, mode) ? asked[mode as HandoffMode] : mode.replaceAll('_', ' ')
+
 /** What became of it: “Approved by Ben 3 s ago”; `who` is how the decider is called here. */
 export function decidedText(item: Item, who: string, when: string): string {
   if (item.status === 'expired') return 'It expired: nobody decided in time'
   if (item.status === 'withdrawn') return 'The agent took it back'
-  const verb = item.status === 'rejected' ? 'Denied' : 'Approved'
+  const verb =
+    item.status === 'rejected' ? 'Denied' : item.kind === 'handoff' ? 'Resolved' : 'Approved'
   return `${verb} by ${item.auto ? 'trust' : who} ${when}`
 }
 
 /** What was decided on the same target before: `You approved`, `Ben overrode`. */
 export function pastText({ status, trust_change }: Past, who: string): string {
   if (status === 'expired' || status === 'withdrawn' || status === 'pending')
-    return endingOf(status)
+    return undecided(status)
   if (status !== 'rejected') return `${who} approved`
   return `${who} ${trust_change === null ? 'denied' : 'overrode'}`
 }
 
-const endingOf = (status: 'expired' | 'withdrawn' | 'pending') =>
+const undecided = (status: 'expired' | 'withdrawn' | 'pending') =>
   status === 'expired' ? 'Expired' : status === 'pending' ? 'Waits' : 'The agent took back'
 
 /** What approving does to trust, said before it is done (C2). */

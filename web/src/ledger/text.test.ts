@@ -32,6 +32,31 @@ test.each([
     { type: 'action.logged', data: { action: 'update_deal', phase: 'verify' }, subject: 'deal_1' },
     'Verified update_deal on deal_1',
   ],
+  [
+    { type: 'handoff.created', subject: '', data: { kind: 'handoff', action: 'review' } },
+    'Handed work to a person, to review',
+  ],
+  [
+    {
+      type: 'handoff.resolved',
+      actor: person,
+      data: { requester: 'sales', reason: 'Take the second' },
+    },
+    'Answered a handoff of sales — Take the second',
+  ],
+  [{ type: 'handoff.acknowledged' }, 'Read the answer to its handoff'],
+  [
+    { type: 'handoff.reminded', actor: system, data: { requester: 'sales' } },
+    'Reminded people of a handoff of sales',
+  ],
+  [
+    { type: 'policy.loaded', actor: system, subject: '0a1b', data: { note: 'cowork.yaml' } },
+    'Took the policies of cowork.yaml as version 0a1b',
+  ],
+  [
+    { type: 'policy.saved', actor: person, subject: '0a1b', data: { note: 'Stricter' } },
+    'Saved the policies as version 0a1b — Stricter',
+  ],
   [{ type: 'agent.added', actor: person, subject: 'sales' }, 'Added agent sales'],
   [{ type: 'agent.rotated', actor: person, subject: 'sales' }, 'Gave agent sales a new token'],
   [{ type: 'agent.revoked', actor: person, subject: 'sales' }, 'Revoked agent sales'],

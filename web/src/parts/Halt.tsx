@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
+import { plainString } from '../plain.ts'
 import { statusQuery } from '../queries.ts'
 import type { Halt } from '../queries.ts'
 import { ago } from '../time.ts'
@@ -13,19 +14,24 @@ import { TextField } from './Field.tsx'
 import { Icon } from './Icon.tsx'
 import { Plain } from './Plain.tsx'
 
-export function HaltDialog({ onClose }: { onClose: () => void }) {
+/** Stops all of them, or one. */
+export function HaltDialog({ agent, onClose }: { agent?: string; onClose: () => void }) {
   const [reason, setReason] = useState('')
+  const name = agent === undefined ? undefined : plainString(agent)
+  const scope = agent === undefined ? 'all' : `agent:${agent}`
   const halt = useMutation({
-    mutationFn: () => call('cowork_halt', { scope: 'all', reason: reason.trim() }),
+    mutationFn: () => call('cowork_halt', { scope, reason: reason.trim() }),
     onSuccess: () => {
-      toast('All agents are halted.')
+      toast(name === undefined ? 'All agents are halted.' : `${name} is paused.`)
       onClose()
     },
   })
+  const action = name === undefined ? 'Halt all agents' : `Pause ${name}`
   return (
-    <Dialog title="Halt all agents?" onClose={onClose}>
+    <Dialog title={`${action}?`} onClose={onClose}>
       <p className="text-soft">
-        Every new call of every agent is refused until someone resumes. Calls under way finish.
+        Every new call of {name === undefined ? 'every agent' : 'this agent'} is refused until
+        someone resumes. Calls under way finish.
       </p>
       <form
         className="grid gap-4"
@@ -46,7 +52,7 @@ export function HaltDialog({ onClose }: { onClose: () => void }) {
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button tone="danger" icon="halt" type="submit" disabled={halt.isPending}>
-            Halt all agents
+            {action}
           </Button>
         </DialogActions>
       </form>

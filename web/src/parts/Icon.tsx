@@ -43,6 +43,7 @@ const paths = {
   bell: 'M4 11V7a4 4 0 0 1 8 0v4l1.3 1.5H2.700zM6.700 14h2.6',
   undo: 'M3 6.5h6.5a3.3 3.3 0 0 1 0 6.6H6M5.8 3.5l-3 3 3 3',
   right: 'M6 4l4 4-4 4',
+  handoff: 'M2.5 13c0-5 3.5-7.500 10-7.500M9 2l3.500 3.500L9 9',
 } as const
 
 export type IconName = keyof typeof paths

@@ -124,6 +124,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
             )}
             <Item
               icon="decision"
+              label="Edit the policies"
+              act={then(() => navigate({ to: '/policies/edit' }))}
+            />
+            <Item
+              icon="decision"
               label="Verify the ledger"
               act={then(() => navigate({ to: '/audit', hash: 'verify' }))}
             />
@@ -147,13 +152,26 @@ export function Palette({ onClose }: { onClose: () => void }) {
             <Item icon="back" label="Sign out" act={then(session.signOut)} />
           </Command.Group>
           {agents.length > 0 && (
+            <Command.Group heading="Agents" className={group}>
+              {agents.map(({ id }) => (
+                <Item
+                  key={id}
+                  icon="agent"
+                  label={id}
+                  detail="trust"
+                  act={then(() => navigate({ to: '/agents/$agent', params: { agent: id } }))}
+                />
+              ))}
+            </Command.Group>
+          )}
+          {agents.length > 0 && (
             <Command.Group heading="What an agent did" className={group}>
               {agents.map(({ id }) => (
                 <Item
                   key={id}
                   icon="agent"
                   label={id}
-                  detail="agent"
+                  detail="what it did"
                   act={then(() => navigate({ to: '/audit', search: { actor: id } }))}
                 />
               ))}

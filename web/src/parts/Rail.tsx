@@ -46,7 +46,7 @@ function Waiting() {
   if (total < 1) return null
   return (
     <span
-      className={`ml-auto flex items-center gap-1 text-xs font-[550] max-md:absolute max-md:top-0.5 max-md:left-[calc(50%+10px)] max-md:m-0 max-md:rounded-full max-md:bg-raised max-md:px-1.5 max-md:leading-4 ${
+      className={`ml-auto flex items-center gap-1 text-xs font-[550] max-md:absolute max-md:top-0.5 max-md:left-[calc(50%+8px)] max-md:z-10 max-md:m-0 max-md:rounded-full max-md:bg-raised max-md:px-1.5 max-md:leading-4 ${
         urgent > 0 ? 'text-escalate' : 'text-text'
       }`}
     >

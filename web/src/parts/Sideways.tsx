@@ -9,7 +9,8 @@ export const Sideways = ({ label, as: Tag = 'div', className = '', children }: P
     aria-label={label}
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     tabIndex={0}
-    className={`scroll-thin overflow-auto ${className}`}
+    // Words for readers only are placed too, and must not widen the page.
+    className={`scroll-thin relative overflow-auto ${className}`}
   >
     {children}
   </Tag>

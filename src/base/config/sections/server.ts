@@ -113,7 +113,7 @@ export const server = z
         'Where to send OpenTelemetry traces and metrics over OTLP/HTTP as JSON, such as http://localhost:4318; /v1/traces and /v1/metrics are added. Default: nowhere.',
       ),
     otlp_headers: z
-      .record(text('the name of a header', /^[!#$%&'*+.^_`|~\w-]+$/), secret)
+      .record(z.string(), secret)
       .default({})
       .describe('Headers sent with it, such as authorization; each a value or a reference.'),
     otlp_service_name: name

@@ -1,7 +1,9 @@
+import { isHandoff } from '../../inbox/approval.ts'
 import { AllowDialog } from './AllowDialog.tsx'
 import { DenyDialog } from './DenyDialog.tsx'
 import { EditDialog } from './EditDialog.tsx'
 import { HandBackDialog } from './HandBackDialog.tsx'
+import { ResolveDialog } from './ResolveDialog.tsx'
 import { SnoozeDialog } from './SnoozeDialog.tsx'
 import type { Acts, Ask } from './use-acts.ts'
 
@@ -13,6 +15,15 @@ export function AskDialog({ ask: { name, items }, acts }: { ask: Ask; acts: Acts
     return <SnoozeDialog items={items} onClose={acts.closeAsk} onDone={acts.leave} />
   if (name === 'deny') return <DenyDialog {...common} items={items} />
   if (!item) return null
+  if (name === 'resolve' || (name === 'hand_back' && isHandoff(item)))
+    return (
+      <ResolveDialog
+        item={item}
+        handsBack={name === 'hand_back'}
+        answer={acts.answer}
+        onClose={acts.closeAsk}
+      />
+    )
   if (name === 'edit') return <EditDialog {...common} item={item} />
   return name === 'allow' ? (
     <AllowDialog {...common} item={item} />

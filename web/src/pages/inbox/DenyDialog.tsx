@@ -41,18 +41,14 @@ export function DenyDialog({ items, ...sending }: Sending & { items: readonly It
         }}
       >
         <About items={items} />
-        <Types isNeeded={isJudged} type={type} onChoose={setType} />
-        {type && (
-          <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-            <Choices
-              label="Severity"
-              value={severity}
-              choices={severities.map((value) => ({ value, label: severityWords[value] }))}
-              onChoose={setSeverity}
-            />
-            <Cost items={items} type={type} severity={severity} />
-          </div>
-        )}
+        <OverrideKind
+          items={items}
+          isNeeded={isJudged}
+          type={type}
+          severity={severity}
+          onType={setType}
+          onSeverity={setSeverity}
+        />
         <TextArea
           label={isJudged ? 'What should have happened' : 'Reason'}
           hint="The agent reads it. You may leave it empty."
@@ -91,6 +87,33 @@ function About({ items }: { items: readonly Item[] }) {
     </p>
   )
 }
+
+type KindProps = {
+  items: readonly Item[]
+  isNeeded: boolean
+  type: OverrideType | undefined
+  severity: Severity
+  onType: (type: OverrideType | undefined) => void
+  onSeverity: (severity: Severity) => void
+}
+
+/** Of which kind an override is and how bad, with what that costs the agent (T4). */
+export const OverrideKind = (props: KindProps) => (
+  <>
+    <Types isNeeded={props.isNeeded} type={props.type} onChoose={props.onType} />
+    {props.type && (
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <Choices
+          label="Severity"
+          value={props.severity}
+          choices={severities.map((value) => ({ value, label: severityWords[value] }))}
+          onChoose={props.onSeverity}
+        />
+        <Cost items={props.items} type={props.type} severity={props.severity} />
+      </div>
+    )}
+  </>
+)
 
 type TypesProps = {
   isNeeded: boolean

@@ -1,3 +1,4 @@
+import { isHandoff } from '../../inbox/approval.ts'
 import type { Item } from '../../inbox/approval.ts'
 import { decidedText, since } from '../../inbox/words.ts'
 import { Plain } from '../../parts/Plain.tsx'
@@ -28,7 +29,11 @@ export function Ending({ item }: { item: Item }) {
         {item.channel && item.decided_by !== undefined && !item.auto && (
           <span className="text-soft">, {channels[item.channel] ?? `by ${item.channel}`}</span>
         )}
-        {item.status === 'consumed' && <span className="text-soft">, and carried out</span>}
+        {item.status === 'consumed' && (
+          <span className="text-soft">
+            {isHandoff(item) ? ', and the agent has read it' : ', and carried out'}
+          </span>
+        )}
         {item.reason && (
           <p className="text-soft">
             <Plain text={item.reason} lines />

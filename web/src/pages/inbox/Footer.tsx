@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { isEditable, isReturnable, needsOverride } from '../../inbox/approval.ts'
+import { Link } from '@tanstack/react-router'
+import { isEditable, isHandoff, isReturnable, needsOverride } from '../../inbox/approval.ts'
 import type { Detail, Item } from '../../inbox/approval.ts'
 import { undo } from '../../inbox/decide.ts'
 import { effectText, secondsTo } from '../../inbox/words.ts'
 import { Button } from '../../parts/Button.tsx'
 import { SelectField } from '../../parts/Field.tsx'
-import { meQuery } from '../../queries.ts'
+import { meQuery, policiesQuery } from '../../queries.ts'
 import { useSecond } from '../../use-now.ts'
-import { policiesQuery } from './approval-queries.ts'
 import type { Acts } from './use-acts.ts'
 import { useWho } from './use-who.ts'
 
@@ -20,6 +20,7 @@ export function Footer({ item, detail, acts, mayDecide }: Props) {
   if (item.held) return <Held item={item} held={item.held} />
   if (!mayDecide)
     return <Bar>{<p className="text-soft">You may read this. Reviewers and owners decide.</p>}</Bar>
+  if (isHandoff(item)) return <HandoffBar item={item} acts={acts} />
   const hasApproved = me !== undefined && item.approvers.given.includes(me)
   const lacksPolicy = item.kind === 'permission' && acts.policies[item.id] === undefined
   const one = [item]
@@ -68,6 +69,27 @@ export function Footer({ item, detail, acts, mayDecide }: Props) {
     </Bar>
   )
 }
+
+const HandoffBar = ({ item, acts }: { item: Item; acts: Acts }) => (
+  <Bar>
+    <div className="flex flex-wrap gap-2 max-md:grid max-md:w-full max-md:grid-cols-2">
+      <Button
+        tone="primary"
+        keys="a"
+        disabled={acts.isBusy}
+        onClick={() => acts.begin('resolve', [item])}
+      >
+        Resolve
+      </Button>
+      <Button keys="r" disabled={acts.isBusy} onClick={() => acts.begin('hand_back', [item])}>
+        Hand back
+      </Button>
+    </div>
+    <p className="ml-auto min-w-24 flex-1 text-right text-xs leading-4 text-faint max-md:order-first max-md:basis-full max-md:text-left">
+      It waits until somebody answers
+    </p>
+  </Bar>
+)
 
 const approveWords: Record<string, string> = {
   call: 'Approve once',
@@ -125,10 +147,14 @@ function Held({ item, held }: { item: Item; held: NonNullable<Item['held']> }) {
 function PolicyChoice({ item, acts }: { item: Item; acts: Acts }) {
   const { data, error } = useQuery(policiesQuery)
   if (error) return <p className="basis-full text-escalate">The policies could not be read.</p>
-  if (data?.length === 0)
+  if (data?.policies.length === 0)
     return (
       <p className="basis-full text-soft">
-        There is no policy yet. Write one in the configuration, then allow this.
+        There is no policy yet.{' '}
+        <Link to="/policies/edit" className="underline underline-offset-3">
+          Write one
+        </Link>
+        , then allow this.
       </p>
     )
   return (
@@ -139,7 +165,7 @@ function PolicyChoice({ item, acts }: { item: Item; acts: Acts }) {
         onChange={(event) => acts.choosePolicy(item.id, event.target.value)}
         choices={[
           { value: '', label: 'Choose…' },
-          ...(data ?? []).map(({ id, description, rules }) => ({
+          ...(data?.policies ?? []).map(({ id, description, rules }) => ({
             value: id,
             label: `${id}${description ? `: ${description}` : ''} (${rules === 1 ? 'one rule' : `${rules} rules`})`,
           })),

@@ -1,9 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
 import { chipsOf, everyKind } from '../../inbox/filters.ts'
 import type { InboxFilters, KindChip, View } from '../../inbox/filters.ts'
-import { useKeys } from '../../keys.ts'
-import { Icon } from '../../parts/Icon.tsx'
+import { FindBox } from '../../parts/FindBox.tsx'
 import type { Inbox } from './use-inbox.ts'
 
 const number = new Intl.NumberFormat()
@@ -11,6 +9,11 @@ const number = new Intl.NumberFormat()
 /** What the list shows: which kinds, which words, and whether it still waits. */
 export function InboxBar({ filters, inbox }: { filters: InboxFilters; inbox: Inbox }) {
   const isWaiting = filters.view === undefined
+  const navigate = useNavigate()
+  const find = (q: string) => {
+    const { q: _, ...others } = filters
+    void navigate({ to: '.', search: { ...others, ...(q !== '' && { q }) }, replace: true })
+  }
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-2 border-b border-line px-4 py-2.5">
       <nav
@@ -22,7 +25,7 @@ export function InboxBar({ filters, inbox }: { filters: InboxFilters; inbox: Inb
         ))}
       </nav>
       <div className="flex items-center gap-2">
-        <SearchBox key={filters.view} filters={filters} />
+        <FindBox key={filters.view} what="the inbox" text={filters.q} onFind={find} />
         <nav aria-label="Views" className="flex shrink-0 rounded border border-line bg-panel p-0.5">
           <ViewLink filters={filters} view={undefined} name="Waiting" />
           {(inbox.asleep > 0 || filters.view === 'snoozed') && (
@@ -73,54 +76,5 @@ function ViewLink({ filters, view, name }: ViewProps) {
     >
       {name}
     </Link>
-  )
-}
-
-/** How long typing pauses before the address follows it. */
-const pause = 200
-
-function SearchBox({ filters }: { filters: InboxFilters }) {
-  const navigate = useNavigate()
-  const input = useRef<HTMLInputElement>(null)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useKeys({ '/': () => input.current?.focus() })
-  useEffect(() => () => clearTimeout(timer.current), [])
-  useEffect(() => {
-    // Back, or a link, changed the address under the field.
-    if (input.current && document.activeElement !== input.current)
-      input.current.value = filters.q ?? ''
-  }, [filters.q])
-  const search = (q: string) => {
-    clearTimeout(timer.current)
-    const { q: _, ...others } = filters
-    void navigate({ to: '.', search: { ...others, ...(q !== '' && { q }) }, replace: true })
-  }
-  return (
-    <form
-      role="search"
-      className="flex h-7 min-w-0 flex-1 items-center gap-1.5 rounded border border-line bg-panel pl-2 text-faint focus-within:border-edge max-md:h-9"
-      onSubmit={(event) => {
-        event.preventDefault()
-        search(input.current?.value.trim() ?? '')
-        input.current?.blur()
-      }}
-    >
-      <Icon name="search" size={14} />
-      <input
-        ref={input}
-        type="search"
-        aria-label="Find in the inbox"
-        placeholder="Find"
-        defaultValue={filters.q}
-        maxLength={200}
-        onInput={(event) => {
-          const { value } = event.currentTarget
-          clearTimeout(timer.current)
-          timer.current = setTimeout(() => search(value.trim()), pause)
-        }}
-        onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
-        className="h-full min-w-0 flex-1 bg-transparent pr-1 text-xs text-text outline-none max-md:text-[16px]"
-      />
-    </form>
   )
 }

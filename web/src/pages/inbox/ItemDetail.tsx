@@ -13,6 +13,7 @@ import { approvalQuery } from './approval-queries.ts'
 import { Change } from './Change.tsx'
 import { Ending } from './Ending.tsx'
 import { Footer } from './Footer.tsx'
+import { HandoffDetail } from './HandoffDetail.tsx'
 import { History } from './History.tsx'
 import { ItemFacts, Record } from './ItemFacts.tsx'
 import { Reasoning } from './Reasoning.tsx'
@@ -108,10 +109,19 @@ function Body({ item, detail, acts }: BodyProps) {
         <>
           <Why detail={detail} />
           <ItemFacts detail={detail} />
-          <Change detail={detail} />
-          <Reasoning text={detail.reasoning} />
-          <TrustChart detail={detail} />
-          <History detail={detail} />
+          {detail.handoff ? (
+            <>
+              <HandoffDetail detail={detail} handoff={detail.handoff} />
+              <TrustChart detail={detail} />
+            </>
+          ) : (
+            <>
+              <Change detail={detail} />
+              <Reasoning text={detail.reasoning} />
+              <TrustChart detail={detail} />
+              <History detail={detail} />
+            </>
+          )}
           <Record detail={detail} />
         </>
       ) : (

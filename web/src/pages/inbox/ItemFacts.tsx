@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { clientName } from '../../client-name.ts'
 import type { Detail } from '../../inbox/approval.ts'
-import { percent } from '../../inbox/words.ts'
+import { handoffWords, percent } from '../../inbox/words.ts'
+import { Chip } from '../../parts/Chips.tsx'
 import { CopyIcon } from '../../parts/Copy.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Section } from '../../parts/Section.tsx'
@@ -34,7 +35,17 @@ export function ItemFacts({ detail }: { detail: Detail }) {
           <Code text={detail.action} />
         </Fact>
       )}
-      {detail.target !== detail.domain && (
+      {detail.handoff && (
+        <Fact name="Handoff">
+          <span>{handoffWords(detail.handoff.handoff_mode)}</span>
+          {detail.handoff.overdue && (
+            <Chip tone="escalate" icon="clock">
+              nobody answered in time
+            </Chip>
+          )}
+        </Fact>
+      )}
+      {!detail.handoff && detail.target !== detail.domain && (
         <Fact name="Target">
           <Code text={detail.target} />
         </Fact>

@@ -1,6 +1,8 @@
+import { isHandoff } from '../../inbox/approval.ts'
 import type { Item } from '../../inbox/approval.ts'
 import {
-  endings,
+  endingOf,
+  handoffWords,
   percent,
   quorumText,
   riskText,
@@ -21,6 +23,7 @@ const icons: Record<string, IconName> = {
   call: 'action',
   permission: 'key',
   spot_check: 'eye',
+  handoff: 'handoff',
 }
 
 const kindIcon = (kind: string): IconName =>
@@ -34,6 +37,7 @@ export function Meta({ item }: { item: Item }) {
   return (
     <>
       <ModeChip mode={item.mode} trust={item.trust_level} />
+      {isHandoff(item) && <span>{handoffWords(item.action)}</span>}
       {item.held && <HeldChip until={item.held.until} />}
       {risk && <span>{risk}</span>}
       {quorum && <span>{quorum} approved</span>}
@@ -69,7 +73,7 @@ function Ended({ item }: { item: Item }) {
   return (
     <>
       <Chip tone={tone} icon={good ? 'check' : item.status === 'rejected' ? 'stop' : 'clock'}>
-        {endings[item.status]}
+        {endingOf(item)}
       </Chip>
       {item.decided_by !== undefined && (
         <span className="truncate">

@@ -1,8 +1,6 @@
-import type { Mode, Thresholds } from '../../inbox/approval.ts'
+import { modeAt } from '../../inbox/approval.ts'
+import type { Thresholds } from '../../inbox/approval.ts'
 import { score, signed } from '../../inbox/words.ts'
-
-const modeAt = (trust: number, { suggest, act }: Thresholds): Mode =>
-  trust >= act ? 'act' : trust >= suggest ? 'suggest' : 'escalate'
 
 type Props = { from: number | null; to: number; thresholds: Thresholds }
 

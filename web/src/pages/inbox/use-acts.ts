@@ -1,8 +1,10 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { ApiError } from '../../api.ts'
+import { isHandoff } from '../../inbox/approval.ts'
 import type { Decision, Item, Outcome } from '../../inbox/approval.ts'
-import { decide } from '../../inbox/decide.ts'
+import { answerHandoff, decide } from '../../inbox/decide.ts'
+import type { Answer } from '../../inbox/decide.ts'
 import { queue } from '../../inbox/queue.ts'
 import { nextAfter, rowKey } from '../../inbox/rows.ts'
 import type { Row } from '../../inbox/rows.ts'
@@ -12,7 +14,7 @@ import { toast, toastProblem } from '../../toasts.ts'
 import { focusRow } from '../focus-row.ts'
 
 /** What a decision is asked for in a dialog of its own. */
-export type AskName = 'deny' | 'hand_back' | 'edit' | 'allow' | 'snooze'
+export type AskName = 'deny' | 'hand_back' | 'resolve' | 'edit' | 'allow' | 'snooze'
 export type Ask = { readonly name: AskName; readonly items: readonly Item[] }
 
 /** What became of each of many. */
@@ -89,6 +91,25 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
     }
   }
 
+  /** Answers a handoff, which is one act even where it decides a proposal as well. */
+  async function answer(item: Item, given: Answer): Promise<void> {
+    setBusy(true)
+    try {
+      const { text, isProblem } = await answerHandoff(item, given)
+      lastAt.current = Date.now()
+      toast(text, isProblem)
+      advance(new Set([item.id]))
+    } catch (error) {
+      if (!(error instanceof ApiError) || !over.has(error.code)) throw error
+      // It may have been about the proposal: then the handoff still waits for its answer.
+      const [now] = await queue.read([item.id])
+      if (now?.status === 'pending') throw error
+      await tellLate({ id: item.id, status: 'error', error })
+    } finally {
+      setBusy(false)
+    }
+  }
+
   const open = (id: string) => void navigate({ to: '/inbox/$id', params: { id }, search: true })
 
   return {
@@ -100,12 +121,16 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
     clearReport: () => setReport(undefined),
     closeAsk: () => setAsk(undefined),
     send,
+    answer,
     /** They are put off: the list goes on without them. */
     leave: (ids: readonly string[]) => advance(new Set(ids)),
     /** Opens the dialog for these, if any of them still waits. */
     begin(name: AskName, given: readonly Item[]) {
       const items = given.filter(isOpen)
-      if (items.length > 0) setAsk({ name, items })
+      const [only] = items
+      if (!only) return
+      const isAnswered = name === 'deny' && items.length === 1 && isHandoff(only)
+      setAsk({ name: isAnswered ? 'resolve' : name, items })
     },
     approve(given: readonly Item[]) {
       const items = given.filter(isOpen)
@@ -113,6 +138,7 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
       if (!only || isBusy || Date.now() - lastAt.current < doublePress) return
       const policy = policies[only.id]
       const isAlone = items.length === 1
+      if (isAlone && isHandoff(only)) return setAsk({ name: 'resolve', items })
       if (isAlone && only.kind === 'permission' && policy === undefined) {
         toast('Choose the policy first.')
         return open(only.id)

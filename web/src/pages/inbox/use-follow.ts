@@ -7,7 +7,7 @@ import { approvalQuery } from './approval-queries.ts'
 
 /** A burst is asked for once. */
 const gather = 100
-const nouns = new Set(['proposal', 'approval', 'override', 'trust', 'permission'])
+const nouns = new Set(['proposal', 'approval', 'override', 'trust', 'permission', 'handoff'])
 
 /** Reads the open item again when the ledger names it, or when trust in that domain may have moved. */
 export function useFollow(id: string, item: Item | undefined): void {

@@ -1,0 +1,79 @@
+// Whoever speaks to a running daemon: agents and people with their tokens, over HTTP and over MCP.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { onTestFinished } from 'vitest'
+import { actingTool } from './acting.ts'
+import { proposal } from './acts.ts'
+import type { TestApp } from './app.ts'
+
+const noTasks = {
+  get: async () => undefined,
+  update: async () => false,
+  cancel: async () => false,
+}
+const { tool: writes } = actingTool('crm-server', 'write')
+export const fixture = { tools: [writes], features: [], tasks: noTasks }
+
+export type Said = Record<string, unknown>
+type Item = { id: string; status: string; kind: string; requester: string } & Said
+export type Page = { items: Item[]; next: string | null; counts: Record<string, number> } & Said
+
+/** Speaks to a daemon over HTTP, as whoever holds the token. */
+export function clientOf({ url }: TestApp, token: string) {
+  async function ask(path: string, body?: object): Promise<{ status: number; body: Said }> {
+    const reply = await fetch(`${url}${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: reply.status, body: (await reply.json()) as Said }
+  }
+  return {
+    token,
+    ask,
+    /** The output of a tool, or what was wrong with the code as `code`. */
+    async call(tool: string, args: object = {}): Promise<Said> {
+      const { body } = await ask(`/api/tools/${tool}/call`, { arguments: args })
+      return (body['output'] ?? body['error']) as Said
+    },
+    list: async (query = '') => (await ask(`/api/approvals${query}`)).body as Page,
+  }
+}
+
+export async function overMcp(app: TestApp, token?: string) {
+  const client = new Client(
+    { name: 'test-client', version: '1' },
+    { versionNegotiation: { mode: 'auto' } },
+  )
+  const requestInit = token ? { headers: { authorization: `Bearer ${token}` } } : {}
+  await client.connect(new StreamableHTTPClientTransport(new URL(app.mcpUrl), { requestInit }))
+  onTestFinished(() => client.close())
+  return {
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+    async call(name: string, args: object = {}) {
+      const answer = await client.callTool({ name, arguments: { ...args } })
+      const [text] = answer.content as { text?: string }[]
+      const said = answer.structuredContent as Said | undefined
+      return { isError: answer.isError === true, text: text?.text ?? '', ...said }
+    },
+  }
+}
+
+export type Speaker = ReturnType<typeof clientOf>
+export const proposed = async (by: Speaker, more: object = {}) =>
+  String((await by.call('cowork_propose', proposal(more)))['proposal_id'])
+
+/** An owner, a reviewer named Rita and two agents, which close the door. */
+export async function speakersOf(app: TestApp) {
+  const owner = clientOf(app, app.owner)
+  const agent = async (id: string) =>
+    clientOf(app, String((await owner.call('cowork_add_agent', { id }))['token']))
+  const { link } = await owner.call('cowork_invite_person', { name: 'Rita', role: 'reviewer' })
+  const code = String(link).split('=').at(-1)
+  const { body } = await clientOf(app, '').ask('/api/sessions', { code })
+  return {
+    owner,
+    reviewer: clientOf(app, String(body['token'])),
+    sales: await agent('sales'),
+    support: await agent('support'),
+  }
+}

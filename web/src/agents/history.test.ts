@@ -1,0 +1,101 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { kindsIn, markOf, marksOf, nearest, nextFall, pictureOf, spanOf } from './history.ts'
+import type { History } from './history.ts'
+
+const day = 86_400_000
+const now = Date.parse('2026-11-15T12:00:00Z')
+const ago = (days: number) => new Date(now - days * day).toISOString()
+const thresholds = { suggest: 0.5, act: 0.8 }
+const box = { width: 400, height: 100 }
+const span = spanOf(30, now)
+
+const history = (part: Partial<History> = {}): History => ({
+  points: [
+    { at: ago(30), score: 0.3, cause: 'before' },
+    { at: ago(20), score: 0.32, cause: 'approved' },
+    { at: ago(10), score: 0.24, cause: 'agent_wrong' },
+  ],
+  projection: Array.from({ length: 31 }, (_, ahead) => ({
+    at: ago(-ahead),
+    score: Math.max(0.1, Math.round((0.24 - ahead / 100) * 100) / 100),
+  })),
+  thresholds,
+  now: { trust_level: 0.24, mode: 'escalate', evidence_level: 0.3, gated: false },
+  ...part,
+})
+
+test('C3 trust is drawn in steps up to now, and from there as it would decay', () => {
+  const { steps, decay, nowX, stops } = pictureOf(history(), span, box)
+  expect(steps).toBe('M0 70H100V68M100 68H200V76M200 76H300V76')
+  expect(nowX).toBe(300)
+  expect(decay).toMatch(/^M300 76L310 77M310 77L320 78/)
+  expect(stops.filter(({ kind }) => kind === 'ahead')).toHaveLength(10)
+})
+
+test('C3 T8 what idle days took already is drawn as decay, not as a decision', () => {
+  const faded = { trust_level: 0.2, mode: 'escalate', evidence_level: 0.3, gated: false } as const
+  const { steps, decay } = pictureOf(history({ now: faded }), span, box)
+  expect(steps).toBe('M0 70H100V68M100 68H200V76')
+  expect(decay).toMatch(/^M200 76L300 80/)
+  const idle = [
+    { at: ago(30), score: 0.6, cause: 'before' },
+    { at: ago(10), score: 0.42, cause: 'approved' },
+  ]
+  expect(pictureOf(history({ points: idle }), span, box).decay).toMatch(/^M0 40L200 58M200 58/)
+})
+
+test('C3 every decision has a mark of its own kind, and a promotion or demotion is one', () => {
+  expect(markOf('approved')).toEqual({ kind: 'approved', says: 'Approved' })
+  expect(markOf('edge_case')).toEqual({ kind: 'edge_case', says: 'Overridden: edge case' })
+  expect(markOf('set by hand')).toEqual({ kind: 'set', says: 'Set by hand' })
+  expect(markOf('approved, promoted')).toEqual({
+    kind: 'promoted',
+    says: 'Approved, and promoted',
+  })
+  expect(markOf('agent_wrong, demoted')).toEqual({
+    kind: 'demoted',
+    says: 'Overridden: the agent is wrong, and demoted',
+  })
+  expect(markOf('imported').kind).toBe('other')
+  const { stops } = pictureOf(history(), span, box)
+  expect(kindsIn(stops)).toEqual(['approved', 'agent_wrong'])
+})
+
+test('C3 a pointer reads the point next to it', () => {
+  const { stops } = pictureOf(history(), span, box)
+  fc.assert(
+    fc.property(fc.integer({ min: -50, max: 450 }), (x) => {
+      const found = stops[nearest(stops, x)]
+      const closest = Math.min(...stops.map((stop) => Math.abs(stop.x - x)))
+      expect(Math.abs((found?.x ?? Infinity) - x)).toBe(closest)
+    }),
+  )
+})
+
+test('C3 it is said when idle days would cost a mode', () => {
+  const at = (trust_level: number) =>
+    history({
+      now: { trust_level, mode: 'act', evidence_level: 0.9, gated: false },
+      projection: Array.from({ length: 31 }, (_, ahead) => ({
+        at: ago(-ahead),
+        score: Math.round((trust_level - ahead / 100) * 100) / 100,
+      })),
+    })
+  expect(nextFall(at(0.84), now)).toBe('Idle, it would fall to 0.79 and suggest in 5 days.')
+  expect(nextFall(at(0.8), now)).toBe('Idle, it would fall to 0.79 and suggest in a day.')
+  expect(nextFall(at(0.4), now)).toBeUndefined()
+  const gated = { ...at(0.84), now: { ...at(0.84).now, gated: true } }
+  expect(nextFall(gated, now)).toBeUndefined()
+})
+
+test('C3 a thousand approvals are no thousand marks, and no other decision is left out', () => {
+  const points = Array.from({ length: 1000 }, (_, n) => ({
+    at: new Date(now - (1000 - n) * 60_000).toISOString(),
+    score: 0.9,
+    cause: n % 100 === 0 ? 'edge_case' : 'approved',
+  }))
+  const marks = marksOf(pictureOf(history({ points }), span, box).stops)
+  expect(marks.filter(({ kind }) => kind === 'edge_case')).toHaveLength(10)
+  expect(marks.filter(({ kind }) => kind === 'approved').length).toBeLessThan(10)
+})

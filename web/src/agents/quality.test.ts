@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { barsOf, isRubberStamped, lasted } from './quality.ts'
+import type { Quality } from './quality.ts'
+
+const quality = (part: Partial<Quality> = {}): Quality => ({
+  n_reviewed: 60,
+  approval_rate: 0.98,
+  approval_interval: { low: 0.9, high: 0.99 },
+  overrides: [],
+  autonomous: 0,
+  escape_rate: null,
+  latency_p50: 2,
+  latency_p95: 5,
+  confidence_avg: 0.9,
+  rubber_stamp_share: 0.8,
+  collaboration_score: 90,
+  ...part,
+})
+
+test('C3 overrides are broken down by type and severity, the most frequent first', () => {
+  const of = (override_type: string, severity: string, count: number) => ({
+    override_type,
+    severity,
+    count,
+  })
+  const bars = barsOf({
+    overrides: [
+      of('edge_case', 'low', 1),
+      of('agent_wrong', 'high', 2),
+      of('agent_wrong', 'low', 3),
+    ],
+  })
+  expect(bars.map(({ type, total }) => `${type} ${total}`)).toEqual([
+    'agent_wrong 5',
+    'edge_case 1',
+  ])
+  expect(bars[0]?.parts.map(({ count }) => count)).toEqual([3, 0, 2, 0])
+  expect(barsOf({ overrides: [] })).toEqual([])
+})
+
+test('C3 G3 who approves nearly all within three seconds is warned, once there is enough of it', () => {
+  expect(isRubberStamped(quality())).toBe(true)
+  expect(isRubberStamped(quality({ n_reviewed: 49 }))).toBe(false)
+  expect(isRubberStamped(quality({ approval_rate: 0.95 }))).toBe(false)
+  expect(isRubberStamped(quality({ rubber_stamp_share: 0.5 }))).toBe(false)
+  expect(isRubberStamped(quality({ rubber_stamp_share: null }))).toBe(false)
+})
+
+test.each([
+  [0.84, '0.8 s'],
+  [42.4, '42 s'],
+  [125, '2 min'],
+  [5 * 3600, '5 h'],
+  [3 * 86_400, '3 days'],
+])('C3 a decision that took %d s took %s', (seconds, said) => {
+  expect(lasted(seconds)).toBe(said)
+})

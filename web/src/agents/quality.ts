@@ -1,0 +1,64 @@
+import { overrideTypes, severities } from '../inbox/approval.ts'
+import type { OverrideType, Severity } from '../inbox/approval.ts'
+
+/** How people judged an agent's work in a domain, of what the API tells (Q1). */
+export type Quality = {
+  readonly n_reviewed: number
+  readonly approval_rate: number | null
+  readonly approval_interval: { readonly low: number; readonly high: number } | null
+  readonly overrides: readonly {
+    readonly override_type: string
+    readonly severity: string
+    readonly count: number
+  }[]
+  readonly autonomous: number
+  readonly escape_rate: number | null
+  readonly latency_p50: number | null
+  readonly latency_p95: number | null
+  readonly confidence_avg: number | null
+  readonly rubber_stamp_share: number | null
+  readonly collaboration_score: number | null
+}
+
+export type OverrideBar = {
+  readonly type: OverrideType
+  readonly total: number
+  readonly parts: readonly { readonly severity: Severity; readonly count: number }[]
+}
+
+/** Every type there was, the most frequent first, each in parts by severity. */
+export function barsOf({ overrides }: Pick<Quality, 'overrides'>): OverrideBar[] {
+  return overrideTypes
+    .map((type) => {
+      const parts = severities.map((severity) => ({
+        severity,
+        count: overrides
+          .filter((it) => it.override_type === type && it.severity === severity)
+          .reduce((sum, { count }) => sum + count, 0),
+      }))
+      return { type, total: parts.reduce((sum, { count }) => sum + count, 0), parts }
+    })
+    .filter(({ total }) => total > 0)
+    .toSorted((a, b) => b.total - a.total)
+}
+
+/** From here on numbers say something about how people decide. */
+const enough = 50
+const nearlyAll = 0.95
+const half = 0.5
+
+/** More than 95 % approved, most of it within three seconds, over 50: nobody can have read that (G3). */
+export const isRubberStamped = (quality: Quality): boolean =>
+  quality.n_reviewed >= enough &&
+  (quality.approval_rate ?? 0) > nearlyAll &&
+  (quality.rubber_stamp_share ?? 0) > half
+
+/** `0.8 s`, `42 s`, `3 min`, `5 h`, `2 days`: as exact as one wants to know it. */
+export function lasted(seconds: number): string {
+  if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`
+  if (seconds < 90) return `${Math.round(seconds)} s`
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`
+  return seconds < 36 * 3600
+    ? `${Math.round(seconds / 3600)} h`
+    : `${Math.round(seconds / 86_400)} days`
+}

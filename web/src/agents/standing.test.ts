@@ -1,0 +1,61 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { standing } from './fixture.ts'
+import { agentFiltersOf, levelText, listOf, mapOf, rowsOf, shownRows } from './standing.ts'
+
+const pairs = [
+  standing({ agent_id: 'sales', domain: 'crm.deals', trust_level: 0.72, overrides: 2 }),
+  standing({ agent_id: 'sales', domain: 'crm.contacts', trust_level: 0.3, overrides: 0 }),
+  standing({
+    agent_id: 'codex',
+    domain: 'code',
+    trust_level: 0.9,
+    overrides: 1,
+    last_active_at: '2026-11-15T12:00:00.000Z',
+  }),
+]
+const names = (filters: Parameters<typeof shownRows>[1]) =>
+  shownRows(rowsOf(pairs, ['codex', 'newcomer']), filters).map(
+    ({ agent, standing: it }) => `${agent} ${it?.domain ?? '-'}`,
+  )
+
+test('C3 the table has every pair, and the agents that have asked for nothing yet', () => {
+  expect(names({})).toEqual(['codex code', 'sales crm.contacts', 'sales crm.deals', 'newcomer -'])
+})
+
+test('C3 it is sorted by what is to be looked at first, and found by words', () => {
+  expect(names({ sort: 'trust' })[0]).toBe('sales crm.contacts')
+  expect(names({ sort: 'overrides' })[0]).toBe('sales crm.deals')
+  expect(names({ sort: 'active' })[0]).toBe('codex code')
+  expect(names({ sort: 'trust' }).at(-1)).toBe('newcomer -')
+  expect(names({ q: 'SALES deals' })).toEqual(['sales crm.deals'])
+})
+
+test('C3 the map holds what the table holds, once', () => {
+  const name = fc.constantFrom('a', 'b', 'c', 'd, e', '"')
+  fc.assert(
+    fc.property(fc.array(fc.tuple(name, name)), (given) => {
+      const list = given.map(([agent_id, domain]) => standing({ agent_id, domain }))
+      const { agents, domains, at } = mapOf(list)
+      const cells = agents.flatMap((agent) => domains.map((domain) => at(agent, domain)))
+      const filled = cells.filter((cell) => cell !== undefined)
+      expect(filled).toHaveLength(rowsOf(filled, []).length)
+      expect(new Set(filled.map((it) => `${it.agent_id}\n${it.domain}`))).toEqual(
+        new Set(given.map((pair) => pair.join('\n'))),
+      )
+    }),
+  )
+})
+
+test('C1 the address is the state, and what it cannot mean is left out', () => {
+  const whole = { q: 'sales', view: 'map', sort: 'trust', domain: 'crm', days: '90' } as const
+  expect(agentFiltersOf(whole)).toEqual(whole)
+  expect(listOf(whole)).toEqual({ q: 'sales', view: 'map', sort: 'trust' })
+  expect(agentFiltersOf({ view: 'x', sort: 'agent', days: '7', q: ' ', domain: 5 })).toEqual({})
+})
+
+test('C3 T11 evidence that does not suffice does not look as if it did', () => {
+  expect(levelText(0.7956)).toBe('0.79')
+  expect(levelText(0.8)).toBe('0.80')
+  expect(levelText(1)).toBe('1.00')
+})

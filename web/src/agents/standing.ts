@@ -1,0 +1,127 @@
+import type { Mode } from '../inbox/approval.ts'
+
+export const risks = ['low', 'normal', 'high'] as const
+type Risk = (typeof risks)[number]
+
+/** What people's reviews say about an agent's acts of one class of risk (T13). */
+type Evidence = {
+  readonly approvals: number
+  readonly overrides: number
+  readonly evidence_level: number
+  /** Too little of it to act alone. */
+  readonly gated: boolean
+}
+
+/** Never more than it is: 0.7956 is not yet 0.80. */
+export const levelText = (level: number): string => (Math.floor(level * 100) / 100).toFixed(2)
+
+/** How far an agent is trusted in a domain, as the API says it (G5). */
+export type Standing = {
+  readonly agent_id: string
+  readonly domain: string
+  readonly trust_level: number
+  readonly mode: Mode
+  readonly accuracy: number | null
+  readonly approvals: number
+  readonly overrides: number
+  readonly override_rate: number | null
+  readonly consecutive_overrides: number
+  readonly evidence_level: number
+  readonly gated: boolean
+  /** Whole days without a proposal or an approval: each took something off. */
+  readonly decay_days: number
+  readonly last_active_at: string
+  readonly by_risk: Readonly<Record<Risk, Evidence>>
+}
+
+/** An agent in a domain, or one that has asked for nothing yet. */
+export type AgentRow = {
+  readonly key: string
+  readonly agent: string
+  readonly standing: Standing | undefined
+}
+
+export const rowKey = (agent: string, domain: string): string => JSON.stringify([agent, domain])
+
+/** Every pair there is, and the agents that have none yet. */
+export function rowsOf(standings: readonly Standing[], agents: readonly string[]): AgentRow[] {
+  const known = new Set(standings.map(({ agent_id: id }) => id))
+  return [
+    ...standings.map((standing) => ({
+      key: rowKey(standing.agent_id, standing.domain),
+      agent: standing.agent_id,
+      standing,
+    })),
+    ...agents
+      .filter((id) => !known.has(id))
+      .map((agent) => ({ key: rowKey(agent, ''), agent, standing: undefined })),
+  ]
+}
+
+export type Sort = 'agent' | 'trust' | 'overrides' | 'active'
+
+/** What the screen shows, as its address says it. */
+export type AgentFilters = {
+  readonly q?: string
+  readonly view?: 'map'
+  readonly sort?: Exclude<Sort, 'agent'>
+  /** Of the agent that is open. */
+  readonly domain?: string
+  readonly days?: '90' | '365'
+}
+
+/** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
+export function agentFiltersOf(search: Record<string, unknown>): AgentFilters {
+  const text = (name: string) => {
+    const given = search[name]
+    return typeof given === 'string' && given.trim() !== '' ? given.slice(0, 200) : undefined
+  }
+  const [q, domain, sort, days] = [text('q'), text('domain'), text('sort'), text('days')]
+  return {
+    ...(q !== undefined && { q }),
+    ...(search['view'] === 'map' && { view: 'map' }),
+    ...((sort === 'trust' || sort === 'overrides' || sort === 'active') && { sort }),
+    ...(domain !== undefined && { domain }),
+    ...((days === '90' || days === '365') && { days }),
+  }
+}
+
+/** What the list shows, without what is open beside it. */
+export const listOf = ({ q, view, sort }: AgentFilters): AgentFilters => ({
+  ...(q !== undefined && { q }),
+  ...(view && { view }),
+  ...(sort && { sort }),
+})
+
+const name = ({ agent, standing }: AgentRow) => `${agent} ${standing?.domain ?? ''}`
+
+/** What is to be looked at first: the least trusted, the most corrected, the latest at work. */
+const order: Record<Sort, (standing: Standing) => number> = {
+  agent: () => 0,
+  trust: ({ trust_level: trust }) => trust,
+  overrides: ({ overrides }) => -overrides,
+  active: ({ last_active_at: at }) => -Date.parse(at),
+}
+
+export function shownRows(rows: readonly AgentRow[], { q, sort }: AgentFilters): AgentRow[] {
+  const words = q?.toLowerCase().split(/\s+/) ?? []
+  const place = ({ standing }: AgentRow) => (standing ? order[sort ?? 'agent'](standing) : Infinity)
+  return rows
+    .filter((row) => words.every((word) => name(row).toLowerCase().includes(word)))
+    .map((row) => ({ row, at: place(row) }))
+    .toSorted((a, b) => (a.at === b.at ? 0 : a.at - b.at) || name(a.row).localeCompare(name(b.row)))
+    .map(({ row }) => row)
+}
+
+/** The table as a map: agents downwards, domains across, nothing where nothing was asked for. */
+export function mapOf(standings: readonly Standing[]) {
+  const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted(byName)
+  const cells = new Map(standings.map((it) => [rowKey(it.agent_id, it.domain), it]))
+  return {
+    agents: sorted(standings.map(({ agent_id: id }) => id)),
+    domains: sorted(standings.map(({ domain }) => domain)),
+    at: (agent: string, domain: string) => cells.get(rowKey(agent, domain)),
+  }
+}
+
+const byName = (a: string, b: string) => a.localeCompare(b)

@@ -1,0 +1,172 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { listOf, rowsOf, shownRows } from '../../agents/standing.ts'
+import type { AgentFilters, AgentRow, Standing } from '../../agents/standing.ts'
+import { useKeys } from '../../keys.ts'
+import { buttonClass } from '../../parts/Button.tsx'
+import { FindBox } from '../../parts/FindBox.tsx'
+import { Empty, Hint, Loading, Trouble } from '../../parts/States.tsx'
+import { agentsQuery } from '../../queries.ts'
+import { nounOf, useEntries } from '../../use-entries.ts'
+import { standingsQuery } from './agent-queries.ts'
+import { AgentDetail } from './AgentDetail.tsx'
+import { AgentsTable } from './AgentsTable.tsx'
+import { HeatMap } from './HeatMap.tsx'
+import { useRowKeys } from './use-row-keys.ts'
+
+const route = getRouteApi('/agents')
+const nouns = new Set(['proposal', 'approval', 'override', 'trust', 'handoff'])
+
+/** Who works where, and how far they are trusted there; one of them beside it, or alone on a phone. */
+export function AgentsPage() {
+  const filters = route.useSearch()
+  const { agent } = useParams({ strict: false })
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const standings = useQuery(standingsQuery)
+  const agents = useQuery(agentsQuery)
+  useEntries(
+    (entry) => nouns.has(nounOf(entry)),
+    () => void client.invalidateQueries(standingsQuery),
+  )
+  const known = standings.data
+  const registered = agents.data
+  const rows = useMemo(() => {
+    const active = registered?.filter(({ status }) => status === 'active') ?? []
+    return rowsOf(
+      known ?? [],
+      active.map(({ id }) => id),
+    )
+  }, [known, registered])
+  const shown = useMemo(() => shownRows(rows, filters), [rows, filters])
+  const domain = domainOf(rows, agent, filters.domain)
+  useRowKeys({ rows: filters.view === 'map' ? [] : shown, filters, open: agent, domain })
+  useKeys(
+    agent === undefined
+      ? {}
+      : { Escape: () => void navigate({ to: '/agents', search: listOf(filters) }) },
+  )
+  const error = standings.error ?? agents.error
+  return (
+    <div className="flex h-full">
+      <section
+        aria-label="Agents"
+        className={`@container flex min-w-0 flex-col ${
+          agent === undefined
+            ? 'flex-1'
+            : 'w-[38%] min-w-80 shrink-0 border-r border-line max-md:hidden'
+        }`}
+      >
+        <Bar filters={filters} />
+        {known && registered ? (
+          <Body filters={filters} standings={known} shown={shown} open={agent} domain={domain} />
+        ) : error ? (
+          <Trouble
+            error={error}
+            retry={() => {
+              void standings.refetch()
+              void agents.refetch()
+            }}
+          />
+        ) : (
+          <Loading what="trust" rows={8} />
+        )}
+      </section>
+      {agent !== undefined && (
+        <AgentDetail
+          key={agent}
+          agent={agent}
+          filters={filters}
+          mine={known?.filter(({ agent_id: id }) => id === agent)}
+          standing={known?.find((it) => it.agent_id === agent && it.domain === domain)}
+        />
+      )}
+    </div>
+  )
+}
+
+/** The address may name none, or one that is no longer there: then it is the first. */
+function domainOf(rows: readonly AgentRow[], agent: string | undefined, asked: string | undefined) {
+  const domains = rows.flatMap((row) =>
+    row.agent === agent && row.standing ? [row.standing.domain] : [],
+  )
+  return domains.includes(asked ?? '') ? asked : domains.toSorted()[0]
+}
+
+type BodyProps = {
+  filters: AgentFilters
+  standings: readonly Standing[]
+  shown: readonly AgentRow[]
+  open: string | undefined
+  domain: string | undefined
+}
+
+function Body({ filters, standings, shown, open, domain }: BodyProps) {
+  if (shown.length === 0) return filters.q === undefined ? <Nobody /> : <NoMatch />
+  if (filters.view === 'map') {
+    const found = new Set(shown.flatMap(({ standing }) => standing ?? []))
+    return <HeatMap standings={standings.filter((it) => found.has(it))} filters={filters} />
+  }
+  return <AgentsTable rows={shown} filters={filters} open={open} domain={domain} />
+}
+
+const Nobody = () => (
+  <Empty icon="agent" title="No agent has come in yet">
+    <p>
+      <Hint text="`cowork connect claude-code` lets one in. What it may do alone it earns, domain by domain, by what people approve." />
+    </p>
+    <Link to="/settings/$section" params={{ section: 'agents' }} className={buttonClass()}>
+      Add an agent
+    </Link>
+  </Empty>
+)
+
+const NoMatch = () => (
+  <Empty icon="search" title="No agent or domain is called that">
+    <Link to="/agents" className={buttonClass()}>
+      Show all
+    </Link>
+  </Empty>
+)
+
+function Bar({ filters }: { filters: AgentFilters }) {
+  const navigate = useNavigate()
+  const { q: _, ...others } = filters
+  const find = (q: string) =>
+    void navigate({ to: '.', search: { ...others, ...(q !== '' && { q }) }, replace: true })
+  return (
+    <div className="flex items-center gap-2 border-b border-line px-4 py-2.5">
+      <span className="flex min-w-0 flex-1 @3xl:max-w-70">
+        <FindBox what="agents" text={filters.q} onFind={find} />
+      </span>
+      <nav
+        aria-label="Views"
+        className="ml-auto flex shrink-0 rounded border border-line bg-panel p-0.5"
+      >
+        <ViewLink filters={filters} view={undefined} name="Table" />
+        <ViewLink filters={filters} view="map" name="Map" />
+      </nav>
+    </div>
+  )
+}
+
+type ViewProps = { filters: AgentFilters; view: 'map' | undefined; name: string }
+
+function ViewLink({ filters, view, name }: ViewProps) {
+  const { view: _, ...others } = filters
+  const isOn = filters.view === view
+  return (
+    <Link
+      to="."
+      search={{ ...others, ...(view && { view }) }}
+      activeOptions={{ exact: true, includeSearch: true }}
+      aria-current={isOn ? 'page' : undefined}
+      className={`rounded-sm px-2 text-xs leading-5.5 max-md:leading-8 ${
+        isOn ? 'bg-raised font-[550] text-text' : 'text-soft hover:text-text'
+      }`}
+    >
+      {name}
+    </Link>
+  )
+}

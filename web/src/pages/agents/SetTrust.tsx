@@ -1,0 +1,140 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { levelText } from '../../agents/standing.ts'
+import type { Standing } from '../../agents/standing.ts'
+import { call } from '../../api.ts'
+import { modeAt } from '../../inbox/approval.ts'
+import type { Thresholds } from '../../inbox/approval.ts'
+import { score } from '../../inbox/words.ts'
+import { Button } from '../../parts/Button.tsx'
+import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
+import { ErrorNote } from '../../parts/ErrorNote.tsx'
+import { TextArea } from '../../parts/Field.tsx'
+import { Plain } from '../../parts/Plain.tsx'
+import { Note } from '../../parts/States.tsx'
+import { plainString } from '../../plain.ts'
+import { toast } from '../../toasts.ts'
+import { TrustChange } from '../inbox/TrustChange.tsx'
+import { historyQuery, pairKey, standingsQuery } from './agent-queries.ts'
+
+const usual: Thresholds = { suggest: 0.5, act: 0.8 }
+
+/** A score by hand, with a reason; what it lets the agent do is said before it is given (T16). */
+export function SetTrust({ standing, onClose }: { standing: Standing; onClose: () => void }) {
+  const { agent_id: agent, domain, trust_level: from } = standing
+  const client = useQueryClient()
+  const thresholds = useQuery(historyQuery(agent, domain, 30)).data?.thresholds ?? usual
+  const [text, setText] = useState(score(from))
+  const [reason, setReason] = useState('')
+  const to = Number(text)
+  const isFit = text.trim() !== '' && to >= 0 && to <= 1
+  const set = useMutation({
+    mutationFn: () =>
+      call('cowork_set_trust', { agent_id: agent, domain, score: to, reason: reason.trim() }),
+    onSuccess: async () => {
+      toast(`Trust of ${plainString(agent)} in ${plainString(domain)} is ${score(to)}.`)
+      onClose()
+      await client.invalidateQueries(standingsQuery)
+      await client.invalidateQueries({ queryKey: pairKey(agent, domain) })
+    },
+  })
+  return (
+    <Dialog title="Set trust" onClose={onClose}>
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isFit) set.mutate()
+        }}
+      >
+        <p className="text-soft">
+          Of <Plain text={agent} /> in <Plain text={domain} />, from now on. What reviews have shown
+          stays as it is.
+        </p>
+        <Scale text={text} value={isFit ? to : from} onText={setText} />
+        {isFit && (
+          <>
+            {to !== from && <TrustChange from={from} to={to} thresholds={thresholds} />}
+            <Consequence standing={standing} to={to} thresholds={thresholds} />
+          </>
+        )}
+        <TextArea
+          label="Reason"
+          hint="For whoever asks later. It stands in the ledger."
+          rows={2}
+          required
+          maxLength={2000}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <ErrorNote error={set.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            tone="primary"
+            type="submit"
+            disabled={set.isPending || !isFit || reason.trim() === ''}
+          >
+            Set trust
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}
+
+type ScaleProps = { text: string; value: number; onText: (text: string) => void }
+
+function Scale({ text, value, onText }: ScaleProps) {
+  const id = useId()
+  return (
+    <div className="grid gap-1">
+      <label htmlFor={id} className="text-xs font-semibold text-soft">
+        Trust, from 0 to 1
+      </label>
+      <div className="flex items-center gap-3">
+        <input
+          id={id}
+          type="number"
+          min={0}
+          max={1}
+          step="any"
+          inputMode="decimal"
+          data-autofocus
+          value={text}
+          onChange={(event) => onText(event.target.value)}
+          className="h-8.5 w-24 rounded border border-edge bg-panel px-2.5 max-md:h-11 max-md:text-[16px]"
+        />
+        <input
+          type="range"
+          aria-label="Trust"
+          min={0}
+          max={1}
+          step={0.01}
+          value={value}
+          onChange={(event) => onText(score(Number(event.target.value)))}
+          className="h-6 min-w-0 flex-1 accent-(--accent)"
+        />
+      </div>
+    </div>
+  )
+}
+
+type ConsequenceProps = { standing: Standing; to: number; thresholds: Thresholds }
+
+function Consequence({ standing: { by_risk }, to, thresholds }: ConsequenceProps) {
+  const mode = modeAt(to, thresholds)
+  const { approvals, overrides, evidence_level: level, gated } = by_risk.normal
+  const isHeldBack = mode === 'act' && gated && approvals + overrides > 0
+  return (
+    <Note tone={isHeldBack ? 'suggest' : mode} icon={mode === 'act' ? 'warn' : 'info'}>
+      {isHeldBack
+        ? `It goes on suggesting: reviews make us ${levelText(level)} sure of it, and acting alone takes more. Approvals add to that.`
+        : mode === 'act'
+          ? 'From its next proposal on it acts alone, where no rule asks a person. You vouch for it until reviews do.'
+          : mode === 'suggest'
+            ? 'A person approves each of its acts first.'
+            : 'A person approves each of its acts first, and each is urgent.'}
+    </Note>
+  )
+}

@@ -1,0 +1,43 @@
+import type { Standing } from '../../agents/standing.ts'
+import { score } from '../../inbox/words.ts'
+import { Note } from '../../parts/States.tsx'
+
+const says = {
+  act: 'It acts alone where no rule asks a person. One act in some comes to the inbox afterwards.',
+  suggest: 'It suggests: a person approves each act first.',
+  escalate: 'It escalates: a person approves each act first, and it is urgent.',
+}
+
+/** What its trust means today, before how it came to be. */
+export const StandingNote = ({ standing: it }: { standing: Standing }) => (
+  <Note
+    tone={it.mode}
+    icon={it.mode === 'act' ? 'act' : it.mode === 'suggest' ? 'info' : 'escalate'}
+  >
+    <p>
+      <b>Trust {score(it.trust_level)}.</b>{' '}
+      {it.gated
+        ? 'The score would let it act alone, but what people reviewed does not bear that out yet: a person approves each act first.'
+        : says[it.mode]}
+    </p>
+    <p className="text-xs text-soft">{reviewsOf(it)}</p>
+  </Note>
+)
+
+function reviewsOf({
+  approvals,
+  overrides,
+  consecutive_overrides: row,
+  decay_days: idle,
+}: Standing) {
+  const judged = approvals + overrides
+  return [
+    judged === 0
+      ? 'Nobody has reviewed it here yet'
+      : `${approvals} of ${judged} ${judged === 1 ? 'review' : 'reviews'} approved`,
+    row > 1 && `the last ${row} were overrides`,
+    idle > 0 && `idle for ${idle === 1 ? 'a day' : `${idle} days`}, which took trust away`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+}

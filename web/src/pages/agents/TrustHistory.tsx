@@ -1,0 +1,106 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { markOf, nextFall } from '../../agents/history.ts'
+import type { History } from '../../agents/history.ts'
+import type { AgentFilters, Standing } from '../../agents/standing.ts'
+import { score } from '../../inbox/words.ts'
+import { Plain } from '../../parts/Plain.tsx'
+import { Section } from '../../parts/Section.tsx'
+import { Sideways } from '../../parts/Sideways.tsx'
+import { Loading, Trouble } from '../../parts/States.tsx'
+import { fullTime } from '../../time.ts'
+import { useNow } from '../../use-now.ts'
+import { historyQuery } from './agent-queries.ts'
+import { HistoryChart } from './HistoryChart.tsx'
+
+const periods = [undefined, '90', '365'] as const
+export const daysOf = ({ days }: AgentFilters): number => Number(days ?? 30)
+
+type Props = { standing: Standing; filters: AgentFilters }
+
+/** How trust came to be what it is, and where it would go. */
+export function TrustHistory({ standing, filters }: Props) {
+  const now = useNow()
+  const days = daysOf(filters)
+  const { agent_id: agent, domain } = standing
+  const { data, error, refetch } = useQuery(historyQuery(agent, domain, days))
+  return (
+    <Section title={`Trust, last ${days} days`} aside={<Periods filters={filters} />}>
+      {data ? (
+        <>
+          <HistoryChart history={data} days={days} now={now} />
+          <p className="text-xs text-soft">{nextFall(data, now)}</p>
+          <AsTable history={data} />
+        </>
+      ) : error ? (
+        <Trouble error={error} retry={() => void refetch()} />
+      ) : (
+        <Loading what="trust over time" rows={4} />
+      )}
+    </Section>
+  )
+}
+
+const Periods = ({ filters }: { filters: AgentFilters }) => (
+  <nav aria-label="Period" className="flex rounded border border-line bg-panel p-0.5">
+    {periods.map((days) => {
+      const { days: chosen, ...others } = filters
+      const isOn = chosen === days
+      return (
+        <Link
+          key={days ?? '30'}
+          to="."
+          search={{ ...others, ...(days && { days }) }}
+          replace
+          activeOptions={{ exact: true, includeSearch: true }}
+          aria-current={isOn ? 'page' : undefined}
+          className={`rounded-sm px-1.5 text-xs leading-5.5 max-md:px-2 max-md:leading-8 ${
+            isOn ? 'bg-raised font-[550] text-text' : 'text-soft hover:text-text'
+          }`}
+        >
+          {days ?? '30'} days
+        </Link>
+      )
+    })}
+  </nav>
+)
+
+const AsTable = ({ history: { points, projection } }: { history: History }) => (
+  <details>
+    <summary className="w-fit text-xs text-soft">As a table</summary>
+    <Sideways label="Trust over time as a table" className="mt-1 max-h-60">
+      <table className="w-full text-left text-xs [&_td]:border-t [&_td]:border-line [&_td]:py-0.5 [&_td]:pr-4 [&_th]:py-0.5 [&_th]:pr-4">
+        <thead className="text-faint">
+          <tr>
+            <th className="font-semibold">When</th>
+            <th className="font-semibold">Trust</th>
+            <th className="font-semibold">What happened</th>
+          </tr>
+        </thead>
+        <tbody>
+          {projection
+            .filter((_, ahead) => ahead > 0 && ahead % 5 === 0)
+            .toReversed()
+            .map(({ at, score: value }) => (
+              <tr key={at} className="text-soft">
+                <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
+                <td>{score(value)}</td>
+                <td>if idle until then</td>
+              </tr>
+            ))}
+          {points.toReversed().map(({ at, score: value, cause }, index) => (
+            // Two decisions may fall into one millisecond, and none ever moves.
+            // oxlint-disable-next-line react/no-array-index-key
+            <tr key={`${at} ${index}`}>
+              <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
+              <td>{score(value)}</td>
+              <td>
+                <Plain text={cause === 'before' ? 'As it was before' : markOf(cause).says} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Sideways>
+  </details>
+)

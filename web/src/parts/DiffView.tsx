@@ -1,0 +1,31 @@
+import type { DiffLine } from '../policies/diff.ts'
+import { Plain } from './Plain.tsx'
+import { Sideways } from './Sideways.tsx'
+
+const grounds = { '+': 'bg-act-bg', '−': 'bg-escalate-bg', ' ': '', '@': 'bg-raised' }
+const words = { '+': 'added', '−': 'taken out', ' ': '', '@': 'further down' }
+
+type Props = { label: string; lines: readonly DiffLine[]; className?: string }
+
+/** Before and after, line by line: sign, ground and word, never colour alone. */
+export const DiffView = ({ label, lines, className = 'max-h-120' }: Props) => (
+  <div className="overflow-hidden rounded border border-line bg-panel font-mono text-code leading-5.5">
+    <Sideways label={label} className={className}>
+      <div className="w-max min-w-full">
+        {lines.map(({ sign, text }, at) => (
+          // The lines of one comparison never move.
+          // oxlint-disable-next-line react/no-array-index-key
+          <div key={at} className={`flex px-3 whitespace-pre ${grounds[sign]}`}>
+            <span aria-hidden className="w-4.5 shrink-0 text-faint select-none">
+              {sign === '@' ? '⋯' : sign}
+            </span>
+            {words[sign] && <span className="sr-only">{words[sign]} </span>}
+            <span>
+              <Plain text={text} />
+            </span>
+          </div>
+        ))}
+      </div>
+    </Sideways>
+  </div>
+)

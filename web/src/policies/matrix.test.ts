@@ -1,0 +1,63 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { loadConfig } from '../../../src/base/config/index.ts'
+import { createPolicies } from '../../../src/governance/policy.ts'
+import { decisive, matrixOf } from './matrix.ts'
+import type { Mapping } from './policy.ts'
+
+const map = (
+  agent_id: string,
+  domain: string,
+  policy_id: string,
+  source: Mapping['source'] = 'config',
+): Mapping => ({ agent_id, domain, policy_id, source })
+
+const mappings = [
+  map('sales-agent', 'crm.deals', 'deals'),
+  map('sales-*', 'crm.*', 'crm'),
+  map('codex', 'code', 'code', 'approved'),
+]
+
+test('C4 Y4 the matrix names who was mapped and who was seen, and is empty where none fits', () => {
+  const { agents, domains, at } = matrixOf(mappings, [{ agent: 'gemini', domain: 'docs' }])
+  expect(agents).toEqual(['codex', 'gemini', 'sales-agent', 'sales-*'])
+  expect(domains).toEqual(['code', 'crm.deals', 'docs', 'crm.*'])
+  expect(at('sales-agent', 'crm.deals')?.policy_id).toBe('deals')
+  expect(at('sales-agent', 'crm.*')?.policy_id).toBe('crm')
+  expect(at('sales-*', 'crm.deals')?.policy_id).toBe('crm')
+  expect(at('codex', 'code')?.source).toBe('approved')
+  expect(at('gemini', 'docs')).toBeUndefined()
+})
+
+test('C4 Y1 the policy shown is the one that the daemon applies', () => {
+  const { config } = loadConfig({ env: {} })
+  const name = fc.constantFrom('a', 'ab', 'abc', 'a*', '*', 'ab*', '*c')
+  const exact = fc.constantFrom('a', 'ab', 'abc', 'bc')
+  const mapping = fc.record({ agent_id: name, domain: name })
+  fc.assert(
+    fc.property(fc.array(mapping, { maxLength: 6 }), exact, exact, (given, agent, domain) => {
+      // Two of the same kind are refused when the file is read.
+      const one = new Map(
+        given.map((it) => [`${shape(it.agent_id)} ${shape(it.domain)}`, it] as const),
+      )
+      const list = [...one.values()].map((it, at) => ({ ...it, policy_id: `p${at}` }))
+      const policies = list.map(({ policy_id: id }) => ({
+        id,
+        description: '',
+        mode: 'enforce' as const,
+        rules: [],
+      }))
+      const daemon = createPolicies({ ...config, policies, mappings: list })
+      const shown = decisive(
+        list.map((it) => ({ ...it, source: 'config' })),
+        agent,
+        domain,
+      )
+      expect(shown?.policy_id).toBe(daemon.find(agent, domain)?.id)
+    }),
+  )
+})
+
+/** What decides which of two is more specific. */
+const shape = (glob: string) =>
+  glob.includes('*') ? `glob ${glob.replaceAll('*', '').length}` : glob

@@ -1,0 +1,54 @@
+import { globMatches, specificityOf } from '#base/glob.ts'
+import type { Mapping } from './policy.ts'
+
+export type Pair = { readonly agent: string; readonly domain: string }
+
+export type Matrix = {
+  readonly agents: readonly string[]
+  readonly domains: readonly string[]
+  /** The mapping that decides; undefined is blocked. */
+  readonly at: (agent: string, domain: string) => Mapping | undefined
+}
+
+/**
+ * Who works where under which policy. Rows and columns are those that the mappings name, patterns
+ * too, and those that were seen at work: where none of the mappings fits, an agent is blocked (Y4).
+ */
+export function matrixOf(mappings: readonly Mapping[], seen: readonly Pair[]): Matrix {
+  const names = (written: readonly string[], known: readonly string[]) =>
+    [...new Set([...written, ...known])].toSorted(exactFirst)
+  return {
+    agents: names(
+      mappings.map(({ agent_id: id }) => id),
+      seen.map(({ agent }) => agent),
+    ),
+    domains: names(
+      mappings.map(({ domain }) => domain),
+      seen.map(({ domain }) => domain),
+    ),
+    at: (agent, domain) => decisive(mappings, agent, domain),
+  }
+}
+
+/** The most specific one, and what is written before what was allowed in the inbox (Y1). */
+export function decisive(
+  mappings: readonly Mapping[],
+  agent: string,
+  domain: string,
+): Mapping | undefined {
+  const fitting = mappings.filter(
+    (it) => globMatches(it.agent_id, agent) && globMatches(it.domain, domain),
+  )
+  const written = fitting.filter(({ source }) => source === 'config')
+  return (written.length > 0 ? written : fitting).toSorted(mostSpecificFirst)[0]
+}
+
+function mostSpecificFirst(a: Mapping, b: Mapping): number {
+  const [left = [], right = []] = [a, b].map((it) => specificityOf(it.agent_id, it.domain))
+  return left.map((value, at) => (right[at] ?? 0) - value).find((it) => it !== 0) ?? 0
+}
+
+export const isPattern = (name: string): boolean => name.includes('*')
+
+const exactFirst = (a: string, b: string) =>
+  Number(isPattern(a)) - Number(isPattern(b)) || a.localeCompare(b)

@@ -1,0 +1,32 @@
+import { ApiError, call } from '../api.ts'
+import { diffLines } from './diff.ts'
+import type { DiffLine } from './diff.ts'
+import type { Replayed } from './policy.ts'
+import { located } from './yaml-text.ts'
+import type { Named, TextProblem } from './yaml-text.ts'
+
+/** What a text would change, in words and on record. */
+export type Review = {
+  readonly text: string
+  readonly lines: readonly DiffLine[]
+  readonly replayed: Replayed
+}
+
+export const replay = (text: string, days: number): Promise<Replayed> =>
+  call<Replayed>('cowork_simulate_policy', { body: text, days })
+
+/** Both at once: who saves has seen what it says and what it does. */
+export async function review(text: string, days: number): Promise<Review> {
+  const { diff } = await call<{ diff: string }>('cowork_policy_diff', {
+    from: 'active',
+    body: text,
+  })
+  return { text, lines: diffLines(diff), replayed: await replay(text, days) }
+}
+
+/** What the daemon refused in a text, each at its place; undefined where it was something else. */
+export function problemsOf(error: unknown, text: string): TextProblem[] | undefined {
+  if (!(error instanceof ApiError) || error.code !== 'policy_invalid') return undefined
+  const { problems } = error.details
+  return Array.isArray(problems) ? located(text, problems as Named[]) : undefined
+}

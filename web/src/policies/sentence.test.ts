@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import type { Rule } from './policy.ts'
+import { effectOf, sentenceOf } from './sentence.ts'
+
+const said = (rule: Rule) =>
+  sentenceOf(rule)
+    .map((part) => (typeof part === 'string' ? part : part.said))
+    .join(' ')
+    .replaceAll(' ,', ',')
+
+test.each<[Rule, string, string]>([
+  [
+    { field: 'deal_stage', constraint: 'high_risk' },
+    'deal_stage is high risk: a person reviews every change of it',
+    'asks',
+  ],
+  [
+    { field: 'discount', constraint: 'high_risk', approvers: 2 },
+    'discount is high risk: a person reviews every change of it, and 2 different people must approve it',
+    'asks',
+  ],
+  [
+    { field: 'secret', constraint: 'high_risk', severity: 'hard_stop' },
+    'secret must not be touched',
+    'blocks',
+  ],
+  [{ field: 'commission', constraint: 'readonly' }, 'commission must not be changed', 'blocks'],
+  [
+    { field: 'amount', constraint: 'value_range', min: 0, max: 500_000 },
+    'amount must be a number from 0 to 500,000',
+    'blocks',
+  ],
+  [
+    { field: 'amount', constraint: 'value_range', max: 0.5, severity: 'warn' },
+    'amount must be a number of at most 0.5',
+    'counts',
+  ],
+  [
+    { field: 'region', constraint: 'enum', values: ['emea', 'apac', null] },
+    'region must be emea, apac or null',
+    'blocks',
+  ],
+  [{ field: 'vip', constraint: 'enum', values: [true] }, 'vip must be true', 'blocks'],
+  [{ field: 'email', constraint: 'regex', pattern: '@' }, 'email must match @', 'blocks'],
+])('C4 Y2 %j reads as a sentence', (rule, sentence, effect) => {
+  expect(said(rule)).toBe(sentence)
+  expect(effectOf(rule)).toBe(effect)
+})

@@ -1,0 +1,57 @@
+import type { Rule } from './policy.ts'
+
+/** Our own words, and those of whoever wrote the rule. */
+export type Part = string | { readonly said: string; readonly isCode?: true }
+
+/** What breaking it does: a person looks, nothing happens, or it is only counted (Y3). */
+export type RuleEffect = 'asks' | 'blocks' | 'counts'
+
+export function effectOf({ constraint, severity }: Rule): RuleEffect {
+  if (severity === 'hard_stop') return 'blocks'
+  if (constraint === 'high_risk') return 'asks'
+  return severity === 'warn' ? 'counts' : 'blocks'
+}
+
+const number = new Intl.NumberFormat('en', { maximumFractionDigits: 20 })
+
+/** A rule as a sentence: what must be so, for which field. */
+export function sentenceOf(rule: Rule): Part[] {
+  return [{ said: rule.field }, ...demandOf(rule), ...peopleOf(rule)]
+}
+
+function demandOf(rule: Rule): Part[] {
+  switch (rule.constraint) {
+    case 'high_risk':
+      return rule.severity === 'hard_stop'
+        ? ['must not be touched']
+        : ['is high risk: a person reviews every change of it']
+    case 'readonly':
+      return ['must not be changed']
+    case 'value_range':
+      return [`must be a number ${rangeOf(rule)}`]
+    case 'enum':
+      return ['must be', ...listed(rule.values.map(shown))]
+    case 'regex':
+      return ['must match', { said: rule.pattern, isCode: true }]
+  }
+}
+
+function rangeOf({ min, max }: { readonly min?: number; readonly max?: number }): string {
+  if (min === undefined) return `of at most ${number.format(max ?? 0)}`
+  if (max === undefined) return `of at least ${number.format(min)}`
+  return `from ${number.format(min)} to ${number.format(max)}`
+}
+
+const shown = (value: string | number | boolean | null): Part => ({
+  said: typeof value === 'string' && value !== '' ? value : JSON.stringify(value),
+})
+
+/** `a`, `a or b`, `a, b or c`. */
+const listed = (values: readonly Part[]): Part[] =>
+  values.flatMap((value, at): Part[] => {
+    if (at === 0) return [value]
+    return at === values.length - 1 ? ['or', value] : [',', value]
+  })
+
+const peopleOf = ({ approvers = 1 }: Rule): Part[] =>
+  approvers > 1 ? [`, and ${approvers} different people must approve it`] : []

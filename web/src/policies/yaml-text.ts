@@ -1,0 +1,55 @@
+import { LineCounter, parseDocument } from 'yaml'
+
+type Place = { readonly line: number; readonly column: number }
+export type TextProblem = Place & { readonly message: string }
+
+/** What was typed: where it is no YAML, and where the value at a path stands. */
+export type YamlText = {
+  readonly problems: readonly TextProblem[]
+  readonly placeOf: (path: string) => Place
+}
+
+const start: Place = { line: 1, column: 1 }
+
+/** The daemon reads it again and more strictly; this one is there while one types. */
+export function readText(text: string): YamlText {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const place = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset)
+    return line === 0 ? start : { line, column: col }
+  }
+  return {
+    problems: document.errors.map(({ pos, message }) => ({ ...place(pos[0]), message })),
+    placeOf(path) {
+      // What is missing stands where the thing around it does.
+      for (let steps = stepsOf(path); steps.length > 0; steps = steps.slice(0, -1)) {
+        const node = document.getIn(steps, true) as { range?: readonly number[] | null } | undefined
+        const offset = node?.range?.[0]
+        if (offset !== undefined) return place(offset)
+      }
+      return start
+    },
+  }
+}
+
+/** `policies[0].rules[1].field` as keys and places. */
+export const stepsOf = (path: string): (string | number)[] =>
+  [...path.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, place, key]) =>
+    place === undefined ? (key ?? '') : Number(place),
+  )
+
+export type Named = { readonly path: string; readonly message: string }
+
+/** What the daemon found, each with its place in the text. */
+export function located(text: string, found: readonly Named[]): TextProblem[] {
+  const { placeOf } = readText(text)
+  return found
+    .map(({ path, message }) => {
+      const told = /^line (\d+), column (\d+): (.*)$/s.exec(message)
+      return told
+        ? { line: Number(told[1]), column: Number(told[2]), message: told[3] ?? '' }
+        : { ...placeOf(path), message }
+    })
+    .toSorted((a, b) => a.line - b.line || a.column - b.column)
+}
