@@ -83,7 +83,7 @@ export async function openGoverned(
   const { now } = clock
   const config = testConfig(settings)
   const sealer = createSealer(store.dialect, createRedactor({ secrets: [], patterns: [] }), now)
-  const db = await store.open(sealer as Sealer)
+  const db = await store.open(sealer)
   await migrate(db, migrations, 0)
   const ledger = await openLedger({
     db,

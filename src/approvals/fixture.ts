@@ -30,7 +30,7 @@ const hour = 60 * 60 * 1000
 export const ttl = { question: 7 * 24 * hour, plan: 24 * hour, call: 24 * hour }
 
 /** `change.to` is what it is about, so that an edit can be about something else. */
-const targetOf = (change: unknown) => String((change as { to?: unknown }).to ?? 'a')
+const targetOf = (change: unknown) => (change as { to?: string }).to ?? 'a'
 
 const kinds: ApprovalKind[] = [
   {
@@ -131,7 +131,7 @@ export async function createWorld(engine: Engine) {
 
   async function start(given: Partial<ApprovalSettings> = {}) {
     const sealer = createSealer(engine.dialect, createRedactor({ secrets: [], patterns: [] }), now)
-    const db = await store.open(sealer as Sealer)
+    const db = await store.open(sealer)
     await migrate(db, [...ledgerMigrations, ...approvalMigrations], 0)
     const ledger = await openLedger({
       db,

@@ -474,7 +474,7 @@ function entryOf(
     domain,
     subject: target,
     ids: { ...idsOf(approval), ...(call.caller && call.id && { call: call.id }) },
-    outcome: type.slice(type.indexOf('.') + 1) as Status,
+    outcome: type.slice(type.indexOf('.') + 1),
     data: { kind, requester, action, ...data },
   }
 }

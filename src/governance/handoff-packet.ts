@@ -48,8 +48,7 @@ const mostRecent = 20
 /** The last things the agent did, oldest first. A call of ours that is recorded by what it did is left out. */
 export function recentOf(newestFirst: readonly Entry[]): Recent[] {
   const isTold = ({ type, data }: Entry) =>
-    type !== 'call.started' &&
-    !(type === 'call.done' && String(data?.['tool']).startsWith('cowork_'))
+    type !== 'call.started' && !(type === 'call.done' && isOurs(data?.['tool']))
   return newestFirst
     .filter(isTold)
     .slice(0, mostRecent)
@@ -136,3 +135,5 @@ export function forHuman(packet: Packet, reviewUrl: string): string {
 
 const isEmpty = (context: unknown) =>
   context === null || (typeof context === 'object' && Object.keys(context).length === 0)
+
+const isOurs = (tool: unknown) => typeof tool === 'string' && tool.startsWith('cowork_')

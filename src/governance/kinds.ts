@@ -28,7 +28,7 @@ export type DecisionMore = {
   readonly policy_id?: string
 }
 
-const moreOf = (decision: Decision): DecisionMore => (decision.more ?? {}) as DecisionMore
+const moreOf = (decision: Decision): DecisionMore => decision.more ?? {}
 
 /** The waits of governance: proposals, intercepted calls, permissions to work in a domain, spot checks. */
 export function governanceKinds(deps: Deps): ApprovalKind[] {

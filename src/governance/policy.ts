@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 import type { Config } from '#base/config/index.ts'
-import { globMatches, specificityOf } from '#base/glob.ts'
+import { compileGlob, globMatches, specificityOf } from '#base/glob.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import type { Field } from './fields.ts'
 import { isIndex, pathOf } from './fields.ts'
@@ -36,6 +36,9 @@ export type Evaluation = Effect & {
   readonly warnings: number
 }
 
+/** Agents name domains freely, so not all can be remembered. */
+const mostPairs = 10_000
+
 export type Policies = ReturnType<typeof createPolicies>
 
 export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'authority'>) {
@@ -52,9 +55,18 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
   }
   policies.forEach(checksOf)
 
+  // The same pairs come again and again, and there may be hundreds of mappings.
+  const ofPair = new Map<string, Mapping | undefined>()
+
   function closest(agent: string, domain: string, extra: readonly Mapping[]): Mapping | undefined {
-    const all = extra.length === 0 ? ordered : [...ordered, ...extra].toSorted(mostSpecificFirst)
-    return all.find((it) => globMatches(it.agent_id, agent) && globMatches(it.domain, domain))
+    const fits = (it: Mapping) => globMatches(it.agent_id, agent) && globMatches(it.domain, domain)
+    if (extra.length > 0) return [...ordered, ...extra].filter(fits).toSorted(mostSpecificFirst)[0]
+    const pair = JSON.stringify([agent, domain])
+    if (!ofPair.has(pair)) {
+      if (ofPair.size >= mostPairs) ofPair.clear()
+      ofPair.set(pair, ordered.find(fits))
+    }
+    return ofPair.get(pair)
   }
 
   return {
@@ -121,9 +133,8 @@ type Matcher = (subject: Subject) => boolean
 /** A rule's path may begin at any depth, as its name may: `{ value: { order: … } }` hides no order. */
 function matcherOf(field: string): Matcher {
   const glob = pathOf(field).toLowerCase()
-  const deeper = `*.${glob}`
-  return ({ spellings }) =>
-    spellings.some((text) => globMatches(glob, text) || globMatches(deeper, text))
+  const [isIt, isDeeper] = [compileGlob(glob), compileGlob(`*.${glob}`)]
+  return ({ spellings }) => spellings.some((text) => isIt(text) || isDeeper(text))
 }
 
 /** A rule made ready: patterns compiled, defaults filled in. */

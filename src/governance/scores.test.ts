@@ -4,6 +4,7 @@ import {
   approve,
   earn,
   override,
+  propose,
   proposed,
   support,
   trusted,
@@ -60,6 +61,29 @@ describe('trust', () => {
       evidence_level: expect.any(Number),
       gated: false,
     })
+  })
+
+  test.each([
+    ['under a cap', 50],
+    ['without one', 0],
+  ])('T9 a proposal within a day starts the idle clock again, %s', async (_, cap) => {
+    const system = await governed({ 'authority.volume_cap': cap })
+    await trusted(system, 0.8)
+    for (const _ of [1, 2, 3]) {
+      system.move(0.9 * day)
+      expect(await propose(system)).toMatchObject({ trust_level: 0.8 })
+    }
+    system.move(0.9 * day)
+    expect(await trustOf(system)).toMatchObject({ trust_level: 0.8, decay_days: 0 })
+    system.move(1.2 * day)
+    expect(await trustOf(system)).toMatchObject({ trust_level: 0.78, decay_days: 2 })
+    expect(await propose(system)).toMatchObject({ trust_level: 0.78 })
+    expect(await trustOf(system)).toMatchObject({ trust_level: 0.78, decay_days: 0 })
+    // A clock that went back makes nobody less active.
+    const before = await system.rows('trust')
+    system.move(-60_000)
+    await proposed(system)
+    expect(await system.rows('trust')).toEqual(before)
   })
 
   test('T9 a proposal or an approval starts the idle clock again; an override does not', async () => {
