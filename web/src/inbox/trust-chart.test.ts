@@ -14,6 +14,7 @@ test('C2 trust is drawn in steps, each holding until the next', () => {
     'M0 56H300V40H540V44H600',
   )
   expect(stepPath([point(chartDays * 2, 0.5)], now, box)).toBe('M0 40H600')
+  expect(stepPath([point(4, 0.3), point(1, 0.5)], now, box)).toBe('M0 56H450V40H600')
   expect(stepPath([], now, box)).toBe('')
 })
 

@@ -1,7 +1,8 @@
 import type { Thresholds, TrustPoint } from './approval.ts'
 
 const day = 86_400_000
-/** How far back the picture goes. */
+const minute = 60_000
+/** How far back the picture goes at most. */
 export const chartDays = 30
 
 export type Box = { readonly width: number; readonly height: number }
@@ -14,12 +15,13 @@ export function stepPath(
   now: number,
   { width, height }: Box,
 ): string {
-  const start = now - chartDays * day
+  const [first, ...rest] = points
+  if (!first) return ''
+  // A young agent's history fills the picture, too.
+  const start = Math.min(Math.max(now - chartDays * day, Date.parse(first.at)), now - minute)
   const x = (at: string) =>
     round((Math.min(Math.max(Date.parse(at) - start, 0), now - start) / (now - start)) * width)
   const y = (value: number) => round((1 - value) * height)
-  const [first, ...rest] = points
-  if (!first) return ''
   const steps = rest.map(({ at, score }) => `H${x(at)}V${y(score)}`)
   return `M${x(first.at)} ${y(first.score)}${steps.join('')}H${width}`
 }
