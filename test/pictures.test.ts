@@ -5,10 +5,8 @@ import { expect, test } from 'vitest'
 const folder = 'docs/images'
 
 test('C15 the pictures are those that npm run screenshots takes, and the README shows no others', () => {
-  const names = ['audit', 'entry', 'settings'].flatMap((name) => [
-    `${name}-dark.png`,
-    `${name}-light.png`,
-  ])
+  const screens = ['agents', 'audit', 'entry', 'handoff', 'inbox', 'policies', 'settings']
+  const names = screens.flatMap((name) => [`${name}-dark.png`, `${name}-light.png`])
   expect(readdirSync(folder).toSorted()).toEqual(names)
   for (const name of names) {
     const png = readFileSync(`${folder}/${name}`)
