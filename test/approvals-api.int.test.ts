@@ -49,7 +49,8 @@ test('C2 it comes in pages', async () => {
     seen.push(...page.items.map(({ target }) => target))
     next = page.next
   }
-  expect(seen.toSorted()).toEqual(['0', '1', '2', '3', '4'])
+  expect(seen).toHaveLength(5)
+  expect(new Set(seen)).toEqual(new Set(['0', '1', '2', '3', '4']))
 })
 
 test('L10 an agent sees its own only', async () => {

@@ -47,7 +47,7 @@ const verb = fc.oneof(
 )
 
 /** What is done at once, one round after the other. After one a daemon may end, or a long time may pass. */
-type Round = { readonly acts: readonly Act[]; readonly then: 'go on' | 'restart' | 'rest' }
+type Round = { readonly acts: readonly Act[]; readonly after: 'nothing' | 'restart' | 'rest' }
 
 const story: fc.Arbitrary<Round[]> = fc.array(
   fc.record({
@@ -65,9 +65,9 @@ const story: fc.Arbitrary<Round[]> = fc.array(
       }),
       { minLength: 2, maxLength: 8, size: 'max' },
     ),
-    then: fc
+    after: fc
       .nat({ max: 9 })
-      .map((n) => (n === 0 ? ('rest' as const) : n === 1 ? ('restart' as const) : 'go on')),
+      .map((n) => (n === 0 ? ('rest' as const) : n === 1 ? ('restart' as const) : 'nothing')),
   }),
   { minLength: 6, maxLength: 12, size: 'max' },
 )
@@ -154,10 +154,10 @@ async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Pro
   }
 
   try {
-    for (const { acts, then } of rounds) {
+    for (const { acts, after } of rounds) {
       await Promise.all(acts.map(perform))
-      if (then === 'go on') continue
-      if (then === 'rest') {
+      if (after === 'nothing') continue
+      if (after === 'rest') {
         // No clock moves by days while a decision is being made.
         await nothingIsDue(0)
         clock.move(longRest)
@@ -233,7 +233,7 @@ function checkTrust(entries: readonly Entry[], stored: readonly Stored[]): void 
   const risks = new Map<string, Risk>()
   for (const { type, at, actor, domain, ids, data } of entries) {
     const opens = type === 'proposal.created' || type === 'approval.requested'
-    const agent = opens ? actor.id : String(data?.['requester'] as string)
+    const agent = opens ? actor.id : (data?.['requester'] as string)
     const pair = `${agent} ${domain}`
     const before = folded.get(pair) ?? newTrust(rules, at)
     const risk = risks.get(ids?.approval ?? '') ?? 'normal'

@@ -155,8 +155,9 @@ describe('handoffs', () => {
   test('H2, K6 r in the inbox asks for the answer and for instructions', async () => {
     const id = await handOver({ domain: 'crm.keys' })
     const terminal = inTerminal(place, ['inbox', '--domain', 'crm.keys'])
-    const sees = (text: string | RegExp) =>
-      expect.poll(() => terminal.lines().join('\n'), { timeout: 20_000 }).toMatch(text)
+    const sees = async (text: string | RegExp) => {
+      await expect.poll(() => terminal.lines().join('\n'), { timeout: 20_000 }).toMatch(text)
+    }
     await sees('r answer')
     terminal.press('a')
     await sees('r answers it')

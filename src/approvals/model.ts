@@ -88,7 +88,7 @@ export type Approval = {
 /** Who approved, when not everyone has (A4). */
 export type Votes = readonly string[]
 
-export type Verdict = 'approve' | 'reject'
+type Verdict = 'approve' | 'reject'
 
 /** A person's decision as it is asked for. */
 export type Decision = {

@@ -9,7 +9,7 @@ import { newId, randomHex } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Call } from '#base/tool.ts'
 import type { ApprovalKinds, Deciding, Told } from './kinds.ts'
-import type { Approval, Decision, Opening, Status } from './model.ts'
+import type { Approval, Decision, Opening } from './model.ts'
 import {
   alreadyDecided,
   checkDecision,

@@ -25,7 +25,7 @@ export type Figure = { readonly name: string; readonly help: string } & (
 type Family = {
   /** Reading begins it anew, so there may be one reader only: whoever asks for `/metrics`. */
   readonly beginsAnew?: true
-  read(): Figure | Promise<Figure>
+  read(): Promise<Figure>
 }
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -42,7 +42,7 @@ function createCounter(name: string, help: string): Counter {
       if (known) known.value++
       else counts.set(key, { labels: labels(), value: 1 })
     },
-    read: () => ({ kind: 'counter', name, help, points: [...counts.values()] }),
+    read: async () => ({ kind: 'counter', name, help, points: [...counts.values()] }),
   }
 }
 
@@ -67,7 +67,7 @@ function createHistogram(
       const place = at === -1 ? bounds.length : at
       known.counts[place] = (known.counts[place] ?? 0) + 1
     },
-    read: () => ({ kind: 'histogram', name, help, bounds, points: [...series.values()] }),
+    read: async () => ({ kind: 'histogram', name, help, bounds, points: [...series.values()] }),
   }
 }
 
@@ -112,7 +112,7 @@ export function createMetrics() {
     ),
     {
       beginsAnew: true,
-      read() {
+      async read() {
         // It wakes the processor 50 times a second: not before somebody has asked once.
         const percents = delay.enable() ? [] : [50, 99, 100]
         const points = percents.map((percent) => ({

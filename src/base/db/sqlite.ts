@@ -152,7 +152,7 @@ function connect(path: string, options: { readOnly?: boolean }): DatabaseSync {
 const inserts = new Map<string, string>()
 
 /** To spell the columns costs more than to insert a row, and there are few sets of them. */
-function insertInto(table: string, columns: readonly string[]): string {
+export function insertInto(table: string, columns: readonly string[]): string {
   const shape = `${table} ${columns.join()}`
   let sql = inserts.get(shape)
   if (sql === undefined) {

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState, useSyncExternalStore } from 'react'
 import { useKeys } from '../../keys.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -22,9 +22,10 @@ export function EditPage() {
   const listed = useQuery(policiesQuery)
   const active = listed.data?.active?.version
   const text = useQuery({ ...textQuery(active ?? ''), enabled: active !== undefined })
+  const [asked, setAsked] = useState<string>()
   const error = listed.error ?? text.error
   if (active !== undefined && text.data !== undefined)
-    return <Editor key={active} active={active} saved={text.data} />
+    return <Editor key={active} active={active} saved={text.data} asked={asked} onAsk={setAsked} />
   if (error)
     return (
       <Trouble
@@ -40,22 +41,37 @@ export function EditPage() {
 
 const usualDays = 30
 
-function Editor({ active, saved }: { active: string; saved: string }) {
+type EditorProps = {
+  readonly active: string
+  readonly saved: string
+  /** The text that was last simulated. */
+  readonly asked: string | undefined
+  readonly onAsk: (text: string) => void
+}
+
+function Editor({ active, saved, asked, onAsk }: EditorProps) {
   const written = useSyncExternalStore(draft.subscribe, draft.get)
   const isOwner = useIsOwner()
   const [isSaving, setSaving] = useState(false)
   const text = written?.text ?? saved
-  const looked = useMutation({ mutationFn: (given: string) => review(given, usualDays) })
+  // Of the version in force too: when somebody saves another one, it is asked again.
+  const looked = useQuery({
+    queryKey: ['review', active, asked],
+    queryFn: () => review(asked ?? '', usualDays),
+    enabled: asked !== undefined,
+  })
   const typed = useMemo(() => readText(text).problems, [text])
   const hidden = hiddenNote(text)
-  const isCurrent = looked.variables === text
+  const isCurrent = asked === text
   const refused = isCurrent ? problemsOf(looked.error, text) : undefined
   const problems = typed.length > 0 ? typed : (refused ?? [])
   const reviewed = looked.data?.text === text ? looked.data : undefined
   const isReviewed = reviewed !== undefined
   const isChanged = reviewed !== undefined && reviewed.lines.length > 0
   const look = () => {
-    if (typed.length === 0 && !looked.isPending) looked.mutate(text)
+    if (typed.length > 0 || looked.isFetching) return
+    if (isCurrent) void looked.refetch()
+    else onAsk(text)
   }
   const write = (next: string) => {
     if (next === saved && (written === undefined || written.from === active)) draft.drop()
@@ -81,10 +97,10 @@ function Editor({ active, saved }: { active: string; saved: string }) {
           <Button
             tone={isChanged ? 'plain' : 'primary'}
             keys="mod+enter"
-            disabled={typed.length > 0 || looked.isPending || isReviewed}
+            disabled={typed.length > 0 || looked.isFetching || isReviewed}
             onClick={look}
           >
-            {looked.isPending ? 'Simulating…' : 'Simulate'}
+            {looked.isFetching ? 'Simulating…' : 'Simulate'}
           </Button>
           {isOwner && (
             <Button
