@@ -36,6 +36,23 @@ describe('closed mode', () => {
   })
   afterAll(() => app.close())
 
+  test('M5 a halt turns every mode into refusal, and nothing is proposed or asked', async () => {
+    const waiting = (await owner.list('')).counts
+    await owner.call('cowork_set_trust', {
+      agent_id: 'sales',
+      domain: 'crm.halted',
+      score: 1,
+      reason: 'known',
+    })
+    await owner.call('cowork_halt', { scope: 'agent:sales', reason: 'stop' })
+    const there = { domain: 'crm.halted' }
+    expect(await sales.call('cowork_propose', proposal(there))).toMatchObject({ code: 'halted' })
+    expect(await sales.call('crm-server_write', { path: '/a' })).toMatchObject({ code: 'halted' })
+    expect((await owner.list('')).counts).toEqual(waiting)
+    await owner.call('cowork_resume', { scope: 'agent:sales' })
+    expect(await sales.call('cowork_propose', proposal(there))).toMatchObject({ mode: 'act' })
+  })
+
   test('A3 an agent’s token decides nothing, over MCP and over the API, and is told where people do', async () => {
     const id = await proposed(sales)
     const mcp = await overMcp(app, sales.token)
