@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import * as z from 'zod'
 import { defineTool } from '../src/base/tool.ts'
 import { overrideTypes, severities } from '../src/cli/choices.ts'
-import * as governance from '../src/governance/trust.ts'
+import * as governance from '../src/governance/rules/trust.ts'
 import { startTestApp } from './app.ts'
 import { newPlace } from './cli.ts'
 import { createFixture } from './conformance/fixture.ts'

@@ -11,8 +11,8 @@ import {
   severities,
   touched,
   trustRulesOf,
-} from '../src/governance/trust.ts'
-import type { Change, OverrideKind, Trust } from '../src/governance/trust.ts'
+} from '../src/governance/rules/trust.ts'
+import type { Change, OverrideKind, Trust } from '../src/governance/rules/trust.ts'
 import { actingTool } from './acting.ts'
 import { anna, ben, decide, outcomesOf, propose, sales, support } from './acts.ts'
 import { testConfig } from './governance.ts'

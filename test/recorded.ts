@@ -1,7 +1,7 @@
 // Entries as the ledger has them, for what is made of them: each call is the next one.
 import type { Entry } from '#ledger'
-import { createHistory } from '../src/governance/history.ts'
-import type { History } from '../src/governance/history.ts'
+import { createHistory } from '../src/governance/insight/history.ts'
+import type { History } from '../src/governance/insight/history.ts'
 
 type Data = NonNullable<Entry['data']>
 type More = {

@@ -1,7 +1,7 @@
 // Agents of known error rate under the rules of trust: how much goes wrong, and how much work people have (T15).
 import { configSchema } from '../src/base/config/index.ts'
-import { modeOf, modeRulesOf } from '../src/governance/mode.ts'
-import type { Trust } from '../src/governance/trust.ts'
+import { modeOf, modeRulesOf } from '../src/governance/rules/mode.ts'
+import type { Trust } from '../src/governance/rules/trust.ts'
 import {
   approved,
   checkedClean,
@@ -10,7 +10,7 @@ import {
   newTrust,
   overridden,
   trustRulesOf,
-} from '../src/governance/trust.ts'
+} from '../src/governance/rules/trust.ts'
 
 export const errorRates = [0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3]
 

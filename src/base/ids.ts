@@ -17,15 +17,17 @@ export function newId(): string {
 let lastTime = 0
 let opening = ''
 
-const poolBytes = 4096
+export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex')
+
+const saltBytes = 16
 let pool = Buffer.alloc(0)
 let used = 0
 
-/** From a pool: to ask the system each time costs 1.7 µs, and every payload of the ledger wants a salt. */
-export function randomHex(bytes: number): string {
-  if (used + bytes > pool.length) {
-    pool = randomBytes(Math.max(bytes, poolBytes))
+/** From a pool, since every payload of the ledger wants one and to ask the system each time costs 1.7 µs. */
+export function newSalt(): string {
+  if (used === pool.length) {
+    pool = randomBytes(256 * saltBytes)
     used = 0
   }
-  return pool.toString('hex', used, (used += bytes))
+  return pool.toString('hex', used, (used += saltBytes))
 }

@@ -3,11 +3,18 @@ import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
-import type { Handoffs } from './handoffs.ts'
-import type { Rules } from './judge.ts'
+import type { Handoffs } from './handoffs/handoffs.ts'
+import type { Rules } from './rules/judge.ts'
 import { pairOf } from './kinds.ts'
 import type { GovernanceStore } from './store.ts'
-import { approved, current, newTrust, overridden, overrideTypes, severities } from './trust.ts'
+import {
+  approved,
+  current,
+  newTrust,
+  overridden,
+  overrideTypes,
+  severities,
+} from './rules/trust.ts'
 
 type Deps = {
   readonly db: Db

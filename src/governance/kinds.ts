@@ -4,7 +4,7 @@ import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { checkAllowance } from './permissions.ts'
 import type { Allowance, Permissions } from './permissions.ts'
-import type { Policies } from './policy.ts'
+import type { Policies } from './rules/policy.ts'
 import type { Override, Pair, Scores } from './scores.ts'
 import type { GovernanceStore } from './store.ts'
 

@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
 import type { Risk } from '#approvals'
-import type { Rules } from './judge.ts'
+import type { Rules } from './rules/judge.ts'
 import type { GovernanceStore } from './store.ts'
 import {
   approved,
@@ -14,8 +14,8 @@ import {
   overridden,
   setByHand,
   touched,
-} from './trust.ts'
-import type { Change, OverrideType, Severity, Trust } from './trust.ts'
+} from './rules/trust.ts'
+import type { Change, OverrideType, Severity, Trust } from './rules/trust.ts'
 
 export type Override = {
   readonly type: OverrideType

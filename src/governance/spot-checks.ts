@@ -2,7 +2,7 @@ import { digestOf, oneLine } from '#approvals'
 import type { Approvals } from '#approvals'
 import type { Tx } from '#base/db/port.ts'
 import type { Call } from '#base/tool.ts'
-import type { Judgement } from './judge.ts'
+import type { Judgement } from './rules/judge.ts'
 
 export type Autonomous = {
   readonly domain: string

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
-import type { Trust } from './trust.ts'
+import type { Trust } from './rules/trust.ts'
 
 type TrustRow = {
   agent: string

@@ -2,7 +2,7 @@ import { mostClockStep } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Dialect, Sealer } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
-import { randomHex } from '#base/ids.ts'
+import { newSalt } from '#base/ids.ts'
 import { columnsOf } from './columns.ts'
 import { genesis, prepare, seal } from './model.ts'
 import type { Prepared } from './model.ts'
@@ -11,18 +11,15 @@ import { createLedgerStore } from './store.ts'
 import type { EntryRow, NodeRow, PayloadRow } from './store.ts'
 import { appended, decodeFrontier, encodeFrontier } from './tree.ts'
 
-const saltBytes = 16
-
 /**
  * The ledger's part in every transaction of the store: what a body appends is numbered, hashed and
  * committed with what it changed, or neither is (L1).
  */
 export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Sealer<Prepared> {
   const store = createLedgerStore(dialect)
-  const salt = () => randomHex(saltBytes)
 
   return {
-    prepare: (draft) => prepare(draft, { redact, salt }),
+    prepare: (draft) => prepare(draft, { redact, salt: newSalt }),
 
     async seal(tx, drafts) {
       const head = (await store.head(tx)) ?? { size: 0, at: 0, hash: genesis, frontier: '' }

@@ -4,7 +4,7 @@ import type { Approval } from '#approvals'
 import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
-import type { Answer } from '../handoff-packet.ts'
+import type { Answer } from '../handoffs/packet.ts'
 import type { Governance } from '../service.ts'
 import { approvalId, who } from './words.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
-import type { PolicyBody } from '../policy-body.ts'
-import type { Version } from '../versions.ts'
+import type { PolicyBody } from '../policies/body.ts'
+import type { Version } from '../policies/versions.ts'
 import { text } from './words.ts'
 
 /** What the tools of policies take and give alike. */

@@ -2,11 +2,11 @@ import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import { unifiedDiff } from '#base/unified-diff.ts'
-import { textOfBody } from '../policy-body.ts'
-import type { PolicyBody } from '../policy-body.ts'
+import { textOfBody } from '../policies/body.ts'
+import type { PolicyBody } from '../policies/body.ts'
 import type { Governance } from '../service.ts'
-import { noVersion } from '../simulation.ts'
-import type { Simulation } from '../simulation.ts'
+import { noVersion } from '../policies/simulation.ts'
+import type { Simulation } from '../policies/simulation.ts'
 import {
   bodyInput,
   bodyShape,

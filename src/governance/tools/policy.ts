@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
-import { fieldsOf } from '../fields.ts'
+import { fieldsOf } from '../rules/fields.ts'
 import type { Governance } from '../service.ts'
 import { bodyShape, shownBody, shownVersion, versionShape } from './policy-shapes.ts'
 import { changeInput, readChange } from './propose.ts'

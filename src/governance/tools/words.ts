@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { severities, overrideTypes } from '../trust.ts'
+import { severities, overrideTypes } from '../rules/trust.ts'
 
 /** PostgreSQL has no room for NUL in a text, and half a character has no canonical form to be hashed. */
 export const text = (most: number) =>

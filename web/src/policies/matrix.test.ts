@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../../src/base/config/index.ts'
-import { createPolicies } from '../../../src/governance/policy.ts'
+import { createPolicies } from '../../../src/governance/rules/policy.ts'
 import { decisive, matrixOf } from './matrix.ts'
 import type { Mapping } from './policy.ts'
 

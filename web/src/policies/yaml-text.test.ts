@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readPolicyBody } from '../../../src/governance/policy-body.ts'
+import { readPolicyBody } from '../../../src/governance/policies/body.ts'
 import { example } from './example.ts'
 import { located, readText, stepsOf } from './yaml-text.ts'
 import type { Named } from './yaml-text.ts'

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { anna, ben, decide, support, trusted } from '../../test/acts.ts'
-import { governed } from '../../test/governed.ts'
-import type { Settings } from '../../test/governed.ts'
+import { anna, ben, decide, support, trusted } from '../../../test/acts.ts'
+import { governed } from '../../../test/governed.ts'
+import type { Settings } from '../../../test/governed.ts'
 
 /** Arguments of any name; what was done is remembered. */
 function toolbox() {

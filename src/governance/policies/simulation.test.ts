@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
-import { anna, propose, proposed, sales, support, trusted } from '../../test/acts.ts'
-import { governed } from '../../test/governed.ts'
-import type { Governed, Said } from '../../test/governed.ts'
+import { anna, propose, proposed, sales, support, trusted } from '../../../test/acts.ts'
+import { governed } from '../../../test/governed.ts'
+import type { Governed, Said } from '../../../test/governed.ts'
 
 const day = 24 * 60 * 60 * 1000
 

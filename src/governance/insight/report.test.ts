@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { begun, createRecord, day, hour, minute } from '../../test/recorded.ts'
+import { begun, createRecord, day, hour, minute } from '../../../test/recorded.ts'
 import { findingKinds, findingsOf, interventionsOf } from './report.ts'
 import type { Scope } from './report.ts'
 

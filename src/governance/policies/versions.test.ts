@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { anna, propose, proposed, sales, support } from '../../test/acts.ts'
-import { governed, openGoverned, sqliteStore } from '../../test/governed.ts'
-import type { Governed, Said, Settings, Store } from '../../test/governed.ts'
-import { personCaller } from '../../test/governance.ts'
+import { anna, propose, proposed, sales, support } from '../../../test/acts.ts'
+import { governed, openGoverned, sqliteStore } from '../../../test/governed.ts'
+import type { Governed, Said, Settings, Store } from '../../../test/governed.ts'
+import { personCaller } from '../../../test/governance.ts'
 
 const rule = (constraint: string, field = 'note') => ({ field, constraint })
 const body = (...rules: object[]) => ({

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { anna, propose } from '../../test/acts.ts'
-import { createTestDatabase } from '../../test/databases.ts'
-import { openGoverned, postgresStore } from '../../test/governed.ts'
-import type { Governed, Said } from '../../test/governed.ts'
+import { anna, propose } from '../../../test/acts.ts'
+import { createTestDatabase } from '../../../test/databases.ts'
+import { openGoverned, postgresStore } from '../../../test/governed.ts'
+import type { Governed, Said } from '../../../test/governed.ts'
 
 const body = (constraint?: string) => ({
   policies: [{ id: 'crm', rules: constraint ? [{ field: 'note', constraint }] : [] }],

@@ -1,8 +1,8 @@
 import { expect, inject, test } from 'vitest'
 import { actorOf } from '#base/caller.ts'
-import { propose, sales, support } from '../../test/acts.ts'
-import { createTestDatabase } from '../../test/databases.ts'
-import { governed, postgresStore } from '../../test/governed.ts'
+import { propose, sales, support } from '../../../test/acts.ts'
+import { createTestDatabase } from '../../../test/databases.ts'
+import { governed, postgresStore } from '../../../test/governed.ts'
 
 test('R2 sources are checked on PostgreSQL as they are elsewhere', async () => {
   const store = postgresStore(await createTestDatabase(inject('postgresUrl')))

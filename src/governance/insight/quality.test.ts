@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { begun, createRecord, day, hour, minute } from '../../test/recorded.ts'
+import { begun, createRecord, day, hour, minute } from '../../../test/recorded.ts'
 import { changedFields, qualityOf, retriesOf, scoreOf } from './quality.ts'
 import type { FieldsOf } from './quality.ts'
 import type { Scope } from './report.ts'
-import { overrideTypes, severities } from './trust.ts'
+import { overrideTypes, severities } from '../rules/trust.ts'
 
 type Record = ReturnType<typeof createRecord>
 

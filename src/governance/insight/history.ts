@@ -1,5 +1,5 @@
 import type { Entry } from '#ledger'
-import type { OverrideKind } from './trust.ts'
+import type { OverrideKind } from '../rules/trust.ts'
 
 /** What the ledger says of who asked, who decided and who acted, for reports and metrics. Pure. */
 

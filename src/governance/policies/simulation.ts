@@ -1,15 +1,15 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Ledger } from '#ledger'
-import { fieldsOf } from './fields.ts'
-import type { Policies } from './policy.ts'
-import { readPolicyBody } from './policy-body.ts'
-import type { PolicyBody } from './policy-body.ts'
+import { fieldsOf } from '../rules/fields.ts'
+import type { Policies } from '../rules/policy.ts'
+import { readPolicyBody } from './body.ts'
+import type { PolicyBody } from './body.ts'
 import type { Reasoning } from './reasoning.ts'
 import { recordings } from './recordings.ts'
 import { createReplay, outcomeOf, policyOf } from './replay.ts'
 import type { Candidate, Recorded, Replayed } from './replay.ts'
-import type { Governance } from './service.ts'
-import { current, gateOpen, newTrust } from './trust.ts'
+import type { Governance } from '../service.ts'
+import { current, gateOpen, newTrust } from '../rules/trust.ts'
 
 const day = 24 * 60 * 60 * 1000
 /** A replay of more than this says no more, and takes the daemon's time from others. */

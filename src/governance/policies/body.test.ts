@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
-import { digestOfBody, readPolicyBody, textOfBody } from './policy-body.ts'
+import { digestOfBody, readPolicyBody, textOfBody } from './body.ts'
 
 const body = {
   policies: [

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { anna, proposal, sales, support, trusted } from '../../test/acts.ts'
-import { governed, sqliteStore } from '../../test/governed.ts'
-import { check, handOver, handoff, handoffsContract, resolve } from '../../test/handoffs.ts'
-import { handoffModes } from './handoff-packet.ts'
+import { anna, proposal, sales, support, trusted } from '../../../test/acts.ts'
+import { governed, sqliteStore } from '../../../test/governed.ts'
+import { check, handOver, handoff, handoffsContract, resolve } from '../../../test/handoffs.ts'
+import { handoffModes } from './packet.ts'
 
 handoffsContract(async () => sqliteStore())
 

@@ -4,8 +4,8 @@ import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db, Reader } from '#base/db/port.ts'
-import { handoffOf, packetOf } from './handoff-packet.ts'
-import type { HandoffStore } from './handoff-store.ts'
+import { handoffOf, packetOf } from './packet.ts'
+import type { HandoffStore } from './store.ts'
 
 type Deps = {
   readonly db: Db

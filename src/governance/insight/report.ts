@@ -1,7 +1,7 @@
 import type { Asked, Executed, History } from './history.ts'
 import type { Period } from './read-history.ts'
 import { percentile } from './statistics.ts'
-import type { Severity } from './trust.ts'
+import type { Severity } from '../rules/trust.ts'
 
 /** What is wrong with how agents and people work together, from what the ledger says (G3). Pure. */
 

@@ -1,11 +1,11 @@
-import { fieldsOf } from './fields.ts'
+import { fieldsOf } from '../rules/fields.ts'
 import type { Asked, History } from './history.ts'
 import { isIn, isOf, stampedWithin } from './report.ts'
 import type { Scope } from './report.ts'
 import { brier, calibrationError, mean, percentile, shareOf, wilson } from './statistics.ts'
 import type { Claim } from './statistics.ts'
-import { isFault, weightOf } from './trust.ts'
-import type { OverrideKind } from './trust.ts'
+import { isFault, weightOf } from '../rules/trust.ts'
+import type { OverrideKind } from '../rules/trust.ts'
 
 /** How well agents and people work together, in numbers (Q1, Q2). Pure. */
 

@@ -5,7 +5,7 @@ import type { Config } from '#base/config/index.ts'
 import { objectSchema } from '#base/config/json-schema.ts'
 import type { Reader } from '#base/db/port.ts'
 import type { Lookup } from '#ledger'
-import type { Policy } from './policy.ts'
+import type { Policy } from '../rules/policy.ts'
 import { unverified } from './sources.ts'
 
 type Schema = Config['reasoning_schemas'][number]

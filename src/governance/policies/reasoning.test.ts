@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { actorOf } from '#base/caller.ts'
 import { defineTool } from '#base/tool.ts'
-import { anna, propose, sales, support, trusted } from '../../test/acts.ts'
-import { governed } from '../../test/governed.ts'
-import type { Governed, Said, Settings } from '../../test/governed.ts'
+import { anna, propose, sales, support, trusted } from '../../../test/acts.ts'
+import { governed } from '../../../test/governed.ts'
+import type { Governed, Said, Settings } from '../../../test/governed.ts'
 
 const hour = 60 * 60 * 1000
 

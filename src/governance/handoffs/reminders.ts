@@ -3,7 +3,7 @@ import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import type { HandoffRow, HandoffStore } from './handoff-store.ts'
+import type { HandoffRow, HandoffStore } from './store.ts'
 
 type Deps = {
   readonly db: Db

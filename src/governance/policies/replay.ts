@@ -1,10 +1,10 @@
 import type { Mode } from '#approvals'
 import { CoworkError } from '#base/errors.ts'
-import { fieldsOf } from './fields.ts'
-import { outcomeUnder } from './judge.ts'
-import type { Outcome } from './judge.ts'
-import type { ModeRules } from './mode.ts'
-import type { Mapping, Policies, Policy } from './policy.ts'
+import { fieldsOf } from '../rules/fields.ts'
+import { outcomeUnder } from '../rules/judge.ts'
+import type { Outcome } from '../rules/judge.ts'
+import type { ModeRules } from '../rules/mode.ts'
+import type { Mapping, Policies, Policy } from '../rules/policy.ts'
 import type { Reasoning, Reasonings } from './reasoning.ts'
 
 /** A proposal or a call as it is on record, with all that decided it then. */
