@@ -403,9 +403,10 @@ describe('commands on a running daemon', () => {
     expect(first).toMatch(/halt\.set +owner +agent:a\d+/)
     await cowork(['halt', 'agent:later'])
     expect(await second).not.toBe(first)
+    const exited = once(child, 'exit')
     child.stdout.destroy()
     await cowork(['halt', 'agent:last'])
-    expect(await once(child, 'exit')).toEqual([0, null])
+    expect(await exited).toEqual([0, null])
   })
 
   test('L6 an entry is proven to someone who has only the public key', async () => {

@@ -193,7 +193,8 @@ test.each(['crm_delete', 'crm_forget'])(
     expect(await get(id)).toMatchObject({
       result: { isError: true, structuredContent: { code: 'not_found' } },
     })
-    expect(deleted).toEqual(['gone'])
+    // A change of the store that fails may be tried twice; neither is kept.
+    expect(new Set(deleted)).toEqual(new Set(['gone']))
     expect(await start({ name, arguments: { id: 'gone' } })).not.toBe(id)
   },
 )
