@@ -18,6 +18,15 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
+/** The value that this part of them does not pass. */
+export function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? NaN
+}
+
+/** Milliseconds of the one clock that all processes of a machine share. */
+export const sharedNow = () => Number(process.hrtime.bigint()) / 1e6
+
 /** Runs the sides in turn, round after round, so that noise hits them alike. The first round warms up. */
 export async function interleaved<Side extends string>(
   rounds: number,

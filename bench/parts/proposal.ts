@@ -1,115 +1,153 @@
-// A stand-in for a proposal: five statements about trust, policy and the window, and one entry.
-import type { Migration } from '#base/db/migrate.ts'
-import type { Body, Dialect, Tx } from '#base/db/port.ts'
-import { builder, query, statement } from '#base/db/statement.ts'
-import { newId } from '#base/ids.ts'
+// An agent's proposal as it comes from the door: `cowork_propose` through dispatch with the checks that
+// app.ts hands it, trust and policy, the approval it opens and its entries. Only HTTP is missing.
+import { approvalMigrations, createHalts } from '#approvals'
+import type { Caller } from '#base/caller.ts'
+import { createClockWatch, systemClock } from '#base/clock.ts'
+import { configSchema } from '#base/config/index.ts'
+import type { Db } from '#base/db/port.ts'
+import { createLog } from '#base/log.ts'
+import {
+  checkAssured,
+  checkBy,
+  checkHalt,
+  checkRole,
+  checkScope,
+  createCatalogue,
+  createDispatch,
+} from '#dispatch'
+import { createGovernance, governanceMigrations, governanceTools } from '#governance'
+import { createIdentity, identityMigrations } from '#identity'
+import type { openRecorded } from './store.ts'
 
-type Tables = {
-  bench_trust: { agent: string; count: number }
-  bench_policy: { domain: string; body: string }
-  bench_proposal: { id: string; agent: string; at: number; change: string }
-}
-
-export const sharedCounter = 'shared'
-
-const domain = 'crm.deals'
-const change = JSON.stringify({ deal_stage: 'closed_won', amount: 1200 })
-
-export const proposalMigrations: readonly Migration[] = [
-  {
-    name: 'bench-001',
-    up: (schema, dialect) => [
-      schema
-        .createTable('bench_trust')
-        .addColumn('agent', 'text', (c) => c.primaryKey())
-        .addColumn('count', 'bigint', (c) => c.notNull()),
-      schema
-        .createTable('bench_policy')
-        .addColumn('domain', 'text', (c) => c.primaryKey())
-        .addColumn('body', 'text', (c) => c.notNull()),
-      schema
-        .createTable('bench_proposal')
-        .addColumn('id', 'text', (c) => c.primaryKey())
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
-        .addColumn('change', 'text', (c) => c.notNull()),
-      schema.createIndex('bench_proposal_agent').on('bench_proposal').columns(['agent', 'at']),
-      builder<Tables>(dialect)
-        .insertInto('bench_policy')
-        .values({ domain, body: JSON.stringify({ mode: 'suggest', daily: 100 }) }),
-    ],
-  },
+export const proposalMigrations = [
+  ...identityMigrations,
+  ...approvalMigrations,
+  ...governanceMigrations,
 ]
 
-/** What a check of the outcome needs: how often each counter was raised, and how many proposals there are. */
-export const tallies = (dialect: Dialect) => {
-  const sql = builder<Tables>(dialect)
-  return {
-    counters: query(sql.selectFrom('bench_trust').selectAll()),
-    proposals: query(
-      sql.selectFrom('bench_proposal').select((eb) => eb.fn.countAll<number>().as('count')),
+const domain = 'crm.deals'
+
+type Store = Awaited<ReturnType<typeof openRecorded>>
+export type Settings = {
+  /** Instead of the group commit of the store. */
+  readonly transact?: Db['transact']
+  /** Proposals an hour of one agent in one domain; none where absent. */
+  readonly cap?: number
+  readonly rules?: { readonly policies: object[]; readonly mappings: object[] }
+}
+
+const log = createLog({ level: 'error', write: (line) => process.stderr.write(line), json: false })
+
+const common = {
+  session: 'bench',
+  verified: true,
+  scopes: ['*'],
+  client: { name: 'bench', version: '1', transport: 'http' },
+} as const
+/** Every door gives one; nobody goes away here. */
+const { signal } = new AbortController()
+const person: Caller = { ...common, kind: 'human', id: 'owner', role: 'owner' }
+const callers = new Map<string, Caller>()
+function agentCalled(id: string): Caller {
+  const caller = callers.get(id) ?? { ...common, kind: 'agent', id }
+  callers.set(id, caller)
+  return caller
+}
+
+/** Agents and people who are known, as behind the door; without spot checks. */
+export async function createProposing(store: Store, settings: Settings = {}) {
+  const { transact = store.db.transact, cap = 0, rules = {} } = settings
+  const db: Db = { ...store.db, transact }
+  const ledger = { ...store.ledger, transact }
+  const config = configSchema.parse({
+    agents: [{ id: 'ada', token_hash: '0'.repeat(64) }],
+    authority: { volume_cap: cap },
+    trust: { spot_check_rate: 0 },
+    ...rules,
+  })
+  const parts = { db, config, now: systemClock, log }
+  const consoleUrl = () => 'http://localhost:7080'
+  const identity = await createIdentity({
+    ...parts,
+    ownerToken: 'bench',
+    consoleUrl,
+    note: ledger.note,
+  })
+  const halts = createHalts(db, systemClock)
+  const governance = createGovernance({
+    ...parts,
+    reviewUrl: (approval) => `${consoleUrl()}/inbox/${approval}`,
+  })
+  const dispatch = createDispatch({
+    catalogue: createCatalogue(
+      governanceTools({ governance, ledger, identity, halts, version: 'bench' }),
     ),
+    checks: [
+      checkBy(() => `${consoleUrl()}/inbox`),
+      checkRole,
+      checkScope,
+      checkAssured(identity.passkeys),
+      checkHalt(halts),
+      governance.judgeCall,
+    ],
+    approvals: governance.approvals,
+    isOpen: () => identity.mode() === 'open',
+    clockBehind: createClockWatch(systemClock, 0),
+    ledger,
+    now: systemClock,
+    log,
+  })
+
+  async function call<O>(tool: string, input: object, caller: Caller): Promise<O> {
+    const answer = await dispatch({ tool, arguments: input, caller, signal })
+    if (answer.status !== 'done')
+      throw new Error(`${tool} was ${answer.status}: ${answer.code}, ${answer.message}`)
+    return answer.output as O
+  }
+
+  return {
+    /** Gives its id. */
+    async propose(agent: string): Promise<string> {
+      const { proposal_id: id } = await call<{ proposal_id: string }>(
+        'cowork_propose',
+        {
+          agent_id: agent,
+          domain,
+          action: 'update_deal',
+          target: 'deal_12345',
+          proposed_change: { deal_stage: 'closed_won', amount: 1200 },
+          confidence: 0.9,
+          reasoning: 'The customer signed on Monday; the contract is in the deal folder.',
+        },
+        agentCalled(agent),
+      )
+      return id
+    },
+    /** A person agrees, which raises the trust of the agent. */
+    approve: (id: string) => call('cowork_approve', { proposal_id: id }, person),
+    close: () => governance.close(),
   }
 }
 
-export function createProposals(dialect: Dialect) {
-  const sql = builder<Tables>(dialect)
-  const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
-    dialect === 'postgres' ? q.forUpdate() : q
-  const trust = statement((p: { agent: string }) =>
-    locked(sql.selectFrom('bench_trust').select('count').where('agent', '=', p.agent)),
-  )
-  const policy = statement((p: { domain: string }) =>
-    sql.selectFrom('bench_policy').select('body').where('domain', '=', p.domain),
-  )
-  const newest = statement((p: { agent: string }) =>
-    sql
-      .selectFrom('bench_proposal')
-      .select('at')
-      .where('agent', '=', p.agent)
-      .orderBy('at', 'desc')
-      .limit(1),
-  )
-  const insert = statement((p: { id: string; agent: string; at: number }) =>
-    sql.insertInto('bench_proposal').values({ id: p.id, agent: p.agent, at: p.at, change }),
-  )
-  const begin = statement((p: { agent: string }) =>
-    sql
-      .insertInto('bench_trust')
-      .values({ agent: p.agent, count: 0 })
-      .onConflict((c) => c.column('agent').doNothing()),
-  )
-  const save = statement((p: { agent: string; count: number }) =>
-    sql.updateTable('bench_trust').set({ count: p.count }).where('agent', '=', p.agent),
-  )
-
-  /** Read, then written from what was read: an update that another writer overruns is lost, and shows. */
-  async function raise(tx: Tx, agent: string) {
-    const row = await tx.first(trust({ agent }))
-    await tx.run(save({ agent, count: (row?.count ?? 0) + 1 }))
-  }
-
-  return {
-    begin: (tx: Tx, agent: string) => tx.run(begin({ agent })),
-    raise,
-    propose:
-      (agent: string): Body<string> =>
-      async (tx) => {
-        const id = newId()
-        const at = Date.now()
-        await raise(tx, agent)
-        await tx.first(policy({ domain }))
-        await tx.first(newest({ agent }))
-        await tx.run(insert({ id, agent, at }))
-        tx.append({
-          type: 'proposal.created',
-          actor: { kind: 'agent', id: agent, session: 'bench', verified: true },
-          domain,
-          subject: 'deal_12345',
-          ids: { proposal: id },
-          data: { change: { deal_stage: 'closed_won', amount: 1200 }, confidence: 0.9 },
-        })
-        return id
-      },
-  }
+/** Twenty policies of five rules, and two hundred mappings; the one that fits is looked at last. */
+export const manyRules = {
+  policies: Array.from({ length: 20 }, (_, place) => ({
+    id: `policy-${place}`,
+    description: 'What may be changed in deals, and by how much.',
+    rules: [
+      { field: 'amount', constraint: 'value_range', min: 0, max: 10_000 + place },
+      { field: 'deal_stage', constraint: 'enum', values: ['new', 'qualified', 'closed_won'] },
+      { field: 'discount_*', constraint: 'readonly' },
+      { field: 'email', constraint: 'regex', pattern: '^[^@ ]+@[^@ ]+$' },
+      { field: 'contract.*', constraint: 'high_risk' },
+    ],
+  })),
+  mappings: [
+    ...Array.from({ length: 199 }, (_, place) => ({
+      agent_id: `team-${place}`,
+      domain: `crm.region-${place % 40}`,
+      policy_id: `policy-${place % 20}`,
+    })),
+    { agent_id: 'agent-*', domain: 'crm.*', policy_id: 'policy-7' },
+  ],
 }

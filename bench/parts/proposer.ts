@@ -1,43 +1,50 @@
 // One daemon of N7 as a process of its own: proposes while it is told to, and says how often it did.
 import { ratePerSecond } from '../harness.ts'
 import { openLonePostgres } from '../peers/lone-postgres.ts'
-import { createProposals, proposalMigrations, sharedCounter } from './proposal.ts'
+import { createProposing, proposalMigrations } from './proposal.ts'
 import { openRecorded } from './store.ts'
 
 export type Order = {
   readonly ms: number
-  readonly way: 'batched' | 'lone'
-  /** Every proposal also raises the one counter that all daemons share. */
-  readonly contended?: boolean
+  readonly way: 'batched' | 'lone' | 'contended'
 }
-export type Done = { readonly rate: number; readonly proposed: number; readonly shared: number }
+export type Done = { readonly rate: number; readonly proposed: number; readonly approved: number }
 
 const inFlight = 64
+/** The one agent that all daemons serve, where they are to meet at one row. */
+const sharedAgent = 'shared'
 
 const [state = '', url = '', name = ''] = process.argv.slice(2)
 const store = await openRecorded({ state, url }, proposalMigrations)
 const lone = openLonePostgres(url, store.sealer)
-const { begin, propose, raise } = createProposals('postgres')
+const batched = await createProposing(store)
+const alone = await createProposing(store, { transact: lone.transact })
 // An agent talks to one daemon, so that daemons meet at the head of the ledger only.
-const agents = Array.from({ length: 8 }, (_, i) => `${name}-${i}`)
-await store.db.transact(async (tx) => {
-  for (const agent of [sharedCounter, ...agents]) await begin(tx, agent)
-})
+const agentOf = (caller: number) => `${name}-${caller % 8}`
 
-process.on('message', ({ ms, way, contended = false }: Order) => {
+process.on('message', ({ ms, way }: Order) => {
   let proposed = 0
-  const { transact } = way === 'batched' ? store.db : lone
-  const act = async (caller: number) => {
+  let approved = 0
+  const act = {
+    batched: (caller: number) => batched.propose(agentOf(caller)),
+    lone: (caller: number) => alone.propose(agentOf(caller)),
+    /** Approving reads trust and writes what it read, raised: an update that another overruns is lost, and shows. */
+    async contended() {
+      await batched.approve(await batched.propose(sharedAgent))
+      approved++
+    },
+  }[way]
+  const counted = (caller: number) => {
     proposed++
-    const body = propose(agents[caller % agents.length] ?? '')
-    await transact(async (tx) => {
-      if (contended) await raise(tx, sharedCounter)
-      await body(tx)
-    })
+    return act(caller)
   }
-  void ratePerSecond(ms, inFlight, act).then((rate) =>
-    process.send?.({ rate, proposed, shared: contended ? proposed : 0 } satisfies Done),
+  void ratePerSecond(ms, inFlight, counted).then((rate) =>
+    process.send?.({ rate, proposed, approved } satisfies Done),
   )
 })
-process.on('disconnect', () => void Promise.all([store.close(), lone.close()]))
+process.on('disconnect', () => {
+  void Promise.all([batched.close(), alone.close()]).then(() =>
+    Promise.all([store.close(), lone.close()]),
+  )
+})
 process.send?.('ready')

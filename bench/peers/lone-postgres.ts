@@ -1,5 +1,6 @@
 // The floor of N7: the same body and the same seal, one transaction each, on a pool of connections.
 import pg from 'pg'
+import { quoted } from '#base/db/dialect.ts'
 import type { Body, Query, Sealer, Tx } from '#base/db/port.ts'
 import { sha256Hex } from '#base/hash.ts'
 
@@ -25,8 +26,11 @@ export function openLonePostgres<P extends object>(url: string, sealer: Sealer<P
       first: async <R>(query: Query<R>) => (await rows(query))[0] as R | undefined,
       run: async (query) => (await client.query(named(query))).rowCount ?? 0,
       async insert(table, all) {
-        const columns = Object.keys(all[0] ?? {}).join(', ')
-        const sql = `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM json_populate_recordset(null::${table}, $1)`
+        const columns = Object.keys(all[0] ?? {})
+          .map(quoted)
+          .join(', ')
+        const name = quoted(table)
+        const sql = `INSERT INTO ${name} (${columns}) SELECT ${columns} FROM json_populate_recordset(null::${name}, $1)`
         await rows({ sql, parameters: [JSON.stringify(all)] })
       },
       append: (draft) => void entries.push(sealer.prepare(draft)),
@@ -34,15 +38,16 @@ export function openLonePostgres<P extends object>(url: string, sealer: Sealer<P
   }
 
   return {
-    async transact(body: Body<unknown>): Promise<void> {
+    async transact<T>(body: Body<T>): Promise<T> {
       const client = await pool.connect()
       const entries: P[] = []
       const tx = txOn(client, entries)
       try {
         await client.query('BEGIN')
-        await body(tx)
-        await sealer.seal(tx, entries)
+        const value = await body(tx)
+        if (entries.length > 0) await sealer.seal(tx, entries)
         await client.query('COMMIT')
+        return value
       } finally {
         client.release()
       }

@@ -2,10 +2,13 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Body, Query, Sealer, Tx } from '#base/db/port.ts'
+import { insertInto } from '#base/db/sqlite.ts'
 
 export function openLoneSqlite<P extends object>(path: string, sealer: Sealer<P>) {
   const db = new DatabaseSync(path)
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000')
+  // As the store sets them: what differs is the commit.
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = on')
+  db.exec('PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = on; PRAGMA cache_size = -16000')
   const statements = new Map<string, StatementSync>()
   const prepared = (sql: string) => {
     const known = statements.get(sql) ?? db.prepare(sql)
@@ -21,20 +24,28 @@ export function openLoneSqlite<P extends object>(path: string, sealer: Sealer<P>
     run: async (query) => Number(prepared(query.sql).run(...values(query)).changes),
     async insert(table, rows) {
       const columns = Object.keys(rows[0] ?? {})
-      const marks = columns.map(() => '?').join(', ')
-      const insert = prepared(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks})`)
+      const insert = prepared(insertInto(table, columns))
       for (const row of rows) insert.run(...columns.map((column) => row[column] as SQLInputValue))
     },
     append: (draft) => void entries.push(sealer.prepare(draft)),
   }
 
+  async function alone<T>(body: Body<T>): Promise<T> {
+    entries = []
+    prepared('BEGIN IMMEDIATE').run()
+    const value = await body(tx)
+    if (entries.length > 0) await sealer.seal(tx, entries)
+    prepared('COMMIT').run()
+    return value
+  }
+
+  let before: Promise<unknown> = Promise.resolve()
   return {
-    async transact(body: Body<unknown>): Promise<void> {
-      entries = []
-      prepared('BEGIN IMMEDIATE').run()
-      await body(tx)
-      await sealer.seal(tx, entries)
-      prepared('COMMIT').run()
+    /** One after the other: SQLite has one writer. */
+    transact<T>(body: Body<T>): Promise<T> {
+      const mine = before.then(() => alone(body))
+      before = mine
+      return mine
     },
     close() {
       statements.clear()
