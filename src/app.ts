@@ -181,7 +181,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         checkBy(() => `${consoleUrl()}/inbox`),
         checkRole,
         checkScope,
-        checkAssured(identity.passkeys),
+        checkAssured(identity.passkeys, governance.approvals),
         checkHalt(halts),
         governance.judgeCall,
       ],

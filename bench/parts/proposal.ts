@@ -86,7 +86,7 @@ export async function createProposing(store: Store, settings: Settings = {}) {
       checkBy(() => `${consoleUrl()}/inbox`),
       checkRole,
       checkScope,
-      checkAssured(identity.passkeys),
+      checkAssured(identity.passkeys, governance.approvals),
       checkHalt(halts),
       governance.judgeCall,
     ],

@@ -36,6 +36,8 @@ type Common<I extends Input, O extends z.ZodType> = {
   readonly role?: Role
   /** High risk: a person who has a passkey must have shown it (I6). */
   readonly assured?: true
+  /** The approvals that a call would grant: high risk among them asks for the passkey, too (I6). */
+  readonly approves?: (input: z.output<I>) => readonly string[] | 'unknown'
   /** For people, but in open mode, where nobody can be told apart, for every caller (A3). */
   readonly unverified?: true
   readonly idempotent?: boolean

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import type { Approval } from '#approvals'
 import type { Caller, Role } from '#base/caller.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
@@ -54,7 +55,11 @@ test('I6 a person without a role may not even read, and agents need none', async
   expect(await checkRole(attempt(owners, agent))).toEqual({ mode: 'act' })
 })
 
-const having = (...people: string[]) => checkAssured({ has: async (id) => people.includes(id) })
+const having = (...people: string[]) =>
+  checkAssured(
+    { has: async (id) => people.includes(id) },
+    { get: async (id) => ({ risk: id === 'risky' ? 'high' : 'normal' }) as Approval },
+  )
 const risky = tool({ assured: true })
 
 test('I6 high risk asks a person who has a passkey to have shown it', async () => {
@@ -65,6 +70,19 @@ test('I6 high risk asks a person who has a passkey to have shown it', async () =
       code: 'passkey_required',
       hint: expect.stringContaining('cowork open'),
     })
+})
+
+test('I6 approving what is of high risk asks for it, and what is not known beforehand', async () => {
+  const approving = (ids: readonly string[] | 'unknown') => tool({ approves: () => ids })
+  const check = having('anna')
+  const asks = { code: 'passkey_required' }
+  expect(await check(attempt(approving(['risky']), person({})))).toMatchObject(asks)
+  expect(await check(attempt(approving(['plain', 'risky']), person({})))).toMatchObject(asks)
+  expect(await check(attempt(approving('unknown'), person({})))).toMatchObject(asks)
+  const shown = person({ assured: true })
+  expect(await check(attempt(approving(['risky']), shown))).toEqual({ mode: 'act' })
+  expect(await check(attempt(approving(['plain']), person({})))).toEqual({ mode: 'act' })
+  expect(await having()(attempt(approving(['risky']), person({})))).toEqual({ mode: 'act' })
 })
 
 test('I6 without a passkey, without risk and for agents nothing is asked', async () => {

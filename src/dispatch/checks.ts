@@ -1,7 +1,7 @@
 import type { Caller, Role } from '#base/caller.ts'
 import { globMatches } from '#base/glob.ts'
 import type { Tool, Touch } from '#base/tool.ts'
-import type { Halts } from '#approvals'
+import type { Approvals, Halts } from '#approvals'
 import type { CallVerdict } from '#governance'
 import type { Identity } from '#identity'
 
@@ -79,10 +79,15 @@ export const checkRole: Check = ({ tool, caller }) =>
 
 /** High risk asks a person who has a passkey to have shown it in this session (I6). */
 export const checkAssured =
-  (passkeys: Pick<Identity['passkeys'], 'has'>): Check =>
-  async ({ tool, caller }) => {
-    if (!tool.assured || caller.kind !== 'human' || caller.assured) return act
+  (passkeys: Pick<Identity['passkeys'], 'has'>, approvals: Pick<Approvals, 'get'>): Check =>
+  async ({ tool, caller, input }) => {
+    if (caller.kind !== 'human' || caller.assured || !(tool.assured || tool.approves)) return act
     if (!(await passkeys.has(caller.id))) return act
+    const ids = tool.assured ? 'unknown' : (tool.approves?.(input) ?? [])
+    if (ids !== 'unknown') {
+      const granted = await Promise.all(ids.map((id) => approvals.get(id)))
+      if (!granted.some((approval) => approval?.risk === 'high')) return act
+    }
     return {
       mode: 'refuse',
       code: 'passkey_required',

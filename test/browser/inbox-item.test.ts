@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { createFixture } from '../conformance/fixture.ts'
 import { approvalOf, askOf, asking, mailTool, opened, statusOf, trustOf } from './asks.ts'
-import { isLive, linkTo, output, useBrowser } from './browser.ts'
+import { addAuthenticator, isLive, ledgerOf, linkTo, output, useBrowser } from './browser.ts'
 
-const { start, newContext, visit } = useBrowser()
+const { allowFault, start, newContext, visit } = useBrowser()
 
 const policies = [
   {
@@ -215,6 +215,31 @@ test('A4 C2 where two must agree, the first sees that another is needed', async 
   await page.goto(`${app.url}/inbox/${id}`)
   await page.getByText('You approved it. Another person is needed.').waitFor()
   expect(await statusOf(app, id)).toBe('pending')
+})
+
+test('I6 C2 approving high risk asks for the passkey of who has one; the rest does not', async () => {
+  allowFault(/status of 403/)
+  const app = await start({ 'approvals.undo_hold': '1s' })
+  const sales = await asking(app)
+  const [risky, plain] = [
+    await sales.propose('deal_1', { deal_stage: 'closed_won' }),
+    await sales.propose('deal_2', { note: 'call back' }),
+  ]
+  const page = await visit(app, '/settings/passkeys')
+  await addAuthenticator(page)
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('The passkey is added.').waitFor()
+  await page.goto(`${app.url}/inbox/${plain}`)
+  await opened(page)
+  await page.keyboard.press('a')
+  await expect.poll(() => statusOf(app, plain)).toBe('approved')
+  await page.goto(`${app.url}/inbox/${risky}`)
+  await opened(page)
+  await page.keyboard.press('a')
+  await page.getByRole('button', { name: 'Use passkey' }).click()
+  await expect.poll(() => statusOf(app, risky)).toBe('approved')
+  expect((await ledgerOf(app, '&type=passkey.asserted')).entries).toHaveLength(1)
 })
 
 test('I6 C2 a viewer reads and finds nothing to decide with', async () => {

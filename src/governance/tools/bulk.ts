@@ -57,6 +57,7 @@ export const bulkApproveTool = ({ approvals }: Governance) =>
       feedback: words.optional().describe('What the agents should know'),
     }),
     output: z.object({ ...reply, approved: z.number(), voted: z.number() }),
+    approves: (input) => input.proposal_ids ?? 'unknown',
     text: (output) => output.message,
     async change(tx, input, call) {
       const ids = await chosen(tx, approvals, input)

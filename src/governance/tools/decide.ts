@@ -90,6 +90,7 @@ export const decideTool = ({ approvals }: Governance) =>
         .describe('Hold a bulk or high-risk decision back for a moment, so that it can be undone'),
     }),
     output: z.object({ outcomes: z.array(outcome), count: z.number(), errors: z.number() }),
+    approves: (input) => (input.decision === 'approve' ? input.approval_ids : []),
     async change(tx, input, call) {
       const { approval_ids: list, hold } = input
       const isBulk = list.length > 1
@@ -206,6 +207,7 @@ export const approveTool = ({ approvals }: Governance) =>
     }),
     text: (output) => output.message,
     touches: (input) => ({ domain: 'cowork', target: input.proposal_id }),
+    approves: (input) => [input.proposal_id],
     async change(tx, input, call) {
       const { proposal_id: id, feedback } = input
       await ownProposal(tx, approvals, id, input)

@@ -217,6 +217,8 @@ export const resolveHandoffTool = ({ governance, identity }: GovernanceDeps) =>
     }),
     text: (output) => output.message,
     touches: (input) => ({ domain: 'cowork', target: input.handoff_id }),
+    // A handoff is as risky as the proposal it is about.
+    approves: (input) => (input.decide_proposal === 'approve' ? [input.handoff_id] : []),
     async change(tx, input, call) {
       const { handoffs, approvals } = governance
       const { handoff_id: id, resolution, instructions, override_type: type } = input
