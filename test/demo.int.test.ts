@@ -32,8 +32,9 @@ test('K7 agents of different quality earn different autonomy, and some is left t
   expect(steady?.overridden).toBeGreaterThan(0)
   expect(steady?.acted).toBe(0)
   expect(hasty?.trust).toBeLessThan(0.5)
-  const { items } = await json<{ items: { requester: string; domain: string }[] }>('inbox')
-  expect(items).toHaveLength((steady?.left ?? 0) + (hasty?.left ?? 0))
+  const { items } = await json<{ items: { kind: string; domain: string }[] }>('inbox')
+  expect(items).toHaveLength((steady?.left ?? 0) + (hasty?.left ?? 0) + 1)
+  expect(items.filter(({ kind }) => kind === 'handoff')).toHaveLength(1)
   expect(items.every(({ domain }) => domain.startsWith('demo.'))).toBe(true)
 })
 

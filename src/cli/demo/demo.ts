@@ -5,7 +5,7 @@ import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 import { table } from '../output.ts'
 import { createDemoAgent } from './agent.ts'
-import { chanceFrom, roles, sceneOf } from './scenes.ts'
+import { chanceFrom, handedOver, roles, sceneOf } from './scenes.ts'
 import type { Role, Scene } from './scenes.ts'
 
 type Options = { readonly proposals?: number | undefined; readonly pace?: number | undefined }
@@ -62,6 +62,9 @@ export async function demo(context: Context, { proposals = 45, pace = 40 }: Opti
       progress.show(`${turn + 1} of ${proposals} proposals each …`)
       await sleep(pace)
     }
+    // The one that errs most gives up last, and asks a person to take over.
+    const last = plays.at(-1)
+    await last?.agent.call('cowork_handoff', { domain: last.seen.role.domain, ...handedOver })
   } finally {
     progress.end()
     await dismiss(person, tokens)
@@ -140,7 +143,9 @@ async function tell({ out }: Context, person: Client, played: readonly Played[])
     ),
   )
   const left = agents.reduce((sum, row) => sum + row.left, 0)
-  out.note(`${left} proposals wait for you: \`cowork inbox\`, or \`cowork open inbox\`.`)
+  out.note(
+    `${left} proposals and a handoff wait for you: \`cowork inbox\`, or \`cowork open inbox\`.`,
+  )
 }
 
 const blocked = ({ id, domain }: Role, said: Readonly<Record<string, unknown>> | undefined) =>

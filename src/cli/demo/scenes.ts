@@ -88,6 +88,14 @@ const templates: Record<string, readonly Template[]> = {
   ],
 }
 
+/** What an agent gives to a person when it does not know how to go on. */
+export const handedOver = {
+  reason: 'The contract has two versions with different prices, and both are signed.',
+  confidence: 0.4,
+  attempted_actions: ['compared the two versions', 'looked for a later mail', 'asked the owner'],
+  context: { deal: 'deal_12', versions: { march: 48_000, april: 52_000 } },
+}
+
 /** The same numbers every time, so that the demo looks the same twice. */
 export function chanceFrom(seed: number): () => number {
   let state = seed >>> 0
