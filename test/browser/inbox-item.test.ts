@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest'
 import { createFixture } from '../conformance/fixture.ts'
-import { approvalOf, askOf, asking, mailTool, opened, statusOf, trustOf } from './asks.ts'
+import {
+  approvalOf,
+  askOf,
+  asking,
+  decidable,
+  mailTool,
+  opened,
+  statusOf,
+  trustOf,
+} from './asks.ts'
 import { addAuthenticator, isLive, ledgerOf, linkTo, output, useBrowser } from './browser.ts'
 
 const { allowFault, start, newContext, visit } = useBrowser()
@@ -231,11 +240,11 @@ test('I6 C2 approving high risk asks for the passkey of who has one; the rest do
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByText('The passkey is added.').waitFor()
   await page.goto(`${app.url}/inbox/${plain}`)
-  await opened(page)
+  await decidable(page)
   await page.keyboard.press('a')
   await expect.poll(() => statusOf(app, plain)).toBe('approved')
   await page.goto(`${app.url}/inbox/${risky}`)
-  await opened(page)
+  await decidable(page)
   await page.keyboard.press('a')
   await page.getByRole('button', { name: 'Use passkey' }).click()
   await expect.poll(() => statusOf(app, risky)).toBe('approved')

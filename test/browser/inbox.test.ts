@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { createFixture } from '../conformance/fixture.ts'
-import { askOf, asking, mailTool, opened, statusOf, trustOf, waitingIn } from './asks.ts'
+import { askOf, asking, decidable, mailTool, opened, statusOf, trustOf, waitingIn } from './asks.ts'
 import { faultsOf } from './axe.ts'
 import { isLive, ledgerOf, linkOf, linkTo, output, useBrowser } from './browser.ts'
 
@@ -337,7 +337,7 @@ test('C11 the inbox, its items and dialogs have no serious fault in light, dark 
   await check('Allow')
   await page.keyboard.press('Escape')
   await page.goto(`${app.url}/inbox/${id}`)
-  await opened(page)
+  await decidable(page)
   await page.keyboard.press('a')
   await page.getByRole('button', { name: /^Undo/ }).first().waitFor()
   await check('a decision that is held')

@@ -5,7 +5,8 @@ import { isEditable, isReturnable } from '../../inbox/approval.ts'
 import type { Item } from '../../inbox/approval.ts'
 import { useQueue } from '../../inbox/use-queue.ts'
 import { useKeys } from '../../keys.ts'
-import { meQuery } from '../../queries.ts'
+import { meQuery, queries } from '../../queries.ts'
+import { approvalQuery } from './approval-queries.ts'
 import { AskDialog } from './AskDialog.tsx'
 import { InboxBar } from './InboxBar.tsx'
 import { InboxList } from './InboxList.tsx'
@@ -44,8 +45,10 @@ export function InboxPage() {
     if (picked.size > 0) return itemsOf(rows).filter(({ id }) => picked.has(id))
     const row = rowAtCursor()
     if (row?.kind === 'item') return [row.item]
-    const item = current === undefined ? undefined : known.get(current)
-    return row === undefined && item ? [item] : []
+    if (row !== undefined || current === undefined) return []
+    // The open item may be there before the list is.
+    const item = known.get(current) ?? queries.getQueryData(approvalQuery(current).queryKey)
+    return item ? [item] : []
   }
   /** A folded group is seen before it is decided: the first press shows and selects its items. */
   const decided = (act: (items: readonly Item[]) => void) => () => {
