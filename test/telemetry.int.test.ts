@@ -149,23 +149,23 @@ test('L13 the API takes the parent as a header', async () => {
 test('L13 no argument, answer or secret leaves with it, and the header reaches the collector', async () => {
   const { app, owner, sales, token, told } = await start()
   const secrets = {
-    target: 'TARGET-9d1',
-    proposed_change: { note: 'CHANGE-9d2' },
-    reasoning: 'REASONING-9d3',
+    target: 'TARGET-hidden1',
+    proposed_change: { note: 'CHANGE-hidden2' },
+    reasoning: 'REASONING-hidden3',
   }
   const made = await sales.call('cowork_propose', proposal(secrets))
   await owner.call('cowork_decide', {
     approval_ids: [made['proposal_id']],
     decision: 'reject',
-    reason: 'REASON-9d4',
-    override: { type: 'agent_wrong', description: 'DESCRIPTION-9d5' },
+    reason: 'REASON-hidden4',
+    override: { type: 'agent_wrong', description: 'DESCRIPTION-hidden5' },
   })
-  await sales.call('cowork_propose', { domain: 'WRONG-9d6', nonsense: 'NONSENSE-9d7' })
-  await sales.call('TOOL-9d8', {})
+  await sales.call('cowork_propose', { domain: 'WRONG-hidden6', nonsense: 'NONSENSE-hidden7' })
+  await sales.call('TOOL-hidden8', {})
   const { requests } = await told()
   const bodies = requests.map(({ body }) => body).join('\n')
   expect(bodies).toContain('cowork_propose')
-  for (const hidden of ['-9d', app.owner, token, 'collector-secret'])
+  for (const hidden of ['-hidden', app.owner, token, 'collector-secret'])
     expect(bodies).not.toContain(hidden)
   for (const { headers } of requests) expect(headers.authorization).toBe(header)
 })
