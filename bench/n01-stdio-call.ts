@@ -19,7 +19,8 @@ await using theirs = await startStdio(peer)
 const action = { domain: 'crm.deals', action: 'update_deal', target: 'deal_12345' }
 const p50 = await interleaved(rounds, {
   direct: () => medianMs(perRound, () => theirs.call('echo', { message: 'hello' })),
-  read: () => medianMs(perRound, () => ours.call('cowork_status', {})),
+  // A small answer, as an echo is; `cowork_status` grows with what there is to tell.
+  read: () => medianMs(perRound, () => ours.call('cowork_check_trust', { domain: 'crm.deals' })),
   write: () => medianMs(perRound, () => ours.call('cowork_log', action)),
 })
 

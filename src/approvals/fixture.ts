@@ -78,6 +78,7 @@ const callOf = (caller: Caller): Call => ({
   caller,
   signal: new AbortController().signal,
   progress: () => undefined,
+  tell: () => undefined,
 })
 
 export const person = (id: string): Decision['by'] => ({ kind: 'human', id })

@@ -10,7 +10,13 @@ test('A9 a call that comes after a halt meets it, and one after its end does not
   const { db, now } = await governed({}, {}, store)
   const halts = createHalts(db, now)
   const { signal } = new AbortController()
-  const call = { id: newId(), caller: personCaller(), signal, progress: () => undefined }
+  const call = {
+    id: newId(),
+    caller: personCaller(),
+    signal,
+    progress: () => undefined,
+    tell: () => undefined,
+  }
   const covering = () => halts.covering(agentCaller('sales'), { domain: 'crm' })
 
   for (let round = 0; round < 20; round++) {

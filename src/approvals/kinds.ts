@@ -23,7 +23,7 @@ export type ApprovalKind = {
   /** What a person put in place of what was asked, and what that is about (B3). */
   edited?(approval: Approval, change: unknown): { change: unknown; target: string }
   /** What a person says where the question is not yes or no (H2). It is no edit of what was asked. */
-  answer?(decision: Decision): unknown
+  answer?(decision: Decision, approval: Approval): unknown
   onDecided(tx: Tx, approval: Approval, decision: Decision, call: Deciding): Promise<Told | void>
   /** Nobody decided in time, or the agent took it back. */
   onDropped?(tx: Tx, approval: Approval): Promise<void>

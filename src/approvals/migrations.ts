@@ -98,4 +98,20 @@ export const approvalMigrations: readonly Migration[] = [
         .addPrimaryKeyConstraint('approval_vote_key', ['approval', 'person']),
     ],
   },
+  {
+    name: 'approvals-003',
+    // What is due is found by its time, however much waits (A7).
+    up: (schema) => [
+      schema
+        .createIndex('approval_expires')
+        .on('approval')
+        .column('expires_at')
+        .where(sql<SqlBool>`status = 'pending'`),
+      schema
+        .createIndex('approval_held')
+        .on('approval')
+        .column('held_until')
+        .where(sql<SqlBool>`held_until IS NOT NULL`),
+    ],
+  },
 ]

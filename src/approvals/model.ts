@@ -132,6 +132,8 @@ export type Opening = Pick<
   readonly key?: { readonly name: string; readonly digest: string }
   /** Decided at once because trust allows it: recorded, and nobody waits (P5). */
   readonly auto?: true
+  /** To open it is all that the call does: its entry is that of the call (0014). */
+  readonly isCall?: true
   /** What its entry says besides. */
   readonly told?: Readonly<Record<string, unknown>>
 }

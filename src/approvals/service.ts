@@ -121,6 +121,7 @@ export function createApprovals(deps: ApprovalsDeps) {
         ...(auto && { auto }),
         ...opening.told,
       },
+      ...(opening.isCall && { isCall: true }),
     })
     return approval
   }
@@ -160,7 +161,7 @@ export function createApprovals(deps: ApprovalsDeps) {
           })
         : undefined
     const digest = edited ? redigest(approval, edited) : approval.digest
-    const answer = status === 'approved' ? kind.answer?.(decision) : undefined
+    const answer = status === 'approved' ? kind.answer?.(decision, approval) : undefined
     const minted = status === 'approved' && kind.token ? `cwa_${id}_${randomHex(24)}` : null
     const token = minted && { value: minted, expiresAt: at + settings.tokenTtlMs }
     await store.decide(tx, {

@@ -50,6 +50,7 @@ export type Wanted = {
   readonly kind?: string | undefined
   readonly requester?: string | undefined
   readonly domain?: string | undefined
+  readonly digest?: string | undefined
   readonly text?: string | undefined
   readonly minConfidence?: number | undefined
   readonly minTrust?: number | undefined
@@ -152,23 +153,22 @@ export function createApprovalStore(dialect: Dialect) {
       .where('id', '=', p.id)
       .where('status', '=', 'pending'),
   )
-  const due = statement((p: { at: number; limit: number }) =>
-    sql
-      .selectFrom('approval')
-      .selectAll()
-      .where('status', '=', 'pending')
-      .where((eb) => eb.or([eb('held_until', '<=', p.at), eb('expires_at', '<=', p.at)]))
-      .orderBy('id')
-      .limit(p.limit),
+  // One query for each of the two times: either has an index, and together they would read all that waits.
+  const waiting = sql.selectFrom('approval').where('status', '=', 'pending')
+  const dueHeld = statement((p: { at: number; limit: number }) =>
+    waiting.select('id').where('held_until', '<=', p.at).orderBy('held_until').limit(p.limit),
+  )
+  const dueOld = statement((p: { at: number; limit: number }) =>
+    waiting.select('id').where('expires_at', '<=', p.at).orderBy('expires_at').limit(p.limit),
   )
   const next = query(
-    sql
-      .selectFrom('approval')
-      .select((eb) => [
-        eb.fn.min<number | null>('held_until').as('held'),
-        eb.fn.min<number | null>('expires_at').as('expires'),
-      ])
-      .where('status', '=', 'pending'),
+    sql.selectNoFrom([
+      waiting
+        .select((eb) => eb.fn.min<number | null>('held_until').as('at'))
+        .where('held_until', 'is not', null)
+        .as('held'),
+      waiting.select((eb) => eb.fn.min<number | null>('expires_at').as('at')).as('expires'),
+    ]),
   )
   const counts = query(
     sql
@@ -196,10 +196,19 @@ export function createApprovalStore(dialect: Dialect) {
     sql.insertInto('approval_vote').values({ approval: p.approval, person: p.person, at: p.at }),
   )
 
-  function filtered<O>(
-    from: SelectQueryBuilder<Tables, 'approval', O>,
-    { statuses, kind, requester, domain, text, minConfidence, minTrust, ids, before }: Wanted,
-  ) {
+  function filtered<O>(from: SelectQueryBuilder<Tables, 'approval', O>, wanted: Wanted) {
+    const {
+      statuses,
+      kind,
+      requester,
+      domain,
+      digest,
+      text,
+      minConfidence,
+      minTrust,
+      ids,
+      before,
+    } = wanted
     let q = from
     // Spelt as a constant, so that both engines use the index of what waits.
     if (statuses?.length === 1 && statuses[0] === 'pending') q = q.where('status', '=', 'pending')
@@ -207,6 +216,7 @@ export function createApprovalStore(dialect: Dialect) {
     if (kind !== undefined) q = q.where('kind', '=', kind)
     if (requester !== undefined) q = q.where('requester', '=', requester)
     if (domain !== undefined) q = q.where('domain', '=', domain)
+    if (digest !== undefined) q = q.where('digest', '=', digest)
     if (minConfidence !== undefined) q = q.where('confidence', '>=', minConfidence)
     if (minTrust !== undefined) q = q.where('trust_level', '>=', minTrust)
     if (ids) q = q.where('id', 'in', ids.length > 0 ? ids : [''])
@@ -250,8 +260,12 @@ export function createApprovalStore(dialect: Dialect) {
     hold: (tx: Tx, id: string, held: Held) =>
       tx.run(hold({ id, until: held.until, held: JSON.stringify(held.decision) })),
     unhold: (tx: Tx, id: string) => tx.run(hold({ id, until: null, held: null })),
-    due: async (reader: Reader, at: number, limit: number) =>
-      (await reader.all(due({ at, limit }))).map(toApproval),
+    /** Ids of what is to be settled: held decisions first, then what has expired. */
+    async due(reader: Reader, at: number, limit: number): Promise<string[]> {
+      const held = await reader.all(dueHeld({ at, limit }))
+      const old = await reader.all(dueOld({ at, limit }))
+      return [...new Set([...held, ...old].map(({ id }) => id))].slice(0, limit)
+    },
     async next(reader: Reader) {
       const row = await reader.first(next)
       return Math.min(row?.held ?? Infinity, row?.expires ?? Infinity)

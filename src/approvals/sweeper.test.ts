@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Query, Reader } from '#base/db/port.ts'
 import { openSqlite } from '#base/db/sqlite.ts'
 import { CoworkError } from '#base/errors.ts'
 import { silentLog } from '#base/log.ts'
@@ -45,7 +46,7 @@ async function setup(errors: Error[] = [], more: Partial<ApprovalStore> = {}) {
     })
     return sweeper
   }
-  return { seen, held, start }
+  return { seen, held, start, db: daemon.db }
 }
 
 test.each(['store_unavailable', 'outcome_unknown', 'clock_went_back'])(
@@ -78,4 +79,26 @@ test('A6 what is held while it looks round is not forgotten over what it saw bef
   sweeper.expect(id, Date.now())
   saw(Infinity)
   await expect.poll(() => seen[0]).toBe(`made ${id}`)
+})
+
+test('A7 what is due is looked up by its time, and not among all that waits', async () => {
+  const { db } = await setup()
+  const asked: Query[] = []
+  const reader: Reader = {
+    all: async (query) => (asked.push(query), db.all(query)),
+    first: async (query) => (asked.push(query), db.first(query)),
+  }
+  const store = createApprovalStore('sqlite')
+  await store.due(reader, Date.now(), 200)
+  await store.next(reader)
+  for (const { sql, parameters } of asked) {
+    const steps = await db.all<{ detail: string }>({
+      sql: `EXPLAIN QUERY PLAN ${sql}`,
+      parameters,
+    })
+    const reads = steps.map(({ detail }) => detail).filter((detail) => detail.includes('approval'))
+    expect(reads).not.toHaveLength(0)
+    for (const read of reads)
+      expect(read).toMatch(/^SEARCH approval USING .*INDEX approval_(held|expires)/)
+  }
 })

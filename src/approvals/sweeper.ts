@@ -38,8 +38,8 @@ export function startSweeper({ db, store, settle, giveBack, now, log }: Deps) {
     let next = Infinity
     try {
       const due = await store.due(db, now(), atOnce)
-      for (const { id } of due) expected.delete(id)
-      const settled = await Promise.allSettled(due.map(({ id }) => one(id)))
+      for (const id of due) expected.delete(id)
+      const settled = await Promise.allSettled(due.map(one))
       await db.transact((tx) => store.forget(tx, now()))
       const failed = settled.find(({ status }) => status === 'rejected')
       if (failed?.status === 'rejected') throw failed.reason

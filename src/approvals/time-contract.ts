@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createWorld, opening, sales, ttl } from './fixture.ts'
 import type { Engine } from './fixture.ts'
+import { createApprovalStore } from './store.ts'
 
 const minute = 60_000
 const never = new AbortController().signal
@@ -59,6 +60,34 @@ export function timeContract(engine: Engine) {
         move(1000 * ttl.question)
         expect(await daemon.status(lasting)).toBe('pending')
       })
+    })
+
+    test('A7 what is due is what was held long enough, then what waited too long, the oldest first', async () => {
+      const { daemon, now, move } = await begin()
+      await daemon.approvals.close()
+      const store = createApprovalStore(engine.dialect)
+      expect(await store.next(daemon.db)).toBe(Infinity)
+      const ask = () => daemon.open(opening('question'))
+      const [old, decided, heldOld] = [await ask(), await ask(), await ask()]
+      await daemon.decide(decided)
+      await daemon.open(opening('broken'))
+      move(minute)
+      const held = await ask()
+      move(1)
+      const waiting = await ask()
+      const due = (limit = 10) => store.due(daemon.db, now(), limit)
+      expect(await due()).toEqual([])
+      const { until } = await daemon.hold(held)
+      expect(await store.next(daemon.db)).toBe(until)
+      move(minute)
+      await daemon.hold(heldOld)
+      move(ttl.question - 90_000)
+      expect(await due()).toEqual([held, heldOld, old])
+      expect(await due(2)).toEqual([held, heldOld])
+      await daemon.undo(held)
+      expect(await due()).toEqual([heldOld, old])
+      move(minute)
+      expect(await due()).toEqual([heldOld, old, held, waiting])
     })
 
     describe('the hold', () => {

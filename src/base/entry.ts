@@ -36,6 +36,8 @@ export type Draft = {
   readonly data?: Record<string, unknown>
   /** Large or personal content: kept beside the entry under a salted digest, so it can be erased (L8). */
   readonly payload?: unknown
+  /** What a call does and the call itself are one entry: dispatch adds to it and writes no other (0014). */
+  readonly isCall?: true
 }
 
 export const systemActor: Actor = { kind: 'system', id: 'cowork' }

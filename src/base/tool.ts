@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import type { Caller, Role } from './caller.ts'
 import type { Tx } from './db/port.ts'
+import type { EntryIds } from './entry.ts'
 import { CoworkError } from './errors.ts'
 
 type Effect = 'read' | 'write' | 'destructive'
@@ -13,12 +14,24 @@ export type Call = {
   readonly signal: AbortSignal
   /** Tells a client that asked for it how far the call is (SV14). */
   readonly progress: (done: number, total?: number, message?: string) => void
+  /** What the entry that ends the call says besides, such as the size of a file. */
+  readonly tell: (facts: CallTold) => void
   /** What the MCP door adds for tools that speak MCP themselves; absent on the other doors. */
   readonly exchange?: unknown
 }
 
+export type CallTold = {
+  readonly ids?: EntryIds
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
 /** What a call is about, in the words of policy and of the ledger. */
-export type Touch = { readonly domain: string; readonly target?: string }
+export type Touch = {
+  readonly domain: string
+  readonly target?: string
+  /** What every entry of the call says of the target, refused or not. */
+  readonly data?: Readonly<Record<string, unknown>>
+}
 
 type Input = z.ZodObject
 type Common<I extends Input, O extends z.ZodType> = {
@@ -38,6 +51,8 @@ type Common<I extends Input, O extends z.ZodType> = {
   readonly assured?: true
   /** The approvals that a call would grant: high risk among them asks for the passkey, too (I6). */
   readonly approves?: (input: z.output<I>) => readonly string[] | 'unknown'
+  /** It only asks a person: nothing follows from it before they say yes, so nobody is asked about asking. */
+  readonly asks?: true
   /** For people, but in open mode, where nobody can be told apart, for every caller (A3). */
   readonly unverified?: true
   readonly idempotent?: boolean
@@ -47,8 +62,22 @@ type Common<I extends Input, O extends z.ZodType> = {
   /** Parts of the listing kept as another server wrote them (its schemas, icons, `_meta`). */
   readonly listing?: Readonly<Record<string, unknown>>
   readonly touches?: (input: z.output<I>) => Touch
+  /** These arguments make it high risk, and trust decides about it wherever it belongs. */
+  readonly isRisky?: (input: z.output<I>) => boolean
+  /** Its arguments may be as large as a file (SV25). */
+  readonly large?: true
+  /** What the ledger keeps of the arguments, where all of them is too much (L8). */
+  readonly recorded?: (input: z.output<I>) => unknown
   /** What the model reads; the output as JSON where absent (SV12). */
   readonly text?: (output: z.output<O>) => string
+  /** Where MCP shows more than the output and its text: pictures, or a long text that is sent once (SV12). */
+  readonly present?: (output: z.output<O>) => Presented
+}
+
+/** A tool's answer in the blocks of MCP. */
+export type Presented = {
+  readonly content: readonly Readonly<Record<string, unknown>>[]
+  readonly structuredContent: unknown
 }
 
 /** A tool acts in the world (`run`), or changes the store alone, then in one transaction (`change`). */
@@ -56,11 +85,14 @@ export type Tool<I extends Input = Input, O extends z.ZodType = z.ZodType> = Com
   (
     | {
         readonly run: (input: z.output<I>, call: Call) => Promise<z.output<O>>
+        /** In the transaction that records that it was done: what the store keeps of it. Not for reads. */
+        readonly settle?: (tx: Tx, output: z.output<O>, call: Call) => Promise<void>
         readonly change?: never
       }
     | {
         readonly change: (tx: Tx, input: z.output<I>, call: Call) => Promise<z.output<O> | Refused>
         readonly run?: never
+        readonly settle?: never
       }
   )
 

@@ -9,21 +9,50 @@ export const clientIds = [
   'claude-desktop',
 ] as const
 
-export const screens = ['inbox', 'audit', 'settings'] as const
+export const screens = ['inbox', 'agents', 'policies', 'files', 'audit', 'settings'] as const
 
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-export const overrideTypes = [
-  'agent_wrong',
-  'missing_context',
-  'edge_case',
-  'human_preference',
-  'policy_change',
+export { overrideTypes, severities } from '#base/override.ts'
+export type { OverrideType, Severity } from '#base/override.ts'
+
+export const approvalKinds = [
+  'proposal',
+  'call',
+  'permission',
+  'spot_check',
+  'handoff',
+  'grant',
+  'finding',
 ] as const
-export type OverrideType = (typeof overrideTypes)[number]
 
-export const severities = ['low', 'medium', 'high', 'critical'] as const
-export type Severity = (typeof severities)[number]
+/** What a person opens by a request for access (GR3), besides `until` with its time. */
+export const grantChoices = [
+  'file_once',
+  'file',
+  'folder',
+  'folder_write',
+  'folder_session',
+] as const
+export type GrantWord = (typeof grantChoices)[number]
 
-export const approvalKinds = ['proposal', 'call', 'permission', 'spot_check', 'handoff'] as const
+export const grantPermissions = ['read', 'read-write', 'write'] as const
+export const grantScopes = ['session', 'permanent'] as const
+
+/** Of the plan of work (W9). */
+export const itemKinds = ['story', 'backlog', 'sprint'] as const
+export const storyStatuses = [
+  'planned',
+  'in_progress',
+  'blocked',
+  'in_review',
+  'done',
+  'dropped',
+] as const
+export type StoryStatus = (typeof storyStatuses)[number]
+export const sprintStatuses = ['planned', 'active', 'reference', 'completed'] as const
+export const priorities = ['urgent', 'high', 'medium', 'low'] as const
+export const sides = ['ours', 'theirs'] as const
+
+export const searchPlaces = ['workspace', 'granted', 'all'] as const

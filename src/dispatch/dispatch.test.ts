@@ -108,6 +108,41 @@ test('L1 a change of the store and its record are one transaction, or nothing', 
   await expect.poll(async () => (await bad.entries()).map((e) => e.type)).toEqual(['call.failed'])
 })
 
+test('L2 where what a call does is the call itself, one entry says what both would', async () => {
+  const thing = {
+    type: 'thing.opened',
+    actor: { kind: 'agent', id: 'sales' },
+    subject: 'thing-1',
+    ids: { approval: 'a1' },
+    outcome: 'open',
+    data: { size: 3 },
+    isCall: true,
+  } as const
+  const { dispatch, entries, ledger } = await setup([
+    defineTool({
+      ...base,
+      name: 'say',
+      effect: 'write',
+      async change(tx) {
+        tx.append({ type: 'thing.seen', actor: thing.actor })
+        tx.append(thing)
+        return { said: '' }
+      },
+    }),
+  ])
+  const answer = await dispatch(call())
+  const [seen, opened, ...more] = await entries()
+  expect([seen?.type, more]).toEqual(['thing.seen', []])
+  expect(opened).toMatchObject({
+    type: 'thing.opened',
+    subject: 'thing-1',
+    ids: { approval: 'a1', call: answer.call },
+    outcome: 'open',
+    data: { size: 3, tool: 'say', effect: 'write', ms: expect.any(Number) },
+  })
+  expect(await ledger.entry(2)).toMatchObject({ payload: { text: 'hi' } })
+})
+
 test('A3 a tool for people refuses agents, and the other way round', async () => {
   const { dispatch } = await setup([say({ by: 'human' }), say({ name: 'ask', by: 'agent' })])
   expect(await dispatch(call())).toMatchObject({ status: 'refused', code: 'human_required' })

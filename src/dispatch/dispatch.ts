@@ -76,10 +76,11 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     const id = newId()
     const startedAt = now()
     const refuse = (refusal: Refusal, touch?: Touch): Answer => {
+      const entry = entryOf('call.refused', id, request.caller, touch)
       ledger.note({
-        ...entryOf('call.refused', id, request.caller, touch),
+        ...entry,
         outcome: refusal.code,
-        data: { tool: request.tool.slice(0, 128), message: refusal.message },
+        data: { ...entry.data, tool: request.tool.slice(0, 128), message: refusal.message },
       })
       return { status: 'refused', call: id, ...refusal }
     }

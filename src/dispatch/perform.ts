@@ -7,7 +7,7 @@ import type { Draft, EntryIds } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { McpResult, Refused } from '#base/tool.ts'
-import type { Call, Tool, Touch } from '#base/tool.ts'
+import type { Call, CallTold, Tool, Touch } from '#base/tool.ts'
 import type { Attempt, Refusal, Verdict } from './checks.ts'
 import type { Answer, CallRequest, DispatchDeps } from './dispatch.ts'
 
@@ -43,12 +43,16 @@ export function createPerform({
       caller,
       signal: request.signal ?? new AbortController().signal,
       progress: request.progress ?? (() => undefined),
+      tell(facts) {
+        told = { ids: { ...told.ids, ...facts.ids }, data: { ...told.data, ...facts.data } }
+      },
       ...(request.exchange !== undefined && { exchange: request.exchange }),
     }
     // Only what somebody decided on is worth saying; the rest acts because nothing is against it.
     const isDecided =
       verdict.mode === 'wait' || verdict.decision !== undefined || request.approval !== undefined
     let ids: EntryIds = {}
+    let told: CallTold = {}
     /** The approval that this call uses up. */
     let claimed: string | undefined
     let isStarted = false
@@ -58,8 +62,8 @@ export function createPerform({
       return {
         ...draft,
         ...more,
-        ids: { ...draft.ids, ...ids, ...more.ids },
-        data: { ...draft.data, tool: tool.name, effect: tool.effect, ...data },
+        ids: { ...draft.ids, ...ids, ...told.ids, ...more.ids },
+        data: { ...draft.data, tool: tool.name, effect: tool.effect, ...told.data, ...data },
       }
     }
     const timed = () => ({ ms: now() - startedAt })
@@ -99,22 +103,31 @@ export function createPerform({
 
     async function carryOut(): Promise<unknown> {
       call.signal.throwIfAborted()
-      const { change, run } = tool
+      const { change, run, settle } = tool
       if (change)
         // Store-only tools commit what they change and the record of it in one transaction (L1).
         return ledger.transact(async (tx) => {
           const decision = await enter(tx)
           if (decision instanceof Stopped) return decision
-          const changed = await change(tx, input, call)
+          let isTold = false
+          const said = () => ({ ...timed(), ...(isDecided && { decision }) })
+          const telling: Tx = {
+            ...tx,
+            append(draft) {
+              if (!draft.isCall) return tx.append(draft)
+              isTold = true
+              const data = { ...draft.data, ...said() }
+              tx.append(entry(draft.type, { ...draft, data, payload: input }))
+            },
+          }
+          const changed = await change(telling, input, call)
           await leave(tx, changed)
           if (changed instanceof Refused) {
             const { code, message, details } = changed
             const data = { ...timed(), message, details }
             tx.append(entry('call.refused', { outcome: code, data, payload: input }))
-          } else {
-            const data = { ...timed(), ...(isDecided && { decision }) }
-            tx.append(entry('call.done', { outcome: 'done', data, payload: input }))
-          }
+          } else if (!isTold)
+            tx.append(entry('call.done', { outcome: 'done', data: said(), payload: input }))
           return changed
         })
       const done = () => entry('call.done', { outcome: 'done', data: timed() })
@@ -123,16 +136,18 @@ export function createPerform({
         ledger.note(done())
         return output
       }
+      const recorded = tool.recorded?.(input) ?? input
       const entered = await ledger.transact(async (tx) => {
         const decision = await enter(tx)
         if (!(decision instanceof Stopped))
-          tx.append(entry('call.started', { data: { decision }, payload: input }))
+          tx.append(entry('call.started', { data: { decision }, payload: recorded }))
         return decision
       })
       if (entered instanceof Stopped) return entered
       isStarted = true
       const output = await run(input, call)
       await ledger.transact(async (tx) => {
+        await settle?.(tx, output, call)
         await leave(tx, output)
         tx.append(done())
       })
@@ -249,13 +264,16 @@ const refusalIn = ({ code, message, hint, details }: Refused): Refusal => ({
 })
 
 export function entryOf(type: string, call: string, caller: Caller, touch?: Touch): Draft {
+  const { claim } = caller
   return {
     type,
     actor: actorOf(caller),
     ids: { call },
     ...(touch && { domain: touch.domain }),
     ...(touch?.target !== undefined && { subject: touch.target }),
-    ...(caller.claim !== undefined && { data: { claim: caller.claim } }),
+    ...((touch?.data ?? claim) !== undefined && {
+      data: { ...touch?.data, ...(claim !== undefined && { claim }) },
+    }),
   }
 }
 

@@ -88,6 +88,13 @@ describe('which calls wait', () => {
     expect(await risky.write()).toMatchObject({ mode: expected })
   })
 
+  test('Y9 what is too large to show a person is refused, and nobody is asked', async () => {
+    const { write, governance } = await upstream()
+    expect(await write({ text: 'x'.repeat(1_000_000) })).toMatchObject({ fault: 'too_large' })
+    expect(await governance.approvals.list({ limit: 9 })).toEqual([])
+    expect(await write({ text: 'x' })).toMatchObject(waits)
+  })
+
   test('Y7 a rule stops a call as it stops a proposal, at any trust', async () => {
     const system = await upstream({
       policies: [

@@ -80,9 +80,9 @@ export function createCallJudge(deps: Deps) {
   const { db, store, approvals, permissions, scores, spotChecks, volume, rules, now } = deps
 
   /** Whether trust has a say in this call where no mapping names its domain (Y9). */
-  function isJudged({ tool }: Attempted): boolean {
+  function isJudged({ tool, input }: Attempted): boolean {
     if (tool.effect === 'read') return false
-    if (deps.everyWrite || tool.effect === 'destructive') return true
+    if (deps.everyWrite || isHighRisk(tool, input)) return true
     return !builtIn.includes(tool.toolset)
   }
 
@@ -139,7 +139,7 @@ export function createCallJudge(deps: Deps) {
       trust: known ?? newTrust(rules.trust, now()),
       policy,
       evaluation,
-      risk: tool.effect === 'destructive' ? 'high' : (policy?.risk ?? 'normal'),
+      risk: isHighRisk(tool, input) ? 'high' : (policy?.risk ?? 'normal'),
       at: now(),
       ...(isEvery && { always: 'every write asks here (approvals.every_write)' }),
       ...(!known && { atLeast: deps.defaultMode }),
@@ -183,6 +183,7 @@ export function createCallJudge(deps: Deps) {
             judgement,
           }),
       }
+    if (JSON.stringify(input).length > mostAsked) return tooLargeToShow(tool)
     return {
       mode: 'wait',
       digest,
@@ -204,7 +205,7 @@ export function createCallJudge(deps: Deps) {
   return async function decide(attempted: Attempted): Promise<CallVerdict> {
     const { tool, caller } = attempted
     // Declaring, logging and asking are how an agent obeys.
-    if (caller.kind !== 'agent' || tool.toolset === 'cowork') return act
+    if (caller.kind !== 'agent' || tool.toolset === 'cowork' || tool.asks) return act
     try {
       return await verdictOn(attempted)
     } catch (error) {
@@ -222,6 +223,9 @@ const refusalOf = ({ code, message, hint = '', details }: Refused | CoworkError)
   hint,
   details,
 })
+
+const isHighRisk = (tool: Tool, input: Attempted['input']) =>
+  tool.effect === 'destructive' || tool.isRisky?.(input) === true
 
 const asks = ({ highRisk, approvers }: Effect) => highRisk.length > 0 || approvers > 1
 const forbidsOrAsks = (effect: Effect) => effect.hardStop || asks(effect)
@@ -248,3 +252,13 @@ const unreadable: CallVerdict = {
   message: 'A person cannot be asked about these arguments: they hold what is no text.',
   hint: 'Leave out NUL and halves of characters (lone surrogates).',
 }
+
+/** In characters: nobody reads more before they decide, and the approval keeps all of it. */
+const mostAsked = 1_000_000
+
+const tooLargeToShow = ({ name }: Tool): CallVerdict => ({
+  mode: 'refuse',
+  code: 'too_large',
+  message: `A person decides about this call of ${name} first, and it is too large to show.`,
+  hint: 'Do it in smaller parts, or ask the person to do it.',
+})

@@ -167,6 +167,8 @@ export function createInbox({ db, store, approvals, handoffs, rules, now }: Deps
           collaborative: true,
         }),
         ...(approval.kind === 'handoff' && { handoff: await handoffs.detail(approval) }),
+        // What is on the disk is for people alone: the agent that asks must not learn it by asking.
+        ...(approval.kind === 'grant' && caller.kind !== 'agent' && { grant: content.more }),
         reasoning: content.reasoning ?? null,
         field: content.field ?? null,
         digest: approval.digest,

@@ -26,6 +26,8 @@ export type DecisionMore = {
   readonly override?: Override
   readonly allow?: Allowance
   readonly policy_id?: string
+  /** How far access to files goes; `files` knows what each choice means (GR3). */
+  readonly grant?: { readonly choice: string; readonly until?: string | undefined }
 }
 
 const moreOf = (decision: Decision): DecisionMore => decision.more ?? {}
@@ -34,21 +36,11 @@ const moreOf = (decision: Decision): DecisionMore => decision.more ?? {}
 export function governanceKinds(deps: Deps): ApprovalKind[] {
   const { scores, permissions, policies, store, ttl, readCall, now } = deps
 
-  const override = (tx: Tx, approval: Approval, decision: Decision, given: Override) =>
-    scores.override(tx, pairOf(approval), approval.risk, given, {
-      action: approval.action,
-      approval: approval.id,
-      by: decision.by,
-    })
-
   async function judged(tx: Tx, approval: Approval, decision: Decision) {
     if (decision.verdict === 'approve')
       return { trust: await scores.approve(tx, pairOf(approval), approval.risk) }
     const { override: given } = moreOf(decision)
-    if (!given) return {}
-    const { id, streak, ...trust } = await override(tx, approval, decision, given)
-    const { type, severity } = given
-    return { trust, override: { id, type, severity, consecutive: streak } }
+    return given ? overriddenBy(scores, tx, approval, decision, given) : {}
   }
 
   return [
@@ -111,6 +103,40 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
       },
     },
   ]
+}
+
+/** Refusing what another domain asks costs no trust, unless the person says that it should (B4). */
+export const withOverride = (
+  kind: ApprovalKind,
+  scores: Pick<Scores, 'override'>,
+): ApprovalKind => ({
+  ...kind,
+  async onDecided(tx, approval, decision, call) {
+    const told = await kind.onDecided(tx, approval, decision, call)
+    const { override } = moreOf(decision)
+    if (decision.verdict === 'approve' || !override) return told
+    return { ...told, ...(await overriddenBy(scores, tx, approval, decision, override)) }
+  },
+})
+
+async function overriddenBy(
+  scores: Pick<Scores, 'override'>,
+  tx: Tx,
+  approval: Approval,
+  { by }: Decision,
+  given: Override,
+) {
+  const { action, id: approvalId } = approval
+  const about = { action, approval: approvalId, by }
+  const { id, streak, ...trust } = await scores.override(
+    tx,
+    pairOf(approval),
+    approval.risk,
+    given,
+    about,
+  )
+  const { type, severity } = given
+  return { trust, override: { id, type, severity, consecutive: streak } }
 }
 
 /** Rejecting what trust is about is an override, and says of which type (B4). */

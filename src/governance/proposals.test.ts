@@ -58,7 +58,10 @@ describe('what is answered', () => {
       subject: 'deal-1',
       outcome: 'escalate',
       ids: { proposal: said['proposal_id'], approval: said['proposal_id'] },
+      data: { tool: 'cowork_propose', effect: 'write' },
     })
+    // It is the record of the call, too.
+    expect(await system.entries(['call.'])).toEqual([])
   })
 
   test.each([

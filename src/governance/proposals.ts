@@ -157,6 +157,7 @@ export function createProposals(deps: Deps) {
       },
       ...(key !== undefined && body !== undefined && { key: { name: key, digest: body } }),
       ...(mode === 'act' && { auto: true }),
+      isCall: true,
       ...((shadow || reasoned) && {
         told: { ...(shadow && { shadow }), ...(reasoned && { reasoning_valid: reasoned.valid }) },
       }),

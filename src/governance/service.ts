@@ -9,7 +9,7 @@ import { createCallJudge } from './calls.ts'
 import { createHandoffStore } from './handoffs/store.ts'
 import { createHandoffs, handoffKind } from './handoffs/handoffs.ts'
 import { createInbox } from './inbox.ts'
-import { governanceKinds } from './kinds.ts'
+import { governanceKinds, withOverride } from './kinds.ts'
 import type { ReadCall } from './kinds.ts'
 import { modeRulesOf } from './rules/mode.ts'
 import { withPace } from './pace.ts'
@@ -73,7 +73,7 @@ export function createGovernance(options: GovernanceOptions) {
       now,
     }),
     handoffKind(handoffStore, now),
-    ...(options.kinds ?? []),
+    ...(options.kinds ?? []).map((kind) => withOverride(kind, scores)),
   ])
   const approvals: Approvals = createApprovals({
     db,

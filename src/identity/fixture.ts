@@ -116,6 +116,7 @@ export const call: Call = {
   caller,
   signal: new AbortController().signal,
   progress: () => undefined,
+  tell: () => undefined,
 }
 
 /** Calls the tools as dispatch does: parsed, and a change in one transaction. */

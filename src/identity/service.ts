@@ -16,7 +16,8 @@ import { createPeople } from './people/service.ts'
 import { createPeopleStore } from './people/store.ts'
 import { banner, recognise } from './rules.ts'
 import type { Fault, Presented, Recognised } from './rules.ts'
-import { createSessions, labelled } from './sessions.ts'
+import { createSessions } from './sessions.ts'
+import type { Sessions } from './sessions.ts'
 import type { Sleep } from './slowdown.ts'
 import { createIdentityStore } from './store.ts'
 import { isMinted, isSessionToken } from './token.ts'
@@ -35,6 +36,8 @@ export type Identity = {
   /** Reads the agents again: for changes that another daemon made. */
   refresh(): Promise<void>
   listAgents(): Promise<ListedAgent[]>
+  /** `ended` is for doors that have sessions of their own. */
+  readonly sessions: Pick<Sessions, 'ended' | 'has' | 'onEnd'>
   readonly people: ReturnType<typeof createPeople>
   readonly passkeys: ReturnType<typeof createPasskeys>
 } & ReturnType<typeof createAgents>
@@ -167,7 +170,7 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
       }
       return {
         ...caller,
-        session: session ? labelled(session, label) : sessions.of(sessionKey, label),
+        session: session ? sessions.at(session, label) : sessions.of(sessionKey, label),
       }
     },
     principalOf: async (presented) => (await recognised(presented)).principal,
@@ -186,6 +189,7 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
         }
       })
     },
+    sessions,
     people,
     passkeys,
     ...createAgents({ store, now, known: () => known, changing: () => asked++ }),

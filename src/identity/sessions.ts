@@ -5,28 +5,59 @@ const idleLimit = 30 * 60_000
 /** In open mode anyone can make up agent ids; the oldest session gives way. */
 const mostSessions = 10_000
 
-export type Sessions = { of(key: string, label?: string): string }
+export type Sessions = ReturnType<typeof createSessions>
 
 /**
- * Sessions where the door has none of its own (I12): one per key, a fresh one after 30 idle minutes.
- * They live in memory, so a restart ends them; a revoked token never asks again.
+ * Who is here since when. Where the door has no sessions of its own (I12) there is one per key, and a fresh
+ * one after 30 idle minutes. All live in memory, so a restart ends them; a revoked token never asks again.
  */
-export function createSessions(now: Clock): Sessions {
+export function createSessions(now: Clock) {
   // In the order of last use, so the first is the one to drop.
   const open = new Map<string, { id: string; usedAt: number }>()
+  /** Of the doors: those seen under each connection, by their labelled names. */
+  const atDoors = new Map<string, Set<string>>()
+  const listeners = new Set<(session: string) => void>()
+
+  const isIdle = ({ usedAt }: { usedAt: number }) => now() - usedAt >= idleLimit
+  const tell = (id: string) => {
+    for (const listener of listeners) listener(id)
+  }
 
   return {
-    of(key, label) {
+    of(key: string, label?: string): string {
       const known = open.get(key)
-      const idle = !known || now() - known.usedAt >= idleLimit
-      const id = idle ? labelled(newId(), label) : known.id
+      const isOver = !known || isIdle(known)
+      const id = isOver ? labelled(newId(), label) : known.id
       open.delete(key)
       open.set(key, { id, usedAt: now() })
-      for (const [oldest, { usedAt }] of open) {
-        if (now() - usedAt < idleLimit && open.size <= mostSessions) break
+      if (known && isOver) tell(known.id)
+      for (const [oldest, session] of open) {
+        if (!isIdle(session) && open.size <= mostSessions) break
         open.delete(oldest)
+        tell(session.id)
       }
       return id
+    },
+    /** One of a door's own: a connection on stdio, Mcp-Session-Id on legacy HTTP. */
+    at(connection: string, label?: string): string {
+      const id = labelled(connection, label)
+      const known = atDoors.get(connection)
+      if (known) known.add(id)
+      else atDoors.set(connection, new Set([id]))
+      return id
+    },
+    /** The door says that the connection is closed. */
+    ended(connection: string): void {
+      const ids = atDoors.get(connection)
+      atDoors.delete(connection)
+      for (const id of ids ?? []) tell(id)
+    },
+    has: (id: string): boolean =>
+      atDoors.get(id.slice(id.lastIndexOf('~') + 1))?.has(id) === true ||
+      open.values().some((session) => session.id === id && !isIdle(session)),
+    onEnd(listener: (session: string) => void): () => void {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
     },
   }
 }

@@ -20,5 +20,5 @@ export function columnsOf(entry: Entry): Columns {
 function column(text: string): string
 function column(text: string | undefined): string | null
 function column(text: string | undefined): string | null {
-  return text?.replaceAll('\u0000', '\u2400') ?? null
+  return text?.includes('\u0000') ? text.replaceAll('\u0000', '\u2400') : (text ?? null)
 }

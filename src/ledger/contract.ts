@@ -167,6 +167,18 @@ export function ledgerContract(engine: Engine) {
             size_bytes: 2 ** 40,
           },
         ])
+        await running.ledger.record({
+          ...entry('proposal.created', { subject: 'deal-1', outcome: 'suggest' }),
+          actor: { kind: 'agent', id: 'ops' },
+          data: { tool: 'cowork_propose' },
+        })
+        await running.ledger.record({
+          ...entry('proposal.created', { subject: 'deal-2', outcome: 'suggest' }),
+          actor: { kind: 'agent', id: 'ops' },
+        })
+        expect(
+          await all(`SELECT operation, path, success FROM audit_log WHERE agent_id = 'ops'`),
+        ).toEqual([{ operation: 'cowork_propose', path: 'deal-1', success: 1 }])
         expect(await all(`SELECT * FROM timeline WHERE call = 'c7'`)).toEqual([
           expect.objectContaining({
             seq,

@@ -1,3 +1,4 @@
+export { isDone } from './calls.ts'
 export { refuseCut } from './checkpoint-copies.ts'
 export { openKey } from './key-file.ts'
 export { createLookup } from './lookup.ts'

@@ -1,3 +1,4 @@
+import { isDone } from './calls.ts'
 import type { Parsed } from './chain.ts'
 import type { Problem } from './model.ts'
 
@@ -19,7 +20,7 @@ export function createMeaning() {
 
   function read(seq: number, type: unknown, entry: Parsed) {
     if (type === 'call.started') started(seq, entry)
-    else if (type === 'call.done') finished(seq, entry)
+    else if (isDone({ type, data: entry['data'] })) finished(seq, entry)
     else if (type === 'approval.approved') decided(seq, entry)
     else if (type === 'payload.erased') erased(seq, entry, 'human')
     else if (type === 'payload.expired') erased(seq, entry, 'system')

@@ -5,7 +5,7 @@ import type { Dialect, Query } from '#base/db/port.ts'
 import { builder } from '#base/db/statement.ts'
 import { genesis } from './model.ts'
 import type { HeadRow } from './store.ts'
-import { ledgerViews } from './views.ts'
+import { actionsView, auditLogAgain, ledgerViews } from './views.ts'
 
 export const ledgerMigrations: readonly Migration[] = [
   {
@@ -78,6 +78,8 @@ export const ledgerMigrations: readonly Migration[] = [
     ],
   },
   { name: 'ledger-002', up: (_, dialect) => ledgerViews(dialect) },
+  { name: 'ledger-003', up: (_, dialect) => [actionsView(dialect)] },
+  { name: 'ledger-004', up: (_, dialect) => auditLogAgain(dialect) },
 ]
 
 /** L2 by the database itself: a bug of ours cannot rewrite history either. */

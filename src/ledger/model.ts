@@ -127,14 +127,14 @@ function recordedIds(ids: EntryIds, redact: Redact): NonNullable<Entry['ids']> {
   return kept
 }
 
-/** Gives the entry its place. The next one's `prev` is this leaf in hex. */
+/** Fills in the place of the entry. The next one's `prev` is this leaf in hex. */
 export function seal(
   { entry, payload }: Prepared,
   place: { seq: number; at: number; prev: string },
 ): Sealed {
-  const placed: Entry = { ...entry, ...place }
-  const body = canonicalJson(placed)
-  return { entry: placed, body, leaf: leafHash(body), ...(payload && { payload }) }
+  Object.assign(entry, place)
+  const body = canonicalJson(entry)
+  return { entry, body, leaf: leafHash(body), ...(payload && { payload }) }
 }
 
 export const payloadDigest = (salt: string, body: string): string => sha256Hex(`${salt}:${body}`)

@@ -61,7 +61,6 @@ export function createLedgerStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
     dialect === 'postgres' ? q.forUpdate() : q
-  const rawBody = rawBytes(dialect, 'ledger_entry.body')
 
   const head = query(locked(sql.selectFrom('ledger_head').selectAll().where('id', '=', 1)))
   const peek = query(sql.selectFrom('ledger_head').selectAll().where('id', '=', 1))
@@ -95,13 +94,19 @@ export function createLedgerStore(dialect: Dialect) {
         'ledger_entry.call',
         'ledger_entry.proposal',
         'ledger_entry.hash',
-        rawBody.as('body'),
+        'ledger_entry.body',
         'ledger_payload.salt as payload_salt',
         'ledger_payload.body as payload_body',
       ])
       .where('ledger_entry.seq', '>', p.after)
       .orderBy('ledger_entry.seq')
       .limit(p.limit),
+  )
+  const bytes = statement((p: { seq: number }) =>
+    sql
+      .selectFrom('ledger_entry')
+      .select(rawBytes(dialect, 'body').as('body'))
+      .where('seq', '=', p.seq),
   )
   const one = statement((p: { seq: number }) =>
     sql.selectFrom('ledger_entry').selectAll().where('seq', '=', p.seq),
@@ -196,8 +201,16 @@ export function createLedgerStore(dialect: Dialect) {
     addPayloads: (tx: Tx, rows: PayloadRow[]) => tx.insert('ledger_payload', rows),
     addNodes: (tx: Tx, rows: NodeRow[]) => tx.insert('ledger_node', rows),
     page: (reader: Reader, after: number, limit: number) => reader.all(page({ after, limit })),
-    /** Entries with their bytes as stored and their payloads, for the verifier. */
-    stored: (reader: Reader, after: number, limit: number) => reader.all(stored({ after, limit })),
+    /**
+     * Entries as they are stored, with their payloads, for the verifier. A text stands for its bytes unless it
+     * shows that some were no UTF-8, or is none: then the bytes themselves are read. (All as bytes: 1 µs more each.)
+     */
+    async stored(reader: Reader, after: number, limit: number) {
+      const rows = await reader.all(stored({ after, limit }))
+      const asStored = async (row: (typeof rows)[number]) =>
+        isFaithful(row.body) ? row : { ...row, ...(await reader.first(bytes(row))) }
+      return rows.every(({ body }) => isFaithful(body)) ? rows : Promise.all(rows.map(asStored))
+    },
     entry: (reader: Reader, seq: number) => reader.first(one({ seq })),
     /** The time of this entry. */
     timeOf: async (reader: Reader, seq: number) => (await reader.first(timeFrom({ seq })))?.at,
@@ -270,6 +283,9 @@ export function createLedgerStore(dialect: Dialect) {
     },
   }
 }
+
+/** Reading puts U+FFFD in the place of what is no UTF-8. */
+const isFaithful = (body: unknown) => typeof body === 'string' && !body.includes('\ufffd')
 
 const isOfType =
   (types: readonly string[]) => (where: ExpressionBuilder<Tables, 'ledger_entry'>) => {

@@ -30,7 +30,8 @@ async function written() {
     now: () => 5000,
     log: silentLog,
   })
-  for (let i = 0; i < 10; i++) await ledger.record({ type: 'test.done', actor: systemActor })
+  for (let i = 0; i < 10; i++)
+    await ledger.record({ type: 'test.done', actor: systemActor, subject: 'a\ufffdb' })
   await ledger.close()
   await db.close()
   const { vkey } = ledger
@@ -60,6 +61,12 @@ test('K5, L7 the end of a ledger that was not touched is in order', async () => 
 
 test.each([
   [`update ledger_entry set body = replace(body, 'test', 'best') where seq = 9`, 9],
+  // Both read as the same text.
+  [
+    `update ledger_entry set body = replace(body, char(65533), cast(x'80' as text)) where seq = 9`,
+    9,
+  ],
+  [`update ledger_entry set body = x'ff' where seq = 9`, 9],
   [`delete from ledger_entry where seq = 10`, 10],
   [`update ledger_head set hash = '00'`, 10],
   [`update ledger_head set size = 11`, 11],

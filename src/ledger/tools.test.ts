@@ -35,6 +35,9 @@ async function setup() {
     called('write_file', '/docs/b.txt', { type: 'call.failed' }),
     called('write_file', '/other', { type: 'call.refused', actor: { kind: 'agent', id: 'ops' } }),
     { ...called('x', '/docs'), type: 'call.started' },
+    // A proposal is its own call; before 0014 it had one beside it and named no tool.
+    called('cowork_propose', 'deal-1', { type: 'proposal.created', domain: 'crm' }),
+    called('', 'deal-1', { type: 'proposal.created', domain: 'crm', data: {} }),
   ]
   for (const draft of drafts) await ledger.record(draft)
   const tool = ledgerTools(ledger).find(({ name }) => name === 'get_audit_log')
@@ -44,6 +47,7 @@ async function setup() {
       caller,
       signal: new AbortController().signal,
       progress: () => undefined,
+      tell: () => undefined,
     }
     const answer = (await tool?.run?.(tool.input.parse(args), call)) as
       | { entries: Record<string, unknown>[] }
@@ -56,6 +60,7 @@ test('L10 get_audit_log answers in the names of the seed, newest first, with tim
   const ask = await setup()
   const entries = await ask()
   expect(entries.map(({ operation, success }) => [operation, success])).toEqual([
+    ['cowork_propose', true],
     ['write_file', false],
     ['write_file', false],
     ['read_folder', true],
@@ -81,10 +86,10 @@ test('L10 get_audit_log filters by path, operation and date, and an agent sees i
   expect(await paths({ operation_filter: 'read' })).toEqual(['/docs', '/docs/a.txt'])
   expect(await paths({ path_filter: '/docs/' })).toEqual(['/docs/b.txt', '/docs/a.txt'])
   expect(await paths({ path_filter: '/docs/', operation_filter: 'write' })).toEqual(['/docs/b.txt'])
-  expect(await paths({ limit: 1 })).toEqual(['/other'])
-  expect(await paths({}, agent)).toEqual(['/docs/b.txt', '/docs', '/docs/a.txt'])
-  expect(await paths({}, { ...person, id: 'sales' })).toHaveLength(4)
-  expect(await paths({ date_from: '2020-01-01' })).toHaveLength(4)
+  expect(await paths({ limit: 2 })).toEqual(['deal-1', '/other'])
+  expect(await paths({}, agent)).toEqual(['deal-1', '/docs/b.txt', '/docs', '/docs/a.txt'])
+  expect(await paths({}, { ...person, id: 'sales' })).toHaveLength(5)
+  expect(await paths({ date_from: '2020-01-01' })).toHaveLength(5)
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
   expect(await paths({ date_from: tomorrow })).toEqual([])
   await expect(ask({ date_from: 'yesterday-ish' })).rejects.toMatchObject({ code: 'invalid_input' })

@@ -4,6 +4,7 @@ import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
+import { callEnds, isDone } from './calls.ts'
 import type { Entry } from './model.ts'
 import type { Ledger } from './service.ts'
 import { visibleEntries } from './visibility.ts'
@@ -42,10 +43,11 @@ export const ledgerTools = (ledger: Ledger): Tool[] => [
     output: z.object({ entries: z.array(auditEntry) }),
     async run({ path_filter, operation_filter, date_from, limit }, { caller }) {
       const entries = await ledger.find({
-        types: ['call.done', 'call.failed', 'call.refused'],
+        types: callEnds,
         ...visibleEntries(caller),
         subjectPrefix: path_filter,
-        toolPrefix: operation_filter,
+        // Every call names its tool.
+        toolPrefix: operation_filter ?? '',
         since: date_from === undefined ? undefined : timeOf(date_from),
         limit,
         newestFirst: true,
@@ -89,25 +91,19 @@ function timeOf(date: string): number {
   return at
 }
 
-function auditEntryOf({
-  at,
-  type,
-  actor,
-  subject,
-  domain,
-  ids,
-  data,
-}: Entry): z.infer<typeof auditEntry> {
-  const { tool, size_bytes: size } = data ?? {}
+function auditEntryOf(entry: Entry): z.infer<typeof auditEntry> {
+  const { at, type, actor, subject, domain, ids, data } = entry
+  // Of a file the seed's log names where it lies: in the workspace, or under a grant (FT8).
+  const { tool, size_bytes: size, area = domain } = data ?? {}
   return {
     timestamp: rfc3339(at),
     operation: typeof tool === 'string' ? tool : type,
     ...(subject !== undefined && { path: subject }),
-    ...(domain !== undefined && { domain }),
+    ...(typeof area === 'string' && { domain: area }),
     ...(ids?.grant !== undefined && { grant_id: ids.grant }),
     agent_id: actor.id,
     ...(actor.session !== undefined && { session_id: actor.session }),
-    success: type === 'call.done',
+    success: isDone(entry),
     ...(typeof size === 'number' && { size_bytes: size }),
   }
 }

@@ -447,6 +447,12 @@ const approved = (approval: string, by: string, more: Partial<Draft> = {}): Draf
   ...more,
 })
 const done = (call: string): Draft => ({ type: 'call.done', actor: agent, ids: { call } })
+const proposed = (call: string, tool?: string): Draft => ({
+  type: 'proposal.created',
+  actor: agent,
+  ids: { call },
+  data: tool === undefined ? {} : { tool },
+})
 
 test('L6 what was allowed gives no findings', async () => {
   const drafts = [
@@ -456,6 +462,10 @@ test('L6 what was allowed gives no findings', async () => {
     started('c2', 'suggest', 'a1'),
     done('c2'),
     { ...started('c3'), actor: { kind: 'human', id: 'ann' } as const },
+    proposed('c4', 'cowork_propose'),
+    // As it was before 0014.
+    proposed('c5'),
+    done('c5'),
   ]
   expect(await verified(kept(drafts))).toMatchObject({ ok: true, findings: [] })
 })
@@ -473,6 +483,7 @@ test.each<[string, Draft[], number]>([
   ],
   ['an approval by an agent', [approved('a1', 'x', { actor: { kind: 'agent', id: 'x' } })], 1],
   ['a call done twice', [done('c1'), done('c2'), done('c1')], 3],
+  ['a proposal done twice', [proposed('c1', 'cowork_propose'), done('c1')], 2],
 ])('L6 %s is a finding', async (_, drafts, seq) => {
   const { ok, problems, findings } = await verified(kept(drafts, [drafts.length]))
   expect({ ok, problems, seqs: findings.map((each) => each.seq) }).toEqual({

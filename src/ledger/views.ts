@@ -5,7 +5,7 @@ import type { Dialect, Query } from '#base/db/port.ts'
  * through them; it is inlined, so that filters still reach the indexes.
  */
 export function ledgerViews(dialect: Dialect): Query[] {
-  const { text, whole, time } = spelling[dialect]
+  const { text, time } = spelling[dialect]
   const timeline = [
     'seq',
     `${time} AS time`,
@@ -23,8 +23,14 @@ export function ledgerViews(dialect: Dialect): Query[] {
     'body',
     'hash',
   ]
-  // The names of get_audit_log (L10).
-  const auditLog = [
+  return [view('timeline', timeline), auditLog(dialect, ['call.done'])]
+}
+
+/** The names of get_audit_log (L10); `done` are the types that say that a call was carried out. */
+function auditLog(dialect: Dialect, done: readonly string[]): Query {
+  const { text, whole, time } = spelling[dialect]
+  const types = (names: readonly string[]) => `type IN ('${names.join("', '")}')`
+  const columns = [
     'seq',
     `${time} AS timestamp`,
     'COALESCE(tool, type) AS operation',
@@ -33,13 +39,35 @@ export function ledgerViews(dialect: Dialect): Query[] {
     `${text('ids', 'grant')} AS grant_id`,
     'actor AS agent_id',
     `${text('actor', 'session')} AS session_id`,
-    `CASE WHEN type = 'call.done' THEN 1 ELSE 0 END AS success`,
+    `CASE WHEN ${types(done)} THEN 1 ELSE 0 END AS success`,
     `${whole('data', 'size_bytes')} AS size_bytes`,
   ]
-  return [
-    view('timeline', timeline),
-    view('audit_log', auditLog, "WHERE type IN ('call.done', 'call.failed', 'call.refused')"),
+  const ends = types([...done, 'call.failed', 'call.refused'])
+  return view('audit_log', columns, `WHERE tool IS NOT NULL AND ${ends}`)
+}
+
+/** With the calls whose record is the entry of what they did (0014). */
+export const auditLogAgain = (dialect: Dialect): Query[] => [
+  { sql: 'DROP VIEW audit_log', parameters: [] },
+  auditLog(dialect, ['call.done', 'proposal.created']),
+]
+
+/** What was done, as it was logged: the steps that follow a proposal's approval. */
+export function actionsView(dialect: Dialect): Query {
+  const { text, time } = spelling[dialect]
+  const actions = [
+    `${text('data', 'action_id')} AS id`,
+    'seq',
+    `${time} AS time`,
+    'actor AS agent_id',
+    'domain',
+    `${text('data', 'action')} AS action`,
+    'subject AS target',
+    `${text('data', 'actor')} AS actor`,
+    `${text('data', 'phase')} AS phase`,
+    'proposal AS proposal_id',
   ]
+  return view('actions', actions, "WHERE type = 'action.logged'")
 }
 
 const view = (name: string, columns: readonly string[], where = ''): Query => ({

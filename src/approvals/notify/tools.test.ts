@@ -39,7 +39,13 @@ async function setup() {
     async function use(name: string, input: unknown): Promise<Record<string, unknown>> {
       const tool = tools.get(name) as Tool
       const { signal } = new AbortController()
-      const call = { id: 'c1', caller: anna, signal, progress: () => undefined }
+      const call = {
+        id: 'c1',
+        caller: anna,
+        signal,
+        progress: () => undefined,
+        tell: () => undefined,
+      }
       const given = tool.input.parse(input)
       const output = tool.change
         ? await ledger.transact((tx) => tool.change(tx, given, call))

@@ -1,4 +1,5 @@
 import { CoworkError, messageOf } from '../errors.ts'
+import { holdInserts } from './held.ts'
 import type { Body, Query, Sealer, Tx } from './port.ts'
 
 /** What the batch needs of an engine. Statements run one after the other on one connection. */
@@ -100,10 +101,14 @@ export function createBatches<P extends object>(
   async function tryBatch(connection: Connection, jobs: Job[], { savepoints, committing }: Plan) {
     const answers: (() => void)[] = []
     const entries: P[] = []
+    // Behind savepoints each body must meet the faults of its own rows.
+    const inserts = savepoints ? undefined : holdInserts(connection)
+    const fails = (error: unknown) =>
+      connection.mayRetry(error) || connection.isBroken() ? error : new BodyFailed({ cause: error })
     await connection.control(connection.begin)
     for (const job of jobs) {
       const own: P[] = []
-      const guard = createGuard(connection, sealer, own)
+      const guard = createGuard(inserts?.connection ?? connection, sealer, own)
       if (savepoints) await connection.control('SAVEPOINT body')
       try {
         const value = await guard.run(job.body)
@@ -111,12 +116,15 @@ export function createBatches<P extends object>(
         answers.push(() => job.resolve(value))
         if (savepoints) await connection.control('RELEASE body')
       } catch (error) {
-        if (connection.mayRetry(error) || connection.isBroken()) throw error
-        if (!savepoints) throw new BodyFailed({ cause: error })
+        const failed = fails(error)
+        if (!savepoints || !(failed instanceof BodyFailed)) throw failed
         answers.push(() => job.reject(error))
         await connection.control('ROLLBACK TO body; RELEASE body')
       }
     }
+    await inserts?.release().catch((error: unknown) => {
+      throw fails(error)
+    })
     if (entries.length > 0) await sealer.seal(asTx(connection), entries)
     committing()
     await connection.commit(entries.length > 0)

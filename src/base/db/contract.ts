@@ -100,6 +100,52 @@ export function storeContract(dialect: string, open: (sealer: Sealer<Draft>) => 
       expect(await db.first(get('before-once'))).toBeUndefined()
     })
 
+    const row = (id: string, text: string | null = null) => ({ id, count: 0, text })
+
+    test('L12 rows that bodies insert go together, and whoever asks for the table sees them', async () => {
+      const found = await Promise.all([
+        db.transact((tx) => tx.insert('item', [row('kept-a'), row('kept-b')])),
+        db.transact((tx) => tx.insert('item', [{ id: 'kept-c', count: 3 }])),
+        db.transact((tx) => tx.first(get('kept-a'))),
+        db.transact(async (tx) => {
+          await tx.insert('item', [row('kept-d')])
+          return tx.run(
+            query(sql().updateTable('item').set({ count: 7 }).where('id', '=', 'kept-d')),
+          )
+        }),
+        db.transact((tx) =>
+          tx.all(
+            query(
+              sql().selectFrom('item').select('id').where('id', 'like', 'kept-%').orderBy('id'),
+            ),
+          ),
+        ),
+      ])
+      const ids = ['kept-a', 'kept-b', 'kept-c', 'kept-d'].map((id) => ({ id }))
+      expect(found.slice(2)).toEqual([row('kept-a'), 1, ids])
+      expect(await db.first(get('kept-c'))).toEqual({ id: 'kept-c', count: 3, text: null })
+      expect(await db.first(get('kept-d'))).toMatchObject({ count: 7 })
+    })
+
+    test.each(['asked for', 'not asked for'])(
+      'L1 an inserted row that breaks a constraint fails its own body only, its table %s',
+      async (asked) => {
+        const id = (name: string) => `${name} ${asked}`
+        const outcomes = await Promise.allSettled([
+          db.transact((tx) => tx.insert('item', [row(id('first'))])),
+          db.transact((tx) => tx.insert('item', [row(id('first'), 'again')])),
+          db.transact(async (tx) => {
+            // Who runs into the fault of another may not hide it.
+            if (asked === 'asked for') await tx.first(get(id('first'))).catch(() => undefined)
+            await tx.insert('item', [row(id('third'))])
+          }),
+        ])
+        expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+        expect(await db.first(get(id('first')))).toEqual(row(id('first')))
+        expect(await db.first(get(id('third')))).toEqual(row(id('third')))
+      },
+    )
+
     test('L3 an entry that may not be recorded fails its own body only', async () => {
       const [bad, good] = await Promise.allSettled([
         db.transact(async (tx) => {

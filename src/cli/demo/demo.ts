@@ -5,6 +5,9 @@ import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 import { table } from '../output.ts'
 import { createDemoAgent } from './agent.ts'
+import { workOnFiles } from './file-scenes.ts'
+import { bringPolicies } from './policies.ts'
+import type { Brought } from './policies.ts'
 import { chanceFrom, handedOver, roles, sceneOf } from './scenes.ts'
 import type { Role, Scene } from './scenes.ts'
 
@@ -15,6 +18,7 @@ type Played = {
   readonly role: Role
   acted: number
   slipped: number
+  blocked: number
   approved: number
   overridden: number
   left: number
@@ -23,11 +27,11 @@ type Standing = { readonly trust_level: number; readonly mode: string }
 
 /** The last ones are left for the person to decide. */
 const leftOver = 3
-const seed = 10
+const seed = 1858
 
 /**
  * Three agents of different quality at work in fast-forward, on the running daemon (K7). Who runs it plays the
- * reviewer: right proposals are approved and wrong ones overridden, in the demo's own domains only.
+ * reviewer, in the demo's own domains only: gives them rules, approves what is right and overrides what is wrong.
  */
 export async function demo(context: Context, { proposals = 45, pace = 40 }: Options) {
   const { out } = context
@@ -36,19 +40,35 @@ export async function demo(context: Context, { proposals = 45, pace = 40 }: Opti
   const progress = out.progress()
   const played: Played[] = []
   const tokens = auth === 'closed' ? await enrol(person) : new Map<string, string>()
+  const policies = await bringPolicies(person)
+  let asksForFiles = false
   try {
     const plays = roles.map((role, at) => {
-      const seen: Played = { role, acted: 0, slipped: 0, approved: 0, overridden: 0, left: 0 }
+      const seen: Played = {
+        role,
+        acted: 0,
+        slipped: 0,
+        blocked: 0,
+        approved: 0,
+        overridden: 0,
+        left: 0,
+      }
       played.push(seen)
       return { seen, agent: createDemoAgent(context.paths, role.id, tokens.get(role.id)), at }
     })
     const chances = plays.map(({ at }) => chanceFrom(seed + at))
     for (let turn = 0; turn < proposals; turn++) {
+      if (turn === Math.floor(proposals / 2)) await policies.tighten()
       for (const { seen, agent, at } of plays) {
         const scene = sceneOf(seen.role, chances[at] ?? Math.random)
         const { isRight: _, ...asked } = scene
         const answer = await agent.call('cowork_propose', { domain: seen.role.domain, ...asked })
-        if (answer.isError) throw blocked(seen.role, answer.structuredContent)
+        if (answer.isError) {
+          if (!isForbidden(answer.structuredContent))
+            throw blocked(seen.role, answer.structuredContent)
+          seen.blocked++
+          continue
+        }
         const proposed = answer.structuredContent as unknown as Proposed
         await review(person, seen, scene, proposed, turn >= proposals - leftOver)
         if (proposed.mode === 'act')
@@ -62,14 +82,17 @@ export async function demo(context: Context, { proposals = 45, pace = 40 }: Opti
       progress.show(`${turn + 1} of ${proposals} proposals each …`)
       await sleep(pace)
     }
+    // The one that is never wrong keeps files, and asks for some that only a person can open.
+    asksForFiles = plays[0] !== undefined && (await workOnFiles(plays[0].agent))
     // The one that errs most gives up last, and asks a person to take over.
     const last = plays.at(-1)
     await last?.agent.call('cowork_handoff', { domain: last.seen.role.domain, ...handedOver })
   } finally {
     progress.end()
+    for (const line of policyLines(policies.brought())) out.note(line)
     await dismiss(person, tokens)
   }
-  await tell(context, person, played)
+  await tell(context, person, played, policies.brought(), asksForFiles)
 }
 
 /** What a careful reviewer does: approve what is right, say what is wrong. */
@@ -87,8 +110,8 @@ async function review(
   }
   if (isLast) return void seen.left++
   if (isRight) {
-    await person.call('cowork_approve', { proposal_id: id })
-    seen.approved++
+    if (await approves(person, id)) seen.approved++
+    else seen.left++
     return
   }
   const { id: agent, domain } = seen.role
@@ -101,6 +124,17 @@ async function review(
     description: 'This was not what the customer asked for.',
   })
   seen.overridden++
+}
+
+/** False where it takes the person's passkey: then it waits for them. */
+async function approves(person: Client, id: string): Promise<boolean> {
+  try {
+    await person.call('cowork_approve', { proposal_id: id })
+    return true
+  } catch (error) {
+    if (error instanceof CoworkError && error.code === 'passkey_required') return false
+    throw error
+  }
 }
 
 /** In closed mode every agent needs a token; these are revoked when the curtain falls. */
@@ -117,7 +151,13 @@ async function dismiss(person: Client, tokens: ReadonlyMap<string, string>): Pro
   for (const id of tokens.keys()) await person.call('cowork_revoke_agent', { id })
 }
 
-async function tell({ out }: Context, person: Client, played: readonly Played[]): Promise<void> {
+async function tell(
+  { out }: Context,
+  person: Client,
+  played: readonly Played[],
+  brought: Brought,
+  asksForFiles: boolean,
+): Promise<void> {
   const agents = await Promise.all(
     played.map(async (seen) => {
       const { id, domain } = seen.role
@@ -127,9 +167,10 @@ async function tell({ out }: Context, person: Client, played: readonly Played[])
       return { agent: id, about: role.about, trust: trust_level, mode, ...counted }
     }),
   )
-  out.data({ agents }, () =>
+  const policies = 'left' in brought ? null : { ...brought.saved, from: brought.before }
+  out.data({ agents, policies }, () =>
     table(
-      ['AGENT', 'IS', 'TRUST', 'MODE', 'APPROVED', 'OVERRIDDEN', 'ACTED ALONE', 'WRONG ALONE'],
+      ['AGENT', 'IS', 'TRUST', 'MODE', 'APPROVED', 'OVERRIDDEN', 'BLOCKED', 'ALONE', 'WRONG ALONE'],
       agents.map((row) => [
         row.agent,
         row.about,
@@ -137,6 +178,7 @@ async function tell({ out }: Context, person: Client, played: readonly Played[])
         row.mode,
         row.approved,
         row.overridden,
+        row.blocked,
         row.acted,
         row.slipped,
       ]),
@@ -144,15 +186,28 @@ async function tell({ out }: Context, person: Client, played: readonly Played[])
   )
   const left = agents.reduce((sum, row) => sum + row.left, 0)
   out.note(
-    `${left} proposals and a handoff wait for you: \`cowork inbox\`, or \`cowork open inbox\`.`,
+    `${left} proposals${asksForFiles ? ', a request for your files' : ''} and a handoff wait for you: \`cowork inbox\`, or \`cowork open inbox\`.`,
   )
 }
+
+function policyLines(brought: Brought): string[] {
+  if ('left' in brought) return [brought.left]
+  const { saved, before } = brought
+  return [
+    `Policies were saved, as version ${saved.version} (number ${saved.number}). They bind the demo's agents alone: \`cowork open policies\`.`,
+    `To go back to what was before: \`cowork policy versions ${before.slice(0, 8)} > before.yaml\`, then \`cowork policy save --file before.yaml --note "without the demo"\`.`,
+  ]
+}
+
+/** By a rule, as in every day's work; without a mapping there is nothing to be had at all. */
+const isForbidden = (said: Readonly<Record<string, unknown>> | undefined) =>
+  said?.['code'] === 'policy_blocked' && said['mapping_found'] === true
 
 const blocked = ({ id, domain }: Role, said: Readonly<Record<string, unknown>> | undefined) =>
   new CoworkError(
     'demo_blocked',
     `${id} may not propose in ${domain}: ${typeof said?.['message'] === 'string' ? said['message'] : 'it was refused'}`,
     {
-      hint: 'Where policies are mapped, or the hourly cap is reached, the demo has no room: run it on a state folder of its own, as in `cowork --state /tmp/demo up -d`.',
+      hint: 'Where your own policies map nobody to its domains, or the hourly cap is reached, the demo has no room: run it on a state folder of its own, as in `cowork --state /tmp/demo up -d`.',
     },
   )

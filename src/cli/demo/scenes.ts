@@ -23,7 +23,11 @@ export const roles: readonly Role[] = [
   { id: 'demo-hasty', domain: 'demo.deals', errs: 0.35, about: 'wrong a third of the time' },
 ]
 
-type Template = Omit<Scene, 'isRight' | 'confidence' | 'target'> & { readonly targets: string }
+type Template = Omit<Scene, 'isRight' | 'confidence' | 'target'> & {
+  readonly targets: string
+  /** What an agent writes that errs, where it shows. */
+  readonly mistake?: Scene['proposed_change']
+}
 
 const templates: Record<string, readonly Template[]> = {
   'demo.contacts': [
@@ -71,6 +75,7 @@ const templates: Record<string, readonly Template[]> = {
       action: 'update_deal',
       targets: 'deal',
       proposed_change: { deal_stage: 'closed_won', amount: 48_000 },
+      mistake: { deal_stage: 'closed_won', amount: 480_000 },
       reasoning: 'Budget approved and all signatures are there.',
     },
     {
@@ -111,9 +116,11 @@ export function sceneOf({ domain, errs }: Role, chance: () => number): Scene {
   const choices = templates[domain] ?? []
   const template = choices[Math.floor(chance() * choices.length)]
   if (!template) throw new Error(`the demo has nothing to do in ${domain}`)
-  const { targets, ...rest } = template
+  const { targets, mistake, ...rest } = template
   const isRight = chance() >= errs
+  const change = isRight ? rest.proposed_change : (mistake ?? rest.proposed_change)
   // An agent that errs is a little less sure, but only a little: that is what makes it dangerous.
   const confidence = Math.round((0.78 + chance() * 0.2 - (isRight ? 0 : 0.06)) * 100) / 100
-  return { ...rest, target: `${targets}_${1 + Math.floor(chance() * 40)}`, confidence, isRight }
+  const target = `${targets}_${1 + Math.floor(chance() * 40)}`
+  return { ...rest, proposed_change: change, target, confidence, isRight }
 }

@@ -276,6 +276,14 @@ describe('its sources', () => {
     expect(await verified(system, source)).toEqual(yes)
   })
 
+  test('R2 a proposal that one made oneself can be cited, by its call or its entry', async () => {
+    const system = await trustedBy(asking())
+    await propose(system, {})
+    const [own] = await system.entries(['proposal.created'])
+    for (const source of [`ledger:${own?.seq}`, `mcp:cowork/cowork_propose#${own?.ids?.call}`])
+      expect(await verified(system, source), source).toEqual(yes)
+  })
+
   test('R2 a call of long ago is not recent enough', async () => {
     const system = await trustedBy(asking({ max_age: '1h' }))
     const { seq } = await looked(system)

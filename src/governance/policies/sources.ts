@@ -1,4 +1,5 @@
 import type { Reader } from '#base/db/port.ts'
+import { isDone } from '#ledger'
 import type { Entry, Lookup } from '#ledger'
 
 /** Where a criterion comes from, in a form that the ledger can confirm (R2). */
@@ -45,8 +46,8 @@ export async function unverified(
   const known = asked.map((text) => ({ text, source: sourceOf(text) }))
   const paths = known.flatMap(({ source }) => (source?.kind === 'file' ? [source.path] : []))
   const onFiles = await lookup.recentOn(reader, agent, [...new Set(paths)])
-  const isOwn = ({ type, actor, at }: Entry) =>
-    type === 'call.done' && actor.kind === 'agent' && actor.id === agent && at >= since
+  const isOwn = (entry: Entry) =>
+    isDone(entry) && entry.actor.kind === 'agent' && entry.actor.id === agent && entry.at >= since
 
   async function isConfirmed(source: Source | undefined): Promise<boolean> {
     switch (source?.kind) {

@@ -1,6 +1,6 @@
 import type { Risk } from '#approvals'
 import type { Config } from '#base/config/index.ts'
-import { overrideTypes } from '#base/config/sections/governance.ts'
+import type { OverrideType, Severity } from '#base/override.ts'
 import type { Evidence } from './evidence.ts'
 import {
   evidenceLevel,
@@ -53,11 +53,8 @@ export const trustRulesOf = ({
   gate: trust.evidence_gate,
 })
 
-export { overrideTypes }
-export type OverrideType = (typeof overrideTypes)[number]
-
-export const severities = ['low', 'medium', 'high', 'critical'] as const
-export type Severity = (typeof severities)[number]
+export { overrideTypes, severities } from '#base/override.ts'
+export type { OverrideType, Severity }
 
 export type OverrideKind = { readonly type: OverrideType; readonly severity: Severity }
 

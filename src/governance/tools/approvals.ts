@@ -20,7 +20,7 @@ const next: Record<Approval['status'], string> = {
 function messageFor({ kind, status, action, answer }: Approval): string {
   if (kind === 'call' && status === 'approved')
     return `Call ${action} again with the approved arguments: it runs once.`
-  if (answer === undefined) return next[status]
+  if (answer === undefined || kind !== 'handoff') return next[status]
   return (answer as Answer).hand_back
     ? 'A person handed it back: do as they say, and acknowledge it with cowork_check_handoff.'
     : 'A person has dealt with it: leave it to them.'
@@ -52,7 +52,10 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
       feedback: z.string().nullable(),
       approved_change: z.unknown().optional().describe('What was really approved'),
       collaborative: z.boolean().optional().describe('A person changed it first'),
-      answer: z.unknown().optional().describe('What a person answered to a handoff'),
+      answer: z
+        .unknown()
+        .optional()
+        .describe('What a person answered to a handoff, or how far access goes'),
       approval_token: z.string().optional(),
       token_expires_at: z.string().optional(),
       expires_at: z.string().nullable(),

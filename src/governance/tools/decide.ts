@@ -49,6 +49,20 @@ const allow = z.object({
     .describe('A glob for each argument that matters; exactly those approved where absent'),
 })
 
+const grant = z.object({
+  choice: z.enum([
+    'file_once',
+    'file',
+    'folder',
+    'folder_write',
+    'folder_session',
+    'until',
+    'deny',
+    'deny_always',
+  ]),
+  until: z.iso.datetime({ offset: true }).optional(),
+})
+
 /** One item fails alone: nothing is written of it before it is found wrong. */
 export async function each<T extends { id: string }>(
   list: readonly string[],
@@ -84,6 +98,9 @@ export const decideTool = ({ approvals }: Governance) =>
       override: override.optional(),
       allow: allow.optional().describe('For how long a call is allowed; once where absent'),
       policy_id: text(128).optional().describe('The policy to work under'),
+      grant: grant
+        .optional()
+        .describe('How far access to files goes; the narrowest that was asked for where absent'),
       hold: z
         .boolean()
         .default(false)
@@ -94,9 +111,10 @@ export const decideTool = ({ approvals }: Governance) =>
     async change(tx, input, call) {
       const { approval_ids: list, hold } = input
       const isBulk = list.length > 1
-      if (isBulk && (input.change !== undefined || input.allow || input.policy_id !== undefined))
+      const { change, allow: longer, policy_id: policy, grant: access } = input
+      if (isBulk && (change !== undefined || longer || policy !== undefined || access))
         throw new CoworkError('invalid_input', 'Many at once are approved as they are, and once.', {
-          hint: 'Edit, allow for longer or choose a policy one by one.',
+          hint: 'Edit, allow for longer, choose a policy or how far access goes one by one.',
         })
       const decision = decisionOf(input, call)
       const outcomes = await each(list, async (id) => {
@@ -119,6 +137,7 @@ type Asked = {
   readonly override?: DecisionMore['override'] | undefined
   readonly allow?: DecisionMore['allow'] | undefined
   readonly policy_id?: string | undefined
+  readonly grant?: DecisionMore['grant'] | undefined
 }
 
 export function decisionOf(asked: Asked, { caller }: Call): Decision {
@@ -126,6 +145,7 @@ export function decisionOf(asked: Asked, { caller }: Call): Decision {
     ...(asked.override && { override: asked.override }),
     ...(asked.allow && { allow: asked.allow }),
     ...(asked.policy_id !== undefined && { policy_id: asked.policy_id }),
+    ...(asked.grant && { grant: asked.grant }),
   }
   return {
     verdict: asked.decision,

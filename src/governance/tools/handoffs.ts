@@ -132,7 +132,6 @@ export const checkHandoffTool = ({ governance }: GovernanceDeps) =>
     description:
       'What people handed back to you, with their instructions. It is given again until you acknowledge it with ack, or propose with its handoff_id.',
     toolset: 'cowork',
-    core: true,
     effect: 'write',
     by: 'anyone',
     idempotent: true,

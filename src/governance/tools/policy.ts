@@ -21,7 +21,6 @@ export const validatePolicyTool = ({ proposals, db }: Governance) =>
     description:
       'What a policy would say to a change, before you propose it. Nothing is stored and nothing counts.',
     toolset: 'cowork',
-    core: true,
     effect: 'read',
     by: 'anyone',
     input: z.object({

@@ -107,7 +107,6 @@ export const checkTrustTool = (governance: Governance, ledger: Pick<Ledger, 'tra
     title: 'Check trust',
     description: 'How far an agent is trusted in a domain, and what that lets it do.',
     toolset: 'cowork',
-    core: true,
     effect: 'read',
     by: 'anyone',
     input: z.object({

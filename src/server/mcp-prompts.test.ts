@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import type { Prompt } from '#base/prompt.ts'
+import { connect, everywhere, setup } from '../../test/waiting.ts'
+import { promptFeature } from './mcp-prompts.ts'
+
+const greet: Prompt = {
+  name: 'greet',
+  title: 'Greet',
+  description: 'Greets someone',
+  arguments: [
+    { name: 'whom', description: 'The name', required: true },
+    { name: 'how', description: 'The word' },
+  ],
+  say: async (caller, { whom, how = 'Hello' }) => `${how} ${whom}, says ${caller.id}.`,
+}
+const plain: Prompt = { ...greet, name: 'plain', arguments: [], say: async () => 'Begin.' }
+
+describe.each(everywhere)('over %s, %s era', (door, era) => {
+  async function start() {
+    const { rig } = await setup({ features: [promptFeature(() => [greet, plain])] })
+    return connect(rig, { door, era })
+  }
+
+  test('SV13 prompts are listed with their arguments, and say what is for this caller', async () => {
+    const client = await start()
+    expect(client.getServerCapabilities()).toMatchObject({ prompts: {} })
+    const { say: _, ...shown } = greet
+    const { prompts } = await client.listPrompts()
+    expect(prompts).toEqual([shown, { ...shown, name: 'plain', arguments: [] }])
+    const said = await client.getPrompt({ name: 'greet', arguments: { whom: 'anna' } })
+    expect(said).toMatchObject({
+      description: 'Greets someone',
+      messages: [{ role: 'user', content: { type: 'text', text: 'Hello anna, says sales.' } }],
+    })
+    expect(await client.getPrompt({ name: 'plain' })).toMatchObject({
+      messages: [{ content: { text: 'Begin.' } }],
+    })
+  })
+
+  test('SV13 a prompt that is not there, and one without what it needs, are wrong parameters', async () => {
+    const client = await start()
+    for (const name of ['nothing', '', 'toString', 'x'.repeat(10_000)])
+      await expect(client.getPrompt({ name }), name).rejects.toMatchObject({
+        code: -32602,
+        message: expect.stringMatching(/There is no prompt .{0,200}\. These are: greet, plain\./),
+      })
+    for (const given of [{}, { how: 'Hi' }, { whom: '' }])
+      await expect(client.getPrompt({ name: 'greet', arguments: given })).rejects.toMatchObject({
+        code: -32602,
+        message: expect.stringContaining('greet needs whom: The name.'),
+      })
+  })
+})
