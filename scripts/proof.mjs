@@ -3,9 +3,11 @@
 import { writeFileSync } from 'node:fs'
 import { crashRounds } from '../test/crash/rounds.ts'
 import { startPostgres } from '../test/postgres-server.ts'
+import { leaks, race, swaps } from '../test/race/race.ts'
 import { proveClients } from './proof-clients.mjs'
 
 const crashes = 50
+const races = 100_000
 
 const steps = [
   {
@@ -28,6 +30,12 @@ const steps = [
     },
   },
   {
+    id: 'N32',
+    what: `a folder, a file or a link swapped for a link that leads out, while the file worker makes ${races} reads and ${races} writes there`,
+    goal: 'nothing outside is read or changed, with Landlock and without',
+    run: swapRaces,
+  },
+  {
     id: 'K4',
     what: 'Claude Code and Codex from npm, connected by `cowork connect`',
     goal: 'each lists our tools, and its call is in the ledger under its own agent',
@@ -47,6 +55,29 @@ async function crash(url) {
   })
   const count = `${acknowledged} writes acknowledged, ${entries} entries, seed ${seed}`
   return { ok: faults.length === 0, result: [count, ...faults].join('; ') }
+}
+
+async function swapRaces() {
+  const cells = [true, false].flatMap((landlock) => swaps.map((swap) => ({ landlock, swap })))
+  const each = Math.ceil(races / cells.length)
+  const found = []
+  let escapes = 0
+  for (const { landlock, swap } of cells) {
+    const cell = await race({ swap, landlock, reads: each, writes: each })
+    escapes += cell.escapes
+    const { reads, writes } = cell
+    found.push(
+      `${swap} (${cell.containment}): ${reads.done} reads and ${writes.done} writes done, the others refused`,
+    )
+    process.stderr.write(`  ${found.at(-1)}, ${cell.escapes} escapes\n`)
+  }
+  const control = await leaks('leaf', 100)
+  found.push(`a reader that checks and then opens leaked ${control.leaked} in ${control.tries}`)
+  const calls = 2 * each * cells.length
+  return {
+    ok: escapes === 0 && control.leaked > 0,
+    result: [`${escapes} escapes in ${calls} calls`, ...found].join('; '),
+  }
 }
 
 const wanted = process.argv.slice(2).map((arg) => arg.toUpperCase())

@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import {
   approvalMigrations,
   createHalts,
@@ -10,9 +10,11 @@ import {
   telegramClient,
 } from '#approvals'
 import type { DecideAs, Notify } from '#approvals'
+import type { Caller } from '#base/caller.ts'
 import { appendLine, writeFileAtomic } from '#base/atomic-file.ts'
 import { createClockWatch, rfc3339, systemClock } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
+import { currentFolders } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
 import { migrate } from '#base/db/migrate.ts'
 import type { Migration } from '#base/db/migrate.ts'
@@ -37,13 +39,16 @@ import {
   readCall,
 } from '#dispatch'
 import type { Dispatch } from '#dispatch'
+import { checkFiles, fileMigrations, fileResources, fileTools, prepareFiles } from '#files'
+import type { FileToolDeps } from '#files'
 import {
   approvalResources,
   createGovernance,
   governanceMigrations,
+  governancePrompts,
   governanceTools,
 } from '#governance'
-import type { GovernanceDeps } from '#governance'
+import type { Governance, GovernanceDeps } from '#governance'
 import { createIdentity, identityMigrations, identityTools } from '#identity'
 import type { Identity, SharedKeys } from '#identity'
 import {
@@ -59,20 +64,29 @@ import {
   readCheckpoints,
   refuseCut,
 } from '#ledger'
-import type { Ledger } from '#ledger'
+import type { Entry, Ledger } from '#ledger'
 import {
   createHttp,
   createMcpDoor,
   createMetrics,
+  createToolsetHttp,
   listen,
   listenSocket,
+  promptFeature,
   resourceFeature,
   startTelemetry,
 } from '#server'
-import type { McpFeature, Metrics, TaskSource } from '#server'
+import type { McpDoor, McpFeature, Metrics, TaskSource } from '#server'
+import { checkWork, createWork, workMigrations, workPrompts, workResources, workTools } from '#work'
+import type { Work } from '#work'
+
+/** For whoever sets up a place where nothing runs yet. */
+export { checkWorkspace } from '#files'
 
 export type AppOptions = {
   readonly config: Config
+  /** Where it was read from, if not from the state folder. */
+  readonly configFile?: string | undefined
   readonly paths: StatePaths
   readonly version: string
   readonly log: Log
@@ -142,9 +156,24 @@ export async function startApp(options: AppOptions): Promise<App> {
       undo.push(followOthers(ledger, size, log, 'agent.', () => identity.refresh()))
 
     const halts = createHalts(db, now)
-    const governance = createGovernance({
+    const prepared = prepareFiles({
       db,
       config,
+      paths,
+      home: currentFolders().home,
+      configFile: options.configFile ?? paths.config,
+      sessions: identity.sessions,
+      approvals: () => governance.approvals,
+      policyVersion: () => governance.versions.version(),
+      now,
+      log: log.scope('files'),
+    })
+    const { grants, workspace } = prepared
+    undo.push(grants.close)
+    const governance: Governance = createGovernance({
+      db,
+      config,
+      kinds: grants.kinds,
       reviewUrl: (approval) => `${consoleUrl()}/inbox/${approval}`,
       readCall: (tool, args) => readCall(catalogue)(tool, args),
       now,
@@ -154,6 +183,14 @@ export async function startApp(options: AppOptions): Promise<App> {
     await governance.versions.start()
     if (db.dialect === 'postgres')
       undo.push(followOthers(ledger, size, log, 'policy.', () => governance.versions.refresh()))
+    const files = await prepared.start()
+    undo.push(files.close)
+    if (db.dialect === 'postgres')
+      undo.push(followOthers(ledger, size, log, 'grant.', () => grants.refresh()))
+    if (config.audit.enabled) ledger.mirror(mirrorOf(workspace.path, workspace.own, config))
+    const work = createWork({ db, config, now, log: log.scope('work') })
+    undo.push(work.close)
+    await work.start()
     // Here, since nothing may be awaited between those who decide elsewhere and the path they take.
     const [newest] = await ledger.find({ limit: 1, newestFirst: true })
     const notify = startNotify({
@@ -172,7 +209,16 @@ export async function startApp(options: AppOptions): Promise<App> {
     })
     undo.push(notify.close)
     const catalogue = createCatalogue([
-      ...toolsOf({ governance, notify, ledger, identity, halts, version }),
+      ...toolsOf({
+        governance,
+        notify,
+        ledger,
+        identity,
+        halts,
+        version,
+        files: prepared.toolDeps(files),
+        work,
+      }),
       ...(fixture?.tools ?? []),
     ])
     const uncounted = createDispatch({
@@ -183,6 +229,8 @@ export async function startApp(options: AppOptions): Promise<App> {
         checkScope,
         checkAssured(identity.passkeys, governance.approvals),
         checkHalt(halts),
+        checkFiles(files.places),
+        checkWork(work),
         governance.judgeCall,
       ],
       approvals: governance.approvals,
@@ -212,8 +260,14 @@ export async function startApp(options: AppOptions): Promise<App> {
     const resources = resourceFeature([
       ledgerResources(ledger),
       ...approvalResources(governance.inbox, ledger),
+      ...fileResources({ files, grants, call: callFor(dispatch) }),
+      workResources(work),
     ])
     undo.push(resources.close)
+    const prompts = promptFeature(() => [
+      ...governancePrompts(governance.inbox, () => `${consoleUrl()}/inbox`),
+      ...workPrompts(work),
+    ])
     const mcp = createMcpDoor({
       catalogue,
       dispatch,
@@ -230,7 +284,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         callsInFlight: limits.calls_in_flight,
         graceMs: grace,
       },
-      features: [resources, ...(fixture?.features ?? [])],
+      features: [resources, prompts, ...(fixture?.features ?? [])],
       ...(fixture && { tasks: fixture.tasks }),
     })
     let isEnding = false
@@ -273,15 +327,17 @@ export async function startApp(options: AppOptions): Promise<App> {
     })
     port = web.port
     undo.push(web.close, http.close)
+    const workUrl = await listenForWork(options, mcp, undo, identity.mode() === 'closed')
     const socket = await listenSocket(paths.socket, mcp, log.scope('stdio'))
     undo.push(socket.close)
 
     const startedAt = rfc3339(now())
+    // First, since whoever waits for the daemon waits for what it says of itself.
+    writeFileAtomic(paths.pid, `${process.pid}\n`)
     writeFileAtomic(
       paths.daemon,
-      `${JSON.stringify({ pid: process.pid, port, version, startedAt })}\n`,
+      `${JSON.stringify({ pid: process.pid, port, version, startedAt, workUrl })}\n`,
     )
-    writeFileAtomic(paths.pid, `${process.pid}\n`)
     undo.push(
       () => rmSync(paths.daemon, { force: true }),
       () => rmSync(paths.pid, { force: true }),
@@ -297,6 +353,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         `cowork ${version}`,
         ...opening,
         `  MCP      ${mcpUrl}`,
+        ...(workUrl === undefined ? [] : [`  Work     ${workUrl}`]),
         `  Connect  cowork connect claude-code (or codex, gemini, cursor, vscode, claude-desktop)`,
         `  ${identity.banner()}`,
         `  State    ${paths.dir}`,
@@ -313,6 +370,42 @@ export async function startApp(options: AppOptions): Promise<App> {
     await unwind()
     throw error
   }
+}
+
+/** The tools about work at an address of their own, where that is asked for (W1, W2). */
+async function listenForWork(
+  { config, log, shared }: AppOptions,
+  mcp: McpDoor,
+  undo: (() => unknown)[],
+  isClosed: boolean,
+): Promise<string | undefined> {
+  const { listen: isWanted, host } = config.work
+  if (!isWanted) return undefined
+  const needsBearer = shared?.worksyncKey !== undefined
+  if (!needsBearer && !isClosed)
+    log.warn('the address for work asks for no key: set WORKSYNC_API_KEY', {
+      port: config.work.port,
+    })
+  let { port } = config.work
+  const { limits } = config.server
+  const { fetch } = createToolsetHttp({
+    guard: { port: () => port, isSecure: false, allowedHosts: [], allowedOrigins: [] },
+    mcp,
+    toolset: 'work',
+    needsBearer,
+    log: log.scope('work'),
+  })
+  const listening = await listen(fetch, {
+    host,
+    port,
+    headerBytes: limits.header_bytes,
+    bodySeconds: limits.body_seconds,
+    insecureBind: config.server.insecure_bind,
+    closedMode: needsBearer || isClosed,
+  })
+  undo.push(listening.close)
+  ;({ port } = listening)
+  return `http://${host}:${port}/mcp`
 }
 
 /** What a person says elsewhere takes the path of every call, as that person (A5). */
@@ -343,13 +436,37 @@ const decideAs =
     return error ? { refused: error.message } : { status }
   }
 
+/** What a resource reads of files takes the path of every call, as whoever reads it. */
+const callFor =
+  (dispatch: Dispatch) =>
+  async (caller: Caller, tool: string, args: Readonly<Record<string, unknown>>) => {
+    const answer = await dispatch({ tool, arguments: args, caller })
+    return answer.status === 'done' ? (answer.output as Record<string, unknown>) : undefined
+  }
+
+/** What happened to files of the workspace, beside them (F6). */
+const mirrorOf = (workspace: string, own: string, { audit }: Config) => ({
+  path: join(own, 'audit.jsonl'),
+  maxBytes: audit.max_log_size_mb * 1_000_000,
+  filter: ({ domain, subject = '' }: Entry) =>
+    domain === 'files' && (subject === workspace || subject.startsWith(workspace + sep)),
+})
+
+type ToolParts = GovernanceDeps & {
+  readonly notify: Notify
+  readonly files: FileToolDeps
+  readonly work: Work
+}
+
 /** Every tool there is. */
-export const toolsOf = (parts: GovernanceDeps & { readonly notify: Notify }): Tool[] => [
+export const toolsOf = (parts: ToolParts): Tool[] => [
   ...governanceTools(parts),
   ...identityTools(parts.identity),
   ...haltTools(parts.halts),
   ...notifyTools(parts.notify),
   ...ledgerTools(parts.ledger),
+  ...fileTools(parts.files),
+  ...workTools(parts.work),
 ]
 
 /** Every step of the store's schema, in order. */
@@ -359,6 +476,8 @@ export const migrations: readonly Migration[] = [
   ...approvalMigrations,
   ...notifyMigrations,
   ...governanceMigrations,
+  ...fileMigrations,
+  ...workMigrations,
 ]
 
 /** The store with its ledger attached: neither is to be had without the other. */

@@ -9,6 +9,7 @@ import type { App, AppOptions } from '../src/app.ts'
 
 export type TestApp = App & {
   readonly state: string
+  readonly workspace: string
   readonly owner: string
   readonly url: string
   /** Calls a tool as the owner, over the API. */
@@ -23,12 +24,16 @@ export async function startTestApp(
   options: Partial<AppOptions> & { state?: string } = {},
 ): Promise<TestApp> {
   const state = options.state ?? mkdtempSync(join(tmpdir(), 'cowork-app-'))
-  const given: Setting[] = Object.entries({ 'server.port': 0, ...settings }).map(
-    ([path, value]) => ({
-      path: path.split('.'),
-      value,
-    }),
-  )
+  // Never the home of whoever runs the tests.
+  const own = {
+    'server.port': 0,
+    'workspace.path': join(state, 'workspace'),
+    'work.data_root': join(state, 'worksync'),
+  }
+  const given: Setting[] = Object.entries({ ...own, ...settings }).map(([path, value]) => ({
+    path: path.split('.'),
+    value,
+  }))
   const flags = given.map(({ path, value }) => ({ path, value, origin: 'the test' }))
   const { config } = loadConfig({ env: { COWORK_STATE_DIR: state }, flags })
   const paths = statePaths(state)
@@ -38,6 +43,7 @@ export async function startTestApp(
   return {
     ...app,
     state,
+    workspace: config.workspace.path,
     owner,
     url,
     call: (tool, args = {}, token = owner) =>

@@ -24,5 +24,21 @@ export function plainText(text: string, most = Infinity): string {
   return shown.length <= most ? shown : `${shown.slice(0, most - 1).replace(torn, '')}…`
 }
 
+/** JSON that parses to the same and in which nothing can reorder, hide or imitate either (PV8). */
+export function plainJson(value: unknown): string | undefined {
+  const json = JSON.stringify(value) as string | undefined
+  if (json === undefined || /^[\x20-\x7e]*$/.test(json)) return json
+  return json.replaceAll(pieces, (found, ...rest) => {
+    const { unseen: hidden } = rest.at(-1) as { unseen?: string }
+    return hidden === undefined ? found : escapeOf(hidden)
+  })
+}
+
+const escapeOf = (char: string) =>
+  Array.from(
+    { length: char.length },
+    (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('')
+
 const codeOf = (char: string) =>
   `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`

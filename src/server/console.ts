@@ -7,7 +7,7 @@ import type { Context, Hono } from 'hono'
 import { consoleOrigin } from './guards.ts'
 import type { Env, GuardOptions } from './guards.ts'
 
-const screens = 'inbox agents policies files work apps servers audit settings'.split(' ')
+const screens = 'inbox agents policies files work apps servers audit settings welcome'.split(' ')
 
 const policy = [
   "default-src 'none'",

@@ -21,17 +21,20 @@ export function createInFlight(most: number) {
   }
 }
 
+/** As much as an authenticated write of a file may bring: 50 MB in base64, and some room (SV25). */
+export const mostFileBytes = 72 * 1024 * 1024
+
+export const tooLarge = (mostBytes: number) =>
+  new CoworkError('too_large', `The body is larger than ${mostBytes} bytes.`, {
+    hint: 'Send less at once.',
+  })
+
 /** Reads a JSON body up to a size, counting the bytes that really come. */
 export async function readJson(request: Request, mostBytes: number): Promise<unknown> {
-  const tooLarge = () =>
-    new CoworkError('too_large', `The body is larger than ${mostBytes} bytes.`, {
-      hint: 'Send less at once.',
-    })
   const length = request.headers.get('content-length')
-  if (length !== null && Number(length) > mostBytes) throw tooLarge()
+  if (length !== null && Number(length) > mostBytes) throw tooLarge(mostBytes)
   // A body of stated length has exactly that length by the time it gets here; only the others are counted.
-  const text =
-    length === null ? await readCounted(request, mostBytes, tooLarge) : await request.text()
+  const text = length === null ? await readCounted(request, mostBytes) : await request.text()
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -42,12 +45,12 @@ export async function readJson(request: Request, mostBytes: number): Promise<unk
   }
 }
 
-async function readCounted(request: Request, mostBytes: number, tooLarge: () => CoworkError) {
+async function readCounted(request: Request, mostBytes: number) {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {
     size += chunk.length
-    if (size > mostBytes) throw tooLarge()
+    if (size > mostBytes) throw tooLarge(mostBytes)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -18,7 +18,7 @@ export type ListenOptions = {
   readonly closedMode: boolean
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
   /** Where the command line comes in: a socket that only this user can open. */
-  readonly socket: string
+  readonly socket?: string
 }
 
 export type Listening = { readonly port: number; close(): Promise<void> }
@@ -69,9 +69,14 @@ export async function listen(
     }
   }
 
-  const local = createHttpServer(settings, (incoming, outgoing) => void answer(incoming, outgoing))
-  await boundSocket(local, options.socket)
-  servers.push(local)
+  if (options.socket !== undefined) {
+    const local = createHttpServer(
+      settings,
+      (incoming, outgoing) => void answer(incoming, outgoing),
+    )
+    await boundSocket(local, options.socket)
+    servers.push(local)
+  }
 
   return {
     port,

@@ -14,23 +14,34 @@ const hint = { ttlMs: 1000, cacheScope: 'private' } as const
 export function resourceFeature(
   sources: readonly ResourceSource[],
 ): McpFeature & { close(): void } {
-  const watched = new Set(sources.flatMap((source) => source.watched ?? []))
+  const always = new Set(sources.flatMap((source) => source.watched ?? []))
   /** The older era's subscribers; the newer era's are known to the SDK. */
-  const subscribers = new Map<string, Set<Server>>([...watched].map((uri) => [uri, new Set()]))
-  const stops: (() => void)[] = []
+  const subscribers = new Map<string, Set<Server>>()
+  const watches = createWatches((uri) => sourceOf(uri)?.watch?.(uri))
+  const stops: (() => void)[] = [watches.close]
   const sourceOf = (uri: string) => sources.find(({ prefix }) => uri.startsWith(prefix))
+  const canBeWatched = always.size > 0 || sources.some(({ watch }) => watch)
 
-  function watchersOf(uri: string): Set<Server> {
-    const found = subscribers.get(uri)
-    if (found) return found
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
-      `${uri.slice(0, 200)} cannot be watched. These can: ${[...watched].join(', ')}.`,
-    )
+  function subscribe(uri: string, server: Server): void {
+    const listening = subscribers.get(uri) ?? new Set()
+    if (listening.has(server)) return
+    if (!always.has(uri) && !watches.begin(uri))
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `${uri.slice(0, 200)} cannot be watched. These can: ${[...always].join(', ')}.`,
+      )
+    subscribers.set(uri, listening.add(server))
+  }
+
+  function unsubscribe(uri: string, server: Server): void {
+    const listening = subscribers.get(uri)
+    if (!listening?.delete(server)) return
+    if (!always.has(uri)) watches.end(uri)
+    if (listening.size === 0) subscribers.delete(uri)
   }
 
   return {
-    capabilities: { resources: { subscribe: watched.size > 0 }, completions: {} },
+    capabilities: { resources: { subscribe: canBeWatched }, completions: {} },
     cacheHints: {
       'resources/list': hint,
       'resources/templates/list': { ...hint, ttlMs: 60_000 },
@@ -40,10 +51,9 @@ export function resourceFeature(
       for (const { onChange } of sources) {
         const stop = onChange?.((uri) => {
           resourceUpdated(uri)
-          const listening = subscribers.get(uri) ?? new Set()
-          for (const server of listening)
+          for (const server of subscribers.get(uri) ?? [])
             // A session that ended cannot be told, and need not be any more.
-            server.sendResourceUpdated({ uri }).catch(() => listening.delete(server))
+            server.sendResourceUpdated({ uri }).catch(() => unsubscribe(uri, server))
         })
         if (stop) stops.push(stop)
       }
@@ -71,16 +81,50 @@ export function resourceFeature(
       })
       server.setRequestHandler('resources/subscribe', async ({ params: { uri } }, context) => {
         await viewer.caller(context)
-        watchersOf(uri).add(server)
+        subscribe(uri, server)
         return {}
       })
       server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
-        watchersOf(uri).delete(server)
+        unsubscribe(uri, server)
         return {}
       })
     },
+    listens(uris, signal) {
+      const begun = uris.filter((uri) => !always.has(uri) && watches.begin(uri))
+      signal.addEventListener('abort', () => begun.forEach(watches.end), { once: true })
+    },
     close() {
       for (const stop of stops.splice(0)) stop()
+    },
+  }
+}
+
+const mostWatches = 1000
+
+/** Addresses that are looked after for as long as somebody watches them. */
+function createWatches(start: (uri: string) => (() => void) | undefined) {
+  const running = new Map<string, { watchers: number; readonly stop: () => void }>()
+  return {
+    /** False where it cannot be watched, or too much is. */
+    begin(uri: string): boolean {
+      const known = running.get(uri)
+      if (known) known.watchers++
+      else {
+        const stop = running.size < mostWatches ? start(uri) : undefined
+        if (!stop) return false
+        running.set(uri, { watchers: 1, stop })
+      }
+      return true
+    },
+    end(uri: string): void {
+      const known = running.get(uri)
+      if (!known || --known.watchers > 0) return
+      known.stop()
+      running.delete(uri)
+    },
+    close(): void {
+      for (const { stop } of running.values()) stop()
+      running.clear()
     },
   }
 }

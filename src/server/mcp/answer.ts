@@ -1,6 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { CallToolResult, Server } from '@modelcontextprotocol/server'
 import type { Approval } from '#approvals'
+import { plainJson } from '#base/plain.ts'
 import { McpResult } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Answer } from '#dispatch'
@@ -34,7 +35,8 @@ function toDone(server: Server, tool: Tool, output: unknown): CallToolResult {
 /** What a tool gave, as the 2026 era writes it. */
 export function contentOf(tool: Tool | undefined, output: unknown): CallToolResult {
   if (output instanceof McpResult) return output.result as CallToolResult
-  const text = tool?.text?.(output) ?? JSON.stringify(output) ?? 'done'
+  if (tool?.present) return tool.present(output) as CallToolResult
+  const text = tool?.text?.(output) ?? plainJson(output) ?? 'done'
   const content = [{ type: 'text' as const, text }]
   return output === undefined ? { content } : { content, structuredContent: output }
 }
@@ -58,7 +60,8 @@ export function toFault(server: Server, tool: Tool | undefined, fault: Fault): C
   const payload = payloadOf(fault)
   const strict = tool && wireOf(tool).outputSchema && !isModern(server)
   // Seed 001's clients read an AuthError from the text.
-  const text = strict || fault.details?.['auth_error'] ? JSON.stringify(payload) : proseOf(fault)
+  const json = strict || fault.details?.['auth_error'] ? plainJson(payload) : undefined
+  const text = json ?? proseOf(fault)
   return {
     isError: true,
     content: [{ type: 'text', text }],

@@ -412,6 +412,45 @@ test('SV10 sessions are limited in number, swept when idle and ended by DELETE',
   expect(rig.door.sessionCount()).toBe(1)
 })
 
+test('I12 GR5 a session that its client ends is over for whoever follows', async () => {
+  const rig = await rigOf()
+  const ended: string[] = []
+  rig.identity.sessions.onEnd((session) => void ended.push(session))
+  const opened = await post(rig, initialize())
+  const id = opened.headers.get('mcp-session-id') ?? ''
+  const headers = { 'mcp-session-id': id }
+  const call = { name: 'echo', arguments: { word: 'x' } }
+  const asked = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call }
+  await (await post(rig, asked, { headers })).text()
+  expect(rig.identity.sessions.has(id)).toBe(true)
+  await rig.door.fetch(new Request('http://test/mcp', { method: 'DELETE', headers }), {
+    address: '127.0.0.1',
+  })
+  expect(ended).toEqual([id])
+  expect(rig.identity.sessions.has(id)).toBe(false)
+})
+
+test('I12 GR5 a stream of the oldest revision is a session that ends with it', async () => {
+  const rig = await rigOf()
+  const ended: string[] = []
+  rig.identity.sessions.onEnd((session) => void ended.push(session))
+  const arrival = { address: '127.0.0.1' }
+  const stream = await rig.door.fetch(new Request('http://test/sse'), { ...arrival, old: {} })
+  const reader = stream.body?.getReader()
+  const first = new TextDecoder().decode((await reader?.read())?.value)
+  const [, id = ''] = /session=(\S+)/.exec(first) ?? []
+  const call = { name: 'echo', arguments: { word: 'x' } }
+  for (const message of [
+    initialize(),
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call },
+  ])
+    await post(rig, message, { arrival: { old: { stream: id } } })
+  await expect.poll(() => rig.identity.sessions.has(id)).toBe(true)
+  await reader?.cancel()
+  expect(ended).toEqual([id])
+})
+
 test('SV10 a session at work or listened to is not idle', async () => {
   let at = Date.now()
   const { wait, started, release } = waiting()

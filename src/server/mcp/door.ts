@@ -5,7 +5,7 @@ import type { Server, ServerContext, Transport } from '@modelcontextprotocol/ser
 import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
-import { createInFlight, readJson } from '../limits.ts'
+import { createInFlight, mostFileBytes, readJson, tooLarge } from '../limits.ts'
 import { isModern } from './answer.ts'
 import { checkMirrored } from './mirrored.ts'
 import { createOldSse } from './old-sse.ts'
@@ -85,7 +85,8 @@ export function createMcpDoor(deps: McpDoorDeps) {
       onerror: (error) => log.debug('an MCP request was refused', { error: error.message }),
     },
   )
-  const sessions = createSessions({ limits, now: deps.now, log, newLink, newServer })
+  const { ended } = identity.sessions
+  const sessions = createSessions({ limits, now: deps.now, log, newLink, newServer, ended })
 
   function checkOpen(): void {
     if (!isClosing) return
@@ -103,7 +104,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
     let body = arrival.parsedBody
     try {
       checkOpen()
-      body ??= await bodyOf(request)
+      body ??= await bodyOf(request, arrival)
       return await (arrival.old ? serveOld(arrival, body) : serve(request, arrival, body))
     } catch (error) {
       if (error instanceof CoworkError) return refusal(error, body)
@@ -147,7 +148,13 @@ export function createMcpDoor(deps: McpDoorDeps) {
     }
   }
 
+  function listens(body: unknown, signal: AbortSignal): void {
+    const uris = listenedIn(body)
+    if (uris.length > 0) for (const feature of deps.features ?? []) feature.listens?.(uris, signal)
+  }
+
   function serveModern(request: Request, body: unknown): Promise<Response> {
+    listens(body, request.signal)
     const { params } = isCall(body) ? body : {}
     const tool = catalogue.find(String(params?.name))
     if (tool) checkMirrored(tool, params?.arguments, request.headers)
@@ -162,12 +169,14 @@ export function createMcpDoor(deps: McpDoorDeps) {
     if (isCall(body)) enter(inFlight, principal)()
     if (asked?.stream !== undefined) return old.post(asked.stream, principal, body)
     const known = { ...presented, principal }
-    return old.open(principal, (session) =>
-      newServer({ ...newLink(nobody.view, session), credentials: () => known }),
-    )
+    return old.open(principal, (session) => {
+      const server = newServer({ ...newLink(nobody.view, session), credentials: () => known })
+      server.onclose = () => ended(session)
+      return server
+    })
   }
 
-  async function bodyOf(request: Request): Promise<unknown> {
+  async function bodyOf(request: Request, arrival: Arrival): Promise<unknown> {
     if (!['GET', 'POST', 'DELETE'].includes(request.method))
       throw new CoworkError('method_not_allowed', `MCP has no use for ${request.method}.`, {
         hint: 'Send messages with POST.',
@@ -177,7 +186,14 @@ export function createMcpDoor(deps: McpDoorDeps) {
       throw new CoworkError('json_expected', 'The body must be JSON.', {
         hint: 'Send it with content-type: application/json.',
       })
-    return readJson(request, limits.bodyBytes)
+    const { bodyBytes } = limits
+    const isLarge = Number(request.headers.get('content-length')) > bodyBytes
+    if (!isLarge || arrival.bearer === undefined) return readJson(request, bodyBytes)
+    // A file may come with a call that writes it, from whom a token vouches for (SV25).
+    await identity.principalOf({ door: 'mcp', ...presentedBy(arrival) })
+    const body = await readJson(request, Math.max(bodyBytes, mostFileBytes))
+    if (isCall(body) && catalogue.find(String(body.params?.name))?.large) return body
+    throw tooLarge(bodyBytes)
   }
 
   async function serveStdioConnection(stream: Duplex, hello: Hello): Promise<void> {
@@ -191,14 +207,18 @@ export function createMcpDoor(deps: McpDoorDeps) {
       ...(hello.agent !== undefined && { fallbackId: hello.agent }),
       ...(hello.session !== undefined && { label: hello.session }),
     }
+    const session = newId()
     const link: Link = {
       transport: 'stdio',
       view: { coreOnly: false },
-      session: newId(),
+      session,
       busy: 0,
       credentials: () => presented,
     }
-    const connection = { servers: new Set<Server>(), transport: createLineTransport(stream) }
+    const over = new AbortController()
+    const peek = (message: unknown) => listens(message, over.signal)
+    const transport = createLineTransport(stream, undefined, peek)
+    const connection = { servers: new Set<Server>(), transport }
     connections.add(connection)
     // A client may probe with one era and go on with the other: then two servers live for a moment.
     await serveLines(connection.transport, log, () => {
@@ -206,7 +226,11 @@ export function createMcpDoor(deps: McpDoorDeps) {
       connection.servers.add(server)
       server.onclose = () => connection.servers.delete(server)
       return server
-    }).finally(() => connections.delete(connection))
+    }).finally(() => {
+      connections.delete(connection)
+      over.abort()
+      ended(session)
+    })
   }
 
   function tell(send: (server: Server) => Promise<void>): void {
@@ -271,3 +295,18 @@ const isCall = (body: unknown): body is ToolCall =>
 
 const bringsToken = (body: unknown): boolean =>
   isCall(body) && typeof body.params?.arguments?.agent_token === 'string'
+
+const mostListened = 100
+
+/** The addresses whose change a client of the newer era asks to hear of. */
+function listenedIn(body: unknown): string[] {
+  if (typeof body !== 'object' || body === null || !('method' in body)) return []
+  if (body.method !== 'subscriptions/listen' || !('params' in body)) return []
+  const { notifications } = (body.params ?? {}) as {
+    notifications?: { resourceSubscriptions?: unknown }
+  }
+  const uris: unknown = notifications?.resourceSubscriptions
+  return Array.isArray(uris)
+    ? uris.filter((uri) => typeof uri === 'string').slice(0, mostListened)
+    : []
+}

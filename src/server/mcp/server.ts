@@ -57,6 +57,8 @@ export type McpFeature = {
   /** Called once, before any client comes. */
   start?(announce: Announce): void
   attach(server: Server, viewer: Viewer): void
+  /** A client of the newer era wants to hear of these addresses until the signal. */
+  listens?(uris: readonly string[], signal: AbortSignal): void
 }
 
 /** Tells every client that listens. */
@@ -71,7 +73,7 @@ type Viewer = { caller(context: ServerContext): Promise<Caller> }
 export type ServerDeps = {
   readonly catalogue: Catalogue
   readonly dispatch: Dispatch
-  readonly identity: Pick<Identity, 'identify' | 'principalOf' | 'mode'>
+  readonly identity: Pick<Identity, 'identify' | 'principalOf' | 'mode' | 'sessions'>
   readonly log: Log
   readonly version: string
   readonly features?: readonly McpFeature[]

@@ -29,10 +29,11 @@ export type SessionDeps = {
   readonly log: Log
   readonly newLink: (view: View, session: string) => Link
   readonly newServer: (link: Link) => Server
+  readonly ended: (session: string) => void
 }
 
 /** The sessions of the 2025 era and before (SV10): bound to whoever opened them, counted, swept. */
-export function createSessions({ limits, now, log, newLink, newServer }: SessionDeps) {
+export function createSessions({ limits, now, log, newLink, newServer, ended }: SessionDeps) {
   const sessions = new Map<string, Session>()
   const sweeper = setInterval(sweep, Math.min(limits.idleMs, 60_000))
   sweeper.unref()
@@ -96,7 +97,10 @@ export function createSessions({ limits, now, log, newLink, newServer }: Session
     })
     const session = { id, principal, link, server, transport, usedAt: now(), listening: 0 }
     sessions.set(id, session)
-    server.onclose = () => sessions.delete(id)
+    server.onclose = () => {
+      sessions.delete(id)
+      ended(id)
+    }
     await server.connect(transport)
     return session
   }

@@ -187,3 +187,17 @@ test('SV10 messages arrive whole and in order however the bytes are cut', async 
     { numRuns: 50 },
   )
 })
+
+test('I12 GR5 a connection that ends is a session that is over', async () => {
+  const { rig, here, served } = await plug({ agent: 'main', session: 'nightly' })
+  const ended: string[] = []
+  rig.identity.sessions.onEnd((session) => void ended.push(session))
+  const client = await connect(here, 'legacy')
+  const answer = await client.callTool({ name: 'echo', arguments: { word: 'hello' } })
+  const { session } = answer.structuredContent as { session: string }
+  expect(session).toMatch(/^nightly~/)
+  expect(rig.identity.sessions.has(session)).toBe(true)
+  here.end()
+  await served
+  expect(ended).toEqual([session])
+})

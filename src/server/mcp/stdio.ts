@@ -3,10 +3,8 @@ import { parseJSONRPCMessage } from '@modelcontextprotocol/server'
 import type { Server, Transport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Log } from '#base/log.ts'
+import { mostFileBytes } from '../limits.ts'
 import { idOf } from './replies.ts'
-
-/** As much as an authenticated file write may bring over HTTP (SV25); the socket is its owner's alone. */
-const mostBytes = 72 * 1024 * 1024
 
 /** Serves one stdio connection: its first message decides the era. Ends when either side does. */
 export async function serveLines(
@@ -26,9 +24,14 @@ export type LineTransport = Transport & { readonly ended: Promise<void> }
 
 /**
  * One JSON-RPC message a line. The SDK's own transport is silent about a line it cannot read and re-copies
- * its buffer with every chunk; this one answers, and goes on with the next line.
+ * its buffer with every chunk; this one answers, and goes on with the next line. The socket is its owner's
+ * alone, so every line may be as long as a file is (SV25).
  */
-export function createLineTransport(stream: Duplex, most = mostBytes): LineTransport {
+export function createLineTransport(
+  stream: Duplex,
+  most = mostFileBytes,
+  peek: (message: unknown) => void = () => undefined,
+): LineTransport {
   const ended = Promise.withResolvers<void>()
   let parts: Buffer[] = []
   let size = 0
@@ -69,6 +72,7 @@ export function createLineTransport(stream: Duplex, most = mostBytes): LineTrans
   }
 
   function deliver(value: unknown): void {
+    peek(value)
     try {
       transport.onmessage?.(parseJSONRPCMessage(value))
     } catch {

@@ -112,6 +112,13 @@ const detail = item.extend({
   approved_change: z.unknown().optional(),
   collaborative: z.boolean().optional(),
   handoff: handoff.optional(),
+  grant: z
+    .record(z.string(), z.unknown())
+    .readonly()
+    .optional()
+    .describe(
+      'Of a request for access: path, real, permission, is_folder, missing, folder, inside and sensitive; for people only',
+    ),
   reasoning: z.string().nullable(),
   field: z.string().nullable(),
   digest: z.string(),

@@ -5,7 +5,7 @@ import { CoworkError } from '#base/errors.ts'
 import type { Identity } from '#identity'
 import { identifyCaller } from '../guards.ts'
 import type { Env } from '../guards.ts'
-import { createInFlight, readJson } from '../limits.ts'
+import { createInFlight, mostFileBytes, readJson } from '../limits.ts'
 
 type Fields = z.ZodObject
 type Given<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined
@@ -26,6 +26,8 @@ type Described<
   readonly params?: P
   readonly query?: Q
   readonly body?: B
+  /** Its body may be as large as a file (SV25). */
+  readonly isLarge?: (params: Given<P>) => boolean
   readonly status?: 201
   /** What is answered: JSON, or something else that `run` makes itself. */
   readonly answer: A
@@ -63,10 +65,13 @@ export function mountRoutes(
 
   async function answer(route: Route, c: Context<Env>): Promise<Response> {
     if (route.by === 'human' && c.get('caller').kind !== 'human') throw forPeople(c.req.path)
+    const params = parsed(route.params, c.req.param(), 'The address')
+    const isLarge = route.isLarge?.(params as Parameters<typeof route.isLarge>[0])
+    const most = isLarge ? Math.max(bodyBytes, mostFileBytes) : bodyBytes
     const asked = {
-      params: parsed(route.params, c.req.param(), 'The address'),
+      params,
       query: parsed(route.query, queryOf(c), 'The query'),
-      body: route.body && parsed(route.body, await readJson(c.req.raw, bodyBytes), 'The body'),
+      body: route.body && parsed(route.body, await readJson(c.req.raw, most), 'The body'),
     }
     const answered = await route.run(asked as Parameters<Route['run']>[0], c)
     return isResponse(answered) ? answered : c.json(answered as object, route.status ?? 200)

@@ -44,6 +44,7 @@ export const toolRoutes = ({ catalogue, dispatch }: Deps): Route[] => [
     by: 'anyone',
     params: z.object({ name: z.string() }),
     body: z.strictObject({ arguments: z.record(z.string(), z.unknown()).default({}) }),
+    isLarge: ({ name }) => catalogue.find(name)?.large === true,
     answer: z.object({ call: z.string(), output: z.unknown() }),
     async run({ params, body }, c) {
       const answer = await dispatch({

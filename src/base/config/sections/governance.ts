@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { overrideTypes } from '#base/override.ts'
 import { faultOfSchema } from '../json-schema.ts'
 import { amount, duration, name, path, pattern, secret, share, text, whole } from '../kinds.ts'
 
@@ -137,14 +138,6 @@ export const handoff = z
   }))
   .prefault({})
   .describe('Work an agent gives to a person.')
-
-export const overrideTypes = [
-  'agent_wrong',
-  'missing_context',
-  'edge_case',
-  'human_preference',
-  'policy_change',
-] as const
 
 export const feedback = z
   .strictObject({

@@ -1,0 +1,182 @@
+// N4 file tools over stdio with grant, policy and a durable ledger, beside server-filesystem
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inMs, interleaved, medianMs, report, times } from './harness.ts'
+import type { Finding } from './harness.ts'
+import { fillTree, startFileServers } from './parts/file-servers.ts'
+import { tempFolder } from './parts/folder.ts'
+import { openSyncs } from './parts/syncs.ts'
+
+const rounds = 7
+const findings: Finding[] = []
+
+using folder = tempFolder()
+const at = (...names: string[]) => join(folder.path, ...names)
+
+const kilobyte = 'All work and no play makes a dull day. '.repeat(27).slice(0, 1024)
+const megabyte = `${kilobyte.slice(0, 63)}\n`.repeat(16_384)
+
+/** The latency of one call of ours and of theirs. */
+function compare(what: string, ours: number, theirs: number, most: number): void {
+  findings.push({
+    id: 'N4',
+    what: `${what}, p50`,
+    ours: inMs(ours),
+    beside: `${inMs(theirs)}, server-filesystem`,
+    ratio: times(ours / theirs),
+    goal: `≤ ${times(most)}`,
+    met: ours <= theirs * most,
+  })
+}
+
+/** A small write: theirs is not on disk when it is answered, so the fsyncs that ours makes are added. */
+function compareSynced(what: string, ours: number, theirs: number, syncs: number): void {
+  const both = theirs + syncs
+  findings.push({
+    id: 'N4',
+    what: `${what}, p50`,
+    ours: inMs(ours),
+    beside: `${inMs(theirs)} + ${inMs(syncs)} fsyncs, server-filesystem`,
+    ratio: times(ours / both),
+    goal: `≤ ${times(1)} with the fsyncs`,
+    met: ours <= both,
+  })
+}
+
+function limit(what: string, ours: number, most: number): void {
+  findings.push({
+    id: 'N4',
+    what: `FN1 ${what}, p50`,
+    ours: inMs(ours),
+    beside: '–',
+    ratio: '–',
+    goal: `< ${inMs(most)}`,
+    met: ours < most,
+  })
+}
+
+async function small(): Promise<void> {
+  const root = at('small')
+  mkdirSync(join(root, 'thousand'), { recursive: true })
+  for (let n = 0; n < 1000; n++) writeFileSync(join(root, 'thousand', `file-${n}.txt`), kilobyte)
+  fillTree(join(root, 'tree'), 10_000)
+  writeFileSync(join(root, 'kilobyte.txt'), kilobyte)
+  writeFileSync(join(root, 'megabyte.txt'), megabyte)
+  for (const side of ['ours', 'theirs']) mkdirSync(join(root, side))
+  await using sides = await startFileServers(root)
+  const { ours, theirs } = sides
+  using syncs = openSyncs(at())
+
+  const read = async (name: string, count: number) => {
+    const path = join(root, name)
+    return interleaved(rounds, {
+      ours: () => medianMs(count, () => ours.call('read_file', { path, max_bytes: 2 ** 21 })),
+      theirs: () => medianMs(count, () => theirs.call('read_text_file', { path })),
+    })
+  }
+  const readSmall = await read('kilobyte.txt', 200)
+  compare('read 1 KB', readSmall.ours, readSmall.theirs, 1)
+  const readLarge = await read('megabyte.txt', 10)
+  compare('read 1 MB', readLarge.ours, readLarge.theirs, 0.7)
+
+  let files = 0
+  const write = (content: string, count: number) =>
+    interleaved(rounds, {
+      ours: () =>
+        medianMs(count, () =>
+          ours.call('create_file', { path: join(root, 'ours', `${files++}.txt`), content }),
+        ),
+      theirs: () =>
+        medianMs(count, () =>
+          theirs.call('write_file', { path: join(root, 'theirs', `${files++}.txt`), content }),
+        ),
+      syncs: () => medianMs(count, async () => syncs.create(Buffer.from(content))),
+    })
+  const wroteSmall = await write(kilobyte, 40)
+  compareSynced('write 1 KB', wroteSmall.ours, wroteSmall.theirs, wroteSmall.syncs)
+  const wroteLarge = await write(megabyte, 8)
+  compare('write 1 MB', wroteLarge.ours, wroteLarge.theirs, 0.7)
+
+  for (const side of ['ours', 'theirs'])
+    writeFileSync(join(root, side, 'edited.txt'), `${kilobyte}\nround 0\n`)
+  const turns = { ours: 0, theirs: 0 }
+  const edited = await interleaved(rounds, {
+    ours: () =>
+      medianMs(40, () => {
+        const edits = [{ old: `round ${turns.ours}\n`, new: `round ${++turns.ours}\n` }]
+        const path = join(root, 'ours', 'edited.txt')
+        return ours.call('update_file', { path, edits, create_backup: false })
+      }),
+    theirs: () =>
+      medianMs(40, () => {
+        const edits = [{ oldText: `round ${turns.theirs}\n`, newText: `round ${++turns.theirs}\n` }]
+        return theirs.call('edit_file', { path: join(root, 'theirs', 'edited.txt'), edits })
+      }),
+    syncs: () => medianMs(40, async () => syncs.change(Buffer.from(kilobyte))),
+  })
+  compareSynced('edit 1 KB', edited.ours, edited.theirs, edited.syncs)
+
+  const path = join(root, 'thousand')
+  const listed = await interleaved(rounds, {
+    ours: () => medianMs(20, () => ours.call('list_files', { path, limit: 1000 })),
+    theirs: () => medianMs(20, () => theirs.call('list_directory_with_sizes', { path })),
+    names: () => medianMs(20, () => theirs.call('list_directory', { path })),
+  })
+  compare('list 1,000 with sizes', listed.ours, listed.theirs, 0.7)
+  compare('list 1,000, theirs names only', listed.ours, listed.names, 0.7)
+
+  /** All of it, page after page. */
+  async function wholeTree(): Promise<void> {
+    const asked = { path: join(root, 'tree'), recursive: true, limit: 10_000 }
+    for (let more = {}; ;) {
+      const { structuredContent } = await ours.call('list_files', { ...asked, ...more })
+      const { next_cursor: cursor } = structuredContent as { next_cursor?: string }
+      if (cursor === undefined) return
+      more = { cursor }
+    }
+  }
+  const tree = await interleaved(rounds, {
+    ours: () => medianMs(3, wholeTree),
+    theirs: () => medianMs(3, () => theirs.call('directory_tree', { path: join(root, 'tree') })),
+  })
+  compare('tree of 10,000 files, whole', tree.ours, tree.theirs, 0.7)
+
+  const checked = await interleaved(rounds, {
+    ours: () => medianMs(100, () => ours.call('check_grant', { path: join(path, 'file-1.txt') })),
+  })
+  limit('check_grant', checked.ours, 1)
+  limit('read 1 KB', readSmall.ours, 0.5)
+  limit('read 1 MB', readLarge.ours, 12)
+  limit('write 1 MB', wroteLarge.ours, 12)
+  limit('list 1,000', listed.ours, 2)
+}
+
+/** By name in a tree of so many files, which is all that is granted. */
+async function search(count: number): Promise<void> {
+  const root = at(`tree-${count}`)
+  fillTree(root, count)
+  await using sides = await startFileServers(root)
+  const { ours, theirs } = sides
+  const asked = { query: 'needle', search_in: 'granted' }
+  const calls = count > 10_000 ? 1 : 3
+  const found = await interleaved(calls > 1 ? rounds : 3, {
+    ours: () => medianMs(5, () => ours.call('search_files', asked)),
+    theirs: () =>
+      medianMs(calls, () =>
+        theirs.call('search_files', { path: root, pattern: '**/*needle*', excludePatterns: [] }),
+      ),
+  })
+  compare(`name search in ${count.toLocaleString('en')} files`, found.ours, found.theirs, 0.7)
+  if (count <= 10_000) return
+  limit('name search in 100,000', found.ours, 150)
+  const content = { ...asked, search_type: 'content' }
+  const scanned = await interleaved(5, {
+    ours: () => medianMs(1, () => ours.call('search_files', content)),
+  })
+  limit('content search in 100,000, scanned', scanned.ours, 1500)
+}
+
+await small()
+await search(10_000)
+await search(100_000)
+report(findings)

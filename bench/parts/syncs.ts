@@ -1,0 +1,56 @@
+// What the disk takes for a durable write, whoever does it: the same bytes to the same places, and nothing else.
+import fs from 'node:fs'
+import { join } from 'node:path'
+
+/** Pages of one commit of the ledger, and the length at which a write-ahead log starts over. */
+const commitBytes = 12 * 1024
+const logBytes = 4 * 1024 * 1024
+
+export function openSyncs(folder: string) {
+  const log = fs.openSync(join(folder, '.log'), 'w+')
+  fs.writeSync(log, Buffer.alloc(logBytes))
+  fs.fsyncSync(log)
+  const pages = Buffer.alloc(commitBytes, 1)
+  let at = 0
+  let count = 0
+
+  function commit(): void {
+    fs.writeSync(log, pages, 0, commitBytes, at)
+    at = (at + commitBytes) % (logBytes - commitBytes)
+    fs.fdatasyncSync(log)
+  }
+
+  function writeSynced(bytes: Uint8Array): void {
+    const path = join(folder, `synced-${count++}`)
+    const fd = fs.openSync(path, 'wx')
+    fs.writeSync(fd, bytes)
+    fs.fsyncSync(fd)
+    fs.closeSync(fd)
+  }
+
+  function syncFolder(): void {
+    const fd = fs.openSync(folder, 'r')
+    fs.fsyncSync(fd)
+    fs.closeSync(fd)
+  }
+
+  return {
+    /** A new file: the call's two entries, the file and its name. */
+    create(bytes: Uint8Array): void {
+      commit()
+      writeSynced(bytes)
+      syncFolder()
+      commit()
+    },
+    /** A changed one: the old content is kept besides, under a name of its own. */
+    change(bytes: Uint8Array): void {
+      commit()
+      writeSynced(bytes)
+      writeSynced(bytes)
+      syncFolder()
+      syncFolder()
+      commit()
+    },
+    [Symbol.dispose]: () => fs.closeSync(log),
+  }
+}

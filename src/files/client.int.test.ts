@@ -1,0 +1,326 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { CoworkError } from '#base/errors.ts'
+import { createLog } from '#base/log.ts'
+import { fill, pinnedRoot, testFolders } from '../../test/roots.ts'
+import type { TestFolders } from '../../test/roots.ts'
+import { createFileWorker } from './client.ts'
+import type { AskOptions, FileWorker } from './client.ts'
+import type { Root } from './worker/protocol.ts'
+
+const tests = join(import.meta.dirname, '../../test')
+const entry = join(tests, 'file-worker/ops.ts')
+
+let folders: TestFolders
+let roots: readonly Root[]
+let lines: string[]
+let worker: FileWorker
+
+beforeEach(() => {
+  folders = testFolders()
+  lines = []
+  // The wall of Landlock stands around the worker of these tests too, which lies in a folder of its own.
+  roots = [...folders.setup.roots, folders.root('tests', tests, { access: 'read' })]
+})
+afterEach(() => worker.close())
+
+const log = () => createLog({ level: 'debug', json: false, write: (line) => void lines.push(line) })
+
+function start({ landlock = false, more = [] as readonly Root[] } = {}): FileWorker {
+  roots = [...roots, ...more]
+  worker = createFileWorker({ setup: { ...folders.setup, roots }, log: log(), landlock, entry })
+  return worker
+}
+
+const read = async (path: string, root = 'grant_1', more?: AskOptions) =>
+  (await worker.ask('read', { at: { root, path }, maxBytes: 1e9 }, more)).body?.toString() ?? ''
+
+const write = (path: string, content: string, root = 'grant_1', more: AskOptions = {}) =>
+  worker.ask(
+    'write',
+    { at: { root, path }, how: 'put', encoding: 'binary' },
+    { body: Buffer.from(content), ...more },
+  )
+
+const usage = (path: string, more?: AskOptions) =>
+  worker.ask('usage', { at: { root: 'workspace', path }, depth: 0 }, more)
+const pid = async () => (await usage('')).files
+
+const search = (more?: AskOptions) =>
+  worker.ask('searchContent', { in: [], query: '', types: [], limit: 1 }, more)
+
+/** What reading and writing at a path comes to when the walk is not asked. */
+const probe = async (path: string) => {
+  const at = { root: '', path }
+  const { diff } = await worker.ask('diff', { from: at, to: at })
+  return JSON.parse(diff) as Record<string, string>
+}
+
+/** The code an act was refused with, or what it came to. */
+const outcome = (act: Promise<unknown>): Promise<unknown> =>
+  act.catch((error: unknown) => (error instanceof CoworkError ? error.code : error))
+
+const isAlive = (process: number) => fs.existsSync(`/proc/${process}`)
+
+describe('the second wall', () => {
+  test('PV6 under Landlock nothing outside the roots is reached, by whatever way', async () => {
+    fill(folders.granted, { 'a.txt': 'inside' })
+    start({ landlock: true })
+    expect(await read('a.txt')).toBe('inside')
+    expect(worker.containment()).toBe('landlock')
+    expect(await probe(join(folders.outside, 'secret.txt'))).toEqual({
+      sync: 'EACCES',
+      async: 'EACCES',
+      thread: 'EACCES',
+      list: 'EACCES',
+      make: 'EACCES',
+      run: 'EACCES',
+      listen: 'EACCES',
+      connect: 'EACCES',
+    })
+    expect(fs.readdirSync(folders.outside)).toEqual(['secret.txt'])
+  })
+
+  test('PV6 a root for reading cannot be written, and a file opens nothing beside it', async () => {
+    fill(folders.granted, { 'a.txt': 'a', 'b.txt': 'b' })
+    fill(folders.outside, { 'one.txt': 'one' })
+    const file = pinnedRoot('grant_2', join(folders.outside, 'one.txt'), { kind: 'file' })
+    roots = roots.filter(({ key }) => key !== 'grant_1')
+    start({
+      landlock: true,
+      more: [pinnedRoot('grant_1', folders.granted, { access: 'read' }), file],
+    })
+    const allowed = { sync: 'allowed', async: 'allowed', thread: 'allowed', make: 'EACCES' }
+    expect(await probe(join(folders.granted, 'a.txt'))).toMatchObject(allowed)
+    expect(await probe(join(folders.outside, 'one.txt'))).toMatchObject(allowed)
+    expect(await probe(join(folders.outside, 'secret.txt'))).toMatchObject({ sync: 'EACCES' })
+    expect(await read('', 'grant_2')).toBe('one')
+    expect(await outcome(write('a.txt', 'x'))).toBe('read_only_grant')
+  })
+
+  test('PV9 a root that was replaced gets no rule and is missing', async () => {
+    fs.renameSync(folders.granted, `${folders.granted}-away`)
+    fill(folders.granted, { 'a.txt': 'another' })
+    start({ landlock: true })
+    expect(await outcome(read('a.txt'))).toBe('root_replaced')
+    expect(await probe(join(folders.granted, 'a.txt'))).toMatchObject({ sync: 'EACCES' })
+    expect(lines.join()).toContain('key=grant_1 code=root_replaced')
+  })
+
+  test('PV6 without it the walk alone stands, and says so', async () => {
+    start()
+    expect(worker.containment()).toBe('starting')
+    expect(await probe(join(folders.outside, 'secret.txt'))).toMatchObject({ sync: 'allowed' })
+    expect(worker.containment()).toBe('walk')
+    fs.symlinkSync('../outside', join(folders.granted, 'out'))
+    expect(await outcome(read('out/secret.txt'))).toBe('path_escape')
+  })
+})
+
+describe('questions and answers', () => {
+  test('PV6 large bodies and strange names come through unchanged', async () => {
+    start()
+    const content = `${'0123456789abcdef'.repeat(2 ** 20)}ü`
+    await write('grow\n‮.bin', content)
+    expect((await read('grow\n‮.bin')) === content).toBe(true)
+    await write('empty', '')
+    expect(await read('empty')).toBe('')
+  })
+
+  test('PV6 a fault has its code and path, and one of our own making is in the log', async () => {
+    start()
+    const fault = await read('no/such.txt').catch((error: unknown) => error)
+    expect(fault).toMatchObject({ code: 'not_found', details: { path: 'no/such.txt' } })
+    expect(await outcome(read('x', 'grant_unknown'))).toBe('no_grant')
+    expect(await outcome(usage('bug'))).toBe('unreadable')
+    await expect.poll(() => lines.join('')).toContain('TypeError: of our own making')
+    expect(await outcome(worker.ask('purge', { ids: [] }))).toBe('unreadable')
+  })
+
+  test('PV6 what the worker prints is logged and does not harm its answers', async () => {
+    fill(folders.granted, { 'a.txt': 'abc' })
+    start()
+    const { stat } = await worker.ask('stat', { at: { root: 'grant_1', path: 'a.txt' } })
+    expect(stat.size).toBe(3)
+    await expect.poll(() => lines.join('')).toContain('stat of a.txt')
+  })
+
+  test('PV3 hundreds of calls at once are all answered and leave nothing open', async () => {
+    start()
+    const process = await pid()
+    const open = () => fs.readdirSync(`/proc/${process}/fd`).length
+    const before = open()
+    await Promise.all(Array.from({ length: 300 }, (_, n) => write(`f${n}`, `content ${n}`)))
+    const contents = await Promise.all(Array.from({ length: 300 }, (_, n) => read(`f${n}`)))
+    expect(contents).toEqual(Array.from({ length: 300 }, (_, n) => `content ${n}`))
+    await Promise.all(Array.from({ length: 100 }, (_, n) => outcome(read(`none${n}/x`))))
+    expect(open()).toBe(before)
+  })
+
+  test('PV6 small reads pass long searches, and a search ends when nobody waits', async () => {
+    fill(folders.granted, { 'a.txt': 'a' })
+    start()
+    const ending = new AbortController()
+    const searches = Array.from({ length: 5 }, () => outcome(search({ signal: ending.signal })))
+    for (let n = 0; n < 20; n++) expect(await read('a.txt')).toBe('a')
+    const before = await pid()
+    ending.abort()
+    expect(await Promise.all(searches)).toEqual(Array(5).fill('cancelled'))
+    // The same worker goes on: it was told and did not have to be killed.
+    expect(await pid()).toBe(before)
+    expect(await outcome(read('a.txt', 'grant_1', { signal: ending.signal }))).toBe('cancelled')
+  })
+
+  test('PV6 a write that has begun is finished although its caller went away', async () => {
+    start()
+    await pid()
+    const leaving = new AbortController()
+    const writing = write('slow.txt', 'whole', 'grant_1', { signal: leaving.signal })
+    leaving.abort()
+    expect((await writing).stat.size).toBe(5)
+    expect(await read('slow.txt')).toBe('whole')
+  })
+})
+
+describe('a worker that fails', () => {
+  test('PV6 one that is stuck is ended at the deadline, and what others asked is repeated', async () => {
+    fill(folders.granted, { 'a.txt': 'a' })
+    start()
+    const before = await pid()
+    const stuck = outcome(usage('stall', { deadlineMs: 50 }))
+    const behind = read('a.txt')
+    expect(await stuck).toBe('timeout')
+    expect(await behind).toBe('a')
+    expect(await pid()).not.toBe(before)
+  })
+
+  test('PV6 a write that hangs is ended at the deadline too', async () => {
+    start()
+    await pid()
+    expect(await outcome(write('stuck', 'x', 'grant_1', { deadlineMs: 50 }))).toBe('timeout')
+    await write('after', 'well')
+    expect(await read('after')).toBe('well')
+  })
+
+  test('PV6 a call whose deadline comes while it waits is answered, and nothing is ended', async () => {
+    start()
+    expect(await outcome(usage('', { deadlineMs: 1 }))).toBe('timeout')
+    expect(await pid()).toBeGreaterThan(0)
+    expect(lines.join('')).not.toContain('stuck')
+  })
+
+  test('PV6 a read is repeated after a crash, a write is answered with interrupted', async () => {
+    start()
+    const mark = join(folders.top, 'crashed')
+    const crashing = worker.ask('usage', { at: { root: mark, path: 'crash once' }, depth: 0 })
+    const writing = outcome(write('slow.txt', 'x'))
+    expect((await crashing).files).toBeGreaterThan(0)
+    expect(await writing).toBe('interrupted')
+  })
+
+  test('PV6 a read that ends every worker is given up, and others are served', async () => {
+    fill(folders.granted, { 'a.txt': 'a' })
+    start()
+    expect(await outcome(usage('crash'))).toBe('unreadable')
+    expect(await read('a.txt')).toBe('a')
+  })
+
+  test('PV6 one that answers what is no answer is ended and replaced', async () => {
+    fill(folders.granted, { 'a.txt': 'a' })
+    start()
+    const before = await pid()
+    await outcome(usage('babble'))
+    expect(await read('a.txt')).toBe('a')
+    expect(isAlive(before)).toBe(false)
+  })
+
+  test('PV6 the worker ends when the daemon is killed', async () => {
+    worker = start()
+    const daemon = spawn(process.execPath, [join(tests, 'file-worker/orphan.ts')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [chunk] = (await once(daemon.stdout, 'data')) as [Buffer]
+    const orphan = Number(chunk.toString())
+    expect(isAlive(orphan)).toBe(true)
+    daemon.kill('SIGKILL')
+    await expect.poll(() => isAlive(orphan)).toBe(false)
+  })
+
+  test('PV6 closing answers who waits and leaves no process', async () => {
+    start()
+    const process = await pid()
+    const searching = outcome(search())
+    const writing = write('slow.txt', 'whole')
+    await worker.close()
+    expect(await searching).toMatch(/cancelled|interrupted/)
+    expect((await writing).stat.size).toBe(5)
+    expect(isAlive(process)).toBe(false)
+    expect(await outcome(pid())).toBe('interrupted')
+  })
+})
+
+describe('grants that come and go', () => {
+  const another = () => {
+    fill(folders.top, { 'another/b.txt': 'b' })
+    return pinnedRoot('grant_2', join(folders.top, 'another'))
+  }
+
+  test('GR6 a new root is there when setRoots resolves, and the old worker finishes first', async () => {
+    start()
+    const before = await pid()
+    const writing = write('slow.txt', 'whole')
+    await worker.setRoots([...roots, another()])
+    expect(await read('b.txt', 'grant_2')).toBe('b')
+    expect(await pid()).not.toBe(before)
+    expect((await writing).stat.size).toBe(5)
+    await expect.poll(() => isAlive(before)).toBe(false)
+  })
+
+  test('GR6 of many changes at once the last one counts', async () => {
+    start()
+    const root = another()
+    await Promise.all([
+      worker.setRoots([...roots, root]),
+      worker.setRoots(roots),
+      worker.setRoots([...roots, root]),
+    ])
+    expect(await read('b.txt', 'grant_2')).toBe('b')
+  })
+
+  test('GR4 revoking ends what works under the grant, and the process; others do not notice', async () => {
+    fill(folders.granted, { 'a.txt': 'a' })
+    start({ landlock: true, more: [another()] })
+    const before = await pid()
+    const leaving = new AbortController()
+    const theirs = outcome(search({ grants: ['grant_2'] }))
+    const ours = outcome(search({ grants: ['grant_1'], signal: leaving.signal }))
+    const writing = write('slow.txt', 'whole', 'grant_1', { grants: ['grant_1'] })
+    const revoked = worker.revoke(
+      ['grant_2'],
+      roots.filter(({ key }) => key !== 'grant_2'),
+    )
+    const reading = read('a.txt')
+    expect(await theirs).toBe('no_grant')
+    await revoked
+    expect(isAlive(before)).toBe(false)
+    expect((await writing).stat.size).toBe(5)
+    expect(await reading).toBe('a')
+    expect(await outcome(read('b.txt', 'grant_2'))).toBe('no_grant')
+    expect(await probe(join(folders.top, 'another/b.txt'))).toMatchObject({ sync: 'EACCES' })
+    leaving.abort()
+    expect(await ours).toBe('cancelled')
+  })
+
+  test('GR4 a write that outlasts its time when another grant is revoked is interrupted', async () => {
+    start({ more: [another()] })
+    const before = await pid()
+    const stuck = outcome(write('stuck', 'x', 'grant_1', { grants: ['grant_1'] }))
+    await worker.revoke(['grant_2'], roots)
+    expect(await stuck).toBe('interrupted')
+    expect(isAlive(before)).toBe(false)
+    await write('after', 'well')
+  })
+})

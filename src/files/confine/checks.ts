@@ -1,0 +1,118 @@
+/** What is decided by name and by stat, the same for every way of reaching the disk. */
+import type { BigIntStats } from 'node:fs'
+import { join } from 'node:path'
+import type { Need } from '../model.ts'
+import type { Guard } from '../rules/guard.ts'
+import type { Root, Stat } from '../worker/protocol.ts'
+import { FileFault } from './fault.ts'
+
+/** Longest path and name that Linux takes; longer ones are refused before the disk sees them. */
+const longestPath = 4096
+const longestName = 255
+
+/** The names of a relative path. The daemon has understood it before; here it is not believed. */
+export function namesOf(path: string): string[] {
+  if (path.includes('\0') || Buffer.byteLength(path) > longestPath)
+    throw new FileFault('invalid_path', 'The path is too long or not a path.', path.slice(0, 200))
+  if (path.startsWith('/')) throw new FileFault('path_escape', 'The path is not relative.', path)
+  const names = path.split('/').filter((name) => name !== '' && name !== '.')
+  if (names.includes('..'))
+    throw new FileFault('path_traversal', 'The path must not contain `..`.', path)
+  if (names.some((name) => Buffer.byteLength(name) > longestName))
+    throw new FileFault('invalid_path', 'A name in the path is longer than 255 bytes.', path)
+  return names
+}
+
+export type Wish = { readonly need: Need; readonly reviewed?: boolean; readonly own?: boolean }
+
+export type Checks = ReturnType<typeof createChecks>
+
+export function createChecks(root: Root, guard: Guard, closed: readonly string[] = []) {
+  const shut = closed.map(spelling)
+  // Trash and versions lie in folders of cowork's own, which are closed to everybody by their path.
+  const isOwn = root.key === 'trash' || root.key === 'versions'
+  const isOurs = isOwn || root.key === 'workspace'
+  const forbidden = (path: string) =>
+    new FileFault('forbidden_path', 'That path is closed, with or without a grant.', path)
+  const isShut = (path: string) => shut.some((one) => isAtOrBelow(spelling(path), one))
+  // A folder is not moved or thrown away together with what is closed in it.
+  const holdsShut = (path: string) => shut.some((one) => isAtOrBelow(one, spelling(path)))
+
+  const hides = (path: string): boolean =>
+    !isOwn && (isShut(path) || guard.forbidden(join(root.path, path), 'read') !== undefined)
+
+  return {
+    /** May this path, relative to the root, be used so? Asked of what was named and of where it leads. */
+    place(path: string, { need, reviewed = false, own = false }: Wish): void {
+      if (need !== 'read' && root.access === 'read')
+        throw new FileFault('read_only_grant', 'That folder may be read, not changed.', path)
+      if (isOwn || own) return
+      if (isShut(path) || (need !== 'read' && holdsShut(path)))
+        throw new FileFault('no_grant', 'No access. Call request_grant() first.', path)
+      const absolute = join(root.path, path)
+      if (guard.forbidden(absolute, need)) throw forbidden(path)
+      if (need === 'read' || reviewed) return
+      const reason = guard.isGuarded(absolute)
+      if (reason !== undefined)
+        throw new FileFault('forbidden_path', `Writing that needs a person: ${reason}`, path)
+    },
+
+    hides,
+
+    /** The same for the names in one folder, which itself is not hidden: mostly the name alone decides. */
+    hidesIn(folder: string): (name: string) => boolean {
+      if (isOwn) return () => false
+      const prefix = folder === '' ? '' : `${folder}/`
+      return holdsShut(folder) || guard.holdsForbidden(join(root.path, folder))
+        ? (name) => hides(prefix + name)
+        : guard.isForbiddenName
+    },
+
+    /** A name met on the way, before it is known where it leads. */
+    name(name: string, path: string): void {
+      if (!isOwn && guard.isForbiddenName(name)) throw forbidden(path)
+    },
+
+    /** Some files are not made; one that is there may be changed (F5). */
+    extension(path: string, need: Need, isThere: () => boolean): void {
+      if (isOwn || (need !== 'create' && need !== 'write')) return
+      const refusal = guard.extension(join(root.path, path))
+      if (refusal !== undefined && (need === 'create' || !isThere()))
+        throw new FileFault('forbidden_extension', refusal, path)
+    },
+
+    /** Only regular files are opened, and of those only ones that are nowhere else as well (PV3). */
+    regular(stat: BigIntStats, path: string): void {
+      if (stat.isDirectory())
+        throw new FileFault('is_a_folder', 'That is a folder, not a file.', path)
+      if (!stat.isFile())
+        throw new FileFault('not_regular', 'Only regular files are read and written.', path)
+      if (stat.nlink > 1n && !isOurs && !root.hardLinks)
+        throw new FileFault(
+          'hard_link',
+          'The file has a second name, perhaps outside the folder. A person may allow it in the grant (hard_links).',
+          path,
+        )
+    },
+  }
+}
+
+/** Some disks take other spellings for the same name; what is closed stays closed in all of them. */
+const spelling = (path: string) => path.normalize('NFKC').toLowerCase()
+
+const isAtOrBelow = (path: string, folder: string) =>
+  folder === '' || path === folder || path.startsWith(`${folder}/`)
+
+export const statOf = (stat: BigIntStats): Stat => ({
+  type: stat.isFile()
+    ? 'file'
+    : stat.isDirectory()
+      ? 'folder'
+      : stat.isSymbolicLink()
+        ? 'link'
+        : 'other',
+  size: Number(stat.size),
+  mode: Number(stat.mode) & 0o7777,
+  modifiedAt: Math.floor(Number(stat.mtimeMs)),
+  links: Number(stat.nlink),
+})

@@ -1,0 +1,126 @@
+/** A root as the operations see it, on top of the walk. Linux only. */
+import fs, { constants } from 'node:fs'
+import type { Guard } from '../rules/guard.ts'
+import type { Root } from '../worker/protocol.ts'
+import { createChecks, statOf } from './checks.ts'
+import { errnoOf, faultOf, FileFault } from './fault.ts'
+import { at, enter, link, mountOf, O_PATH, openUnlessLink, readLink } from './pinned.ts'
+import type { Pin } from './pinned.ts'
+import type { Confined } from './types.ts'
+import { createWalk } from './walk.ts'
+
+const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants
+
+/** `closed`: what lies below the root and is not this caller's. */
+export function confinedTo(
+  root: Root,
+  pinned: Pin,
+  guard: Guard,
+  closed: readonly string[] = [],
+): Confined {
+  const checks = createChecks(root, guard, closed)
+  const walk = createWalk(root, pinned, checks)
+  const isFolder = (path: string) => new FileFault('is_a_folder', 'That is a folder.', path)
+  const isNoFolder = (path: string) => new FileFault('not_a_folder', 'That is no folder.', path)
+
+  /** What was opened is closed again unless it passes. */
+  function passing<T>(fd: number, path: string, check: () => T): T {
+    try {
+      if (mountOf(fd) !== pinned.mount)
+        throw new FileFault('other_device', 'Another disk is mounted there.', path)
+      return check()
+    } catch (error) {
+      fs.closeSync(fd)
+      throw error
+    }
+  }
+
+  const statOfOpen = (fd: number) => fs.fstatSync(fd, { bigint: true })
+
+  return {
+    root,
+    at,
+    hides: checks.hides,
+    hidesIn: checks.hidesIn,
+
+    openFile(path, { write = false, reviewed = false } = {}) {
+      // A FIFO does not wait for its other end, a terminal does not become ours.
+      const flags = (write ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY
+      return walk(path, { need: write ? 'write' : 'read', reviewed }, ({ fd, name, real }) => {
+        if (name === undefined && root.kind === 'folder') throw isFolder(path)
+        const opened =
+          name === undefined
+            ? fs.openSync(`/proc/self/fd/${fd}`, flags)
+            : openUnlessLink(at(fd, name), flags | O_NOFOLLOW)
+        if (opened === link) return link
+        return passing(opened, path, () => {
+          const stat = statOfOpen(opened)
+          checks.regular(stat, path)
+          return { fd: opened, stat, real }
+        })
+      })
+    },
+
+    withParent(path, use, options = { need: 'read' }) {
+      if (root.kind === 'file') throw isNoFolder(path)
+      return walk(path, options, ({ fd, name, real, keep }) => {
+        if (name === undefined) throw isFolder(path)
+        if (!options.keepLeafLink && isThere(() => readLink(fd, name))) return link
+        if (mountOf(fd) !== pinned.mount)
+          throw new FileFault('other_device', 'Another disk is mounted there.', path)
+        checks.extension(real, options.need, () => isThere(() => fs.lstatSync(at(fd, name))))
+        const used = use({ fd, name, real, at: (other) => at(fd, other) })
+        if (used instanceof Promise && fd !== pinned.fd) {
+          keep()
+          // The promise that is handed on is the caller's to await; this one only closes.
+          const close = () => fs.closeSync(fd)
+          used.then(close, close)
+        }
+        return used
+      })
+    },
+
+    openFolder(path) {
+      if (root.kind === 'file') throw isNoFolder(path)
+      return walk(path, { need: 'read' }, ({ fd, name, real }) => {
+        const opened = enter(fd, name ?? '.', false)
+        if (opened === link) {
+          if (name !== undefined && isThere(() => readLink(fd, name))) return link
+          throw isNoFolder(path)
+        }
+        return passing(opened, path, () => ({ fd: opened, real }))
+      })
+    },
+
+    openChild(parentFd, name, real) {
+      checks.place(real, { need: 'read' })
+      try {
+        const opened = enter(parentFd, name, false)
+        if (opened === link) throw isNoFolder(real)
+        return passing(opened, real, () => opened)
+      } catch (error) {
+        throw faultOf(error, real)
+      }
+    },
+
+    stat(path) {
+      return walk(path, { need: 'read' }, ({ fd, name, real }) => {
+        if (name === undefined) return { stat: statOf(statOfOpen(fd)), real }
+        const opened = fs.openSync(at(fd, name), O_PATH | O_NOFOLLOW)
+        const stat = passing(opened, path, () => statOfOpen(opened))
+        fs.closeSync(opened)
+        return stat.isSymbolicLink() ? link : { stat: statOf(stat), real }
+      })
+    },
+  }
+}
+
+/** Whether looking finds something; what is missing is no fault here. */
+function isThere(look: () => unknown): boolean {
+  try {
+    return look() !== undefined
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false
+    throw error
+  }
+}

@@ -1,0 +1,97 @@
+/** A root held open, and the few system calls of the walk. Linux only. */
+import fs, { constants } from 'node:fs'
+import type { BigIntStats } from 'node:fs'
+import type { Root } from '../worker/protocol.ts'
+import { errnoOf, FileFault } from './fault.ts'
+
+const { O_DIRECTORY, O_NOFOLLOW } = constants
+/** Not among Node's constants; the same on every architecture that Node runs on. */
+export const O_PATH = 0o10000000
+const asFolder = O_PATH | O_DIRECTORY | O_NOFOLLOW
+
+/**
+ * A name in an open folder, for any call of `fs`. The link in /proc jumps to the folder that is held open,
+ * wherever it lies by now, and the kernel looks up one name in it: what openat() and its kin do.
+ */
+export const at = (fd: number, name = '.'): string => `/proc/self/fd/${fd}/${name}`
+
+/** The inode that was granted, whatever its path leads to later. */
+export type Pin = { readonly fd: number; readonly stat: BigIntStats; readonly mount: string }
+
+export function pin(root: Root): Pin {
+  const fd = fs.openSync(root.path, root.kind === 'folder' ? asFolder : O_PATH | O_NOFOLLOW)
+  try {
+    const stat = fs.fstatSync(fd, { bigint: true })
+    const isOther = root.dev !== undefined && String(stat.dev) !== root.dev
+    if (isOther || (root.ino !== undefined && String(stat.ino) !== root.ino)) throw replaced()
+    if (root.kind === 'file' && !stat.isFile())
+      throw new FileFault('not_regular', 'Only regular files are read and written.')
+    return { fd, stat, mount: mountOf(fd) }
+  } catch (error) {
+    fs.closeSync(fd)
+    throw error
+  }
+}
+
+/** The granted folder may have been moved away since, and another put in its place (PV9). */
+export function checkPin(root: Root, { stat }: Pin): void {
+  const now = fs.statSync(root.path, { bigint: true, throwIfNoEntry: false })
+  if (now?.dev !== stat.dev || now.ino !== stat.ino) throw replaced()
+}
+
+const replaced = () =>
+  new FileFault('root_replaced', 'What was granted is no longer at its path. Ask for it again.')
+
+/**
+ * The mount that a descriptor lies in. Device numbers would not do: a bind mount has that of what it shows, and
+ * files of an overlay or a Btrfs subvolume have others than the folder they are in.
+ */
+export function mountOf(fd: number): string {
+  const info = fs.readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')
+  return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1] ?? ''
+}
+
+/** What is answered of a name that is a link, which no call here follows. */
+export const link = Symbol('a link')
+
+/** Opens a name with flags that refuse links. */
+export function openUnlessLink(path: string, flags: number): number | typeof link {
+  try {
+    return fs.openSync(path, flags)
+  } catch (error) {
+    if (errnoOf(error) === 'ELOOP') return link
+    throw error
+  }
+}
+
+/** Opens a folder on the way, made where it is missing and wanted. */
+export function enter(fd: number, name: string, isMade: boolean): number | typeof link {
+  try {
+    return fs.openSync(at(fd, name), asFolder)
+  } catch (error) {
+    const errno = errnoOf(error)
+    // Of a link too, since it is no folder.
+    if (errno === 'ENOTDIR' || errno === 'ELOOP') return link
+    if (!isMade || errno !== 'ENOENT') throw error
+  }
+  makeFolder(at(fd, name))
+  return enter(fd, name, false)
+}
+
+function makeFolder(path: string): void {
+  try {
+    fs.mkdirSync(path, 0o755)
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error
+  }
+}
+
+/** What a link says, or undefined for anything that is none. */
+export function readLink(fd: number, name: string): string | undefined {
+  try {
+    return fs.readlinkSync(at(fd, name))
+  } catch (error) {
+    if (errnoOf(error) === 'EINVAL') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,72 @@
+/** How the operations reach the disk: always from a pinned root, never by a path they were given. */
+import type { BigIntStats } from 'node:fs'
+import type { Containment, FileFaultCode, Need } from '../model.ts'
+import type { Root, Stat } from '../worker/protocol.ts'
+
+/** A folder held open, and the name in it that was asked for. */
+export type Parent = {
+  readonly fd: number
+  readonly name: string
+  /** Path of the name itself, relative to the root, after links. */
+  readonly real: string
+  /** What to hand to `fs` for a name in this folder. */
+  at(name: string): string
+}
+
+export type OpenedFile = {
+  readonly fd: number
+  readonly stat: BigIntStats
+  /** Path relative to the root, after links; empty for a root that is a file. */
+  readonly real: string
+}
+
+export type ParentOptions = {
+  /** Makes the folders on the way that are missing. */
+  readonly parents?: boolean
+  readonly need: Need
+  /** A person or trust has looked at it: paths that are guarded (F5) are let through. */
+  readonly reviewed?: boolean
+  /** A link as the last name is meant itself, not what it leads to. */
+  readonly keepLeafLink?: boolean
+  /** cowork's own file in the workspace (F6), which the guard keeps from agents. */
+  readonly own?: boolean
+}
+
+/** One open root. Every method throws a FileFault. */
+export type Confined = {
+  readonly root: Root
+  /** Opens a regular file for reading, or for both where `write`; the caller closes it. */
+  openFile(
+    path: string,
+    options?: { readonly write?: boolean; readonly reviewed?: boolean },
+  ): OpenedFile
+  /**
+   * Links are followed, the last name's too unless `keepLeafLink`; it need not be there. The folder stays open
+   * until `use` is done, also where that is a promise. Not for a root that is a file.
+   */
+  withParent<T>(path: string, use: (parent: Parent) => T, options?: ParentOptions): T
+  /** Opens a folder; the caller closes it. */
+  openFolder(path: string): { readonly fd: number; readonly real: string }
+  /** A folder in an open one, links not followed, for walks; `real` is its own path relative to the root. The caller closes it. */
+  openChild(parentFd: number, name: string, real: string): number
+  /** What to hand to `fs` for a name in an open folder; for the folder itself where there is no name. */
+  at(fd: number, name?: string): string
+  /** Of what the path leads to; nothing is opened. */
+  stat(path: string): { readonly stat: Stat; readonly real: string }
+  /** Whether lists and searches leave it out: forbidden, or closed to this caller. */
+  hides(real: string): boolean
+  /** The same for the names in a folder that was entered, at less cost. */
+  hidesIn(folder: string): (name: string) => boolean
+}
+
+export type Roots = {
+  readonly containment: Exclude<Containment, 'landlock'>
+  /**
+   * Throws `no_grant` for a key that is not there, and its own fault for one that could not be opened.
+   * `closed` is that of the place.
+   */
+  get(key: string, closed?: readonly string[]): Confined
+  /** Roots that could not be opened, and why. */
+  readonly missing: readonly { readonly key: string; readonly code: FileFaultCode }[]
+  close(): void
+}

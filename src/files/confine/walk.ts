@@ -1,0 +1,121 @@
+/**
+ * The walk of PV1. Each name is opened relative to the open folder before it and never as a link, so nothing is
+ * checked and then opened. A link is read and walked here, name by name from a folder that is held open: it
+ * leads nowhere that the walk itself could not go.
+ */
+import fs from 'node:fs'
+import type { Root } from '../worker/protocol.ts'
+import { namesOf } from './checks.ts'
+import type { Checks, Wish } from './checks.ts'
+import { faultOf, FileFault } from './fault.ts'
+import { checkPin, enter, link, readLink } from './pinned.ts'
+import type { Pin } from './pinned.ts'
+
+/** As many as the kernel follows. */
+const mostLinks = 40
+/** Tries at a name that was a link when it was opened and none when it was read. */
+const mostRetries = 8
+/** A link may name thousands of folders back and forth; no honest path takes this many steps. */
+const mostSteps = 10_000
+
+/** What a walk came to: an open folder and a name in it, or the folder itself where there is no name. */
+type Place = {
+  readonly fd: number
+  readonly name: string | undefined
+  /** Path relative to the root, without links. */
+  readonly real: string
+  /** Leaves the folder open; the caller closes it. */
+  keep(): void
+}
+
+type WalkWish = Wish & {
+  /** Makes the folders on the way that are missing. */
+  readonly parents?: boolean
+}
+
+/** Goes to the last name and hands it to `take`, which answers `link` when it wants that one followed too. */
+export type Walk = <T>(path: string, wish: WalkWish, take: (place: Place) => T | typeof link) => T
+
+export const createWalk =
+  (root: Root, pinned: Pin, checks: Checks): Walk =>
+  (path, wish, take) => {
+    const prefix = root.path.endsWith('/') ? root.path : `${root.path}/`
+    const escape = () =>
+      new FileFault('path_escape', 'A link on the way leads out of the folder.', path)
+    const names = namesOf(path)
+    checks.place(names.join('/'), wish)
+
+    // One folder is open at a time. Going up starts again at the root, by names that were no links.
+    let folder = pinned.fd
+    let real: string[] = []
+    const ahead = names.toReversed()
+    let links = 0
+    let retries = 0
+
+    const leave = () => {
+      if (folder !== pinned.fd) fs.closeSync(folder)
+      folder = pinned.fd
+    }
+    const climb = () => {
+      let levels = 1
+      for (; ahead.at(-1) === '..'; levels++) ahead.pop()
+      if (levels > real.length) throw escape()
+      ahead.push(...real.slice(0, -levels).toReversed())
+      real = []
+      leave()
+    }
+    const follow = (target: string) => {
+      if (++links > mostLinks) throw escape()
+      const isAbsolute = target.startsWith('/')
+      if (isAbsolute) {
+        if (!`${target}/`.startsWith(prefix)) throw escape()
+        real = []
+        leave()
+      }
+      const names = (isAbsolute ? target.slice(prefix.length) : target)
+        .split('/')
+        .filter((name) => name !== '' && name !== '.')
+      for (const name of names) checks.name(name, path)
+      ahead.push(...names.toReversed())
+    }
+
+    try {
+      checkPin(root, pinned)
+      for (let steps = 0; steps < mostSteps; steps++) {
+        const name = ahead.pop()
+        if (name === '..') {
+          climb()
+          continue
+        }
+        const isLast = name === undefined || ahead.length === 0
+        if (isLast || links > 0) {
+          const here = name === undefined ? real.join('/') : [...real, name].join('/')
+          if (links > 0) checks.place(here, wish)
+          if (isLast) {
+            const keep = () => void (folder = pinned.fd)
+            const taken = take({ fd: folder, name, real: here, keep })
+            if (taken !== link) return taken
+          }
+        }
+        if (name === undefined) throw escape()
+        if (!isLast) {
+          const next = enter(folder, name, wish.parents === true)
+          if (next !== link) {
+            leave()
+            folder = next
+            real.push(name)
+            continue
+          }
+        }
+        const target = readLink(folder, name)
+        if (target !== undefined) follow(target)
+        else if (retries++ < mostRetries) ahead.push(name)
+        else throw new FileFault('not_a_folder', 'A name on the way is not a folder.', path)
+      }
+      throw escape()
+    } catch (error) {
+      throw faultOf(error, path)
+    } finally {
+      leave()
+    }
+  }

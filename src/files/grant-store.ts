@@ -1,0 +1,127 @@
+import type { Dialect, Reader, Tx } from '#base/db/port.ts'
+import { builder, query, statement } from '#base/db/statement.ts'
+import type { Grant } from './model.ts'
+
+type Row = {
+  id: string
+  agent: string
+  node: string
+  path: string
+  kind: Grant['kind']
+  dev: string
+  ino: string
+  permission: Grant['permission']
+  scope: Grant['scope']
+  session: string | null
+  hard_links: number
+  granted_at: number
+  granted_by: Grant['grantedBy']
+  by: string
+  approval: string | null
+  expires_at: number | null
+  last_accessed: number | null
+  access_count: number
+  revoked_at: number | null
+  revoked_by: string | null
+}
+type Tables = { file_grant: Row }
+
+export type GrantStore = ReturnType<typeof createGrantStore>
+
+/** The only SQL about grants. */
+export function createGrantStore(dialect: Dialect) {
+  const sql = builder<Tables>(dialect)
+  const live = sql
+    .selectFrom('file_grant')
+    .selectAll()
+    .where('revoked_at', 'is', null)
+    .orderBy('id')
+  const everywhere = query(live)
+  const ofNode = statement((p: { node: string }) => live.where('node', '=', p.node))
+  const one = statement((p: { id: string }) =>
+    sql.selectFrom('file_grant').selectAll().where('id', '=', p.id),
+  )
+  const ids = statement((p: { node: string }) =>
+    sql.selectFrom('file_grant').select('id').where('node', '=', p.node),
+  )
+  const end = statement((p: { id: string; at: number; by: string }) =>
+    sql
+      .updateTable('file_grant')
+      .set({ revoked_at: p.at, revoked_by: p.by })
+      .where('id', '=', p.id)
+      .where('revoked_at', 'is', null),
+  )
+  const use = statement((p: { id: string; count: number; at: number }) =>
+    sql
+      .updateTable('file_grant')
+      .set((eb) => ({
+        last_accessed: p.at,
+        access_count: eb('access_count', '+', eb.cast<number>(eb.val(p.count), 'bigint')),
+      }))
+      .where('id', '=', p.id),
+  )
+
+  return {
+    /** Not revoked; whether their time is up is not asked here. */
+    live: async (reader: Reader, node?: string): Promise<Grant[]> =>
+      (await reader.all(node === undefined ? everywhere : ofNode({ node }))).map(toGrant),
+    async find(reader: Reader, id: string): Promise<Grant | undefined> {
+      const row = await reader.first(one({ id }))
+      return row && toGrant(row)
+    },
+    /** Of all that there ever were on this node. */
+    ids: async (reader: Reader, node: string): Promise<Set<string>> =>
+      new Set((await reader.all(ids({ node }))).map(({ id }) => id)),
+    add: (tx: Tx, grant: Grant) => tx.insert('file_grant', [toRow(grant)]),
+    /** False when it had ended before. */
+    end: async (tx: Tx, id: string, at: number, by: string) =>
+      (await tx.run(end({ id, at, by }))) > 0,
+    use: (tx: Tx, id: string, count: number, at: number) => tx.run(use({ id, count, at })),
+  }
+}
+
+const toRow = (grant: Grant): Row => ({
+  id: grant.id,
+  agent: grant.agent,
+  node: grant.node,
+  path: grant.path,
+  kind: grant.kind,
+  dev: grant.dev,
+  ino: grant.ino,
+  permission: grant.permission,
+  scope: grant.scope,
+  session: grant.session,
+  hard_links: grant.hardLinks ? 1 : 0,
+  granted_at: grant.grantedAt,
+  granted_by: grant.grantedBy,
+  by: grant.by,
+  approval: grant.approval,
+  expires_at: grant.expiresAt,
+  last_accessed: grant.lastAccessed,
+  access_count: grant.accessCount,
+  revoked_at: grant.revokedAt,
+  revoked_by: grant.revokedBy,
+})
+
+const toGrant = (row: Row): Grant => ({
+  id: row.id,
+  agent: row.agent,
+  node: row.node,
+  path: row.path,
+  kind: row.kind,
+  dev: row.dev,
+  ino: row.ino,
+  permission: row.permission,
+  scope: row.scope,
+  session: row.session,
+  hardLinks: row.hard_links === 1,
+  grantedAt: row.granted_at,
+  grantedBy: row.granted_by,
+  by: row.by,
+  approval: row.approval,
+  expiresAt: row.expires_at,
+  lastAccessed: row.last_accessed,
+  accessCount: row.access_count,
+  revokedAt: row.revoked_at,
+  revokedBy: row.revoked_by,
+})

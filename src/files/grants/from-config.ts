@@ -1,0 +1,65 @@
+import type { Config } from '#base/config/index.ts'
+import { systemActor } from '#base/entry.ts'
+import type { GrantStore } from '../grant-store.ts'
+import type { Grant } from '../model.ts'
+import { isLive } from '../rules/grants.ts'
+import { configBy } from './changes.ts'
+import type { GrantChanges, NewGrant } from './changes.ts'
+import { pinOf } from './pin.ts'
+import type { GrantsDeps } from './service.ts'
+
+type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'node' | 'now' | 'log'> &
+  Pick<GrantChanges, 'make' | 'end'> & { readonly store: GrantStore }
+
+type Entry = Config['grants']['entries'][number]
+
+/** Makes what config lists and ends what it lists no more (GR5, GR9). The file is read anew at every start. */
+export async function grantFromConfig(deps: Deps): Promise<void> {
+  const { db, config, store, node, now } = deps
+  const wanted = (
+    await Promise.all(config.grants.entries.map((entry) => grantOf(entry, deps)))
+  ).filter((grant) => grant !== undefined)
+  await db.transact(async (tx) => {
+    const before = (await store.live(tx, node)).filter(({ by }) => by === configBy)
+    const isKept = (grant: Grant) => wanted.some((one) => isSame(one, grant))
+    for (const grant of before) if (!isKept(grant)) await deps.end(tx, grant, 'config', systemActor)
+    for (const grant of wanted)
+      if (!before.some((one) => isSame(grant, one) && isLive(one, now())))
+        await deps.make(tx, grant)
+  })
+}
+
+async function grantOf(entry: Entry, { guard, now, log }: Deps): Promise<NewGrant | undefined> {
+  const { path, permission, scope, hard_links, expires_at } = entry
+  const expiresAt = expires_at === undefined ? null : Date.parse(expires_at)
+  if (expiresAt !== null && expiresAt <= now()) return undefined
+  const pin = await pinOf(path)
+  if (!pin) {
+    log.warn('a grant of the configuration is left out: nothing is there', { path })
+    return undefined
+  }
+  if (guard.forbidden(pin.path, permission === 'read' ? 'read' : 'write')) {
+    log.warn('a grant of the configuration is left out: it is closed to agents', { path })
+    return undefined
+  }
+  return {
+    ...pin,
+    agent: '*',
+    permission,
+    scope,
+    hardLinks: hard_links,
+    expiresAt,
+    grantedBy: 'system_setup',
+    by: configBy,
+    actor: systemActor,
+  }
+}
+
+const isSame = (one: NewGrant, other: Grant): boolean =>
+  one.path === other.path &&
+  one.dev === other.dev &&
+  one.ino === other.ino &&
+  one.permission === other.permission &&
+  one.scope === other.scope &&
+  (one.hardLinks ?? false) === other.hardLinks &&
+  (one.expiresAt ?? null) === other.expiresAt

@@ -1,0 +1,154 @@
+import type { Approval, ApprovalKind, Approvals, Deciding, Decision } from '#approvals'
+import type { Clock } from '#base/clock.ts'
+import { rfc3339 } from '#base/clock.ts'
+import type { Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Grant } from '../model.ts'
+import { chosenGrant, narrowest } from '../rules/choices.ts'
+import type { AskedAccess, GrantChoice, Pin } from '../rules/choices.ts'
+import { decideGrant } from '../rules/grants.ts'
+import type { GrantChanges } from './changes.ts'
+import type { Inside } from './pin.ts'
+
+/** What a request keeps for people, as the console and the command line read it. */
+export type GrantRequest = {
+  readonly path: string
+  readonly real: string
+  readonly permission: 'read' | 'read-write'
+  readonly is_folder: boolean
+  readonly missing: boolean
+  readonly folder: string | null
+  readonly inside: Inside | null
+  readonly sensitive: readonly string[]
+  /** Whose disk it is about, and what lay there when it was asked for. */
+  readonly node: string
+  readonly pin: Pin | null
+  readonly folder_pin: Pin | null
+}
+
+/** How a person answered; `covered` where a grant for another request of that agent answers this one, too. */
+type Choosing =
+  | { readonly choice: GrantChoice; readonly until?: string }
+  | { readonly choice: 'covered'; readonly grant: Pick<Grant, 'id' | 'path' | 'permission'> }
+
+type Deps = {
+  readonly node: string
+  readonly ttlMs: number
+  readonly make: GrantChanges['make']
+  readonly approvals: () => Pick<Approvals, 'pendingLike' | 'decide'>
+  readonly sessions: { has(session: string): boolean }
+  readonly now: Clock
+}
+
+/** A request for access: approving it chooses how far it goes (GR3). */
+export function grantKind({ node, ttlMs, make, approvals, sessions, now }: Deps): ApprovalKind {
+  /** The grant that the decision makes; undefined where another one answers it. */
+  function chosenBy(approval: Approval, decision: Decision) {
+    const asked = accessOf(approval)
+    const choosing = choosingOf(decision) ?? { choice: narrowest(asked) }
+    if (choosing.choice === 'covered') return undefined
+    return chosenGrant(choosing.choice, asked, {
+      until: choosing.until,
+      // Held back for a moment, it was in time when it was made.
+      now: decision.at ?? now(),
+    })
+  }
+
+  /** Other requests of that agent that this grant answers: nobody should be asked about them. */
+  async function answerOthers(
+    tx: Tx,
+    approval: Approval,
+    grant: Grant,
+    decision: Decision,
+    call: Deciding,
+  ): Promise<void> {
+    const { requester } = approval
+    const waiting = await approvals().pendingLike(tx, { kind: 'grant', requester })
+    for (const other of waiting) {
+      const { real, permission, session } = accessOf(other)
+      const holder = { kind: 'agent', agent: requester, session: session ?? '' } as const
+      const need = permission === 'read' ? 'read' : 'write'
+      if (requestOf(other).node !== grant.node || other.needed > 1) continue
+      if (!decideGrant([grant], { holder, path: real, need, now: now() }).grant) continue
+      const { id, path, permission: given } = grant
+      const more = { grant: { choice: 'covered', grant: { id, path, permission: given } } }
+      await approvals().decide(tx, other.id, { ...decision, more }, call)
+    }
+  }
+
+  return {
+    kind: 'grant',
+    ttlMs,
+    opened: 'grant.requested',
+    check(approval, decision) {
+      if (decision.change !== undefined)
+        throw new CoworkError('invalid_input', 'A request for access is not edited.', {
+          hint: 'Choose how far it goes with `grant`.',
+        })
+      const { choice } = choosingOf(decision) ?? {}
+      const isNo = choice === 'deny' || choice === 'deny_always'
+      if (choice !== undefined && isNo !== (decision.verdict === 'reject'))
+        throw new CoworkError('invalid_input', `${choice} does not go with ${decision.verdict}.`, {
+          hint: 'Approve with what you allow; reject with deny or deny_always.',
+        })
+      if (decision.verdict === 'reject') return
+      const chosen = chosenBy(approval, decision)
+      const { session } = chosen ?? {}
+      const isHere = requestOf(approval).node === node
+      if (typeof session === 'string' && isHere && !sessions.has(session))
+        throw new CoworkError('session_ended', 'The session that asked for it is over.', {
+          hint: 'Allow it for longer, or let the agent ask again.',
+        })
+    },
+    answer(decision, approval) {
+      const choosing = choosingOf(decision)
+      if (choosing?.choice === 'covered') return answerOf(choosing.grant)
+      const chosen = chosenBy(approval, decision)
+      if (!chosen) return undefined
+      const { expiresAt } = chosen
+      return {
+        ...answerOf({ ...chosen, id: grantIdOf(approval) }),
+        scope: chosen.scope,
+        expires_at: expiresAt === null ? null : rfc3339(expiresAt),
+      }
+    },
+    async onDecided(tx, approval, decision, call) {
+      const choosing = choosingOf(decision)
+      if (choosing?.choice === 'covered') return { grant_id: choosing.grant.id }
+      const isDenial = decision.verdict === 'reject'
+      if (isDenial && choosing?.choice !== 'deny_always') return {}
+      const chosen = chosenBy(approval, decision)
+      if (!chosen) return {}
+      const grant = await make(tx, {
+        ...chosen,
+        id: grantIdOf(approval),
+        node: requestOf(approval).node,
+        agent: approval.requester,
+        grantedBy: 'user_explicit',
+        approval: approval.id,
+        actor: decision.by,
+        call: call.caller && call.id,
+      })
+      if (!isDenial) await answerOthers(tx, approval, grant, decision, call)
+      return { grant_id: grant.id, choice: choosing?.choice ?? narrowest(accessOf(approval)) }
+    },
+  }
+}
+
+/** An approval makes one grant at most, so it names it. */
+export const grantIdOf = ({ id }: Approval): string => `grant_${id}`
+
+const requestOf = ({ content }: Approval) => content.more as GrantRequest
+
+function accessOf(approval: Approval): AskedAccess {
+  const { permission, real, pin, folder_pin: folderPin } = requestOf(approval)
+  return { permission, real, pin, folderPin, session: approval.session }
+}
+
+const choosingOf = ({ more }: Decision) => more?.['grant'] as Choosing | undefined
+
+const answerOf = ({ id, path, permission }: Pick<Grant, 'id' | 'path' | 'permission'>) => ({
+  grant_id: id,
+  path,
+  permission,
+})

@@ -1,0 +1,245 @@
+import { opendir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import * as z from 'zod'
+import { actorOf } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import { plainText } from '#base/plain.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import { fileFault } from '../faults.ts'
+import type { Grant } from '../model.ts'
+import { covers } from '../rules/grants.ts'
+import type { Guard } from '../rules/guard.ts'
+import { understandPath } from '../rules/paths.ts'
+import type { Where } from '../rules/paths.ts'
+import { configBy } from './changes.ts'
+import { pinOf } from './pin.ts'
+import type { Grants } from './service.ts'
+import { grantShape, shownGrant } from './shown.ts'
+
+type Deps = {
+  readonly db: Db
+  readonly grants: Grants
+  readonly guard: Guard
+  readonly where: Where
+  readonly defaultScope: Grant['scope']
+  readonly now: Clock
+}
+
+const path = z.string().min(1).max(4096).describe('From / or ~/')
+
+/** No tool of agents changes a grant (GR8): these are for people. */
+export const peopleGrantTools = (deps: Deps): Tool[] => [
+  addGrant(deps),
+  revokeGrant(deps),
+  browseFolder(deps),
+]
+
+const addGrant = ({ db, grants, guard, where, defaultScope, now }: Deps) =>
+  defineTool({
+    name: 'add_grant',
+    title: 'Grant access',
+    description: 'Lets agents use a file or folder of yours without asking.',
+    toolset: 'files',
+    effect: 'write',
+    by: 'human',
+    role: 'owner',
+    input: z.object({
+      path,
+      permission: z
+        .enum(['read', 'read-write', 'write'])
+        .describe('write makes new files only and sees nothing that is there'),
+      agent: z.string().min(1).max(128).default('*').describe('An agent’s id, or * for all'),
+      scope: z
+        .enum(['session', 'permanent'])
+        .default(defaultScope)
+        .describe('session ends with the daemon'),
+      expires_at: z.iso.datetime({ offset: true }).optional(),
+      hard_links: z.boolean().default(false).describe('Read files with a second hard link, too'),
+      granted_by: z
+        .enum(['user_explicit', 'user_implicit', 'system_setup'])
+        .default('user_explicit'),
+    }),
+    output: grantShape,
+    text: (grant) => `${grant.permission} ${plainText(grant.path)} (${grant.id})`,
+    touches: ({ path: target }) => ({ domain: 'files', target }),
+    async run(input, { id: call, caller }) {
+      const expiresAt = input.expires_at === undefined ? null : Date.parse(input.expires_at)
+      if (expiresAt !== null && expiresAt <= now())
+        throw new CoworkError('invalid_input', `${input.expires_at} is over.`, {
+          hint: 'Give a time to come.',
+        })
+      const pin = await grantable(input.path, input.permission, { guard, where })
+      checkDenials(grants, input.agent, pin.path)
+      const grant = await db.transact((tx) =>
+        grants.make(tx, {
+          ...pin,
+          agent: input.agent,
+          permission: input.permission,
+          scope: input.scope,
+          hardLinks: input.hard_links,
+          expiresAt,
+          grantedBy: input.granted_by,
+          actor: actorOf(caller),
+          call,
+        }),
+      )
+      await grants.refresh()
+      return shownGrant(grant)
+    },
+  })
+
+/** What lies there, if it can be granted at all. */
+async function grantable(
+  given: string,
+  permission: Grant['permission'],
+  { guard, where }: Pick<Deps, 'guard' | 'where'>,
+) {
+  const understood = understandPath(given, where)
+  if (understood.area === 'workspace')
+    throw new CoworkError('invalid_path', `${plainText(given, 300)} is in the workspace.`, {
+      hint: 'Agents may use it already. For another folder give its path from / or ~/.',
+    })
+  const need = permission === 'read' ? 'read' : 'write'
+  const pin = await pinOf(understood.path)
+  if (guard.forbidden(understood.path, need) || (pin && guard.forbidden(pin.path, need)))
+    throw fileFault(
+      'forbidden_path',
+      understood.path,
+      `${plainText(given, 300)} is closed to agents.`,
+      'No grant opens it. Copy what they need into the workspace.',
+    )
+  if (!pin)
+    throw fileFault(
+      'not_found',
+      understood.path,
+      `No file or folder is at ${plainText(given, 300)}.`,
+      'Check the path.',
+    )
+  if (permission === 'write' && pin.kind === 'file')
+    throw new CoworkError('invalid_input', 'New files are made in a folder, not in a file.', {
+      hint: 'Grant the folder, or give read-write.',
+    })
+  return pin
+}
+
+/** A denial further up would win, and the grant would do nothing. */
+function checkDenials(grants: Grants, agent: string, granted: string): void {
+  const denial = grants
+    .live()
+    .find(
+      (grant) =>
+        grant.permission === 'deny' &&
+        (grant.agent === agent || grant.agent === '*') &&
+        grant.path !== granted &&
+        covers(grant, granted),
+    )
+  if (denial)
+    throw new CoworkError('denied_above', `${plainText(denial.path, 300)} is denied for good.`, {
+      hint: `Revoke ${denial.id} first.`,
+    })
+}
+
+const revokeGrant = ({ db, grants }: Deps) =>
+  defineTool({
+    name: 'revoke_grant',
+    title: 'Revoke access',
+    description: 'Ends a grant at once, also for what is running under it.',
+    toolset: 'files',
+    effect: 'write',
+    by: 'human',
+    input: z.object({ grant_id: z.string().min(1).max(200) }),
+    output: z.object({
+      success: z.literal(true),
+      revoked_path: z.string(),
+      message: z.string().optional(),
+    }),
+    touches: ({ grant_id: target }) => ({ domain: 'files', target }),
+    async run({ grant_id: id }, call) {
+      call.tell({ ids: { grant: id } })
+      const grant = await db.transact((tx) => grants.revoke(tx, id, actorOf(call.caller), call.id))
+      await grants.refresh()
+      return {
+        success: true as const,
+        revoked_path: grant.path,
+        ...(grant.by === configBy && {
+          message:
+            'It stands in the configuration and comes back at the next start: remove it there.',
+        }),
+      }
+    },
+  })
+
+const mostEntries = 2000
+
+const browseFolder = ({ guard, where }: Deps) =>
+  defineTool({
+    name: 'browse_folder',
+    title: 'Browse the disk',
+    description: 'The folders and files of a folder of yours, for choosing one.',
+    toolset: 'files',
+    effect: 'read',
+    by: 'human',
+    role: 'owner',
+    input: z.object({ path }),
+    output: z.object({
+      path: z.string(),
+      parent: z.string().nullable(),
+      entries: z.array(
+        z.object({
+          name: z.string(),
+          type: z.enum(['directory', 'file']),
+          forbidden: z.boolean().optional(),
+        }),
+      ),
+      capped: z.boolean(),
+    }),
+    touches: ({ path: target }) => ({ domain: 'files', target }),
+    async run({ path: given }) {
+      const understood = understandPath(given, where)
+      const asked =
+        understood.area === 'workspace' ? join(where.workspace, understood.path) : understood.path
+      const pin = await pinOf(asked)
+      if (pin?.kind !== 'folder')
+        throw fileFault('not_a_folder', asked, `No folder is at ${plainText(given, 300)}.`)
+      const parent = dirname(pin.path)
+      return {
+        path: pin.path,
+        parent: parent === pin.path ? null : parent,
+        ...(await entriesOf(pin.path, guard)),
+      }
+    },
+  })
+
+/** Folders first, by name. Links are left out: what they lead to is chosen where it lies. */
+async function entriesOf(folder: string, guard: Guard) {
+  const entries: { name: string; type: 'directory' | 'file'; forbidden?: true }[] = []
+  let capped = false
+  try {
+    for await (const entry of await opendir(folder)) {
+      if (!entry.isDirectory() && !entry.isFile()) continue
+      capped = entries.length >= mostEntries
+      if (capped) break
+      const isClosed = guard.forbidden(join(folder, entry.name), 'read') !== undefined
+      entries.push({
+        name: entry.isDirectory() ? `${entry.name}/` : entry.name,
+        type: entry.isDirectory() ? 'directory' : 'file',
+        ...(isClosed && { forbidden: true as const }),
+      })
+    }
+  } catch (cause) {
+    throw new CoworkError('no_permission', `${plainText(folder, 300)} cannot be read.`, {
+      hint: 'Give the account that runs cowork the right to read it.',
+      cause,
+    })
+  }
+  const order = new Intl.Collator(undefined, { numeric: true })
+  return {
+    entries: entries.toSorted(
+      (one, other) => one.type.localeCompare(other.type) || order.compare(one.name, other.name),
+    ),
+    capped,
+  }
+}

@@ -1,0 +1,120 @@
+import { lstat, opendir, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import type { Pin } from '../rules/choices.ts'
+import type { Guard } from '../rules/guard.ts'
+
+/** A network disk that does not answer must hold up nobody. */
+const patience = 2000
+
+/** What lies at a path now, links followed; nothing for what is not there, or neither file nor folder. */
+export async function pinOf(path: string): Promise<Pin | undefined> {
+  return soon(pinned(path), undefined)
+}
+
+async function pinned(path: string): Promise<Pin | undefined> {
+  try {
+    const real = await realpath(path)
+    const found = await stat(real, { bigint: true })
+    const kind = found.isFile() ? 'file' : found.isDirectory() ? 'folder' : undefined
+    return kind && { path: real, kind, dev: String(found.dev), ino: String(found.ino) }
+  } catch {
+    return undefined
+  }
+}
+
+/** What a person should know of a path before they open it. Nothing of this is told to agents. */
+export type Seen = {
+  readonly real: string
+  readonly pin: Pin | null
+  readonly folderPin: Pin | null
+  readonly inside: Inside | null
+  readonly sensitive: readonly string[]
+}
+
+export type Inside = {
+  readonly files: number
+  readonly folders: number
+  readonly bytes: number
+  readonly sample: readonly string[]
+  /** There is more than was counted. */
+  readonly capped: boolean
+}
+
+export async function lookAt(path: string, guard: Guard): Promise<Seen> {
+  const pin = (await pinOf(path)) ?? null
+  const real = pin?.path ?? (await soon(realOf(path), path))
+  const folderPin = pin?.kind === 'folder' ? pin : await folderAround(real)
+  if (pin?.kind !== 'folder')
+    return { real, pin, folderPin, inside: null, sensitive: guard.isSensitive(real) ? [real] : [] }
+  return { real, pin, folderPin, ...(await insideOf(real, guard)) }
+}
+
+/** As far as it is there: a link on the way counts as what it leads to, also where nothing is at its end. */
+async function realOf(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch {
+    const parent = dirname(path)
+    return parent === path ? path : join(await realOf(parent), basename(path))
+  }
+}
+
+async function folderAround(path: string): Promise<Pin | null> {
+  const pin = await pinOf(dirname(path))
+  return pin?.kind === 'folder' ? pin : null
+}
+
+const mostEntries = 5000
+const mostTime = 300
+const mostShown = 8
+const mostSensitive = 20
+
+/** Counts from the top down until the time is up. Links are not followed, closed names not entered. */
+async function insideOf(root: string, guard: Guard) {
+  const found = { files: 0, folders: 0, bytes: 0, capped: false }
+  const sample: string[] = []
+  const sensitive: string[] = []
+  const until = performance.now() + mostTime
+  const queue = ['']
+  const isEnough = () => found.files + found.folders >= mostEntries || performance.now() > until
+
+  async function count(folder: string): Promise<void> {
+    for await (const entry of await opendir(join(root, folder))) {
+      if (isEnough()) return
+      const path = join(folder, entry.name)
+      if (guard.isForbiddenName(entry.name)) continue
+      if (sample.length < mostShown) sample.push(entry.isDirectory() ? `${path}/` : path)
+      if (sensitive.length < mostSensitive && guard.isSensitive(join(root, path)))
+        sensitive.push(path)
+      if (entry.isDirectory()) {
+        found.folders++
+        queue.push(path)
+      } else {
+        found.files++
+        if (entry.isFile()) found.bytes += (await lstat(join(root, path))).size
+      }
+    }
+  }
+
+  const walk = async () => {
+    for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) {
+      if (isEnough()) break
+      // What cannot be read or went away in between is not counted.
+      await count(folder).catch(() => undefined)
+    }
+    return queue.length > 0 || isEnough()
+  }
+  const capped = await soon(walk(), true)
+  return { inside: { ...found, sample: [...sample], capped }, sensitive: [...sensitive] }
+}
+
+async function soon<T>(work: Promise<T>, otherwise: T): Promise<T> {
+  const stop = new AbortController()
+  const late = setTimeout(patience, otherwise, { ref: false, signal: stop.signal })
+  try {
+    return await Promise.race([work, late.catch(() => otherwise)])
+  } finally {
+    stop.abort()
+  }
+}

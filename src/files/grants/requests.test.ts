@@ -1,0 +1,274 @@
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { anna } from '../../../test/acts.ts'
+import { sqliteStore } from '../../../test/governed.ts'
+import { grantChoices } from '../rules/choices.ts'
+import { createWorld } from '../../../test/granted.ts'
+import { pinOf } from './pin.ts'
+
+const day = 24 * 60 * 60 * 1000
+const world = () => createWorld(sqliteStore())
+
+test('GR3 GR6 a file that is allowed does not open its folder', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { request_id: id } = await here.ask(file, here.sales)
+  await here.allow(id, 'file')
+  expect(await here.check(file, here.sales)).toMatchObject({ has_access: true })
+  expect(await here.check(docs, here.sales)).toEqual({
+    has_access: false,
+    permission: null,
+    grant_id: null,
+    granted_path: null,
+  })
+  const other = join(docs, 'credentials.json')
+  expect(await here.grants.decideNow(here.sales, other, 'read')).toEqual({ code: 'no_grant' })
+})
+
+test('GR3 denied is denied while it is fresh, and another path can still be asked for', async () => {
+  const { start, docs, move } = await world()
+  const here = await start()
+  const { request_id: id } = await here.ask(docs, here.sales)
+  expect(await here.decide(id, { decision: 'reject' })).toMatchObject({ status: 'rejected' })
+  expect(await here.ask(docs, here.sales)).toEqual({
+    status: 'denied',
+    message: 'User denied access request',
+  })
+  expect(await here.ask(join(docs, 'Work'), here.sales)).toMatchObject({ status: 'pending' })
+  move(2 * 60 * 60 * 1000)
+  const again = await here.ask(docs, here.sales)
+  expect(again).toMatchObject({ status: 'pending' })
+  expect(again['request_id']).not.toBe(id)
+})
+
+test('GR3 what was denied says nothing of other agents', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const { request_id: id } = await here.ask(docs, here.sales)
+  await here.decide(id, { decision: 'reject', grant: { choice: 'deny_always' } })
+  const support = await here.agent('support')
+  expect(await here.ask(docs, support)).toMatchObject({ status: 'pending' })
+})
+
+test('GR3 less than was asked for is said as such', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const asked = { permission: 'read-write' }
+  const { request_id: id } = await here.ask(docs, here.sales, asked)
+  await here.allow(id, 'folder')
+  expect(await here.ask(docs, here.sales, asked)).toMatchObject({
+    status: 'granted',
+    permission: 'read',
+    message: `The user allowed reading ${docs}, not writing.`,
+  })
+  expect(here.grants.decide(here.sales, join(docs, 'report.txt'), 'write')).toEqual({
+    code: 'read_only_grant',
+  })
+})
+
+test('GR3 approving without a choice gives the narrowest; a file to write in needs one', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { request_id: read } = await here.ask(file, here.sales)
+  expect(await here.decide(read)).toMatchObject({ status: 'approved' })
+  expect(await here.listed(anna)).toMatchObject([
+    { path: file, kind: 'file', permission: 'read', scope: 'session' },
+  ])
+  const { request_id: write } = await here.ask(file, here.sales, { permission: 'read-write' })
+  expect(await here.decide(write)).toMatchObject({
+    status: 'error',
+    error: { code: 'invalid_input' },
+  })
+  const until = new Date(here.now() + day).toISOString()
+  expect(await here.allow(write, 'until', until)).toMatchObject({ status: 'approved' })
+  expect(await here.grants.decideNow(here.sales, file, 'write')).toMatchObject({
+    grant: { path: file, expiresAt: Date.parse(until) },
+  })
+})
+
+test('GR3 a choice fits the decision, one request at a time', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const { request_id: one } = await here.ask(docs, here.sales)
+  const { request_id: two } = await here.ask(join(docs, 'Work'), here.sales)
+  for (const more of [
+    { grant: { choice: 'deny' } },
+    { decision: 'reject', grant: { choice: 'folder' } },
+    { grant: { choice: 'until' } },
+    { change: { path: '/' } },
+  ])
+    expect(await here.decide(one, more)).toMatchObject({ error: { code: 'invalid_input' } })
+  const bulk = { approval_ids: [one, two], decision: 'approve', grant: { choice: 'folder' } }
+  expect(await here.call('cowork_decide', bulk, anna)).toMatchObject({ fault: 'invalid_input' })
+  expect(here.grants.live()).toEqual([])
+})
+
+test('GR3 the tool of people knows every choice', async () => {
+  const { start } = await world()
+  const here = await start()
+  const schema = here.catalogue.find('cowork_decide')?.input.toJSONSchema()
+  expect(schema).toMatchObject({
+    properties: { grant: { properties: { choice: { enum: grantChoices } } } },
+  })
+})
+
+test('GR3 the answer is the same whether something is there or not; people are told', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const there = await here.ask(join(docs, 'report.txt'), here.sales)
+  const missing = await here.ask(join(docs, 'nothing.txt'), here.sales)
+  expect(Object.keys(there)).toEqual(Object.keys(missing))
+  expect(missing).toMatchObject({ status: 'pending', message: there['message'] })
+  const { inbox } = here.governance
+  const detail = (id: unknown, by = anna) => inbox.detail(by, String(id))
+  expect(await detail(missing['request_id'])).toMatchObject({
+    summary: `AI wants to read files in: ${join(docs, 'nothing.txt')}`,
+    grant: { missing: true, is_folder: false, folder: docs, inside: null },
+  })
+  const asAgent = await detail(missing['request_id'], here.sales)
+  expect(asAgent).toMatchObject({ kind: 'grant' })
+  expect(asAgent).not.toHaveProperty('grant')
+  const theirs = await detail(there['request_id'], here.sales)
+  expect(Object.keys(theirs ?? {})).toEqual(Object.keys(asAgent ?? {}))
+  expect(await here.allow(missing['request_id'], 'file')).toMatchObject({
+    error: { code: 'not_found' },
+  })
+  expect(await here.allow(missing['request_id'], 'folder')).toMatchObject({
+    status: 'approved',
+  })
+  expect(await here.check(docs, here.sales)).toMatchObject({ has_access: true })
+})
+
+test('GR3 people see what is inside and what is sensitive before they open it', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const { request_id: id } = await here.ask(docs, here.sales, { reason: 'to sort it' })
+  expect(await here.governance.inbox.detail(anna, String(id))).toMatchObject({
+    kind: 'grant',
+    domain: 'files',
+    target: docs,
+    reasoning: 'to sort it',
+    change: { path: docs, permission: 'read', reason: 'to sort it' },
+    grant: {
+      path: docs,
+      real: docs,
+      permission: 'read',
+      is_folder: true,
+      missing: false,
+      inside: { files: 3, folders: 1, bytes: 15, capped: false },
+      sensitive: ['credentials.json'],
+    },
+  })
+})
+
+test('GR1 a link is granted as what it leads to, and shown to people as such', async () => {
+  const { start, home, docs } = await world()
+  const link = join(home, 'papers')
+  symlinkSync(docs, link)
+  const here = await start()
+  const { request_id: id } = await here.ask(link, here.sales)
+  expect(await here.governance.inbox.detail(anna, String(id))).toMatchObject({
+    target: link,
+    grant: { path: link, real: docs },
+  })
+  await here.allow(id, 'folder')
+  expect(await here.ask(link, here.sales)).toMatchObject({
+    status: 'granted',
+    granted_path: docs,
+  })
+})
+
+test('GR1 a grant is pinned to what lay there when it was asked for', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const { request_id: id } = await here.ask(join(docs, 'Work'), here.sales)
+  renameSync(join(docs, 'Work'), join(docs, 'Moved'))
+  mkdirSync(join(docs, 'Work'))
+  await here.allow(id, 'folder')
+  const moved = await pinOf(join(docs, 'Moved'))
+  expect(await here.grants.list()).toMatchObject([{ path: join(docs, 'Work'), ino: moved?.ino }])
+})
+
+test('PV4 what is closed is refused without asking, also behind a link', async () => {
+  const { start, home, root } = await world()
+  const here = await start()
+  symlinkSync(join(home, '.ssh'), join(home, 'keys'))
+  const paths = [
+    '~/.ssh',
+    '/etc/passwd',
+    '~/keys',
+    '~/keys/none',
+    '~/keys/a/b',
+    join(root, 'state'),
+  ]
+  for (const path of paths)
+    expect(await here.ask(path, here.sales)).toMatchObject({ fault: 'forbidden_path' })
+  expect(await here.entries(['grant.requested'])).toEqual([])
+  expect(await here.check('~/.ssh/config', here.sales)).toMatchObject({ has_access: false })
+})
+
+test('GR3 the workspace needs no grant, also by a link to it', async () => {
+  const { start, workspace, home } = await world()
+  const here = await start()
+  symlinkSync(workspace, join(home, 'shortcut'))
+  expect(await here.ask('~/shortcut/notes.md', here.sales)).toMatchObject({ status: 'granted' })
+  for (const path of ['notes.md', workspace]) {
+    expect(await here.ask(path, here.sales)).toMatchObject({ status: 'granted' })
+    expect(await here.check(path, here.sales)).toEqual({
+      has_access: true,
+      permission: 'read-write',
+      grant_id: null,
+      granted_path: workspace,
+    })
+  }
+  expect(await here.ask('../x', here.sales)).toMatchObject({ fault: 'path_traversal' })
+})
+
+test('B4 refusing access costs trust only if the person says so', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const trust = () => here.call('cowork_check_trust', { domain: 'files' }, here.sales)
+  const before = await trust()
+  const { request_id: one } = await here.ask(docs, here.sales)
+  await here.decide(one, { decision: 'reject' })
+  expect(await trust()).toEqual(before)
+  const { request_id: two } = await here.ask(join(docs, 'Work'), here.sales)
+  const override = { type: 'agent_wrong', severity: 'high' }
+  expect(await here.decide(two, { decision: 'reject', override })).toMatchObject({
+    trust: { from: 0.3, to: 0.18 },
+  })
+})
+
+test('A3 an agent cannot decide on its own request, nor change a grant (GR8)', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const { request_id: id } = await here.ask(docs, here.sales)
+  for (const [tool, args] of [
+    ['cowork_decide', { approval_ids: [id], decision: 'approve' }],
+    ['add_grant', { path: docs, permission: 'read' }],
+    ['revoke_grant', { grant_id: 'grant_x' }],
+    ['browse_folder', { path: '~' }],
+  ] as const)
+    expect(await here.call(tool, args, here.sales)).toMatchObject({ fault: 'human_required' })
+  expect(here.grants.live()).toEqual([])
+})
+
+test('Y9 asking for access is never itself asked about', async () => {
+  const { start, docs } = await world()
+  const here = await start({ 'approvals.every_write': true })
+  expect(await here.ask(docs, here.sales)).toMatchObject({ status: 'pending' })
+  expect(await here.entries(['approval.requested'])).toEqual([])
+})
+
+test('GR3 an agent cannot bury people under requests', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  for (let n = 0; n < 50; n++)
+    expect(await here.ask(join(docs, `f${n}`), here.sales)).toMatchObject({ status: 'pending' })
+  expect(await here.ask(join(docs, 'one-more'), here.sales)).toMatchObject({
+    fault: 'too_many_requests',
+  })
+})

@@ -1,0 +1,183 @@
+import { digestOf, oneLine } from '#approvals'
+import type { Approval } from '#approvals'
+import type { Caller } from '#base/caller.ts'
+import type { Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import { plainText } from '#base/plain.ts'
+import type { Call } from '#base/tool.ts'
+import { fileFault } from '../faults.ts'
+import type { Grant, Need } from '../model.ts'
+import type { GrantVerdict } from '../rules/grants.ts'
+import { understandPath } from '../rules/paths.ts'
+import { grantIdOf } from './kind.ts'
+import type { GrantRequest } from './kind.ts'
+import { lookAt } from './pin.ts'
+import type { Seen } from './pin.ts'
+import type { GrantsDeps } from './service.ts'
+
+export type AccessRequest = {
+  readonly path: string
+  readonly permission: 'read' | 'read-write'
+  readonly reason: string
+}
+
+/** What an agent is told. It never says what is on the disk, only what a person decided. */
+export type AccessAnswer =
+  /** Without a grant: it lies in the workspace. */
+  | { readonly status: 'granted'; readonly grant?: Grant }
+  | { readonly status: 'denied' }
+  | { readonly status: 'pending'; readonly approval: Approval }
+
+export type Requests = {
+  /** Asks a person, or says what became of the same question (GR3). */
+  request(asked: AccessRequest, call: Call): Promise<AccessAnswer>
+}
+
+type Deps = Pick<
+  GrantsDeps,
+  'db' | 'config' | 'guard' | 'where' | 'node' | 'approvals' | 'policyVersion' | 'now'
+> & {
+  readonly decideNow: (caller: Caller, abs: string, need: Need) => Promise<GrantVerdict>
+  readonly refresh: () => Promise<void>
+  /** Those that the caller can use now. */
+  readonly of: (caller: Caller) => readonly Grant[]
+}
+
+/** So many of one agent wait at most: more would only bury the others. */
+const mostWaiting = 50
+
+export function createRequests(deps: Deps): Requests {
+  const { db, config, guard, where, node, approvals, policyVersion, now } = deps
+
+  async function request(asked: AccessRequest, call: Call): Promise<AccessAnswer> {
+    const { caller } = call
+    const understood = understandPath(asked.path, where)
+    if (understood.area === 'workspace') return { status: 'granted' }
+    const { path } = understood
+    const need = asked.permission === 'read' ? 'read' : 'write'
+    checkOpen(path, need)
+    const known = await answered(caller, path, need)
+    if (known) return known
+    const digest = digestFor(caller, path, asked.permission)
+    const equal = { kind: 'grant', requester: caller.id, digest }
+    const [latest] = await approvals().list({ ...equal, limit: 1 })
+    const before = latest && (await outcome(latest, caller))
+    if (before) return before
+
+    const seen = await lookAt(path, guard)
+    checkOpen(path, need, seen.real)
+    // Named over a link it is the workspace all the same.
+    if (understandPath(seen.real, where).area === 'workspace') return { status: 'granted' }
+    const really = seen.real === path ? undefined : await answered(caller, seen.real, need)
+    if (really) return really
+    return db.transact(async (tx) => {
+      // Another call of the same agent may have asked in the meantime.
+      const [other] = await approvals().pendingLike(tx, equal, 1)
+      if (other) return { status: 'pending', approval: other }
+      await checkRoom(tx, caller)
+      const approval = await open(tx, { ...asked, path }, seen, digest, call)
+      return { status: 'pending', approval }
+    })
+  }
+
+  /** Where a link leads is not the agent's to know. */
+  function checkOpen(path: string, need: Need, real = path): void {
+    if (guard.forbidden(real, need))
+      throw fileFault('forbidden_path', path, `${plainText(path, 300)} is closed to agents.`)
+  }
+
+  async function answered(
+    caller: Caller,
+    path: string,
+    need: Need,
+  ): Promise<AccessAnswer | undefined> {
+    const verdict = await deps.decideNow(caller, path, need)
+    if (verdict.grant) return { status: 'granted', grant: verdict.grant }
+    return verdict.denied ? { status: 'denied' } : undefined
+  }
+
+  const isWaiting = ({ status, expiresAt, held }: Approval) =>
+    status === 'pending' && (held !== undefined || expiresAt === null || expiresAt > now())
+
+  /** What a person said to the same question; nothing where it is to be asked anew. */
+  async function outcome(approval: Approval, caller: Caller): Promise<AccessAnswer | undefined> {
+    if (isWaiting(approval)) return { status: 'pending', approval }
+    if ((approval.decidedAt ?? 0) <= now() - config.approvals.call_ttl) return undefined
+    if (approval.status === 'rejected') return { status: 'denied' }
+    if (approval.status !== 'approved') return undefined
+    // Perhaps less than was asked for, or decided in another daemon a moment ago.
+    await deps.refresh()
+    const { grant_id: id = grantIdOf(approval) } = (approval.answer ?? {}) as { grant_id?: string }
+    const grant = deps.of(caller).find((one) => one.id === id)
+    return grant && { status: 'granted', grant }
+  }
+
+  async function checkRoom(tx: Tx, { id: requester }: Caller): Promise<void> {
+    const waiting = await approvals().pendingLike(tx, { kind: 'grant', requester }, mostWaiting)
+    if (waiting.length >= mostWaiting)
+      throw new CoworkError(
+        'too_many_requests',
+        `${mostWaiting} of your requests for access wait already.`,
+        { hint: 'Wait for a person to decide, or take some back with cowork_withdraw.' },
+      )
+  }
+
+  function open(
+    tx: Tx,
+    { path, permission, reason }: AccessRequest,
+    seen: Seen,
+    digest: string,
+    { caller, id }: Call,
+  ): Promise<Approval> {
+    const more: GrantRequest = {
+      path,
+      real: seen.real,
+      permission,
+      is_folder: seen.pin?.kind === 'folder',
+      missing: seen.pin === null,
+      folder: seen.folderPin?.path ?? null,
+      inside: seen.inside,
+      sensitive: seen.sensitive,
+      node,
+      pin: seen.pin,
+      folder_pin: seen.folderPin,
+    }
+    const verb = permission === 'read' ? 'read' : 'read and write'
+    return approvals().open(tx, caller, id, {
+      kind: 'grant',
+      domain: 'files',
+      action: 'request_grant',
+      // As it was asked for: where it leads is shown to people only.
+      target: path,
+      summary: oneLine(`AI wants to ${verb} files in: ${plainText(path)}`),
+      mode: 'suggest',
+      risk: 'normal',
+      digest,
+      policyVersion: policyVersion(),
+      trustLevel: null,
+      confidence: null,
+      content: {
+        change: { path, permission, reason },
+        reasoning: reason,
+        why: {
+          text: 'You are asked because files outside the workspace are opened by a person only.',
+          rules: [],
+          policy_id: null,
+          policy_description: null,
+          thresholds: config.authority.thresholds,
+          evidence_level: null,
+          gated: false,
+          high_risk_fields: [],
+        },
+        more,
+      },
+      told: { permission },
+    })
+  }
+
+  return { request }
+}
+
+/** The same question, whatever reason is given for it. */
+const digestFor = ({ id: agent }: Caller, path: string, permission: AccessRequest['permission']) =>
+  digestOf({ agent, action: 'request_grant', target: path, content: { path, permission } })

@@ -1,0 +1,4 @@
+import { sqliteStore } from '../../../test/governed.ts'
+import { grantsContract } from '../../../test/grants.ts'
+
+grantsContract(async () => sqliteStore())

@@ -1,0 +1,165 @@
+import * as z from 'zod'
+import type { Approvals } from '#approvals'
+import type { Clock } from '#base/clock.ts'
+import type { Db } from '#base/db/port.ts'
+import { plainText } from '#base/plain.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import type { Guard } from '../rules/guard.ts'
+import type { Where } from '../rules/paths.ts'
+import { understandPath } from '../rules/paths.ts'
+import { peopleGrantTools } from './people-tools.ts'
+import type { AccessAnswer, AccessRequest } from './requests.ts'
+import type { Grants } from './service.ts'
+import { grantShape, shownGrant } from './shown.ts'
+
+export type GrantToolDeps = {
+  readonly grants: Grants
+  readonly approvals: () => Pick<Approvals, 'reviewUrl'>
+  readonly guard: Guard
+  readonly where: Where
+  readonly defaultScope: 'session' | 'permanent'
+  readonly db: Db
+  readonly now: Clock
+}
+
+const path = z.string().min(1).max(4096)
+
+/** What agents ask for and see of their grants, and what people do with them (GR2–GR4). */
+export const grantTools = (deps: GrantToolDeps): Tool[] => [
+  checkGrant(deps),
+  requestGrant(deps),
+  listGrants(deps),
+  ...peopleGrantTools(deps),
+]
+
+const checkGrant = ({ grants, guard, where }: GrantToolDeps) =>
+  defineTool({
+    name: 'check_grant',
+    title: 'Check access',
+    description: 'Whether you may use a path outside the workspace, and how.',
+    toolset: 'files',
+    effect: 'read',
+    by: 'anyone',
+    input: z.object({ path }),
+    output: z.object({
+      has_access: z.boolean(),
+      permission: z.string().nullable(),
+      grant_id: z.string().nullable(),
+      granted_path: z.string().nullable(),
+    }),
+    touches: ({ path: target }) => ({ domain: 'files', target }),
+    async run({ path: given }, { caller }) {
+      const understood = understandPath(given, where)
+      if (understood.area === 'workspace')
+        return {
+          has_access: true,
+          permission: 'read-write',
+          grant_id: null,
+          granted_path: where.workspace,
+        }
+      const { path: abs } = understood
+      for (const need of ['read', 'create'] as const) {
+        if (guard.forbidden(abs, need)) continue
+        const { grant } = await grants.decideNow(caller, abs, need)
+        if (grant)
+          return {
+            has_access: true,
+            permission: grant.permission,
+            grant_id: grant.id,
+            granted_path: grant.path,
+          }
+      }
+      return { has_access: false, permission: null, grant_id: null, granted_path: null }
+    },
+  })
+
+const requestGrant = ({ grants, approvals }: GrantToolDeps) =>
+  defineTool({
+    name: 'request_grant',
+    title: 'Ask for access',
+    description:
+      'Asks the user for access to a file or folder outside the workspace. Call it again, or cowork_check_approval with the request_id, for the outcome.',
+    toolset: 'files',
+    effect: 'write',
+    asks: true,
+    by: 'agent',
+    idempotent: true,
+    input: z.object({
+      path,
+      permission: z.enum(['read', 'read-write']),
+      reason: z
+        .string()
+        .trim()
+        .min(1)
+        .max(2000)
+        .describe('What you need it for; the user reads it'),
+    }),
+    output: z.object({
+      status: z.enum(['pending', 'granted', 'denied']),
+      request_id: z.string().optional(),
+      grant_id: z.string().optional(),
+      permission: z.string().optional(),
+      granted_path: z.string().optional(),
+      review_url: z.string().optional(),
+      message: z.string(),
+    }),
+    text: ({ status, message }) => `${status.toUpperCase()}: ${plainText(message)}`,
+    touches: ({ path: target }) => ({ domain: 'files', target }),
+    async run(asked: AccessRequest, call) {
+      const answer = await grants.request(asked, call)
+      if (answer.status === 'denied')
+        return { status: 'denied' as const, message: 'User denied access request' }
+      if (answer.status === 'pending') {
+        const { id } = answer.approval
+        return {
+          status: 'pending' as const,
+          request_id: id,
+          review_url: approvals().reviewUrl(id),
+          message: 'Waiting for user approval',
+        }
+      }
+      return grantedAnswer(answer, asked)
+    },
+  })
+
+function grantedAnswer(
+  { grant }: Extract<AccessAnswer, { status: 'granted' }>,
+  { permission }: AccessRequest,
+) {
+  if (!grant)
+    return {
+      status: 'granted' as const,
+      permission: 'read-write',
+      message: 'The workspace is always open: no grant is needed.',
+    }
+  const isLess = permission === 'read-write' && grant.permission === 'read'
+  return {
+    status: 'granted' as const,
+    grant_id: grant.id,
+    permission: grant.permission,
+    granted_path: grant.path,
+    message: isLess
+      ? `The user allowed reading ${grant.path}, not writing.`
+      : `Access granted to ${grant.path}. Use that path.`,
+  }
+}
+
+const listGrants = ({ grants }: GrantToolDeps) =>
+  defineTool({
+    name: 'list_grants',
+    title: 'List grants',
+    description: 'What you may use outside the workspace.',
+    toolset: 'files',
+    effect: 'read',
+    by: 'anyone',
+    input: z.object({}),
+    output: z.object({ grants: z.array(grantShape) }),
+    text: ({ grants: list }) =>
+      list.length === 0
+        ? 'Nothing outside the workspace is granted. Ask with request_grant.'
+        : list.map((one) => `${one.permission} ${plainText(one.path)} (${one.id})`).join('\n'),
+    run: async (_, { caller }) => ({
+      grants: (caller.kind === 'agent' ? grants.of(caller) : await grants.list()).map(shownGrant),
+    }),
+  })

@@ -1,0 +1,97 @@
+import { digestOf, oneLine } from '#approvals'
+import type { ApprovalKind } from '#approvals'
+import type { Caller } from '#base/caller.ts'
+import { rfc3339 } from '#base/clock.ts'
+import type { Tx } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
+import { newId } from '#base/ids.ts'
+import { plainText } from '#base/plain.ts'
+import type { Grant } from '../model.ts'
+import { configBy } from './changes.ts'
+import type { GrantChanges } from './changes.ts'
+import type { GrantsDeps } from './service.ts'
+
+const day = 24 * 60 * 60 * 1000
+/** As long without use as makes it worth asking (GR7). */
+const longUnused = 60 * day
+
+type Deps = Pick<GrantsDeps, 'db' | 'config' | 'approvals' | 'policyVersion' | 'now'> &
+  Pick<GrantChanges, 'end'>
+
+const cowork: Caller = { ...systemActor, session: '', verified: true, scopes: [] }
+
+/** Lasting grants that nobody uses are offered for ending: once for each sixty days of silence (GR7). */
+export function createUnused({ db, config, approvals, policyVersion, now, end }: Deps) {
+  const kind: ApprovalKind = {
+    kind: 'finding',
+    ttlMs: config.approvals.ttl,
+    async onDecided(tx, { content }, decision, call) {
+      const { grant } = content.more as { grant: Grant }
+      if (decision.verdict === 'approve') return { kept: true }
+      const ended = await end(tx, grant, 'person', decision.by, call.caller && call.id)
+      return { ended }
+    },
+  }
+
+  /** Asked already, so that the store is not looked at each time. */
+  const asked = new Set<string>()
+
+  async function ask(grants: readonly Grant[]): Promise<void> {
+    for (const grant of grants) {
+      const usedAt = grant.lastAccessed ?? grant.grantedAt
+      const periods = Math.floor((now() - usedAt) / longUnused)
+      if (periods < 1 || !isOffered(grant)) continue
+      const key = `unused-${grant.id}-${usedAt}-${periods}`
+      if (asked.has(key)) continue
+      await db.transact(async (tx) => {
+        if (!(await approvals().byKey(tx, cowork.id, key))) await open(tx, grant, usedAt, key)
+      })
+      asked.add(key)
+    }
+  }
+
+  function open(tx: Tx, grant: Grant, usedAt: number, key: string) {
+    const { path, permission, agent } = grant
+    const change = { path, permission, agent_id: agent, unused_since: rfc3339(usedAt) }
+    const digest = digestOf({
+      agent: cowork.id,
+      action: 'keep_grant',
+      target: path,
+      content: change,
+    })
+    return approvals().open(tx, cowork, newId(), {
+      kind: 'finding',
+      domain: 'files',
+      action: 'keep_grant',
+      target: path,
+      summary: oneLine(`Not used for 60 days: keep access to ${plainText(path)}?`),
+      mode: 'suggest',
+      risk: 'low',
+      digest,
+      policyVersion: policyVersion(),
+      trustLevel: null,
+      confidence: null,
+      key: { name: key, digest },
+      content: {
+        change,
+        why: {
+          text: 'You are asked because access that nobody uses is better closed. Approving keeps it, rejecting ends it.',
+          rules: [],
+          policy_id: null,
+          policy_description: null,
+          thresholds: config.authority.thresholds,
+          evidence_level: null,
+          gated: false,
+          high_risk_fields: [],
+        },
+        more: { grant },
+      },
+    })
+  }
+
+  return { kind, ask }
+}
+
+/** What ends by itself needs no question, and what stands in the configuration would come back. */
+const isOffered = ({ permission, scope, expiresAt, by }: Grant): boolean =>
+  permission !== 'deny' && scope === 'permanent' && expiresAt === null && by !== configBy

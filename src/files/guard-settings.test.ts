@@ -1,0 +1,73 @@
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { statePaths } from '#base/state.ts'
+import { testConfig } from '../../test/governance.ts'
+import { guardSettingsOf } from './guard-settings.ts'
+import { createGuard } from './rules/guard.ts'
+
+function guarded(settings: Record<string, unknown> = {}) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'cowork-guard-')))
+  const home = join(root, 'home')
+  mkdirSync(home)
+  const workspace = join(home, 'AI')
+  const config = testConfig(settings)
+  const paths = statePaths(join(root, 'state'))
+  const configFile = join(root, 'elsewhere.yaml')
+  return {
+    root,
+    home,
+    guard: () => createGuard(guardSettingsOf({ config, paths, home, workspace, configFile })),
+  }
+}
+
+test('PV4 the core is closed, whatever config says', () => {
+  const { home, guard } = guarded()
+  for (const path of [
+    ...['.ssh/id', '.gnupg/x', '.aws/credentials', '.config/x', '.annabelle/data/grants.db'].map(
+      (name) => join(home, name),
+    ),
+    '/etc/passwd',
+    '/var/log/syslog',
+    '/proc/self/environ',
+  ])
+    expect(guard().forbidden(path, 'read')).toBe('forbidden_path')
+})
+
+test('PV4 cowork’s own state is closed wherever config puts it', () => {
+  const data = mkdtempSync(join(tmpdir(), 'cowork-own-'))
+  const { root, guard } = guarded({
+    'storage.path': join(data, 'store.db'),
+    'ledger.key_path': join(data, 'key'),
+    'audit.log_path': join(data, 'audit.jsonl'),
+    'grants.database': join(data, 'grants.db'),
+  })
+  for (const path of [
+    join(root, 'state', 'owner.token'),
+    ...['store.db', 'store.db-wal', 'key', 'audit.jsonl', 'grants.db'].map((name) =>
+      join(data, name),
+    ),
+    join(root, 'elsewhere.yaml'),
+  ])
+    expect(guard().forbidden(path, 'read')).toBe('forbidden_path')
+  expect(guard().forbidden(join(data, 'notes.md'), 'read')).toBeUndefined()
+})
+
+test('PV4 config adds to what is closed, and a link to it is no way around', () => {
+  const target = realpathSync(mkdtempSync(join(tmpdir(), 'cowork-closed-')))
+  const link = join(mkdtempSync(join(tmpdir(), 'cowork-link-')), 'closed')
+  symlinkSync(target, link)
+  const { guard } = guarded({ 'security.forbidden_paths': [link] })
+  for (const path of [link, target])
+    expect(guard().forbidden(join(path, 'x'), 'read')).toBe('forbidden_path')
+})
+
+test('PV4 temporary folders are open though /var is not; work data is for reading', () => {
+  const data = mkdtempSync(join(tmpdir(), 'cowork-work-'))
+  const { guard } = guarded({ 'work.data_root': data })
+  expect(guard().forbidden('/var/tmp/x', 'write')).toBeUndefined()
+  expect(guard().forbidden(join(tmpdir(), 'x'), 'write')).toBeUndefined()
+  expect(guard().forbidden(join(data, 'x'), 'read')).toBeUndefined()
+  expect(guard().forbidden(join(data, 'vault', 'x'), 'write')).toBe('forbidden_path')
+})

@@ -1,0 +1,113 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { migrate } from '#base/db/migrate.ts'
+import type { Db } from '#base/db/port.ts'
+import { createHistoryStore } from './history-store.ts'
+import type { Version } from './history-store.ts'
+import { fileMigrations } from './migrations.ts'
+
+/** What both engines keep the same way about earlier contents, deleted files and who made what. */
+export function historyContract(engine: string, open: () => Promise<Db>): void {
+  describe(`history on ${engine}`, () => {
+    let db: Db | undefined
+    afterEach(() => db?.close())
+
+    async function setup() {
+      db = await open()
+      await migrate(db, fileMigrations, 0)
+      const here = createHistoryStore(db.dialect, 'here')
+      return { db, here, there: createHistoryStore(db.dialect, 'there') }
+    }
+    const version = (id: string, path: string, at: number): Version => ({
+      id,
+      path,
+      at,
+      sha256: `sha-${id}`,
+      size: 5,
+      mode: 0o644,
+      by: 'sales',
+      operation: 'update_file',
+      call: 'c1',
+    })
+    const trashed = (id: string, deletedAt: number) => ({
+      id,
+      path: `/w/${id}`,
+      type: 'file' as const,
+      size: 7,
+      sha256: null,
+      by: 'sales',
+      call: 'c1',
+      deletedAt,
+    })
+
+    test('TR3 versions of a file come newest first, and only those of this node', async () => {
+      const { db: store, here, there } = await setup()
+      await store.transact(async (tx) => {
+        await here.keepVersion(tx, version('v1', '/w/a', 1))
+        await here.keepVersion(tx, version('v2', '/w/a', 2))
+        await here.keepVersion(tx, version('v3', '/w/b', 3))
+        await there.keepVersion(tx, version('v4', '/w/a', 4))
+      })
+      const ids = (found: readonly Version[]) => found.map(({ id }) => id)
+      expect(ids(await here.versionsOf(store, '/w/a', 10))).toEqual(['v2', 'v1'])
+      expect(ids(await here.versionsOf(store, '/w/a', 1))).toEqual(['v2'])
+      expect(await here.version(store, 'v1')).toEqual(version('v1', '/w/a', 1))
+      expect(await here.version(store, 'v4')).toBeUndefined()
+      await store.transact((tx) => here.dropVersion(tx, 'v4'))
+      expect(ids(await there.versions(store))).toEqual(['v4'])
+    })
+
+    test('TR3 what is known of a file goes where it goes, with all in a folder and nothing else', async () => {
+      const { db: store, here } = await setup()
+      // Names that only begin alike, and characters that count double in some languages.
+      const paths = ['/w/𝒹', '/w/𝒹/a', '/w/𝒹/b/c', '/w/𝒹x', '/w/other']
+      await store.transact(async (tx) => {
+        for (const [n, path] of paths.entries()) {
+          await here.keepMade(tx, path, 'sales', n)
+          await here.keepVersion(tx, version(`v${n}`, path, n))
+        }
+        await here.keepMade(tx, '/w/new/a', 'gone', 0)
+      })
+      await store.transact((tx) => here.move(tx, '/w/𝒹', '/w/new'))
+      const after = ['/w/new', '/w/new/a', '/w/new/b/c', '/w/other', '/w/𝒹x']
+      const made = await here.made(store)
+      expect(made.map(({ path }) => path).sort()).toEqual(after)
+      expect(made.map(({ by }) => by)).not.toContain('gone')
+      const versions = await here.versions(store)
+      expect(versions.map(({ path }) => path).sort()).toEqual(after)
+      await store.transact((tx) => here.dropMade(tx, '/w/new'))
+      expect((await here.made(store)).map(({ path }) => path).sort()).toEqual(['/w/other', '/w/𝒹x'])
+    })
+
+    test('F6 who made a file stays known when another changes it', async () => {
+      const { db: store, here } = await setup()
+      await store.transact(async (tx) => {
+        await here.keepMade(tx, '/w/a', 'sales', 1)
+        await here.keepMade(tx, '/w/b', 'support', 2)
+        await here.keepMade(tx, '/w/a', 'support', 3)
+      })
+      expect(await here.newest(store, 1)).toEqual([
+        { path: '/w/a', by: 'sales', madeAt: 1, changedAt: 3 },
+      ])
+    })
+
+    test('TR1 the trash is paged newest first, an item is kept once and taken once', async () => {
+      const { db: store, here, there } = await setup()
+      const ids = ['0190-1', '0190-2', '0190-3']
+      await store.transact(async (tx) => {
+        for (const [n, id] of ids.entries()) await here.keepTrash(tx, trashed(id, n))
+        await here.keepTrash(tx, { ...trashed('0190-1', 9), by: 'other' })
+        await there.keepTrash(tx, trashed('0190-4', 4))
+      })
+      const page = await here.trashPage(store, 'g', 2)
+      expect(page.map(({ id }) => id)).toEqual(['0190-3', '0190-2'])
+      expect(await here.trashPage(store, '0190-2', 2)).toEqual([trashed('0190-1', 0)])
+      const taken = await store.transact(async (tx) => [
+        await here.dropTrash(tx, '0190-1'),
+        await here.dropTrash(tx, '0190-1'),
+        await here.dropTrash(tx, '0190-4'),
+      ])
+      expect(taken).toEqual([1, 0, 0])
+      expect(await here.trashed(store, '0190-1')).toBeUndefined()
+    })
+  })
+}

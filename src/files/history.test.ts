@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import type { Call } from '#base/tool.ts'
+import { openTestLedger } from '../../test/ledger.ts'
+import type { TestLedger } from '../../test/ledger.ts'
+import { createHistoryStore } from './history-store.ts'
+import { createHistory } from './history.ts'
+import { fileMigrations } from './migrations.ts'
+
+const call: Call = {
+  id: 'c1',
+  caller: { kind: 'agent', id: 'sales', session: 's1', verified: true, scopes: ['*'] },
+  signal: new AbortController().signal,
+  progress: () => undefined,
+  tell: () => undefined,
+}
+
+let open: TestLedger | undefined
+afterEach(async () => {
+  await open?.close()
+  open = undefined
+})
+
+async function setup() {
+  open = await openTestLedger(fileMigrations)
+  const { db, ledger } = open
+  let time = 0
+  const store = createHistoryStore(db.dialect, 'here')
+  const history = createHistory(store, () => time)
+  const settle = (output: unknown) => ledger.transact((tx) => history.settle(tx, output, call))
+  const replaced = (sha256: string) => ({
+    operation: 'update_file',
+    made: '/w/a',
+    replaced: { path: '/w/a', before: { sha256, size: 1, mode: 0o644 } },
+  })
+  return { db, store, history, settle, replaced, pass: (ms: number) => (time += ms) }
+}
+
+test('TR3 what a call changed is written when it is recorded, and not before', async () => {
+  const { db, store, history, settle, replaced } = await setup()
+  const output = history.changed({ success: true }, replaced('s1'))
+  expect(await store.versions(db)).toEqual([])
+  await settle({ success: true })
+  expect(await store.versions(db)).toEqual([])
+  await settle(output)
+  expect(await store.versions(db)).toMatchObject([
+    { path: '/w/a', sha256: 's1', by: call.caller.id, call: call.id, operation: 'update_file' },
+  ])
+  expect(await store.made(db)).toMatchObject([{ path: '/w/a', by: call.caller.id }])
+})
+
+test('TR4 a content that a row is about to name is spared, for as long as that may take', async () => {
+  const { history, replaced, pass } = await setup()
+  history.changed({}, replaced('s1'))
+  const spared: boolean[] = []
+  const look = () => history.cleaning(async (is) => void spared.push(is('s1'), is('other')))
+  await look()
+  pass(11 * 60_000)
+  history.changed({}, replaced('s2'))
+  await look()
+  expect(spared).toEqual([true, false, false, false])
+})
+
+test('TR4 contents are dropped while nobody writes, and nobody writes meanwhile', async () => {
+  const { history } = await setup()
+  const order: string[] = []
+  const first = Promise.withResolvers<void>()
+  const writing = history.writing(async () => {
+    order.push('write begins')
+    await first.promise
+    order.push('write ends')
+  })
+  await sleep(0)
+  const second = Promise.withResolvers<void>()
+  const cleaning = history.cleaning(async () => {
+    order.push('cleaning begins')
+    await second.promise
+    order.push('cleaning ends')
+  })
+  await sleep(0)
+  first.resolve()
+  await writing
+  await sleep(0)
+  const later = history.writing(async () => void order.push('later write'))
+  await sleep(0)
+  second.resolve()
+  await Promise.all([cleaning, later])
+  expect(order).toEqual([
+    'write begins',
+    'write ends',
+    'cleaning begins',
+    'cleaning ends',
+    'later write',
+  ])
+})
+
+test('TR4 a failed write or cleaning blocks nothing', async () => {
+  const { history } = await setup()
+  const fail = () => Promise.reject(new Error('no'))
+  await expect(history.writing(fail)).rejects.toThrow('no')
+  await expect(history.cleaning(fail)).rejects.toThrow('no')
+  expect(await history.writing(async () => 'done')).toBe('done')
+})

@@ -1,0 +1,85 @@
+import { relative } from 'node:path'
+import { rfc3339 } from '#base/clock.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db } from '#base/db/port.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+import type { FileWorker } from './client.ts'
+import type { HistoryStore } from './history-store.ts'
+import type { Listed } from './worker/protocol.ts'
+
+type Deps = {
+  readonly db: Db
+  readonly store: Pick<HistoryStore, 'made'>
+  readonly worker: Pick<FileWorker, 'ask'>
+  readonly workspace: string
+  readonly now: Clock
+  readonly log: Log
+  readonly afterMs?: number
+}
+
+/** Beyond this many it would be megabytes, written at every change. */
+const mostFiles = 20_000
+const pageSize = 5000
+
+/** `.cowork/index.json`: which files are in the workspace and who made them, for whoever looks there (F6). */
+export function createIndexFile({ db, store, worker, workspace, now, log, afterMs = 2000 }: Deps) {
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<void> = Promise.resolve()
+
+  async function write(): Promise<void> {
+    const files: Listed[] = []
+    let after: string | undefined
+    do {
+      const { entries, next } = await worker.ask('list', {
+        at: { root: 'workspace', path: '' },
+        recursive: true,
+        limit: pageSize,
+        ignore: false,
+        ...(after !== undefined && { after }),
+      })
+      files.push(
+        ...entries.filter(({ type, path }) => type === 'file' && !path.startsWith('.cowork/')),
+      )
+      after = next
+    } while (after !== undefined && files.length < mostFiles)
+    const makers = new Map(
+      (await store.made(db)).map(({ path, by }) => [relative(workspace, path), by]),
+    )
+    const index = {
+      version: 1,
+      workspace,
+      written_at: rfc3339(now()),
+      complete: after === undefined,
+      files: files.map(({ path, size, modifiedAt }) => ({
+        path,
+        size,
+        modified_at: rfc3339(modifiedAt),
+        made_by: makers.get(path) ?? null,
+      })),
+    }
+    const body = Buffer.from(`${JSON.stringify(index, undefined, 1)}\n`)
+    await worker.ask('writeOwn', { name: 'index.json' }, { body })
+  }
+
+  function run(): void {
+    timer = undefined
+    writing = writing
+      .then(write)
+      .catch((error: unknown) =>
+        log.warn('the index of the workspace was not written', { error: messageOf(error) }),
+      )
+  }
+
+  return {
+    /** Something changed: it is written once things are quiet. */
+    touch(): void {
+      if (timer) timer.refresh()
+      else timer = setTimeout(run, afterMs).unref()
+    },
+    async close(): Promise<void> {
+      clearTimeout(timer)
+      await writing
+    },
+  }
+}

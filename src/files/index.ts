@@ -1,0 +1,7 @@
+export { checkFiles } from './check.ts'
+export { fileMigrations } from './migrations.ts'
+export { prepareFiles } from './prepare.ts'
+export { fileResources } from './resources.ts'
+export { fileTools } from './tools/index.ts'
+export type { FileToolDeps } from './tools/index.ts'
+export { checkWorkspace } from './workspace-choice.ts'

@@ -1,0 +1,77 @@
+import { sql } from 'kysely'
+import type { SqlBool } from 'kysely'
+import type { Migration } from '#base/db/migrate.ts'
+
+export const fileMigrations: readonly Migration[] = [
+  {
+    name: 'files-001',
+    up: (schema) => [
+      schema
+        .createTable('file_grant')
+        .addColumn('id', 'text', (c) => c.primaryKey())
+        .addColumn('agent', 'text', (c) => c.notNull())
+        .addColumn('node', 'text', (c) => c.notNull())
+        .addColumn('path', 'text', (c) => c.notNull())
+        .addColumn('kind', 'text', (c) => c.notNull())
+        .addColumn('dev', 'text', (c) => c.notNull())
+        .addColumn('ino', 'text', (c) => c.notNull())
+        .addColumn('permission', 'text', (c) => c.notNull())
+        .addColumn('scope', 'text', (c) => c.notNull())
+        .addColumn('session', 'text')
+        .addColumn('hard_links', 'bigint', (c) => c.notNull())
+        .addColumn('granted_at', 'bigint', (c) => c.notNull())
+        .addColumn('granted_by', 'text', (c) => c.notNull())
+        .addColumn('by', 'text', (c) => c.notNull())
+        .addColumn('approval', 'text')
+        .addColumn('expires_at', 'bigint')
+        .addColumn('last_accessed', 'bigint')
+        .addColumn('access_count', 'bigint', (c) => c.notNull())
+        .addColumn('revoked_at', 'bigint')
+        .addColumn('revoked_by', 'text'),
+      schema
+        .createIndex('file_grant_live')
+        .on('file_grant')
+        .columns(['node', 'path'])
+        .where(sql<SqlBool>`revoked_at IS NULL`),
+    ],
+  },
+  {
+    name: 'files-002',
+    up: (schema) => [
+      schema
+        .createTable('file_trash')
+        .addColumn('id', 'text', (c) => c.primaryKey())
+        .addColumn('node', 'text', (c) => c.notNull())
+        .addColumn('path', 'text', (c) => c.notNull())
+        .addColumn('type', 'text', (c) => c.notNull())
+        .addColumn('size', 'bigint', (c) => c.notNull())
+        .addColumn('sha256', 'text')
+        .addColumn('by', 'text', (c) => c.notNull())
+        .addColumn('call', 'text', (c) => c.notNull())
+        .addColumn('deleted_at', 'bigint', (c) => c.notNull()),
+      schema.createIndex('file_trash_node').on('file_trash').columns(['node', 'id']),
+      schema
+        .createTable('file_version')
+        .addColumn('id', 'text', (c) => c.primaryKey())
+        .addColumn('node', 'text', (c) => c.notNull())
+        .addColumn('path', 'text', (c) => c.notNull())
+        .addColumn('sha256', 'text', (c) => c.notNull())
+        .addColumn('size', 'bigint', (c) => c.notNull())
+        .addColumn('mode', 'bigint', (c) => c.notNull())
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('by', 'text', (c) => c.notNull())
+        .addColumn('operation', 'text', (c) => c.notNull())
+        .addColumn('call', 'text', (c) => c.notNull()),
+      schema.createIndex('file_version_path').on('file_version').columns(['node', 'path', 'at']),
+      schema
+        .createTable('file_made')
+        .addColumn('node', 'text', (c) => c.notNull())
+        .addColumn('path', 'text', (c) => c.notNull())
+        .addColumn('made_by', 'text', (c) => c.notNull())
+        .addColumn('made_at', 'bigint', (c) => c.notNull())
+        .addColumn('changed_at', 'bigint', (c) => c.notNull())
+        .addPrimaryKeyConstraint('file_made_key', ['node', 'path']),
+      schema.createIndex('file_made_changed').on('file_made').columns(['node', 'changed_at']),
+    ],
+  },
+]

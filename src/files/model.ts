@@ -1,0 +1,79 @@
+/** Words of the file domain. No code here, so that both the daemon and the worker may read it. */
+
+export type Permission = 'read' | 'read-write' | 'write'
+type GrantScope = 'session' | 'permanent'
+export type GrantedBy = 'user_explicit' | 'user_implicit' | 'system_setup'
+
+/** What a person lets an agent do with a file or folder of theirs (GR1); or never (`deny`, GR3). */
+export type Grant = {
+  /** `grant_…` */
+  readonly id: string
+  /** An agent's id, or `*` for all. */
+  readonly agent: string
+  /** The machine whose disk it is about; another daemon of the same database leaves it alone. */
+  readonly node: string
+  /** The real path: no link in it when it was made. */
+  readonly path: string
+  readonly kind: 'file' | 'folder'
+  /** Device and inode as decimal text: a path that leads elsewhere by now is not what was granted (PV9). */
+  readonly dev: string
+  readonly ino: string
+  readonly permission: Permission | 'deny'
+  readonly scope: GrantScope
+  /** Of a session grant: the session it ends with. */
+  readonly session: string | null
+  readonly hardLinks: boolean
+  readonly grantedAt: number
+  readonly grantedBy: GrantedBy
+  /** Who did it: a person's id, `config`, `import`. */
+  readonly by: string
+  /** The approval it comes from. */
+  readonly approval: string | null
+  readonly expiresAt: number | null
+  readonly lastAccessed: number | null
+  readonly accessCount: number
+  readonly revokedAt: number | null
+  readonly revokedBy: string | null
+}
+
+/** Where a file lies: in the workspace, or under a grant. */
+export type Area = 'workspace' | 'granted'
+
+/** What a call wants to do with a path. `create` is a new file only; `delete` is for the workspace. */
+export type Need = 'read' | 'create' | 'write' | 'delete'
+
+/** How well the disk is guarded here (PV6): kernel rules and walk; the walk alone; checks before and after. */
+export type Containment = 'landlock' | 'walk' | 'checked'
+
+/** The codes of FT10, and what else can go wrong with a file. */
+export type FileFaultCode =
+  | 'invalid_path'
+  | 'path_traversal'
+  | 'path_escape'
+  | 'no_grant'
+  | 'read_only_grant'
+  | 'forbidden_path'
+  | 'forbidden_extension'
+  | 'too_large'
+  | 'not_regular'
+  | 'hard_link'
+  | 'exists'
+  | 'not_found'
+  | 'not_a_folder'
+  | 'is_a_folder'
+  | 'stale'
+  | 'ambiguous_edit'
+  | 'no_match'
+  | 'not_text'
+  | 'unknown_encoding'
+  | 'invalid_query'
+  | 'root_replaced'
+  | 'other_device'
+  | 'cloud_placeholder'
+  | 'disk_full'
+  | 'read_only_disk'
+  | 'no_permission'
+  | 'unreadable'
+  | 'timeout'
+  | 'interrupted'
+  | 'cancelled'

@@ -1,0 +1,113 @@
+/** Changing one file: what was there is kept first, what comes is there whole or not at all. */
+import fs from 'node:fs'
+import { dirname, join } from 'node:path/posix'
+import { sha256Hex } from '#base/hash.ts'
+import { statOf } from '../confine/checks.ts'
+import type { Confined, Parent } from '../confine/types.ts'
+import type { OpContext } from '../worker/context.ts'
+import { backUp } from './backup.ts'
+import { inTurn, isUnchanged, rootOf, sync, syncFolder, writeAll } from './disk.ts'
+import { changeInPlace } from './in-place.ts'
+import { keep } from './kept.ts'
+import { leafStat, openLeaf } from './leaf.ts'
+import { placeAtFree, unlinkIfThere, withTemporary } from './placing.ts'
+import { exists, keptOf, newContent, notFound, permissionsOf, presentOf, stale } from './present.ts'
+import type { Changed, Make, Present, Wanted } from './present.ts'
+
+export async function changeFile(context: OpContext, wanted: Wanted, make: Make): Promise<Changed> {
+  const confined = rootOf(context, wanted.at)
+  if (confined.root.kind === 'file')
+    return inTurn(confined.root.path, () => changeInPlace(context, confined, wanted, make))
+  return confined.withParent(
+    wanted.at.path,
+    (parent) =>
+      inTurn(join(confined.root.path, parent.real), () =>
+        changeIn({ context, confined, parent }, wanted, make),
+      ),
+    {
+      need: wanted.how === 'create' ? 'create' : 'write',
+      parents: wanted.how !== 'replace',
+      reviewed: wanted.reviewed ?? false,
+    },
+  )
+}
+
+type Where = { readonly context: OpContext; readonly confined: Confined; readonly parent: Parent }
+
+async function changeIn(where: Where, wanted: Wanted, make: Make): Promise<Changed> {
+  const { context, parent } = where
+  const present = presentIn(where, wanted)
+  const bytes = await newContent(context, wanted, present, make)
+  if (bytes === undefined) return asItIs(present, wanted.at.path)
+
+  const mode = wanted.mode ?? (present && permissionsOf(present.stat))
+  const changed = await withTemporary(parent, mode ?? 0o644, async ({ fd, path }) => {
+    writeAll(fd, bytes)
+    // A new file gets what the system gives to new files.
+    if (mode !== undefined) fs.fchmodSync(fd, mode)
+    if (present) keepOwner(fd, present)
+    await Promise.all([sync(fd), present && keep(context, present.sha256, present.bytes)])
+    const backup = putInPlace(parent, path, present, wanted)
+    return {
+      stat: statOf(fs.fstatSync(fd, { bigint: true })),
+      sha256: sha256Hex(bytes),
+      ...(present && { before: keptOf(present) }),
+      ...(backup !== undefined && { backup: join(dirname(parent.real), backup) }),
+    }
+  })
+  await syncFolder(parent.at('.'))
+  return changed
+}
+
+function presentIn({ context, confined, parent }: Where, { at, how }: Wanted): Present | undefined {
+  const target = parent.at(parent.name)
+  // Whoever may only create learns that something is there, and nothing of what it is (GR9).
+  if (how === 'create') {
+    if (leafStat(target)) throw exists(at.path)
+    return undefined
+  }
+  const leaf = openLeaf(confined, target, at.path)
+  if (!leaf && how === 'replace') throw notFound(at.path)
+  if (!leaf) return undefined
+  try {
+    return presentOf(context, leaf, parent.name, at.path)
+  } finally {
+    fs.closeSync(leaf.fd)
+  }
+}
+
+function asItIs(present: Present | undefined, path: string): Changed {
+  if (!present) throw notFound(path)
+  return { stat: statOf(present.stat), sha256: present.sha256 }
+}
+
+/** A daemon of the administrator leaves a file to whom it belonged. */
+function keepOwner(fd: number, { stat }: Present): void {
+  const mine = fs.fstatSync(fd, { bigint: true })
+  if (process.getuid?.() !== 0 || (mine.uid === stat.uid && mine.gid === stat.gid)) return
+  fs.fchownSync(fd, Number(stat.uid), Number(stat.gid))
+}
+
+/** Nothing in here waits, so only other programs can come in between; and those are noticed. */
+function putInPlace(
+  parent: Parent,
+  made: string,
+  present: Present | undefined,
+  { backup, at: { path } }: Wanted,
+): string | undefined {
+  const target = parent.at(parent.name)
+  if (!present) {
+    placeAtFree(made, target)
+    return undefined
+  }
+  const now = leafStat(target)
+  if (!now || !isUnchanged(now, present.stat)) throw stale(path)
+  const name = backup ? backUp(parent, present) : undefined
+  try {
+    fs.renameSync(made, target)
+  } catch (error) {
+    if (name !== undefined) unlinkIfThere(parent.at(name))
+    throw error
+  }
+  return name
+}

@@ -1,0 +1,95 @@
+import fs from 'node:fs'
+import { dirname, join } from 'node:path/posix'
+import { randomHex } from '#base/ids.ts'
+import type { Confined } from '../confine/types.ts'
+import type { OpContext } from '../worker/context.ts'
+import { copyContent } from './copying.ts'
+import { syncFolder } from './disk.ts'
+import { below, entriesOf } from './folders.ts'
+import { leafStat, openLeaf } from './leaf.ts'
+import { renameFolderToFree, placeAtFree, withTemporary } from './placing.ts'
+import { notFound, permissionsOf } from './present.ts'
+import { removeTree } from './remove-tree.ts'
+import type { End } from './transfer.ts'
+
+/** A name in an open folder. */
+type Spot = {
+  readonly confined: Confined
+  readonly fd: number
+  readonly name: string
+  readonly real: string
+}
+
+/** Copies a file, a link or a whole folder to a free name; nothing is there until all of it is. */
+export async function copyTree({ turn }: OpContext, from: End, to: End): Promise<void> {
+  const target = spotOf(to)
+  const stat = leafStat(pathOf(spotOf(from)))
+  if (!stat?.isDirectory()) return copyOne(spotOf(from), target, turn)
+  const name = `.cowork-${randomHex(12)}.tmp`
+  const temporary = { ...target, name, real: join(dirname(target.real), name) }
+  try {
+    await copyOne(spotOf(from), temporary, turn)
+    renameFolderToFree(pathOf(temporary), pathOf(target))
+  } catch (error) {
+    await removeTree(target.confined, temporary, turn)
+    throw error
+  }
+}
+
+const spotOf = ({ confined, parent: { fd, name, real } }: End): Spot => ({
+  confined,
+  fd,
+  name,
+  real,
+})
+const pathOf = ({ confined, fd, name }: Spot) => confined.at(fd, name)
+
+async function copyOne(from: Spot, to: Spot, rest: () => Promise<void>): Promise<void> {
+  await rest()
+  const stat = leafStat(pathOf(from))
+  if (!stat) throw notFound(from.real)
+  if (stat.isSymbolicLink()) return fs.symlinkSync(fs.readlinkSync(pathOf(from)), pathOf(to))
+  if (stat.isDirectory()) return copyFolder(from, to, permissionsOf(stat), rest)
+  const leaf = openLeaf(from.confined, pathOf(from), from.real)
+  if (!leaf) throw notFound(from.real)
+  try {
+    await withTemporary(
+      { at: (name) => to.confined.at(to.fd, name) },
+      0o600,
+      async ({ fd, path }) => {
+        await copyContent({ ...leaf, name: from.name }, fd, rest)
+        fs.fchmodSync(fd, permissionsOf(leaf.stat))
+        fs.futimesSync(fd, Number(leaf.stat.atimeMs) / 1000, Number(leaf.stat.mtimeMs) / 1000)
+        placeAtFree(path, pathOf(to))
+      },
+    )
+  } finally {
+    fs.closeSync(leaf.fd)
+  }
+}
+
+async function copyFolder(
+  from: Spot,
+  to: Spot,
+  mode: number,
+  rest: () => Promise<void>,
+): Promise<void> {
+  fs.mkdirSync(pathOf(to), mode | 0o700)
+  const source = from.confined.openChild(from.fd, from.name, from.real)
+  try {
+    const target = to.confined.openChild(to.fd, to.name, to.real)
+    try {
+      for (const { name } of entriesOf(from.confined, source))
+        await copyOne(
+          { confined: from.confined, fd: source, name, real: below(from.real, name) },
+          { confined: to.confined, fd: target, name, real: below(to.real, name) },
+          rest,
+        )
+      await syncFolder(to.confined.at(target))
+    } finally {
+      fs.closeSync(target)
+    }
+  } finally {
+    fs.closeSync(source)
+  }
+}

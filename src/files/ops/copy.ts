@@ -1,0 +1,38 @@
+import fs from 'node:fs'
+import { basename } from 'node:path'
+import { statOf } from '../confine/checks.ts'
+import type { RunOp } from '../worker/context.ts'
+import { copyContent, mayRun, withoutRunning } from './copying.ts'
+import { rootOf, syncFolder } from './disk.ts'
+import { leafStat } from './leaf.ts'
+import { placeAtFree, withTemporary } from './placing.ts'
+import { exists, permissionsOf, tooLarge } from './present.ts'
+
+export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false }) => {
+  const source = rootOf(context, from)
+  const target = rootOf(context, to)
+  const file = source.openFile(from.path)
+  try {
+    const { maxFileBytes } = context.limits
+    if (file.stat.size > BigInt(maxFileBytes)) throw tooLarge(maxFileBytes, from.path)
+    const name = basename(file.real || source.root.path)
+    return await target.withParent(
+      to.path,
+      async (parent) => {
+        if (leafStat(parent.at(parent.name))) throw exists(to.path)
+        const mode = permissionsOf(file.stat)
+        const copied = await withTemporary(parent, 0o600, async (temporary) => {
+          const sha256 = await copyContent({ ...file, name }, temporary.fd, context.turn)
+          fs.fchmodSync(temporary.fd, mayRun(target, parent.real) ? mode : withoutRunning(mode))
+          placeAtFree(temporary.path, parent.at(parent.name))
+          return { sha256, stat: statOf(fs.fstatSync(temporary.fd, { bigint: true })) }
+        })
+        await syncFolder(parent.at('.'))
+        return copied
+      },
+      { need: 'create', parents: true, reviewed, keepLeafLink: true },
+    )
+  } finally {
+    fs.closeSync(file.fd)
+  }
+}

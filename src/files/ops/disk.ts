@@ -1,0 +1,100 @@
+/** Plain dealings with descriptors, in pieces, so that nothing large is held or waited for at once. */
+import { createHash } from 'node:crypto'
+import fs, { constants } from 'node:fs'
+import type { BigIntStats } from 'node:fs'
+import { promisify } from 'node:util'
+import { errnoOf, FileFault } from '../confine/fault.ts'
+import type { Confined } from '../confine/types.ts'
+import type { OpContext } from '../worker/context.ts'
+import type { Place } from '../worker/protocol.ts'
+
+export const rootOf = ({ roots }: OpContext, { root, closed }: Place): Confined =>
+  roots.get(root, closed)
+
+/** A long piece of work is ended when nobody waits for it any longer. */
+export async function pause({ turn }: OpContext, cancelled: () => boolean): Promise<void> {
+  if (cancelled()) throw new FileFault('cancelled', 'The call was cancelled.')
+  await turn()
+}
+
+/** Up to so many bytes; fewer where the file ends. */
+export function readAt(fd: number, position: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length)
+  let filled = 0
+  while (filled < length) {
+    const got = fs.readSync(fd, bytes, filled, length - filled, position + filled)
+    if (got === 0) break
+    filled += got
+  }
+  return filled === length ? bytes : bytes.subarray(0, filled)
+}
+
+export function writeAll(fd: number, bytes: Uint8Array, position = 0): void {
+  let written = 0
+  while (written < bytes.length)
+    written += fs.writeSync(fd, bytes, written, bytes.length - written, position + written)
+}
+
+/** What is copied or hashed between two looks at whether others wait. */
+export const pieceBytes = 1024 * 1024
+
+/** SHA-256 of what a descriptor holds, as hex. `each` is handed every piece. */
+export async function hashOf(
+  fd: number,
+  rest: () => Promise<void>,
+  each: (piece: Buffer, position: number) => void = () => {},
+): Promise<string> {
+  const hash = createHash('sha256')
+  for (let position = 0; ;) {
+    const piece = readAt(fd, position, pieceBytes)
+    hash.update(piece)
+    each(piece, position)
+    position += piece.length
+    if (piece.length < pieceBytes) return hash.digest('hex')
+    await rest()
+  }
+}
+
+/** The same file with the same content, as far as stat can tell. */
+export const isUnchanged = (a: BigIntStats, b: BigIntStats): boolean =>
+  a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
+
+/** On disk when it resolves. Not in this thread: others work on meanwhile. */
+export const sync = promisify(fs.fsync)
+
+/** Makes names in a folder durable. Windows cannot open a folder, and needs no such thing. */
+export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const fd = openedForSync(path)
+  if (fd === undefined) return
+  try {
+    await sync(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+function openedForSync(path: string): number | undefined {
+  try {
+    return fs.openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  } catch (error) {
+    // A folder that may be written and not listed: its names are as durable as the disk makes them.
+    if (errnoOf(error) === 'EACCES') return undefined
+    throw error
+  }
+}
+
+const tails = new Map<string, Promise<unknown>>()
+
+/** One after the other for the same key, so that no two changes of a file are made from the same old content. */
+export async function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+  const before = tails.get(key)
+  const mine = (before ?? Promise.resolve()).then(work)
+  const tail = mine.catch(() => {})
+  tails.set(key, tail)
+  try {
+    return await mine
+  } finally {
+    if (tails.get(key) === tail) tails.delete(key)
+  }
+}

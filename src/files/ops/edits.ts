@@ -1,0 +1,64 @@
+/** Edits by exact match (FT4). Pure: text in, text out. */
+import { FileFault } from '../confine/fault.ts'
+import type { Edit } from '../worker/protocol.ts'
+import { lineEndingOf, withLineEnding } from './line-endings.ts'
+
+/**
+ * Each edit in turn, on what the one before made of it. Line ends match whichever they are, and what is put
+ * in gets those of the place; all the rest stays as it was, character by character.
+ */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  let now = text
+  for (const [place, edit] of edits.entries()) now = applied(now, edit, `Edit ${place + 1}`)
+  return now
+}
+
+function applied(text: string, edit: Edit, name: string): string {
+  const old = edit.old.replaceAll('\r\n', '\n')
+  if (old === '') throw new FileFault('no_match', `${name} does not say which text to replace.`)
+  const { plain, real } = withoutReturns(text)
+  const found = plain.indexOf(old)
+  if (found === -1) throw new FileFault('no_match', `The old text of ${lower(name)} is not there.`)
+  const count = countOf(plain, old, found)
+  if (count > 1)
+    throw new FileFault('ambiguous_edit', `The old text of ${lower(name)} is there ${count} times.`)
+  const [from, to] = [real(found), real(found + old.length)]
+  const ending = lineEndingOf(text.slice(from, to)) ?? usualEnding(text)
+  return text.slice(0, from) + withLineEnding(edit.new, ending) + text.slice(to)
+}
+
+const lower = (name: string) => name.toLowerCase()
+
+/** Places that overlap are counted too: each of them could be meant. */
+function countOf(text: string, old: string, first: number): number {
+  let count = 0
+  for (let at = first; at !== -1; at = text.indexOf(old, at + 1)) count++
+  return count
+}
+
+/** The text with plain line ends, and where a place in it is in the text as it stands. */
+function withoutReturns(text: string): { plain: string; real(place: number): number } {
+  if (!text.includes('\r\n')) return { plain: text, real: (place) => place }
+  // Where in the plain text a return was left out.
+  const gone: number[] = []
+  for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2))
+    gone.push(at - gone.length)
+  const real = (place: number) => {
+    let [low, high] = [0, gone.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((gone[middle] ?? 0) < place) low = middle + 1
+      else high = middle
+    }
+    return place + low
+  }
+  return { plain: text.replaceAll('\r\n', '\n'), real }
+}
+
+/** Of a place without a line end: as most lines of the file have it; as given where it has none. */
+function usualEnding(text: string) {
+  const ending = lineEndingOf(text)
+  if (ending !== 'mixed') return ending
+  const windows = text.split('\r\n').length - 1
+  return windows * 2 > text.split('\n').length - 1 ? '\r\n' : '\n'
+}

@@ -1,0 +1,100 @@
+/** What lists of whole trees leave out: the usual excludes and what .gitignore files name (FT3). */
+import fs from 'node:fs'
+import { basename, dirname } from 'node:path/posix'
+import type { Ignore } from 'ignore'
+import type { Confined } from '../confine/types.ts'
+import { readAt } from './disk.ts'
+import { lazily } from './lazily.ts'
+import { openLeaf } from './leaf.ts'
+
+const excluded = new Set([
+  '.git',
+  '.hg',
+  '.svn',
+  '.jj',
+  '.cowork',
+  'node_modules',
+  'bower_components',
+  '__pycache__',
+  '.venv',
+  '.tox',
+  '.mypy_cache',
+  '.pytest_cache',
+  '.ruff_cache',
+  '.gradle',
+  '.next',
+  '.nuxt',
+  '.turbo',
+  '.terraform',
+  '.DS_Store',
+  'Thumbs.db',
+])
+
+/** Made by tools, in great numbers, and hardly ever meant. */
+export const isExcluded = (name: string): boolean => excluded.has(name)
+
+/** The rules of one folder and of those above it. */
+export type Rules = { readonly folder: string; readonly own?: Ignore; readonly above?: Rules }
+
+/** Bounds what a hostile file can cost: the library's patterns try again from every star (PV7). */
+const limits = { bytes: 64 * 1024, lines: 1000, length: 250, stars: 3 }
+
+export const loadIgnore = lazily(async () => (await import('ignore')).default)
+
+type Make = Awaited<ReturnType<typeof loadIgnore>>
+
+/** The rules that hold in an open folder. */
+export function rulesIn(
+  make: Make,
+  confined: Confined,
+  folder: { readonly fd: number; readonly real: string },
+  above?: Rules,
+): Rules {
+  const patterns = patternsIn(confined, folder)
+  const own = patterns.length > 0 ? make().add(patterns) : undefined
+  return { folder: folder.real, ...(own && { own }), ...(above && { above }) }
+}
+
+/** Also those of the folders above, up to the root. */
+export function rulesAt(make: Make, confined: Confined, real: string): Rules | undefined {
+  if (real === '') return undefined
+  const folder = dirname(real) === '.' ? '' : dirname(real)
+  const above = rulesAt(make, confined, folder)
+  const opened = confined.openFolder(folder)
+  try {
+    return rulesIn(make, confined, opened, above)
+  } finally {
+    fs.closeSync(opened.fd)
+  }
+}
+
+function patternsIn(confined: Confined, { fd, real }: { fd: number; real: string }): string[] {
+  try {
+    const leaf = openLeaf(confined, confined.at(fd, '.gitignore'), real)
+    if (!leaf) return []
+    try {
+      const text = readAt(leaf.fd, 0, limits.bytes).toString('utf8')
+      return text.split(/\r?\n/).slice(0, limits.lines).filter(isBounded)
+    } finally {
+      fs.closeSync(leaf.fd)
+    }
+  } catch {
+    // A .gitignore that is no plain file says nothing.
+    return []
+  }
+}
+
+const isBounded = (line: string) =>
+  line.length <= limits.length && line.replaceAll('**', '*').split('*').length - 1 <= limits.stars
+
+/** Whether a path, relative to the root, is left out. The nearest file that speaks of it decides. */
+export function isIgnored(rules: Rules | undefined, real: string, isFolder: boolean): boolean {
+  if (isExcluded(basename(real))) return true
+  for (let at = rules; at; at = at.above) {
+    if (!at.own) continue
+    const below = at.folder === '' ? real : real.slice(at.folder.length + 1)
+    const { ignored, unignored } = at.own.test(isFolder ? `${below}/` : below)
+    if (ignored || unignored) return ignored
+  }
+  return false
+}

@@ -1,0 +1,37 @@
+/** Everything the file worker does, on top of pinned roots. */
+import type { OpMap } from '../worker/context.ts'
+import { copy } from './copy.ts'
+import { rootOf } from './disk.ts'
+import { edit } from './edit.ts'
+import { list } from './list.ts'
+import { move } from './move.ts'
+import { writeOwn } from './own.ts'
+import { read } from './read.ts'
+import { searchContent } from './search-content.ts'
+import { searchNames } from './search-names.ts'
+import { purge, restore, trash, trashed } from './trash.ts'
+import { usage } from './usage.ts'
+import { diff, dropVersions, readVersion, restoreVersion } from './versions.ts'
+import { write } from './write.ts'
+
+export const ops: OpMap = {
+  stat: (context, { at }) => rootOf(context, at).stat(at.path),
+  read,
+  write,
+  edit,
+  list,
+  searchNames,
+  searchContent,
+  move,
+  copy,
+  trash,
+  restore,
+  purge,
+  trashed,
+  restoreVersion,
+  readVersion,
+  dropVersions,
+  diff,
+  usage,
+  writeOwn,
+}

@@ -1,0 +1,57 @@
+/** What a file is that is no plain text, by its content first and its name second. */
+import type { Ops } from '../worker/protocol.ts'
+import { lazily } from './lazily.ts'
+
+const loadFileType = lazily(() => import('file-type'))
+const loadMime = lazily(async () => (await import('mime')).default)
+
+type Kind = Ops['read']['answer']['kind']
+export type FileType = { readonly kind: Kind; readonly mime: string }
+
+const word = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
+
+/** Documents whose text we take out. */
+export const hasText = (mime: string): boolean => mime === 'application/pdf' || mime === word
+export const isWord = (mime: string): boolean => mime === word
+
+/** A PDF may be plain letters from end to end, and is a document all the same. */
+export const isPdf = (start: Buffer): boolean => start.subarray(0, 5).toString('latin1') === '%PDF-'
+
+/** By its first bytes, where they tell. */
+export async function typeByContent(start: Buffer, name: string): Promise<FileType | undefined> {
+  if (isPdf(start)) return { kind: 'document', mime: 'application/pdf' }
+  const { fileTypeFromBuffer } = await loadFileType()
+  const found = await fileTypeFromBuffer(start).catch(() => undefined)
+  if (!found) return undefined
+  // An office document is an archive; which one is not always said at its start.
+  const mime =
+    found.mime === 'application/zip' ? ((await mimeByName(name)) ?? found.mime) : found.mime
+  return { kind: kindOf(mime), mime }
+}
+
+export async function typeByName(name: string): Promise<FileType> {
+  const mime = (await mimeByName(name)) ?? 'application/octet-stream'
+  // Its content did not show any of those.
+  return { kind: 'binary', mime: kindOf(mime) === 'binary' ? mime : 'application/octet-stream' }
+}
+
+/** Of what is known to be text: never the film that `.ts` stands for elsewhere. */
+export async function textMime(name: string): Promise<string> {
+  const mime = await mimeByName(name)
+  return mime !== undefined && textual.test(mime) ? mime : 'text/plain'
+}
+
+const textual = /^text\/|[/+](?:json|xml|yaml|toml|javascript|sql|rtf)$/
+
+async function mimeByName(name: string): Promise<string | undefined> {
+  return (await loadMime()).getType(name) ?? undefined
+}
+
+function kindOf(mime: string): Kind {
+  if (mime.startsWith('image/')) return 'image'
+  if (mime.startsWith('audio/')) return 'audio'
+  return hasText(mime) || office.test(mime) ? 'document' : 'binary'
+}
+
+const office =
+  /^application\/(?:vnd\.(?:openxmlformats-officedocument|oasis\.opendocument|ms-)|msword)/

@@ -1,0 +1,77 @@
+/** A name in a folder that is held open: what it is, and whether its content may be used. */
+import fs from 'node:fs'
+import { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } from '../confine/flags.ts'
+import type { BigIntStats } from 'node:fs'
+import { errnoOf, FileFault } from '../confine/fault.ts'
+import type { Confined } from '../confine/types.ts'
+
+/** No link is followed, and a FIFO does not wait for its other end. */
+const asFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+
+export type Leaf = { readonly fd: number; readonly stat: BigIntStats }
+
+/** What stands under a name itself, a link where it is one. */
+export const leafStat = (path: string): BigIntStats | undefined =>
+  fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
+
+/** Opens a regular file by its path in an open folder; undefined where there is none. The caller closes it. */
+export function openLeaf(confined: Confined, path: string, real: string): Leaf | undefined {
+  const fd = opened(path, real)
+  if (fd === undefined) return undefined
+  try {
+    const stat = fs.fstatSync(fd, { bigint: true })
+    checkRegular(confined, stat, real)
+    return { fd, stat }
+  } catch (error) {
+    fs.closeSync(fd)
+    throw error
+  }
+}
+
+function opened(path: string, real: string): number | undefined {
+  try {
+    return fs.openSync(path, asFile)
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (errno === 'ENOENT') return undefined
+    if (errno === 'ENXIO') throw notRegular(real)
+    throw error
+  }
+}
+
+const notRegular = (real: string) =>
+  new FileFault('not_regular', 'Only regular files are read and written.', real)
+
+function checkRegular({ root }: Confined, stat: BigIntStats, real: string): void {
+  if (stat.isDirectory()) throw new FileFault('is_a_folder', 'That is a folder, not a file.', real)
+  if (!stat.isFile()) throw notRegular(real)
+  if (stat.nlink > 1n && !root.hardLinks && !isOurs(root.key))
+    throw new FileFault(
+      'hard_link',
+      'The file has a second name, perhaps outside the folder.',
+      real,
+    )
+}
+
+const isOurs = (key: string) => key === 'workspace' || key === 'trash' || key === 'versions'
+
+/** cowork's own unfinished files, left by a crash at worst: never shown, never searched. */
+export const isUnfinished = (name: string): boolean =>
+  name.startsWith('.cowork-') && unfinished.test(name)
+const unfinished = /^\.cowork-[0-9a-f]{24}\.tmp$/
+
+/**
+ * Whether a file's content lies elsewhere (PV9): it has a size and no blocks, and reads as nothing but zeros as
+ * far as `start` goes; or iCloud keeps its name only. A file of zeros that was never written looks the same,
+ * and is worth as little. A disk that counts no blocks shows its content and passes. On a Mac reading would
+ * fetch the file, so there the blocks alone decide.
+ */
+export function isPlaceholder(name: string, stat: BigIntStats, start: () => Buffer): boolean {
+  if (/^\..+\.icloud$/i.test(name)) return true
+  // Disks keep small files beside their names, in no block.
+  if (process.platform === 'win32' || stat.blocks > 0n || stat.size <= 4096n) return false
+  return process.platform === 'darwin' || start().every((byte) => byte === 0)
+}
+
+export const placeholderFault = (path: string): FileFault =>
+  new FileFault('cloud_placeholder', 'The content of the file is not on this disk.', path)

@@ -1,0 +1,233 @@
+import fs from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
+import type { TestOps } from '../../../test/ops.ts'
+import { fill } from '../../../test/roots.ts'
+import type { Ask } from '../worker/protocol.ts'
+import { byPath } from './smallest.ts'
+
+let files: TestOps
+beforeEach(() => {
+  files = openTestOps()
+})
+afterEach(() => files.close())
+
+type Options = Partial<Ask<'list'>>
+const list = (path: string, more: Options = {}) =>
+  files.run('list', {
+    at: inWorkspace(path),
+    recursive: false,
+    limit: 1000,
+    ignore: false,
+    ...more,
+  })
+const paths = async (path: string, more: Options = {}) =>
+  (await list(path, more)).entries.map((entry) => entry.path)
+
+test('FT3 a folder lists its names in order, with what they are', async () => {
+  files.put({ 'b.md': 'text', 'a/inside.md': '', 'c.md': '' })
+  fs.symlinkSync('b.md', join(files.workspace, 'link'))
+  const { entries, next } = await list('')
+  expect(entries).toMatchObject([
+    { path: 'a', type: 'folder', size: 0 },
+    { path: 'b.md', type: 'file', size: 4 },
+    { path: 'c.md', type: 'file', size: 0 },
+    { path: 'link', type: 'link', size: 0 },
+  ])
+  expect(next).toBeUndefined()
+  const { mtimeMs } = fs.statSync(join(files.workspace, 'b.md'))
+  expect(entries[1]?.modifiedAt).toBe(Math.floor(mtimeMs))
+})
+
+test('FT3 whole trees are listed so far down, each folder before what is in it', async () => {
+  files.put({ 'a/b/c/d.md': '', 'a/x.md': '', 'a.md': '' })
+  expect(await paths('', { recursive: true })).toEqual([
+    'a',
+    'a/b',
+    'a/b/c',
+    'a/b/c/d.md',
+    'a/x.md',
+    'a.md',
+  ])
+  expect(await paths('', { recursive: true, depth: 2 })).toEqual(['a', 'a/b', 'a/x.md', 'a.md'])
+  expect(await paths('a/b', { recursive: true })).toEqual(['c', 'c/d.md'])
+})
+
+test('FT3 .gitignore files and the usual excludes are left out of trees, nearest rule first', async () => {
+  files.put({
+    '.gitignore': '*.log\nbuild/\n/only-here.md\n',
+    'a.log': '',
+    'build/out.md': '',
+    'only-here.md': '',
+    'sub/only-here.md': '',
+    'sub/.gitignore': '!keep.log\nown.md\n',
+    'sub/keep.log': '',
+    'sub/own.md': '',
+    'sub/deep/own.md': '',
+    'node_modules/x/index.js': '',
+    '.git/config': '',
+  })
+  const seen = await paths('', { recursive: true, ignore: true })
+  expect(seen).toEqual([
+    '.gitignore',
+    'sub',
+    'sub/.gitignore',
+    'sub/deep',
+    'sub/keep.log',
+    'sub/only-here.md',
+  ])
+  // The rules of the folders above hold further down as well.
+  expect(await paths('sub/deep', { recursive: true, ignore: true })).toEqual([])
+  expect(await paths('', { recursive: true })).toContain('node_modules/x/index.js')
+})
+
+test('PV7 a hostile .gitignore does not hang, and the rest of it counts', async () => {
+  files.put({
+    '.gitignore': `${'*a'.repeat(40)}b\n${'**/'.repeat(60)}x\nignored.md\n`,
+    'ignored.md': '',
+    [`${'a'.repeat(200)}.md`]: '',
+  })
+  expect(await paths('', { recursive: true, ignore: true })).toEqual([
+    '.gitignore',
+    `${'a'.repeat(200)}.md`,
+  ])
+})
+
+test('PV1 links are listed and never entered', async () => {
+  fs.symlinkSync(files.outside, join(files.workspace, 'out'))
+  files.put({ 'a/b.md': '' })
+  fs.symlinkSync('.', join(files.workspace, 'a/loop'))
+  expect(await paths('', { recursive: true })).toEqual(['a', 'a/b.md', 'a/loop', 'out'])
+  expect(
+    await files.refusal('list', {
+      at: inWorkspace('out'),
+      recursive: false,
+      limit: 9,
+      ignore: false,
+    }),
+  ).toBe('path_escape')
+})
+
+test('PV4 what is closed is not listed', async () => {
+  fill(files.granted, {
+    '.env': '',
+    '.ssh/id_rsa': '',
+    'closed/a.md': '',
+    'a/.ENV.local': '',
+    'a/b.md': '',
+    'c/d.md': '',
+  })
+  const at = { ...granted(''), closed: ['c'] }
+  const { entries } = await files.run('list', { at, recursive: true, limit: 100, ignore: false })
+  expect(entries.map(({ path }) => path)).toEqual(['a', 'a/b.md'])
+})
+
+test('FT3 a file that a crash left unfinished is not shown', async () => {
+  files.put({ [`.cowork-${'0'.repeat(24)}.tmp`]: '', '.cowork-notes.tmp': '' })
+  expect(await paths('')).toEqual(['.cowork-notes.tmp'])
+})
+
+test('FT3 what is no folder is refused', async () => {
+  files.put({ 'a.md': '' })
+  const ask = { recursive: false, limit: 10, ignore: false }
+  expect(await files.refusal('list', { ...ask, at: inWorkspace('a.md') })).toBe('not_a_folder')
+  expect(await files.refusal('list', { ...ask, at: inWorkspace('none') })).toBe('not_found')
+})
+
+describe('pages', () => {
+  const names = fc.constantFrom('a', 'b', 'ab', 'a.b', 'B', 'é', '漢', 'z z', '-')
+  const trees = fc.uniqueArray(fc.array(names, { minLength: 1, maxLength: 4 }), {
+    maxLength: 25,
+    selector: (path) => path.join('/'),
+  })
+
+  /** Those that do not need a file to be a folder. */
+  const fitting = (tree: readonly (readonly string[])[]) =>
+    tree.filter(
+      (path) =>
+        !tree.some(
+          (other) => other.length > path.length && path.every((name, at) => other[at] === name),
+        ),
+    )
+
+  test('FT3 pages one after the other are the whole list, whatever their size', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        trees,
+        fc.integer({ min: 1, max: 7 }),
+        fc.boolean(),
+        async (tree, limit, recursive) => {
+          const folder = fs
+            .mkdtempSync(join(files.workspace, 'tree-'))
+            .slice(files.workspace.length + 1)
+          for (const path of fitting(tree)) files.put({ [join(folder, ...path)]: '' })
+          const whole = await paths(folder, { recursive })
+          expect(whole).toEqual(whole.toSorted(byPath))
+          const pages: string[] = []
+          let after: string | undefined
+          do {
+            const page = await list(folder, {
+              recursive,
+              limit,
+              ...(after !== undefined && { after }),
+            })
+            expect(page.entries.length).toBeLessThanOrEqual(limit)
+            pages.push(...page.entries.map(({ path }) => path))
+            after = page.next
+          } while (after !== undefined)
+          expect(pages).toEqual(whole)
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  test('FT3 a page goes on after an entry that is gone meanwhile', async () => {
+    files.put({ 'a/b.md': '', 'a/c.md': '', 'd.md': '' })
+    fs.rmSync(join(files.workspace, 'a'), { recursive: true })
+    expect(await paths('', { recursive: true, after: 'a/b.md' })).toEqual(['d.md'])
+  })
+
+  test('FT3 a folder of many names is paged in order', async () => {
+    const count = 20_000
+    fs.mkdirSync(join(files.workspace, 'many'))
+    for (let at = 0; at < count; at++) fs.writeFileSync(join(files.workspace, 'many', `n${at}`), '')
+    const { entries, next } = await list('many', { limit: 100 })
+    expect(entries.slice(0, 3).map(({ path }) => path)).toEqual(['n0', 'n1', 'n10'])
+    expect(next).toBe(entries.at(-1)?.path)
+    const later = await list('many', { limit: 100, after: 'n9990' })
+    expect(later.entries.map(({ path }) => path)).toEqual([
+      'n9991',
+      'n9992',
+      'n9993',
+      'n9994',
+      'n9995',
+      'n9996',
+      'n9997',
+      'n9998',
+      'n9999',
+    ])
+    expect(later.next).toBeUndefined()
+  })
+})
+
+describe('usage', () => {
+  test('FT7 files and bytes are summed by folders, so far down', async () => {
+    files.put({ 'a/b/c.md': '12345', 'a/d.md': '123', 'e.md': '1', 'x/y/z/w.md': '' })
+    fs.symlinkSync(files.outside, join(files.workspace, 'out'))
+    const answer = await files.run('usage', { at: inWorkspace(''), depth: 2 })
+    expect(answer).toMatchObject({ files: 4, bytes: 9 })
+    expect(answer.folders.toSorted((a, b) => byPath(a.path, b.path))).toEqual([
+      { path: 'a', files: 2, bytes: 8 },
+      { path: 'a/b', files: 1, bytes: 5 },
+      { path: 'x', files: 1, bytes: 0 },
+      { path: 'x/y', files: 1, bytes: 0 },
+    ])
+    expect(await files.run('usage', { at: inWorkspace('a'), depth: 1 })).toMatchObject({
+      files: 2,
+      folders: [{ path: 'b', bytes: 5 }],
+    })
+  })
+})

@@ -1,0 +1,193 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
+import type { TestOps } from '../../../test/ops.ts'
+import { fill, testFolders } from '../../../test/roots.ts'
+import { mountSmallDisk } from '../../../test/small-disk.ts'
+
+const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
+
+let files: TestOps
+beforeEach(() => {
+  files = openTestOps()
+})
+afterEach(() => files.close())
+
+const inside = (path: string) => join(files.workspace, path)
+const content = (path: string) => fs.readFileSync(inside(path), 'utf8')
+const between = (from: string, to: string) => ({ from: inWorkspace(from), to: inWorkspace(to) })
+const move = (from: string, to: string) => files.run('move', between(from, to))
+
+describe('move', () => {
+  test('FT5 a file comes to its new name, folders made on the way, and is nowhere else', async () => {
+    files.put({ 'a.md': 'text' })
+    const { ino } = fs.statSync(inside('a.md'))
+    expect((await move('a.md', 'x/y/b.md')).stat).toMatchObject({ type: 'file', size: 4, links: 1 })
+    expect(content('x/y/b.md')).toBe('text')
+    expect(fs.statSync(inside('x/y/b.md')).ino).toBe(ino)
+    expect(fs.existsSync(inside('a.md'))).toBe(false)
+  })
+
+  test('FT5 nothing is overwritten by a file or a folder, not even an empty folder', async () => {
+    files.put({ 'a.md': 'a', 'b.md': 'b', 'f/x.md': '', 'g/y.md': '' })
+    fs.mkdirSync(inside('empty'))
+    fs.symlinkSync('b.md', inside('link'))
+    for (const to of ['b.md', 'f', 'empty', 'link', 'a.md'])
+      expect(await files.refusal('move', between('a.md', to)), to).toBe('exists')
+    for (const to of ['b.md', 'g', 'empty', 'link'])
+      expect(await files.refusal('move', between('f', to)), to).toBe('exists')
+    expect([content('a.md'), content('b.md')]).toEqual(['a', 'b'])
+    expect(fs.readdirSync(inside('empty'))).toEqual([])
+  })
+
+  test('FT5 a folder moves with all that is in it, and not into itself', async () => {
+    files.put({ 'f/a.md': 'a', 'f/g/b.md': 'b' })
+    expect(await files.refusal('move', between('f', 'f/g/h'))).toBe('invalid_path')
+    fs.symlinkSync('f', inside('same'))
+    expect(await files.refusal('move', between('f', 'same/g/h'))).toBe('invalid_path')
+    await move('f', 'new/place')
+    expect(content('new/place/g/b.md')).toBe('b')
+    expect(fs.existsSync(inside('f'))).toBe(false)
+  })
+
+  test('PV1 a link is moved itself and never what it leads to', async () => {
+    const target = join(files.outside, 'secret.txt')
+    fs.symlinkSync(target, inside('link'))
+    await move('link', 'sub/link')
+    expect(fs.readlinkSync(inside('sub/link'))).toBe(target)
+    expect(fs.readFileSync(target, 'utf8')).toBe('SECRET')
+    fs.symlinkSync(files.outside, inside('out'))
+    files.put({ 'a.md': 'a' })
+    expect(await files.refusal('move', between('a.md', 'out/a.md'))).toBe('path_escape')
+    expect(fs.readdirSync(files.outside)).toEqual(['secret.txt'])
+  })
+
+  test('PV4 what is closed does not leave with the folder around it', async () => {
+    fill(files.granted, { 'f/.env': 'x', 'g/a.md': '', 'h/mine/a.md': '' })
+    const refusal = (from: string, closed: readonly string[] = []) =>
+      files.refusal('move', { from: { ...granted(from), closed }, to: granted('elsewhere') })
+    expect(await refusal('f')).toBe('forbidden_path')
+    expect(await refusal('h', ['h/mine'])).toBe('no_grant')
+    expect(await refusal('closed')).toBe('forbidden_path')
+    expect(fs.readdirSync(files.granted).toSorted()).toEqual(['f', 'g', 'h'])
+  })
+
+  test('F5 a name that is not made is not reached by moving; what comes out of Code/ is not run', async () => {
+    files.put({ 'a.md': 'a', 'Code/python/run.py': 'x' })
+    expect(await files.refusal('move', between('a.md', 'a.exe'))).toBe('forbidden_extension')
+    fs.chmodSync(inside('Code/python/run.py'), 0o755)
+    await move('Code/python/run.py', 'Code/other/run.py')
+    expect(fs.statSync(inside('Code/other/run.py')).mode & 0o777).toBe(0o755)
+    await move('Code/other/run.py', 'Documents/run.py')
+    expect(fs.statSync(inside('Documents/run.py')).mode & 0o777).toBe(0o644)
+  })
+
+  test('FT10 what is not there, and the root itself, are not moved', async () => {
+    expect(await files.refusal('move', between('none', 'b'))).toBe('not_found')
+    expect(await files.refusal('move', between('', 'b'))).toBe('is_a_folder')
+  })
+
+  test('PV3 what is no file is moved by its name, without being opened', async () => {
+    execFileSync('mkfifo', [inside('pipe')])
+    expect((await move('pipe', 'other')).stat.type).toBe('other')
+  })
+})
+
+describe('copy', () => {
+  const copy = (from: string, to: string) => files.run('copy', between(from, to))
+
+  test('FT5 a copy has the content and the mode, and can be run only in Code/', async () => {
+    files.put({ 'a.py': 'text' })
+    fs.chmodSync(inside('a.py'), 0o750)
+    expect(await copy('a.py', 'x/b.py')).toMatchObject({
+      sha256: sha256('text'),
+      stat: { size: 4, links: 1 },
+    })
+    await copy('a.py', 'Code/b.py')
+    expect(fs.statSync(inside('x/b.py')).mode & 0o777).toBe(0o640)
+    expect(fs.statSync(inside('Code/b.py')).mode & 0o777).toBe(0o750)
+    expect(content('a.py')).toBe('text')
+  })
+
+  test('FT5 a copy overwrites nothing and follows links that stay inside', async () => {
+    files.put({ 'a.md': 'a', 'b.md': 'b' })
+    fs.symlinkSync('a.md', inside('link.md'))
+    expect(await files.refusal('copy', between('a.md', 'b.md'))).toBe('exists')
+    expect(await files.refusal('copy', between('b.md', 'link.md'))).toBe('exists')
+    await copy('link.md', 'c.md')
+    expect(content('c.md')).toBe('a')
+    expect(fs.lstatSync(inside('c.md')).isFile()).toBe(true)
+    expect(fs.readdirSync(files.workspace)).toHaveLength(4)
+  })
+
+  test('PV9 what has its content elsewhere is not copied', async () => {
+    fs.writeFileSync(inside('stub.pdf'), '')
+    fs.truncateSync(inside('stub.pdf'), 1_000_000)
+    expect(await files.refusal('copy', between('stub.pdf', 'b.pdf'))).toBe('cloud_placeholder')
+    expect(fs.readdirSync(files.workspace)).toEqual(['stub.pdf'])
+  })
+
+  test('F4 a file above the limit is moved and not copied', async () => {
+    const small = openTestOps({ limits: { maxFileBytes: 10, maxBinaryReadBytes: 10 } })
+    small.put({ 'a.md': 'x'.repeat(11) })
+    const ask = between('a.md', 'b.md')
+    expect(await small.refusal('copy', ask)).toBe('too_large')
+    await small.run('move', ask)
+    expect(fs.readdirSync(small.workspace)).toEqual(['b.md'])
+    small.close()
+  })
+
+  test('FT5 a copy out of a granted folder leaves it as it was', async () => {
+    fill(files.granted, { 'a.docx': 'theirs' })
+    await files.run('copy', { from: granted('a.docx'), to: inWorkspace('Documents/mine.docx') })
+    expect(content('Documents/mine.docx')).toBe('theirs')
+    expect(fs.readdirSync(files.granted)).toEqual(['a.docx'])
+  })
+})
+
+describe('across disks', () => {
+  test('TR2 a move to another disk is a checked copy, and only then the old one goes', async () => {
+    const folders = testFolders()
+    const disk = mountSmallDisk(join(folders.top, 'disk'), 512)
+    try {
+      const root = folders.root('other', disk.path)
+      const two = openTestOps({ folders, roots: [...folders.setup.roots, root] })
+      fill(folders.workspace, { 'f/a.md': 'a', 'f/g/b.md': 'b', 'one.md': 'one' })
+      fs.symlinkSync('a.md', join(folders.workspace, 'f/link'))
+      fs.chmodSync(join(folders.workspace, 'one.md'), 0o600)
+      const to = (path: string) => ({ root: 'other', path })
+      await two.run('move', { from: inWorkspace('one.md'), to: to('one.md') })
+      await two.run('move', { from: inWorkspace('f'), to: to('x/f') })
+      expect(fs.readdirSync(folders.workspace)).toEqual([])
+      expect(fs.readFileSync(join(disk.path, 'x/f/g/b.md'), 'utf8')).toBe('b')
+      expect(fs.readlinkSync(join(disk.path, 'x/f/link'))).toBe('a.md')
+      expect(fs.statSync(join(disk.path, 'one.md')).mode & 0o777).toBe(0o600)
+
+      // What does not fit stays where it is, and leaves nothing behind.
+      fill(folders.workspace, {
+        'big/a.md': 'a',
+        'big/b.bin': Buffer.alloc(1024 ** 2, 1),
+        'x.md': '',
+      })
+      const ask = { from: inWorkspace('big'), to: to('big') }
+      expect(await two.refusal('move', ask)).toBe('disk_full')
+      expect(fs.readdirSync(join(folders.workspace, 'big'))).toEqual(['a.md', 'b.bin'])
+      expect(fs.readdirSync(disk.path).toSorted()).toEqual(['one.md', 'x'])
+      expect(await two.refusal('move', { from: inWorkspace('x.md'), to: to('one.md') })).toBe(
+        'exists',
+      )
+
+      // Nor is a folder carried over that holds what has its content elsewhere.
+      fs.truncateSync(join(folders.workspace, 'x.md'), 100_000)
+      expect(await two.refusal('move', { from: inWorkspace('x.md'), to: to('y.md') })).toBe(
+        'cloud_placeholder',
+      )
+      two.close()
+    } finally {
+      disk.remove()
+    }
+  })
+})

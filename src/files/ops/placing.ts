@@ -1,0 +1,85 @@
+/** A new content comes to its place whole or not at all. */
+import fs from 'node:fs'
+import { randomHex } from '#base/ids.ts'
+import { errnoOf } from '../confine/fault.ts'
+import { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_WRONLY } from '../confine/flags.ts'
+import type { Parent } from '../confine/types.ts'
+
+export type Temporary = { readonly fd: number; readonly path: string }
+
+/** A file beside the one that is to be; when `use` ends, in whichever way, nothing is left under its name. */
+export async function withTemporary<T>(
+  parent: Pick<Parent, 'at'>,
+  mode: number,
+  use: (temporary: Temporary) => Promise<T>,
+): Promise<T> {
+  const path = parent.at(`.cowork-${randomHex(12)}.tmp`)
+  const fd = fs.openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+  try {
+    return await use({ fd, path })
+  } finally {
+    fs.closeSync(fd)
+    unlinkIfThere(path)
+  }
+}
+
+export function unlinkIfThere(path: string): void {
+  try {
+    fs.unlinkSync(path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+}
+
+/** Disks without hard links, and files that the system lets nobody link. */
+const noLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+
+/** Gives a file a second name, if that can be had. A name that is taken is EEXIST. */
+export function isLinked(from: string, to: string): boolean {
+  try {
+    fs.linkSync(from, to)
+    return true
+  } catch (error) {
+    if (noLinks.has(errnoOf(error) ?? '')) return false
+    throw error
+  }
+}
+
+/** Puts a finished file under its name if that is free; EEXIST where it is not. */
+export function placeAtFree(made: string, to: string): void {
+  if (isLinked(made, to)) fs.unlinkSync(made)
+  else renameToFree(made, to)
+}
+
+/**
+ * Moves whatever stands under a name, at that very moment, to one that is free: an empty file takes it, and is
+ * ours to rename over. With a link and an unlink, what an editor saved in between would be lost.
+ */
+export function renameToFree(from: string, to: string): void {
+  fs.closeSync(fs.openSync(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600))
+  try {
+    fs.renameSync(from, to)
+  } catch (error) {
+    unlinkIfThere(to)
+    throw error
+  }
+}
+
+/** Moves a folder to a name that is free: rename(2) takes the place of an empty folder only, and that is ours. */
+export function renameFolderToFree(from: string, to: string): void {
+  fs.mkdirSync(to, 0o700)
+  try {
+    fs.renameSync(from, to)
+  } catch (error) {
+    removeIfEmpty(to)
+    throw error
+  }
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    fs.rmdirSync(folder)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOTEMPTY') throw error
+  }
+}

@@ -1,0 +1,171 @@
+import { isUtf8 } from 'node:buffer'
+import fs from 'node:fs'
+import { basename } from 'node:path/posix'
+import { sha256Hex } from '#base/hash.ts'
+import { statOf } from '../confine/checks.ts'
+import { FileFault } from '../confine/fault.ts'
+import type { OpenedFile } from '../confine/types.ts'
+import type { OpContext, RunOp } from '../worker/context.ts'
+import type { Answered, Ask, Range } from '../worker/protocol.ts'
+import { pause, readAt, rootOf } from './disk.ts'
+import { textOfDocument } from './documents.ts'
+import { hasText, isPdf, textMime, typeByContent, typeByName } from './kinds.ts'
+import type { FileType } from './kinds.ts'
+import { isPlaceholder, placeholderFault } from './leaf.ts'
+import { lastLines, linesBetween } from './lines.ts'
+import type { Lines, Source } from './lines.ts'
+import { pieceOf } from './pieces.ts'
+import { codingOf, decoded, legacyOf, sampleBytes, unicodeOf, utf8 } from './text.ts'
+import type { Coding } from './text.ts'
+
+type Rest = () => Promise<void>
+type Reading = { readonly ask: Ask<'read'>; readonly file: OpenedFile; readonly start: Buffer }
+
+export const read: RunOp<'read'> = async (context, ask, _body, cancelled) => {
+  const confined = rootOf(context, ask.at)
+  const file = confined.openFile(ask.at.path)
+  try {
+    const absolute = file.real === '' ? confined.root.path : `${confined.root.path}/${file.real}`
+    const name = basename(absolute)
+    const start = readAt(file.fd, 0, Math.min(Number(file.stat.size), sampleBytes))
+    const type = await typeOf(name, start, Number(file.stat.size) === start.length)
+    const rest = () => pause(context, cancelled)
+    const reading = { ask, file, start }
+    checkSize(context, reading, name, type)
+    const content = await contentOf(reading, type, rest)
+    const stat = statOf(file.stat)
+    return { stat, mime: type.mime, sensitive: context.guard.isSensitive(absolute), ...content }
+  } finally {
+    fs.closeSync(file.fd)
+  }
+}
+
+type Typed = FileType & { readonly coding?: Coding }
+
+async function typeOf(name: string, start: Buffer, isWhole: boolean): Promise<Typed> {
+  const unicode = isPdf(start) ? undefined : unicodeOf(start, isWhole)
+  if (unicode) return { kind: 'text', mime: await textMime(name), coding: unicode }
+  const type = await typeByContent(start, name)
+  if (type) return type
+  const coding = await legacyOf(start, isWhole)
+  return coding ? { kind: 'text', mime: await textMime(name), coding } : typeByName(name)
+}
+
+/** What is too large for one piece is read by ranges (F4); a document is taken whole or not at all. */
+function checkSize(
+  { limits }: OpContext,
+  { ask, file, start }: Reading,
+  name: string,
+  { kind }: FileType,
+): void {
+  const most = kind === 'text' ? limits.maxFileBytes : limits.maxBinaryReadBytes
+  const isWhole = ask.range === undefined || (kind === 'document' && !ask.raw)
+  if (isWhole && file.stat.size > BigInt(most))
+    throw new FileFault(
+      'too_large',
+      `The file has ${file.stat.size} bytes; ${most} are read at once. Read a range of it.`,
+      ask.at.path,
+    )
+  if (isWhole && isPlaceholder(name, file.stat, () => start)) throw placeholderFault(ask.at.path)
+}
+
+type Content = Omit<Answered<'read'>, 'stat' | 'mime' | 'sensitive'>
+
+async function contentOf(reading: Reading, type: Typed, rest: Rest): Promise<Content> {
+  const { ask } = reading
+  if (type.coding && !ask.raw) return textContent(reading, type.coding, rest)
+  if (type.kind === 'document' && hasText(type.mime) && !ask.raw)
+    return documentContent(reading, type.mime, rest)
+  // A piece of a picture is no picture: those come whole, within the limit for binary files.
+  const isPiece = ask.raw || type.kind === 'binary'
+  const kind = type.kind === 'text' ? 'binary' : type.kind
+  return { kind, encoding: 'binary', ...bytesContent(reading, isPiece ? ask.maxBytes : Infinity) }
+}
+
+function bytesContent({ ask, file, start }: Reading, most: number) {
+  const { range } = ask
+  if (range && range.by !== 'bytes')
+    throw new FileFault('not_text', 'Only text has lines. Read it by bytes.', ask.at.path)
+  const size = Number(file.stat.size)
+  const from = Math.min(range?.from ?? 0, size)
+  const to = Math.min(range?.to ?? size, size, from + most)
+  const isStart = to <= start.length
+  const body = isStart ? start.subarray(from, to) : readAt(file.fd, from, Math.max(0, to - from))
+  const end = from + body.length
+  return {
+    body,
+    ...(end < size && { next: end }),
+    ...(body.length === size && { sha256: sha256Hex(body) }),
+  }
+}
+
+async function textContent(reading: Reading, coding: Coding, rest: Rest): Promise<Content> {
+  const { ask, file, start } = reading
+  const size = Number(file.stat.size)
+  const isAll = start.length === size
+  const read = (position: number, length: number) =>
+    isAll ? start.subarray(position, position + length) : readAt(file.fd, position, length)
+  // A half character at the end of UTF-16 is none.
+  const even = coding.encoding.startsWith('utf-16') ? size - (size % 2) : size
+  const given = await givenOf({ size: even, coding, read }, ask, rest)
+  const whole = given.from === 0 && given.bytes.length === size
+  // The sample may have been plain letters, and the rest in an old encoding.
+  const actual = whole && !isAll && !isUtf8(given.bytes) ? await codingOf(given.bytes) : coding
+  return {
+    kind: 'text',
+    encoding: actual?.encoding ?? coding.encoding,
+    body: asUtf8(given, actual ?? coding),
+    ...told(given),
+    ...(whole && { sha256: sha256Hex(given.bytes) }),
+  }
+}
+
+async function documentContent(reading: Reading, mime: string, rest: Rest): Promise<Content> {
+  const bytes = readAt(reading.file.fd, 0, Number(reading.file.stat.size))
+  const text = Buffer.from(await textOfDocument(bytes, mime))
+  const read = (position: number, length: number) => text.subarray(position, position + length)
+  const given = await givenOf({ size: text.length, coding: utf8, read }, reading.ask, rest)
+  return {
+    kind: 'document',
+    encoding: 'utf-8',
+    body: given.bytes,
+    extracted: true,
+    sha256: sha256Hex(bytes),
+    ...told(given),
+  }
+}
+
+type Given = Lines & { readonly bytes: Buffer }
+
+async function givenOf(
+  source: Source,
+  { range, maxBytes }: Ask<'read'>,
+  rest: Rest,
+): Promise<Given> {
+  if (range === undefined || range.by === 'bytes') return pieceOf(source, range, maxBytes)
+  const lines = await linesOf(source, range, maxBytes, rest)
+  return { ...lines, bytes: source.read(lines.from, lines.to - lines.from) }
+}
+
+type LineRange = Exclude<Range, { readonly by: 'bytes' }>
+
+function linesOf(source: Source, range: LineRange, most: number, rest: Rest): Promise<Lines> {
+  if (!('lines' in range))
+    return linesBetween(source, { first: range.from, last: range.to, most }, rest)
+  return range.by === 'head'
+    ? linesBetween(source, { first: 1, last: range.lines, most }, rest)
+    : lastLines(source, { count: range.lines, most }, rest)
+}
+
+const told = ({ next, total }: Given) => ({
+  ...(next !== undefined && { next }),
+  ...(total !== undefined && { lines: total }),
+})
+
+/** UTF-8 goes out as it is, without its mark. */
+function asUtf8({ from, bytes }: Given, coding: Coding): Buffer {
+  const text = from === 0 ? bytes.subarray(coding.mark.length) : bytes
+  return coding.encoding === 'utf-8' && isUtf8(text)
+    ? text
+    : Buffer.from(decoded(text, { ...coding, mark: utf8.mark }))
+}

@@ -1,0 +1,252 @@
+import fs from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
+import type { TestOps } from '../../../test/ops.ts'
+import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
+import type { Ask, Place } from '../worker/protocol.ts'
+
+let files: TestOps
+beforeEach(() => {
+  files = openTestOps()
+})
+afterEach(() => files.close())
+
+const everywhere = [inWorkspace(''), granted('')]
+const ask = (query: string, more: Partial<Ask<'searchContent'>> = {}) => ({
+  in: [inWorkspace('')] as readonly Place[],
+  query,
+  types: [],
+  limit: 100,
+  ...more,
+})
+const named = async (query: string, more: Partial<Ask<'searchNames'>> = {}) =>
+  (await files.run('searchNames', ask(query, more))).hits.map(({ path }) => path)
+const lines = async (query: string, more: Partial<Ask<'searchContent'>> = {}) =>
+  (await files.run('searchContent', ask(query, more))).hits.map(
+    ({ path, line }) => `${path}:${line}`,
+  )
+
+describe('names', () => {
+  test('S3 the name itself comes first, then its beginning, a part, and the folders it lies in', async () => {
+    files.put({
+      'z/Report.md': '',
+      'reporting.md': '',
+      'my report.md': '',
+      'reports/a.md': '',
+      'other.md': '',
+    })
+    expect(await named('report')).toEqual([
+      'z/Report.md',
+      'reporting.md',
+      'my report.md',
+      'reports/a.md',
+    ])
+    expect(await named('REPORTS/A')).toEqual(['reports/a.md'])
+    const { total, hits } = await files.run('searchNames', ask('report'))
+    expect(total).toBe(4)
+    expect(hits[0]).toMatchObject({ root: 'workspace', size: 0 })
+  })
+
+  test('S3 globs match names, with a slash whole paths; types narrow it down', async () => {
+    files.put({ 'a/x.md': '', 'a/b/y.MD': '', 'c.txt': '', 'a/z.txt': '' })
+    expect(await named('*.md')).toEqual(['a/b/y.MD', 'a/x.md'])
+    expect(await named('?.txt')).toEqual(['a/z.txt', 'c.txt'])
+    expect(await named('a/**/*.{md,txt}')).toEqual(['a/b/y.MD', 'a/x.md', 'a/z.txt'])
+    expect(await named('', { types: ['.txt'] })).toEqual(['a/z.txt', 'c.txt'])
+  })
+
+  test('S3 letters that are composed in different ways are the same', async () => {
+    files.put({ 'Cafe\u0301.md': '' })
+    expect(await named('café')).toEqual(['Cafe\u0301.md'])
+  })
+
+  test('PV7 hostile patterns are refused or answered, never waited for', async () => {
+    files.put({ [`${'a'.repeat(120)}.md`]: '' })
+    expect(await files.refusal('searchNames', ask('{a,b}'.repeat(30)))).toBe('invalid_query')
+    expect(await named(`${'*a'.repeat(60)}b`)).toEqual([])
+    expect(await named(`${'**/'.repeat(60)}*.md`)).toHaveLength(1)
+    expect(await files.refusal('searchNames', ask('a', { after: 'no cursor' }))).toBe(
+      'invalid_query',
+    )
+  })
+
+  test('S1 results never leave the root, and what is closed is not among them', async () => {
+    fs.symlinkSync(files.outside, join(files.granted, 'out'))
+    fs.symlinkSync(join(files.outside, 'secret.txt'), join(files.granted, 'secret-link.txt'))
+    fill(files.granted, {
+      '.env.secret': '',
+      'closed/secret.md': '',
+      'mine/secret.md': '',
+      'open/secret.md': '',
+      'secret.pem': '',
+    })
+    const place = { ...granted(''), closed: ['mine'] }
+    expect(await named('secret', { in: [place] })).toEqual(['open/secret.md', 'secret.pem'])
+    expect(await named('node', { in: everywhere })).toEqual([])
+  })
+
+  test('S1 places that overlap give each file once; one that is gone spoils nothing', async () => {
+    const folders = testFolders()
+    fill(folders.granted, { 'sub/a.md': '' })
+    fill(folders.outside, { 'b.md': '' })
+    const inner = pinnedRoot('inner', join(folders.granted, 'sub'))
+    const single = pinnedRoot('single', join(folders.outside, 'b.md'), { kind: 'file' })
+    const roots = [...folders.setup.roots, inner, single]
+    const more = openTestOps({ folders, roots })
+    const found = await more.run('searchNames', {
+      ...ask('*.md'),
+      in: [single, inner, { key: 'grant_1' }, { key: 'gone' }].map(({ key }) => ({
+        root: key,
+        path: '',
+      })),
+    })
+    expect(found.hits.map(({ root, path }) => `${root}:${path}`)).toEqual(['single:', 'inner:a.md'])
+    expect(found.total).toBe(2)
+    more.close()
+  })
+
+  test('S3 pages one after the other are all that was found', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 60 }),
+        fc.integer({ min: 1, max: 20 }),
+        async (count, limit) => {
+          const folder = fs
+            .mkdtempSync(join(files.workspace, 'names-'))
+            .slice(files.workspace.length + 1)
+          for (let at = 0; at < count; at++)
+            files.put({ [`${folder}/${at % 3}/${at % 2 ? 'x' : ''}note${at}`]: '' })
+          const where = { in: [inWorkspace(folder)] }
+          const whole = await named('note', where)
+          const pages: string[] = []
+          let after: string | undefined
+          do {
+            const page = await files.run(
+              'searchNames',
+              ask('note', { ...where, limit, ...(after && { after }) }),
+            )
+            expect(page.total).toBe(count)
+            pages.push(...page.hits.map(({ path }) => path))
+            after = page.next
+          } while (after !== undefined)
+          expect(pages).toEqual(whole)
+          expect(new Set(pages).size).toBe(count)
+        },
+      ),
+      { numRuns: 20 },
+    )
+  })
+})
+
+describe('content', () => {
+  test('S3 lines with the text are found with their number and a piece of them', async () => {
+    files.put({ 'a.md': 'one\nTwo words\r\nthree two\n', 'b/c.md': 'two', 'none.md': 'nothing' })
+    const { hits, total, skipped } = await files.run('searchContent', ask('TWO'))
+    expect(hits).toMatchObject([
+      { path: 'a.md', line: 2, snippet: 'Two words', size: 25 },
+      { path: 'a.md', line: 3, snippet: 'three two' },
+      { path: 'b/c.md', line: 1, snippet: 'two' },
+    ])
+    expect([total, skipped]).toEqual([3, 0])
+    expect(await lines('two', { types: ['.txt'] })).toEqual([])
+  })
+
+  test('S3 text in any encoding is found; what is no text or too large is skipped and counted', async () => {
+    const small = openTestOps({ limits: { maxFileBytes: 1000, maxBinaryReadBytes: 1000 } })
+    small.put({
+      'utf16.txt': Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('ein Wört\n', 'utf16le')]),
+      'latin.txt': Buffer.from('Das W\xf6rt und noch viele andere W\xf6rter', 'latin1'),
+      'utf8.txt': '\uFEFFWÖRT',
+      'b.bin': Buffer.from([0x57, 0xc3, 0xb6, 0x72, 0x74, 0, 1, 2, 3, 255]),
+      'large.txt': `${'x'.repeat(2000)} wört`,
+    })
+    const { hits, skipped } = await small.run('searchContent', ask('wört'))
+    expect(hits.map(({ path, snippet }) => [path, snippet])).toEqual([
+      ['latin.txt', 'Das Wört und noch viele andere Wörter'],
+      ['utf16.txt', 'ein Wört'],
+      ['utf8.txt', 'WÖRT'],
+    ])
+    expect(skipped).toBe(2)
+    small.close()
+  })
+
+  test('PV5 sensitive files are not searched, and closed ones neither', async () => {
+    files.put({ 'key.pem': 'needle', '.env': 'needle' })
+    fill(files.granted, { 'closed/a.md': 'needle', 'mine.md': 'needle', 'a.md': 'needle' })
+    const places = [inWorkspace(''), { ...granted(''), closed: ['mine.md'] }]
+    const answer = await files.run('searchContent', ask('needle', { in: places }))
+    expect(answer.hits.map(({ path }) => path)).toEqual(['a.md'])
+    expect(answer).toMatchObject({ total: 1, skipped: 0 })
+  })
+
+  test('PV1 no link is followed, and a second name of an outside file is not read', async () => {
+    fs.symlinkSync(join(files.outside, 'secret.txt'), join(files.granted, 'link.txt'))
+    fs.linkSync(join(files.outside, 'secret.txt'), join(files.granted, 'second.txt'))
+    const answer = await files.run('searchContent', ask('SECRET', { in: [granted('')] }))
+    expect(answer).toMatchObject({ hits: [], total: 0, skipped: 1 })
+  })
+
+  test('PV7 regular expressions are linear, line by line, and bad ones are refused', async () => {
+    files.put({ 'a.md': `${'a'.repeat(5000)}!\nfoo 12\r\nbar\n` })
+    expect(await lines('^(a+)+$', { regex: true })).toEqual([])
+    expect(await lines('o \\d+$', { regex: true })).toEqual(['a.md:2'])
+    expect(await lines('^BAR', { regex: true })).toEqual([])
+    expect(await files.refusal('searchContent', ask('(', { regex: true }))).toBe('invalid_query')
+    expect(await files.refusal('searchContent', ask(''))).toBe('invalid_query')
+  })
+
+  test('PV8 a snippet is one plain line around the match', async () => {
+    files.put({ 'a.md': `${'x'.repeat(5000)}needle\u202e${'y'.repeat(5000)}` })
+    const { hits } = await files.run('searchContent', ask('needle'))
+    expect(hits[0]?.snippet).toContain('needleU+202E')
+    expect(hits[0]?.snippet?.length).toBeLessThanOrEqual(200)
+  })
+
+  test('S3 pages of lines, one after the other, are all of them', async () => {
+    for (let at = 0; at < 30; at++)
+      files.put({
+        [`${at % 4}/f${at}.md`]: Array.from({ length: at % 5 }, () => 'needle').join('\nno\n'),
+      })
+    const whole = await lines('needle', { limit: 1000 })
+    expect(whole.length).toBeGreaterThan(40)
+    for (const limit of [1, 7, 30]) {
+      const pages: string[] = []
+      let after: string | undefined
+      do {
+        const page = await files.run(
+          'searchContent',
+          ask('needle', { limit, ...(after && { after }) }),
+        )
+        pages.push(...page.hits.map(({ path, line }) => `${path}:${line}`))
+        after = page.next
+        expect(page.total).toBe(whole.length)
+      } while (after !== undefined)
+      expect(pages).toEqual(whole)
+    }
+  })
+
+  test('GR6 a granted file is searched by itself', async () => {
+    const folders = testFolders()
+    fill(folders.granted, { 'one.md': 'needle', 'two.md': 'needle' })
+    const root = pinnedRoot('single', join(folders.granted, 'one.md'), { kind: 'file' })
+    const one = openTestOps({ folders, roots: [...folders.setup.roots, root] })
+    const { hits } = await one.run(
+      'searchContent',
+      ask('needle', { in: [{ root: 'single', path: '' }] }),
+    )
+    expect(hits).toMatchObject([{ root: 'single', path: '', line: 1 }])
+    one.close()
+  })
+})
+
+test('S1 a search that nobody waits for any longer ends', async () => {
+  for (let at = 0; at < 300; at++) files.put({ [`${at}/a.md`]: 'text' })
+  const { ops } = await import('./index.ts')
+  let asked = 0
+  const cancelled = () => ++asked > 5
+  const run = async () => ops.searchContent(files.context, ask('text'), Buffer.alloc(0), cancelled)
+  await expect(run()).rejects.toMatchObject({ code: 'cancelled' })
+  expect(asked).toBe(6)
+})

@@ -1,0 +1,192 @@
+import fs from 'node:fs'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { inWorkspace, openTestOps } from '../../../test/ops.ts'
+import type { TestOps } from '../../../test/ops.ts'
+import { fill, testFolders } from '../../../test/roots.ts'
+import { mountSmallDisk } from '../../../test/small-disk.ts'
+import { ops } from './index.ts'
+
+const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
+
+let files: TestOps
+beforeEach(() => {
+  files = openTestOps()
+})
+afterEach(() => files.close())
+
+const bin = (path: string) => join(files.top, 'trash', path)
+const inside = (path: string) => join(files.workspace, path)
+const trash = (path: string, id: string) =>
+  files.run('trash', { at: inWorkspace(path), id, record: { path, by: 'sales' } })
+
+test('TR1 a deleted file lies in the trash with a record of it beside it', async () => {
+  files.put({ 'a/b.md': 'text' })
+  const answer = await trash('a/b.md', 'id-1')
+  expect(answer).toMatchObject({ stat: { type: 'file', size: 4 }, sha256: sha256('text') })
+  expect(fs.existsSync(inside('a/b.md'))).toBe(false)
+  expect(fs.readFileSync(bin('id-1/content'), 'utf8')).toBe('text')
+  expect(JSON.parse(fs.readFileSync(bin('id-1/record.json'), 'utf8'))).toEqual({
+    path: 'a/b.md',
+    by: 'sales',
+    type: 'file',
+    size: 4,
+    sha256: sha256('text'),
+  })
+  expect((await files.run('trashed', {})).records).toMatchObject([
+    { id: 'id-1', record: { by: 'sales' } },
+  ])
+})
+
+test('TR1 a restored file is where it was, or elsewhere, and never over another', async () => {
+  files.put({ 'a.md': 'old' })
+  await trash('a.md', 'id-1')
+  files.put({ 'a.md': 'new' })
+  expect(await files.refusal('restore', { id: 'id-1', to: inWorkspace('a.md') })).toBe('exists')
+  expect(await files.refusal('restore', { id: 'id-1', to: inWorkspace('a.exe') })).toBe(
+    'forbidden_extension',
+  )
+  await files.run('restore', { id: 'id-1', to: inWorkspace('back/a.md') })
+  expect(fs.readFileSync(inside('a.md'), 'utf8')).toBe('new')
+  expect(fs.readFileSync(inside('back/a.md'), 'utf8')).toBe('old')
+  expect(fs.readdirSync(bin(''))).toEqual([])
+  expect(await files.refusal('restore', { id: 'id-1', to: inWorkspace('b.md') })).toBe('not_found')
+})
+
+test('TR1 folders are deleted and restored whole; links are deleted and never followed', async () => {
+  files.put({ 'f/a.md': 'a', 'f/g/b.md': 'b' })
+  fs.symlinkSync(files.outside, inside('f/out'))
+  fs.symlinkSync(files.outside, inside('link'))
+  expect((await trash('link', 'id-1')).stat.type).toBe('link')
+  expect((await trash('f', 'id-2')).sha256).toBeUndefined()
+  expect(fs.readdirSync(files.workspace)).toEqual([])
+  await files.run('restore', { id: 'id-2', to: inWorkspace('f') })
+  expect(fs.readFileSync(inside('f/g/b.md'), 'utf8')).toBe('b')
+  await trash('f', 'id-3')
+  expect((await files.run('purge', { ids: ['id-1', 'id-3', 'gone'] })).purged).toEqual([
+    'id-1',
+    'id-3',
+    'gone',
+  ])
+  expect(fs.readdirSync(bin(''))).toEqual([])
+  expect(fs.readFileSync(join(files.outside, 'secret.txt'), 'utf8')).toBe('SECRET')
+})
+
+test('TR1 a folder with names that are no text is deleted and purged', async () => {
+  files.put({ 'f/a.md': '' })
+  fs.writeFileSync(Buffer.concat([Buffer.from(`${inside('f')}/caf`), Buffer.of(0xe9)]), '')
+  await trash('f', 'id-1')
+  expect((await files.run('purge', { ids: ['id-1'] })).purged).toEqual(['id-1'])
+  expect(fs.readdirSync(bin(''))).toEqual([])
+})
+
+test('TR1 what cannot be purged is not said to be, and the others are', async () => {
+  files.put({ 'a.md': '', 'b.md': '' })
+  await trash('a.md', 'id-1')
+  await trash('b.md', 'id-2')
+  // Whatever is mounted in there is not ours to empty.
+  fs.mkdirSync(bin('id-1/disk'))
+  const disk = mountSmallDisk(bin('id-1/disk'), 64)
+  fs.writeFileSync(bin('id-1/disk/kept'), '')
+  try {
+    expect((await files.run('purge', { ids: ['id-1', 'id-2'] })).purged).toEqual(['id-2'])
+    expect(fs.readdirSync(bin('id-1/disk'))).toEqual(['kept'])
+  } finally {
+    disk.remove()
+  }
+})
+
+test('TR1 the workspace itself, what is closed in it and what is not there stay', async () => {
+  files.put({ '.cowork/index.json': '{}', 'f/.env': '' })
+  const refusal = (path: string, id = 'id-1') =>
+    files.refusal('trash', { at: inWorkspace(path), id, record: {} })
+  expect(await refusal('')).toBe('is_a_folder')
+  expect(await refusal('.cowork')).toBe('forbidden_path')
+  expect(await refusal('f')).toBe('forbidden_path')
+  expect(await refusal('none')).toBe('not_found')
+  expect(await refusal('f', '../evil')).toBe('not_found')
+  expect(await files.refusal('purge', { ids: ['..'] })).toBe('not_found')
+  expect(fs.readdirSync(bin(''))).toEqual([])
+})
+
+test('TR1 a record without content is what a crash left of a file that never moved', async () => {
+  fill(bin(''), {
+    'id-1/record.json': '{"path":"a"}',
+    'id-2/record.json': 'not json',
+    'id-2/content': '',
+  })
+  fill(bin(''), { 'id-3/record.json': '{"path":"c"}', 'id-3/content': '' })
+  expect((await files.run('trashed', {})).records).toEqual([{ id: 'id-3', record: { path: 'c' } }])
+})
+
+test('TR2 a trash that is a link, or open to all, or another’s, is refused and nothing moves', async () => {
+  files.put({ 'a.md': 'text' })
+  const ask = { at: inWorkspace('a.md'), id: 'id-1', record: {} }
+  fs.chmodSync(bin(''), 0o777)
+  expect(await files.refusal('trash', ask)).toBe('no_permission')
+  fs.chmodSync(bin(''), 0o700)
+  fs.chownSync(bin(''), 12345, 12345)
+  expect(await files.refusal('trash', ask)).toBe('no_permission')
+  fs.chownSync(bin(''), 0, 0)
+  fs.renameSync(bin(''), join(files.top, 'moved'))
+  fs.symlinkSync(files.outside, bin(''))
+  expect(await files.refusal('trash', ask)).toBe('no_permission')
+  const linked = openTestOps({ folders: files })
+  expect(await linked.refusal('trash', ask)).toBe('not_a_folder')
+  linked.close()
+  expect(fs.readdirSync(files.outside)).toEqual(['secret.txt'])
+  expect(fs.readFileSync(inside('a.md'), 'utf8')).toBe('text')
+})
+
+test('TR2 to a trash on another disk a file is copied, checked and then removed', async () => {
+  const folders = testFolders()
+  const disk = mountSmallDisk(join(folders.top, 'disk'), 512)
+  try {
+    fs.mkdirSync(join(disk.path, 'workspace'))
+    const roots = folders.setup.roots.map((root) =>
+      root.key === 'workspace' ? { ...root, path: join(disk.path, 'workspace') } : root,
+    )
+    const guard = { ...folders.setup.guard, workspace: join(disk.path, 'workspace') }
+    const two = openTestOps({ folders, roots, guard })
+    fill(join(disk.path, 'workspace'), { 'f/a.md': 'a', 'one.md': 'one' })
+    for (const [at, path] of ['f', 'one.md'].entries())
+      await two.run('trash', { at: inWorkspace(path), id: `id-${at}`, record: {} })
+    expect(fs.readdirSync(join(disk.path, 'workspace'))).toEqual([])
+    expect(fs.readFileSync(join(folders.top, 'trash/id-0/content/a.md'), 'utf8')).toBe('a')
+    await two.run('restore', { id: 'id-0', to: inWorkspace('back') })
+    expect(fs.readFileSync(join(disk.path, 'workspace/back/a.md'), 'utf8')).toBe('a')
+    expect(fs.readdirSync(join(folders.top, 'trash'))).toEqual(['id-1'])
+    two.close()
+  } finally {
+    disk.remove()
+  }
+})
+
+test('TR2 what was copied to a trash on another disk stays there when the rest fails', async () => {
+  const folders = testFolders()
+  const disk = mountSmallDisk(join(folders.top, 'trash-disk'), 512)
+  try {
+    fs.chmodSync(disk.path, 0o700)
+    const roots = folders.setup.roots.map((root) =>
+      root.key === 'trash' ? { ...root, path: disk.path } : root,
+    )
+    const two = openTestOps({ folders, roots })
+    two.put({ 'f/a/one.md': 'one', 'f/b/two.md': 'two' })
+    const isPart = () => fs.readdirSync(join(folders.workspace, 'f')).length === 1
+    const turn = async () => {
+      if (isPart()) throw new Error('the disk is gone')
+    }
+    const ask = { at: inWorkspace('f'), id: 'id-1', record: { path: 'f' } }
+    const trashing = ops.trash({ ...two.context, turn }, ask, Buffer.alloc(0), () => false)
+    await expect(trashing).rejects.toThrow('the disk is gone')
+    expect(isPart()).toBe(true)
+    const kept = ['a/one.md', 'b/two.md'].map((name) =>
+      fs.readFileSync(join(disk.path, 'id-1/content', name), 'utf8'),
+    )
+    expect(kept).toEqual(['one', 'two'])
+    two.close()
+  } finally {
+    disk.remove()
+  }
+})

@@ -1,0 +1,172 @@
+/** The trash: one folder for each thing that was thrown away, with a record of it beside it (TR1). */
+import fs from 'node:fs'
+import { statOf } from '../confine/checks.ts'
+import { FileFault } from '../confine/fault.ts'
+import type { Confined, Parent } from '../confine/types.ts'
+import type { OpContext, RunOp } from '../worker/context.ts'
+import { hashOf, readAt, rootOf, sync, syncFolder, writeAll } from './disk.ts'
+import { entriesOf } from './folders.ts'
+import { leafStat, openLeaf } from './leaf.ts'
+import { notFound } from './present.ts'
+import { removeTree } from './remove-tree.ts'
+import { transfer } from './transfer.ts'
+
+const recordName = 'record.json'
+const longestRecord = 1024 * 1024
+
+export const trash: RunOp<'trash'> = async (context, { at, id, record }) => {
+  const bin = openBin(context)
+  const confined = rootOf(context, at)
+  return confined.withParent(
+    at.path,
+    async (parent) => {
+      const stat = leafStat(parent.at(parent.name))
+      if (!stat) throw notFound(at.path)
+      const sha256 = await contentHash(context, confined, parent)
+      const shown = statOf(stat)
+      const hash = sha256 === undefined ? {} : { sha256 }
+      const known = { ...record, type: shown.type, size: shown.size, ...hash }
+      await into(context, bin, id, known, { confined, parent })
+      return { stat: shown, ...hash }
+    },
+    { need: 'delete', keepLeafLink: true },
+  )
+}
+
+/** The record is on disk before the thing moves, so nothing lies in the trash that nobody knows of. */
+async function into(
+  context: OpContext,
+  bin: Confined,
+  id: string,
+  record: Readonly<Record<string, unknown>>,
+  from: { readonly confined: Confined; readonly parent: Parent },
+): Promise<void> {
+  inBin(bin, checkedId(id), ({ at, name }) => fs.mkdirSync(at(name), 0o700))
+  try {
+    await inBin(bin, `${id}/content`, async (parent) => {
+      await writeRecord(parent, record)
+      await transfer(context, from, { confined: bin, parent })
+    })
+  } catch (error) {
+    // What came into the trash is whole, and of where it was perhaps a part is gone: it stays.
+    if (!hasContent(bin, id)) await removeFromBin(context, bin, id)
+    throw error
+  }
+}
+
+const hasContent = (bin: Confined, id: string): boolean =>
+  inBin(bin, `${id}/content`, ({ at, name }) => leafStat(at(name)) !== undefined)
+
+async function writeRecord(parent: Parent, record: Readonly<Record<string, unknown>>) {
+  const fd = fs.openSync(parent.at(recordName), 'wx', 0o600)
+  try {
+    writeAll(fd, Buffer.from(JSON.stringify(record)))
+    await sync(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+  await Promise.all([syncFolder(parent.at('.')), syncFolder(parent.at('..'))])
+}
+
+/** Of a file of the usual size; what is larger goes without. */
+async function contentHash(
+  { limits, turn }: OpContext,
+  confined: Confined,
+  parent: Parent,
+): Promise<string | undefined> {
+  const path = parent.at(parent.name)
+  const stat = leafStat(path)
+  if (!stat?.isFile() || stat.size > BigInt(limits.maxFileBytes)) return undefined
+  const leaf = openLeaf(confined, path, parent.real)
+  if (!leaf) return undefined
+  try {
+    return await hashOf(leaf.fd, turn)
+  } finally {
+    fs.closeSync(leaf.fd)
+  }
+}
+
+export const restore: RunOp<'restore'> = async (context, { id, to, reviewed = false }) => {
+  const bin = openBin(context)
+  const target = rootOf(context, to)
+  const stat = await inBin(bin, `${checkedId(id)}/content`, (from) =>
+    target.withParent(
+      to.path,
+      (parent) => transfer(context, { confined: bin, parent: from }, { confined: target, parent }),
+      { need: 'create', parents: true, reviewed, keepLeafLink: true },
+    ),
+  )
+  await removeFromBin(context, bin, id)
+  return { stat: statOf(stat) }
+}
+
+export const purge: RunOp<'purge'> = async (context, { ids }) => {
+  const bin = openBin(context)
+  const purged: string[] = []
+  for (const id of ids.map(checkedId))
+    try {
+      await removeFromBin(context, bin, id)
+      purged.push(id)
+    } catch {
+      // What cannot be removed now is asked for again; the others go.
+    }
+  return { purged }
+}
+
+export const trashed: RunOp<'trashed'> = async (context) => {
+  const bin = openBin(context)
+  const { fd } = bin.openFolder('')
+  try {
+    const ids = [...entriesOf(bin, fd)].filter((entry) => entry.isDirectory() && isId(entry.name))
+    const records = []
+    for (const { name: id } of ids) {
+      const record = recordOf(bin, id)
+      if (record) records.push({ id, record })
+      await context.turn()
+    }
+    return { records }
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** Undefined where there is no content with it: then a crash came in between, and the thing never left its place. */
+function recordOf(bin: Confined, id: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    if (!hasContent(bin, id)) return undefined
+    const { fd } = bin.openFile(`${id}/${recordName}`)
+    try {
+      const record: unknown = JSON.parse(readAt(fd, 0, longestRecord).toString('utf8'))
+      return typeof record === 'object' && record !== null ? { ...record } : undefined
+    } finally {
+      fs.closeSync(fd)
+    }
+  } catch {
+    return undefined
+  }
+}
+
+const isId = (id: string) => /^[\w-]{1,100}$/.test(id)
+
+function checkedId(id: string): string {
+  if (!isId(id)) throw new FileFault('not_found', 'There is nothing of that id in the trash.')
+  return id
+}
+
+const inBin = <T>(bin: Confined, path: string, use: (parent: Parent) => T): T =>
+  bin.withParent(path, use, { need: 'delete', keepLeafLink: true })
+
+const removeFromBin = (context: OpContext, bin: Confined, id: string) =>
+  inBin(bin, id, (parent) => removeTree(bin, parent, context.turn))
+
+/** A trash that others can reach is none (TR2). */
+function openBin({ roots }: OpContext): Confined {
+  const bin = roots.get('trash')
+  const stat = fs.lstatSync(bin.root.path, { throwIfNoEntry: false })
+  const isOurs = process.getuid === undefined || stat?.uid === process.getuid()
+  if (stat?.isDirectory() && isOurs && (stat.mode & 0o002) === 0) return bin
+  throw new FileFault(
+    'no_permission',
+    'The trash is a link, belongs to somebody else or is open to all. Nothing was deleted.',
+  )
+}

@@ -1,0 +1,110 @@
+import fs from 'node:fs'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { inWorkspace, openTestOps } from '../../../test/ops.ts'
+import type { TestOps } from '../../../test/ops.ts'
+
+const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+let files: TestOps
+beforeEach(() => {
+  files = openTestOps()
+})
+afterEach(() => files.close())
+
+const at = inWorkspace('a.md')
+const write = (text: string | Uint8Array) =>
+  files.run('write', { at, how: 'put', encoding: 'binary' }, text)
+const content = () => fs.readFileSync(join(files.workspace, 'a.md'), 'utf8')
+const kept = (hash: string) => join(files.top, 'versions', hash.slice(0, 2), hash.slice(2))
+
+test('TR3 a kept content comes back with its mode, and the present one is kept first', async () => {
+  await write('one')
+  fs.chmodSync(join(files.workspace, 'a.md'), 0o600)
+  const { before } = await write('two')
+  const answer = await files.run('restoreVersion', {
+    at,
+    sha256: sha256('one'),
+    mode: before?.mode ?? 0,
+  })
+  expect(answer).toMatchObject({ sha256: sha256('one'), before: { sha256: sha256('two') } })
+  expect(content()).toBe('one')
+  expect(fs.statSync(join(files.workspace, 'a.md')).mode & 0o7777).toBe(0o600)
+  await files.run('restoreVersion', { at, sha256: sha256('two'), mode: 0o4600 })
+  expect(content()).toBe('two')
+  expect(fs.statSync(join(files.workspace, 'a.md')).mode & 0o7777).toBe(0o600)
+  // Also where the file is gone by now.
+  fs.rmSync(join(files.workspace, 'a.md'))
+  await files.run('restoreVersion', { at, sha256: sha256('one'), mode: 0o644 })
+  expect(content()).toBe('one')
+})
+
+test('TR3 the same content is kept once, and goes when it is dropped', async () => {
+  await write('one')
+  await write('two')
+  await write('one')
+  await write('three')
+  const { ino } = fs.statSync(kept(sha256('one')))
+  await write('one')
+  await write('four')
+  expect(fs.statSync(kept(sha256('one'))).ino).toBe(ino)
+  const hashes = ['one', 'two', 'none'].map(sha256)
+  expect(await files.run('dropVersions', { sha256: hashes })).toEqual({ bytes: 6 })
+  expect(fs.existsSync(kept(sha256('one')))).toBe(false)
+  expect(await files.refusal('readVersion', { sha256: sha256('one'), maxBytes: 10 })).toBe(
+    'not_found',
+  )
+  expect(
+    await files.refusal('readVersion', { sha256: '../../outside/secret.txt', maxBytes: 10 }),
+  ).toBe('not_found')
+})
+
+test('TR3 a damaged version is not put back', async () => {
+  await write('one')
+  await write('two')
+  fs.writeFileSync(kept(sha256('one')), 'onf')
+  expect(await files.refusal('restoreVersion', { at, sha256: sha256('one'), mode: 0o644 })).toBe(
+    'unreadable',
+  )
+  expect(content()).toBe('two')
+})
+
+test('TR3 a version is read as text or as bytes', async () => {
+  const wide = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('größe', 'utf16le')])
+  await write(wide)
+  await write(Buffer.of(0, 1, 2, 255))
+  await write('end')
+  const text = await files.run('readVersion', { sha256: sha256(wide), maxBytes: 100 })
+  expect([text.kind, text.size, text.body?.toString()]).toEqual(['text', 12, 'größe'])
+  const cut = await files.run('readVersion', { sha256: sha256(wide), maxBytes: 4 })
+  expect(cut.body?.toString()).toBe('grö')
+  const bytes = await files.run('readVersion', {
+    sha256: sha256(Buffer.of(0, 1, 2, 255)),
+    maxBytes: 2,
+  })
+  expect([bytes.kind, bytes.body]).toEqual(['binary', Buffer.of(0, 1)])
+})
+
+test('FT9 files and versions are compared line by line, whatever their encoding', async () => {
+  await write('one\ntwo\n')
+  await write(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('one\nzwei\n', 'utf16le')]))
+  files.put({ 'b.bin': Buffer.of(0, 1, 2) })
+  const from = { sha256: sha256('one\ntwo\n') }
+  const { diff } = await files.run('diff', { from, to: at })
+  expect(diff).toBe(
+    `--- version ${from.sha256.slice(0, 12)}\n+++ a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei`,
+  )
+  expect((await files.run('diff', { from: at, to: at })).diff).toBe('')
+  expect(await files.refusal('diff', { from: at, to: inWorkspace('b.bin') })).toBe('not_text')
+})
+
+test('F6 cowork’s own files are written where agents may not', async () => {
+  await files.run('writeOwn', { name: 'index.json' }, '{}')
+  await files.run('writeOwn', { name: 'index.json' }, '{"a":1}')
+  expect(fs.readFileSync(join(files.workspace, '.cowork/index.json'), 'utf8')).toBe('{"a":1}')
+  expect(fs.readdirSync(join(files.workspace, '.cowork'))).toEqual(['index.json'])
+  expect(await files.refusal('writeOwn', { name: '../a.md' }, 'x')).toBe('invalid_path')
+  const own = { at: inWorkspace('.cowork/index.json'), how: 'replace', encoding: 'utf-8' } as const
+  expect(await files.refusal('write', own, 'x')).toBe('forbidden_path')
+})

@@ -1,0 +1,252 @@
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import { join } from 'node:path'
+import iconv from 'iconv-lite'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
+import type { TestOps } from '../../../test/ops.ts'
+import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
+
+const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+let files: TestOps
+beforeEach(() => {
+  files = openTestOps()
+})
+afterEach(() => {
+  files.close()
+  // Whatever a test did, no unfinished file is left.
+  const left = ['workspace', 'granted', 'versions'].flatMap((name) =>
+    fs.readdirSync(join(files.top, name), { recursive: true, encoding: 'utf8' }),
+  )
+  if (left.some((name) => name.includes('.tmp'))) throw new Error('an unfinished file was left')
+})
+
+const content = (path: string) => fs.readFileSync(join(files.workspace, path), 'utf8')
+const modeOf = (path: string) => fs.statSync(join(files.workspace, path)).mode & 0o7777
+const keptText = (hash: string) =>
+  fs.readFileSync(join(files.top, 'versions', hash.slice(0, 2), hash.slice(2)), 'utf8')
+
+describe('create', () => {
+  const ask = { how: 'create', encoding: 'utf-8' } as const
+
+  test('FT1 a new file is there whole, with the folders it needs', async () => {
+    const answer = await files.run('write', { ...ask, at: inWorkspace('a/b/c.md') }, 'text')
+    expect(answer).toMatchObject({
+      sha256: sha256('text'),
+      stat: { size: 4, type: 'file', links: 1 },
+    })
+    expect(answer.before).toBeUndefined()
+    expect(content('a/b/c.md')).toBe('text')
+    expect(modeOf('a/b/c.md')).toBe(0o644)
+  })
+
+  test('FT1 nothing that is there is overwritten, nor looked at', async () => {
+    files.put({ 'a.md': 'old' })
+    fs.mkdirSync(join(files.workspace, 'folder'))
+    expect(await files.refusal('write', { ...ask, at: inWorkspace('a.md') }, 'new')).toBe('exists')
+    expect(await files.refusal('write', { ...ask, at: inWorkspace('folder') }, 'new')).toBe(
+      'exists',
+    )
+    expect(content('a.md')).toBe('old')
+  })
+
+  test('FT1 of many at once that make the same file, one does', async () => {
+    const all = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, at) =>
+        files.run('write', { ...ask, at: inWorkspace('one.md') }, `by ${at}`),
+      ),
+    )
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  test('F4 more than the limit is not written', async () => {
+    const small = openTestOps({ limits: { maxFileBytes: 10, maxBinaryReadBytes: 10 } })
+    expect(await small.refusal('write', { ...ask, at: inWorkspace('a') }, 'x'.repeat(11))).toBe(
+      'too_large',
+    )
+    expect(fs.readdirSync(small.workspace)).toEqual([])
+    small.close()
+  })
+
+  test('F5 extensions that are not made are refused wherever a link leads', async () => {
+    fs.symlinkSync('tool.exe', join(files.workspace, 'notes.txt'))
+    expect(await files.refusal('write', { ...ask, at: inWorkspace('a.EXE') }, 'x')).toBe(
+      'forbidden_extension',
+    )
+    expect(await files.refusal('write', { ...ask, at: inWorkspace('notes.txt') }, 'x')).toBe(
+      'forbidden_extension',
+    )
+    await files.run('write', { ...ask, at: inWorkspace('Code/bash/run.sh') }, 'x')
+    expect(await files.refusal('write', { ...ask, at: inWorkspace('run.sh') }, 'x')).toBe(
+      'forbidden_extension',
+    )
+  })
+
+  test('FT1 a text is written in the encoding that is named', async () => {
+    await files.run(
+      'write',
+      { ...ask, encoding: 'windows-1252', at: inWorkspace('a.txt') },
+      'café €',
+    )
+    await files.run('write', { ...ask, encoding: 'utf-16le', at: inWorkspace('b.txt') }, 'é')
+    await files.run(
+      'write',
+      { ...ask, encoding: 'binary', at: inWorkspace('c') },
+      Buffer.of(0, 255),
+    )
+    const bytes = (path: string) => fs.readFileSync(join(files.workspace, path)).toString('hex')
+    expect(bytes('a.txt')).toBe('636166e92080')
+    expect(bytes('b.txt')).toBe('fffee900')
+    expect(bytes('c')).toBe('00ff')
+    const at = inWorkspace('d.txt')
+    expect(await files.refusal('write', { ...ask, encoding: 'nonsense', at }, 'x')).toBe(
+      'unknown_encoding',
+    )
+  })
+})
+
+describe('replace', () => {
+  const ask = { how: 'replace', encoding: 'keep' } as const
+
+  test('TR3 the previous content is kept under its hash before it is gone', async () => {
+    files.put({ 'a.md': 'old' })
+    const answer = await files.run('write', { ...ask, at: inWorkspace('a.md') }, 'new')
+    expect(answer.before).toEqual({ sha256: sha256('old'), size: 3, mode: 0o644 })
+    expect(keptText(sha256('old'))).toBe('old')
+    expect(content('a.md')).toBe('new')
+    expect(answer.diff).toContain('-old\n+new')
+  })
+
+  test('FT4 mode, encoding, line ends and byte order mark stay as they are', async () => {
+    files.put({
+      'windows.txt': 'one\r\ntwo\r\n',
+      'marked.txt': Buffer.from('\uFEFFone\n'),
+      'wide.txt': Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('ö\r\n', 'utf16le')]),
+      'old.txt': iconv.encode('Les élèves français étaient très fatigués.\n', 'windows-1252'),
+      'script.py': 'print(1)\n',
+    })
+    fs.chmodSync(join(files.workspace, 'script.py'), 0o755)
+    fs.chmodSync(join(files.workspace, 'windows.txt'), 0o600)
+    const write = (path: string, text: string) =>
+      files.run('write', { ...ask, at: inWorkspace(path) }, text)
+    await write('windows.txt', 'uno\ndos\ntres\n')
+    await write('marked.txt', 'uno\n')
+    await write('wide.txt', 'ü\n')
+    await write('old.txt', 'forêt\n')
+    await write('script.py', 'print(2)\n')
+    expect(content('windows.txt')).toBe('uno\r\ndos\r\ntres\r\n')
+    expect(content('marked.txt')).toBe('\uFEFFuno\n')
+    const bytes = (path: string) => fs.readFileSync(join(files.workspace, path)).toString('hex')
+    expect(bytes('wide.txt')).toBe('fffefc000d000a00')
+    expect(bytes('old.txt')).toBe('666f72ea740a')
+    expect([modeOf('windows.txt'), modeOf('script.py')]).toEqual([0o600, 0o755])
+  })
+
+  test('F5 bits that lend rights are not carried on', async () => {
+    files.put({ tool: 'old' })
+    fs.chmodSync(join(files.workspace, 'tool'), 0o4755)
+    await files.run('write', { ...ask, at: inWorkspace('tool') }, 'new')
+    expect(modeOf('tool')).toBe(0o755)
+  })
+
+  test('FT4 text that the encoding of the file has not is refused, the file untouched', async () => {
+    const bytes = iconv.encode('Les élèves français étaient très fatigués.', 'windows-1252')
+    files.put({ 'old.txt': bytes })
+    expect(await files.refusal('write', { ...ask, at: inWorkspace('old.txt') }, '漢字')).toBe(
+      'not_text',
+    )
+    expect(fs.readFileSync(join(files.workspace, 'old.txt')).equals(bytes)).toBe(true)
+  })
+
+  test('FT10 a file that is no longer what was read is stale', async () => {
+    files.put({ 'a.md': 'other' })
+    const at = inWorkspace('a.md')
+    expect(await files.refusal('write', { ...ask, at, expected: sha256('old') }, 'new')).toBe(
+      'stale',
+    )
+    await files.run('write', { ...ask, at, expected: sha256('other') }, 'new')
+    expect(content('a.md')).toBe('new')
+    expect(await files.refusal('write', { ...ask, at: inWorkspace('none') }, 'new')).toBe(
+      'not_found',
+    )
+  })
+
+  test('FT10 of many that change the same content at once, one does', async () => {
+    files.put({ 'a.md': 'old' })
+    const expected = sha256('old')
+    const all = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, at) =>
+        files.run('write', { ...ask, at: inWorkspace('a.md'), expected }, `by ${at}`),
+      ),
+    )
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  test('FT4 each backup takes the next free name and holds what was there', async () => {
+    files.put({ 'a.md': 'zero', 'a.md.bak.1': 'somebody’s' })
+    const backups: (string | undefined)[] = []
+    for (const text of ['one', 'two', 'three']) {
+      const at = inWorkspace('a.md')
+      backups.push((await files.run('write', { ...ask, at, backup: true }, text)).backup)
+    }
+    expect(backups).toEqual(['a.md.bak', 'a.md.bak.2', 'a.md.bak.3'])
+    expect(backups.map((name) => content(name ?? ''))).toEqual(['zero', 'one', 'two'])
+    expect(content('a.md.bak.1')).toBe('somebody’s')
+    expect(fs.statSync(join(files.workspace, 'a.md.bak')).nlink).toBe(1)
+  })
+
+  test('PV3 a second name of the file outside keeps its content', async () => {
+    const outside = join(files.outside, 'shared.txt')
+    fs.writeFileSync(outside, 'theirs')
+    fs.linkSync(outside, join(files.workspace, 'shared.txt'))
+    const at = inWorkspace('shared.txt')
+    await files.run('write', { ...ask, at, backup: true }, 'ours')
+    fs.writeFileSync(join(files.workspace, 'shared.txt.bak'), 'changed')
+    expect(fs.readFileSync(outside, 'utf8')).toBe('theirs')
+    fs.linkSync(outside, join(files.granted, 'shared.txt'))
+    // In a granted folder it would be read from elsewhere first.
+    expect(await files.refusal('write', { ...ask, at: granted('shared.txt') }, 'ours')).toBe(
+      'hard_link',
+    )
+  })
+
+  test('PV1 a link in the folder is followed to its file and stays a link', async () => {
+    files.put({ 'real/a.md': 'old' })
+    fs.symlinkSync('real/a.md', join(files.workspace, 'link.md'))
+    await files.run('write', { ...ask, at: inWorkspace('link.md') }, 'new')
+    expect(content('real/a.md')).toBe('new')
+    expect(fs.lstatSync(join(files.workspace, 'link.md')).isSymbolicLink()).toBe(true)
+    fs.symlinkSync(join(files.outside, 'secret.txt'), join(files.workspace, 'out.md'))
+    expect(await files.refusal('write', { ...ask, at: inWorkspace('out.md') }, 'new')).toBe(
+      'path_escape',
+    )
+  })
+})
+
+test('FT1 put makes what is not there and replaces what is', async () => {
+  const ask = { how: 'put', encoding: 'utf-8', at: inWorkspace('a.md') } as const
+  expect((await files.run('write', ask, 'one')).before).toBeUndefined()
+  expect((await files.run('write', ask, 'two')).before?.sha256).toBe(sha256('one'))
+  expect(content('a.md')).toBe('two')
+})
+
+test('GR6 a granted file is written where it lies, its old content kept, longer or shorter', async () => {
+  const folders = testFolders()
+  fill(folders.granted, { 'one.txt': 'the old text' })
+  const path = join(folders.granted, 'one.txt')
+  const root = pinnedRoot('grant_file', path, { kind: 'file' })
+  const one = openTestOps({ folders, roots: [...folders.setup.roots, root] })
+  const ask = { at: { root: 'grant_file', path: '' }, how: 'replace', encoding: 'keep' } as const
+  const { ino } = fs.statSync(path)
+  const answer = await one.run('write', ask, 'short')
+  expect(answer).toMatchObject({ before: { sha256: sha256('the old text') }, stat: { size: 5 } })
+  expect(fs.readFileSync(path, 'utf8')).toBe('short')
+  await one.run('write', ask, 'a longer text than ever before')
+  expect(fs.readFileSync(path, 'utf8')).toBe('a longer text than ever before')
+  expect(fs.statSync(path).ino).toBe(ino)
+  expect(await one.refusal('write', { ...ask, how: 'create' }, 'x')).toBe('exists')
+  const edited = await one.run('edit', { at: ask.at, edits: [{ old: 'longer', new: 'other' }] })
+  expect(edited.diff).toContain('+a other text')
+  one.close()
+})

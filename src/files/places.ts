@@ -1,0 +1,136 @@
+import { join } from 'node:path'
+import type { Caller } from '#base/caller.ts'
+import { plainText } from '#base/plain.ts'
+import type { Touch } from '#base/tool.ts'
+import { fileFault } from './faults.ts'
+import type { Grants } from './grants/service.ts'
+import type { Area, Grant, Need } from './model.ts'
+import type { GrantVerdict } from './rules/grants.ts'
+import type { Guard } from './rules/guard.ts'
+import { isWithin, understandPath } from './rules/paths.ts'
+import type { Place } from './worker/protocol.ts'
+import type { Workspace } from './workspace.ts'
+
+/** A path that the caller may use: where the worker finds it, and by which right. */
+export type Placed = {
+  readonly at: Place
+  readonly area: Area
+  /** The absolute path, as replies and the ledger name it. */
+  readonly path: string
+  readonly grant?: Grant
+}
+
+export type Wanted = {
+  readonly path: string
+  readonly need: Need
+  /** A file comes to be under this name, so its extension matters (F5). */
+  readonly makes?: boolean
+}
+
+type Deps = {
+  readonly workspace: Workspace
+  readonly home: string
+  readonly guard: Guard
+  readonly grants: Pick<Grants, 'decideNow' | 'closedBelow' | 'live'>
+}
+
+export type Places = ReturnType<typeof createPlaces>
+
+/** From a path as it was given to the root it lies under. Names only: nothing on disk is looked at here. */
+export function createPlaces({ workspace, home, guard, grants }: Deps) {
+  const where = { home, workspace: workspace.path }
+
+  /** Absolute, and in which area. A workspace that is named over a link is the workspace all the same. */
+  function locate(given: string): { area: Area; path: string; below: string } {
+    const understood = understandPath(given, where)
+    const below = understood.area === 'workspace' ? understood.path : belowGiven(understood.path)
+    return below === undefined
+      ? { area: 'granted', path: understood.path, below: '' }
+      : { area: 'workspace', path: below ? join(workspace.path, below) : workspace.path, below }
+  }
+
+  const belowGiven = (path: string) =>
+    isWithin(path, workspace.given) ? path.slice(workspace.given.length + 1) : undefined
+
+  /** Where the worker finds it, or a fault that says why this caller may not use it so. */
+  async function place(caller: Caller, { path: given, need, makes }: Wanted): Promise<Placed> {
+    const { area, path, below } = locate(given)
+    if (guard.forbidden(path, need))
+      throw fileFault('forbidden_path', path, `${plainText(path, 300)} is closed to agents.`)
+    const placed: Placed =
+      area === 'workspace'
+        ? { at: { root: 'workspace', path: below }, area, path }
+        : await granted(caller, path, need)
+    const extension = makes ? guard.extension(path) : undefined
+    if (extension) throw fileFault('forbidden_extension', path, extension)
+    return placed
+  }
+
+  async function granted(caller: Caller, path: string, need: Need): Promise<Placed> {
+    if (need === 'delete')
+      throw fileFault(
+        'no_grant',
+        path,
+        undefined,
+        'Files are deleted in the workspace only; ask a person to delete this one.',
+      )
+    const verdict = await grants.decideNow(caller, path, need)
+    if (!verdict.grant) throw refused(verdict, path)
+    const { grant } = verdict
+    return {
+      at: rootOf(caller, grant, need, belowFolder(path, grant.path)),
+      area: 'granted',
+      path,
+      grant,
+    }
+  }
+
+  function rootOf(caller: Caller, grant: Grant, need: Need, path = ''): Place {
+    const closed = grants.closedBelow(caller, grant, need)
+    return { root: grant.id, path, ...(closed.length > 0 && { closed }) }
+  }
+
+  return {
+    locate,
+    place,
+    rootOf,
+    /** The absolute path of what the worker names relative to a root. */
+    pathOf({ root, path }: Place): string {
+      const base =
+        root === 'workspace'
+          ? workspace.path
+          : (grants.live().find(({ id }) => id === root)?.path ?? root)
+      return path === '' ? base : join(base, path)
+    },
+    /** For the ledger and halts. Never throws: what is no path is named as it was given. */
+    touch(given: string): Touch {
+      const data = (area: Area) => ({ area })
+      try {
+        const { area, path } = locate(given)
+        return { domain: 'files', target: path, data: data(area) }
+      } catch {
+        return { domain: 'files', target: plainText(given, 500), data: data('granted') }
+      }
+    },
+    /** Sensitive, or run by something later on: trust decides about writing it (F5, PV5). */
+    isRisky(given: string): boolean {
+      try {
+        const { path } = locate(given)
+        return guard.isSensitive(path) || guard.isGuarded(path) !== undefined
+      } catch {
+        return false
+      }
+    },
+    isSensitive: (path: string) => guard.isSensitive(path),
+  }
+}
+
+const belowFolder = (path: string, folder: string) =>
+  path.slice(folder.length).replace(/^[\\/]+/, '')
+
+function refused({ code, denied }: Extract<GrantVerdict, { code: string }>, path: string) {
+  if (denied)
+    return fileFault(code, path, undefined, 'A person has denied it for good: work without it.')
+  const message = `The grant for ${plainText(path, 300)} is for reading.`
+  return fileFault(code, path, code === 'read_only_grant' ? message : undefined)
+}

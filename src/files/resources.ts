@@ -1,0 +1,163 @@
+import { relative, sep } from 'node:path'
+import { globMatches } from '#base/glob.ts'
+import type { Caller } from '#base/caller.ts'
+import type { ResourceContent, ResourceSource } from '#base/resource.ts'
+import type { Grants } from './grants/service.ts'
+import type { Files } from './service.ts'
+import type { Stat } from './worker/protocol.ts'
+
+const workspacePrefix = 'workspace:///'
+const grantsUri = 'cowork://grants'
+const json = 'application/json'
+const mostListed = 20
+const mostCompleted = 200
+const lookEvery = 1000
+
+/** Calls a tool for whoever reads: a resource has no way of its own to a file (SV13). Nothing where it is refused. */
+type CallTool = (
+  caller: Caller,
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+) => Promise<Readonly<Record<string, unknown>> | undefined>
+
+type Deps = {
+  readonly files: Files
+  readonly grants: Pick<Grants, 'onChange'>
+  readonly call: CallTool
+}
+
+/** Files of the workspace by their path, and the grants of whoever asks. */
+export const fileResources = ({ files, grants, call }: Deps): ResourceSource[] => [
+  workspaceSource(files, call),
+  {
+    prefix: grantsUri,
+    templates: [],
+    list: () =>
+      Promise.resolve([
+        { uri: grantsUri, name: 'grants', title: 'What is granted', mimeType: json },
+      ]),
+    async read(caller, uri) {
+      const found = uri === grantsUri ? await call(caller, 'list_grants', {}) : undefined
+      return found && { mimeType: json, text: JSON.stringify(found) }
+    },
+    watched: [grantsUri],
+    onChange: (listener) => grants.onChange(() => listener(grantsUri)),
+  },
+]
+
+function workspaceSource(files: Files, call: CallTool): ResourceSource {
+  const { workspace, store, db } = files
+  const watch = createWatch(files)
+
+  return {
+    prefix: workspacePrefix,
+    templates: [
+      {
+        uriTemplate: `${workspacePrefix}{+path}`,
+        name: 'workspace-file',
+        title: 'File of the workspace',
+        description: 'A file by its path in the workspace',
+        mimeType: 'application/octet-stream',
+      },
+    ],
+    async list(caller) {
+      if (!mayRead(caller)) return []
+      const newest = await store.newest(db, mostListed * 2)
+      return newest
+        .map(({ path }) => relative(workspace.path, path))
+        .filter((path) => path !== '' && !path.startsWith('..'))
+        .slice(0, mostListed)
+        .map((path) => ({
+          uri: uriOf(path),
+          name: path,
+          title: path,
+          mimeType: 'application/octet-stream',
+        }))
+    },
+    async read(caller, uri) {
+      const path = pathOf(uri)
+      if (path === undefined) return undefined
+      const max_bytes = files.limits.maxFileBytes
+      const read = await call(caller, 'read_file', { path, max_bytes })
+      return read && contentOf(read)
+    },
+    async complete(caller, parameter, start) {
+      if (parameter !== 'path' || !mayRead(caller)) return []
+      const folder = start.slice(0, start.lastIndexOf('/') + 1)
+      const listed = await call(caller, 'list_files', { path: folder, limit: mostCompleted })
+      const entries = (listed?.['files'] ?? []) as readonly { readonly name: string }[]
+      return entries.map(({ name }) => `${folder}${name}`).filter((path) => path.startsWith(start))
+    },
+    watch: (uri) => {
+      const path = pathOf(uri)
+      return path === undefined || path === '' ? undefined : watch.begin(uri, path)
+    },
+    onChange: watch.onChange,
+  }
+}
+
+/** Looks at each watched file every second: honest, and cheap for the few that are. */
+function createWatch({ stat }: Files) {
+  const seen = new Map<string, { readonly path: string; state: string | undefined }>()
+  const listeners = new Set<(uri: string) => void>()
+  let timer: NodeJS.Timeout | undefined
+  let isLooking = false
+
+  async function look(): Promise<void> {
+    if (isLooking) return
+    isLooking = true
+    for (const [uri, one] of seen) {
+      const state = stateOf(await stat(one.path))
+      const isChanged = one.state !== undefined && one.state !== state
+      one.state = state
+      if (isChanged) for (const tell of listeners) tell(uri)
+    }
+    isLooking = false
+  }
+
+  return {
+    begin(uri: string, path: string): () => void {
+      seen.set(uri, { path, state: undefined })
+      void look()
+      timer ??= setInterval(() => void look(), lookEvery).unref()
+      return () => {
+        seen.delete(uri)
+        if (seen.size > 0) return
+        clearInterval(timer)
+        timer = undefined
+      }
+    },
+    onChange(listener: (uri: string) => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+const stateOf = (stat: Stat | undefined) => (stat ? `${stat.size} ${stat.modifiedAt}` : 'not there')
+
+/** The scope that read_file asks for (I11); names are as much as contents here. */
+const mayRead = ({ kind, scopes }: Caller) =>
+  kind !== 'agent' || scopes.some((scope) => globMatches(scope, 'read:files'))
+
+const uriOf = (path: string) => workspacePrefix + path.split(sep).map(encodeURIComponent).join('/')
+
+/** Only of the workspace: what is granted has no address here. */
+function pathOf(uri: string): string | undefined {
+  try {
+    const path = decodeURIComponent(uri.slice(workspacePrefix.length))
+    return /^[/\\~]/.test(path) ? undefined : path
+  } catch {
+    return undefined
+  }
+}
+
+function contentOf({
+  mime,
+  content,
+  encoding,
+}: Readonly<Record<string, unknown>>): ResourceContent {
+  const mimeType = String(mime)
+  const whole = typeof content === 'string' ? content : ''
+  return encoding === 'base64' ? { mimeType, blob: whole } : { mimeType, text: whole }
+}

@@ -1,0 +1,111 @@
+import { CoworkError } from '#base/errors.ts'
+import type { Grant } from '../model.ts'
+
+/** What a person can answer to a request for access (GR3). */
+export const grantChoices = [
+  'file_once',
+  'file',
+  'folder',
+  'folder_write',
+  'folder_session',
+  'until',
+  'deny',
+  'deny_always',
+] as const
+export type GrantChoice = (typeof grantChoices)[number]
+
+/** What lay at a path when it was looked at: a grant is for that and for nothing put there later. */
+export type Pin = Pick<Grant, 'path' | 'kind' | 'dev' | 'ino'>
+
+export type AskedAccess = {
+  readonly permission: 'read' | 'read-write'
+  /** Without links, as far as it is there. */
+  readonly real: string
+  /** Nothing where nothing was there that can be granted. */
+  readonly pin: Pin | null
+  /** The folder itself, or that of the file. */
+  readonly folderPin: Pin | null
+  readonly session: string | null
+}
+
+type Chosen = Pin & Pick<Grant, 'permission' | 'scope' | 'session' | 'expiresAt'>
+
+/** The grant that a choice makes; throws why there is none. */
+export function chosenGrant(
+  choice: GrantChoice,
+  asked: AskedAccess,
+  { until, now }: { readonly until?: string | undefined; readonly now: number },
+): Chosen {
+  const { pin, folderPin, permission, session } = asked
+  const lasting = { scope: 'permanent', session: null, expiresAt: null } as const
+  const here = { scope: 'session', session, expiresAt: null } as const
+  switch (choice) {
+    case 'file_once':
+      return { ...fileOf(pin), permission: 'read', ...here }
+    case 'file':
+      return { ...fileOf(pin), permission: 'read', ...lasting }
+    case 'folder':
+      return { ...folderOf(folderPin), permission: 'read', ...lasting }
+    case 'folder_write':
+      return { ...folderOf(folderPin), permission: 'read-write', ...lasting }
+    case 'folder_session':
+      return { ...folderOf(folderPin), permission: 'read', ...here }
+    case 'until':
+      return { ...thatOf(pin), permission, ...lasting, expiresAt: timeOf(until, now) }
+    case 'deny_always':
+      // Where nothing is, all that may come there is meant.
+      return {
+        ...(pin ?? { path: asked.real, kind: 'folder', dev: '', ino: '' }),
+        permission: 'deny',
+        ...lasting,
+      }
+    case 'deny':
+      throw wrongChoice('A denial opens nothing.', 'Reject the request.')
+  }
+}
+
+/** The narrowest choice that gives what was asked. Writing to a file alone is none of them, so it must be said. */
+export function narrowest({ permission, pin }: AskedAccess): GrantChoice {
+  if (!pin) throw nothingThere
+  if (permission === 'read') return pin.kind === 'file' ? 'file_once' : 'folder_session'
+  if (pin.kind === 'folder') return 'folder_write'
+  throw wrongChoice(
+    'Say how far this goes: the file until a time, its folder to write in, or reading only.',
+    'Choose until, folder_write, folder, file or file_once.',
+  )
+}
+
+function fileOf(pin: Pin | null): Pin {
+  if (pin?.kind === 'file') return pin
+  throw pin
+    ? wrongChoice('A folder was asked for, not a file.', 'Allow the folder, or deny it.')
+    : nothingThere
+}
+
+function folderOf(pin: Pin | null): Pin {
+  if (pin?.kind === 'folder') return pin
+  throw nothingThere
+}
+
+function thatOf(pin: Pin | null): Pin {
+  if (pin) return pin
+  throw nothingThere
+}
+
+function timeOf(until: string | undefined, now: number): number {
+  const at = Date.parse(until ?? '')
+  if (at > now) return at
+  throw wrongChoice(
+    'Access until a time needs a time to come.',
+    'Give `until` as 2027-01-31T18:00:00Z.',
+  )
+}
+
+const wrongChoice = (message: string, hint: string) =>
+  new CoworkError('invalid_input', message, { hint })
+
+const nothingThere = new CoworkError(
+  'not_found',
+  'Nothing was there when it was asked for, so this cannot be granted.',
+  { hint: 'Allow its folder if there is one, or deny it; the agent may ask again.' },
+)

@@ -1,0 +1,114 @@
+import type { Grant, Need } from '../model.ts'
+import type { Root } from '../worker/protocol.ts'
+import { isWithin } from './paths.ts'
+
+/** Who asks, as far as grants care. A person has what any live grant opens. */
+export type Holder =
+  | { readonly kind: 'agent'; readonly agent: string; readonly session: string }
+  | { readonly kind: 'human' }
+
+export type Asked = {
+  readonly holder: Holder
+  /** Absolute and normalised. */
+  readonly path: string
+  readonly need: Need
+  readonly now: number
+}
+
+export type GrantVerdict =
+  | { readonly grant: Grant }
+  | {
+      readonly grant?: never
+      readonly code: 'no_grant' | 'read_only_grant'
+      /** A person said no for good: asking again is of no use. */
+      readonly denied?: true
+    }
+
+/**
+ * Which grant lets this through (GR6, GR9): a deny wins over all, then the most specific one decides, also
+ * where it allows less than one further up. Of several for the same path any that allows it will do.
+ */
+export function decideGrant(grants: readonly Grant[], asked: Asked): GrantVerdict {
+  const { path, need } = asked
+  const covering = grants.filter((grant) => isFor(grant, asked) && covers(grant, path))
+  if (covering.some(({ permission }) => permission === 'deny'))
+    return { code: 'no_grant', denied: true }
+  const depth = Math.max(0, ...covering.map((grant) => grant.path.length))
+  const nearest =
+    asked.holder.kind === 'human'
+      ? covering
+      : covering.filter((grant) => grant.path.length === depth)
+  const grant = nearest
+    .filter(({ permission }) => allows(permission, need))
+    .toSorted((one, other) => other.path.length - one.path.length)[0]
+  if (grant) return { grant }
+  const isReadOnly = need !== 'read' && nearest.some(({ permission }) => permission === 'read')
+  return { code: isReadOnly ? 'read_only_grant' : 'no_grant' }
+}
+
+/**
+ * Below a grant's folder, what this caller may not use so although the folder is granted: for the walk, which
+ * may come to it by a link (GR6). Relative to the folder.
+ */
+export function closedBelow(
+  grants: readonly Grant[],
+  root: Grant,
+  { holder, need, now }: Omit<Asked, 'path'>,
+): readonly string[] {
+  if (root.kind === 'file') return []
+  const below = grants.filter(
+    (grant) =>
+      grant.path !== root.path &&
+      isWithin(grant.path, root.path) &&
+      isFor(grant, { holder, now }) &&
+      (grant.permission === 'deny' || holder.kind === 'agent'),
+  )
+  const closed = below
+    .map(({ path }) => path)
+    .filter((path) => !decideGrant(grants, { holder, path, need, now }).grant)
+  return [...new Set(closed)].map((path) => path.slice(root.path.length).replace(/^[\\/]+/, ''))
+}
+
+/** Not revoked and not over. */
+export const isLive = ({ revokedAt, expiresAt }: Grant, now: number): boolean =>
+  revokedAt === null && (expiresAt === null || expiresAt > now)
+
+/** A file grant opens that file only. */
+export const covers = ({ kind, path: granted }: Grant, path: string): boolean =>
+  kind === 'file' ? path === granted : isWithin(path, granted)
+
+/** Whether it counts for this holder at all. A denial for one agent does not bind people; one for all does. */
+export function isFor(grant: Grant, { holder, now }: Pick<Asked, 'holder' | 'now'>): boolean {
+  if (!isLive(grant, now)) return false
+  if (holder.kind === 'human') return grant.permission !== 'deny' || grant.agent === '*'
+  const isTheirs = grant.agent === '*' || grant.agent === holder.agent
+  // Without a session of its own it lasts as long as the daemon runs.
+  const isHere =
+    grant.scope === 'permanent' || grant.session === null || grant.session === holder.session
+  return isTheirs && isHere
+}
+
+const allowed: Record<Grant['permission'], readonly Need[]> = {
+  read: ['read'],
+  'read-write': ['read', 'create', 'write'],
+  // Nothing that is there may be seen or overwritten (GR9).
+  write: ['create'],
+  deny: [],
+}
+
+const allows = (permission: Grant['permission'], need: Need): boolean =>
+  allowed[permission].includes(need)
+
+/** What the worker holds for these grants. A denied path opens nothing. */
+export const rootsOf = (grants: readonly Grant[], now: number): readonly Root[] =>
+  grants
+    .filter((grant) => grant.permission !== 'deny' && isLive(grant, now))
+    .map(({ id, path, kind, dev, ino, permission, hardLinks }) => ({
+      key: id,
+      path,
+      kind,
+      dev,
+      ino,
+      access: permission === 'read' ? 'read' : 'read-write',
+      hardLinks,
+    }))

@@ -1,0 +1,199 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { GuardSettings } from '../worker/protocol.ts'
+import { createGuard } from './guard.ts'
+
+const settings: GuardSettings = {
+  home: '/home/me',
+  forbidden: ['/home/me/.ssh', '/home/me/.config', '/etc', '/var', '/home/me/.cowork'],
+  except: ['/var/tmp'],
+  readOnly: ['/home/me/.worksync', '/home/me/AI/.cowork'],
+  sensitive: ['**/credentials*', '**/secret*', '**/*.pem', '~/private/**', '*.kdbx'],
+  forbiddenExtensions: [
+    { extension: '.exe' },
+    { extension: '.sh', unless_in: 'Code/bash/' },
+    { extension: '.bat' },
+  ],
+  workspace: '/home/me/AI',
+}
+const guard = createGuard(settings)
+const isClosed = (path: string, need: 'read' | 'write' = 'read') =>
+  guard.forbidden(path, need) !== undefined
+
+describe('closed paths', () => {
+  test.each([
+    '/home/me/.ssh',
+    '/home/me/.ssh/config',
+    '/home/me/.SSH/config',
+    '/home/me/.ssh./config',
+    '/home/me/.ssh /config',
+    '/home/me/.ssh::$DATA',
+    '/home/me/.s\u200csh/config',
+    '/home/me/.ſſh/config',
+    '/home/me/.ßh/config',
+    '/home/me/.ｓｓｈ',
+    '/HOME/me/.config/x',
+    '/etc/passwd',
+    '/var/lib/x',
+    '/home/me/.cowork/cowork.db',
+    '/srv/project/.ssh/known_hosts',
+    '/srv/project/.env',
+    '/srv/project/.ENV.local',
+    '/srv/project/.envrc',
+    '/srv/project/id_rsa',
+    '/srv/project/ID_ED25519',
+    '/srv/SSH~1/x',
+    '/srv/NativeMessagingHosts/x.json',
+    '/home/me/AI/.env',
+  ])('PV4 %s is closed, grant or not', (path) => {
+    expect(guard.forbidden(path, 'read')).toBe('forbidden_path')
+    expect(guard.forbidden(path, 'create')).toBe('forbidden_path')
+  })
+
+  test.each([
+    '/home/me/ssh/config',
+    '/home/me/.sshd',
+    '/home/me/.configuration',
+    '/etcetera',
+    '/srv/project/.env.example',
+    '/srv/project/.env.SAMPLE',
+    '/srv/project/.env.template',
+    '/srv/project/id_rsa.pub',
+    '/srv/project/environment',
+    '/var/tmp/x',
+    '/home/me/AI/notes.md',
+  ])('PV4 %s is not', (path) => {
+    expect(isClosed(path)).toBe(false)
+  })
+
+  test('PV4 composed and decomposed letters are the same name', () => {
+    const own = createGuard({ ...settings, forbidden: ['/home/me/Privé'] })
+    for (const form of ['NFC', 'NFD'] as const)
+      expect(own.forbidden('/home/me/privé/x'.normalize(form), 'read')).toBe('forbidden_path')
+  })
+
+  test('PV4 work data and what cowork keeps in the workspace may be read and not written', () => {
+    for (const path of ['/home/me/.worksync/stories.yaml', '/home/me/AI/.cowork/index.json']) {
+      expect(isClosed(path)).toBe(false)
+      expect(isClosed(path, 'write')).toBe(true)
+      expect(guard.forbidden(path, 'create')).toBe('forbidden_path')
+      expect(guard.forbidden(path, 'delete')).toBe('forbidden_path')
+    }
+  })
+
+  test('PV4 a workspace inside a closed folder is open, and what is closed inside it stays closed', () => {
+    const own = createGuard({
+      ...settings,
+      workspace: '/var/lib/cowork/ws',
+      forbidden: ['/var', '/var/lib/cowork/ws/keys'],
+    })
+    expect(own.forbidden('/var/lib/cowork/ws/a', 'write')).toBeUndefined()
+    expect(own.forbidden('/var/lib/cowork/ws/keys/a', 'read')).toBe('forbidden_path')
+    expect(own.forbidden('/var/lib/cowork/other', 'read')).toBe('forbidden_path')
+    // Another folder on a disk that tells case apart.
+    expect(own.forbidden('/var/lib/cowork/WS/a', 'read')).toBe('forbidden_path')
+  })
+
+  test('PV4 one name at a time, as a walk meets them', () => {
+    expect(['.ssh', '.SSH', '.env', 'id_rsa. '].every(guard.isForbiddenName)).toBe(true)
+    expect(['ssh', '.env.example', 'notes.md'].some(guard.isForbiddenName)).toBe(false)
+  })
+
+  const odd = fc.constantFrom('', '.', ' ', '...', '::$DATA', ' .')
+  const cased = fc
+    .tuple(
+      fc.constantFrom('.ssh', '.env', '.env.local', 'id_rsa', 'id_ed25519'),
+      fc.infiniteStream(fc.boolean()),
+    )
+    .map(([name, upper]) =>
+      Array.from(name, (char) => (upper.next().value ? char.toUpperCase() : char)).join(''),
+    )
+  test('PV4 no case, trailing dots, spaces or streams lead around a closed name, wherever it stands', () => {
+    fc.assert(
+      fc.property(cased, odd, fc.boolean(), (name, end, isDeep) => {
+        const path = `/srv/${isDeep ? 'a/b/' : ''}${name}${end}${isDeep ? '/c' : ''}`
+        expect(guard.forbidden(path, 'read')).toBe('forbidden_path')
+      }),
+    )
+  })
+})
+
+test.each([
+  ['/a/credentials.json', true],
+  ['/a/Credentials', true],
+  ['/a/my-credentials', false],
+  ['/a/secret', true],
+  ['/a/server.PEM', true],
+  ['/home/me/private/x/y', true],
+  ['/srv/private/x', false],
+  ['/a/b/vault.kdbx', true],
+  ['/a/notes.md', false],
+])('PV5 that %s is sensitive is %s', (path, expected) => {
+  expect(guard.isSensitive(path)).toBe(expected)
+})
+
+test.each([
+  ['/p/.git/hooks/pre-commit', /git/],
+  ['/p/.git/config', /git/],
+  ['/home/me/.bashrc', /shell/],
+  ['/home/me/.ZSHRC', /shell/],
+  ['/p/app.desktop', /opened/],
+  ['/p/app.lnk', /opened/],
+  ['/p/.vscode/tasks.json', /editor/],
+  ['/p/.idea/runConfigurations/x.xml', /editor/],
+  ['/home/me/Library/LaunchAgents/x.plist', /logs in/],
+])('F5 writing %s is never silent', (path, reason) => {
+  expect(guard.isGuarded(path)).toMatch(reason)
+})
+
+test('F5 other files are written without a question', () => {
+  for (const path of ['/p/src/hooks/use.ts', '/p/.gitignore', '/p/bashrc', '/p/desktop'])
+    expect(guard.isGuarded(path)).toBeUndefined()
+})
+
+test.each([
+  ['/home/me/AI/tool.exe', /\.exe are not made/],
+  ['/home/me/AI/TOOL.EXE', /\.exe/],
+  ['/home/me/AI/tool.exe.', /\.exe/],
+  ['/home/me/AI/tool.exe::$DATA', /\.exe/],
+  ['/home/me/AI/run.sh', /only in Code\/bash\//],
+  ['/home/me/AI/Code/bash.sh', /only in/],
+  ['/srv/Code/bash/run.sh', /only in/],
+])('F5 %s is not made', (path, why) => {
+  expect(guard.extension(path)).toMatch(why)
+})
+
+test('F5 scripts have their folder, and other extensions are free', () => {
+  for (const path of [
+    '/home/me/AI/Code/bash/run.sh',
+    '/home/me/AI/Code/bash/a/run.sh',
+    '/srv/a.md',
+  ])
+    expect(guard.extension(path)).toBeUndefined()
+})
+
+test('PV4 a name by itself, and one in a folder where no path is closed, is closed as the whole path is', () => {
+  const part = fc.constantFrom(
+    '.ssh',
+    '.SSH',
+    'id_rsa',
+    '.env',
+    '.env.local',
+    '.env.example',
+    'native',
+    'ssh~1',
+    'ſ',
+  )
+  const name = fc
+    .tuple(fc.option(part, { nil: '' }), fc.string({ maxLength: 4 }))
+    .map((parts) => parts.join('').replaceAll(/[\\/]/g, ''))
+    .filter((text) => text !== '')
+  expect(guard.holdsForbidden('/srv/project')).toBe(false)
+  expect(guard.holdsForbidden('/home/ME')).toBe(true)
+  fc.assert(
+    fc.property(name, (text) => {
+      expect(guard.isForbiddenName(text)).toBe(isClosed(`/srv/project/${text}`))
+    }),
+    { numRuns: 2000 },
+  )
+})

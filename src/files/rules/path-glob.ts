@@ -1,0 +1,88 @@
+import { CoworkError } from '#base/errors.ts'
+
+const longestGlob = 512
+const mostAlternatives = 64
+
+export type PathMatcher = (path: string) => boolean
+
+/** Whether a query is meant as a glob rather than as plain text. */
+export const isPathGlob = (text: string): boolean => /[*?]|\{[^{}]*,[^{}]*\}/.test(text)
+
+/**
+ * Globs over paths: `**` for any folders, `*` and `?` within a name, `{a,b}` for either. No pattern can hang
+ * us (PV7): a star is tried again from its last place only, so the work is at most length × length.
+ */
+export function compilePathGlob(pattern: string, fold = (text: string) => text): PathMatcher {
+  if (pattern.length > longestGlob) throw badGlob(`is longer than ${longestGlob} characters`)
+  const wanted = [...new Set(alternatives(fold(pattern)))].map(split)
+  return (path) => {
+    const names = split(fold(path))
+    return wanted.some((globs) => matches(globs, names, isFolders, matchesName))
+  }
+}
+
+/** Empty names go, so that `/a//b/` and `a/b` are the same. */
+const split = (path: string): readonly string[] => path.split('/').filter((name) => name !== '')
+
+const braces = /\{([^{},]*(?:,[^{},]*)+)\}/
+
+/** The innermost braces first, until there are none; each round makes more patterns, up to the limit. */
+function alternatives(pattern: string): readonly string[] {
+  let open = [pattern]
+  const done: string[] = []
+  while (open.length > 0) {
+    if (open.length + done.length > mostAlternatives)
+      throw badGlob(`has more than ${mostAlternatives} alternatives in braces`)
+    open = open.flatMap((one) => {
+      const found = braces.exec(one)
+      if (!found) {
+        done.push(one)
+        return []
+      }
+      const [whole, inner = ''] = found
+      const before = one.slice(0, found.index)
+      const after = one.slice(found.index + whole.length)
+      return inner.split(',').map((choice) => before + choice + after)
+    })
+  }
+  return done
+}
+
+const isFolders = (glob: string) => glob === '**'
+
+const isStar = (char: string) => char === '*'
+
+const matchesName = (glob: string, name: string): boolean =>
+  matches([...glob], [...name], isStar, (one, char) => one === '?' || one === char)
+
+/** The same walk for names in a path and for characters in a name. */
+function matches(
+  globs: readonly string[],
+  parts: readonly string[],
+  isMany: (glob: string) => boolean,
+  isOne: (glob: string, part: string) => boolean,
+): boolean {
+  let at = 0
+  let from = 0
+  let star = -1
+  let starFrom = 0
+  while (from < parts.length) {
+    const glob = globs[at]
+    const part = parts[from] ?? ''
+    if (glob !== undefined && isMany(glob)) {
+      star = at++
+      starFrom = from
+    } else if (glob !== undefined && isOne(glob, part)) {
+      at++
+      from++
+    } else if (star >= 0) {
+      at = star + 1
+      from = ++starFrom
+    } else return false
+  }
+  while (at < globs.length && isMany(globs[at] ?? '')) at++
+  return at === globs.length
+}
+
+const badGlob = (why: string) =>
+  new CoworkError('invalid_glob', `The pattern ${why}.`, { hint: 'Write a simpler one.' })

@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { CoworkError } from '#base/errors.ts'
+import { checkName, isWithin, understandPath } from './paths.ts'
+
+const where = { home: '/home/me', workspace: '/home/me/AI', windows: false }
+const read = (path: string) => understandPath(path, where)
+
+function codeOf(act: () => unknown): string | undefined {
+  try {
+    act()
+    return undefined
+  } catch (error) {
+    if (error instanceof CoworkError) return error.code
+    throw error
+  }
+}
+
+test.each([
+  ['notes.md', 'notes.md'],
+  ['./Documents//notes/', 'Documents/notes'],
+  ['', ''],
+  ['.', ''],
+  ['a..b.txt', 'a..b.txt'],
+  ['...', '...'],
+  ['%2e%2e/x', '%2e%2e/x'],
+  ['..\\..\\x', '..\\..\\x'],
+  ['．．/x', '．．/x'],
+  [' x ', ' x '],
+  ['http://x/y', 'http:/x/y'],
+  ['~/AI/notes.md', 'notes.md'],
+  ['/home/me/AI/notes.md', 'notes.md'],
+  ['/home/me/AI', ''],
+  ['./~draft', '~draft'],
+])('PV2 %j is in the workspace as %j', (given, path) => {
+  expect(read(given)).toEqual({ area: 'workspace', path })
+})
+
+test.each([
+  ['/home/me/report.pdf', '/home/me/report.pdf'],
+  ['~', '/home/me'],
+  ['~/Documents/', '/home/me/Documents'],
+  ['/', '/'],
+  ['//srv/./data', '/srv/data'],
+  ['/home/me/AI-evil/x', '/home/me/AI-evil/x'],
+  ['/home/me/AI /x', '/home/me/AI /x'],
+  ["/home/me/AI'", "/home/me/AI'"],
+  ['/home/me/ai', '/home/me/ai'],
+])(
+  'PV2 %j is the absolute path %j: a sibling that starts alike is not the workspace',
+  (given, path) => {
+    expect(read(given)).toEqual({ area: 'absolute', path })
+  },
+)
+
+test.each([
+  ['../x', 'path_traversal'],
+  ['a/../../x', 'path_traversal'],
+  ['/home/me/AI/../x', 'path_traversal'],
+  ['~/..', 'path_traversal'],
+  ['x/..', 'path_traversal'],
+  ['a\0b', 'invalid_path'],
+  ['file:///etc/passwd', 'invalid_path'],
+  ['FILE://x', 'invalid_path'],
+  ['~root/x', 'invalid_path'],
+  ['~$draft.docx', 'invalid_path'],
+  ['x'.repeat(256), 'invalid_path'],
+  ['ä'.repeat(128), 'invalid_path'],
+  ['x/'.repeat(2049), 'invalid_path'],
+  ['\ud800', 'invalid_path'],
+  ['CON', 'invalid_path'],
+  ['a/nul.txt', 'invalid_path'],
+  ['Com1', 'invalid_path'],
+  ['lpt9 .log', 'invalid_path'],
+])('PV2 %j is refused as %s', (given, code) => {
+  expect(codeOf(() => read(given))).toBe(code)
+})
+
+test('PV2 the longest name and path that disks take are fine, and a name that only begins like a device', () => {
+  expect(codeOf(() => read('x'.repeat(255)))).toBeUndefined()
+  expect(codeOf(() => read(`${'x/'.repeat(2047)}yz`))).toBeUndefined()
+  expect(codeOf(() => checkName('console.log'))).toBeUndefined()
+  expect(codeOf(() => checkName('com10'))).toBeUndefined()
+})
+
+test('PV2 on Windows backslashes separate, and only plain paths with a drive are absolute', () => {
+  const there = { home: 'C:\\Users\\me', workspace: 'C:\\Users\\me\\AI', windows: true }
+  const on = (path: string) => understandPath(path, there)
+  expect(on('a\\b.txt')).toEqual({ area: 'workspace', path: 'a/b.txt' })
+  expect(on('C:\\Users\\me\\AI\\b.txt')).toEqual({ area: 'workspace', path: 'b.txt' })
+  expect(on('C:/Data/b.txt')).toEqual({ area: 'absolute', path: 'C:\\Data\\b.txt' })
+  expect(codeOf(() => on('..\\x'))).toBe('path_traversal')
+  for (const path of ['\\\\?\\C:\\x', '\\\\localhost\\c$\\x', 'C:x', '//server/share'])
+    expect(codeOf(() => on(path))).toBe('invalid_path')
+})
+
+const name = fc.constantFrom(
+  'a',
+  'b',
+  '..',
+  '.',
+  '',
+  'a..b',
+  '%2e%2e',
+  '~',
+  'AI',
+  '..\\',
+  ' ..',
+  '.. ',
+)
+const path = fc
+  .tuple(fc.constantFrom('', '/', '~/', '/home/me/AI/', './'), fc.array(name, { maxLength: 6 }))
+  .map(([start, names]) => start + names.join('/'))
+
+test('PV2 whatever is understood has no way up left in it and says where it lies', () => {
+  fc.assert(
+    fc.property(path, (given) => {
+      let found
+      try {
+        found = read(given)
+      } catch {
+        expect(given).toMatch(/(^|\/)\.\.(\/|$)|^~[^/]/)
+        return
+      }
+      const names = found.path.split('/')
+      expect(names).not.toContain('..')
+      if (found.area === 'workspace') expect(found.path).not.toMatch(/^\//)
+      else {
+        expect(found.path).toMatch(/^\//)
+        expect(isWithin(found.path, where.workspace)).toBe(false)
+      }
+    }),
+  )
+})
+
+test('PV2 a path lies within itself and its folders, and in no other', () => {
+  expect(isWithin('/a/b', '/a/b')).toBe(true)
+  expect(isWithin('/a/b/c', '/a/b')).toBe(true)
+  expect(isWithin('/a', '/')).toBe(true)
+  expect(isWithin('/a/bc', '/a/b')).toBe(false)
+  expect(isWithin('/a', '/a/b')).toBe(false)
+  expect(isWithin('C:\\a\\b', 'C:\\a')).toBe(true)
+})

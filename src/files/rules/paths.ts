@@ -1,0 +1,99 @@
+import { CoworkError } from '#base/errors.ts'
+import type { FileFaultCode } from '../model.ts'
+
+/** Where a path given by a caller leads, before anything on disk was looked at. */
+export type Understood =
+  /** Relative to the workspace, with `/` between names; empty for the workspace itself. */
+  | { readonly area: 'workspace'; readonly path: string }
+  /** From the root of the disk, without `.`, doubled or trailing slashes. */
+  | { readonly area: 'absolute'; readonly path: string }
+
+export type Where = {
+  readonly home: string
+  /** The real path of the workspace. */
+  readonly workspace: string
+  /** Whether backslashes separate names, as on Windows. */
+  readonly windows?: boolean
+}
+
+const longestPath = 4096
+const longestName = 255
+
+/**
+ * Reads a path as it is written (PV2). Nothing is trimmed, decoded or guessed: what is not plainly a path is
+ * refused, and what only looks like a trick (`%2e%2e`, full-width dots) is a name like any other.
+ */
+export function understandPath(given: string, where: Where): Understood {
+  const { home, workspace, windows = process.platform === 'win32' } = where
+  checkText(given)
+  const path = windows ? given.replaceAll('\\', '/') : given
+  if (/^file:\//i.test(path)) throw badPath(given, 'is an address', 'Give the plain path.')
+  if (windows && (path.startsWith('//') || /^[a-z]:(?!\/)/i.test(path)))
+    throw badPath(given, 'is of a kind that is not understood', 'Give a path such as C:\\Folder.')
+  if (path.startsWith('~') && path !== '~' && !path.startsWith('~/'))
+    throw badPath(
+      given,
+      'names another user’s home',
+      'Give the path from /, or ./~… for a file of that name.',
+    )
+  const names = namesOf(path.startsWith('~') ? home + path.slice(1) : path, windows)
+  if (names.includes('..'))
+    throw pathFault('path_traversal', `The path ${shown(given)} climbs with "..".`, {
+      hint: 'Give the path without "..".',
+    })
+  // A drive is no name of a file.
+  for (const [place, name] of names.entries())
+    if (!(windows && place === 0 && /^[a-z]:$/i.test(name))) checkName(name)
+
+  const isAbsolute =
+    path.startsWith('/') || path.startsWith('~') || (windows && /^[a-z]:/i.test(path))
+  if (!isAbsolute) return { area: 'workspace', path: names.join('/') }
+  const inside = below(names, namesOf(workspace, windows))
+  if (inside) return { area: 'workspace', path: inside.join('/') }
+  return { area: 'absolute', path: windows ? `${names.join('\\')}` : `/${names.join('/')}` }
+}
+
+/** Refuses a name that some system would take for something else than a file of that name. */
+export function checkName(name: string): void {
+  checkText(name)
+  if (name === '..') throw pathFault('path_traversal', 'A file cannot be called "..".')
+  if (Buffer.byteLength(name) > longestName)
+    throw badPath(name, `has a name longer than ${longestName} bytes`, 'Use a shorter name.')
+  if (isDevice(name))
+    throw badPath(name, 'has a name that Windows keeps for a device', 'Use another name.')
+}
+
+/** Whether `path` is `folder` or lies below it; both normalised. A sibling that starts alike is not below. */
+export const isWithin = (path: string, folder: string): boolean =>
+  path === folder ||
+  (path.startsWith(folder) &&
+    (folder.endsWith('/') || folder.endsWith('\\') || /^[\\/]/.test(path.slice(folder.length))))
+
+const namesOf = (path: string, windows: boolean): string[] =>
+  path.split(windows ? /[\\/]/ : '/').filter((name) => name !== '' && name !== '.')
+
+function below(names: readonly string[], folder: readonly string[]): string[] | undefined {
+  return folder.every((name, place) => names[place] === name)
+    ? names.slice(folder.length)
+    : undefined
+}
+
+function checkText(text: string): void {
+  if (text.includes('\0')) throw badPath(text, 'has a NUL in it', 'Leave it out.')
+  // It has no form on disk: another name would be opened in its place.
+  if (!text.isWellFormed()) throw badPath(text, 'is not valid Unicode', 'Give the name as it is.')
+  if (Buffer.byteLength(text) > longestPath)
+    throw badPath(text, `is longer than ${longestPath} bytes`, 'Give a shorter one.')
+}
+
+/** CON, NUL.txt, COM1: on Windows a device wherever it stands, so no such name is made anywhere. */
+const isDevice = (name: string): boolean =>
+  /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])[ ]*(\.|:|$)/i.test(name)
+
+const badPath = (path: string, why: string, hint: string) =>
+  pathFault('invalid_path', `The path ${shown(path)} ${why}.`, { hint })
+
+const pathFault = (code: FileFaultCode, message: string, more: { hint?: string } = {}) =>
+  new CoworkError(code, message, more)
+
+const shown = (path: string) => JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}…` : path)

@@ -1,0 +1,60 @@
+/** Which earlier contents and deleted files have had their time (TR4). Pure: the time comes in. */
+
+export type KeptVersion = {
+  readonly id: string
+  readonly path: string
+  readonly sha256: string
+  readonly size: number
+  /** When it was replaced. */
+  readonly at: number
+}
+
+export type VersionLimits = {
+  readonly retentionMs: number
+  readonly maxPerFile: number
+  readonly maxBytes: number
+}
+
+/**
+ * The versions that go: too old, too many of one file, or beyond the size of all together, the oldest first.
+ * Equal contents are stored once, so their size counts once, for as long as any version needs it.
+ */
+export function versionsToDrop(
+  versions: readonly KeptVersion[],
+  limits: VersionLimits,
+  now: number,
+): readonly KeptVersion[] {
+  const newestFirst = versions.toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+  const ofFile = new Map<string, number>()
+  const stored = new Set<string>()
+  let bytes = 0
+  let isFull = false
+  return newestFirst.filter(({ path, sha256, size, at }) => {
+    const count = (ofFile.get(path) ?? 0) + 1
+    if (now - at > limits.retentionMs || count > limits.maxPerFile || isFull) return true
+    const more = stored.has(sha256) ? 0 : size
+    // What is older goes as well, or undo would have holes in it.
+    if (bytes + more > limits.maxBytes) return (isFull = true)
+    bytes += more
+    stored.add(sha256)
+    ofFile.set(path, count)
+    return false
+  })
+}
+
+/** The contents that no version needs once these are gone. */
+export function contentsToDrop(
+  versions: readonly KeptVersion[],
+  dropped: readonly KeptVersion[],
+): readonly string[] {
+  const gone = new Set(dropped.map(({ id }) => id))
+  const needed = new Set(versions.filter(({ id }) => !gone.has(id)).map(({ sha256 }) => sha256))
+  return [...new Set(dropped.map(({ sha256 }) => sha256))].filter((sha256) => !needed.has(sha256))
+}
+
+/** Deleted files whose time in the trash is over. */
+export const trashToPurge = <T extends { readonly deletedAt: number }>(
+  items: readonly T[],
+  retentionMs: number,
+  now: number,
+): readonly T[] => items.filter(({ deletedAt }) => now - deletedAt > retentionMs)

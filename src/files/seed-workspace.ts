@@ -1,0 +1,81 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeFileAtomic } from '#base/atomic-file.ts'
+import { messageOf } from '#base/errors.ts'
+import { sha256Hex } from '#base/hash.ts'
+import type { Log } from '#base/log.ts'
+import type { Workspace } from './workspace.ts'
+
+export type SeedImport = {
+  /** Whom the index names as the maker of which file. */
+  readonly made: readonly { readonly path: string; readonly by: string; readonly at: number }[]
+  /** Its log, which was copied beside ours. */
+  readonly audit?: { readonly lines: number; readonly sha256: string }
+}
+
+const mostBytes = 50 * 1024 * 1024
+
+/** What an earlier File Ops left in `.fileops/` (F6): its index becomes known, its log is kept as it is. */
+export function importSeed({ path, own }: Workspace, log: Log): SeedImport | undefined {
+  const folder = join(path, '.fileops')
+  const index = textOf(join(folder, 'index.json'), log)
+  const audit = textOf(join(folder, 'audit.log'), log)
+  if (index === undefined && audit === undefined) return undefined
+  if (audit !== undefined) writeFileAtomic(join(own, 'fileops-audit.log'), audit)
+  return {
+    made: index === undefined ? [] : madeIn(index, path, log),
+    ...(audit !== undefined && {
+      audit: { lines: audit.split('\n').filter(Boolean).length, sha256: sha256Hex(audit) },
+    }),
+  }
+}
+
+/** Only a plain file that lies there itself. */
+function textOf(file: string, log: Log): string | undefined {
+  try {
+    const fd = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+    try {
+      const found = fstatSync(fd)
+      if (found.isFile() && found.size <= mostBytes) return readFileSync(fd, 'utf8')
+      log.warn('a file of the earlier workspace was not imported', { file, size: found.size })
+      return undefined
+    } finally {
+      closeSync(fd)
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    log.warn('a file of the earlier workspace was not imported', { file, error: messageOf(error) })
+    return undefined
+  }
+}
+
+type Indexed = Readonly<Record<string, unknown>>
+
+/** The seed fixes no form for its index: a list of files, or an object by path. What is not understood is left. */
+function madeIn(text: string, root: string, log: Log): SeedImport['made'] {
+  let index: unknown
+  try {
+    index = JSON.parse(text)
+  } catch (error) {
+    log.warn('the index of the earlier workspace is not JSON', { error: messageOf(error) })
+    return []
+  }
+  const files = isObject(index) && 'files' in index ? index['files'] : index
+  const entries = Array.isArray(files)
+    ? files.filter(isObject)
+    : isObject(files)
+      ? Object.entries(files).map(([path, more]) => ({ path, ...(isObject(more) && more) }))
+      : []
+  return entries.flatMap((entry) => {
+    const { path, made_by, created_by, agent_id, created_at, modified_at } = entry as Indexed
+    const by = [made_by, created_by, agent_id].find((one) => typeof one === 'string')
+    if (typeof path !== 'string' || typeof by !== 'string') return []
+    const names = path.split('/').filter((name) => name !== '' && name !== '.')
+    if (path.startsWith('/') || names.includes('..') || names.length === 0) return []
+    const at = [created_at, modified_at].map((one) => Date.parse(String(one))).find(Number.isFinite)
+    return [{ path: join(root, ...names), by, at: at ?? 0 }]
+  })
+}
+
+const isObject = (value: unknown): value is Indexed =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

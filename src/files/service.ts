@@ -1,0 +1,128 @@
+import { mkdirSync } from 'node:fs'
+import type { Clock } from '#base/clock.ts'
+import type { Config } from '#base/config/index.ts'
+import type { Db } from '#base/db/port.ts'
+import type { Log } from '#base/log.ts'
+import { createFileWorker } from './client.ts'
+import { createDisk } from './disk.ts'
+import type { Grants } from './grants/service.ts'
+import { createHistoryStore } from './history-store.ts'
+import { createHistory } from './history.ts'
+import { createIndexFile } from './index-file.ts'
+import type { Grant } from './model.ts'
+import { createPlaces } from './places.ts'
+import { createReading } from './reading.ts'
+import { rootsOf } from './rules/grants.ts'
+import { createGuard } from './rules/guard.ts'
+import { createTrash } from './trash.ts'
+import { startUpkeep } from './upkeep.ts'
+import { createVersions } from './versions.ts'
+import type { GuardSettings, Root, Stat } from './worker/protocol.ts'
+import type { Workspace } from './workspace.ts'
+import { createWriting } from './writing.ts'
+
+export type FilesDeps = {
+  readonly db: Db
+  readonly config: Pick<Config, 'security' | 'versions' | 'trash'>
+  readonly workspace: Workspace
+  readonly guard: GuardSettings
+  readonly grants: Grants
+  /** The machine whose disk it is. */
+  readonly node: string
+  /** Where earlier contents are kept. */
+  readonly versionsFolder: string
+  readonly now: Clock
+  readonly log: Log
+  /** Off for tests of the walk alone. */
+  readonly landlock?: boolean
+}
+
+export type Files = ReturnType<typeof createFiles>
+
+const megabyte = 1024 * 1024
+
+/** Files of the workspace and under grants. The daemon decides and records; the worker alone touches the disk. */
+export function createFiles(deps: FilesDeps) {
+  const { db, config, workspace, grants, node, now, log } = deps
+  const { security, versions: kept, trash: deleted } = config
+  const maxFileBytes = security.max_file_size_mb * megabyte
+  mkdirSync(deps.versionsFolder, { recursive: true, mode: 0o700 })
+  const guard = createGuard(deps.guard)
+  const own = (key: string, path: string): Root => ({
+    key,
+    path,
+    kind: 'folder',
+    access: 'read-write',
+    hardLinks: true,
+  })
+  const roots = (live: readonly Grant[]): readonly Root[] => [
+    own('workspace', workspace.path),
+    own('trash', workspace.trash),
+    own('versions', deps.versionsFolder),
+    ...rootsOf(live, now()),
+  ]
+  const worker = createFileWorker({
+    setup: {
+      roots: roots(grants.live()),
+      guard: deps.guard,
+      limits: { maxFileBytes, maxBinaryReadBytes: security.max_binary_read_mb * megabyte },
+    },
+    log: log.scope('worker'),
+    ...(deps.landlock !== undefined && { landlock: deps.landlock }),
+  })
+
+  const unfollow = grants.onChange(({ live, ended }) =>
+    ended.length > 0 ? worker.revoke(ended, roots(live)) : worker.setRoots(roots(live)),
+  )
+
+  const store = createHistoryStore(db.dialect, node)
+  const history = createHistory(store, now)
+  const places = createPlaces({ workspace, home: deps.guard.home, guard, grants })
+  const disk = createDisk({ worker, places, grants })
+  const index = createIndexFile({ db, store, worker, workspace: workspace.path, now, log })
+  const parts = { db, store, history, worker, disk, places, grants, now }
+  const trash = createTrash({ ...parts, retentionMs: deleted.retention })
+  const versions = createVersions({
+    ...parts,
+    limits: {
+      retentionMs: kept.retention,
+      maxPerFile: kept.max_per_file,
+      maxBytes: kept.max_total_gb * 1024 * megabyte,
+    },
+  })
+  const unwatch = history.onChange(index.touch)
+  index.touch()
+  const upkeep = startUpkeep(
+    { 'deleted files': trash.reconcile, trash: trash.expire, versions: versions.expire },
+    log,
+  )
+
+  return {
+    workspace,
+    places,
+    history,
+    store,
+    db,
+    reading: createReading({ ...parts, workspace: workspace.path }),
+    writing: createWriting({ ...parts, maxFileBytes }),
+    trash,
+    versions,
+    limits: { maxFileBytes },
+    containment: worker.containment,
+    /** Of a file in the workspace, for whoever watches it; nothing where it is not to be had. */
+    stat: (path: string): Promise<Stat | undefined> =>
+      worker.ask('stat', { at: { root: 'workspace', path } }).then(
+        ({ stat }) => stat,
+        () => undefined,
+      ),
+    /** Resolves when what is done at start is done. */
+    ready: upkeep.done,
+    async close(): Promise<void> {
+      unfollow()
+      unwatch()
+      await upkeep.close()
+      await index.close()
+      await worker.close()
+    },
+  }
+}

@@ -1,0 +1,184 @@
+import * as z from 'zod'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import type { Files } from '../service.ts'
+import { cursor, cut, next_cursor, path, shown, success, time } from './words.ts'
+
+const pageSize = 100
+
+const version = z.object({
+  version_id: z.string(),
+  size_bytes: z.number(),
+  replaced_at: z.string(),
+  replaced_by: z.string(),
+  operation: z.string(),
+})
+
+const trashed = z.object({
+  trash_id: z.string(),
+  path: z.string(),
+  type: z.string(),
+  size_bytes: z.number(),
+  deleted_at: z.string(),
+  deleted_by: z.string(),
+  expires_at: z.string(),
+})
+
+export const historyTools = (files: Files): Tool[] => {
+  const { places, history, versions, trash } = files
+  const settle: Tool['settle'] = (tx, output, call) => history.settle(tx, output, call)
+  return [
+    defineTool({
+      name: 'file_versions',
+      title: 'Versions of a file',
+      description: 'Earlier contents of a file, newest first.',
+      toolset: 'files',
+      effect: 'read',
+      by: 'anyone',
+      input: z.object({ path }),
+      output: z.object({ path: z.string(), versions: z.array(version) }),
+      touches: (input) => places.touch(input.path),
+      async run(input, call) {
+        const { path: at, versions: kept } = await versions.list(call, input.path)
+        return {
+          path: at,
+          versions: kept.map((one) => ({
+            version_id: one.id,
+            size_bytes: one.size,
+            replaced_at: time(one.at),
+            replaced_by: one.by,
+            operation: one.operation,
+          })),
+        }
+      },
+    }),
+    defineTool({
+      name: 'file_diff',
+      title: 'Compare a file',
+      description: 'What differs from an earlier version (the newest by default) or another file.',
+      toolset: 'files',
+      effect: 'read',
+      by: 'anyone',
+      input: z.object({ path, version_id: z.string().optional(), with: z.string().optional() }),
+      output: z.object({ path: z.string(), diff: z.string() }),
+      touches: (input) => places.touch(input.path),
+      async run({ path: given, version_id, with: other }, call) {
+        const { path: at, diff } = await versions.diff(call, given, {
+          version: version_id,
+          path: other,
+        })
+        const { text, isCut } = cut(diff)
+        return { path: at, diff: isCut ? `${text}\n[more differs than is shown]` : text }
+      },
+      text: ({ path: at, diff }) => (diff === '' ? `${shown(at)}: nothing differs.` : diff),
+    }),
+    defineTool({
+      name: 'file_restore_version',
+      title: 'Restore a version',
+      description: 'Puts an earlier content back; the present one is kept as a version.',
+      toolset: 'files',
+      effect: 'write',
+      by: 'anyone',
+      input: z.object({ path, version_id: z.string() }),
+      output: z.object({
+        success,
+        path: z.string(),
+        restored_at: z.string(),
+        size_bytes: z.number(),
+      }),
+      touches: (input) => places.touch(input.path),
+      isRisky: (input) => places.isRisky(input.path),
+      async run({ path: given, version_id }, call) {
+        const { path: at, stat, before } = await versions.restore(call, given, version_id)
+        const output = {
+          success: true as const,
+          path: at,
+          restored_at: time(stat.modifiedAt),
+          size_bytes: stat.size,
+        }
+        return history.changed(output, {
+          operation: 'file_restore_version',
+          made: at,
+          replaced: before && { path: at, before },
+        })
+      },
+      settle,
+      text: ({ path: at }) => `Restored ${shown(at)}.`,
+    }),
+    defineTool({
+      name: 'trash_list',
+      title: 'Trash',
+      description: 'Deleted files that can be restored, newest first.',
+      toolset: 'files',
+      effect: 'read',
+      by: 'anyone',
+      input: z.object({ cursor }),
+      output: z.object({ items: z.array(trashed), next_cursor }),
+      touches: () => places.touch(''),
+      async run({ cursor: after }) {
+        const { items, next } = await trash.list(after, pageSize)
+        return {
+          items: items.map((item) => ({
+            trash_id: item.id,
+            path: item.path,
+            type: item.type === 'folder' ? 'directory' : item.type,
+            size_bytes: item.size,
+            deleted_at: time(item.deletedAt),
+            deleted_by: item.by,
+            expires_at: time(trash.expiresAt(item)),
+          })),
+          ...(next !== undefined && { next_cursor: next }),
+        }
+      },
+    }),
+    defineTool({
+      name: 'trash_restore',
+      title: 'Restore from the trash',
+      description: 'Brings back a deleted file; never over another.',
+      toolset: 'files',
+      effect: 'write',
+      by: 'anyone',
+      input: z.object({ trash_id: z.string(), destination: z.string().optional() }),
+      output: z.object({ success, restored_path: z.string() }),
+      touches: ({ trash_id, destination }) =>
+        destination === undefined
+          ? { domain: 'files', target: trash_id, data: { area: 'workspace' } }
+          : places.touch(destination),
+      isRisky: ({ destination }) => destination !== undefined && places.isRisky(destination),
+      async run({ trash_id, destination }, call) {
+        const { path: at, stat } = await trash.restore(call, trash_id, destination)
+        call.tell({ data: { path: at } })
+        const output = { success: true as const, restored_path: at }
+        return history.changed(output, {
+          operation: 'trash_restore',
+          untrashed: [trash_id],
+          ...(stat.type === 'file' && { made: at }),
+        })
+      },
+      settle,
+      text: ({ restored_path }) => `Restored ${shown(restored_path)}.`,
+    }),
+    defineTool({
+      name: 'trash_purge',
+      title: 'Empty the trash',
+      description: 'Deletes files of the trash for ever: those named, or all.',
+      toolset: 'files',
+      effect: 'destructive',
+      by: 'human',
+      input: z.object({
+        trash_ids: z.array(z.string()).min(1).max(1000).optional(),
+        all: z.boolean().default(false),
+      }),
+      output: z.object({ purged: z.array(z.string()), count: z.number() }),
+      touches: () => places.touch(''),
+      async run({ trash_ids = [], all }, call) {
+        const purged = await trash.purge(call, all ? 'all' : trash_ids)
+        const ids = purged.map(({ id }) => id)
+        call.tell({ data: { paths: purged.slice(0, pageSize).map(({ path: at }) => at) } })
+        const output = { purged: ids, count: ids.length }
+        return history.changed(output, { operation: 'trash_purge', untrashed: ids })
+      },
+      settle,
+    }),
+  ]
+}

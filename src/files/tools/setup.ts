@@ -1,0 +1,76 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import * as z from 'zod'
+import { writeFileAtomic } from '#base/atomic-file.ts'
+import type { Clock } from '#base/clock.ts'
+import { readConfigText, withSetting } from '#base/config/edit.ts'
+import { currentEnvironment } from '#base/config/env.ts'
+import { CoworkError } from '#base/errors.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import { checkWorkspaceChoice } from '../workspace-choice.ts'
+import type { ChoiceRules } from '../workspace-choice.ts'
+
+export type SetupDeps = ChoiceRules & {
+  /** The configuration this daemon was started with, there or not. */
+  readonly configFile: string
+  readonly now: Clock
+}
+
+/** The first question of the first run: where agents keep what they make (C9). */
+export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => [
+  defineTool({
+    name: 'workspace_choose',
+    title: 'Choose the workspace',
+    description:
+      'Writes into the configuration where agents keep their files. A restart applies it; files stay where they are.',
+    toolset: 'files',
+    effect: 'write',
+    by: 'human',
+    role: 'owner',
+    idempotent: true,
+    input: z.object({ path: z.string().min(1).max(4096).describe('A folder, from / or ~/') }),
+    output: z.object({
+      path: z.string(),
+      config: z.string(),
+      changed: z.boolean(),
+      backup: z.string().optional(),
+      restart_needed: z.boolean(),
+      message: z.string(),
+    }),
+    touches: ({ path }) => ({ domain: 'files', target: path }),
+    async run({ path: given }) {
+      const path = checkWorkspaceChoice(given, rules)
+      const before = existsSync(configFile) ? readFileSync(configFile, 'utf8') : undefined
+      const text = withSetting(before ?? '', ['workspace', 'path'], path)
+      const { config: loaded } = readConfigText(text, configFile, currentEnvironment())
+      if (loaded.workspace.path !== path)
+        throw new CoworkError(
+          'config_overruled',
+          `WORKSPACE_PATH says ${loaded.workspace.path}, and wins over the configuration.`,
+          { hint: 'Unset the variable where cowork is started, then choose again.' },
+        )
+      const changed = text !== before
+      const backup = changed && before !== undefined ? backUp(configFile, before, now()) : undefined
+      // A link of somebody's dotfiles stays one.
+      if (changed)
+        writeFileAtomic(before === undefined ? configFile : realpathSync(configFile), text)
+      const isHere = path === rules.guard.workspace
+      return {
+        path,
+        config: configFile,
+        changed,
+        ...(backup !== undefined && { backup }),
+        restart_needed: !isHere,
+        message: isHere
+          ? 'Agents keep their files there already.'
+          : `From the next start on agents keep their files in ${path}. What is in ${rules.guard.workspace} stays there.`,
+      }
+    },
+  }),
+]
+
+function backUp(file: string, text: string, at: number): string {
+  const copy = `${file}.${new Date(at).toISOString().replaceAll(/[-:.]/g, '')}.bak`
+  writeFileAtomic(copy, text)
+  return copy
+}

@@ -1,0 +1,33 @@
+import * as z from 'zod'
+import { rfc3339 } from '#base/clock.ts'
+import { plainText } from '#base/plain.ts'
+
+/** What the tools of this folder share. Bare types: every word of a schema is read by every agent (FT9). */
+
+export const path = z.string().describe('In the workspace, or the full path of what is granted')
+export const cursor = z.string().optional()
+export const success = z.literal(true)
+export const next_cursor = z.string().optional()
+
+export const time = (at: number): string => rfc3339(at)
+
+/** Names in texts for a model: nothing in them can pass for our own words (PV8). */
+export const shown = (name: string): string => plainText(name, 1000)
+
+/** A reply beyond this goes on by cursor, unless more is asked for (SV12). */
+const usualBytes = 25_000
+
+/** As many of these as fit in a usual reply, at least one. */
+export function fitting<T>(items: readonly T[]): readonly T[] {
+  let bytes = 0
+  const most = items.findIndex((item) => (bytes += JSON.stringify(item).length + 1) > usualBytes)
+  return most === -1 ? items : items.slice(0, Math.max(1, most))
+}
+
+/** Text up to the usual size of a reply, and whether something is missing. */
+export const cut = (text: string): { text: string; isCut: boolean } =>
+  text.length <= usualBytes
+    ? { text, isCut: false }
+    : { text: text.slice(0, text.lastIndexOf('\n', usualBytes)), isCut: true }
+
+export const isUsual = (bytes: number): boolean => bytes <= usualBytes

@@ -1,0 +1,218 @@
+import * as z from 'zod'
+import { CoworkError } from '#base/errors.ts'
+import { sha256Hex } from '#base/hash.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import type { Files } from '../service.ts'
+import { cut, path, shown, success, time } from './words.ts'
+
+const warnings = z.array(z.string()).optional()
+
+export const writeTools = (files: Files): Tool[] => {
+  const { places, history, writing, trash } = files
+  const settle: Tool['settle'] = (tx, output, call) => history.settle(tx, output, call)
+  const warned = (at: string) =>
+    places.isSensitive(at) ? { warnings: ['The name is one of those that hold secrets.'] } : {}
+
+  return [
+    defineTool({
+      name: 'create_file',
+      title: 'Create a file',
+      description: 'Writes a new file; folders on the way are made.',
+      toolset: 'files',
+      core: true,
+      effect: 'write',
+      by: 'anyone',
+      input: z.object({
+        path,
+        content: z.string(),
+        overwrite: z.boolean().default(false),
+        encoding: z.string().default('utf-8').describe('`base64` for bytes'),
+      }),
+      output: z.object({
+        success,
+        full_path: z.string(),
+        created_at: z.string(),
+        size_bytes: z.number(),
+        warnings,
+      }),
+      large: true,
+      touches: (input) => places.touch(input.path),
+      isRisky: (input) => places.isRisky(input.path),
+      recorded: ({ content, ...rest }) => ({ ...rest, content: digestOf(content) }),
+      async run({ path: given, content, overwrite, encoding }, call) {
+        const isBytes = encoding === 'base64'
+        const written = await writing.create(call, {
+          path: given,
+          content: isBytes ? bytesOf(content) : Buffer.from(content),
+          overwrite,
+          encoding: isBytes ? 'binary' : encoding,
+        })
+        const { path: at, stat, before } = written
+        const output = {
+          success: true as const,
+          full_path: at,
+          created_at: time(stat.modifiedAt),
+          size_bytes: stat.size,
+          ...warned(at),
+        }
+        return history.changed(output, {
+          operation: 'create_file',
+          made: at,
+          replaced: before && { path: at, before },
+        })
+      },
+      settle,
+      text: ({ full_path, size_bytes }) => `Wrote ${shown(full_path)} (${size_bytes} bytes).`,
+    }),
+    defineTool({
+      name: 'update_file',
+      title: 'Change a file',
+      description:
+        'Replaces a file by content, or parts of it by edits whose old text is found once.',
+      toolset: 'files',
+      core: true,
+      effect: 'write',
+      by: 'anyone',
+      input: z.object({
+        path,
+        content: z.string().optional(),
+        edits: z
+          .array(z.object({ old: z.string(), new: z.string() }))
+          .min(1)
+          .max(1000)
+          .optional(),
+        create_backup: z.boolean().default(true),
+        dry_run: z.boolean().default(false),
+        expected_sha256: z.string().optional().describe('Refused if it has changed'),
+      }),
+      output: z.object({
+        success,
+        path: z.string(),
+        backup_path: z.string().optional(),
+        updated_at: z.string().optional(),
+        diff: z.string(),
+        warnings,
+      }),
+      large: true,
+      touches: (input) => places.touch(input.path),
+      isRisky: (input) => places.isRisky(input.path),
+      recorded: ({ content, edits, ...rest }) => ({
+        ...rest,
+        ...(content !== undefined && { content: digestOf(content) }),
+        ...(edits && {
+          edits: edits.map((edit) => ({ old: digestOf(edit.old), new: digestOf(edit.new) })),
+        }),
+      }),
+      async run({ path: given, content, edits, create_backup, dry_run, expected_sha256 }, call) {
+        const written = await writing.update(call, {
+          path: given,
+          content,
+          edits,
+          backup: create_backup,
+          dryRun: dry_run,
+          expected: expected_sha256,
+        })
+        const { path: at, stat, before, backup, diff = '' } = written
+        const { text, isCut } = cut(places.isSensitive(at) ? '' : diff)
+        const output = {
+          success: true as const,
+          path: at,
+          ...(backup !== undefined && { backup_path: backup }),
+          ...(!dry_run && { updated_at: time(stat.modifiedAt) }),
+          diff: isCut ? `${text}\n[more is changed than is shown]` : text,
+          ...warned(at),
+        }
+        return dry_run
+          ? output
+          : history.changed(output, {
+              operation: 'update_file',
+              made: at,
+              replaced: before && { path: at, before },
+            })
+      },
+      settle,
+      text: ({ path: at, updated_at, diff }) =>
+        `${updated_at === undefined ? 'Would change' : 'Changed'} ${shown(at)}.\n${diff}`,
+    }),
+    defineTool({
+      name: 'delete_file',
+      title: 'Delete a file',
+      description: 'Moves a file or folder of the workspace to the trash.',
+      toolset: 'files',
+      effect: 'write',
+      by: 'anyone',
+      input: z.object({ path }),
+      output: z.object({ success, deleted_path: z.string(), trash_id: z.string() }),
+      touches: (input) => places.touch(input.path),
+      async run(input, call) {
+        const trashed = await trash.remove(call, input.path)
+        const output = {
+          success: true as const,
+          deleted_path: trashed.path,
+          trash_id: trashed.id,
+        }
+        return history.changed(output, { operation: 'delete_file', trashed })
+      },
+      settle,
+      text: ({ deleted_path, trash_id }) =>
+        `Moved ${shown(deleted_path)} to the trash. trash_restore ${trash_id} brings it back.`,
+    }),
+    defineTool({
+      name: 'move_file',
+      title: 'Move a file',
+      description: 'Moves or renames within the workspace or one read-write grant.',
+      toolset: 'files',
+      effect: 'write',
+      by: 'anyone',
+      input: z.object({ source: z.string(), destination: z.string() }),
+      output: z.object({ success, new_path: z.string() }),
+      touches: ({ source, destination }) => withOther(places.touch(source), 'to', destination),
+      isRisky: ({ source, destination }) => places.isRisky(source) || places.isRisky(destination),
+      async run({ source, destination }, call) {
+        const { path: at } = await writing.move(call, source, destination)
+        const output = { success: true as const, new_path: at }
+        const moved = { from: places.locate(source).path, to: at }
+        return history.changed(output, { operation: 'move_file', moved })
+      },
+      settle,
+      text: ({ new_path }) => `Moved to ${shown(new_path)}.`,
+    }),
+    defineTool({
+      name: 'copy_file',
+      title: 'Copy a file',
+      description: 'Copies what may be read to the workspace or a read-write grant.',
+      toolset: 'files',
+      effect: 'write',
+      by: 'anyone',
+      input: z.object({ source: z.string(), destination: z.string() }),
+      output: z.object({ success, destination_path: z.string() }),
+      touches: ({ source, destination }) => withOther(places.touch(destination), 'from', source),
+      isRisky: ({ destination }) => places.isRisky(destination),
+      async run({ source, destination }, call) {
+        const { path: at } = await writing.copy(call, source, destination)
+        const output = { success: true as const, destination_path: at }
+        return history.changed(output, { operation: 'copy_file', made: at })
+      },
+      settle,
+      text: ({ destination_path }) => `Copied to ${shown(destination_path)}.`,
+    }),
+  ]
+
+  function withOther(touch: ReturnType<typeof places.touch>, name: string, other: string) {
+    return { ...touch, data: { ...touch.data, [name]: places.touch(other).target } }
+  }
+}
+
+/** What the ledger keeps of a content: enough to know it again. */
+const digestOf = (content: string) => ({
+  bytes: Buffer.byteLength(content),
+  sha256: sha256Hex(content),
+})
+
+function bytesOf(content: string): Buffer {
+  if (/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(content)) return Buffer.from(content, 'base64')
+  throw new CoworkError('invalid_input', 'The content is not base64.', {
+    hint: 'Leave out encoding to write text.',
+  })
+}

@@ -1,0 +1,161 @@
+import type { Clock } from '#base/clock.ts'
+import type { Db } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
+import { CoworkError } from '#base/errors.ts'
+import { newId } from '#base/ids.ts'
+import type { Call } from '#base/tool.ts'
+import type { FileWorker } from './client.ts'
+import type { Disk } from './disk.ts'
+import { fileFault } from './faults.ts'
+import type { HistoryStore, Trashed } from './history-store.ts'
+import type { Places } from './places.ts'
+import { trashToPurge } from './rules/retention.ts'
+import type { Stat } from './worker/protocol.ts'
+
+type Deps = {
+  readonly db: Db
+  readonly store: HistoryStore
+  readonly worker: Pick<FileWorker, 'ask'>
+  readonly disk: Disk
+  readonly places: Pick<Places, 'isRisky'>
+  readonly retentionMs: number
+  readonly now: Clock
+}
+
+/** After every id: a page begins at the newest. */
+const pastAll = 'g'
+
+/** Deleted files: each lies in the trash with a record beside it, and has a row here (TR1). */
+export function createTrash({ db, store, worker, disk, places, retentionMs, now }: Deps) {
+  async function find(id: string): Promise<Trashed> {
+    const item = await store.trashed(db, id)
+    if (item) return item
+    throw new CoworkError('not_found', `There is nothing in the trash under ${id.slice(0, 100)}.`, {
+      hint: 'trash_list names what is there.',
+    })
+  }
+
+  return {
+    find,
+
+    async remove(call: Call, given: string): Promise<Omit<Trashed, 'by' | 'call'>> {
+      const placed = await disk.place(call, { path: given, need: 'delete' })
+      const { at, path } = placed
+      if (at.path === '')
+        throw fileFault('forbidden_path', path, 'The workspace itself cannot be deleted.')
+      const id = newId()
+      const deletedAt = now()
+      const record = { path, by: call.caller.id, call: call.id, deleted_at: deletedAt }
+      const { stat, sha256 = null } = await disk.ask(call, 'trash', [placed], { at, id, record })
+      call.tell({ data: { size_bytes: stat.size, trash: id, ...(sha256 && { sha256 }) } })
+      return { id, path, type: stat.type, size: stat.size, sha256, deletedAt }
+    },
+
+    /** Back to where it was, or elsewhere in the workspace; never over something (TR1). */
+    async restore(
+      call: Call,
+      id: string,
+      destination: string | undefined,
+    ): Promise<{ path: string; stat: Stat }> {
+      const item = await find(id)
+      const given = destination ?? item.path
+      const to = await disk.place(call, {
+        path: given,
+        need: 'create',
+        makes: item.type === 'file',
+      })
+      const { stat } = await disk.ask(call, 'restore', [to], {
+        id,
+        to: to.at,
+        reviewed: places.isRisky(given),
+      })
+      call.tell({ data: { size_bytes: stat.size, trash: id } })
+      return { path: to.path, stat }
+    },
+
+    async list(after: string | undefined, limit: number) {
+      const items = await store.trashPage(db, after ?? pastAll, limit + 1)
+      const page = items.slice(0, limit)
+      const last = page.at(-1)
+      return { items: page, ...(items.length > limit && last && { next: last.id }) }
+    },
+
+    /** When it goes by itself. */
+    expiresAt: ({ deletedAt }: Trashed) => deletedAt + retentionMs,
+
+    async purge(call: Call, ids: readonly string[] | 'all'): Promise<readonly Trashed[]> {
+      const all = await store.trash(db)
+      const wanted = ids === 'all' ? all : await Promise.all(ids.map(find))
+      const asked = wanted.map(({ id }) => id)
+      const { purged } = await disk.ask(call, 'purge', [], { ids: asked })
+      call.tell({ data: { purged: purged.length } })
+      return wanted.filter(({ id }) => purged.includes(id))
+    },
+
+    /** What is too old goes for good. On record first: what cannot be recorded is not done. */
+    async expire(): Promise<void> {
+      const over = trashToPurge(await store.trash(db), retentionMs, now())
+      if (over.length === 0) return
+      await db.transact(async (tx) => {
+        for (const { id, path, by, deletedAt } of over)
+          if ((await store.dropTrash(tx, id)) > 0)
+            tx.append({
+              type: 'trash.purged',
+              actor: systemActor,
+              domain: 'files',
+              subject: path,
+              data: { area: 'workspace', trash: id, by, deleted_at: deletedAt, why: 'retention' },
+            })
+      })
+      await worker.ask('purge', { ids: over.map(({ id }) => id) })
+    },
+
+    /** After a crash: rows of what lies in the trash without one, none of what is not there any more. */
+    async reconcile(): Promise<void> {
+      // Rows first: what is deleted meanwhile has no row here that its record could lack.
+      const rows = await store.trash(db)
+      const { records } = await worker.ask('trashed', {})
+      const known = new Set(rows.map(({ id }) => id))
+      const there = new Set(records.map(({ id }) => id))
+      const found = records.flatMap(({ id, record }) => {
+        const item = known.has(id) ? undefined : trashedOf(id, record)
+        return item ? [item] : []
+      })
+      const gone = rows.filter(({ id }) => !there.has(id))
+      if (found.length + gone.length === 0) return
+      await db.transact(async (tx) => {
+        for (const item of found) await store.keepTrash(tx, item)
+        for (const { id } of gone) await store.dropTrash(tx, id)
+        tx.append({
+          type: 'trash.reconciled',
+          actor: systemActor,
+          domain: 'files',
+          data: {
+            found: found.slice(0, mostNamed).map(({ id, path }) => ({ id, path })),
+            gone: gone.slice(0, mostNamed).map(({ id, path }) => ({ id, path })),
+            counts: { found: found.length, gone: gone.length },
+          },
+        })
+      })
+    },
+  }
+}
+
+const mostNamed = 100
+
+/** A record that was written before the file was moved there: what it lacks is not known any more. */
+function trashedOf(id: string, record: Readonly<Record<string, unknown>>): Trashed | undefined {
+  const { path, by, call, deleted_at: at, type, size, sha256 } = record
+  if (typeof path !== 'string') return undefined
+  const isType = type === 'folder' || type === 'link' || type === 'other'
+  return {
+    id,
+    path,
+    type: isType ? type : 'file',
+    size: typeof size === 'number' ? size : 0,
+    sha256: typeof sha256 === 'string' ? sha256 : null,
+    by: typeof by === 'string' ? by : 'unknown',
+    call: typeof call === 'string' ? call : '',
+    deletedAt: typeof at === 'number' ? at : 0,
+  }
+}

@@ -1,0 +1,71 @@
+import { CoworkError } from '#base/errors.ts'
+import type { FileFaultCode } from '../model.ts'
+import type { AnswerHead } from './process.ts'
+import type { Op } from './protocol.ts'
+
+/** Operations that change nothing, and may be repeated. */
+const reads: ReadonlySet<Op> = new Set<Op>([
+  'stat',
+  'read',
+  'list',
+  'searchNames',
+  'searchContent',
+  'trashed',
+  'readVersion',
+  'diff',
+  'usage',
+])
+
+/** One question on its way to a worker, or at one. */
+export type Call = {
+  readonly id: number
+  readonly op: Op
+  readonly ask: unknown
+  readonly body: Uint8Array | undefined
+  readonly isRead: boolean
+  /** The grants it works under. */
+  readonly grants: readonly string[]
+  /** Workers that ended while they had it. */
+  lost: number
+  /** Whether its caller has been answered. The worker may be busy with it still. */
+  isSettled(): boolean
+  answer(head: AnswerHead, body: Buffer): void
+  fail(code: FileFaultCode, message: string): void
+  /** Nothing is heard of it any more: it left the worker, too. */
+  forget(): void
+}
+
+type Options = Pick<Call, 'id' | 'op' | 'ask' | 'body' | 'grants'> & {
+  readonly deadlineMs: number
+  /** Called at the deadline, answered or not. */
+  onDeadline(call: Call): void
+}
+
+export function createCall({ deadlineMs, onDeadline, ...asked }: Options) {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  let isSettled = false
+  const call: Call = {
+    ...asked,
+    isRead: reads.has(asked.op),
+    lost: 0,
+    isSettled: () => isSettled,
+    answer(head, body) {
+      if ('fault' in head) {
+        const { code, message, path } = head.fault
+        isSettled = true
+        reject(new CoworkError(code, message, path === undefined ? {} : { details: { path } }))
+      } else {
+        isSettled = true
+        const answer = head.answer as object
+        resolve(body.length > 0 ? { ...answer, body } : answer)
+      }
+    },
+    fail(code, message) {
+      isSettled = true
+      reject(new CoworkError(code, message))
+    },
+    forget: () => clearTimeout(deadline),
+  }
+  const deadline = setTimeout(() => onDeadline(call), deadlineMs)
+  return { call, promise }
+}

@@ -1,0 +1,22 @@
+/** What an operation works with. */
+import type { Guard } from '../rules/guard.ts'
+import type { Roots } from '../confine/types.ts'
+import type { Answered, Ask, Op, WorkerSetup } from './protocol.ts'
+
+export type OpContext = {
+  readonly roots: Roots
+  readonly guard: Guard
+  readonly limits: WorkerSetup['limits']
+  /** To be awaited every so often by whatever takes long: lets others pass when its share is used up. */
+  turn(): Promise<void>
+}
+
+/** Answers, or throws a FileFault. `cancelled` turns true when nobody waits any longer. */
+export type RunOp<O extends Op> = (
+  context: OpContext,
+  ask: Ask<O>,
+  body: Buffer,
+  cancelled: () => boolean,
+) => Answered<O> | Promise<Answered<O>>
+
+export type OpMap = { readonly [O in Op]: RunOp<O> }

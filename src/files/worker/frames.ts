@@ -1,0 +1,65 @@
+/** What travels between the daemon and its worker: a head in JSON and bytes after it, each with its length before. */
+
+export type Frame = { readonly head: unknown; readonly body: Buffer }
+
+export type FrameLimits = { readonly head: number; readonly body: number }
+
+/** Two lengths of four bytes: the head's and the body's. */
+const prefix = 8
+const nothing = Buffer.alloc(0)
+
+/** The frame as pieces to be written one after the other; the body is not copied. */
+export function encodeFrame(head: unknown, body: Uint8Array = nothing): readonly Uint8Array[] {
+  const text = JSON.stringify(head)
+  const length = Buffer.byteLength(text)
+  const start = Buffer.allocUnsafe(prefix + length)
+  start.writeUInt32BE(length, 0)
+  start.writeUInt32BE(body.byteLength, 4)
+  start.write(text, prefix)
+  return body.byteLength === 0 ? [start] : [start, body]
+}
+
+/**
+ * Takes bytes as they come and hands on each frame once it is whole. A length beyond the limit throws before
+ * any room is made for it, and so does a head that is no JSON: the other side is not to be trusted any further.
+ */
+export function createFrameReader(limits: FrameLimits, take: (frame: Frame) => void) {
+  let wanted = prefix
+  let headLength = 0
+  let isPrefix = true
+  /** The part being read: in pieces until it is whole, so that no byte is copied more than once. */
+  let pieces: Buffer[] = []
+  let held = 0
+
+  function whole(part: Buffer): void {
+    if (!isPrefix) {
+      isPrefix = true
+      wanted = prefix
+      const head: unknown = JSON.parse(part.toString('utf8', 0, headLength))
+      take({ head, body: part.subarray(headLength) })
+      return
+    }
+    headLength = part.readUInt32BE(0)
+    const bodyLength = part.readUInt32BE(4)
+    if (headLength > limits.head || bodyLength > limits.body)
+      throw new Error(`a frame of ${headLength} and ${bodyLength} bytes is too large`)
+    isPrefix = false
+    wanted = headLength + bodyLength
+  }
+
+  return function read(chunk: Buffer): void {
+    let rest = chunk
+    while (held + rest.length >= wanted) {
+      const last = rest.subarray(0, wanted - held)
+      rest = rest.subarray(last.length)
+      const part = held === 0 ? last : Buffer.concat([...pieces, last])
+      pieces = []
+      held = 0
+      whole(part)
+    }
+    if (rest.length > 0) {
+      pieces.push(rest)
+      held += rest.length
+    }
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Landlock by its three system calls (landlock(7)). A process gives up rights for good, and whatever it becomes
+ * by execve has no more than it kept. Only Linux has it, and koffi is there where npm could install it.
+ */
+import fs from 'node:fs'
+
+const fsRights = {
+  execute: 1 << 0,
+  writeFile: 1 << 1,
+  readFile: 1 << 2,
+  readDir: 1 << 3,
+  removeDir: 1 << 4,
+  removeFile: 1 << 5,
+  makeDir: 1 << 7,
+  makeRegular: 1 << 8,
+  makeSymlink: 1 << 12,
+  refer: 1 << 13,
+  truncate: 1 << 14,
+} as const
+
+/** How many of the rights to files each version knows. Before 2 nothing could be moved to another folder. */
+const fsBits = (abi: number) => (abi >= 5 ? 16 : abi >= 3 ? 15 : 14)
+const oldestAbi = 2
+/** To bind a TCP port and to connect to one. */
+const tcpRights = 0b11n
+/** Abstract sockets of other processes, and signals to them. */
+const scopes = 0b11n
+
+const onFile = fsRights.execute | fsRights.writeFile | fsRights.readFile | fsRights.truncate
+
+const uses = {
+  run: fsRights.execute | fsRights.readFile,
+  read: fsRights.readFile | fsRights.readDir,
+  // Links are made where one is moved, and devices, sockets and FIFOs never.
+  'read-write':
+    fsRights.readFile |
+    fsRights.readDir |
+    fsRights.writeFile |
+    fsRights.removeDir |
+    fsRights.removeFile |
+    fsRights.makeDir |
+    fsRights.makeRegular |
+    fsRights.makeSymlink |
+    fsRights.refer |
+    fsRights.truncate,
+} as const
+
+export type Rule = {
+  readonly path: string
+  readonly use: keyof typeof uses
+  /** Where given, the rule is for this inode only, and none for another that is there by now. */
+  readonly dev?: string
+  readonly ino?: string
+}
+
+const createRuleset = 444
+const addRule = 445
+const restrictSelf = 446
+const askVersion = 1
+const pathBeneath = 1
+const noNewPrivileges = 38
+const O_PATH = 0o10000000
+
+/** From here on this thread may do with files what the rules say, and nothing with TCP. Throws where that cannot be had. */
+export async function restrict(rules: readonly Rule[]): Promise<void> {
+  const { default: koffi } = await import('koffi')
+  const libc = koffi.load(null)
+  const fail = (what: string) => new Error(`${what} failed with error ${koffi.errno()}`)
+  const create = libc.func('long syscall(long n, void *attr, size_t size, uint flags)')
+  const add = libc.func('long syscall(long n, int ruleset, uint type, void *attr, uint flags)')
+  const enforce = libc.func('long syscall(long n, int ruleset, uint flags)')
+  const prctl = libc.func('int prctl(int what, ulong a, ulong b, ulong c, ulong d)')
+
+  const abi = Number(create(createRuleset, null, 0, askVersion))
+  if (abi < oldestAbi) throw new Error('this kernel has no Landlock that is new enough')
+  const known = 2 ** fsBits(abi) - 1
+  const attributes = Buffer.alloc(24)
+  attributes.writeBigUInt64LE(BigInt(known), 0)
+  attributes.writeBigUInt64LE(tcpRights, 8)
+  attributes.writeBigUInt64LE(scopes, 16)
+  const size = abi >= 6 ? 24 : abi >= 4 ? 16 : 8
+  const ruleset = Number(create(createRuleset, attributes, size, 0))
+  if (ruleset < 0) throw fail('creating the ruleset')
+
+  for (const { path, use, dev, ino } of rules) {
+    const fd = openIfThere(path)
+    if (fd === undefined) continue
+    const stat = fs.fstatSync(fd, { bigint: true })
+    const isIt =
+      (dev === undefined || dev === String(stat.dev)) &&
+      (ino === undefined || ino === String(stat.ino))
+    const rights = uses[use] & known & (stat.isDirectory() ? ~0 : onFile)
+    const rule = Buffer.alloc(12)
+    rule.writeBigUInt64LE(BigInt(rights), 0)
+    rule.writeInt32LE(fd, 8)
+    const isAdded = !isIt || Number(add(addRule, ruleset, pathBeneath, rule, 0)) === 0
+    fs.closeSync(fd)
+    if (!isAdded) throw fail(`adding a rule for ${path}`)
+  }
+  if (Number(prctl(noNewPrivileges, 1, 0, 0, 0)) !== 0) throw fail('giving up new privileges')
+  if (Number(enforce(restrictSelf, ruleset, 0)) !== 0) throw fail('restricting the process')
+  fs.closeSync(ruleset)
+}
+
+function openIfThere(path: string): number | undefined {
+  try {
+    return fs.openSync(path, O_PATH)
+  } catch {
+    return undefined
+  }
+}

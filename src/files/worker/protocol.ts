@@ -1,0 +1,230 @@
+/** What the daemon asks of the file worker, and what it answers. Types only: both sides import them. */
+import type { Containment, FileFaultCode } from '../model.ts'
+
+/** One tree or file that the worker may touch. It is pinned when the worker starts. */
+export type Root = {
+  /** A grant's id, or `workspace`, `trash`, `versions`. */
+  readonly key: string
+  readonly path: string
+  readonly kind: 'file' | 'folder'
+  /** What must be found there; the workspace and the worker's own stores have none. */
+  readonly dev?: string
+  readonly ino?: string
+  readonly access: 'read' | 'read-write'
+  readonly hardLinks: boolean
+}
+
+/** All that a worker is told when it starts. */
+export type WorkerSetup = {
+  readonly roots: readonly Root[]
+  readonly guard: GuardSettings
+  readonly limits: { readonly maxFileBytes: number; readonly maxBinaryReadBytes: number }
+}
+
+/** What no grant lifts: `rules/guard.ts` makes a matcher of it, in the daemon and in the worker alike. */
+export type GuardSettings = {
+  readonly home: string
+  /** Absolute paths closed with all that is below: the core of PV4, cowork's own state, and config's. */
+  readonly forbidden: readonly string[]
+  /** Folders inside a forbidden one that are open all the same: the system's temporary folders in /var. */
+  readonly except: readonly string[]
+  /** Absolute paths that may be read and not written (work data, vault, `.cowork` of the workspace). */
+  readonly readOnly: readonly string[]
+  readonly sensitive: readonly string[]
+  readonly forbiddenExtensions: readonly {
+    readonly extension: string
+    readonly unless_in?: string
+  }[]
+  readonly workspace: string
+}
+
+/** A path below a root; empty for the root itself, and for a root that is a file. */
+export type Place = {
+  readonly root: string
+  readonly path: string
+  /**
+   * Folders and files below the root, relative to it and without links, that this caller may not use so:
+   * denied, or under a narrower grant (GR6). A walk that comes to one, also by a link, answers `no_grant`;
+   * lists and searches leave it out.
+   */
+  readonly closed?: readonly string[]
+}
+
+export type Stat = {
+  readonly type: 'file' | 'folder' | 'link' | 'other'
+  readonly size: number
+  readonly mode: number
+  readonly modifiedAt: number
+  readonly links: number
+}
+
+export type Listed = {
+  /** Relative to where was asked, with `/` between names. */
+  readonly path: string
+  readonly type: Stat['type']
+  readonly size: number
+  readonly modifiedAt: number
+}
+
+export type Range =
+  | { readonly by: 'bytes'; readonly from: number; readonly to?: number }
+  | { readonly by: 'lines'; readonly from: number; readonly to: number }
+  | { readonly by: 'head' | 'tail'; readonly lines: number }
+
+export type Edit = { readonly old: string; readonly new: string }
+
+export type SearchHit = {
+  readonly root: string
+  readonly path: string
+  readonly modifiedAt: number
+  readonly size: number
+  readonly line?: number
+  readonly snippet?: string
+}
+
+/** The previous content of a file, kept under its hash (TR3). */
+export type Kept = { readonly sha256: string; readonly size: number; readonly mode: number }
+
+/** Of writes: `reviewed` where a person or trust was asked because of the path (F5, PV5). */
+type Writing = { readonly reviewed?: boolean }
+
+/** Every operation: its question beside its answer. A `body` travels as bytes after the head. */
+export type Ops = {
+  stat: { ask: { at: Place }; answer: { stat: Stat; real: string } }
+  read: {
+    ask: { at: Place; range?: Range; maxBytes: number; raw?: boolean }
+    answer: {
+      stat: Stat
+      /** `text` is UTF-8 in the body whatever it was on disk; the others are bytes as they are. */
+      kind: 'text' | 'image' | 'audio' | 'document' | 'binary'
+      encoding: string
+      mime: string
+      /** The first byte (or line) that was not given, where there is more. */
+      next?: number
+      /** Lines of the whole file, where they were counted. */
+      lines?: number
+      /** Of the bytes on disk, when the whole file was read. */
+      sha256?: string
+      /** Text taken out of a document by us: not what the file holds byte for byte. */
+      extracted?: boolean
+      sensitive: boolean
+    }
+  }
+  /** The body is the content in UTF-8, or bytes where `encoding` is `binary`. */
+  write: {
+    ask: Writing & {
+      at: Place
+      /** `create` never overwrites, `replace` needs a file there, `put` takes both. */
+      how: 'create' | 'replace' | 'put'
+      /** `keep`: as the file is now (encoding, line endings, byte order mark); UTF-8 for a new one. */
+      encoding: 'keep' | 'binary' | (string & {})
+      /** Only if the content is still this one. */
+      expected?: string
+      /** Leave a copy beside it as `<name>.bak` (FT4). */
+      backup?: boolean
+    }
+    answer: { stat: Stat; sha256: string; before?: Kept; backup?: string; diff?: string }
+  }
+  edit: {
+    ask: Writing & {
+      at: Place
+      edits: readonly Edit[]
+      expected?: string
+      backup?: boolean
+      dryRun?: boolean
+    }
+    answer: { stat: Stat; sha256: string; before?: Kept; backup?: string; diff: string }
+  }
+  list: {
+    ask: {
+      at: Place
+      recursive: boolean
+      depth?: number
+      /** The last path of the page before. */
+      after?: string
+      limit: number
+      /** Leave out what .gitignore and the default excludes name (FT3). */
+      ignore: boolean
+    }
+    answer: { entries: readonly Listed[]; next?: string }
+  }
+  searchNames: {
+    ask: SearchAsk
+    answer: { hits: readonly SearchHit[]; total: number; next?: string }
+  }
+  searchContent: {
+    ask: SearchAsk & { regex?: boolean }
+    answer: { hits: readonly SearchHit[]; total: number; next?: string; skipped: number }
+  }
+  move: { ask: Writing & { from: Place; to: Place }; answer: { stat: Stat } }
+  copy: { ask: Writing & { from: Place; to: Place }; answer: { stat: Stat; sha256: string } }
+  /** Into the trash, under an id, with a record beside it (TR1). */
+  trash: {
+    ask: { at: Place; id: string; record: Readonly<Record<string, unknown>> }
+    answer: { stat: Stat; sha256?: string }
+  }
+  restore: { ask: Writing & { id: string; to: Place }; answer: { stat: Stat } }
+  purge: { ask: { ids: readonly string[] }; answer: { purged: readonly string[] } }
+  /** What lies in the trash by the records beside it: for finding what no row knows after a crash. */
+  trashed: {
+    ask: Record<never, never>
+    answer: { records: readonly { id: string; record: Readonly<Record<string, unknown>> }[] }
+  }
+  /** Puts a kept version back in place, the present content kept first. */
+  restoreVersion: {
+    ask: Writing & { at: Place; sha256: string; mode: number }
+    answer: { stat: Stat; sha256: string; before?: Kept }
+  }
+  readVersion: {
+    ask: { sha256: string; maxBytes: number }
+    answer: { size: number; kind: 'text' | 'binary' }
+  }
+  dropVersions: { ask: { sha256: readonly string[] }; answer: { bytes: number } }
+  /** A unified diff of two texts: files, or a kept version by its hash. */
+  diff: {
+    ask: { from: Place | { sha256: string }; to: Place | { sha256: string } }
+    answer: { diff: string }
+  }
+  /** Files and bytes below, by the folders so far down (treemap, FT7). */
+  usage: {
+    ask: { at: Place; depth: number }
+    answer: {
+      files: number
+      bytes: number
+      folders: readonly { path: string; files: number; bytes: number }[]
+    }
+  }
+  /** Writes a small file of cowork's own below `.cowork/` of the workspace (F6). */
+  writeOwn: { ask: { name: string }; answer: { size: number } }
+}
+
+type SearchAsk = {
+  readonly in: readonly Place[]
+  readonly query: string
+  /** Extensions with their dot, lower case. */
+  readonly types: readonly string[]
+  readonly limit: number
+  readonly after?: string
+}
+
+export type Op = keyof Ops
+export type Ask<O extends Op> = Ops[O]['ask']
+export type Answered<O extends Op> = Ops[O]['answer'] & { readonly body?: Buffer }
+
+/** A question on the wire; its body follows the head. */
+export type RequestHead = { readonly id: number; readonly op: Op; readonly ask: unknown }
+export type CancelHead = { readonly cancel: number }
+export type ReplyHead =
+  | {
+      readonly ready: Containment
+      readonly missing: readonly { key: string; code: FileFaultCode }[]
+    }
+  | { readonly id: number; readonly answer: unknown }
+  | { readonly id: number; readonly fault: Fault }
+
+/** Names nothing outside the roots. `path` is what was asked for, relative. */
+type Fault = {
+  readonly code: FileFaultCode
+  readonly message: string
+  readonly path?: string
+}

@@ -1,0 +1,55 @@
+import { Socket } from 'node:net'
+import { openRoots } from '../confine/roots.ts'
+import { createGuard } from '../rules/guard.ts'
+import type { OpMap } from './context.ts'
+import { createFrameReader, encodeFrame } from './frames.ts'
+import type { Frame } from './frames.ts'
+import type { ReplyHead, WorkerSetup } from './protocol.ts'
+import { frameLimits, serve } from './serve.ts'
+
+/** Generous: what the daemon sends it has measured itself. */
+const inbound = { head: 2 ** 26, body: 2 ** 32 }
+
+/** The worker's life: the setup comes first, then requests, until the daemon closes the line or is gone. */
+export function runWorker(ops: OpMap): void {
+  // Replies go out here alone. What a library prints goes where the daemon logs it.
+  const output = new Socket({ fd: 1, readable: false, writable: true })
+  Object.defineProperty(process, 'stdout', { get: () => process.stderr })
+  const input = process.stdin
+
+  function send(head: ReplyHead, body?: Uint8Array): void {
+    output.cork()
+    let hasRoom = true
+    for (const piece of encodeFrame(head, body)) hasRoom = output.write(piece)
+    output.uncork()
+    // A daemon that does not read gets no more to read.
+    if (!hasRoom) input.pause()
+  }
+  output.on('drain', () => input.resume())
+  output.on('error', () => process.exit(0))
+
+  function start(setup: WorkerSetup): ReturnType<typeof serve> {
+    const roots = openRoots(setup)
+    const context = { roots, guard: createGuard(setup.guard), limits: setup.limits }
+    const serving = serve({
+      ops,
+      context,
+      limits: frameLimits(setup.limits),
+      send,
+      complain: (message) => process.stderr.write(`${message}\n`),
+    })
+    const isRestricted = process.argv.includes('landlock')
+    send({ ready: isRestricted ? 'landlock' : roots.containment, missing: roots.missing })
+    return serving
+  }
+
+  let serving: ReturnType<typeof serve> | undefined
+  const take = (frame: Frame) => {
+    if (serving) serving.take(frame)
+    else serving = start(frame.head as WorkerSetup)
+  }
+  input.on('data', createFrameReader(inbound, take))
+  input.on('end', () => {
+    void (serving?.end() ?? Promise.resolve()).then(() => output.end(() => process.exit(0)))
+  })
+}

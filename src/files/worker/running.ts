@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Call } from './call.ts'
+import { startWorker } from './process.ts'
+import type { StartOptions, WorkerProcess } from './process.ts'
+
+/** More of them wait in the daemon, where they cost little. */
+const mostAtOnce = 128
+/** A call that is stopped has this long to end; a worker that does not let go of it is stuck. */
+const stopMs = 1_000
+
+/** A worker and the calls it has. */
+export type Running = Pick<WorkerProcess, 'ready' | 'ended' | 'end' | 'kill'> & {
+  readonly calls: ReadonlyMap<number, Call>
+  /** When it could take calls first; undefined before. */
+  readyAt: number | undefined
+  /** Ended by us, for its roots or another call's sake: none of the calls it has is to blame. */
+  isEndedByUs: boolean
+  takesMore(): boolean
+  give(call: Call): void
+  /** Nobody waits for the call any longer. */
+  cancel(call: Call): void
+  /** The call must end: if it does not, the worker will. */
+  stop(call: Call, onStuck: () => void): void
+  /** Resolves when nothing is being written any more, or after so long. */
+  written(patience: number): Promise<void>
+}
+
+type Options = Omit<StartOptions, 'onAnswer' | 'onRoom'> & {
+  /** It may take another call. */
+  onFree(): void
+}
+
+export function startRunning({ onFree, ...options }: Options): Running {
+  const calls = new Map<number, Call>()
+  /** Calls that were stopped and have not ended. Nothing new is given to a worker that may be stuck. */
+  const stopped = new Set<number>()
+  const { ready, ended, end, kill, hasRoom, send } = startWorker({
+    ...options,
+    onRoom: onFree,
+    onAnswer(head, body) {
+      const call = calls.get(head.id)
+      calls.delete(head.id)
+      stopped.delete(head.id)
+      call?.forget()
+      if (call?.isSettled() === false) call.answer(head, body)
+      onFree()
+    },
+  })
+  const isWriting = () => [...calls.values()].some((call) => !call.isRead && !call.isSettled())
+  const cancel = ({ id }: Call) => send({ cancel: id })
+
+  const running: Running = {
+    ready,
+    ended,
+    end,
+    kill,
+    calls,
+    readyAt: undefined,
+    isEndedByUs: false,
+    takesMore: () => calls.size < mostAtOnce && stopped.size === 0 && hasRoom(),
+    give(call) {
+      calls.set(call.id, call)
+      send({ id: call.id, op: call.op, ask: call.ask }, call.body)
+    },
+    cancel,
+    stop(call, onStuck) {
+      cancel(call)
+      stopped.add(call.id)
+      setTimeout(() => {
+        if (!calls.has(call.id)) return
+        onStuck()
+        running.isEndedByUs = true
+        kill()
+      }, stopMs).unref()
+    },
+    async written(patience) {
+      const until = Date.now() + patience
+      while (isWriting() && Date.now() < until) await sleep(5)
+    },
+  }
+  return running
+}

@@ -1,0 +1,68 @@
+import { messageOf } from '#base/errors.ts'
+import { errnoOf, faultOf, FileFault } from '../confine/fault.ts'
+import type { OpContext, OpMap, RunOp } from './context.ts'
+import type { Frame, FrameLimits } from './frames.ts'
+import type { CancelHead, Op, ReplyHead, RequestHead, WorkerSetup } from './protocol.ts'
+import { createTurns } from './turns.ts'
+
+/** A text may take twice the room in UTF-8 that it has on disk; names and hits travel in the head. */
+export const frameLimits = ({ maxFileBytes, maxBinaryReadBytes }: WorkerSetup['limits']) => ({
+  head: 64 * 1024 ** 2,
+  body: 2 * Math.max(maxFileBytes, maxBinaryReadBytes) + 1024 ** 2,
+})
+
+type Deps = {
+  readonly ops: OpMap
+  readonly context: Omit<OpContext, 'turn'>
+  readonly limits: FrameLimits
+  send(head: ReplyHead, body?: Uint8Array): void
+  /** Of what went wrong by our own fault. */
+  complain(message: string): void
+}
+
+/** Runs what is asked, each as it comes; whatever takes long stands aside by `context.turn`. */
+export function serve({ ops, context, limits, send, complain }: Deps) {
+  const { begin, turn } = createTurns()
+  const whole: OpContext = { ...context, turn }
+  const running = new Map<number, { isCancelled: boolean }>()
+  let onIdle: (() => void) | undefined
+
+  async function run({ id, op, ask }: RequestHead, body: Buffer): Promise<void> {
+    const state = { isCancelled: false }
+    running.set(id, state)
+    begin()
+    try {
+      if (!Object.hasOwn(ops, op)) throw new FileFault('unreadable', `There is no operation ${op}.`)
+      // What belongs to what is the protocol's promise; the map holds them all.
+      const act = ops[op] as RunOp<Op>
+      const answered = await act(whole, ask as never, body, () => state.isCancelled)
+      const { body: bytes, ...answer } = answered
+      if ((bytes?.length ?? 0) > limits.body)
+        throw new FileFault('too_large', 'The answer is too large. Ask for a part of it.')
+      send({ id, answer }, bytes)
+    } catch (error) {
+      const { code, message, path, cause } = faultOf(error)
+      if (cause !== undefined && errnoOf(cause) === undefined)
+        complain((cause instanceof Error && cause.stack) || messageOf(cause))
+      send({ id, fault: { code, message, ...(path !== undefined && { path }) } })
+    } finally {
+      running.delete(id)
+      if (running.size === 0) onIdle?.()
+    }
+  }
+
+  return {
+    take({ head, body }: Frame): void {
+      const asked = head as RequestHead | CancelHead
+      if ('cancel' in asked) {
+        const state = running.get(asked.cancel)
+        if (state) state.isCancelled = true
+      } else void run(asked, body)
+    },
+    /** Resolves when nothing runs any more; what only reads is told to stop. */
+    async end(): Promise<void> {
+      for (const state of running.values()) state.isCancelled = true
+      if (running.size > 0) await new Promise<void>((resolve) => (onIdle = resolve))
+    },
+  }
+}

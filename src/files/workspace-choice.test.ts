@@ -1,0 +1,96 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Call } from '#base/tool.ts'
+import { setupTools } from './tools/setup.ts'
+import { mountSmallDisk } from '../../test/small-disk.ts'
+import { checkWorkspaceChoice } from './workspace-choice.ts'
+
+function place(createIfMissing = true) {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'cowork-choice-')))
+  onTestFinished(() => rmSync(home, { recursive: true }))
+  const state = join(home, '.cowork')
+  mkdirSync(state)
+  mkdirSync(join(home, '.ssh'))
+  mkdirSync(join(home, 'Work'))
+  const rules = {
+    guard: {
+      home,
+      forbidden: [join(home, '.ssh'), state, join(home, 'closed')],
+      except: [],
+      readOnly: [join(home, 'work-data')],
+      sensitive: [],
+      forbiddenExtensions: [],
+      workspace: join(home, 'AI'),
+    },
+    state,
+    createIfMissing,
+  }
+  return { home, state, rules, choose: (path: string) => checkWorkspaceChoice(path, rules) }
+}
+
+test('F1, C9 a folder that is there, or can be made, is taken as it really lies', () => {
+  const { home, choose } = place()
+  symlinkSync(join(home, 'Work'), join(home, 'link'))
+  expect(choose(join(home, 'Work'))).toBe(join(home, 'Work'))
+  expect(choose('~/new/deep/')).toBe(join(home, 'new', 'deep'))
+  expect(choose(join(home, 'link', 'new'))).toBe(join(home, 'Work', 'new'))
+})
+
+test('F1, PV4 what is closed, or would open more than a workspace, cannot be one', () => {
+  const { home, state, choose } = place()
+  symlinkSync(state, join(home, 'harmless'))
+  const closed = ['~/.ssh', '~/.ssh/new', '~/closed/x', '~/work-data', '~/.cowork', '~/harmless/w']
+  for (const path of [...closed, '~', home, '/', join(state, 'w')])
+    expect(() => choose(path), path).toThrow(
+      expect.objectContaining({ code: 'forbidden_path' }) as Error,
+    )
+})
+
+test('F1 a folder that cannot be written is no workspace', () => {
+  const { home, choose } = place()
+  const disk = mountSmallDisk(join(home, 'Work'), 64)
+  onTestFinished(disk.remove)
+  disk.setReadOnly()
+  expect(() => choose('~/Work/new')).toThrow(
+    expect.objectContaining({ code: 'no_permission' }) as Error,
+  )
+})
+
+test('F1, PV2 a file, a relative path and one that climbs are refused by name', () => {
+  const { home, choose } = place()
+  writeFileSync(join(home, 'file'), '')
+  const codes = { '~/file': 'not_a_folder', '~/file/x': 'not_a_folder', AI: 'invalid_path' }
+  for (const [path, code] of Object.entries({ ...codes, '~/a/../b': 'path_traversal' }))
+    expect(() => choose(path), path).toThrow(expect.objectContaining({ code }) as Error)
+  expect(() => place(false).choose('~/new')).toThrow(
+    expect.objectContaining({ code: 'not_found' }) as Error,
+  )
+})
+
+test('C9, SV5 choosing writes the one setting, keeps comments and the file as it was', async () => {
+  const { state, home, rules } = place()
+  const configFile = join(state, 'cowork.yaml')
+  const before = '# mine\nworkspace:\n  path: ~/AI # here\n'
+  writeFileSync(configFile, before)
+  const [tool] = setupTools({ ...rules, configFile, now: () => 0 })
+  const choose = (path: string) => tool?.run?.({ path }, {} as Call) as Promise<object>
+  const chosen = await choose('~/Work')
+  expect(readFileSync(configFile, 'utf8')).toBe(
+    `# mine\nworkspace:\n  path: ${join(home, 'Work')} # here\n`,
+  )
+  const { backup } = chosen as { backup: string }
+  expect(readFileSync(backup, 'utf8')).toBe(before)
+  expect(chosen).toMatchObject({ path: join(home, 'Work'), changed: true, restart_needed: true })
+  expect(await choose('~/Work')).not.toHaveProperty('backup')
+  await expect(choose('~/.ssh')).rejects.toMatchObject({ code: 'forbidden_path' })
+})

@@ -1,0 +1,96 @@
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative } from 'node:path'
+import { expandPath } from '#base/config/env.ts'
+import type { Config } from '#base/config/index.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
+import type { StatePaths } from '#base/state.ts'
+import { guardSettingsOf } from './guard-settings.ts'
+import type { FileFaultCode } from './model.ts'
+import { createGuard } from './rules/guard.ts'
+import { isWithin, understandPath } from './rules/paths.ts'
+import type { GuardSettings } from './worker/protocol.ts'
+
+export type ChoiceRules = {
+  readonly guard: GuardSettings
+  /** Cowork's own state, which agents must not reach. */
+  readonly state: string
+  readonly createIfMissing: boolean
+}
+
+/** The folder a person wants as the workspace, as it really lies on disk; or why it cannot be one (F1). */
+export function checkWorkspaceChoice(given: string, rules: ChoiceRules): string {
+  const { home } = rules.guard
+  if (!isAbsolute(given) && !/^~([/\\]|$)/.test(given))
+    throw refusal('invalid_path', `${given} is not a full path.`, 'Begin it with / or ~/.')
+  // For what it refuses; where the folder lies is found out below.
+  understandPath(given, { home, workspace: rules.guard.workspace })
+  const path = expandPath(given, home, home)
+  const real = realOf(path)
+  const state = realOf(rules.state)
+  if (isWithin(real, state))
+    throw refusal('forbidden_path', `${real} is in the state folder of cowork.`, elsewhere)
+  for (const [whole, what] of [
+    [realOf(home), 'your home folder'],
+    [state, 'the state folder of cowork'],
+  ] as const)
+    if (isWithin(whole, real))
+      throw refusal(
+        'forbidden_path',
+        `${real} holds ${what}: agents could read and write all of it.`,
+        elsewhere,
+      )
+  // Nothing is open yet: that the present workspace is says nothing about another.
+  const guard = createGuard({ ...rules.guard, workspace: '' })
+  if (guard.forbidden(real, 'write'))
+    throw refusal('forbidden_path', `${real} is closed to agents.`, elsewhere)
+  checkUsable(path, rules.createIfMissing)
+  return real
+}
+
+/** The same before anything runs: for whoever sets up a new place. */
+export const checkWorkspace = (
+  given: string,
+  {
+    config,
+    paths,
+    home,
+  }: { readonly config: Config; readonly paths: StatePaths; readonly home: string },
+): string =>
+  checkWorkspaceChoice(given, {
+    guard: guardSettingsOf({ config, paths, home, workspace: config.workspace.path }),
+    state: paths.dir,
+    createIfMissing: config.workspace.create_if_missing,
+  })
+
+const elsewhere = 'Choose a folder for agents alone, such as ~/Downloads/AI-Workspace/.'
+
+/** As far as it is there: a link in it counts as what it leads to. */
+const realOf = (path: string): string => {
+  const there = nearest(path)
+  return join(realpathSync(there), relative(there, path))
+}
+
+function checkUsable(path: string, createIfMissing: boolean): void {
+  const there = nearest(path)
+  if (!statSync(there).isDirectory())
+    throw refusal('not_a_folder', `${there} is a file, not a folder.`, elsewhere)
+  if (there !== path && !createIfMissing)
+    throw refusal(
+      'not_found',
+      `There is no ${path}, and workspace.create_if_missing is false.`,
+      'Make the folder first, or let cowork make it.',
+    )
+  try {
+    accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (cause) {
+    throw refusal('no_permission', `${there} cannot be written: ${messageOf(cause)}.`, elsewhere)
+  }
+}
+
+function nearest(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false }) || dirname(path) === path) return path
+  return nearest(dirname(path))
+}
+
+const refusal = (code: FileFaultCode, message: string, hint: string) =>
+  new CoworkError(code, message, { hint })

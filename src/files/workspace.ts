@@ -1,0 +1,88 @@
+import { accessSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '#base/config/index.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+
+/** The folder of the agents' own, ready for use. */
+export type Workspace = {
+  /** Its real path: no link in it. */
+  readonly path: string
+  /** As config names it, which may lead there over links. */
+  readonly given: string
+  /** What cowork keeps in it; agents may read it and not write it (F6). */
+  readonly own: string
+  /** On the same volume, so that deleting is a rename (TR1). */
+  readonly trash: string
+  /** Nothing of cowork's was there before. */
+  readonly isNew: boolean
+}
+
+/** Makes or finds the workspace at start (F1). What is wrong with it is said with the remedy, and stops the start. */
+export function prepareWorkspace(settings: Config['workspace'], log: Log): Workspace {
+  const { path: given, create_if_missing, structure } = settings
+  const found = statSync(given, { throwIfNoEntry: false })
+  if (!found && !create_if_missing)
+    throw new CoworkError('workspace_missing', `There is no workspace at ${given}.`, {
+      hint: 'Make the folder, name another one in workspace.path, or set workspace.create_if_missing to true.',
+    })
+  if (found && !found.isDirectory())
+    throw new CoworkError('workspace_unusable', `The workspace ${given} is not a folder.`, {
+      hint: 'Move what is there out of the way, or name another folder in workspace.path.',
+    })
+  try {
+    if (!found) mkdirSync(given, { recursive: true })
+    const path = realpathSync(given)
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    const own = join(path, '.cowork')
+    const trash = join(own, 'trash')
+    const isNew = makeFolder(own)
+    makeFolder(trash)
+    if (isNew)
+      for (const folder of structure)
+        if (!makeBelow(path, folder))
+          log.warn('a folder of the workspace was not made: something else has its name', {
+            folder,
+          })
+    return { path, given, own, trash, isNew }
+  } catch (cause) {
+    if (cause instanceof CoworkError) throw cause
+    throw new CoworkError(
+      'workspace_unusable',
+      `The workspace ${given} cannot be used: ${messageOf(cause)}.`,
+      {
+        hint: 'Give the account that runs cowork the right to write there, or name another folder in workspace.path.',
+        cause,
+      },
+    )
+  }
+}
+
+/** True when it was not there. A link in its place would lead what cowork keeps elsewhere (TR2). */
+function makeFolder(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (!found) {
+    mkdirSync(path, { mode: 0o700 })
+    return true
+  }
+  const { getuid } = process
+  if (!found.isDirectory() || (getuid && found.uid !== getuid()))
+    throw new CoworkError(
+      'workspace_unusable',
+      `${path} is ${found.isDirectory() ? 'another user’s' : 'not a folder'}.`,
+      { hint: 'Move it out of the way; cowork makes its own.' },
+    )
+  return false
+}
+
+/** Name by name, so that no link leads out. False when a name on the way is no folder. */
+function makeBelow(root: string, folder: string): boolean {
+  let path = root
+  for (const name of folder.split('/').filter((one) => one !== '' && one !== '.')) {
+    path = join(path, name)
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found && !found.isDirectory()) return false
+    if (!found) mkdirSync(path)
+  }
+  return true
+}

@@ -1,0 +1,64 @@
+import { Hono } from 'hono'
+import { CoworkError } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+import {
+  addressOf,
+  bearerOf,
+  checkHost,
+  checkOrigin,
+  checkUrl,
+  problemOf,
+  refuse,
+  refuseBy,
+} from './guards.ts'
+import type { Env, GuardOptions } from './guards.ts'
+import type { McpDoor } from './mcp/door.ts'
+
+type Deps = {
+  readonly guard: GuardOptions
+  readonly mcp: Pick<McpDoor, 'fetch'>
+  readonly toolset: string
+  /** A key is set: whoever shows neither it nor a token of their own is turned away (W2). */
+  readonly needsBearer: boolean
+  readonly log: Log
+}
+
+/** One toolset at an address of its own, behind the same guards: seed 003's `127.0.0.1:8321/mcp` (W1). */
+export function createToolsetHttp({ guard, mcp, toolset, needsBearer, log }: Deps) {
+  const app = new Hono<Env>()
+  app.onError((error, c) => {
+    if (error instanceof CoworkError) return refuseBy(c, problemOf(error))
+    log.error('a request failed unexpectedly', { path: c.req.path, error: error.stack })
+    return refuse(c, 500, {
+      code: 'internal',
+      message: 'The request failed; the log has the cause.',
+    })
+  })
+  app.notFound((c) =>
+    refuse(c, 404, {
+      code: 'not_found',
+      message: `There is nothing at ${c.req.path.slice(0, 200)}.`,
+      hint: 'MCP is at /mcp.',
+    }),
+  )
+  app.use(checkHost(guard), checkOrigin(guard), checkUrl)
+  app.all('/mcp', (c) => {
+    const bearer = bearerOf(c)
+    if (needsBearer && bearer === undefined) {
+      c.header('WWW-Authenticate', 'Bearer')
+      return refuse(c, 401, {
+        code: 'auth_required',
+        message: 'This address needs the shared key or a token.',
+        hint: 'Send `Authorization: Bearer …` with WORKSYNC_API_KEY.',
+      })
+    }
+    const coreOnly = c.req.query('tools') === 'core'
+    return mcp.fetch(c.req.raw, {
+      address: addressOf(c),
+      toolset,
+      coreOnly,
+      ...(bearer && { bearer }),
+    })
+  })
+  return app
+}

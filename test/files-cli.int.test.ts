@@ -1,0 +1,376 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { grantChoices } from '../src/cli/choices.ts'
+import { grantChoices as daemonChoices } from '../src/files/rules/choices.ts'
+import { newPlace, testPlace } from './cli.ts'
+import { inTerminal } from './terminal.ts'
+
+const jsonOf = (text: string) => JSON.parse(text) as Record<string, unknown>
+
+/** Files of the user: none of them lies where cowork keeps its own. */
+const user = mkdtempSync(join(tmpdir(), 'cowork-user-'))
+const home = join(user, 'home')
+const documents = join(home, 'Documents')
+const workspace = join(home, 'Downloads', 'AI-Workspace')
+mkdirSync(documents, { recursive: true })
+
+const place = newPlace('approvals: { undo_hold: 10m }\n')
+const env = { HOME: home }
+const cowork = (args: string[], input?: string) => place.cowork(args, env, input)
+/** A command with a person at a terminal. */
+const byHand = (args: string[], more: Record<string, string> = {}) =>
+  inTerminal(place, args, { ...env, ...more }).ended()
+let token = ''
+
+beforeAll(async () => {
+  writeFileSync(join(documents, 'notes.md'), 'one\ntwo\nthree\n')
+  writeFileSync(join(documents, 'secret.key'), 'hidden\n')
+  await cowork(['up', '-d'])
+  token = String(jsonOf((await cowork(['agents', 'add', 'sales', '--json'])).stdout)['token'])
+})
+afterAll(async () => {
+  await place.end()
+  rmSync(user, { recursive: true, force: true })
+})
+
+/** As the agent, over the API. */
+async function call(tool: string, args: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const answer = await fetch(`http://localhost:${place.daemon().port}/api/tools/${tool}/call`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ arguments: args }),
+  })
+  const { output, error } = (await answer.json()) as {
+    output?: Record<string, unknown>
+    error?: Record<string, unknown>
+  }
+  return output ?? error ?? {}
+}
+
+const ask = async (path: string, permission = 'read') =>
+  String((await call('request_grant', { path, permission, reason: 'To look.' }))['request_id'])
+
+const seesOn = (screen: { output: () => string }) => async (text: string) => {
+  await expect.poll(screen.output, { timeout: 20_000 }).toContain(text)
+}
+
+const grants = async () =>
+  jsonOf((await cowork(['grants', '--json'])).stdout)['grants'] as Record<string, string>[]
+const grantOf = async (path: string) => (await grants()).find((grant) => grant['path'] === path)
+
+describe('files', () => {
+  beforeAll(async () => {
+    const create = (path: string, content: string) => call('create_file', { path, content })
+    await create('Documents/notes/a.md', '# A\n\nfind me\n')
+    await create('Code/python/b.py', 'print(1)\n')
+    await call('update_file', {
+      path: 'Documents/notes/a.md',
+      content: '# B\n',
+      create_backup: false,
+    })
+  })
+
+  test('K1, K2, FT3 ls and tree show what is there, in JSON with its schema version', async () => {
+    const { code, stdout } = await cowork(['files', 'ls'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^SIZE +CHANGED +NAME$/m)
+    expect(stdout).toMatch(/ Documents\/$/m)
+    const all = jsonOf((await cowork(['files', 'ls', '-r', '--json', 'Documents'])).stdout)
+    expect(all).toMatchObject({ schemaVersion: 1 })
+    expect(JSON.stringify(all)).toContain('notes/a.md')
+    expect((await cowork(['files', 'ls', '-n', '1'])).stderr).toContain('There are more')
+    const tree = await cowork(['files', 'tree', 'Documents'])
+    expect(tree.stdout).toMatch(/^notes\/\n {2}a\.md$/m)
+  })
+
+  test('K2, K3, FT2 cat gives the content to a pipe, and says why it cannot', async () => {
+    expect(await cowork(['files', 'cat', 'Code/python/b.py'])).toMatchObject({
+      code: 0,
+      stdout: 'print(1)\n',
+    })
+    expect(await cowork(['files', 'cat', 'no.txt'])).toMatchObject({ code: 3, stdout: '' })
+    const closed = await cowork(['files', 'cat', join(documents, 'notes.md')])
+    expect(closed).toMatchObject({ code: 5, stdout: '' })
+    expect(await cowork(['files', 'cat', '../x'])).toMatchObject({ code: 2 })
+    expect(await cowork(['files', 'cat', 'x', '--lines', '9-3'])).toMatchObject({ code: 2 })
+    expect(await cowork(['files', 'cat', 'x', '--head', '1', '--tail', '1'])).toMatchObject({
+      code: 2,
+    })
+  })
+
+  test('K2, PV8 on a terminal nothing in a file or its name moves the cursor', async () => {
+    await call('create_file', { path: 'temp/odd\u202e.txt', content: 'a\u001b[2Jb\n' })
+    const { output } = await byHand(['files', 'cat', 'temp/odd\u202e.txt'])
+    expect(output).toContain('aU+001B[2Jb')
+    expect((await cowork(['files', 'ls', 'temp'])).stdout).toContain('oddU+202E.txt')
+  })
+
+  test('K1, FT6 search finds by name and by content, and says where', async () => {
+    expect((await cowork(['files', 'search', 'b.py'])).stdout).toBe(
+      `${join(workspace, 'Code/python/b.py')}\n`,
+    )
+    const { stdout } = await cowork(['files', 'search', 'print', '--content', '--type', '.py'])
+    expect(stdout).toMatch(/b\.py:1 {2}print\(1\)$/m)
+    expect((await cowork(['files', 'search', 'nothing-like-this'])).stdout).toBe(
+      'Nothing was found.\n',
+    )
+    expect(await cowork(['files', 'search', 'x', '--in', 'moon'])).toMatchObject({ code: 2 })
+  })
+
+  test('TR3, K2 restore puts an earlier content back, and itself can be undone', async () => {
+    const path = 'Documents/notes/a.md'
+    const listed = await cowork(['files', 'versions', path])
+    expect(listed.stdout).toMatch(/^VERSION +UNTIL/)
+    expect(listed.stdout).toMatch(/ sales +update_file$/m)
+    const { versions } = jsonOf((await cowork(['files', 'versions', path, '--json'])).stdout) as {
+      versions: { version_id: string }[]
+    }
+    const id = versions[0]?.version_id ?? ''
+    expect(await cowork(['files', 'restore', path, 'zzzz'])).toMatchObject({ code: 3 })
+    const restored = await cowork(['files', 'restore', path, id])
+    expect(restored, restored.stderr).toMatchObject({ code: 0 })
+    expect((await cowork(['files', 'cat', path])).stdout).toContain('find me')
+    expect(await cowork(['files', 'restore', path])).toMatchObject({ code: 0 })
+    expect((await cowork(['files', 'cat', path])).stdout).toBe('# B\n')
+    expect(await cowork(['files', 'restore', 'Code/python/b.py'])).toMatchObject({ code: 3 })
+  })
+
+  test('TR1, K3 the trash is listed, restored from, and purged by a person only', async () => {
+    for (const name of ['one', 'two']) {
+      await call('create_file', { path: `temp/${name}.txt`, content: name })
+      await call('delete_file', { path: `temp/${name}.txt` })
+    }
+    const { stdout } = await cowork(['trash'])
+    expect(stdout).toMatch(/ sales .*temp\/two\.txt$/m)
+    const { items } = jsonOf((await cowork(['trash', 'list', '--json'])).stdout) as {
+      items: { trash_id: string; path: string }[]
+    }
+    const [two, one] = items
+    const first = jsonOf((await cowork(['trash', 'list', '-n', '1', '--json'])).stdout)
+    expect(first['items']).toEqual([two])
+    expect(two?.path).toBe(join(workspace, 'temp/two.txt'))
+    const back = await cowork(['trash', 'restore', one?.trash_id ?? ''])
+    expect(back, back.stderr).toMatchObject({ code: 0 })
+    expect(readFileSync(join(workspace, 'temp/one.txt'), 'utf8')).toBe('one')
+    expect(await cowork(['trash', 'restore', one?.trash_id ?? ''])).toMatchObject({ code: 3 })
+    expect(await cowork(['trash', 'purge', '--all', '--yes'])).toMatchObject({ code: 4 })
+    expect(await cowork(['trash', 'purge'])).toMatchObject({ code: 2 })
+    const purged = await byHand(['trash', 'purge', two?.trash_id ?? '', '--yes'])
+    expect(purged.output).toContain('1 item deleted for good.')
+    expect((await byHand(['trash', 'purge', two?.trash_id ?? '', '--yes'])).code).toBe(3)
+  })
+})
+
+describe('grants', () => {
+  test('GR3, GR8, I10 a script cannot answer a request for access; a person chooses how much', async () => {
+    const file = join(documents, 'notes.md')
+    const id = await ask(file)
+    expect(await cowork(['approve', id, '--allow', 'file'])).toMatchObject({ code: 4 })
+    expect((await byHand(['approve', id, '--allow', 'always'])).code).toBe(2)
+    expect(await grantOf(file)).toBeUndefined()
+    const approved = await byHand(['approve', id, '--allow', 'file'])
+    expect(approved.code, approved.output).toBe(0)
+    expect(await grantOf(file)).toMatchObject({ permission: 'read', scope: 'permanent' })
+    expect(await call('read_file', { path: file })).toMatchObject({ content: 'one\ntwo\nthree\n' })
+    expect((await cowork(['files', 'cat', file, '--lines', '2'])).stdout).toBe('two\n')
+  })
+
+  test('GR3, C2 the inbox says what is wanted, and the narrowest answer is one key away', async () => {
+    const id = await ask(documents)
+    const { stdout } = await cowork(['inbox', id])
+    expect(stdout).toContain(`AI wants to read files in: ${documents}`)
+    expect(stdout).toContain('│ To look.')
+    expect(stdout).toMatch(/\d+ files? in/)
+    expect(stdout).toContain('secret.key')
+    const screen = inTerminal(place, ['inbox', '--kind', 'grant'], env)
+    const sees = seesOn(screen)
+    await sees('AI wants to read')
+    screen.press('a')
+    await sees('❯ 1 Allow folder this session')
+    screen.press('\r')
+    await sees('Approved.')
+    screen.press('q')
+    await screen.ended()
+    expect(await grantOf(documents)).toMatchObject({ permission: 'read', scope: 'session' })
+  })
+
+  test('GR3 denied for good, the agent is not asked about again', async () => {
+    const other = join(home, 'Private')
+    mkdirSync(other)
+    const id = await ask(other)
+    const denied = await byHand(['reject', id, '--never'])
+    expect(denied.code, denied.output).toBe(0)
+    const again = await call('request_grant', { path: other, permission: 'read', reason: 'Please' })
+    expect(again).toMatchObject({ status: 'denied' })
+    const asked = await call('cowork_propose', {
+      domain: 'crm',
+      action: 'x',
+      target: 'y',
+      proposed_change: {},
+      confidence: 0.5,
+      reasoning: 'z',
+    })
+    const wrong = ['reject', String(asked['proposal_id']), '--type', 'edge_case', '--never']
+    expect((await byHand(wrong)).code).toBe(2)
+  })
+
+  test('GR10, GR4, K2 what a person hands over is a read grant, listed, shown and revoked by a prefix', async () => {
+    const file = join(home, 'handed.txt')
+    writeFileSync(file, 'x')
+    expect(await cowork(['grants', 'add', file])).toMatchObject({ code: 4 })
+    const added = await byHand(['grants', 'add', file])
+    expect(added.code, added.output).toBe(0)
+    const grant = await grantOf(file)
+    expect(grant).toMatchObject({ permission: 'read', granted_by: 'user_implicit', agent: '*' })
+    const id = String(grant?.['id'])
+    expect((await cowork(['grants', 'list', '--agent', 'sales'])).stdout).toContain(file)
+    expect((await cowork(['grants', 'show', id.slice(0, -4)])).stdout).toContain(`path:`)
+    const revoked = await cowork(['grants', 'revoke', id.replace('grant_', '').slice(0, -4)])
+    expect(revoked, revoked.stderr).toMatchObject({ code: 0 })
+    expect(await grantOf(file)).toBeUndefined()
+    expect(await cowork(['grants', 'revoke', id])).toMatchObject({ code: 3 })
+    expect(await call('read_file', { path: file })).toMatchObject({ code: 'no_grant' })
+  })
+
+  test('GR1, GR9, PV4 a folder may be opened further, until a time; what is closed stays so', async () => {
+    const folder = join(home, 'Work')
+    mkdirSync(folder)
+    const args = ['grants', 'add', folder, '--permission', 'read-write', '--until', '2h']
+    const added = await byHand([...args, '--agent', 'sales'])
+    expect(added.code, added.output).toBe(0)
+    expect(await grantOf(folder)).toMatchObject({
+      agent: 'sales',
+      permission: 'read-write',
+      granted_by: 'user_explicit',
+      expires_at: expect.stringMatching(/Z$/),
+    })
+    expect((await byHand(['grants', 'add', folder, '--until', 'soon'])).code).toBe(2)
+    expect((await byHand(['grants', 'add', '/etc'])).code).toBe(5)
+    expect((await byHand(['grants', 'add', folder], { CLAUDECODE: '1' })).code).toBe(4)
+  })
+})
+
+test('GR3 the command line knows the same answers as the daemon', () => {
+  const words = [...grantChoices, 'until', 'deny', 'deny_always']
+  expect(words.toSorted()).toEqual(daemonChoices.toSorted())
+})
+
+test('K7 the demo leaves files, an earlier version, something in the trash, and a request', async () => {
+  const played = await cowork(['demo', '--proposals', '4', '--pace', '0'])
+  expect(played, played.stderr).toMatchObject({ code: 0 })
+  expect(played.stderr).toContain('a request for your files')
+  const asked = jsonOf((await cowork(['inbox', '--json', '--agent', 'demo-careful'])).stdout)
+  expect(JSON.stringify(asked['items'])).toContain(`AI wants to read files in: ${documents}`)
+  const week = 'Documents/reports/demo-week.md'
+  expect((await cowork(['files', 'cat', week])).stdout).toContain('2 deals won')
+  expect((await cowork(['files', 'versions', week])).stdout).toContain('demo-careful')
+  expect((await cowork(['trash'])).stdout).toContain('demo-scratch.txt')
+})
+
+describe('workspace', () => {
+  test('FT7, K2 info says where it is, and open prints it where there is no desktop', async () => {
+    const info = jsonOf((await cowork(['workspace', 'info', '--json'])).stdout)
+    expect(info).toMatchObject({ schemaVersion: 1, workspace_path: workspace })
+    expect((await cowork(['workspace', 'info'])).stdout).toMatch(/^guarded: /m)
+    expect((await cowork(['workspace', 'open'])).stdout).toBe(`${workspace}\n`)
+  })
+
+  test('C9, F1, I10 another folder is written into the configuration, from the next start on', async () => {
+    const before = readFileSync(place.paths.config, 'utf8')
+    expect(await cowork(['workspace', 'choose', join(home, 'AI')])).toMatchObject({ code: 4 })
+    expect((await byHand(['workspace', 'choose', place.state])).code).toBe(5)
+    expect((await byHand(['workspace', 'choose', join(documents, 'notes.md')])).code).toBe(2)
+    expect(readFileSync(place.paths.config, 'utf8')).toBe(before)
+    const chosen = await byHand(['workspace', 'choose', join(home, 'AI')])
+    expect(chosen.code, chosen.output).toBe(0)
+    expect(chosen.output).toContain('cowork restart')
+    const doctor = await cowork(['doctor'])
+    expect(doctor.stdout).toMatch(/^warn {2}workspace/m)
+    expect(await cowork(['restart'])).toMatchObject({ code: 0 })
+    expect(existsSync(join(home, 'AI', 'Documents', 'reports'))).toBe(true)
+    expect((await cowork(['workspace', 'open', '--print'])).stdout).toBe(`${join(home, 'AI')}\n`)
+    const entries = (await cowork(['audit', 'tail', '-n', '200', '--json'])).stdout
+    expect(entries).toContain('workspace_choose')
+  })
+
+  test('K5 the doctor tells of a grant whose folder is gone', async () => {
+    const folder = join(home, 'gone')
+    mkdirSync(folder)
+    await byHand(['grants', 'add', folder])
+    rmSync(folder, { recursive: true })
+    const { stdout } = await cowork(['doctor', '--json'])
+    expect(stdout).toContain(`${folder} is granted and gone.`)
+  })
+})
+
+describe('init', () => {
+  const fresh = () => {
+    const { state, paths, ...rest } = testPlace()
+    rmSync(paths.config)
+    mkdirSync(join(state, 'home', 'Documents'), { recursive: true })
+    const inside = { HOME: join(state, 'home'), COWORK_STATE_DIR: join(state, 'home', '.cowork') }
+    return {
+      ...rest,
+      state,
+      own: inside.HOME,
+      config: join(inside.COWORK_STATE_DIR, 'cowork.yaml'),
+      inside,
+    }
+  }
+
+  test('C9, K2 flags answer everything, without a terminal, and nothing hangs', async () => {
+    const { own, config, inside, cowork: run } = fresh()
+    const flags = ['--workspace', join(own, 'AI'), '--notify', 'desktop', '--yes', '--json']
+    const made = await run(['init', ...flags], inside)
+    expect(made, made.stderr).toMatchObject({ code: 0 })
+    const text = readFileSync(config, 'utf8')
+    expect(text).toContain(`workspace:\n  path: ${join(own, 'AI')}\n`)
+    expect(text).toContain('- id: desktop\n      type: desktop\n')
+    expect(text).toMatch(/^# {3}port: 8765$/m)
+    expect(await run(['init', '--yes', '--workspace', own], inside)).toMatchObject({ code: 5 })
+    expect(await run(['init', '--yes', '--notify', 'drums'], inside)).toMatchObject({ code: 2 })
+  })
+
+  test('C9, GR8, I10 granting needs a person, and is refused before anything is written', async () => {
+    const { own, config, inside, cowork: run } = fresh()
+    const args = ['init', '--yes', '--grant', join(own, 'Documents')]
+    expect(await run(args, inside)).toMatchObject({ code: 4 })
+    expect(existsSync(config)).toBe(false)
+  })
+
+  test('C9, GR9 on a terminal it asks: where, which folders, how to be told, and whether to practise', async () => {
+    const { own, config, inside, state, env: base, cowork: run } = fresh()
+    const screen = inTerminal({ state, env: { ...base, ...inside } }, ['init'])
+    const sees = seesOn(screen)
+    await sees('Where should AI save files it creates?')
+    screen.press('\r')
+    await sees('Grant AI access to these folders now? (You can always grant more access')
+    await sees('Skip for Now')
+    screen.press('j\r')
+    await sees('What may AI do in ~/Documents?')
+    screen.press('j\r')
+    await sees('Continue')
+    screen.press('\r')
+    await sees('How shall you be told')
+    screen.press('\r')
+    await sees('practice round')
+    screen.press('\r')
+    await sees(`Write ${config}?`)
+    screen.press('\r')
+    const { code, output } = await screen.ended()
+    expect(code, output).toBe(0)
+    const listed = jsonOf((await run(['grants', '--json'], inside)).stdout)
+    expect(listed['grants']).toMatchObject([
+      {
+        path: join(own, 'Documents'),
+        permission: 'read-write',
+        granted_by: 'system_setup',
+        scope: 'permanent',
+      },
+    ])
+    expect(existsSync(join(own, 'Downloads', 'AI-Workspace', 'Documents'))).toBe(true)
+    await run(['down'], inside)
+  })
+})

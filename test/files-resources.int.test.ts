@@ -1,0 +1,120 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { connect as connectSocket } from 'node:net'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { Transport } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createLineTransport } from '../src/server/mcp/stdio.ts'
+import { startTestApp } from './app.ts'
+import type { TestApp } from './app.ts'
+import { entriesOf, newFolder } from './files.ts'
+import { clientOf } from './speakers.ts'
+
+let app: TestApp
+let token: string
+beforeAll(async () => {
+  app = await startTestApp()
+  const added = await clientOf(app, app.owner).call('cowork_add_agent', { id: 'reader' })
+  token = String(added['token'])
+  const agent = clientOf(app, token)
+  await agent.call('create_file', { path: 'Documents/notes/a note.md', content: 'hello' })
+  await agent.call('create_file', { path: 'Documents/notes/other.md', content: 'other' })
+})
+afterAll(() => app.close())
+
+const doors = {
+  http: () =>
+    new StreamableHTTPClientTransport(new URL(app.mcpUrl), {
+      requestInit: { headers: { authorization: `Bearer ${token}` } },
+    }),
+  stdio: () => {
+    const socket = connectSocket(join(app.state, 'daemon.sock'))
+    socket.write(`${JSON.stringify({ cowork: 1, token })}\n`)
+    return createLineTransport(socket)
+  },
+} satisfies Record<string, () => Transport>
+
+const noteUri = 'workspace:///Documents/notes/a%20note.md'
+
+describe.each([
+  ['http', 'auto'],
+  ['http', 'legacy'],
+  ['stdio', 'auto'],
+  ['stdio', 'legacy'],
+] as const)('over %s, %s era', (door, mode) => {
+  async function connect() {
+    const client = new Client({ name: 'reader', version: '1' }, { versionNegotiation: { mode } })
+    await client.connect(doors[door]())
+    onTestFinished(() => client.close())
+    return client
+  }
+
+  test('SV13 FT8 files of the workspace are listed, read and completed, and reading is on record', async () => {
+    const client = await connect()
+    const uris = (await client.listResources()).resources.map(({ uri }) => uri)
+    expect(uris).toContain(noteUri)
+    expect(await client.readResource({ uri: noteUri })).toMatchObject({
+      contents: [{ uri: noteUri, mimeType: 'text/markdown', text: 'hello' }],
+    })
+    await expect
+      .poll(async () => (await entriesOf(app, '&type=call.done')).at(-1))
+      .toMatchObject({
+        actor: { id: 'reader' },
+        subject: join(app.workspace, 'Documents/notes/a note.md'),
+        data: { tool: 'read_file' },
+      })
+    for (const path of ['missing', '../owner.token', '%2e%2e/owner.token', '/etc/passwd', '%'])
+      await expect(client.readResource({ uri: `workspace:///${path}` }), path).rejects.toThrow(
+        /not found/i,
+      )
+    const ref = { type: 'ref/resource' as const, uri: 'workspace:///{+path}' }
+    const complete = async (value: string) =>
+      (await client.complete({ ref, argument: { name: 'path', value } })).completion.values
+    expect(await complete('Doc')).toEqual(['Documents/'])
+    expect(await complete('Documents/notes/o')).toEqual(['Documents/notes/other.md'])
+    expect(await complete('../')).toEqual([])
+  })
+
+  test('SV13 FT9 who watches a file hears that it was changed, by whomever', async () => {
+    const client = await connect()
+    const told: string[] = []
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+      told.push(params.uri)
+    })
+    const name = `watched-${door}-${mode}.txt`
+    const uri = `workspace:///${name}`
+    writeFileSync(join(app.workspace, name), 'one')
+    if (mode === 'legacy') {
+      await client.subscribeResource({ uri })
+      await expect(client.subscribeResource({ uri: 'workspace:///' })).rejects.toThrow(/watched/)
+    } else await client.listen({ resourceSubscriptions: [uri] })
+    // It is looked at once before: what changes after that is told.
+    await expect
+      .poll(() => {
+        writeFileSync(join(app.workspace, name), `one ${Math.random()}${'x'.repeat(told.length)}`)
+        return told
+      })
+      .toContain(uri)
+    told.length = 0
+    rmSync(join(app.workspace, name))
+    await expect.poll(() => told).toContain(uri)
+    expect(new Set(told)).toEqual(new Set([uri]))
+  })
+
+  test('SV13 GR4 grants can be read, and watched for what changes', async () => {
+    const client = await connect()
+    const told: string[] = []
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+      told.push(params.uri)
+    })
+    const uri = 'cowork://grants'
+    if (mode === 'legacy') await client.subscribeResource({ uri })
+    else await client.listen({ resourceSubscriptions: [uri] })
+    const path = newFolder()
+    await clientOf(app, app.owner).call('add_grant', { path, permission: 'read', agent: 'reader' })
+    await expect.poll(() => told).toContain(uri)
+    const { contents } = await client.readResource({ uri })
+    const [content] = contents
+    expect(content && 'text' in content ? content.text : '').toContain(path)
+  })
+})

@@ -1,0 +1,61 @@
+// What the file worker does, on folders of the real disk and without the process around it.
+import { FileFault, faultOf } from '../src/files/confine/fault.ts'
+import { openRoots } from '../src/files/confine/roots.ts'
+import type { Roots } from '../src/files/confine/types.ts'
+import { ops } from '../src/files/ops/index.ts'
+import { createGuard } from '../src/files/rules/guard.ts'
+import type { OpContext, RunOp } from '../src/files/worker/context.ts'
+import type { Answered, Ask, Op, WorkerSetup } from '../src/files/worker/protocol.ts'
+import { createTurns } from '../src/files/worker/turns.ts'
+import { fill, openDescriptors, testFolders } from './roots.ts'
+import type { TestFolders } from './roots.ts'
+
+export type TestOps = TestFolders & {
+  run<O extends Op>(op: O, ask: Ask<O>, body?: string | Uint8Array): Promise<Answered<O>>
+  /** The code it is refused with; fails where it is not. */
+  refusal<O extends Op>(op: O, ask: Ask<O>, body?: string | Uint8Array): Promise<string>
+  /** Fills the workspace. */
+  put(files: Readonly<Record<string, string | Uint8Array>>): void
+  readonly context: OpContext
+  /** Fails where a descriptor was left open. */
+  close(): void
+}
+
+export const inWorkspace = (path: string) => ({ root: 'workspace', path })
+export const granted = (path: string) => ({ root: 'grant_1', path })
+
+export function openTestOps(
+  more: Partial<WorkerSetup> & { folders?: TestFolders; containment?: Roots['containment'] } = {},
+): TestOps {
+  const { folders = testFolders(), containment, ...setup } = more
+  const before = openDescriptors()
+  const whole = { ...folders.setup, ...setup }
+  const roots = openRoots(whole, containment)
+  const { turn } = createTurns()
+  const context = { roots, guard: createGuard(whole.guard), limits: whole.limits, turn }
+
+  async function run<O extends Op>(op: O, ask: Ask<O>, body: string | Uint8Array = '') {
+    const act = ops[op] as RunOp<O>
+    const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body)
+    try {
+      return await act(context, ask, bytes, () => false)
+    } catch (error) {
+      throw faultOf(error)
+    }
+  }
+  return {
+    ...folders,
+    context,
+    run,
+    async refusal(op, ask, body) {
+      const answer = await run(op, ask, body).catch((error: unknown) => error)
+      if (answer instanceof FileFault) return answer.code
+      throw new Error(`${op} was not refused: ${JSON.stringify(answer)}`)
+    },
+    put: (files) => fill(folders.workspace, files),
+    close() {
+      roots.close()
+      if (openDescriptors() !== before) throw new Error('a descriptor was left open')
+    },
+  }
+}
