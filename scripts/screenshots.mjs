@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { startTestApp } from '../test/app.ts'
+import { madeUpHome, playFiles } from '../test/browser/scene-files.ts'
 import { asking, playWeeks, sceneSettings, weeksBefore } from '../test/browser/scene-weeks.ts'
 import { playScene, sceneClock } from '../test/browser/scene.ts'
 import { buildConsole } from '../test/browser/setup.ts'
@@ -47,9 +48,23 @@ const pictures = {
     await page.getByRole('button', { name: /^Simulate/ }).click()
     await page.getByText('Changes:').waitFor()
   },
+  async access(page, url) {
+    await page.goto(`${url}/inbox`)
+    await page.getByRole('link', { name: /AI wants to read files in/ }).click()
+    await page.getByRole('heading', { name: 'What you can allow' }).waitFor()
+    await page.mouse.move(720, 4)
+  },
+  async files(page, url) {
+    await page.goto(`${url}/files?path=Documents/reports&open=Documents/reports/q3-summary.md`)
+    await page.getByText('# Q3 in brief').waitFor()
+  },
+  async welcome(page, url) {
+    await page.goto(`${url}/welcome?step=folders`)
+    await page.getByRole('checkbox', { name: /Documents/ }).check()
+  },
   async audit(page, url) {
     await page.goto(`${url}/audit`)
-    await page.getByText('publish', { exact: true }).waitFor()
+    await page.getByText('Asks for access to').first().waitFor()
   },
   async entry(page, url) {
     await page.goto(`${url}/audit?domain=crm.deals`)
@@ -73,7 +88,12 @@ buildConsole(webFolder)
 const clock = sceneClock(weeksBefore)
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const options = { webFolder, version, now: clock.now, state: mkdtempSync(join(work, 'state-')) }
-const app = await startTestApp(sceneSettings, options)
+const home = madeUpHome()
+process.env.HOME = home
+const app = await startTestApp(
+  { ...sceneSettings, 'workspace.path': join(home, 'Downloads', 'AI-Workspace') },
+  options,
+)
 const browser = await chromium.launch({
   executablePath,
   chromiumSandbox: false,
@@ -82,6 +102,7 @@ const browser = await chromium.launch({
 try {
   const tokens = await playWeeks(app, clock)
   await playScene(app, clock, asking(app, tokens))
+  await playFiles(app, home, tokens['claude-code'])
   const page = await browser.newPage({ viewport, locale: 'en-GB', reducedMotion: 'reduce' })
   const { output } = await (await app.call('cowork_open_link')).json()
   await page.goto(output.link)
@@ -102,5 +123,5 @@ try {
 } finally {
   await browser.close()
   await app.close()
-  rmSync(work, { recursive: true, force: true })
+  for (const folder of [work, home]) rmSync(folder, { recursive: true, force: true })
 }

@@ -5,7 +5,18 @@ import { expect, test } from 'vitest'
 const folder = 'docs/images'
 
 test('C15 the pictures are those that npm run screenshots takes, and the README shows no others', () => {
-  const screens = ['agents', 'audit', 'entry', 'handoff', 'inbox', 'policies', 'settings']
+  const screens = [
+    'access',
+    'agents',
+    'audit',
+    'entry',
+    'files',
+    'handoff',
+    'inbox',
+    'policies',
+    'settings',
+    'welcome',
+  ]
   const names = screens.flatMap((name) => [`${name}-dark.png`, `${name}-light.png`])
   expect(readdirSync(folder).toSorted()).toEqual(names)
   for (const name of names) {

@@ -19,7 +19,7 @@ test('C2 a row says who asks for what, with which trust and risk, and kinds are 
   await sales.trust(0.72)
   await sales.propose('deal_12345', { deal_stage: 'closed_won' })
   const page = await visit(app, '/')
-  expect(place(page)).toBe('/inbox')
+  await page.waitForURL('**/inbox')
   const row = askOf(page, 'deal_12345')
   for (const text of [
     'sales-agent · crm.deals',

@@ -112,7 +112,7 @@ test('C11 on a phone one reads, goes back, moves between screens and halts', asy
   await page.getByRole('region', { name: 'Halted' }).waitFor({ state: 'detached' })
 })
 
-test.each(['/audit', '/inbox', '/agents', '/policies'])(
+test.each(['/audit', '/inbox', '/agents', '/policies', '/files', '/welcome'])(
   'C12 N16 what the first load of %s brings of script is at most 200 kB',
   async (path) => {
     const app = await startScene()
@@ -127,7 +127,9 @@ test.each(['/audit', '/inbox', '/agents', '/policies'])(
     })
     const page = await visit(app, path, { context })
     await page
-      .getByText(/^(publish|Nothing waits for you\.|claude-code|There is no policy yet)$/)
+      .getByText(
+        /^(publish|Nothing waits for you\.|claude-code|There is no policy yet|Spreadsheets|Step 1 of 5)$/,
+      )
       .first()
       .waitFor()
     const sizes = await Promise.all(scripts.values())

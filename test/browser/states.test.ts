@@ -34,6 +34,36 @@ const screens = [
     what: 'versions',
     there: 'in force',
   },
+  {
+    path: '/files',
+    api: '**/list_files/**',
+    what: 'the folder',
+    there: 'Documents',
+  },
+  {
+    path: '/files/grants',
+    api: '**/list_grants/**',
+    what: 'grants',
+    there: 'Agents see nothing of yours',
+  },
+  {
+    path: '/files/trash',
+    api: '**/trash_list/**',
+    what: 'the trash',
+    there: 'The trash is empty',
+  },
+  {
+    path: '/files/size',
+    api: '**/workspace_usage/**',
+    what: 'sizes',
+    there: 'Where the room goes',
+  },
+  {
+    path: '/welcome',
+    api: '**/get_workspace_info/**',
+    what: 'the workspace',
+    there: 'Where should AI save files it creates?',
+  },
   { path: '/audit', api: '**/api/ledger?**', what: 'entries', there: 'The ledger begins here.' },
   { path: '/audit/1', api: '**/api/ledger/1', what: 'the entry', there: 'Proven in this browser.' },
   { path: '/settings/people', api: '**/cowork_list_people/**', what: 'people', there: 'you' },
@@ -118,6 +148,12 @@ test('C13 what is empty says so and leads on', async () => {
   await page.getByText('No agent has come in yet').waitFor()
   await page.goto(`${app.url}/agents/nobody`)
   await page.getByText('There is no such agent').waitFor()
+  await page.goto(`${app.url}/files?q=nothing`)
+  await page.getByText('Nothing matches').waitFor()
+  await page.getByRole('link', { name: 'Search content' }).click()
+  await page.getByText('No file holds').waitFor()
+  await page.goto(`${app.url}/files?path=nowhere`)
+  await page.getByRole('alert').waitFor()
   await page.goto(`${app.url}/settings/nonsense`)
   await page.waitForURL('**/settings/people')
 })

@@ -108,6 +108,19 @@ export const shortcuts: readonly { readonly title: string; readonly keys: readon
       keys: [{ keys: 'mod+enter', does: 'Simulate what you wrote' }],
     },
     {
+      title: 'Files',
+      keys: [{ keys: 'u', does: 'Up to the folder around' }],
+    },
+    {
+      title: 'Work',
+      keys: [
+        { keys: 'h', does: 'Column to the left' },
+        { keys: 'l', does: 'Column to the right' },
+        { keys: 'Space', does: 'Lift a story; arrows carry it, Space puts it down' },
+        { keys: 'n', does: 'New story' },
+      ],
+    },
+    {
       title: 'Audit',
       keys: [
         { keys: 'v', does: 'Verify the ledger' },

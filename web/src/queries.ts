@@ -109,6 +109,7 @@ const touched: Record<string, readonly string[]> = {
   passkey: ['passkeys', 'session'],
   halt: ['status'],
   permission: ['permissions'],
+  grant: ['grants'],
   policy: ['policies'],
 }
 

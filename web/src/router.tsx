@@ -6,6 +6,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { agentFiltersOf } from './agents/standing.ts'
+import { filesViewOf } from './files/view.ts'
 import { inboxFiltersOf } from './inbox/filters.ts'
 import { filtersOf, parseSearch, stringifySearch } from './ledger/filters.ts'
 import { comparedOf } from './policies/compared.ts'
@@ -13,15 +14,22 @@ import { Lost } from './parts/Lost.tsx'
 import { Root } from './parts/Root.tsx'
 import { Trouble } from './parts/States.tsx'
 import { isSection } from './settings.ts'
+import { welcomeViewOf } from './welcome/welcome.ts'
+import { workViewOf } from './work/view.ts'
 
 const root = createRootRoute({ component: Root, notFoundComponent: Lost })
 
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
-  beforeLoad: () => {
-    redirect({ to: '/inbox', throw: true })
-  },
+  component: lazyRouteComponent(() => import('./pages/welcome/Home.tsx'), 'Home'),
+})
+
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: 'welcome',
+  validateSearch: welcomeViewOf,
+  component: lazyRouteComponent(() => import('./pages/welcome/WelcomePage.tsx'), 'WelcomePage'),
 })
 
 const inbox = createRoute({
@@ -69,6 +77,63 @@ const versions = createRoute({
   component: lazyRouteComponent(() => import('./pages/policies/VersionsPage.tsx'), 'VersionsPage'),
 })
 
+const files = createRoute({
+  getParentRoute: () => root,
+  path: 'files',
+  component: lazyRouteComponent(() => import('./pages/files/FilesPage.tsx'), 'FilesPage'),
+})
+
+const workspace = createRoute({
+  getParentRoute: () => files,
+  path: '/',
+  validateSearch: filesViewOf,
+  component: lazyRouteComponent(() => import('./pages/files/WorkspacePage.tsx'), 'WorkspacePage'),
+})
+
+const grants = createRoute({
+  getParentRoute: () => files,
+  path: 'grants',
+  component: lazyRouteComponent(() => import('./pages/files/GrantsPage.tsx'), 'GrantsPage'),
+})
+
+const trash = createRoute({
+  getParentRoute: () => files,
+  path: 'trash',
+  component: lazyRouteComponent(() => import('./pages/files/TrashPage.tsx'), 'TrashPage'),
+})
+
+const size = createRoute({
+  getParentRoute: () => files,
+  path: 'size',
+  validateSearch: filesViewOf,
+  component: lazyRouteComponent(() => import('./pages/files/SizePage.tsx'), 'SizePage'),
+})
+
+const work = createRoute({
+  getParentRoute: () => root,
+  path: 'work',
+  validateSearch: workViewOf,
+  component: lazyRouteComponent(() => import('./pages/work/WorkPage.tsx'), 'WorkPage'),
+})
+
+const board = createRoute({
+  getParentRoute: () => work,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/work/BoardPage.tsx'), 'BoardPage'),
+})
+
+const backlog = createRoute({
+  getParentRoute: () => work,
+  path: 'backlog',
+  component: lazyRouteComponent(() => import('./pages/work/BacklogPage.tsx'), 'BacklogPage'),
+})
+
+const conflicts = createRoute({
+  getParentRoute: () => work,
+  path: 'conflicts',
+  component: lazyRouteComponent(() => import('./pages/work/ConflictsPage.tsx'), 'ConflictsPage'),
+})
+
 const audit = createRoute({
   getParentRoute: () => root,
   path: 'audit',
@@ -107,9 +172,12 @@ const section = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     home,
+    welcome,
     inbox.addChildren([item]),
     agents.addChildren([agent]),
     policies.addChildren([rules, edit, versions]),
+    files.addChildren([workspace, grants, trash, size]),
+    work.addChildren([board, backlog, conflicts]),
     audit.addChildren([entry]),
     settings.addChildren([section]),
   ]),

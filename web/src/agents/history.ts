@@ -1,5 +1,6 @@
 import type { Mode, OverrideType, Thresholds, TrustPoint } from '../inbox/approval.ts'
 import { modeAt, overrideTypes } from '../inbox/approval.ts'
+import { isYoung } from '../inbox/trust-chart.ts'
 import { overrideWords, score } from '../inbox/words.ts'
 
 const day = 86_400_000
@@ -86,6 +87,8 @@ export type Picture = {
   /** What idle days took, and would take. */
   readonly decay: string
   readonly nowX: number
+  /** The past is drawn decision by decision, not by time. */
+  readonly isYoung: boolean
 }
 
 export function pictureOf(history: History, span: Span, box: Box): Picture {
@@ -95,8 +98,14 @@ export function pictureOf(history: History, span: Span, box: Box): Picture {
   }
   const y = (value: number) => round((1 - value) * box.height)
   const place = (at: number, value: number) => ({ at, score: value, x: x(at), y: y(value) })
-  const past = history.points.map(({ at, score: value, cause }): Stop => {
-    const spot = place(Math.max(Date.parse(at), span.from), value)
+  const nowX = x(span.now)
+  const first = history.points.find(({ cause }) => cause !== 'before')
+  const young = first !== undefined && isYoung(Date.parse(first.at), span)
+  const past = history.points.map(({ at, score: value, cause }, index): Stop => {
+    const spot = {
+      ...place(Math.max(Date.parse(at), span.from), value),
+      ...(young && { x: round((index / history.points.length) * nowX) }),
+    }
     return cause === 'before'
       ? { ...spot, kind: 'start', says: 'Before' }
       : { ...spot, ...markOf(cause) }
@@ -107,7 +116,7 @@ export function pictureOf(history: History, span: Span, box: Box): Picture {
     .filter(({ at }) => at > span.now && at <= span.to)
     .map(({ at, value }): Stop => ({ ...place(at, value), kind: 'ahead', says: 'If idle' }))
   const stops = [...past, now, ...ahead]
-  return { stops, ...linesOf(stops), nowX: now.x }
+  return { stops, ...linesOf(stops), nowX, isYoung: young }
 }
 
 /** Nobody takes trust away by approving: what is less by then, or by now, was lost while idle. */

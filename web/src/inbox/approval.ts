@@ -110,6 +110,7 @@ export type Detail = Item & {
   readonly approved_change?: unknown
   readonly collaborative?: boolean
   readonly handoff?: Handoff
+  readonly grant?: GrantRequest
   readonly reasoning: string | null
   readonly field: string | null
   readonly digest: string
@@ -161,6 +162,41 @@ export type Handoff = {
   readonly thread: readonly Turn[]
 }
 
+/** What an agent wants to see of the user's files, and what lies there (GR3). */
+export type GrantRequest = {
+  /** As it was asked for, and where it really lies: a link may lead elsewhere. */
+  readonly path: string
+  readonly real: string
+  readonly permission: 'read' | 'read-write'
+  readonly is_folder: boolean
+  readonly missing: boolean
+  /** What “folder” means here: the one that was asked for, or the one around the file, if it is there. */
+  readonly folder: string | null
+  readonly inside: {
+    readonly files: number
+    readonly folders: number
+    readonly bytes: number
+    readonly sample: readonly string[]
+    /** There is more than was counted. */
+    readonly capped: boolean
+  } | null
+  readonly sensitive: readonly string[]
+}
+
+/** How a person answers it. */
+export type GrantAnswer = {
+  readonly choice:
+    | 'file_once'
+    | 'file'
+    | 'folder'
+    | 'folder_write'
+    | 'folder_session'
+    | 'until'
+    | 'deny'
+    | 'deny_always'
+  readonly until?: string
+}
+
 type Override = {
   readonly type: OverrideType
   readonly severity: Severity
@@ -181,6 +217,7 @@ export type Decision = {
   readonly change?: unknown
   readonly override?: Override
   readonly allow?: Allow
+  readonly grant?: GrantAnswer
   readonly policy_id?: string
 }
 
@@ -208,5 +245,9 @@ export const isEditable = ({ kind }: Pick<Item, 'kind'>): boolean =>
 /** Work given to a person is answered, neither approved nor denied (H2). */
 export const isHandoff = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'handoff'
 
-/** What is done already cannot be handed back. */
-export const isReturnable = ({ kind }: Pick<Item, 'kind'>): boolean => kind !== 'spot_check'
+/** What cowork asks itself: it is no agent that one could correct. */
+export const isFinding = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'finding'
+
+/** What is done already cannot be handed back, and access is given or not. */
+export const isReturnable = ({ kind }: Pick<Item, 'kind'>): boolean =>
+  !['spot_check', 'grant', 'finding'].includes(kind)

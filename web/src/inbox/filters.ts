@@ -10,10 +10,12 @@ export type View = 'decided' | 'snoozed'
 
 const labels: Record<string, { readonly one: string; readonly many: string }> = {
   proposal: { one: 'Proposal', many: 'Proposals' },
+  grant: { one: 'Grant request', many: 'Grant requests' },
   call: { one: 'Call', many: 'Calls' },
   permission: { one: 'Permission', many: 'Permissions' },
   spot_check: { one: 'Spot check', many: 'Spot checks' },
   handoff: { one: 'Handoff', many: 'Handoffs' },
+  finding: { one: 'Finding', many: 'Findings' },
 }
 
 /** A kind this console has no word for yet is named by its own. */

@@ -26,7 +26,7 @@ const gather = 80
 const patience = 1000
 /** What was decided while the page is open is kept up to here. */
 const mostDecided = 500
-const nouns = new Set(['proposal', 'approval', 'permission', 'handoff'])
+const nouns = new Set(['proposal', 'approval', 'permission', 'handoff', 'grant'])
 
 /**
  * Everything that waits for a person, by id: read once in pages, and from then on only what the

@@ -18,6 +18,13 @@ test('C2 trust is drawn in steps, each holding until the next', () => {
   expect(stepPath([], now, box)).toBe('')
 })
 
+test('C2 of an agent that has just begun each decision is a step, as wide as the others', () => {
+  const second = 1 / 86_400
+  const hour = [point(3600 * second, 0.3), point(8 * second, 0.32), point(7 * second, 0.24)]
+  expect(stepPath(hour, now, box)).toBe('M0 56H200V54.4H400V60.8H600')
+  expect(stepPath([point(0, 0.3)], now, box)).toBe('M0 56H600')
+})
+
 test('C2 M2 the bands are those of the modes and fill the height', () => {
   expect(bandsOf({ suggest: 0.5, act: 0.8 }, 80)).toEqual([
     { mode: 'act', y: 0, height: 16 },

@@ -1,9 +1,15 @@
 import type { Thresholds, TrustPoint } from './approval.ts'
 
 const day = 86_400_000
-const minute = 60_000
 /** How far back the picture goes at most. */
 export const chartDays = 30
+
+/** The end of the past in which a whole history would be a single stroke. */
+const youth = 0.05
+
+/** An agent that has just begun: each decision is a step of its own then, however short the time between. */
+export const isYoung = (first: number, { from, now }: { from: number; now: number }): boolean =>
+  first > now - youth * (now - from)
 
 export type Box = { readonly width: number; readonly height: number }
 
@@ -18,12 +24,17 @@ export function stepPath(
   const [first, ...rest] = points
   if (!first) return ''
   // A young agent's history fills the picture, too.
-  const start = Math.min(Math.max(now - chartDays * day, Date.parse(first.at)), now - minute)
-  const x = (at: string) =>
-    round((Math.min(Math.max(Date.parse(at) - start, 0), now - start) / (now - start)) * width)
+  const start = Math.max(now - chartDays * day, Date.parse(first.at))
+  const span = { from: now - chartDays * day, now }
+  const x = isYoung(start, span)
+    ? (_: string, place: number) => round((place / points.length) * width)
+    : (at: string) => {
+        const since = Math.min(Math.max(Date.parse(at) - start, 0), now - start)
+        return round((since / (now - start)) * width)
+      }
   const y = (value: number) => round((1 - value) * height)
-  const steps = rest.map(({ at, score }) => `H${x(at)}V${y(score)}`)
-  return `M${x(first.at)} ${y(first.score)}${steps.join('')}H${width}`
+  const steps = rest.map(({ at, score }, place) => `H${x(at, place + 1)}V${y(score)}`)
+  return `M0 ${y(first.score)}${steps.join('')}H${width}`
 }
 
 export type Band = {

@@ -1,5 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import * as daemon from '../../../src/base/override.ts'
+import { overrideTypes, severities } from './approval.ts'
 import { item } from './fixture.ts'
 import {
   age,
@@ -33,6 +35,11 @@ test.each([
   [null, undefined],
 ])('C2 of what ends at %s the row says %s', (expires, said) => {
   expect(timeLeft(expires, now)).toBe(said)
+})
+
+test('T4 types and severities of an override are those of the daemon, in its order', () => {
+  expect(overrideTypes).toEqual(daemon.overrideTypes)
+  expect(severities).toEqual(daemon.severities)
 })
 
 test('C2 a row names mode and trust, risk, quorum and the hold', () => {

@@ -19,13 +19,26 @@ export type Filters = {
 
 export const kinds = {
   calls: { label: 'Calls', types: ['call.'] },
-  decisions: { label: 'Actions', types: ['action.', 'proposal.', 'approval.', 'handoff.'] },
+  decisions: { label: 'Actions', types: ['action.', 'proposal.', 'approval.', 'handoff.', 'work.'] },
   access: {
     label: 'Access',
-    types: ['agent.', 'person.', 'role.', 'invitation.', 'link.', 'session.', 'passkey.', 'auth.'],
+    types: [
+      'agent.',
+      'person.',
+      'role.',
+      'invitation.',
+      'link.',
+      'session.',
+      'passkey.',
+      'auth.',
+      'grant.',
+    ],
   },
   halts: { label: 'Halts', types: ['halt.'] },
-  system: { label: 'System', types: ['daemon.', 'ledger.', 'payload.', 'note.', 'store.'] },
+  system: {
+    label: 'System',
+    types: ['daemon.', 'ledger.', 'payload.', 'note.', 'store.', 'trash.'],
+  },
 } as const satisfies Record<string, { label: string; types: readonly string[] }>
 export type Kind = keyof typeof kinds
 

@@ -114,7 +114,42 @@ test.each([
     '4 wrong credentials from 127.0.0.1 — no token',
   ],
   [{ type: 'daemon.started', actor: system, data: { version: '0.1.0' } }, 'cowork 0.1.0 started'],
-  [{ type: 'grant.auto_revoked', subject: '/home/x' }, 'Grant auto revoked: /home/x'],
+  [
+    { type: 'grant.made', subject: '/home/x', data: { permission: 'read', agent: '*' } },
+    'Opened /home/x to every agent',
+  ],
+  [
+    { type: 'grant.made', subject: '/home/x', data: { permission: 'deny', agent: 'codex' } },
+    'Closed /home/x for good',
+  ],
+  [
+    { type: 'grant.revoked', subject: '/home/x', data: { reason: 'session_ended' } },
+    'Revoked access to /home/x — session ended',
+  ],
+  [
+    { type: 'work.changed', subject: 'shop/a', data: { fields: ['status'], status: 'in_review' } },
+    'Set shop/a to in review',
+  ],
+  [{ type: 'work.changed', subject: 'shop/a', outcome: 'done' }, 'Finished shop/a'],
+  [
+    { type: 'work.changed', subject: 'shop/a', data: { fields: ['comments'], status: 'planned' } },
+    'Commented on shop/a',
+  ],
+  [
+    { type: 'work.changed', subject: 'shop/a', data: { fields: ['title', 'notes'] } },
+    'Changed shop/a — title, notes',
+  ],
+  [{ type: 'work.changed', subject: 'shop/one', data: { items: ['a'] } }, 'Changed shop/one'],
+  [{ type: 'work.moved', subject: 'shop/a', data: { to: 'two' } }, 'Moved shop/a to two'],
+  [
+    { type: 'work.lease_expired', actor: system, subject: 'shop/a', data: { agent: 'codex' } },
+    'codex let its claim of shop/a run out',
+  ],
+  [
+    { type: 'work.merged', subject: 'shop', outcome: 'conflicts' },
+    'Took over what was edited in the file of shop with conflicts',
+  ],
+  [{ type: 'plan.auto_voided', subject: '/home/x' }, 'Plan auto voided: /home/x'],
 ] as const)('C8 %o reads as one line', (part, text) => {
   expect(plainText(entry(part))).toBe(text)
 })
@@ -145,8 +180,8 @@ test('C8 only an end has an outcome', () => {
 })
 
 test('C8 each noun has its kind, and an unknown one has one too', () => {
-  const kinds = ['call.done', 'halt.set', 'halt.lifted', 'passkey.added', 'grant.made'].map(
-    (type) => kindOf(entry({ type })),
+  const kinds = ['call.done', 'halt.set', 'halt.lifted', 'grant.made', 'plan.made'].map((type) =>
+    kindOf(entry({ type })),
   )
   expect(kinds).toEqual(['call', 'halt', 'resume', 'access', 'other'])
 })

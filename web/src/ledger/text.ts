@@ -34,6 +34,9 @@ const endings: Record<string, string> = {
   person_removed: 'A session ended with its person',
 }
 
+const agentsOf = (entry: Entry) =>
+  field(entry, 'agent') === '*' ? 'every agent' : (word(entry, 'agent') ?? 'an agent')
+
 const failedLogin: Speak = (entry) => {
   const count = field(entry, 'count')
   const times =
@@ -43,6 +46,26 @@ const failedLogin: Speak = (entry) => {
     'from',
     said(entry.subject ?? 'an unknown address'),
     ...because({ ...entry, data: { message: entry.outcome?.replaceAll('_', ' ') } }),
+  ]
+}
+
+/** What a change of the plan comes to: a new status, a comment, or the fields that are different. */
+function workChanged(entry: Entry): (Part | undefined)[] {
+  const fields: unknown = field(entry, 'fields')
+  const names = Array.isArray(fields) ? fields.map(String) : []
+  if (entry.outcome === 'done') return ['Finished', said(entry.subject)]
+  if (names.includes('status'))
+    return [
+      'Set',
+      said(entry.subject),
+      'to',
+      said(String(field(entry, 'status')).replaceAll('_', ' ')),
+    ]
+  if (names.join() === 'comments') return ['Commented on', said(entry.subject)]
+  return [
+    'Changed',
+    said(entry.subject),
+    ...(names.length > 0 ? ['—', { said: names.join(', '), isAside: true as const }] : []),
   ]
 }
 
@@ -84,8 +107,36 @@ const sentences: Record<string, Speak> = {
   ],
   'handoff.acknowledged': () => ['Read the answer to its handoff'],
   'handoff.reminded': (e) => ['Reminded people of a handoff of', word(e, 'requester')],
+  'grant.requested': (e) => ['Asks for access to', said(e.subject)],
+  'grant.made': (e) =>
+    field(e, 'permission') === 'deny'
+      ? ['Closed', said(e.subject), 'for good']
+      : ['Opened', said(e.subject), 'to', agentsOf(e)],
+  'grant.revoked': (e) => [
+    'Revoked access to',
+    said(e.subject),
+    ...because({ ...e, data: { message: wordsOf(field(e, 'reason')) } }),
+  ],
+  'trash.purged': (e) => ['Deleted for good', said(e.subject)],
   'policy.loaded': (e) => ['Took the policies of cowork.yaml as version', said(e.subject)],
   'policy.saved': (e) => ['Saved the policies as version', said(e.subject), ...because(e, 'note')],
+  'work.added': (e) => ['Added', said(e.subject)],
+  'work.changed': workChanged,
+  'work.removed': (e) => ['Removed', said(e.subject)],
+  'work.moved': (e) => ['Moved', said(e.subject), 'to', word(e, 'to')],
+  'work.claimed': (e) => ['Claimed', said(e.subject)],
+  'work.renewed': (e) => ['Kept its claim of', said(e.subject)],
+  'work.released': (e) => ['Released', said(e.subject)],
+  'work.lease_expired': (e) => [word(e, 'agent'), 'let its claim of', said(e.subject), 'run out'],
+  'work.merged': (e) => [
+    'Took over what was edited in the file of',
+    said(e.subject),
+    ...(e.outcome === 'conflicts' ? ['with conflicts'] : []),
+  ],
+  'work.conflict_resolved': (e) => ['Settled a conflict about', said(e.subject)],
+  'work.archived': (e) => ['Archived', said(e.subject)],
+  'work.project_registered': (e) => ['Registered project', said(e.subject)],
+  'work.project_unregistered': (e) => ['Unregistered project', said(e.subject)],
   'agent.added': (e) => ['Added agent', said(e.subject)],
   'agent.rotated': (e) => ['Gave agent', said(e.subject), 'a new token'],
   'agent.revoked': (e) => ['Revoked agent', said(e.subject)],
@@ -118,7 +169,7 @@ export function textOf(entry: Entry): Part[] {
   return speak(entry).filter((part) => part !== undefined)
 }
 
-/** `grant.revoked` reads “Grant revoked” until it has a line of its own. */
+/** `plan.voided` reads “Plan voided” until it has a line of its own. */
 const otherwise: Speak = (entry) => {
   const words = entry.type.replaceAll(/[._]/g, ' ')
   return [words.charAt(0).toUpperCase() + words.slice(1), ...about(entry, ':')]
@@ -162,6 +213,8 @@ const kinds: Record<string, EntryKind> = {
   trust: 'decision',
   permission: 'decision',
   policy: 'decision',
+  work: 'action',
+  grant: 'access',
   agent: 'agent',
   person: 'person',
   invitation: 'person',
@@ -180,3 +233,5 @@ export function kindOf({ type }: Entry): EntryKind {
   const [noun = ''] = type.split('.')
   return noun === 'halt' ? 'halt' : (kinds[noun] ?? 'other')
 }
+
+const wordsOf = (said: unknown) => (typeof said === 'string' ? said.replaceAll('_', ' ') : '')

@@ -43,6 +43,12 @@ const paths = {
   bell: 'M4 11V7a4 4 0 0 1 8 0v4l1.3 1.5H2.700zM6.700 14h2.6',
   undo: 'M3 6.5h6.5a3.3 3.3 0 0 1 0 6.6H6M5.8 3.5l-3 3 3 3',
   right: 'M6 4l4 4-4 4',
+  folder: 'M1.5 4h4.5l1.5 2h7v7h-13z',
+  file: 'M4 2h5l3 3v9H4zM9 2v3h3',
+  trash: 'M2.5 4.5h11M6 4.5v-2h4v2M4 4.5l.7 9h6.6l.7-9M6.7 7v4M9.3 7v4',
+  edit: 'M3 13l.7-3L11 2.7l2.3 2.3L6 12.3zM9.5 4.2l2.3 2.3',
+  refresh: 'M13 8a5 5 0 1 1-1.5-3.6M13 2v3h-3',
+  work: 'M2.5 3h3v10h-3zM6.5 3h3v6.5h-3zM10.5 3h3v8.5h-3z',
   handoff: 'M2.5 13c0-5 3.5-7.500 10-7.500M9 2l3.500 3.500L9 9',
 } as const
 

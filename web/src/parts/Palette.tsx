@@ -133,6 +133,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
               act={then(() => navigate({ to: '/audit', hash: 'verify' }))}
             />
             <Item
+              icon="resume"
+              label="First steps"
+              act={then(() => navigate({ to: '/welcome' }))}
+            />
+            <Item
               icon="look"
               label="Light theme"
               act={then(() => look.change({ theme: 'light' }))}
@@ -184,6 +189,18 @@ export function Palette({ onClose }: { onClose: () => void }) {
                 icon="inbox"
                 label={`Find “${words}” in the inbox`}
                 act={then(() => navigate({ to: '/inbox', search: { q: words } }))}
+              />
+              <Item
+                always
+                icon="folder"
+                label={`Find “${words}” in files`}
+                act={then(() => navigate({ to: '/files', search: { q: words, in: 'all' } }))}
+              />
+              <Item
+                always
+                icon="work"
+                label={`Find “${words}” in the work`}
+                act={then(() => navigate({ to: '/work', search: { q: words } }))}
               />
               <Item
                 always

@@ -19,7 +19,7 @@ const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Pal
 export function Shell() {
   const { pathname } = useLocation()
   const screen = screens.find(({ to }) => pathname.startsWith(to))
-  const title = screen?.title ?? 'cowork'
+  const title = screen?.title ?? (pathname === '/welcome' ? 'First steps' : 'cowork')
   const role = useQuery(meQuery).data?.person.role
   const mayHalt = role !== undefined && role !== 'viewer'
   const main = useFocusOnChange(screen?.to)

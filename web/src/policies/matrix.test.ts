@@ -27,6 +27,8 @@ test('C4 Y4 the matrix names who was mapped and who was seen, and is empty where
   expect(at('sales-*', 'crm.deals')?.policy_id).toBe('crm')
   expect(at('codex', 'code')?.source).toBe('approved')
   expect(at('gemini', 'docs')).toBeUndefined()
+  const wide = [map('*', '*', 'rest'), ...mappings]
+  expect(matrixOf(wide, []).agents).toEqual(['codex', 'sales-agent', 'sales-*', '*'])
 })
 
 test('C4 Y1 the policy shown is the one that the daemon applies', () => {

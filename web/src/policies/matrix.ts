@@ -50,5 +50,8 @@ function mostSpecificFirst(a: Mapping, b: Mapping): number {
 
 export const isPattern = (name: string): boolean => name.includes('*')
 
+/** What fits nearly everything comes last. */
 const exactFirst = (a: string, b: string) =>
-  Number(isPattern(a)) - Number(isPattern(b)) || a.localeCompare(b)
+  Number(isPattern(a)) - Number(isPattern(b)) ||
+  (isPattern(a) ? b.length - a.length : 0) ||
+  a.localeCompare(b)

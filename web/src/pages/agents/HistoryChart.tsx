@@ -79,7 +79,12 @@ export function HistoryChart({ history, days, now }: Props) {
           </svg>
         </div>
         <Bands bands={bands} thresholds={history.thresholds} />
-        <Dates span={span} nowX={picture.nowX} width={width} />
+        <Dates
+          begins={picture.isYoung ? 'first decision' : shortDate(span.from)}
+          span={span}
+          nowX={picture.nowX}
+          width={width}
+        />
       </div>
       <Legend kinds={kindsIn(stops)} />
     </figure>
@@ -172,10 +177,12 @@ const Bands = ({ bands, thresholds: { suggest, act } }: BandsProps) => (
 /** The last two letters of a label need room before the next begins. */
 const labelWidth = 76
 
-function Dates({ span, nowX, width }: { span: Span; nowX: number; width: number }) {
+type DatesProps = { begins: string; span: Span; nowX: number; width: number }
+
+function Dates({ begins, span, nowX, width }: DatesProps) {
   return (
     <div aria-hidden className="relative h-4 text-[11px] leading-4 text-faint">
-      <span className="absolute left-0">{shortDate(span.from)}</span>
+      <span className="absolute left-0">{begins}</span>
       <span className="absolute -translate-x-1/2" style={{ left: nowX }}>
         now
       </span>

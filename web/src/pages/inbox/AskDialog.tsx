@@ -5,6 +5,7 @@ import { EditDialog } from './EditDialog.tsx'
 import { HandBackDialog } from './HandBackDialog.tsx'
 import { ResolveDialog } from './ResolveDialog.tsx'
 import { SnoozeDialog } from './SnoozeDialog.tsx'
+import { UntilDialog } from './UntilDialog.tsx'
 import type { Acts, Ask } from './use-acts.ts'
 
 /** The dialog for what is asked; those about one item know which. */
@@ -24,6 +25,7 @@ export function AskDialog({ ask: { name, items }, acts }: { ask: Ask; acts: Acts
         onClose={acts.closeAsk}
       />
     )
+  if (name === 'until') return <UntilDialog {...common} item={item} />
   if (name === 'edit') return <EditDialog {...common} item={item} />
   return name === 'allow' ? (
     <AllowDialog {...common} item={item} />

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { needsOverride, overrideTypes, severities } from '../../inbox/approval.ts'
+import { isFinding, needsOverride, overrideTypes, severities } from '../../inbox/approval.ts'
 import type { Item, OverrideType, Severity } from '../../inbox/approval.ts'
 import { overrideWords, severityWords } from '../../inbox/words.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -41,17 +41,19 @@ export function DenyDialog({ items, ...sending }: Sending & { items: readonly It
         }}
       >
         <About items={items} />
-        <OverrideKind
-          items={items}
-          isNeeded={isJudged}
-          type={type}
-          severity={severity}
-          onType={setType}
-          onSeverity={setSeverity}
-        />
+        {!items.every(isFinding) && (
+          <OverrideKind
+            items={items}
+            isNeeded={isJudged}
+            type={type}
+            severity={severity}
+            onType={setType}
+            onSeverity={setSeverity}
+          />
+        )}
         <TextArea
           label={isJudged ? 'What should have happened' : 'Reason'}
-          hint="The agent reads it. You may leave it empty."
+          hint={`${items.every(isFinding) ? 'For the record.' : 'The agent reads it.'} You may leave it empty.`}
           rows={3}
           maxLength={2000}
           value={text}

@@ -1,12 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { isEditable, isHandoff, isReturnable, needsOverride } from '../../inbox/approval.ts'
-import type { Detail, Item } from '../../inbox/approval.ts'
+import { narrowestOf } from '../../inbox/grant.ts'
+import {
+  isEditable,
+  isFinding,
+  isHandoff,
+  isReturnable,
+  needsOverride,
+} from '../../inbox/approval.ts'
+import type { Decision, Detail, GrantRequest, Item } from '../../inbox/approval.ts'
 import { undo } from '../../inbox/decide.ts'
 import { effectText, secondsTo } from '../../inbox/words.ts'
 import { Button } from '../../parts/Button.tsx'
 import { SelectField } from '../../parts/Field.tsx'
 import { meQuery, policiesQuery } from '../../queries.ts'
+import { toastProblem } from '../../toasts.ts'
 import { useSecond } from '../../use-now.ts'
 import type { Acts } from './use-acts.ts'
 import { useWho } from './use-who.ts'
@@ -21,6 +29,7 @@ export function Footer({ item, detail, acts, mayDecide }: Props) {
   if (!mayDecide)
     return <Bar>{<p className="text-soft">You may read this. Reviewers and owners decide.</p>}</Bar>
   if (isHandoff(item)) return <HandoffBar item={item} acts={acts} />
+  if (detail.grant) return <GrantBar item={item} grant={detail.grant} acts={acts} />
   const hasApproved = me !== undefined && item.approvers.given.includes(me)
   const lacksPolicy = item.kind === 'permission' && acts.policies[item.id] === undefined
   const one = [item]
@@ -51,7 +60,7 @@ export function Footer({ item, detail, acts, mayDecide }: Props) {
           </Button>
         )}
         <Button keys="d" disabled={acts.isBusy} onClick={() => acts.begin('deny', one)}>
-          {needsOverride(item) ? 'Override' : 'Deny'}
+          {needsOverride(item) ? 'Override' : isFinding(item) ? 'End it' : 'Deny'}
         </Button>
         {isReturnable(item) && (
           <Button keys="r" disabled={acts.isBusy} onClick={() => acts.begin('hand_back', one)}>
@@ -91,16 +100,51 @@ const HandoffBar = ({ item, acts }: { item: Item; acts: Acts }) => (
   </Bar>
 )
 
+/** The narrowest of what can be allowed; wider ones stand above, where nothing is pressed by habit (C2). */
+function GrantBar({ item, grant, acts }: { item: Item; grant: GrantRequest; acts: Acts }) {
+  const narrowest = narrowestOf(grant)
+  const answer = (decision: Decision) => void acts.send([item], decision).catch(toastProblem)
+  return (
+    <Bar>
+      <div className="flex flex-wrap gap-2 max-md:grid max-md:w-full max-md:grid-cols-[auto_minmax(0,1fr)]">
+        {narrowest && (
+          <Button
+            tone="primary"
+            keys="a"
+            className="max-md:col-span-2"
+            disabled={acts.isBusy}
+            onClick={() => acts.approve([item])}
+          >
+            {narrowest.label}
+          </Button>
+        )}
+        <Button keys="d" disabled={acts.isBusy} onClick={() => acts.begin('deny', [item])}>
+          Deny
+        </Button>
+        <Button
+          tone="quiet"
+          disabled={acts.isBusy}
+          onClick={() => answer({ decision: 'reject', grant: { choice: 'deny_always' } })}
+        >
+          Deny and don’t ask again
+        </Button>
+      </div>
+    </Bar>
+  )
+}
+
 const approveWords: Record<string, string> = {
   call: 'Approve once',
   permission: 'Allow under this policy',
   spot_check: 'Looks right',
+  finding: 'Keep it',
 }
 
 const effects: Record<string, string> = {
   call: 'Runs once, with these arguments',
   permission: 'Then the policy decides here',
   spot_check: 'Counts as evidence',
+  finding: 'Keeping it changes nothing',
 }
 
 /** The numbers stay together where the line breaks. */

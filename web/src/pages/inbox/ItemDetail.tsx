@@ -13,6 +13,8 @@ import { approvalQuery } from './approval-queries.ts'
 import { Change } from './Change.tsx'
 import { Ending } from './Ending.tsx'
 import { Footer } from './Footer.tsx'
+import { GrantChoices } from './GrantChoices.tsx'
+import { GrantDetail } from './GrantDetail.tsx'
 import { HandoffDetail } from './HandoffDetail.tsx'
 import { History } from './History.tsx'
 import { ItemFacts, Record } from './ItemFacts.tsx'
@@ -40,7 +42,7 @@ export function ItemDetail({ id, acts, mayDecide }: Props) {
         <Close label="Back to the list" icon="back" />
         {item && <Tools item={item} acts={acts} />}
       </header>
-      {item && <Body item={item} detail={data} acts={acts} />}
+      {item && <Body item={item} detail={data} acts={acts} mayDecide={mayDecide} />}
       {!data && !error && !item && <Loading what="the item" />}
       {error && !data && <Trouble error={error} retry={() => void refetch()} />}
       {item && data && <Footer item={item} detail={data} acts={acts} mayDecide={mayDecide} />}
@@ -74,9 +76,9 @@ const Tools = ({ item, acts }: { item: Item; acts: Acts }) => (
   </span>
 )
 
-type BodyProps = { item: Item; detail: Detail | undefined; acts: Acts }
+type BodyProps = { item: Item; detail: Detail | undefined; acts: Acts; mayDecide: boolean }
 
-function Body({ item, detail, acts }: BodyProps) {
+function Body({ item, detail, acts, mayDecide }: BodyProps) {
   const heading = useFocusOnOpen()
   useEffect(() => {
     document.title = `${plainString(item.summary)} · cowork`
@@ -109,19 +111,11 @@ function Body({ item, detail, acts }: BodyProps) {
         <>
           <Why detail={detail} />
           <ItemFacts detail={detail} />
-          {detail.handoff ? (
-            <>
-              <HandoffDetail detail={detail} handoff={detail.handoff} />
-              <TrustChart detail={detail} />
-            </>
-          ) : (
-            <>
-              <Change detail={detail} />
-              <Reasoning text={detail.reasoning} />
-              <TrustChart detail={detail} />
-              <History detail={detail} />
-            </>
+          <About detail={detail} />
+          {detail.grant && item.status === 'pending' && !item.held && mayDecide && (
+            <GrantChoices item={item} grant={detail.grant} acts={acts} />
           )}
+          {detail.grant && <History detail={detail} />}
           <Record detail={detail} />
         </>
       ) : (
@@ -130,6 +124,26 @@ function Body({ item, detail, acts }: BodyProps) {
         </div>
       )}
     </article>
+  )
+}
+
+/** What it is about, by kind. */
+function About({ detail }: { detail: Detail }) {
+  if (detail.grant) return <GrantDetail detail={detail} grant={detail.grant} />
+  if (detail.handoff)
+    return (
+      <>
+        <HandoffDetail detail={detail} handoff={detail.handoff} />
+        <TrustChart detail={detail} />
+      </>
+    )
+  return (
+    <>
+      <Change detail={detail} />
+      <Reasoning text={detail.reasoning} />
+      <TrustChart detail={detail} />
+      <History detail={detail} />
+    </>
   )
 }
 

@@ -20,10 +20,12 @@ import { useWho } from './use-who.ts'
 
 const icons: Record<string, IconName> = {
   proposal: 'call',
+  grant: 'folder',
   call: 'action',
   permission: 'key',
   spot_check: 'eye',
   handoff: 'handoff',
+  finding: 'info',
 }
 
 const kindIcon = (kind: string): IconName =>

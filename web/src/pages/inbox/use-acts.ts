@@ -14,7 +14,7 @@ import { toast, toastProblem } from '../../toasts.ts'
 import { focusRow } from '../focus-row.ts'
 
 /** What a decision is asked for in a dialog of its own. */
-export type AskName = 'deny' | 'hand_back' | 'resolve' | 'edit' | 'allow' | 'snooze'
+export type AskName = 'deny' | 'hand_back' | 'resolve' | 'edit' | 'allow' | 'until' | 'snooze'
 export type Ask = { readonly name: AskName; readonly items: readonly Item[] }
 
 /** What became of each of many. */

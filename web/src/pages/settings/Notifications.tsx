@@ -13,10 +13,16 @@ const why: Partial<Record<Notifying, string>> = {
   unsupported: 'Notifications work on localhost or over HTTPS, in browsers that have them.',
 }
 
-export function Notifications() {
+export const Notifications = () => (
+  <SettingsSection title="Notifications" lead="How this browser tells you. Kept here.">
+    <DesktopNotices />
+  </SettingsSection>
+)
+
+export function DesktopNotices() {
   const state = useSyncExternalStore(notifying.subscribe, notifying.get)
   return (
-    <SettingsSection title="Notifications" lead="How this browser tells you. Kept here.">
+    <div>
       <div className="border-t border-line">
         <Setting
           name="On this desktop"
@@ -42,6 +48,6 @@ export function Notifications() {
           </Note>
         </div>
       )}
-    </SettingsSection>
+    </div>
   )
 }

@@ -50,6 +50,13 @@ export function SettingsPage() {
             {sections[name].title}
           </Link>
         ))}
+        <Link
+          to="/welcome"
+          className="flex h-8 shrink-0 items-center gap-2.5 rounded px-2.5 text-soft transition-colors hover:text-text max-md:h-9"
+        >
+          <Icon name="resume" />
+          First steps
+        </Link>
       </nav>
       <div className="scroll-thin min-w-0 flex-1 overflow-y-auto">
         <div className="max-w-195 px-7 pt-5 pb-12 max-md:px-4">

@@ -1,0 +1,195 @@
+import { symlinkSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import type { TestApp } from '../app.ts'
+import { askOf, asking, opened, statusOf } from './asks.ts'
+import { faultsOf } from './axe.ts'
+import { output, useBrowser } from './browser.ts'
+import { useHomes } from './home.ts'
+
+const { start, visit } = useBrowser()
+const newHome = useHomes()
+
+type Agent = Awaited<ReturnType<typeof asking>>
+type Asked = { readonly status: string; readonly request_id: string; readonly grant_id?: string }
+
+async function request(agent: Agent, path: string, permission = 'read'): Promise<Asked> {
+  const reason = 'To analyse the simulation results'
+  const { output: answer, error } = await agent.call<Asked>('request_grant', {
+    path,
+    permission,
+    reason,
+  })
+  expect(error).toBeUndefined()
+  return answer
+}
+
+type Grant = {
+  readonly path: string
+  readonly kind: string
+  readonly permission: string
+  readonly scope: string
+  readonly expires_at: string | null
+}
+const grantsOf = async (app: TestApp) =>
+  (await output<{ grants: Grant[] }>(app, 'list_grants')).grants
+
+const home = () =>
+  newHome({
+    'Work/laser/results.csv': 'a,b',
+    'Work/laser/notes.txt': 'x',
+    'Work/laser/credentials.json': '{}',
+  })
+
+async function scene() {
+  const place = home()
+  const app = await place.during(() => start())
+  return { place, app, agent: await asking(app, 'codex') }
+}
+
+const labels = (page: Page) =>
+  page
+    .getByRole('list', { name: 'What you can allow' })
+    .getByRole('button')
+    .evaluateAll((buttons) => buttons.map((button) => button.firstElementChild?.textContent))
+
+test('C2 GR3 a request for access shows what the agent says, what lies there, and every choice', async () => {
+  const { place, app, agent } = await scene()
+  const path = place.at('Work/laser/results.csv')
+  await request(agent, path)
+  const page = await visit(app, '/inbox')
+  await askOf(page, 'AI wants to read files in:').click()
+  const item = await opened(page)
+  await item.getByRole('heading', { name: `AI wants to read files in: ${path}` }).waitFor()
+  await item.getByText('the agent says').waitFor()
+  await item.getByText('Reason: "To analyse the simulation results"').waitFor()
+  expect(await labels(page)).toEqual([
+    'Allow this file once',
+    'Allow this file',
+    'Allow folder this session',
+    'Allow until…',
+    'Allow folder',
+    'Allow folder (read-write)',
+  ])
+  for (const name of [/^Deny( D)?$/, 'Deny and don’t ask again'])
+    await item.getByRole('button', { name }).waitFor()
+  // What is wider is never what a key or Enter would press.
+  const focused = await page.evaluate<string>('document.activeElement.textContent')
+  expect(focused).toContain('AI wants to read files in:')
+  expect(await faultsOf(page, 'a request for access', [1280, 375])).toEqual([])
+})
+
+test('C2 a folder shows what is inside, and names that look sensitive', async () => {
+  const { place, app, agent } = await scene()
+  const { request_id: id } = await request(agent, place.at('Work/laser'))
+  const page = await visit(app, `/inbox/${id}`)
+  const item = await opened(page)
+  await item.getByText('3 files').waitFor()
+  await item.getByRole('list', { name: 'Some of it' }).getByText('results.csv').waitFor()
+  const sensitive = item.getByRole('region', { name: 'Sensitive' })
+  await sensitive.getByText('credentials.json').waitFor()
+  expect(await labels(page)).not.toContain('Allow this file')
+})
+
+test('C2 a link that leads elsewhere shows where it leads', async () => {
+  const { place, app, agent } = await scene()
+  symlinkSync(place.at('Work/laser'), place.at('short'))
+  const { request_id: id } = await request(agent, place.at('short'))
+  const page = await visit(app, `/inbox/${id}`)
+  const item = await opened(page)
+  await item.getByText('It is a link, and leads to').waitFor()
+  await item.getByText(place.at('Work/laser')).first().waitFor()
+})
+
+test('GR3 the key that approves allows the narrowest, and the agent can read that file only', async () => {
+  const { place, app, agent } = await scene()
+  const path = place.at('Work/laser/results.csv')
+  const { request_id: id } = await request(agent, path)
+  const page = await visit(app, `/inbox/${id}`)
+  await opened(page)
+  await page.getByRole('button', { name: /^Allow this file once A$/ }).waitFor()
+  await page.keyboard.press('a')
+  await expect.poll(() => statusOf(app, id)).toBe('approved')
+  expect(await grantsOf(app)).toMatchObject([
+    { path, kind: 'file', permission: 'read', scope: 'session' },
+  ])
+  expect(await request(agent, path)).toMatchObject({ status: 'granted' })
+  const other = await agent.call('read_file', { path: place.at('Work/laser/notes.txt') })
+  expect(other.error).toMatchObject({ code: 'no_grant' })
+})
+
+test('GR3 each choice makes the grant it names', async () => {
+  const { place, app, agent } = await scene()
+  const page = await visit(app, '/inbox')
+  const [file, folder] = [place.at('Work/laser/results.csv'), place.at('Work/laser')]
+  const choices = {
+    'Allow this file': { path: file, permission: 'read', scope: 'permanent' },
+    'Allow folder this session': { path: folder, permission: 'read', scope: 'session' },
+    'Allow folder': { path: folder, permission: 'read', scope: 'permanent' },
+    'Allow folder (read-write)': { path: folder, permission: 'read-write', scope: 'permanent' },
+  }
+  for (const [label, made] of Object.entries(choices)) {
+    const { request_id: id } = await request(agent, file)
+    await page.goto(`${app.url}/inbox/${id}`)
+    await opened(page)
+    await page
+      .getByRole('list', { name: 'What you can allow' })
+      .getByText(label, { exact: true })
+      .click()
+    await expect.poll(() => statusOf(app, id)).toBe('approved')
+    const grants = await grantsOf(app)
+    expect(grants, label).toMatchObject([made])
+    await output(app, 'revoke_grant', { grant_id: (grants[0] as unknown as { id: string }).id })
+  }
+})
+
+test('GR3 allowed until a day, it ends then', async () => {
+  const { place, app, agent } = await scene()
+  const { request_id: id } = await request(agent, place.at('Work/laser'), 'read-write')
+  const page = await visit(app, `/inbox/${id}`)
+  await opened(page)
+  await page.getByRole('button', { name: /^Allow until…/ }).click()
+  const until = page.getByRole('dialog').getByLabel('Until')
+  await until.fill('2020-01-01T10:00')
+  await page.getByText('Choose a time that is yet to come.').waitFor()
+  expect(await page.getByRole('dialog').getByRole('button', { name: 'Allow' }).isDisabled()).toBe(
+    true,
+  )
+  await until.fill('2099-01-31T18:00')
+  await page.getByRole('dialog').getByRole('button', { name: 'Allow' }).click()
+  await expect.poll(() => statusOf(app, id)).toBe('approved')
+  const [grant] = await grantsOf(app)
+  expect(grant).toMatchObject({ permission: 'read-write' })
+  expect(grant?.expires_at).toBe(new Date('2099-01-31T18:00').toISOString())
+})
+
+test('GR3 denied for good, it is refused without asking, until that is lifted under Grants', async () => {
+  const { place, app, agent } = await scene()
+  const path = place.at('Work/laser')
+  const { request_id: id } = await request(agent, path)
+  const page = await visit(app, `/inbox/${id}`)
+  await opened(page)
+  await page.getByRole('button', { name: 'Deny and don’t ask again' }).click()
+  await expect.poll(() => statusOf(app, id)).toBe('rejected')
+  expect(await request(agent, path)).toMatchObject({ status: 'denied' })
+  await page.goto(`${app.url}/files/grants`)
+  const grants = page.getByRole('list', { name: 'Grants' })
+  await grants.getByText('never', { exact: true }).waitFor()
+  await grants.getByRole('button', { name: `Revoke ${path}` }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Let it ask' }).click()
+  await page.getByText('Agents see nothing of yours').waitFor()
+})
+
+test('GR3 denied with a reason, the agent is told, and no trust changes', async () => {
+  const { place, app, agent } = await scene()
+  const { request_id: id } = await request(agent, place.at('Work'))
+  const page = await visit(app, `/inbox/${id}`)
+  await opened(page)
+  await page.getByRole('button', { name: /^Deny( D)?$/ }).waitFor()
+  await page.keyboard.press('d')
+  await page.getByRole('dialog').getByLabel('Reason').fill('Not that folder')
+  await page.getByRole('dialog').getByRole('button', { name: 'Deny' }).click()
+  await expect.poll(() => statusOf(app, id)).toBe('rejected')
+  expect(await request(agent, place.at('Work'))).toMatchObject({ status: 'denied' })
+  expect(await grantsOf(app)).toEqual([])
+})

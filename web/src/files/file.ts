@@ -1,0 +1,91 @@
+/** Files, grants and the trash as the tools of `files` show them. */
+
+export type Listed = {
+  readonly name: string
+  readonly type: string
+  readonly size_bytes?: number
+  readonly modified_at?: string
+}
+export type Listing = { readonly files: readonly Listed[]; readonly next_cursor?: string }
+
+export const isFolder = ({ type }: Pick<Listed, 'type'>): boolean => type === 'directory'
+
+export type ReadFile = {
+  readonly content?: string
+  readonly path: string
+  readonly size_bytes: number
+  readonly modified_at: string
+  readonly encoding: string
+  readonly mime: string
+  /** The name is one of those that hold secrets (PV5). */
+  readonly sensitive?: boolean
+  readonly warnings?: readonly string[]
+  /** Where it goes on, if this is not all of it. */
+  readonly next_byte?: number
+}
+
+export type Hit = {
+  readonly path: string
+  readonly match_type: string
+  readonly modified_at: string
+  readonly line?: number
+  readonly snippet?: string
+}
+export type Found = {
+  readonly results: readonly Hit[]
+  readonly total_count: number
+  readonly next_cursor?: string
+}
+
+export type Grant = {
+  readonly id: string
+  readonly agent: string
+  readonly path: string
+  readonly kind: 'file' | 'folder'
+  readonly permission: 'read' | 'read-write' | 'write' | 'deny'
+  readonly scope: 'session' | 'permanent'
+  readonly granted_at: string
+  readonly granted_by: string
+  readonly expires_at: string | null
+  readonly last_accessed: string | null
+  readonly access_count: number
+}
+
+export type Trashed = {
+  readonly trash_id: string
+  readonly path: string
+  readonly type: string
+  readonly size_bytes: number
+  readonly deleted_at: string
+  readonly deleted_by: string
+  readonly expires_at: string
+}
+
+/** Of one folder; the paths of those in it begin there. */
+export type Usage = {
+  readonly total_files: number
+  readonly total_bytes: number
+  readonly folders: readonly {
+    readonly path: string
+    readonly files: number
+    readonly bytes: number
+  }[]
+}
+
+export type WorkspaceInfo = {
+  readonly workspace_path: string
+  readonly total_files: number
+  readonly total_size_mb: number
+  readonly temp_files: number
+  readonly last_cleanup: string | null
+  readonly containment: string
+}
+
+/** A folder of the user's disk, for picking. */
+export type Browsed = {
+  readonly path: string
+  readonly parent: string | null
+  readonly entries: readonly (Listed & { readonly forbidden?: boolean })[]
+  /** There are more than are listed. */
+  readonly capped: boolean
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import type { Grant } from './file.ts'
+import { forWhom, isUnused, lastsText, originText } from './grants.ts'
+
+const now = Date.parse('2026-11-15T12:00:00Z')
+const grant = (part: Partial<Grant> = {}): Grant => ({
+  id: 'grant_1',
+  agent: '*',
+  path: '/home/mara/Work',
+  kind: 'folder',
+  permission: 'read',
+  scope: 'permanent',
+  granted_at: '2026-01-01T00:00:00Z',
+  granted_by: 'user_explicit',
+  expires_at: null,
+  last_accessed: null,
+  access_count: 0,
+  ...part,
+})
+
+test('GR4 a grant says for whom it is, how long it lasts and where it comes from', () => {
+  expect([forWhom(grant()), forWhom(grant({ agent: 'codex' }))]).toEqual(['every agent', 'codex'])
+  expect(lastsText(grant(), now)).toBe('until revoked')
+  expect(lastsText(grant({ scope: 'session' }), now)).toBe('ends with its session')
+  expect(lastsText(grant({ expires_at: '2026-11-15T13:00:00Z' }), now)).toBe('ends in 1 h')
+  expect(originText(grant({ granted_by: 'import' }))).toBe('import')
+})
+
+test('GR7 a lasting grant that nobody used for 60 days is pointed out', () => {
+  expect(isUnused(grant(), now)).toBe(true)
+  expect(isUnused(grant({ last_accessed: '2026-11-01T00:00:00Z' }), now)).toBe(false)
+  expect(isUnused(grant({ last_accessed: '2026-09-01T00:00:00Z' }), now)).toBe(true)
+  for (const part of [
+    { scope: 'session' },
+    { expires_at: '2027-01-01T00:00:00Z' },
+    { permission: 'deny' },
+  ] as const)
+    expect(isUnused(grant(part), now)).toBe(false)
+})

@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { crumbsOf, freeName, joined, liesIn, nameOf, parentOf, relativeTo } from './paths.ts'
+import { sizeText } from './sizes.ts'
+
+const name = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/[/\\:]/.test(text))
+const folder = fc.oneof(
+  fc.array(name, { maxLength: 4 }).map((names) => names.join('/')),
+  fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `/${names.join('/')}`),
+)
+
+test('C5 a name put into a folder is found there again', () => {
+  fc.assert(
+    fc.property(folder, name, (at, file) => {
+      const path = joined(at, file)
+      expect(nameOf(path)).toBe(file)
+      expect(parentOf(path)).toBe(at)
+      expect(liesIn(path, at === '' ? file : at)).toBe(true)
+    }),
+  )
+  expect(parentOf('/notes.md')).toBe('/')
+  expect(parentOf('Documents/reports/')).toBe('Documents')
+  expect(parentOf('C:\\Users\\mara')).toBe('C:\\Users')
+})
+
+test('C5 the way to a folder begins at the workspace, or at the grant', () => {
+  expect(crumbsOf('Documents/reports', '').map(({ name: each, path }) => [each, path])).toEqual([
+    ['Workspace', ''],
+    ['Documents', 'Documents'],
+    ['reports', 'Documents/reports'],
+  ])
+  expect(crumbsOf('/home/mara/Work/2026', '/home/mara/Work').map(({ path }) => path)).toEqual([
+    '/home/mara/Work',
+    '/home/mara/Work/2026',
+  ])
+})
+
+test('C5 a folder with a longer name is another folder', () => {
+  expect(liesIn('/home/mara-old/x', '/home/mara')).toBe(false)
+  expect(liesIn('/home/mara/', '/home/mara')).toBe(true)
+  expect(relativeTo('/w/ws/', '/w/ws/Documents/a.md')).toBe('Documents/a.md')
+  expect(relativeTo('/w/ws', '/w/ws-evil/a.md')).toBe('/w/ws-evil/a.md')
+})
+
+test('GR10 where a name is taken, the next one is tried', () => {
+  expect([1, 2, 3].map((attempt) => freeName('notes.md', attempt))).toEqual([
+    'notes.md',
+    'notes (2).md',
+    'notes (3).md',
+  ])
+  expect(freeName('.gitignore', 2)).toBe('.gitignore (2)')
+  expect(freeName('LICENSE', 2)).toBe('LICENSE (2)')
+})
+
+test('C5 sizes have three digits at most', () => {
+  const said = [0, 12, 999, 1000, 1234, 99_950, 999_499, 999_500, 3_400_000, 5e12].map(sizeText)
+  expect(said).toEqual([
+    '0 B',
+    '12 B',
+    '999 B',
+    '1 kB',
+    '1.2 kB',
+    '100 kB',
+    '999 kB',
+    '1 MB',
+    '3.4 MB',
+    '5 TB',
+  ])
+})

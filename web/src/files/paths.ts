@@ -1,0 +1,53 @@
+/** Paths as the tools take them: relative ones lie in the workspace, absolute ones under a grant. */
+
+export const isAbsolute = (path: string): boolean => path.startsWith('/') || /^[a-z]:/i.test(path)
+
+const separator = (path: string) => (/^[a-z]:\\/i.test(path) ? '\\' : '/')
+const bare = (path: string) => path.replace(/[/\\]+$/, '')
+
+export function joined(folder: string, name: string): string {
+  if (folder === '') return name
+  const between = separator(folder)
+  return folder.endsWith(between) ? folder + name : folder + between + name
+}
+
+/** The last name of it; folders are listed with a slash behind. */
+export const nameOf = (path: string): string => bare(path).split(/[/\\]/).at(-1) ?? path
+
+/** The folder around it: nothing for the workspace itself, and the top of the disk stays itself. */
+export function parentOf(path: string): string {
+  const between = separator(path)
+  const at = bare(path).lastIndexOf(between)
+  if (at === -1) return ''
+  return at === 0 ? between : bare(path).slice(0, at)
+}
+
+export type Crumb = { readonly name: string; readonly path: string }
+
+/** The way to a folder, from the workspace, or from the grant it lies under. */
+export function crumbsOf(path: string, root: string): Crumb[] {
+  const top = { name: root === '' ? 'Workspace' : root, path: root }
+  const below = root === '' ? path : path.startsWith(root) ? path.slice(root.length) : ''
+  const crumbs = [top]
+  for (const name of below.split(/[/\\]/).filter((part) => part !== ''))
+    crumbs.push({ name, path: joined(crumbs.at(-1)?.path ?? '', name) })
+  return crumbs
+}
+
+/** Whether it is the folder, or lies in it: `/home/mara-old` does not lie in `/home/mara`. */
+export const liesIn = (path: string, folder: string): boolean =>
+  bare(path) === bare(folder) || path.startsWith(bare(folder) + separator(folder))
+
+/** As the workspace's own tools call it, where it lies there. */
+export function relativeTo(workspace: string, path: string): string {
+  if (!isAbsolute(path) || !liesIn(path, workspace)) return path
+  return path.slice(bare(workspace).length).replace(/^[/\\]+/, '')
+}
+
+/** The next name to try where one is taken: `notes (2).md`. */
+export function freeName(name: string, attempt: number): string {
+  if (attempt < 2) return name
+  const dot = name.lastIndexOf('.')
+  const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '']
+  return `${stem} (${attempt})${extension}`
+}

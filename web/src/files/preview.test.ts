@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import type { ReadFile } from './file.ts'
+import { previewOf } from './preview.ts'
+
+const read = (part: Partial<ReadFile>): ReadFile => ({
+  path: '/w/a',
+  size_bytes: 3,
+  modified_at: '2026-11-15T12:00:00Z',
+  encoding: 'utf-8',
+  mime: 'text/plain',
+  content: 'abc',
+  ...part,
+})
+
+test('C5 text is shown as text, whatever it would be drawn as elsewhere', () => {
+  expect(previewOf(read({ content: '<script>', mime: 'text/html' }))).toEqual({
+    kind: 'text',
+    text: '<script>',
+    isCut: false,
+  })
+})
+
+test('C5 a text that goes on says so, and one out of a document is shown', () => {
+  expect(previewOf(read({ next_byte: 3 }))).toMatchObject({ isCut: true })
+  const document = { mime: 'application/pdf', warnings: ['Taken out of a document.'] }
+  expect(previewOf(read(document))).toMatchObject({ kind: 'text', isCut: false })
+})
+
+test('C5 only what an image element draws is a picture', () => {
+  const binary = { encoding: 'base64', content: 'AAAA' }
+  expect(previewOf(read({ ...binary, mime: 'image/png' }))).toEqual({
+    kind: 'picture',
+    source: 'data:image/png;base64,AAAA',
+  })
+  for (const mime of ['application/zip', 'text/html', 'image/png;x', 'audio/mpeg'])
+    expect(previewOf(read({ ...binary, mime: mime })).kind, mime).toBe('none')
+})
+
+test('PV5 a sensitive file is named and not shown, picture or text', () => {
+  for (const part of [{}, { encoding: 'base64', mime: 'image/png' }])
+    expect(previewOf(read({ ...part, sensitive: true }))).toEqual({ kind: 'withheld' })
+})

@@ -1,0 +1,25 @@
+import type { ReadFile } from './file.ts'
+
+/** As much of a text as a preview asks for; a picture comes whole. */
+export const mostBytes = 100_000
+
+export type Preview =
+  | { readonly kind: 'text'; readonly text: string; readonly isCut: boolean }
+  | { readonly kind: 'picture'; readonly source: string }
+  /** Not shown although it could be (PV5). */
+  | { readonly kind: 'withheld' }
+  | { readonly kind: 'none' }
+
+/** Whatever a browser draws in an <img>, where no script of it can run. */
+const drawn = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
+
+export function previewOf(read: ReadFile): Preview {
+  const { content, encoding, mime } = read
+  if (read.sensitive === true) return { kind: 'withheld' }
+  if (content === undefined) return { kind: 'none' }
+  if (encoding === 'base64')
+    return drawn.test(mime)
+      ? { kind: 'picture', source: `data:${mime};base64,${content}` }
+      : { kind: 'none' }
+  return { kind: 'text', text: content, isCut: read.next_byte !== undefined }
+}

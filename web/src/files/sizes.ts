@@ -1,0 +1,17 @@
+const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const
+const number = new Intl.NumberFormat()
+
+/** `12 B`, `3.4 MB`: three digits at most, as disks are sold, in thousands. */
+export function sizeText(bytes: number): string {
+  let value = bytes
+  let unit = 0
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000
+    unit++
+  }
+  const digits = unit === 0 || value >= 99.5 ? 0 : 1
+  return `${value.toFixed(digits).replace(/\.0$/, '')} ${units[unit]}`
+}
+
+export const countText = (count: number, one: string, many: string): string =>
+  `${number.format(count)} ${count === 1 ? one : many}`

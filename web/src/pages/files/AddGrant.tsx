@@ -1,0 +1,112 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api.ts'
+import { permissionWords } from '../../files/grants.ts'
+import { Button } from '../../parts/Button.tsx'
+import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
+import { ErrorNote } from '../../parts/ErrorNote.tsx'
+import { Choices, SelectField, TextField } from '../../parts/Field.tsx'
+import { Plain } from '../../parts/Plain.tsx'
+import { Note } from '../../parts/States.tsx'
+import { agentsQuery } from '../../queries.ts'
+import { toast } from '../../toasts.ts'
+import { grantsQuery } from './file-queries.ts'
+import { FolderPicker } from './FolderPicker.tsx'
+import type { Picked } from './FolderPicker.tsx'
+
+/** What a person hands over without being asked (GR10): first what, then how far. */
+export function AddGrant({ onClose }: { onClose: () => void }) {
+  const [picked, setPicked] = useState<Picked>()
+  return picked ? (
+    <HowFar picked={picked} onClose={onClose} />
+  ) : (
+    <FolderPicker
+      title="What may agents see?"
+      action="Choose this folder"
+      withFiles
+      onPick={setPicked}
+      onClose={onClose}
+    />
+  )
+}
+
+type Given = 'read' | 'read-write' | 'write'
+const forFolders: readonly Given[] = ['read', 'read-write', 'write']
+
+function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose: () => void }) {
+  const client = useQueryClient()
+  const agents = useQuery(agentsQuery).data ?? []
+  const [permission, setPermission] = useState<Given>('read')
+  const [agent, setAgent] = useState('*')
+  const [until, setUntil] = useState('')
+  const add = useMutation({
+    mutationFn: () =>
+      call('add_grant', {
+        path,
+        permission,
+        agent,
+        granted_by: isFile && permission === 'read' ? 'user_implicit' : 'user_explicit',
+        ...(until !== '' && { expires_at: new Date(until).toISOString() }),
+      }),
+    onSuccess: async () => {
+      toast('Access is granted.')
+      await client.invalidateQueries(grantsQuery)
+      onClose()
+    },
+  })
+  const active = agents.filter(({ status }) => status === 'active')
+  return (
+    <Dialog title="Grant access" onClose={onClose}>
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          add.mutate()
+        }}
+      >
+        <p className="font-mono text-code break-all">
+          <Plain text={path} />
+        </p>
+        <Choices
+          label="Permission"
+          value={permission}
+          choices={(isFile ? forFolders.slice(0, 2) : forFolders).map((value) => ({
+            value,
+            label: permissionWords(value).name,
+          }))}
+          onChoose={setPermission}
+        />
+        <SelectField
+          label="For"
+          value={agent}
+          onChange={(event) => setAgent(event.target.value)}
+          choices={[
+            { value: '*', label: 'Every agent' },
+            ...active.map(({ id }) => ({ value: id, label: id })),
+          ]}
+        />
+        <TextField
+          label="Until"
+          type="datetime-local"
+          hint="Empty means until you revoke it."
+          value={until}
+          onChange={(event) => setUntil(event.target.value)}
+        />
+        <Note tone={permission === 'read' ? 'plain' : 'suggest'} icon="info">
+          {agent === '*' ? 'Every agent' : <Plain text={agent} />}{' '}
+          {permissionWords(permission).means}
+          {isFile ? '. The folder around it stays closed.' : ', and in all folders below.'}
+        </Note>
+        <ErrorNote error={add.error} />
+        <DialogActions>
+          <Button onClick={onClose} data-autofocus>
+            Cancel
+          </Button>
+          <Button tone="primary" type="submit" disabled={add.isPending}>
+            Grant access
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}

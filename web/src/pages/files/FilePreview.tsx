@@ -1,0 +1,164 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { call } from '../../api.ts'
+import type { ReadFile } from '../../files/file.ts'
+import { isAbsolute, nameOf } from '../../files/paths.ts'
+import { previewOf } from '../../files/preview.ts'
+import { sizeText } from '../../files/sizes.ts'
+import { withoutFile } from '../../files/view.ts'
+import type { FilesView } from '../../files/view.ts'
+import { Button, buttonClass } from '../../parts/Button.tsx'
+import { CopyIcon } from '../../parts/Copy.tsx'
+import { Icon } from '../../parts/Icon.tsx'
+import { Plain } from '../../parts/Plain.tsx'
+import { Sideways } from '../../parts/Sideways.tsx'
+import { Loading, Note, Trouble } from '../../parts/States.tsx'
+import { plainString } from '../../plain.ts'
+import { ago, fullTime } from '../../time.ts'
+import { toast, toastProblem } from '../../toasts.ts'
+import { useNow } from '../../use-now.ts'
+import { readQuery } from './file-queries.ts'
+
+type Props = { path: string; view: FilesView; mayChange: boolean }
+
+/** One file: what it is, and as much of it as can be shown. */
+export function FilePreview({ path, view, mayChange }: Props) {
+  const { data, error, refetch } = useQuery(readQuery(path))
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  return (
+    <section
+      aria-label="File"
+      className="scroll-thin flex min-w-0 flex-1 flex-col overflow-y-auto border-l border-line max-md:border-0"
+    >
+      <header className="sticky top-0 z-10 flex min-h-12 items-center gap-2 border-b border-line bg-bg px-5 max-md:px-2">
+        <h2
+          ref={heading}
+          tabIndex={-1}
+          className="min-w-0 flex-1 truncate font-[550] outline-none max-md:order-1"
+        >
+          <Plain text={nameOf(path)} />
+        </h2>
+        <Close view={view} />
+      </header>
+      {data ? (
+        <div className="grid gap-4 px-5 py-4 max-md:px-4">
+          <Facts read={data} />
+          <Acts read={data} path={path} view={view} mayChange={mayChange} />
+          <Content read={data} />
+        </div>
+      ) : error ? (
+        <Trouble error={error} retry={() => void refetch()} />
+      ) : (
+        <Loading what="the file" rows={4} />
+      )}
+    </section>
+  )
+}
+
+const Close = ({ view }: { view: FilesView }) => (
+  <Link
+    to="/files"
+    search={withoutFile(view)}
+    activeOptions={{ exact: true, includeSearch: true }}
+    aria-label="Close"
+    title="Close"
+    className="grid size-8 shrink-0 place-items-center rounded text-soft hover:bg-raised hover:text-text max-md:size-11"
+  >
+    <span className="max-md:hidden">
+      <Icon name="cross" />
+    </span>
+    <span className="md:hidden">
+      <Icon name="back" />
+    </span>
+  </Link>
+)
+
+function Facts({ read }: { read: ReadFile }) {
+  const now = useNow()
+  const at = Date.parse(read.modified_at)
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-xs text-soft">
+      <span>{sizeText(read.size_bytes)}</span>
+      <time dateTime={read.modified_at} title={fullTime(at)}>
+        changed {ago(at, now)}
+      </time>
+      {read.encoding !== 'base64' && <span>{read.encoding}</span>}
+      <span className="flex min-w-0 basis-full items-center gap-1">
+        <span className="min-w-0 font-mono break-all">
+          <Plain text={read.path} />
+        </span>
+        <CopyIcon text={read.path} what="path" />
+      </span>
+    </p>
+  )
+}
+
+type ActsProps = Props & { read: ReadFile }
+
+/** What was deleted lies in the trash, so nobody is asked twice. */
+function Acts({ read, path, view, mayChange }: ActsProps) {
+  const navigate = useNavigate()
+  const remove = useMutation({
+    mutationFn: () => call('delete_file', { path }),
+    onSuccess: () => {
+      toast(`${plainString(nameOf(path))} is in the trash.`)
+      void navigate({ to: '/files', search: withoutFile(view) })
+    },
+    onError: toastProblem,
+  })
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Link to="/audit" search={{ subject: read.path }} className={buttonClass('plain', 'sm')}>
+        <Icon name="audit" size={14} />
+        What happened to it
+      </Link>
+      {mayChange && !isAbsolute(path) && (
+        <Button size="sm" icon="trash" disabled={remove.isPending} onClick={() => remove.mutate()}>
+          Move to the trash
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function Content({ read }: { read: ReadFile }) {
+  const preview = previewOf(read)
+  if (preview.kind === 'withheld')
+    return (
+      <Note tone="suggest" icon="key">
+        <p className="font-[550]">Not shown here</p>
+        <p className="text-soft">
+          Its name is one of those that hold secrets. Open it on your own disk.
+        </p>
+      </Note>
+    )
+  if (preview.kind === 'picture')
+    return (
+      <img
+        src={preview.source}
+        alt={plainString(nameOf(read.path))}
+        className="max-h-[70dvh] max-w-full justify-self-start rounded border border-line bg-raised object-contain"
+      />
+    )
+  if (preview.kind === 'none')
+    return <p className="text-soft">There is no preview of this kind of file.</p>
+  if (preview.text === '') return <p className="text-soft">It is empty.</p>
+  return (
+    <div className="grid gap-2">
+      <div className="overflow-hidden rounded border border-line bg-panel">
+        <Sideways
+          as="pre"
+          label="Content"
+          className="p-3 font-mono text-code whitespace-pre-wrap [overflow-wrap:anywhere]"
+        >
+          <Plain text={preview.text} lines />
+        </Sideways>
+      </div>
+      {preview.isCut && (
+        <p className="text-xs text-faint">The beginning of it. The file is longer.</p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,57 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button } from '../../parts/Button.tsx'
+import { Empty, Loading, Trouble } from '../../parts/States.tsx'
+import { meQuery } from '../../queries.ts'
+import { AddGrant } from './AddGrant.tsx'
+import { grantsQuery } from './file-queries.ts'
+import { GrantLine } from './GrantLine.tsx'
+
+/** What people let agents see of their own files, each to be taken back (GR4). */
+export function GrantsPage() {
+  const { data, error, refetch } = useQuery(grantsQuery)
+  const role = useQuery(meQuery).data?.person.role
+  const [isAdding, setAdding] = useState(false)
+  const add = role === 'owner' && (
+    <Button icon="plus" onClick={() => setAdding(true)}>
+      Grant access
+    </Button>
+  )
+  if (!data)
+    return error ? (
+      <Trouble error={error} retry={() => void refetch()} />
+    ) : (
+      <Loading what="grants" rows={6} />
+    )
+  return (
+    <div className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-4 max-md:px-4">
+      {data.length === 0 ? (
+        <Empty icon="key" title="Agents see nothing of yours">
+          <p>
+            They have the workspace. What else they need they ask for, and it waits in the Inbox.
+          </p>
+          {add}
+        </Empty>
+      ) : (
+        <>
+          <header className="flex flex-wrap items-center justify-between gap-3 pb-3">
+            <p className="max-w-130 text-pretty text-soft">
+              Files and folders of yours that agents may enter. Revoking ends it within a second.
+            </p>
+            {add}
+          </header>
+          <ul aria-label="Grants" className="border-t border-line">
+            {data.map((grant) => (
+              <GrantLine
+                key={grant.id}
+                grant={grant}
+                mayRevoke={role !== undefined && role !== 'viewer'}
+              />
+            ))}
+          </ul>
+        </>
+      )}
+      {isAdding && <AddGrant onClose={() => setAdding(false)} />}
+    </div>
+  )
+}

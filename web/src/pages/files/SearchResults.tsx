@@ -1,0 +1,112 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Hit } from '../../files/file.ts'
+import { nameOf, parentOf, relativeTo } from '../../files/paths.ts'
+import { countText } from '../../files/sizes.ts'
+import { withoutFile } from '../../files/view.ts'
+import type { FilesView } from '../../files/view.ts'
+import { Button, buttonClass } from '../../parts/Button.tsx'
+import { Icon } from '../../parts/Icon.tsx'
+import { Plain } from '../../parts/Plain.tsx'
+import { Empty, Loading, Trouble } from '../../parts/States.tsx'
+import { infoQuery, searchQuery } from './file-queries.ts'
+import { useFileKeys } from './use-file-keys.ts'
+
+export function SearchResults({ view }: { view: FilesView }) {
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
+    searchQuery(view),
+  )
+  const workspace = useQuery(infoQuery).data?.workspace_path
+  useFileKeys()
+  if (!data)
+    return error ? (
+      <Trouble error={error} retry={() => void refetch()} />
+    ) : (
+      <Loading what="what was found" rows={6} />
+    )
+  const hits = data.pages.flatMap((page) => page.results)
+  const total = data.pages[0]?.total_count ?? hits.length
+  if (hits.length === 0) return <NoMatch view={view} />
+  return (
+    <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
+      <p role="status" className="px-4 py-2 text-xs text-faint">
+        {countText(total, 'match', 'matches')}
+      </p>
+      <ul aria-label="Found">
+        {hits.map((hit) => (
+          <Row
+            key={`${hit.path} ${hit.line ?? 0}`}
+            hit={hit}
+            path={workspace === undefined ? hit.path : relativeTo(workspace, hit.path)}
+            view={view}
+          />
+        ))}
+      </ul>
+      {hasNextPage && (
+        <p className="p-3 text-center">
+          <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show more
+          </Button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+type RowProps = { hit: Hit; path: string; view: FilesView }
+
+function Row({ hit, path, view }: RowProps) {
+  const isOpen = view.open === path
+  return (
+    <li>
+      <Link
+        to="/files"
+        search={{ ...withoutFile(view), open: path }}
+        activeOptions={{ exact: true, includeSearch: true }}
+        aria-current={isOpen ? 'true' : undefined}
+        data-row={`${hit.path} ${hit.line ?? 0}`}
+        className={`grid grid-cols-[16px_minmax(0,1fr)] gap-x-2.5 border-b border-line px-4 py-2 -outline-offset-2 ${
+          isOpen ? 'bg-accent-bg shadow-[inset_2px_0_var(--accent)]' : 'hover:bg-raised'
+        }`}
+      >
+        <span className="pt-0.5 text-soft">
+          <Icon name="file" />
+        </span>
+        <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
+          <span className="break-all">
+            <Plain text={nameOf(path)} />
+          </span>
+          <span className="text-xs break-all text-soft">
+            <Plain text={parentOf(path)} />
+            {hit.line !== undefined && `, line ${hit.line}`}
+          </span>
+        </span>
+        {hit.snippet !== undefined && (
+          <code className="col-start-2 line-clamp-2 font-mono text-xs break-all text-soft">
+            <Plain text={hit.snippet} />
+          </code>
+        )}
+      </Link>
+    </li>
+  )
+}
+
+function NoMatch({ view }: { view: FilesView }) {
+  const { q = '', by } = view
+  const { by: _, ...byName } = withoutFile(view)
+  return (
+    <Empty icon="search" title="Nothing matches">
+      <p>
+        {by === 'content' ? 'No file holds ' : 'No name holds '}“<Plain text={q} />
+        ”.
+      </p>
+      <Link
+        to="/files"
+        search={by === 'content' ? byName : { ...byName, by: 'content' }}
+        className={buttonClass()}
+      >
+        {by === 'content' ? 'Search names' : 'Search content'}
+      </Link>
+    </Empty>
+  )
+}

@@ -1,0 +1,58 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useRef } from 'react'
+import { isAbsolute, parentOf } from '../../files/paths.ts'
+import { withoutFile } from '../../files/view.ts'
+import { useKeys } from '../../keys.ts'
+import { meQuery } from '../../queries.ts'
+import { DropZone } from './DropZone.tsx'
+import { FileBar } from './FileBar.tsx'
+import { FileList } from './FileList.tsx'
+import { FilePreview } from './FilePreview.tsx'
+import { SearchResults } from './SearchResults.tsx'
+import { useGrantRoot } from './use-grant-root.ts'
+
+const route = getRouteApi('/files/')
+
+/** A folder and the file that is read, side by side; on a phone one at a time. */
+export function WorkspacePage() {
+  const view = route.useSearch()
+  const navigate = useNavigate()
+  const { path = '', open, q } = view
+  const role = useQuery(meQuery).data?.person.role
+  const mayChange = role !== undefined && role !== 'viewer'
+  const root = useGrantRoot(path)
+  const input = useRef<HTMLInputElement>(null)
+  const add = mayChange ? () => input.current?.click() : undefined
+  useKeys({
+    ...(open !== undefined && {
+      Escape: () => void navigate({ to: '/files', search: withoutFile(view) }),
+    }),
+    ...(path !== root && {
+      u: () => {
+        const up = parentOf(path)
+        void navigate({ to: '/files', search: up === '' ? {} : { path: up } })
+      },
+    }),
+  })
+  return (
+    <DropZone folder={isAbsolute(path) ? '' : path} isOn={mayChange} input={input}>
+      <section
+        aria-label="Folder"
+        className={`flex min-w-0 flex-1 flex-col ${
+          open === undefined ? '' : 'max-md:hidden md:max-w-[46%] md:min-w-80'
+        }`}
+      >
+        <FileBar view={view} root={root} onAdd={add} />
+        {q === undefined ? (
+          <FileList key={path} view={view} onAdd={add} />
+        ) : (
+          <SearchResults view={view} />
+        )}
+      </section>
+      {open !== undefined && (
+        <FilePreview key={open} path={open} view={view} mayChange={mayChange} />
+      )}
+    </DropZone>
+  )
+}

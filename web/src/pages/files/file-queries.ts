@@ -1,0 +1,103 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { call } from '../../api.ts'
+import type {
+  Browsed,
+  Found,
+  Grant,
+  Listing,
+  ReadFile,
+  Trashed,
+  Usage,
+  WorkspaceInfo,
+} from '../../files/file.ts'
+import { mostBytes } from '../../files/preview.ts'
+import type { FilesView } from '../../files/view.ts'
+import type { Entry } from '../../ledger/entry.ts'
+
+/** The disk changes without telling: what is looked at again is read again. */
+const fresh = { staleTime: 0 } as const
+const from = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor })
+
+/** Everything that lies on the disk begins like this, so that all of it is read again at once. */
+export const diskKey = ['files'] as const
+
+export const infoQuery = queryOptions({
+  ...fresh,
+  queryKey: [...diskKey, 'info'],
+  queryFn: () => call<WorkspaceInfo>('get_workspace_info'),
+})
+
+export const listingQuery = (path: string) =>
+  infiniteQueryOptions({
+    ...fresh,
+    queryKey: [...diskKey, 'list', path],
+    queryFn: ({ pageParam }) => call<Listing>('list_files', { path, ...from(pageParam) }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor,
+  })
+
+export const readQuery = (path: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...diskKey, 'read', path],
+    queryFn: () => call<ReadFile>('read_file', { path, max_bytes: mostBytes }),
+  })
+
+export const searchQuery = ({ q = '', in: where, by }: FilesView) =>
+  infiniteQueryOptions({
+    ...fresh,
+    queryKey: [...diskKey, 'search', q, where, by],
+    queryFn: ({ pageParam }) =>
+      call<Found>('search_files', {
+        query: q,
+        search_in: where ?? 'workspace',
+        search_type: by ?? 'filename',
+        ...from(pageParam),
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor,
+  })
+
+export const usageQuery = (path: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...diskKey, 'usage', path],
+    queryFn: () => call<Usage>('workspace_usage', { path, depth: 1 }),
+  })
+
+export const trashQuery = infiniteQueryOptions({
+  ...fresh,
+  queryKey: ['trash'],
+  queryFn: ({ pageParam }) =>
+    call<{ items: readonly Trashed[]; next_cursor?: string }>('trash_list', from(pageParam)),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.next_cursor,
+})
+
+export const grantsQuery = queryOptions({
+  queryKey: ['grants'],
+  queryFn: async () => (await call<{ grants: readonly Grant[] }>('list_grants')).grants,
+})
+
+export const browseQuery = (path: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: ['browse', path],
+    queryFn: () => call<Browsed>('browse_folder', { path }),
+  })
+
+/** Tools that leave the disk otherwise than it was. */
+const changing = new Set([
+  'create_file',
+  'update_file',
+  'delete_file',
+  'move_file',
+  'copy_file',
+  'file_restore_version',
+  'trash_restore',
+  'trash_purge',
+])
+
+/** Whether it tells of a change on the disk, by whomever. */
+export const changesDisk = ({ type, data }: Entry): boolean =>
+  (type === 'call.done' && changing.has(String(data?.['tool']))) || type.startsWith('trash.')

@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button } from '../../parts/Button.tsx'
+import { CopyBox } from '../../parts/Copy.tsx'
+import { SelectField } from '../../parts/Field.tsx'
+import { Icon } from '../../parts/Icon.tsx'
+import { Plain } from '../../parts/Plain.tsx'
+import { Hint } from '../../parts/States.tsx'
+import { agentsQuery } from '../../queries.ts'
+import { clients } from '../../snippets.ts'
+import { ago } from '../../time.ts'
+import { useNow } from '../../use-now.ts'
+import { AddAgent } from '../settings/AddAgent.tsx'
+import { Step } from './Step.tsx'
+import type { StepProps } from './WelcomePage.tsx'
+
+/** One agent for each client. The terminal writes the client's own file; a page of the browser cannot. */
+export function ClientsStep({ onNext }: StepProps) {
+  const [client, setClient] = useState<string>(clients[0].id)
+  const [isAdding, setAdding] = useState(false)
+  const agents = (useQuery(agentsQuery).data ?? []).filter(({ status }) => status === 'active')
+  return (
+    <Step
+      title="Which clients shall work with cowork?"
+      lead="Run this in a terminal. It shows the change before it writes it, keeps a copy, and checks that the client gets through."
+      actions={
+        <>
+          <Button tone="primary" onClick={onNext}>
+            Continue
+          </Button>
+          <Button onClick={() => setAdding(true)}>Connect by hand…</Button>
+        </>
+      }
+    >
+      <SelectField
+        label="Client"
+        value={client}
+        onChange={(event) => setClient(event.target.value)}
+        choices={clients.map(({ id, name }) => ({ value: id, label: name }))}
+      />
+      <CopyBox text={`cowork connect ${client}`} what="command" />
+      {agents.length > 0 ? (
+        <Connected agents={agents} />
+      ) : (
+        <p className="text-soft">
+          <Hint text="None is connected yet. One that is appears here by itself." />
+        </p>
+      )}
+      {isAdding && <AddAgent onClose={() => setAdding(false)} />}
+    </Step>
+  )
+}
+
+function Connected({ agents }: { agents: readonly { id: string; last_seen_at?: string }[] }) {
+  const now = useNow()
+  return (
+    <ul aria-label="Connected" className="border-t border-line">
+      {agents.map(({ id, last_seen_at: at }) => (
+        <li key={id} className="flex items-center gap-2.5 border-b border-line py-2">
+          <span className="text-act">
+            <Icon name="check" />
+          </span>
+          <span className="min-w-0 font-[550] break-all">
+            <Plain text={id} />
+          </span>
+          <span className="text-xs text-soft">
+            {at === undefined ? 'not seen yet' : `seen ${ago(Date.parse(at), now)}`}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,160 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api.ts'
+import { isFolder } from '../../files/file.ts'
+import { joined, nameOf } from '../../files/paths.ts'
+import { Button } from '../../parts/Button.tsx'
+import { ErrorNote } from '../../parts/ErrorNote.tsx'
+import { Choices } from '../../parts/Field.tsx'
+import { Plain } from '../../parts/Plain.tsx'
+import { Loading, Trouble } from '../../parts/States.tsx'
+import { plainString } from '../../plain.ts'
+import { toast } from '../../toasts.ts'
+import { usualFolders } from '../../welcome/welcome.ts'
+import { browseQuery, grantsQuery } from '../files/file-queries.ts'
+import { FolderPicker } from '../files/FolderPicker.tsx'
+import { Step } from './Step.tsx'
+import type { StepProps } from './WelcomePage.tsx'
+
+type Permission = 'read' | 'read-write'
+
+/** Folders to open now. None is ticked: what is opened is chosen. */
+export function FoldersStep({ onNext }: StepProps) {
+  const client = useQueryClient()
+  const home = useQuery(browseQuery('~'))
+  const granted = useQuery(grantsQuery)
+  const [added, setAdded] = useState<readonly string[]>([])
+  const [wanted, setWanted] = useState<Readonly<Record<string, Permission>>>({})
+  const [isPicking, setPicking] = useState(false)
+  const grant = useMutation({
+    async mutationFn() {
+      const chosen = Object.entries(wanted)
+      for (const [path, permission] of chosen) {
+        await call('add_grant', { path, permission, agent: '*', granted_by: 'system_setup' })
+        // Where the next one is refused, this one is not asked for again.
+        want(path, undefined)
+      }
+      return chosen.length
+    },
+    onSettled: () => client.invalidateQueries(grantsQuery),
+    onSuccess(count) {
+      toast(count === 1 ? 'One folder is open to agents.' : `${count} folders are open to agents.`)
+      onNext()
+    },
+  })
+  const error = home.error ?? granted.error
+  if (!home.data || !granted.data)
+    return error ? (
+      <Trouble
+        error={error}
+        retry={() => {
+          void home.refetch()
+          void granted.refetch()
+        }}
+      />
+    ) : (
+      <Loading what="folders" rows={4} />
+    )
+  const { path: top, entries } = home.data
+  const there = new Set(entries.filter(isFolder).map(({ name }) => nameOf(name)))
+  const usual = usualFolders.filter((name) => there.has(name)).map((name) => joined(top, name))
+  const open = new Set(granted.data.map(({ path }) => path))
+  const offered = [...new Set([...usual, ...added])]
+  const hasChosen = Object.keys(wanted).length > 0
+
+  function want(path: string, permission: Permission | undefined) {
+    setWanted((before) => {
+      const { [path]: _, ...others } = before
+      return permission === undefined ? others : { ...others, [path]: permission }
+    })
+  }
+  return (
+    <Step
+      title="Grant AI access to these folders now?"
+      lead="(You can always grant more access later)"
+      actions={
+        <>
+          <Button disabled={grant.isPending} onClick={onNext}>
+            Skip for Now
+          </Button>
+          <Button
+            tone="primary"
+            disabled={!hasChosen || grant.isPending}
+            onClick={() => grant.mutate()}
+          >
+            Continue
+          </Button>
+        </>
+      }
+    >
+      <ul aria-label="Folders" className="border-t border-line">
+        {offered.map((path) => (
+          <Folder
+            key={path}
+            path={path}
+            isGranted={open.has(path)}
+            permission={wanted[path]}
+            onWant={(permission) => want(path, permission)}
+          />
+        ))}
+        <li className="border-b border-line py-2">
+          <Button tone="quiet" icon="plus" onClick={() => setPicking(true)}>
+            Add another folder…
+          </Button>
+        </li>
+      </ul>
+      <ErrorNote error={grant.error} />
+      {isPicking && (
+        <FolderPicker
+          title="Add another folder"
+          action="Add this folder"
+          onPick={({ path }) => {
+            setPicking(false)
+            setAdded((before) => [...before, path])
+            want(path, 'read')
+          }}
+          onClose={() => setPicking(false)}
+        />
+      )}
+    </Step>
+  )
+}
+
+type FolderProps = {
+  path: string
+  isGranted: boolean
+  permission: Permission | undefined
+  onWant: (permission: Permission | undefined) => void
+}
+
+const Folder = ({ path, isGranted, permission, onWant }: FolderProps) => (
+  <li className="flex min-h-12 flex-wrap items-center gap-x-4 gap-y-1 border-b border-line py-1.5">
+    <label className="flex min-w-48 flex-1 items-center gap-2.5">
+      <input
+        type="checkbox"
+        className="size-4 accent-(--accent)"
+        checked={isGranted || permission !== undefined}
+        disabled={isGranted}
+        onChange={(event) => onWant(event.target.checked ? 'read' : undefined)}
+      />
+      <span className="min-w-0 font-mono text-code break-all">
+        <Plain text={path} />
+      </span>
+    </label>
+    {isGranted ? (
+      <span className="text-xs text-soft">granted already</span>
+    ) : (
+      permission && (
+        <Choices
+          label={`Permission for ${plainString(path)}`}
+          value={permission}
+          choices={[
+            { value: 'read', label: 'Read' },
+            { value: 'read-write', label: 'Read-Write' },
+          ]}
+          onChoose={onWant}
+        />
+      )
+    )}
+  </li>
+)

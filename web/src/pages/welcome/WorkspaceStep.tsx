@@ -1,0 +1,90 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api.ts'
+import { Button } from '../../parts/Button.tsx'
+import { CopyBox } from '../../parts/Copy.tsx'
+import { ErrorNote } from '../../parts/ErrorNote.tsx'
+import { Plain } from '../../parts/Plain.tsx'
+import { Loading, Note, Trouble } from '../../parts/States.tsx'
+import { defaultWorkspace, isDefault, workspaceIn } from '../../welcome/welcome.ts'
+import { infoQuery } from '../files/file-queries.ts'
+import { FolderPicker } from '../files/FolderPicker.tsx'
+import { Step } from './Step.tsx'
+import type { StepProps } from './WelcomePage.tsx'
+
+type Chosen = { readonly path: string; readonly restart_needed: boolean; readonly message: string }
+
+/** Where agents keep what they make. A running daemon stays where it is: another place needs a restart. */
+export function WorkspaceStep({ onNext }: StepProps) {
+  const { data, error, refetch } = useQuery(infoQuery)
+  const [isPicking, setPicking] = useState(false)
+  const choose = useMutation({
+    mutationFn: (path: string) => call<Chosen>('workspace_choose', { path }),
+    onSuccess: (chosen) => !chosen.restart_needed && onNext(),
+  })
+  if (!data)
+    return error ? (
+      <Trouble error={error} retry={() => void refetch()} />
+    ) : (
+      <Loading what="the workspace" rows={3} />
+    )
+  const isThere = isDefault(data.workspace_path)
+  const needsRestart = choose.data?.restart_needed === true
+  return (
+    <Step
+      title="Where should AI save files it creates?"
+      lead="Agents read and write there without asking. Nothing else of yours is open to them."
+      actions={
+        needsRestart ? (
+          <Button tone="primary" onClick={onNext}>
+            Continue
+          </Button>
+        ) : (
+          <>
+            <Button
+              tone="primary"
+              disabled={choose.isPending}
+              onClick={() => (isThere ? onNext() : choose.mutate(defaultWorkspace))}
+            >
+              Use Default
+            </Button>
+            <Button disabled={choose.isPending} onClick={() => setPicking(true)}>
+              Choose Different Location…
+            </Button>
+            {!isThere && <Button onClick={onNext}>Keep it where it is</Button>}
+          </>
+        )
+      }
+    >
+      <dl className="grid grid-cols-[64px_minmax(0,1fr)] gap-x-3 gap-y-1">
+        <dt className="text-faint">Default</dt>
+        <dd className="font-mono text-code">{defaultWorkspace}</dd>
+        <dt className="text-faint">Now</dt>
+        <dd className="font-mono text-code break-all">
+          <Plain text={data.workspace_path} />
+        </dd>
+      </dl>
+      {choose.data && needsRestart && (
+        <div role="status" className="grid gap-2">
+          <Note tone="suggest" icon="info">
+            <Plain text={choose.data.message} />
+          </Note>
+          <CopyBox text="cowork restart" what="command" />
+        </div>
+      )}
+      <ErrorNote error={choose.error} />
+      {isPicking && (
+        <FolderPicker
+          title="Where should AI save files?"
+          action="Use this folder"
+          hint="Where a folder holds something already, agents get a new one inside it, AI-Workspace."
+          onPick={({ path, isEmpty }) => {
+            setPicking(false)
+            choose.mutate(workspaceIn(path, isEmpty))
+          }}
+          onClose={() => setPicking(false)}
+        />
+      )}
+    </Step>
+  )
+}

@@ -1,0 +1,140 @@
+import { ApiError, call } from '../api.ts'
+import { joined, nameOf, parentOf } from '../files/paths.ts'
+import { isFolder } from '../files/file.ts'
+import type { Browsed, Grant, WorkspaceInfo } from '../files/file.ts'
+import type { Agent, Status } from '../queries.ts'
+import { createStore } from '../store.ts'
+import { usualFolders } from './welcome.ts'
+
+/** Whom one practises with: an agent like every other, by the door every agent takes. */
+export const practiceAgent = 'practice-agent'
+
+/** What it asked for, so that one may look elsewhere and come back. */
+export type Round = { readonly ids: readonly string[]; readonly isOver: boolean }
+export const round = createStore<Round | undefined>(undefined)
+
+const version = '2026-07-28'
+const meta = 'io.modelcontextprotocol'
+
+type Result = {
+  readonly isError?: boolean
+  readonly structuredContent?: Readonly<Record<string, unknown>>
+}
+
+/** Calls a tool over MCP. In open mode a name is enough; in closed mode it shows its token. */
+async function callAs(token: string | undefined, tool: string, args: object): Promise<Result> {
+  const response = await fetch('/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': version,
+      'mcp-method': 'tools/call',
+      'mcp-name': tool,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: {
+        name: tool,
+        arguments: args,
+        _meta: {
+          [`${meta}/protocolVersion`]: version,
+          [`${meta}/clientCapabilities`]: {},
+          [`${meta}/clientInfo`]: { name: practiceAgent, version: '1' },
+        },
+      },
+    }),
+  })
+  const { result, error } = (await response.json()) as {
+    result?: Result
+    error?: { message: string }
+  }
+  if (!result)
+    throw new ApiError({
+      code: 'practice_refused',
+      message: `The practice agent was refused: ${error?.message ?? response.status}.`,
+      hint: '`cowork doctor` looks for what is wrong.',
+    })
+  return result
+}
+
+/** An agent comes in and asks for two things: to change something, and to see a folder. */
+export async function startRound(): Promise<void> {
+  await dismiss()
+  const { auth } = await call<Status>('cowork_status')
+  const token =
+    auth === 'closed'
+      ? (await call<{ token: string }>('cowork_add_agent', { id: practiceAgent })).token
+      : undefined
+  const ids = [await propose(token), await requestFolder(token)]
+  round.set({ ids: ids.filter((id) => id !== undefined), isOver: false })
+}
+
+async function propose(token: string | undefined): Promise<string | undefined> {
+  const { isError = false, structuredContent: said } = await callAs(token, 'cowork_propose', {
+    domain: 'practice',
+    action: 'rename',
+    target: 'meeting.md',
+    proposed_change: { name: 'Weekly meeting.md' },
+    confidence: 0.8,
+    reasoning: 'The name does not say which meeting it was.',
+  })
+  if (isError)
+    throw new ApiError({
+      code: textOf(said?.['code'], 'practice_refused'),
+      message: textOf(said?.['message'], 'The practice agent may not propose here.'),
+      hint: 'Where policies are mapped, practising has no room: `cowork demo` on a state folder of its own has.',
+    })
+  return text(said?.['proposal_id'])
+}
+
+/** The first folder it may not see yet; none where all are open to it, or closed for good. */
+async function requestFolder(token: string | undefined): Promise<string | undefined> {
+  for (const path of await candidates()) {
+    const { isError = false, structuredContent: said } = await callAs(token, 'request_grant', {
+      path,
+      permission: 'read',
+      reason: 'To see which files belong together.',
+    })
+    if (!isError && said?.['status'] === 'pending') return text(said['request_id'])
+  }
+  return undefined
+}
+
+async function candidates(): Promise<string[]> {
+  const [home, { workspace_path: workspace }] = await Promise.all([
+    call<Browsed>('browse_folder', { path: '~' }),
+    call<WorkspaceInfo>('get_workspace_info'),
+  ])
+  const folders = home.entries.filter(isFolder).map(({ name }) => nameOf(name))
+  return [
+    ...usualFolders.filter((name) => folders.includes(name)).map((name) => joined(home.path, name)),
+    parentOf(workspace),
+  ]
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+/** What was allowed for practice ends with it, and so does the agent. */
+export async function endRound(): Promise<void> {
+  const now = round.get()
+  if (!now || now.isOver) return
+  round.set({ ...now, isOver: true })
+  await dismiss()
+}
+
+async function dismiss(): Promise<void> {
+  const [{ grants }, { agents }] = await Promise.all([
+    call<{ grants: readonly Grant[] }>('list_grants'),
+    call<{ agents: readonly Agent[] }>('cowork_list_agents'),
+  ])
+  for (const { id, agent } of grants)
+    if (agent === practiceAgent) await call('revoke_grant', { grant_id: id })
+  if (agents.some(({ id, status }) => id === practiceAgent && status === 'active'))
+    await call('cowork_revoke_agent', { id: practiceAgent })
+}
+
+const textOf = (said: unknown, otherwise: string) => (typeof said === 'string' ? said : otherwise)

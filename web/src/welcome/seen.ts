@@ -1,0 +1,7 @@
+const place = 'cowork.welcome'
+
+/** Whether this browser was shown the first steps; Settings leads there again. */
+export const seen = {
+  get: (): boolean => localStorage.getItem(place) !== null,
+  set: (): void => localStorage.setItem(place, 'seen'),
+}

@@ -1,0 +1,73 @@
+import { priorities, statuses } from './work.ts'
+import type { Card, Priority, Sprint, Status } from './work.ts'
+
+export type Column = { readonly status: Status; readonly cards: readonly Card[] }
+
+/** As the daemon ranks them: who gives none means medium. */
+export const rankOf = (priority: Priority | undefined): number =>
+  priorities.indexOf(priority ?? 'medium')
+
+export const isOpen = ({ status }: { readonly status: string }): boolean =>
+  status !== 'done' && status !== 'dropped'
+
+/** A column for each status, the most urgent first, else in the order of the file. */
+export const columnsOf = (cards: readonly Card[]): Column[] =>
+  statuses.map((status) => ({
+    status,
+    cards: cards
+      .filter((card) => card.status === status)
+      .toSorted((a, b) => rankOf(a.priority) - rankOf(b.priority)),
+  }))
+
+export type Direction = 'up' | 'down' | 'left' | 'right'
+
+/** The card that one comes to from here; left and right go past columns where there is none. */
+export function cardFrom(
+  columns: readonly Column[],
+  id: string | undefined,
+  direction: Direction,
+): string | undefined {
+  const filled = columns.filter(({ cards }) => cards.length > 0)
+  const at = filled.findIndex(({ cards }) => cards.some((card) => card.id === id))
+  const row = filled[at]?.cards.findIndex((card) => card.id === id) ?? -1
+  if (row === -1) return filled[0]?.cards[0]?.id
+  if (direction === 'up' || direction === 'down')
+    return filled[at]?.cards[row + (direction === 'down' ? 1 : -1)]?.id
+  const beside = filled[at + (direction === 'right' ? 1 : -1)]?.cards
+  return beside?.[Math.min(row, beside.length - 1)]?.id
+}
+
+/** The column beside this one. */
+export const statusFrom = (status: Status, direction: Direction): Status =>
+  statuses[statuses.indexOf(status) + (direction === 'right' ? 1 : -1)] ?? status
+
+/** What is still to be done before it, of what is on the same board. */
+export const waitsFor = ({ depends_on: needs = [] }: Card, cards: readonly Card[]): string[] =>
+  needs.filter((id) => cards.some((card) => card.id === id && isOpen(card)))
+
+/** How much of what is to be done is done. */
+export function progressOf(cards: readonly Card[]): { done: number; of: number } {
+  const wanted = cards.filter(({ status }) => status !== 'dropped')
+  return { done: wanted.filter(({ status }) => status === 'done').length, of: wanted.length }
+}
+
+/** The sprint that is asked for; else the running one, the next one, the last one. */
+export const sprintShown = (
+  sprints: readonly Sprint[],
+  asked: string | undefined,
+): Sprint | undefined =>
+  sprints.find(({ id }) => id === asked) ??
+  sprints.find(({ status }) => status === 'active') ??
+  sprints.find(({ status }) => status === 'planned') ??
+  sprints.at(-1)
+
+/** Where stories can go. */
+export const openSprints = (sprints: readonly Sprint[]): Sprint[] =>
+  sprints.filter(({ status }) => status === 'active' || status === 'planned')
+
+/** A card changed before the daemon has said so, and as it then says. */
+export const withCard = (
+  cards: readonly Card[],
+  id: string,
+  change: Partial<Pick<Card, 'status' | 'rev'>>,
+): Card[] => cards.map((card) => (card.id === id ? { ...card, ...change } : card))

@@ -1,0 +1,18 @@
+/** As short as this, a field is in every part of an item; longer ones go on from part to part (W23). */
+const short = 600
+
+/** An item that came in parts, whole again. */
+export function joined<T extends object>(parts: readonly T[]): T {
+  const whole: Record<string, unknown> = {}
+  for (const part of parts)
+    for (const [field, value] of Object.entries(part))
+      whole[field] = field in whole ? further(whole[field], value) : value
+  return whole as T
+}
+
+function further(before: unknown, value: unknown): unknown {
+  const words = JSON.stringify(value)
+  if (words.length <= short && words === JSON.stringify(before)) return before
+  if (typeof before === 'string' && typeof value === 'string') return before + value
+  return Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
+}

@@ -1,0 +1,79 @@
+import type { Acceptance, Priority, Story } from './work.ts'
+
+/** A story as it stands in a form: all of it text. */
+export type StoryDraft = {
+  readonly title: string
+  readonly priority: Priority | ''
+  readonly estimate: string
+  readonly notes: string
+  /** One a line. */
+  readonly acceptance: string
+  /** Ids, with anything between that is in no id. */
+  readonly needs: string
+  readonly paths: string
+}
+
+export const emptyDraft: StoryDraft = {
+  title: '',
+  priority: '',
+  estimate: '',
+  notes: '',
+  acceptance: '',
+  needs: '',
+  paths: '',
+}
+
+export const draftOf = (story: Story): StoryDraft => ({
+  title: story.title ?? '',
+  priority: story.priority ?? '',
+  estimate: story.estimate === undefined ? '' : String(story.estimate),
+  notes: story.notes ?? '',
+  acceptance: (story.acceptance ?? []).map(({ text }) => text).join('\n'),
+  needs: (story.depends_on ?? []).join(', '),
+  paths: (story.paths ?? []).join('\n'),
+})
+
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+/** Criteria that stay as they were stay ticked. */
+function acceptanceOf(text: string, before: readonly Acceptance[]): Acceptance[] {
+  const left = [...before]
+  return linesOf(text).map((line) => {
+    const at = left.findIndex((one) => one.text === line)
+    return at === -1 ? { text: line } : (left.splice(at, 1)[0] ?? { text: line })
+  })
+}
+
+/** What the form says otherwise than it was: only that is sent, so that nothing else is overwritten (W15). */
+export function changesOf(
+  draft: StoryDraft,
+  from: StoryDraft,
+  acceptance: readonly Acceptance[] = [],
+): Record<string, unknown> {
+  const differs = (name: keyof StoryDraft) => draft[name].trim() !== from[name].trim()
+  return {
+    ...(differs('title') && { title: draft.title.trim() }),
+    ...(differs('priority') && draft.priority !== '' && { priority: draft.priority }),
+    ...(differs('estimate') &&
+      draft.estimate.trim() !== '' && { estimate: Number(draft.estimate) }),
+    ...(differs('notes') && { notes: draft.notes }),
+    ...(differs('acceptance') && { acceptance: acceptanceOf(draft.acceptance, acceptance) }),
+    ...(differs('needs') && { depends_on: draft.needs.split(/[\s,;]+/).filter(Boolean) }),
+    ...(differs('paths') && { paths: linesOf(draft.paths) }),
+  }
+}
+
+/** An id as the daemon wants them, made of words. */
+export const idOf = (words: string): string =>
+  words
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 60)
+    .replace(/-+$/, '')
