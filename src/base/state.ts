@@ -1,11 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { writeFileAtomic } from './atomic-file.ts'
 import { CoworkError } from './errors.ts'
 import { sha256Hex } from './hash.ts'
 import { randomHex } from './ids.ts'
+import { lockFile } from './lock.ts'
 
 /** A socket's name has room for about 100 bytes; a deeper folder gets one in the temporary folder. */
 function socketIn(dir: string, name: string): string {
@@ -28,6 +29,7 @@ export const statePaths = (dir: string) => ({
   daemon: join(dir, 'daemon.json'),
   pid: join(dir, 'cowork.pid'),
   ownerToken: join(dir, 'owner.token'),
+  node: join(dir, 'node'),
   ledgerKey: join(dir, 'ledger.key'),
   ledgerPublicKey: join(dir, 'ledger.pub'),
   checkpoints: join(dir, 'checkpoints.jsonl'),
@@ -43,6 +45,8 @@ export type DaemonInfo = {
   readonly port: number
   readonly version: string
   readonly startedAt: string
+  /** Where the tools about work have an address of their own (W1). */
+  readonly workUrl?: string
 }
 
 export function readDaemonInfo(paths: StatePaths): DaemonInfo | undefined {
@@ -66,25 +70,21 @@ const sqliteBusy = 5
  * pid files are information only.
  */
 export function takeLock(paths: StatePaths): () => void {
-  const lock = new DatabaseSync(paths.lock)
-  try {
-    // Long enough for those who only look (isLocked), who are in the way for less than a millisecond.
-    lock.exec('PRAGMA busy_timeout = 500; BEGIN EXCLUSIVE')
-  } catch (cause) {
-    lock.close()
+  const free = lockFile(paths.lock)
+  if (!free) {
     const holder = readDaemonInfo(paths)
     throw new CoworkError(
       'daemon_running',
       holder
         ? `A daemon already runs on ${paths.dir}: process ${holder.pid}, port ${holder.port}, since ${holder.startedAt}.`
         : `Another process holds ${paths.lock}.`,
-      { hint: 'Use it as it is, or end it with `cowork down`.', cause },
+      { hint: 'Use it as it is, or end it with `cowork down`.' },
     )
   }
   // From here on they would speak for us: a pid that was killed may be anybody's by now, and so may its port.
   rmSync(paths.daemon, { force: true })
   rmSync(paths.pid, { force: true })
-  return () => lock.close()
+  return free
 }
 
 /** Whether a daemon runs. Reading takes a shared lock, so those who look never see each other. */
@@ -107,4 +107,10 @@ export function ownerToken(paths: StatePaths): string {
   if (!existsSync(paths.ownerToken))
     writeFileAtomic(paths.ownerToken, `pk-cowork-${randomHex(24)}\n`)
   return readFileSync(paths.ownerToken, 'utf8').trim()
+}
+
+/** What this machine is called in a store that several share: made once, since host names come and go. */
+export function nodeName(paths: StatePaths): string {
+  if (!existsSync(paths.node)) writeFileAtomic(paths.node, `${hostname()}-${randomHex(3)}\n`)
+  return readFileSync(paths.node, 'utf8').trim()
 }

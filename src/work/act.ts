@@ -1,0 +1,196 @@
+import { actorOf } from '#base/caller.ts'
+import { rfc3339 } from '#base/clock.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Tx } from '#base/db/port.ts'
+import type { Draft } from '#base/entry.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Call } from '#base/tool.ts'
+import type { Journal, Step } from './journal.ts'
+import type { Row } from './merge/flat.ts'
+import type { HistoryEntry, ItemKind, Story } from './model.ts'
+import { isLeased } from './rules.ts'
+import type { ProjectRow, Stored, WorkStore } from './store.ts'
+import { newId } from '#base/ids.ts'
+
+export type ActDeps = { readonly store: WorkStore; readonly journal: Journal; readonly now: Clock }
+
+/** What every change of an item may be asked under (W20, W22). */
+export type Guards = {
+  readonly expect_rev?: number | undefined
+  readonly fence?: number | undefined
+}
+
+/** An item as it is given back. */
+export type Shown = Row & { readonly id: string }
+
+export type Act = ReturnType<ReturnType<typeof createActs>> extends Promise<infer A> ? A : never
+
+/** The ground of every change of a project: its row is held, what it needs is read, and it is told at the end. */
+export function createActs({ store, journal, now }: ActDeps) {
+  return async function act(tx: Tx, project: string, call: Call) {
+    const held: ProjectRow = await journal.hold(tx, project)
+    const at = now()
+    const { caller } = call
+    const by = caller.id
+    const time = rfc3339(at)
+    let { nextStory } = held
+    const steps: Step[] = []
+
+    const find = (kind: ItemKind | 'conflict', id: string) => store.item(tx, project, kind, id)
+
+    async function need(kind: ItemKind | 'conflict', id: string): Promise<Stored> {
+      const found = await find(kind, id)
+      if (found) return found
+      throw new CoworkError(
+        'not_found',
+        `${project} has no ${wordOf[kind]} ${JSON.stringify(id)}.`,
+        {
+          hint: 'worksync_search finds items by their words.',
+        },
+      )
+    }
+
+    /** The item as the caller believes it to be, and not in another agent's hands. */
+    function guard({ kind, id, item, rev }: Stored, { expect_rev: expected, fence }: Guards): void {
+      if (expected !== undefined && expected !== rev)
+        throw new CoworkError('stale_rev', `${id} is at revision ${rev}, not ${expected}.`, {
+          hint: 'Look at the current item, then change that.',
+          details: { current: { ...item, rev } },
+        })
+      const { lease } = item as Story
+      if (kind !== 'story' || caller.kind !== 'agent') return
+      if (lease && isLeased(item, at) && lease.agent !== by)
+        throw new CoworkError(
+          'lease_held',
+          `${id} is claimed by ${lease.agent} until ${lease.until}.`,
+          {
+            hint: 'Take another one: worksync_ready lists what is free.',
+            details: { lease },
+          },
+        )
+      if (fence !== undefined && fence !== lease?.fence)
+        throw new CoworkError(
+          'stale_fence',
+          lease
+            ? `${id} has been claimed anew since (fence ${lease.fence}).`
+            : `Your claim of ${id} has ended.`,
+          {
+            hint: 'Claim it again before you go on.',
+            details: { ...(lease && { lease }) },
+          },
+        )
+    }
+
+    /** A new state of an item, with who and when; fields that are `undefined` go. */
+    function set(before: Stored, fields: Row, sprint?: string): Shown {
+      const item: Record<string, unknown> = {
+        ...before.item,
+        ...fields,
+        rev: before.rev + 1,
+        updated: time,
+        by,
+      }
+      for (const [key, value] of Object.entries(item)) if (value === undefined) delete item[key]
+      const { kind, id } = before
+      steps.push({ kind, id, before, after: { item, sprint: sprint ?? before.sprint } })
+      return { ...item, id: before.id }
+    }
+
+    function add(kind: ItemKind, id: string, fields: Row, sprint: string | null = null): Shown {
+      const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+      const item = { id, ...Object.fromEntries(given), rev: 1, updated: time, by }
+      steps.push({ kind, id, before: undefined, after: { item, sprint } })
+      return item
+    }
+
+    function remove(before: Stored): void {
+      steps.push({ kind: before.kind, id: before.id, before, after: undefined })
+    }
+
+    function remember(
+      entry: Pick<HistoryEntry, 'summary' | 'related_sprints' | 'kind' | 'ref'>,
+    ): HistoryEntry {
+      const given = Object.entries(entry).filter(([, value]) => value !== undefined)
+      const item = {
+        date: time.slice(0, 10),
+        ...Object.fromEntries(given),
+        at: time,
+        by,
+      } as HistoryEntry
+      steps.push({ kind: 'history', id: newId(), before: undefined, after: { item } })
+      return item
+    }
+
+    /** The number that no story ever had (W14). */
+    const takeNumber = (): number => nextStory++
+    /** One that somebody asked for by name is taken, too. */
+    const countNumber = (number: number): void => {
+      nextStory = Math.max(nextStory, number + 1)
+    }
+
+    /** Writes all of it, with the entry that explains it. */
+    async function commit(
+      type: string,
+      about: Partial<Draft> & { id?: string } = {},
+    ): Promise<void> {
+      const { id, data, ...more } = about
+      await journal.write(tx, held, { by, at, call: call.id }, steps, nextStory)
+      tx.append({
+        type,
+        actor: actorOf(caller),
+        domain: 'work',
+        subject: id === undefined ? project : `${project}/${id}`,
+        ids: { call: call.id },
+        ...more,
+        data: { ...told(steps), ...data },
+      })
+    }
+
+    return {
+      tx,
+      project,
+      at,
+      time,
+      by,
+      caller,
+      find,
+      need,
+      guard,
+      set,
+      add,
+      remove,
+      remember,
+      takeNumber,
+      countNumber,
+      commit,
+      storiesOf: (sprint: string) => store.storiesOf(tx, project, sprint),
+      /** For a change that the file does not show. */
+      step: (one: Step) => void steps.push(one),
+      nextStory: () => nextStory,
+      seq: () => held.seq + steps.length,
+    }
+  }
+}
+
+const wordOf = {
+  sprint: 'sprint',
+  story: 'story',
+  backlog: 'backlog item',
+  conflict: 'conflict',
+} as const
+
+/** What the entry says of the steps: which item, which fields. */
+function told(steps: readonly Step[]): Record<string, unknown> {
+  const items = steps.filter(({ kind }) => kind !== 'history')
+  const [first] = items
+  if (!first || items.length > 1) return { items: items.map(({ id }) => id).slice(0, 100) }
+  const fields = first.after
+    ? Object.keys(first.after.item).filter(
+        (key) => first.before?.item[key] !== first.after?.item[key] && !quiet.has(key),
+      )
+    : []
+  const { status } = first.after?.item ?? {}
+  return { kind: first.kind, fields, ...(typeof status === 'string' && { status }) }
+}
+
+const quiet = new Set(['rev', 'updated', 'by', 'id'])

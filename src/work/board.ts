@@ -1,0 +1,210 @@
+import type { Reader } from '#base/db/port.ts'
+import { unknownProject } from './journal.ts'
+import type { Row } from './merge/flat.ts'
+import type {
+  BacklogItem,
+  Change,
+  Conflict,
+  HistoryEntry,
+  ItemKind,
+  Sprint,
+  Story,
+  WorkIndex,
+} from './model.ts'
+import { numberOf } from './rules.ts'
+import type { Stored, WorkStore } from './store.ts'
+
+export type Placed<T> = { readonly item: T; readonly rev: number; readonly sprint: string }
+
+/** A project as it stands, in memory: whatever is asked of it is a walk over plain objects. */
+export type Board = {
+  readonly project: string
+  readonly seq: number
+  sprint(id: string): Placed<Sprint> | undefined
+  story(id: string): Placed<Story> | undefined
+  backlogItem(id: string): Placed<BacklogItem> | undefined
+  sprints(): readonly Placed<Sprint>[]
+  stories(): readonly Placed<Story>[]
+  backlog(): readonly Placed<BacklogItem>[]
+  /** In the order in which they were written. */
+  history(): readonly HistoryEntry[]
+  conflicts(): readonly Conflict[]
+  /** What the file shall say. */
+  index(): WorkIndex
+}
+
+/**
+ * Boards are as new as the store: before each read the number of the newest change is asked, and what is
+ * newer is applied. So a call sees what was acknowledged before it, in this process and in any other.
+ */
+export function createBoards(db: Reader, store: WorkStore) {
+  const boards = new Map<string, ReturnType<typeof createBoard>>()
+  const under = new Map<string, Promise<unknown>>()
+
+  async function current(project: string): Promise<Board> {
+    const row = await store.project(db, project)
+    if (!row) {
+      boards.delete(project)
+      throw unknownProject(project)
+    }
+    let board = boards.get(project)
+    if (board?.seq === row.seq) return board
+    // Others may be as far behind; one catches up for all, in turn.
+    const turn = (under.get(project) ?? Promise.resolve()).then(() => catchUp(project))
+    under.set(
+      project,
+      turn.catch(() => undefined),
+    )
+    board = await turn
+    return board
+  }
+
+  async function catchUp(project: string) {
+    const known = boards.get(project)
+    const row = await store.project(db, project)
+    if (!row) throw unknownProject(project)
+    if (known && known.seq <= row.seq) {
+      const changes = await store.changesSince(db, project, known.seq)
+      const isWhole = changes.length === 0 || changes[0]?.seq === known.seq + 1
+      // A gap: so much happened that the journal begins later.
+      if (isWhole && (changes.at(-1)?.seq ?? known.seq) >= row.seq) {
+        for (const change of changes) known.apply(change)
+        return known
+      }
+    }
+    const board = createBoard(project, row.seq, row, await store.items(db, project))
+    boards.set(project, board)
+    return board
+  }
+
+  return { current, forget: (project: string) => void boards.delete(project) }
+}
+
+export type Boards = ReturnType<typeof createBoards>
+
+function createBoard(
+  project: string,
+  start: number,
+  { version, nextStory }: { version: number; nextStory: number },
+  stored: readonly Stored[],
+) {
+  let seq = start
+  const items = {
+    sprint: createColumn<Sprint>(),
+    story: createColumn<Story>(),
+    backlog: createColumn<BacklogItem>(),
+  }
+  const history = new Map<string, HistoryEntry>()
+  const conflicts = new Map<string, Conflict>()
+  let mark = nextStory
+  let made: { readonly seq: number; readonly index: WorkIndex } | undefined
+
+  const put = (kind: ItemKind, id: string, item: Row, rev: number, sprint: string) =>
+    items[kind].put(id, { item: item as never, rev, sprint })
+
+  for (const { kind, id, sprint, item, rev } of stored) {
+    if (kind === 'history') history.set(id, item as HistoryEntry)
+    else if (kind === 'conflict') conflicts.set(id, item as Conflict)
+    else put(kind, id, item, rev, sprint ?? '')
+  }
+
+  function apply(change: Change & { rev: number }): void {
+    ;({ seq } = change)
+    const { kind, id, op, fields, sprint = '', rev } = change
+    if (kind === 'history' || kind === 'conflict') {
+      const list: Map<string, unknown> = kind === 'history' ? history : conflicts
+      const entry = fields['entry']?.to
+      if (entry === undefined) list.delete(id)
+      else list.set(id, entry)
+      return
+    }
+    if (kind === 'story') mark = Math.max(mark, numberOf(id) + 1)
+    const known = items[kind].get(id)?.item
+    // What moves stands last in its new sprint.
+    if (op === 'remove' || op === 'move') items[kind].remove(id)
+    if (op !== 'remove') put(kind, id, after(known, fields), rev, sprint)
+  }
+
+  function index(): WorkIndex {
+    if (made?.seq === seq) return made.index
+    const inSprint = Map.groupBy(items.story.all(), ({ sprint }) => sprint)
+    const whole: WorkIndex = {
+      version,
+      ...(version > 1 && { next_story: mark }),
+      sprints: items.sprint.all().map(({ item }) => {
+        const stories = inSprint.get(item.id)?.map((story) => story.item)
+        return stories ? { ...item, stories } : item
+      }),
+      backlog: items.backlog.all().map(({ item }) => item),
+      history: [...history.values()],
+      conflicts: [...conflicts.values()],
+    }
+    made = { seq, index: whole }
+    return whole
+  }
+
+  return {
+    project,
+    get seq() {
+      return seq
+    },
+    apply,
+    sprint: items.sprint.get,
+    story: items.story.get,
+    backlogItem: items.backlog.get,
+    sprints: items.sprint.all,
+    stories: items.story.all,
+    backlog: items.backlog.all,
+    history: () => [...history.values()],
+    conflicts: () => [...conflicts.values()],
+    index,
+  }
+}
+
+/** The items of one kind in their order. A list that was given out stays as it was. */
+function createColumn<T extends { readonly id: string }>() {
+  const places = new Map<string, number>()
+  let rows: (Placed<T> | undefined)[] = []
+  let isGiven = false
+  let hasHoles = false
+
+  function own() {
+    if (isGiven) rows = rows.slice()
+    isGiven = false
+    return rows
+  }
+
+  return {
+    get: (id: string): Placed<T> | undefined => rows[places.get(id) ?? -1],
+    put(id: string, row: Placed<T>): void {
+      const at = places.get(id)
+      if (at === undefined) places.set(id, own().push(row) - 1)
+      else own()[at] = row
+    },
+    remove(id: string): void {
+      const at = places.get(id)
+      if (at === undefined) return
+      own()[at] = undefined
+      places.delete(id)
+      hasHoles = true
+    },
+    all(): readonly Placed<T>[] {
+      if (hasHoles) {
+        rows = rows.filter((row) => row !== undefined)
+        for (const [at, row] of rows.entries()) if (row) places.set(row.item.id, at)
+        hasHoles = false
+      }
+      isGiven = true
+      return rows as Placed<T>[]
+    },
+  }
+}
+
+function after(known: Row | undefined, fields: Change['fields']): Row {
+  const item: Record<string, unknown> = { ...known }
+  for (const [field, { to }] of Object.entries(fields)) {
+    if (to === undefined) delete item[field]
+    else item[field] = to
+  }
+  return item
+}

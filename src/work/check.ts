@@ -1,0 +1,61 @@
+import type { Tool } from '#base/tool.ts'
+import type { Work } from './service.ts'
+
+type Attempt = { readonly tool: Tool; readonly input: Readonly<Record<string, unknown>> }
+type Verdict =
+  | { readonly mode: 'act' }
+  | {
+      readonly mode: 'refuse'
+      readonly code: string
+      readonly message: string
+      readonly hint: string
+      readonly details?: Readonly<Record<string, unknown>>
+    }
+
+/**
+ * Before every call about work: what people wrote meanwhile is taken over first (W5), and a file that
+ * cannot be read is not written over (W6).
+ */
+export const checkWork =
+  (work: Work) =>
+  async ({ tool, input }: Attempt): Promise<Verdict> => {
+    if (tool.toolset !== 'work') return { mode: 'act' }
+    const trouble = work.root.trouble()
+    // Other daemons of the same database answer from the store; with a store of its own there is nothing to
+    // answer. What a tool does to files is for the one that holds them.
+    const isOnFiles = tool.effect !== 'read' && tool.run !== undefined
+    if (trouble !== undefined && (work.db.dialect === 'sqlite' || isOnFiles))
+      return {
+        mode: 'refuse',
+        code: 'data_root_busy',
+        message: trouble,
+        hint: 'End the other daemon, or give this one another work.data_root.',
+      }
+    await work.registry.notice()
+    if (!work.root.isHolder) return { mode: 'act' }
+    const { project } = input
+    const names = typeof project === 'string' ? [project] : work.projects()
+    const known = names.filter((name) => work.registry.get(name))
+    await Promise.all(known.map((name) => work.keeper.notice(name)))
+    // The history is looked at by the tool that also appends to it.
+    const isView = tool.name === 'worksync_history' && input['summary'] === undefined
+    if (tool.effect === 'read' || isView) return { mode: 'act' }
+    for (const name of known) {
+      const broken = work.broken(name)
+      const [first] = broken?.problems ?? []
+      if (broken && first)
+        return {
+          mode: 'refuse',
+          code: 'work_file_broken',
+          message: `${broken.file}:${first.line}:${first.column}: ${first.message}`,
+          hint: 'Somebody has to mend the file; it is not written over. Reading goes on with what was known.',
+          details: {
+            file: broken.file,
+            line: first.line,
+            column: first.column,
+            problems: broken.problems,
+          },
+        }
+    }
+    return { mode: 'act' }
+  }

@@ -1,0 +1,194 @@
+import { rfc3339 } from '#base/clock.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db, Tx } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
+import { newId } from '#base/ids.ts'
+import type { Log } from '#base/log.ts'
+import type { Call } from '#base/tool.ts'
+import type { Act, Guards, createActs } from './act.ts'
+import type { Journal, Step } from './journal.ts'
+import type { Lease, Story, StoryStatus } from './model.ts'
+import { isLeased, isOpen } from './rules.ts'
+import type { Stored, WorkStore } from './store.ts'
+
+type Claim = {
+  readonly project: string
+  readonly story_id: string
+  readonly ttl_seconds?: number | undefined
+}
+
+/** Who works on what: one agent at a time, for a while (W20). */
+export function createClaims(act: ReturnType<typeof createActs>, ttlMs: number) {
+  /** Of any number of racers exactly one wins: the project's row is held. Held already, it is a heartbeat. */
+  async function claim(tx: Tx, input: Claim, call: Call) {
+    const { project, story_id: id, ttl_seconds: seconds } = input
+    const on = await act(tx, project, call)
+    const story = await on.need('story', id)
+    const { lease, status, depends_on: needs = [] } = story.item as Story
+    const until = rfc3339(on.at + (seconds === undefined ? ttlMs : seconds * 1000))
+    if (lease && isLeased(story.item, on.at)) {
+      if (lease.agent !== on.by)
+        throw new CoworkError(
+          'lease_held',
+          `${id} is claimed by ${lease.agent} until ${lease.until}.`,
+          {
+            hint: 'Take another one: worksync_ready lists what is free.',
+            details: { lease },
+          },
+        )
+      return renew(on, story, { ...lease, until })
+    }
+    if (!isOpen({ status }))
+      throw new CoworkError('not_open', `${id} is ${status}.`, {
+        hint: 'worksync_ready lists what is to be done.',
+      })
+    const open = await openNeeds(on, needs)
+    if (open.length > 0)
+      throw new CoworkError('dependency_open', `${id} waits for ${open.join(', ')}.`, {
+        hint: 'Take one of those first, or another one: worksync_ready lists what is free.',
+        details: { waits_for: open },
+      })
+    const taken: Lease = {
+      agent: on.by,
+      session: on.caller.session,
+      since: on.time,
+      until,
+      // Numbers of changes only grow, so the later claim has the higher one.
+      fence: on.seq() + 1,
+    }
+    const item = on.set(story, {
+      lease: taken,
+      ...(status === 'planned' && { status: 'in_progress' }),
+    })
+    await on.commit('work.claimed', { id, data: { until, fence: taken.fence } })
+    return { story: { ...item, sprint_id: story.sprint ?? '' }, lease: taken, renewed: false }
+  }
+
+  /** The file does not hear of it (W7). */
+  async function renew(on: Act, story: Stored, lease: Lease) {
+    const item = { ...story.item, id: story.id, lease }
+    on.step({ kind: 'story', id: story.id, before: story, after: { item }, quiet: true })
+    await on.commit('work.renewed', { id: story.id, data: { until: lease.until } })
+    return { story: { ...item, sprint_id: story.sprint ?? '' }, lease, renewed: true }
+  }
+
+  async function release(
+    tx: Tx,
+    input: Guards & {
+      readonly project: string
+      readonly story_id: string
+      readonly status?: StoryStatus | undefined
+    },
+    call: Call,
+  ) {
+    const { project, story_id: id, status, ...guards } = input
+    const on = await act(tx, project, call)
+    const story = await on.need('story', id)
+    on.guard(story, guards)
+    const { lease, status: now } = story.item as Story
+    if (!lease)
+      throw new CoworkError('not_claimed', `Nobody has claimed ${id}.`, {
+        hint: 'There is nothing to release.',
+      })
+    const item = on.set(story, {
+      lease: undefined,
+      status: status ?? (now === 'in_progress' ? 'planned' : now),
+    })
+    await on.commit('work.released', { id, data: { agent: lease.agent } })
+    return { story: { ...item, sprint_id: story.sprint ?? '' } }
+  }
+
+  return { claim, release }
+}
+
+async function openNeeds(on: Act, needs: readonly string[]): Promise<string[]> {
+  const open: string[] = []
+  for (const id of needs) {
+    const story = await on.find('story', id)
+    if (story && isOpen(story.item as Story)) open.push(id)
+  }
+  return open
+}
+
+type SweepDeps = {
+  readonly db: Db
+  readonly store: WorkStore
+  readonly journal: Journal
+  readonly now: Clock
+  readonly log: Log
+}
+
+/** Gives back what an agent claimed and did not keep (W20). */
+export function startExpiry({ db, store, journal, now, log }: SweepDeps) {
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+  let running = Promise.resolve()
+
+  async function expire(tx: Tx, project: string, id: string): Promise<void> {
+    const held = await journal.hold(tx, project)
+    const story = await store.item(tx, project, 'story', id)
+    const { lease, status } = (story?.item ?? {}) as Partial<Story>
+    const at = now()
+    if (!story || !lease || Date.parse(lease.until) > at) return
+    const item = { ...story.item, rev: story.rev + 1, updated: rfc3339(at), by: 'cowork' }
+    const back: Record<string, unknown> = {
+      ...item,
+      ...(status === 'in_progress' && { status: 'planned' }),
+    }
+    delete back['lease']
+    const summary = `${lease.agent} let its claim of ${id} run out`
+    const entry = {
+      date: rfc3339(at).slice(0, 10),
+      summary,
+      related_sprints: story.sprint === null ? [] : [story.sprint],
+      kind: 'lease_expired',
+      ref: id,
+      at: rfc3339(at),
+      by: lease.agent,
+    }
+    const steps: Step[] = [
+      { kind: 'story', id, before: story, after: { item: back } },
+      { kind: 'history', id: newId(), before: undefined, after: { item: entry } },
+    ]
+    await journal.write(tx, held, { by: 'cowork', at }, steps)
+    tx.append({
+      type: 'work.lease_expired',
+      actor: systemActor,
+      domain: 'work',
+      subject: `${project}/${id}`,
+      data: { agent: lease.agent, until: lease.until, fence: lease.fence },
+    })
+  }
+
+  async function sweep(): Promise<void> {
+    for (const { project, id } of await store.expiredLeases(db, now(), 100))
+      await db.transact((tx) => expire(tx, project, id))
+  }
+
+  function schedule(inMs: number): void {
+    if (isClosed) return
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      running = sweep()
+        .catch((error: unknown) =>
+          log.error('claims that ran out could not be given back', { error: messageOf(error) }),
+        )
+        .then(async () => {
+          const next = await store.nextExpiry(db).catch(() => Infinity)
+          schedule(Math.min(Math.max(next - now(), 100), 5000))
+        })
+    }, inMs)
+    timer.unref()
+  }
+  schedule(0)
+
+  return {
+    sweep,
+    async close(): Promise<void> {
+      isClosed = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { load } from 'js-yaml'
+import { writeFileAtomic } from '#base/atomic-file.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
+import type { Board } from '../board.ts'
+import type { Journal, Step } from '../journal.ts'
+import type { Row } from '../merge/flat.ts'
+import { wordsOf } from '../merge/lists.ts'
+import type { Stored, WorkStore } from '../store.ts'
+import { emitItem, emitList } from '../yaml/emit.ts'
+
+type Deps = {
+  readonly db: Db
+  readonly store: WorkStore
+  readonly journal: Journal
+  readonly now: Clock
+}
+
+/** More entries of history than this move to COMPLETE/, until so many are left. */
+const longHistory = 500
+const leftHistory = 400
+
+/** Archived sprints and old history, written to COMPLETE/ and then taken out of the index (W25). */
+export function createArchive({ db, store, journal, now }: Deps) {
+  return async function tidy(board: Board, folder: string): Promise<boolean> {
+    const done = board.sprints().filter(({ item }) => item['archived'] === true)
+    const history = board.history()
+    const old = history.length > longHistory ? history.slice(0, history.length - leftHistory) : []
+    if (done.length === 0 && old.length === 0) return false
+    const complete = join(folder, 'COMPLETE')
+    mkdirSync(complete, { recursive: true })
+    // On disk there first: whatever happens then, it is in one of the two places, or in both.
+    for (const { item } of done) {
+      const stories = board.stories().filter(({ sprint }) => sprint === item.id)
+      const { archived: _, ...own } = item
+      const whole = { ...own, stories: stories.map((story) => story.item) }
+      const text = `version: 2\nsprints:\n${emitItem(whole, 2, '\n')}`
+      writeFileAtomic(join(complete, `${item.id}.yaml`), text, 0o644)
+    }
+    if (old.length > 0) keepHistory(join(complete, 'history.yaml'), old)
+    await remove(board.project, new Set(done.map(({ item }) => item.id)), old.length)
+    return true
+  }
+
+  function remove(project: string, sprints: ReadonlySet<string>, entries: number): Promise<void> {
+    return db.transact(async (tx) => {
+      const held = await journal.hold(tx, project)
+      const gone: Stored[] = []
+      for (const id of sprints) {
+        const sprint = await store.item(tx, project, 'sprint', id)
+        if (sprint) gone.push(sprint, ...(await store.storiesOf(tx, project, id)))
+      }
+      const oldest = entries > 0 ? await store.ofKind(tx, project, 'history') : []
+      const steps: Step[] = [...gone, ...oldest.slice(0, entries)].map((before) => ({
+        kind: before.kind,
+        id: before.id,
+        before,
+        after: undefined,
+      }))
+      await journal.write(tx, held, { by: 'cowork', at: now() }, steps)
+      tx.append({
+        type: 'work.archived',
+        actor: systemActor,
+        domain: 'work',
+        subject: project,
+        data: { sprints: [...sprints], history: entries },
+      })
+    })
+  }
+}
+
+function keepHistory(path: string, entries: readonly Row[]): void {
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : 'version: 2\nhistory:\n'
+  const { history } = load(before) as { history?: readonly Row[] | null }
+  const known = new Set((history ?? []).map(wordsOf))
+  const more = entries.filter((entry) => !known.has(wordsOf(entry)))
+  const text = before.endsWith('\n') ? before : `${before}\n`
+  if (more.length > 0) writeFileAtomic(path, text + emitList(more, 2, '\n'), 0o644)
+}

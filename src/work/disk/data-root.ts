@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeFileAtomic } from '#base/atomic-file.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
+import { lockFile } from '#base/lock.ts'
+import type { Log } from '#base/log.ts'
+import { guidanceTexts } from '../guidance-texts.ts'
+import { workIndexJsonSchema } from '../yaml/schema.ts'
+
+/** Names of projects are names of folders. */
+const goodName = /^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/
+
+export type DataRoot = ReturnType<typeof openDataRoot>
+
+/** The folder that holds the registry, the guidance and all projects (W1). One daemon at a time (W7). */
+export function openDataRoot(folder: string, log: Log) {
+  let trouble: string | undefined
+  let free: (() => void) | undefined
+  try {
+    mkdirSync(join(folder, '.cowork'), { recursive: true })
+    free = lockFile(join(folder, '.cowork', 'lock.db'))
+    if (!free) trouble = `Another daemon holds ${folder}.`
+    else setUp(folder)
+  } catch (error) {
+    trouble = `${folder} cannot be used: ${messageOf(error)}`
+  }
+  if (trouble !== undefined) log.warn('the work data is not in use', { trouble })
+  const registryPath = join(folder, 'config.yaml')
+
+  return {
+    folder,
+    registryPath,
+    /** Whether this daemon writes the files. */
+    isHolder: free !== undefined && trouble === undefined,
+    trouble: () => trouble,
+    folderOf: (project: string) => join(folder, 'projects', project),
+    readRegistry: () => (existsSync(registryPath) ? readFileSync(registryPath, 'utf8') : ''),
+    writeRegistry: (text: string) => writeFileAtomic(registryPath, text, 0o644),
+    /** Changes with the registry. */
+    registryMark: () => {
+      try {
+        const { ino, size, mtimeNs, ctimeNs } = statSync(registryPath, { bigint: true })
+        return `${ino} ${size} ${mtimeNs} ${ctimeNs}`
+      } catch {
+        return 'none'
+      }
+    },
+    /** The folders of a project, and the schema that its file names. */
+    prepare(project: string): void {
+      const own = join(folder, 'projects', project)
+      for (const part of ['BACKLOG', 'COMPLETE', 'PROMPTS', 'SCHEMA'])
+        mkdirSync(join(own, part), { recursive: true })
+      const schema = `${JSON.stringify(workIndexJsonSchema(), null, 2)}\n`
+      const path = join(own, 'SCHEMA', 'work-flow-schema.json')
+      if (!existsSync(path) || readFileSync(path, 'utf8') !== schema)
+        writeFileAtomic(path, schema, 0o644)
+    },
+    close(): void {
+      if (!free) return
+      try {
+        rmSync(join(folder, '.pid'), { force: true })
+      } catch {
+        // A folder that nobody may write to any more: the lock tells whether one runs, not this.
+      }
+      free()
+    },
+  }
+}
+
+export function checkProjectName(name: string): void {
+  if (goodName.test(name)) return
+  throw new CoworkError(
+    'invalid_id',
+    `${JSON.stringify(name.slice(0, 100))} is no name of a project.`,
+    {
+      hint: 'Write it in lower case with letters, digits, dots and dashes, such as my-project.',
+    },
+  )
+}
+
+function setUp(folder: string): void {
+  for (const part of ['guidance', 'projects']) mkdirSync(join(folder, part), { recursive: true })
+  // As seed 003 has it: the number of the process, and nothing else.
+  writeFileSync(join(folder, '.pid'), `${process.pid}\n`)
+  const registry = join(folder, 'config.yaml')
+  if (!existsSync(registry))
+    writeFileAtomic(registry, '# Projects of this machine.\nprojects: {}\n', 0o644)
+  for (const [name, text] of Object.entries(guidanceTexts)) {
+    const path = join(folder, 'guidance', `${name}.md`)
+    if (!existsSync(path)) writeFileAtomic(path, text, 0o644)
+  }
+}

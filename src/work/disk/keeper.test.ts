@@ -1,0 +1,266 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+  openSync,
+  writeSync,
+  closeSync,
+  ftruncateSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { openTestWork, parsed, sampleText, storyIn } from '../../../test/work.ts'
+
+const settle = 120
+let undo: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const step of undo.toReversed()) await step()
+  undo = []
+})
+
+async function opened(text?: string) {
+  const work = await openTestWork(text)
+  undo.push(work.close)
+  const { boards, keeper } = work.open()
+  undo.push(keeper.close)
+  await keeper.notice('p')
+  const board = () => boards.current('p')
+  return { ...work, keeper, boards, board }
+}
+
+const save = async (path: string, text: string) => {
+  writeFileSync(path, text)
+  await sleep(settle)
+}
+
+test('W7 a change is in the file, and nothing else of the file is different', async () => {
+  const { set, keeper, text, store, db } = await opened()
+  await set('STORY-2', { status: 'in_progress' })
+  await keeper.flush('p')
+  expect(text()).toBe(
+    sampleText.replace(
+      'title: Second\n        status: planned',
+      'title: Second\n        status: in_progress',
+    ),
+  )
+  expect(await store.project(db, 'p')).toMatchObject({ seq: 1, flushed: 1 })
+})
+
+test('W5 what a person saves is in the next read', async () => {
+  const { keeper, board, path, entries } = await opened()
+  await save(path, sampleText.replace('title: Second', 'title: By hand'))
+  await keeper.notice('p')
+  expect((await board()).story('STORY-2')?.item.title).toBe('By hand')
+  expect((await board()).story('STORY-2')?.rev).toBe(2)
+  expect((await entries()).map(({ type }) => type)).toContain('work.merged')
+})
+
+test('W5 a save with an old date is seen too', async () => {
+  const { keeper, board, path } = await opened()
+  writeFileSync(path, sampleText.replace('title: Second', 'title: Seconds'))
+  utimesSync(path, new Date(0), new Date(0))
+  await sleep(settle)
+  await keeper.notice('p')
+  expect((await board()).story('STORY-2')?.item.title).toBe('Seconds')
+})
+
+test('W5 both wrote, in different fields: both are in store and file, with the person’s comments', async () => {
+  const { keeper, board, path, set, index, text } = await opened()
+  await set('STORY-1', { status: 'done' })
+  await save(path, sampleText.replace('notes: as it was', 'notes: by hand  # mine'))
+  await keeper.flush('p')
+  expect(storyIn(index(), 'STORY-1')).toMatchObject({ status: 'done', notes: 'by hand' })
+  expect((await board()).story('STORY-1')?.item).toMatchObject({ status: 'done', notes: 'by hand' })
+  expect(text()).toContain('notes: by hand  # mine')
+})
+
+test('W5 both wrote the same field: the acknowledged value stays, the other is kept three times', async () => {
+  const { keeper, path, set, index, folder, board } = await opened()
+  await set('STORY-1', { notes: 'by the agent' })
+  const theirs = sampleText.replace('as it was', 'by the person')
+  await save(path, theirs)
+  await keeper.flush('p')
+  expect(storyIn(index(), 'STORY-1')?.notes).toBe('by the agent')
+  const [conflict] = index().conflicts
+  expect(conflict).toMatchObject({
+    item: 'STORY-1',
+    field: 'notes',
+    kind: 'same_field',
+    ours: 'by the agent',
+    theirs: 'by the person',
+  })
+  expect(readFileSync(join(folder, 'p', conflict?.copy ?? ''), 'utf8')).toBe(theirs)
+  expect((await board()).conflicts()).toEqual(index().conflicts)
+})
+
+test('W5 an editor that saves an old buffer takes nothing back', async () => {
+  const { keeper, path, set, index } = await opened()
+  await set('STORY-1', { status: 'in_progress' })
+  await keeper.flush('p')
+  await set('STORY-2', { status: 'done' })
+  await keeper.flush('p')
+  // Loaded before both changes, saved after them.
+  await save(path, sampleText.replace('title: Third', 'title: From an old buffer'))
+  await keeper.flush('p')
+  expect(storyIn(index(), 'STORY-1')?.status).toBe('in_progress')
+  expect(storyIn(index(), 'STORY-2')?.status).toBe('done')
+  expect(storyIn(index(), 'STORY-3')?.title).toBe('From an old buffer')
+  expect(index().conflicts).toEqual([])
+})
+
+test('W5 a file put back as it was long ago changes nothing and is told', async () => {
+  const { keeper, path, set, index } = await opened()
+  await set('STORY-1', { status: 'done' })
+  await keeper.flush('p')
+  await save(path, sampleText)
+  await keeper.flush('p')
+  expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
+  expect(index().conflicts).toMatchObject([{ kind: 'possible_revert' }])
+})
+
+test('W5 a save into the file that has just been replaced is found', async () => {
+  const { keeper, path, set, index } = await opened()
+  const held = openSync(path, 'r+')
+  await set('STORY-1', { status: 'done' })
+  await keeper.flush('p')
+  const text = sampleText.replace('title: Third', 'title: Held open')
+  ftruncateSync(held)
+  writeSync(held, text, 0)
+  closeSync(held)
+  await sleep(settle)
+  await keeper.flush('p')
+  expect(storyIn(index(), 'STORY-3')?.title).toBe('Held open')
+  expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
+})
+
+test('W6 a file that does not parse is never written over, and is used again once it is mended', async () => {
+  const { keeper, path, set, text, board, index } = await opened()
+  const broken = sampleText.replace('status: active', 'status: [')
+  await save(path, broken)
+  await keeper.notice('p')
+  expect(keeper.broken('p')).toMatchObject({ file: path, problems: [{ line: 8 }] })
+  expect((await board()).story('STORY-1')?.item.title).toBe('First')
+  await set('STORY-1', { status: 'done' })
+  await keeper.flush('p')
+  expect(text()).toBe(broken)
+  await save(path, sampleText.replace('title: Third', 'title: Mended'))
+  await keeper.flush('p')
+  expect(keeper.broken('p')).toBeUndefined()
+  expect(storyIn(index(), 'STORY-3')?.title).toBe('Mended')
+  expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
+})
+
+test('W6 a folder where the file was is told, and the file is back when the folder is gone', async () => {
+  const { keeper, path, set, index } = await opened()
+  rmSync(path)
+  mkdirSync(path)
+  await keeper.notice('p')
+  expect(keeper.broken('p')?.problems[0]?.message).toContain('not a file')
+  rmSync(path, { recursive: true })
+  await set('STORY-1', { status: 'done' })
+  await keeper.flush('p')
+  expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
+})
+
+test('W7 what was acknowledged and not yet written is written by the next process', async () => {
+  const work = await openTestWork()
+  undo.push(work.close)
+  await work.set('STORY-1', { status: 'done' })
+  const { keeper } = work.open()
+  undo.push(keeper.close)
+  await keeper.flush('p')
+  expect(storyIn(work.index(), 'STORY-1')?.status).toBe('done')
+})
+
+test('W7 a file that was written but not marked is the same after a restart', async () => {
+  const { set, keeper, db, store, open, text, index } = await opened()
+  await set('STORY-1', { status: 'done' })
+  await keeper.flush('p')
+  const before = text()
+  const row = await store.project(db, 'p')
+  if (row)
+    await db.transact((tx) => store.flushed(tx, { ...row, flushed: 0, fileHash: 'gone' }, 100))
+  await sleep(settle)
+  const again = open()
+  undo.push(again.keeper.close)
+  await again.keeper.flush('p')
+  expect(text()).toBe(before)
+  expect(index().conflicts).toEqual([])
+})
+
+test('W5 an edit while nobody watched is merged at the start', async () => {
+  const { set, keeper, path, open, index } = await opened()
+  await set('STORY-1', { status: 'done' })
+  await keeper.close()
+  await save(path, readFileSync(path, 'utf8').replace('title: Third', 'title: Overnight'))
+  const again = open()
+  undo.push(again.keeper.close)
+  await again.keeper.notice('p')
+  expect((await again.boards.current('p')).story('STORY-3')?.item.title).toBe('Overnight')
+  expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
+})
+
+test('W3 what is left besides the file is tidied up', async () => {
+  const { set, keeper, path } = await opened()
+  await set('STORY-1', { status: 'done' })
+  await keeper.flush('p')
+  const own = join(dirname(path), '.cowork')
+  const leftovers = () =>
+    existsSync(own) ? readdirSync(own).filter((name) => name.endsWith('.old')) : []
+  expect(leftovers()).toHaveLength(1)
+  await sleep(5300)
+  await keeper.notice('p')
+  expect(leftovers()).toEqual([])
+})
+
+test('W5 an editor that replaces the file by renaming loses nothing', async () => {
+  const { keeper, path, set, index } = await opened()
+  for (let round = 0; round < 5; round++) {
+    await set('STORY-1', { notes: `agent ${round}` })
+    const next = readFileSync(path, 'utf8').replace(
+      /title: (Third|Renamed.*)/,
+      `title: Renamed ${round}`,
+    )
+    writeFileSync(`${path}.swp`, next)
+    renameSync(`${path}.swp`, path)
+    await sleep(settle)
+    await keeper.flush('p')
+    expect(storyIn(index(), 'STORY-3')?.title).toBe(`Renamed ${round}`)
+    expect(storyIn(index(), 'STORY-1')?.notes).toBe(`agent ${round}`)
+  }
+  expect(index().conflicts).toEqual([])
+})
+
+test('W25 an archived sprint and old history move to COMPLETE/, and nothing of them is lost', async () => {
+  const old = Array.from(
+    { length: 520 },
+    (_, n) => `  - date: '2026-01-01'\n    summary: entry ${n}\n`,
+  )
+  const { keeper, path, index, set, db, store, journal, text } = await opened(
+    sampleText.replace('history: []', `history:\n${old.join('')}`.trimEnd()),
+  )
+  await set('STORY-1', { status: 'done' })
+  await db.transact(async (tx) => {
+    const held = await journal.hold(tx, 'p')
+    const before = await store.item(tx, 'p', 'sprint', 'one')
+    if (!before) throw new Error('no sprint')
+    const item = { ...before.item, status: 'completed', archived: true }
+    const step = { kind: 'sprint' as const, id: 'one', before, after: { item } }
+    await journal.write(tx, held, { by: 'agent', at: Date.now() }, [step])
+  })
+  await keeper.flush('p')
+  const complete = (name: string) => readFileSync(join(dirname(path), 'COMPLETE', name), 'utf8')
+  expect(index().sprints).toEqual([])
+  expect(index().history).toHaveLength(400)
+  expect(parsed(complete('one.yaml')).sprints[0]?.stories).toHaveLength(3)
+  expect(storyIn(parsed(complete('one.yaml')), 'STORY-1')?.status).toBe('done')
+  const summaries = [...parsed(complete('history.yaml')).history, ...index().history]
+  expect(summaries.map(({ summary }) => summary)).toEqual(old.map((_, n) => `entry ${n}`))
+  expect(text()).toContain('sprints: []')
+})

@@ -1,0 +1,269 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate as othersTurn, setTimeout as sleep } from 'node:timers/promises'
+import { writeFileAtomic } from '#base/atomic-file.ts'
+import { rfc3339 } from '#base/clock.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db } from '#base/db/port.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
+import { sha256Hex } from '#base/hash.ts'
+import { newId } from '#base/ids.ts'
+import type { Log } from '#base/log.ts'
+import type { Boards } from '../board.ts'
+import type { Journal } from '../journal.ts'
+import type { WorkIndex } from '../model.ts'
+import type { WorkStore } from '../store.ts'
+import { newIndexText } from '../yaml/new-index.ts'
+import { readIndex } from '../yaml/read.ts'
+import type { Problem, Read } from '../yaml/read.ts'
+import { openSheet } from '../yaml/sheet.ts'
+import type { Sheet } from '../yaml/sheet.ts'
+import { createArchive } from './archive.ts'
+import { createProjectFile } from './project-file.ts'
+import type { ProjectFile } from './project-file.ts'
+import { takeOver } from './take-over.ts'
+
+type Deps = {
+  readonly db: Db
+  readonly store: WorkStore
+  readonly boards: Boards
+  readonly journal: Journal
+  /** The folder of a project. */
+  readonly folderOf: (project: string) => string
+  readonly now: Clock
+  readonly log: Log
+}
+
+/** Why a project's file cannot be used: reads serve what was known, changes are refused (W6). */
+export type Broken = { readonly file: string; readonly problems: readonly Problem[] }
+
+/** A change is in the file so long after it was acknowledged, at most. */
+const flushMs = 250
+/** Versions of the last so many changes can be told from each other when somebody saves an old one. */
+const journalKept = 2000
+/** A file that is written all the time is looked at again with the next call. */
+const patienceMs = 1000
+
+export type Keeper = ReturnType<typeof createKeeper>
+
+/** Keeps files and store in agreement: takes over what people write, writes what was acknowledged. */
+export function createKeeper({ db, store, boards, journal, folderOf, now, log }: Deps) {
+  const kept = new Map<string, Kept>()
+  const broken = new Map<string, Broken>()
+  const timers = new Map<string, NodeJS.Timeout>()
+  /** One at a time for each project: looking and writing would see each other's halves. */
+  const turns = new Map<string, Promise<unknown>>()
+  const tidy = createArchive({ db, store, journal, now })
+  let isClosed = false
+
+  type Kept = { readonly file: ProjectFile; sheet: Sheet | undefined }
+
+  const inTurn = <T>(project: string, act: () => Promise<T>): Promise<T> => {
+    const turn = (turns.get(project) ?? Promise.resolve()).then(act)
+    turns.set(
+      project,
+      turn.catch(() => undefined),
+    )
+    return turn
+  }
+
+  const pathOf = (project: string) => join(folderOf(project), 'work-index.yaml')
+
+  async function keptOf(project: string): Promise<Kept> {
+    const known = kept.get(project)
+    if (known) return known
+    const row = await store.project(db, project)
+    const made = {
+      file: createProjectFile(pathOf(project), row?.fileHash ?? undefined),
+      sheet: undefined,
+    }
+    kept.set(project, made)
+    return made
+  }
+
+  /** Whatever people have written by now is in the store when it resolves, or is known to be broken. */
+  const notice = (project: string): Promise<void> => {
+    const { file } = kept.get(project) ?? {}
+    // Nothing to do, as nearly always: not even a turn is waited for.
+    if (file && !broken.has(project) && file.isQuiet(now())) return Promise.resolve()
+    return inTurn(project, async () => void (await look(project)))
+  }
+
+  /** False where somebody is still writing the file. */
+  async function look(project: string): Promise<boolean> {
+    const own = await keptOf(project)
+    for (const text of own.file.late(now())) await merge(project, text, false)
+    const deadline = now() + patienceMs
+    for (;;) {
+      const seen = own.file.look(now())
+      if (seen.as === 'same' || seen.as === 'missing') {
+        broken.delete(project)
+        if (seen.as === 'missing') flushSoon(project)
+        return true
+      }
+      if (seen.as === 'unusable') {
+        broken.set(project, brokenFile(project, [{ line: 1, column: 1, message: seen.message }]))
+        return true
+      }
+      if (seen.as === 'changed') {
+        if (!(await merge(project, seen.text, true))) return true
+        own.file.accept(seen.hash)
+      } else if (now() > deadline) return false
+      else await sleep(20)
+    }
+  }
+
+  const brokenFile = (project: string, problems: readonly Problem[]): Broken => ({
+    file: pathOf(project),
+    problems,
+  })
+
+  /** False where it cannot be read; the file is then left alone until somebody mends it. */
+  async function merge(project: string, text: string, isFile: boolean): Promise<boolean> {
+    const read = text.trim() === '' ? await readEmpty(project) : readIndex(text)
+    if (!read.ok) {
+      if (isFile) broken.set(project, brokenFile(project, read.problems))
+      else keepCopy(project, text)
+      return false
+    }
+    // Kept before anything is decided: it goes again where nobody has to look at it.
+    const copy = keepCopy(project, text)
+    const taken = await db.transact((tx) =>
+      takeOver(
+        tx,
+        { store, journal },
+        { project, theirs: read.index, copy: copy.name, isFile, at: now() },
+      ),
+    )
+    if (taken.conflicts === 0) rmSync(copy.path, { force: true })
+    if (isFile) {
+      const own = await keptOf(project)
+      own.sheet = openSheet(text, read.index)
+      broken.delete(project)
+    }
+    flushSoon(project)
+    return true
+  }
+
+  /** A disk that was full, an editor that was ended: nobody takes back a whole plan that way. */
+  async function readEmpty(project: string): Promise<Read> {
+    const { sprints, backlog } = (await boards.current(project)).index()
+    return sprints.length + backlog.length === 0
+      ? readIndex('')
+      : { ok: false, problems: [{ line: 1, column: 1, message: 'The file is empty.' }] }
+  }
+
+  function keepCopy(project: string, text: string) {
+    const folder = join(folderOf(project), '.cowork', 'conflicts')
+    mkdirSync(folder, { recursive: true })
+    const name = `${rfc3339(now()).replaceAll(/[:.]/g, '-')}-${newId().slice(-6)}.yaml`
+    const path = join(folder, name)
+    writeFileAtomic(path, text, 0o644)
+    return { name: join('.cowork', 'conflicts', name), path }
+  }
+
+  function flushSoon(project: string): void {
+    if (isClosed || timers.has(project)) return
+    timers.set(
+      project,
+      setTimeout(() => {
+        timers.delete(project)
+        flush(project).catch((error: unknown) => {
+          log.error('a work file could not be written; it is tried again', {
+            project,
+            error: messageOf(error),
+          })
+          setTimeout(() => flushSoon(project), 2000).unref()
+        })
+      }, flushMs),
+    )
+  }
+
+  /** Makes the file say what the store says. */
+  const flush = (project: string): Promise<void> =>
+    inTurn(project, async () => {
+      for (;;) {
+        // Calls wait for their turn meanwhile: what is written without end is not waited for.
+        if (!(await look(project))) return flushSoon(project)
+        if (broken.has(project)) return
+        const own = await keptOf(project)
+        const row = await store.project(db, project)
+        if (!row) return
+        const board = await boards.current(project)
+        if (await tidy(board, folderOf(project))) continue
+        const { seq } = board
+        const index = board.index()
+        const isMissing = own.file.look(now()).as === 'missing'
+        const sheet = (own.sheet ??= sheetOf(own.file))
+        // A long file takes a while: others have their turn between the steps.
+        if (isMissing || (await store.hasNews(db, project, row.flushed)))
+          for (const _ of sheet.steps(index)) await othersTurn()
+        const text = sheet.text()
+        await othersTurn()
+        const bytes = Buffer.from(text)
+        const hash = sha256Hex(bytes)
+        if (isMissing || !own.file.says(hash)) {
+          if ((await own.file.write(bytes, hash, now)) === 'changed') continue
+        }
+        await db.transact((tx) =>
+          store.flushed(
+            tx,
+            { ...row, flushed: seq, fileHash: hash, version: index.version },
+            journalKept,
+          ),
+        )
+        if (own.file.isWatching()) lookLater(project)
+        return
+      }
+    })
+
+  /** A late save into what has been replaced is found although nobody calls. */
+  function lookLater(project: string): void {
+    if (isClosed) return
+    setTimeout(() => {
+      if (!kept.has(project)) return
+      inTurn(project, () => look(project))
+        .then(() => kept.get(project)?.file.isWatching() && lookLater(project))
+        .catch((error: unknown) =>
+          log.error('a work file could not be looked at', { project, error: messageOf(error) }),
+        )
+    }, 500).unref()
+  }
+
+  return {
+    notice,
+    /** A project that the store has just taken over as this text says; a file that says so is no edit. */
+    adopted(project: string, text: string, index: WorkIndex): void {
+      const file = createProjectFile(pathOf(project), sha256Hex(text))
+      kept.set(project, { file, sheet: openSheet(text, index) })
+    },
+    broken: (project: string) => broken.get(project),
+    flush,
+    /** After a commit: every project whose file is behind is written soon. */
+    async flushBehind(): Promise<void> {
+      for (const { project, seq, flushed } of await store.projects(db))
+        if (seq > flushed) flushSoon(project)
+    },
+    forget(project: string): void {
+      kept.delete(project)
+      broken.delete(project)
+      clearTimeout(timers.get(project))
+      timers.delete(project)
+    },
+    async close(): Promise<void> {
+      const waiting = [...timers.keys()]
+      isClosed = true
+      for (const timer of timers.values()) clearTimeout(timer)
+      await Promise.allSettled(waiting.map(flush))
+      await Promise.allSettled(turns.values())
+    },
+  }
+
+  /** Only after a look found the file as it is known, or missing. */
+  function sheetOf({ path }: ProjectFile): Sheet {
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : newIndexText()
+    const read = readIndex(text)
+    if (!read.ok) throw new CoworkError('work_file_broken', `${path} cannot be read.`)
+    return openSheet(text, read.index)
+  }
+}

@@ -1,0 +1,235 @@
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { folderSynced } from '#base/atomic-file.ts'
+import type { Clock } from '#base/clock.ts'
+import { exchangeFiles } from '#base/exchange.ts'
+import { sha256Hex } from '#base/hash.ts'
+import { randomHex } from '#base/ids.ts'
+
+/** How the file looks from here. */
+export type Look =
+  | { readonly as: 'same' | 'missing' | 'unsettled' }
+  | { readonly as: 'changed'; readonly text: string; readonly hash: string }
+  /** Something stands there that is no file, or cannot be read. */
+  | { readonly as: 'unusable'; readonly message: string }
+
+type Old = { readonly path: string; readonly until: number; identity: string; hash: string }
+
+/** So long after the last write a file counts as written to its end. */
+const settleMs = 80
+/** So long if it ends within a line, or has nothing in it: then it is probably the half of a save. */
+const halfMs = 1000
+/** So long an editor may still hold a file that has been replaced. */
+const holdMs = 5000
+/** What has been replaced is looked at so often, however often somebody calls. */
+const lateMs = 50
+
+export type ProjectFile = ReturnType<typeof createProjectFile>
+
+/**
+ * One YAML file that people edit while the program writes it. It is replaced whole and in one step (W3);
+ * what stood there is kept for a while, because an editor may have saved it in the last moment, or may
+ * save into it yet.
+ */
+export function createProjectFile(path: string, known?: string) {
+  const own = join(dirname(path), '.cowork')
+  let hash = known
+  let identity: string | undefined
+  /** What stood at the name before, newest last. */
+  const olds: Old[] = leftovers(own, basename(path))
+  let lateAt = -Infinity
+
+  function look(now: number): Look {
+    let at: Facts
+    try {
+      at = factsOf(path)
+    } catch (error) {
+      return isMissing(error) ? { as: 'missing' } : unusable(error)
+    }
+    if (at.identity === identity) return { as: 'same' }
+    if (!at.isFile) return { as: 'unusable', message: 'It is not a file.' }
+    try {
+      const bytes = readFileSync(path)
+      // Bytes first: of a file that is as it was, nobody needs the text.
+      const said = sha256Hex(bytes)
+      const text = said === hash ? '' : bytes.toString()
+      const found = said === hash ? said : sha256Hex(text)
+      // Written meanwhile: what was read may be half of it.
+      if (factsOf(path).identity !== at.identity) return { as: 'unsettled' }
+      if (found === hash) {
+        identity = at.identity
+        return { as: 'same' }
+      }
+      if (isFresh(at, now, text)) return { as: 'unsettled' }
+      return { as: 'changed', text, hash: found }
+    } catch (error) {
+      return isMissing(error) ? { as: 'missing' } : unusable(error)
+    }
+  }
+
+  /** The text that was found is taken over: from now on the file is the same until it changes again. */
+  function accept(found: string): void {
+    hash = found
+    identity = undefined
+  }
+
+  /**
+   * Puts a text in place of the one that is known. `changed` where somebody was faster; nothing is lost.
+   * Only the exchange itself holds everybody up, not the disk.
+   */
+  async function write(
+    text: Uint8Array,
+    wanted: string,
+    now: Clock,
+  ): Promise<'written' | 'changed'> {
+    mkdirSync(own, { recursive: true })
+    // It will be the name of what stands there now, so it says what that was before anybody saved into it.
+    const part = join(own, `${basename(path)}.${hash ?? 'none'}.${randomHex(6)}.old`)
+    await put(part, text)
+    try {
+      const seen = look(now())
+      if (seen.as === 'missing') {
+        linkSync(part, path)
+        rmSync(part)
+      } else if (seen.as !== 'same') {
+        rmSync(part)
+        return 'changed'
+      } else replace(part, now())
+    } catch (error) {
+      rmSync(part, { force: true })
+      if (isTaken(error)) return 'changed'
+      throw error
+    }
+    hash = wanted
+    identity = undefined
+    await folderSynced(dirname(path))
+    return 'written'
+  }
+
+  /** The new text stands at the name afterwards, and what stood there at the name of the new one. */
+  function replace(part: string, now: number): void {
+    const before = hash ?? ''
+    let old = part
+    if (!exchangeFiles(part, path)) {
+      // As near as other systems come: an editor that replaces the file in this very moment loses.
+      old = `${part.slice(0, -'.old'.length)}0.old`
+      linkSync(path, old)
+      renameSync(part, path)
+    }
+    const { identity: at } = factsOf(old)
+    const found = sha256Hex(readFileSync(old))
+    // Saved between the last look and the exchange: told by `late`, for its hash is not the known one.
+    olds.push({
+      path: old,
+      until: now + holdMs,
+      identity: found === before ? at : '',
+      hash: before,
+    })
+  }
+
+  /** Texts that were saved into what has been replaced, once they are whole. */
+  function late(now: number): string[] {
+    const texts: string[] = []
+    for (const old of olds.slice()) {
+      try {
+        const at = factsOf(old.path)
+        const isQuiet = at.identity === old.identity
+        if (!isQuiet) {
+          const text = readFileSync(old.path, 'utf8')
+          if (isFresh(at, now, text)) continue
+          const found = sha256Hex(text)
+          old.identity = at.identity
+          if (found !== old.hash) texts.push(text)
+          old.hash = found
+        }
+        if (old.until > now) continue
+        rmSync(old.path, { force: true })
+      } catch {
+        // Gone: somebody tidied up.
+      }
+      olds.splice(olds.indexOf(old), 1)
+    }
+    return texts
+  }
+
+  /** Nobody has written anything, as nearly always. */
+  function isQuiet(now: number): boolean {
+    if (look(now).as !== 'same') return false
+    if (olds.length === 0 || Math.abs(now - lateAt) < lateMs) return true
+    lateAt = now
+    return olds.every(({ path: at, until, identity: known }) => {
+      try {
+        return until > now && factsOf(at).identity === known
+      } catch {
+        return false
+      }
+    })
+  }
+
+  return {
+    path,
+    look,
+    isQuiet,
+    accept,
+    write,
+    late,
+    /** Whether it is this text that stands there, as far as is known. */
+    says: (found: string) => found === hash,
+    isWatching: () => olds.length > 0,
+  }
+}
+
+type Facts = { readonly identity: string; readonly isFile: boolean; readonly modifiedMs: number }
+
+function factsOf(path: string): Facts {
+  const { ino, size, mtimeNs, ctimeNs, ...rest } = statSync(path, { bigint: true })
+  return {
+    // The time of change is set by the system alone: copies with an old date are seen by it.
+    identity: `${ino} ${size} ${mtimeNs} ${ctimeNs}`,
+    isFile: rest.mode !== undefined && (rest.mode & 0o170000n) === 0o100000n,
+    modifiedMs: Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n),
+  }
+}
+
+const isFresh = ({ modifiedMs }: Facts, now: number, text: string) =>
+  Math.abs(now - modifiedMs) < (text.endsWith('\n') ? settleMs : halfMs)
+
+async function put(path: string, text: Uint8Array): Promise<void> {
+  await using file = await open(path, 'wx', 0o644)
+  await file.writeFile(text)
+  await file.sync()
+}
+
+/** What a process that was ended left behind: an editor may have saved into it. */
+function leftovers(folder: string, name: string): Old[] {
+  try {
+    return readdirSync(folder)
+      .filter((file) => file.startsWith(`${name}.`) && file.endsWith('.old'))
+      .map((file) => ({
+        path: join(folder, file),
+        until: 0,
+        identity: '',
+        hash: file.split('.').at(-3) ?? '',
+      }))
+  } catch {
+    return []
+  }
+}
+
+const codeOf = (error: unknown) =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+const isMissing = (error: unknown) => codeOf(error) === 'ENOENT'
+const isTaken = (error: unknown) => codeOf(error) === 'EEXIST'
+const unusable = (error: unknown): Look => ({
+  as: 'unusable',
+  message: error instanceof Error ? error.message : String(error),
+})

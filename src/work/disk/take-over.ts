@@ -1,0 +1,162 @@
+import type { Tx } from '#base/db/port.ts'
+import { rfc3339 } from '#base/clock.ts'
+import { newId } from '#base/ids.ts'
+import type { Journal, Step } from '../journal.ts'
+import { closestVersion } from '../merge/ancestor.ts'
+import { flatten, unflatten } from '../merge/flat.ts'
+import type { Flat, FlatItem } from '../merge/flat.ts'
+import { isSame, wordsOf } from '../merge/lists.ts'
+import { mergeEdit } from '../merge/merge.ts'
+import type { Clash } from '../merge/merge.ts'
+import type { Conflict, HistoryEntry, WorkIndex } from '../model.ts'
+import { nextStoryOf } from '../rules.ts'
+import type { Stored, WorkStore } from '../store.ts'
+
+type Edit = {
+  readonly project: string
+  readonly theirs: WorkIndex
+  /** Where the whole text is kept, below the project's folder. */
+  readonly copy: string
+  /** The file itself, not something that was saved too late into a replaced one. */
+  readonly isFile: boolean
+  readonly at: number
+}
+
+/** Versions that far back are looked at for the one that a person's text was made from. */
+const lookBack = 2000
+const filePerson = 'person:file'
+
+/** Takes a person's edit of the file into the store: merged three ways, with its entry (W5). */
+export async function takeOver(
+  tx: Tx,
+  { store, journal }: { store: WorkStore; journal: Journal },
+  { project, theirs, copy, isFile, at }: Edit,
+): Promise<{ readonly changes: number; readonly conflicts: number }> {
+  const held = await journal.hold(tx, project)
+  const stored = await store.items(tx, project)
+  const ours = indexOf(stored, held.version, held.nextStory)
+  const changes = await store.changesSince(tx, project, held.flushed - lookBack)
+  const base = closestVersion(ours, changes.toReversed(), theirs, held.flushed)
+  const { merged, clashes } = mergeEdit({ base: base.index, ours, theirs })
+  const isRevert = isFile && base.distance === 0 && base.seq < held.flushed
+  const told = [
+    // Who goes on writing with what was told already in their text has said nothing new.
+    ...clashes.filter((clash) => !merged.conflicts.some((known) => isTold(known, clash))),
+    ...(isRevert ? [{ item: '*', field: '*', kind: 'possible_revert' as const }] : []),
+  ]
+  const conflicts = told.map((clash) => conflictOf(clash, copy, at))
+  const steps = stepsTo(stored, ours, merged, conflicts)
+  if (steps.length > 0)
+    await journal.write(
+      tx,
+      held,
+      { by: filePerson, at, external: true },
+      steps,
+      nextStoryOf(held.nextStory, merged),
+    )
+  if (steps.length > 0 || told.length > 0)
+    tx.append({
+      type: 'work.merged',
+      actor: { kind: 'human', id: filePerson, verified: false },
+      domain: 'work',
+      subject: project,
+      outcome: conflicts.length > 0 ? 'conflicts' : 'clean',
+      data: {
+        changes: steps.length,
+        items: [...new Set(steps.map(({ id }) => id))].slice(0, 50),
+        ...(conflicts.length > 0 && {
+          conflicts: conflicts.map(({ id, item, field }) => ({ id, item, field })),
+          copy,
+        }),
+      },
+    })
+  return { changes: steps.length, conflicts: conflicts.length }
+}
+
+const isTold = (known: Conflict, { item, of, field, kind, theirs }: Clash): boolean =>
+  known.item === item &&
+  known.of === of &&
+  known.field === field &&
+  known.kind === kind &&
+  isSame(known.theirs, theirs)
+
+function conflictOf(clash: Clash, copy: string, at: number): Conflict {
+  const { base, ours, theirs, ...rest } = clash
+  return {
+    id: `conflict-${newId().slice(-12)}`,
+    ...rest,
+    ...(base !== undefined && { base }),
+    ...(ours !== undefined && { ours }),
+    ...(theirs !== undefined && { theirs }),
+    at: rfc3339(at),
+    copy,
+  }
+}
+
+function indexOf(stored: readonly Stored[], version: number, nextStory: number): WorkIndex {
+  const items = new Map<string, FlatItem>()
+  const history: HistoryEntry[] = []
+  const conflicts: Conflict[] = []
+  for (const { kind, id, sprint, item } of stored) {
+    if (kind === 'history') history.push(item as HistoryEntry)
+    else if (kind === 'conflict') conflicts.push(item as Conflict)
+    else items.set(`${kind}:${id}`, { kind, id, ...(sprint !== null && { sprint }), item })
+  }
+  const flat: Flat = { items, history, conflicts }
+  return unflatten(flat, { version, ...(version > 1 && { next_story: nextStory }) })
+}
+
+/** What has to happen in the store so that it says `to`. */
+function stepsTo(
+  stored: readonly Stored[],
+  from: WorkIndex,
+  to: WorkIndex,
+  conflicts: readonly Conflict[],
+): Step[] {
+  const known = new Map(stored.map((one) => [`${one.kind}:${one.id}`, one]))
+  const [was, shall] = [flatten(from).items, flatten(to).items]
+  const steps: Step[] = []
+  for (const [key, one] of shall) {
+    const before = known.get(key)
+    const isSame =
+      before &&
+      wordsOf(before.item) === wordsOf(one.item) &&
+      (before.sprint ?? undefined) === one.sprint
+    if (isSame) continue
+    const { kind, id, sprint = null, item } = one
+    steps.push({ kind, id, before, after: { item: counted(item, before), sprint } })
+  }
+  for (const [key, { kind, id }] of was)
+    if (!shall.has(key)) steps.push({ kind, id, before: known.get(key), after: undefined })
+  steps.push(...entrySteps('history', stored, to.history))
+  steps.push(...entrySteps('conflict', stored, [...to.conflicts, ...conflicts]))
+  return steps
+}
+
+/** Where the file counts changes, this one is counted too. */
+const counted = (item: FlatItem['item'], before: Stored | undefined): FlatItem['item'] =>
+  before && 'rev' in item ? { ...item, rev: before.rev + 1 } : item
+
+function entrySteps(
+  kind: 'history' | 'conflict',
+  stored: readonly Stored[],
+  wanted: readonly Readonly<Record<string, unknown>>[],
+): Step[] {
+  const left = new Map<string, Stored[]>()
+  for (const one of stored.filter((item) => item.kind === kind)) {
+    const words = wordsOf(one.item)
+    left.set(words, [...(left.get(words) ?? []), one])
+  }
+  const steps: Step[] = []
+  for (const item of wanted) {
+    if (left.get(wordsOf(item))?.shift()) continue
+    const id = kind === 'conflict' && typeof item['id'] === 'string' ? item['id'] : newId()
+    const before =
+      kind === 'conflict' ? stored.find((one) => one.kind === kind && one.id === id) : undefined
+    steps.push({ kind, id, before, after: { item } })
+  }
+  const kept = new Set(steps.map(({ id }) => id))
+  for (const gone of [...left.values()].flat())
+    if (!kept.has(gone.id)) steps.push({ kind, id: gone.id, before: gone, after: undefined })
+  return steps
+}

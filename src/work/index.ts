@@ -1,0 +1,7 @@
+export { checkWork } from './check.ts'
+export { workMigrations } from './migrations.ts'
+export { workPrompts } from './prompts.ts'
+export { workResources } from './resources.ts'
+export { createWork } from './service.ts'
+export type { Work } from './service.ts'
+export { workTools } from './tools/index.ts'

@@ -1,0 +1,105 @@
+import type { Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Row } from './merge/flat.ts'
+import { changedFields } from './merge/merge.ts'
+import type { Change } from './model.ts'
+import type { ProjectRow, Stored, StoredKind, WorkStore } from './store.ts'
+
+/** One thing that is to be different: an item as it shall be, or nothing where it goes. */
+export type Step = {
+  readonly kind: StoredKind
+  readonly id: string
+  readonly before: Stored | undefined
+  readonly after: { readonly item: Row; readonly sprint?: string | null } | undefined
+  /** Not for the file: a heartbeat (W7). */
+  readonly quiet?: true
+}
+
+/** Who does it, when, in which call. */
+export type Who = {
+  readonly by: string
+  readonly at: number
+  readonly call?: string
+  /** A person's edit of the file. */
+  readonly external?: true
+}
+
+/**
+ * Writes changes of one project: the items, and the journal that the file and all readers follow (W7).
+ * The caller appends the entry that explains them.
+ */
+export function createJournal(store: WorkStore) {
+  /** The project's row, held until the commit. */
+  async function hold(tx: Tx, project: string): Promise<ProjectRow> {
+    const held = await store.lock(tx, project)
+    if (!held) throw unknownProject(project)
+    return held
+  }
+
+  async function write(
+    tx: Tx,
+    held: ProjectRow,
+    who: Who,
+    steps: readonly Step[],
+    nextStory = held.nextStory,
+  ): Promise<readonly Stored[]> {
+    const changes: (Change & { rev: number })[] = []
+    const written: Stored[] = []
+    let { seq } = held
+    for (const { kind, id, before, after, quiet } of steps) {
+      seq++
+      const rev = (before?.rev ?? 0) + (quiet ? 0 : 1)
+      const sprint = after?.sprint ?? before?.sprint ?? null
+      changes.push({
+        seq,
+        project: held.project,
+        kind,
+        id,
+        op: opOf(before, after),
+        fields: fieldsOf(kind, before?.item, after?.item),
+        ...(sprint !== null && { sprint }),
+        ...(before?.sprint !== undefined &&
+          before.sprint !== null && { fromSprint: before.sprint }),
+        rev,
+        at: who.at,
+        by: who.by,
+        ...(who.call !== undefined && { call: who.call }),
+        ...(who.external && { external: who.external }),
+        ...(quiet && { quiet }),
+      })
+      if (!after) {
+        await store.remove(tx, held.project, kind, id)
+        continue
+      }
+      const isMoved = before !== undefined && before.sprint !== sprint
+      const place = before && !isMoved ? before.place : seq
+      const stored: Stored = { kind, id, sprint, place, item: after.item, rev }
+      await store.put(tx, held.project, stored)
+      written.push(stored)
+    }
+    await store.addChanges(tx, changes)
+    await store.advance(tx, held.project, seq, nextStory)
+    return written
+  }
+
+  return { hold, write }
+}
+
+export type Journal = ReturnType<typeof createJournal>
+
+export const unknownProject = (project: string): CoworkError =>
+  new CoworkError('project_unknown', `There is no project ${JSON.stringify(project)}.`, {
+    hint: 'worksync_projects names those there are; worksync_register_project adds one.',
+  })
+
+function opOf(before: Stored | undefined, after: Step['after']): Change['op'] {
+  if (!before) return 'add'
+  if (!after) return 'remove'
+  return (after.sprint ?? before.sprint) !== before.sprint ? 'move' : 'set'
+}
+
+/** Entries without fields of their own are one field. */
+function fieldsOf(kind: StoredKind, from: Row | undefined, to: Row | undefined): Change['fields'] {
+  if (kind !== 'history' && kind !== 'conflict') return changedFields(from ?? {}, to ?? {})
+  return { entry: { ...(from && { from }), ...(to && { to }) } }
+}

@@ -1,0 +1,61 @@
+import type { Conflict, HistoryEntry, ItemKind, WorkIndex } from '../model.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** An item by itself; of a story also the sprint it is in. */
+export type FlatItem = {
+  readonly kind: ItemKind
+  readonly id: string
+  readonly sprint?: string
+  readonly item: Row
+}
+
+/** A work index as things side by side, for comparing them one by one. */
+export type Flat = {
+  readonly items: ReadonlyMap<string, FlatItem>
+  readonly history: readonly HistoryEntry[]
+  readonly conflicts: readonly Conflict[]
+}
+
+export const keyOf = (kind: ItemKind, id: string): string => `${kind}:${id}`
+
+export function flatten(index: WorkIndex): Flat {
+  const items = new Map<string, FlatItem>()
+  const add = (one: FlatItem) => items.set(keyOf(one.kind, one.id), one)
+  for (const { stories, ...sprint } of index.sprints) {
+    add({ kind: 'sprint', id: sprint.id, item: sprint })
+    for (const story of stories ?? [])
+      add({ kind: 'story', id: story.id, sprint: sprint.id, item: story })
+  }
+  for (const item of index.backlog) add({ kind: 'backlog', id: item.id, item })
+  return { items, history: index.history, conflicts: index.conflicts }
+}
+
+/** In the order in which they come: sprints, the stories of each, backlog. */
+export function unflatten(flat: Flat, { version, next_story }: Meta): WorkIndex {
+  const sprints: FlatItem[] = []
+  const backlog: Row[] = []
+  const stories = new Map<string, Row[]>()
+  for (const one of flat.items.values()) {
+    if (one.kind === 'sprint') sprints.push(one)
+    else if (one.kind === 'backlog') backlog.push(one.item)
+    else {
+      const of = stories.get(one.sprint ?? '')
+      if (of) of.push(one.item)
+      else stories.set(one.sprint ?? '', [one.item])
+    }
+  }
+  return {
+    version,
+    ...(next_story !== undefined && { next_story }),
+    sprints: sprints.map(({ id, item }) => {
+      const own = stories.get(id)
+      return own ? { ...item, stories: own } : item
+    }),
+    backlog,
+    history: flat.history,
+    conflicts: flat.conflicts,
+  } as unknown as WorkIndex
+}
+
+export type Meta = Pick<WorkIndex, 'version' | 'next_story'>

@@ -1,0 +1,183 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Change, Story, WorkIndex } from '../model.ts'
+import { closestVersion } from './ancestor.ts'
+import { mergeLists } from './lists.ts'
+import { changedFields, mergeEdit } from './merge.ts'
+
+const story = (id: string, more: Partial<Story> = {}): Story => ({ id, status: 'planned', ...more })
+
+const indexOf = (stories: readonly Story[], more: Partial<WorkIndex> = {}): WorkIndex => ({
+  version: 2,
+  sprints: [{ id: 'one', status: 'active', stories }],
+  backlog: [],
+  history: [],
+  conflicts: [],
+  ...more,
+})
+
+const storiesOf = (index: WorkIndex) => index.sprints.flatMap(({ stories }) => stories ?? [])
+
+test('W5 what each side changed in fields of its own is kept, from both', () => {
+  const base = indexOf([story('a'), story('b')])
+  const { merged, clashes } = mergeEdit({
+    base,
+    ours: indexOf([story('a', { status: 'done' }), story('b')]),
+    theirs: indexOf([story('a', { title: 'Named' }), story('b', { priority: 'high' })]),
+  })
+  expect(storiesOf(merged)).toEqual([
+    story('a', { status: 'done', title: 'Named' }),
+    story('b', { priority: 'high' }),
+  ])
+  expect(clashes).toEqual([])
+})
+
+test('W5 in the same field the acknowledged value stays and the other is told', () => {
+  const { merged, clashes } = mergeEdit({
+    base: indexOf([story('a', { notes: 'x' })]),
+    ours: indexOf([story('a', { notes: 'agent' })]),
+    theirs: indexOf([story('a', { notes: 'person' })]),
+  })
+  expect(storiesOf(merged)[0]?.notes).toBe('agent')
+  expect(clashes).toEqual([
+    {
+      item: 'a',
+      of: 'story',
+      field: 'notes',
+      kind: 'same_field',
+      base: 'x',
+      ours: 'agent',
+      theirs: 'person',
+    },
+  ])
+})
+
+test('W5 lists take what was added on both sides and lose what one removed', () => {
+  expect(mergeLists(['a', 'b', 'c'], ['b', 'c', 'x'], ['a', 'b', 'y'])).toEqual(['b', 'y', 'x'])
+  expect(
+    mergeLists([{ text: 'a' }], [{ text: 'a', done: true }], [{ text: 'a' }, { text: 'b' }]),
+  ).toEqual([{ text: 'a', done: true }, { text: 'b' }])
+})
+
+test('W5 an edit outlives a deletion, and the deletion is told', () => {
+  const base = indexOf([story('a'), story('b')])
+  const edited = indexOf([story('a', { status: 'done' }), story('b')])
+  const deleted = indexOf([story('b')])
+  for (const [ours, theirs] of [
+    [edited, deleted],
+    [deleted, edited],
+  ] as const) {
+    const { merged, clashes } = mergeEdit({ base, ours, theirs })
+    expect(storiesOf(merged).map(({ id }) => id)).toContain('a')
+    expect(clashes).toMatchObject([{ item: 'a', field: '*', kind: 'delete_against_edit' }])
+  }
+})
+
+test('W5 a sprint that a person deleted stays while a story in it does', () => {
+  const { merged, clashes } = mergeEdit({
+    base: indexOf([story('a')]),
+    ours: indexOf([story('a'), story('new')]),
+    theirs: indexOf([], { sprints: [] }),
+  })
+  expect(merged.sprints[0]).toMatchObject({ id: 'one', stories: [{ id: 'new' }] })
+  expect(clashes.map(({ item }) => item)).toEqual(['one'])
+})
+
+const field = fc.constantFrom('title', 'notes', 'status', 'x_a')
+const edits = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), field, fc.constantFrom('1', '2')), {
+  maxLength: 6,
+})
+const edited = (
+  index: WorkIndex,
+  list: readonly (readonly [string, string, string])[],
+): WorkIndex =>
+  list.reduce(
+    (now, [id, name, value]) =>
+      indexOf(storiesOf(now).map((one) => (one.id === id ? { ...one, [name]: value } : one))),
+    index,
+  )
+const start = indexOf([story('a'), story('b'), story('c')])
+
+test('W5 nobody’s edit is lost: it is in its field, or told as a clash', () => {
+  fc.assert(
+    fc.property(edits, edits, (mine, yours) => {
+      const [ours, theirs] = [edited(start, mine), edited(start, yours)]
+      const { merged, clashes } = mergeEdit({ base: start, ours, theirs })
+      for (const [at, one] of storiesOf(merged).entries()) {
+        const [o, t, b] = [ours, theirs, start].map((side) => storiesOf(side)[at] as Story)
+        for (const name of ['title', 'notes', 'status', 'x_a']) {
+          const isOurs = o?.[name] !== b?.[name]
+          const isTheirs = t?.[name] !== b?.[name]
+          if (isOurs) expect(one[name]).toBe(o?.[name])
+          else if (isTheirs) expect(one[name]).toBe(t?.[name])
+          const isClash = isOurs && isTheirs && o?.[name] !== t?.[name]
+          expect(clashes.some(({ item, field: f }) => item === one.id && f === name)).toBe(isClash)
+        }
+      }
+    }),
+  )
+})
+
+test('W5 who changed nothing gets the other side, whichever it is; and merging again changes nothing', () => {
+  fc.assert(
+    fc.property(edits, edits, (mine, yours) => {
+      const [ours, theirs] = [edited(start, mine), edited(start, yours)]
+      expect(mergeEdit({ base: start, ours: start, theirs }).merged).toEqual(theirs)
+      expect(mergeEdit({ base: start, ours, theirs: start }).merged).toEqual(ours)
+      const { merged } = mergeEdit({ base: start, ours, theirs })
+      expect(mergeEdit({ base: theirs, ours: merged, theirs }).merged).toEqual(merged)
+    }),
+  )
+})
+
+/** The journal of edits made one after the other. */
+function journal(list: readonly (readonly [string, string, string])[]) {
+  const versions = [start]
+  const changes: Change[] = []
+  for (const [seq, edit] of list.entries()) {
+    const before = versions.at(-1) as WorkIndex
+    const after = edited(before, [edit])
+    const at = storiesOf(before).findIndex(({ id }) => id === edit[0])
+    const fields = changedFields(storiesOf(before)[at] ?? {}, storiesOf(after)[at] ?? {})
+    changes.unshift({
+      seq: seq + 1,
+      project: 'p',
+      kind: 'story',
+      id: edit[0],
+      op: 'set',
+      fields,
+      sprint: 'one',
+      at: 0,
+      by: 'agent',
+    })
+    versions.push(after)
+  }
+  return { versions, changes }
+}
+
+test('W5 an old version that somebody saves again is found in the journal', () => {
+  fc.assert(
+    fc.property(edits, fc.nat(), (list, which) => {
+      const { versions, changes } = journal(list)
+      const now = versions.at(-1) as WorkIndex
+      const old = versions[which % versions.length] as WorkIndex
+      const found = closestVersion(now, changes, old)
+      expect(found.distance).toBe(0)
+      expect(found.index).toEqual(old)
+    }),
+  )
+})
+
+test('W5 an edit on top of an old version takes back nothing that came since', () => {
+  fc.assert(
+    fc.property(edits, fc.nat(), (list, which) => {
+      const { versions, changes } = journal(list)
+      const now = versions.at(-1) as WorkIndex
+      const old = versions[which % versions.length] as WorkIndex
+      const theirs = edited(old, [['b', 'x_mine', 'person']])
+      const { index: base } = closestVersion(now, changes, theirs)
+      const { merged } = mergeEdit({ base, ours: now, theirs })
+      expect(merged).toEqual(edited(now, [['b', 'x_mine', 'person']]))
+    }),
+  )
+})

@@ -1,0 +1,144 @@
+import type { Conflict, WorkIndex } from '../model.ts'
+import { flatten, unflatten } from './flat.ts'
+import type { Flat, FlatItem, Row } from './flat.ts'
+import { isSame, isSameField, mergeLists, wordsOf } from './lists.ts'
+
+export type Merge = {
+  readonly base: WorkIndex
+  /** What is acknowledged: the store. */
+  readonly ours: WorkIndex
+  /** What a person saved. */
+  readonly theirs: WorkIndex
+}
+
+/** A place where both wrote: ours stands, theirs is kept for somebody to settle (W5). */
+export type Clash = Pick<Conflict, 'item' | 'field' | 'kind' | 'of'> & {
+  readonly base?: unknown
+  readonly ours?: unknown
+  readonly theirs?: unknown
+}
+
+/** Kept by the server; where both sides have one of their own there is nothing for a person to decide. */
+const bookkeeping = new Set(['rev', 'updated', 'by', 'lease'])
+
+/**
+ * Three ways, for each field of each item: what one side changed is taken, from either side; what both
+ * changed stays ours and is told. Nothing that anybody wrote is lost. In the order of the person's file.
+ */
+export function mergeEdit({ base, ours, theirs }: Merge): {
+  merged: WorkIndex
+  clashes: readonly Clash[]
+} {
+  const [was, mine, yours] = [flatten(base), flatten(ours), flatten(theirs)]
+  const clashes: Clash[] = []
+  const items = new Map<string, FlatItem>()
+  for (const key of new Set([...yours.items.keys(), ...mine.items.keys()])) {
+    const merged = mergeItem(was.items.get(key), mine.items.get(key), yours.items.get(key), clashes)
+    if (merged) items.set(key, merged)
+  }
+  keepSprints(items, [mine, yours], clashes)
+  const merged: Flat = {
+    items,
+    history: mergeLists(was.history, mine.history, yours.history) as Flat['history'],
+    conflicts: mergeLists(was.conflicts, mine.conflicts, yours.conflicts) as Flat['conflicts'],
+  }
+  const marks = [ours.next_story, theirs.next_story].filter((mark) => mark !== undefined)
+  return {
+    merged: unflatten(merged, {
+      version: theirs.version,
+      ...(marks.length > 0 && { next_story: Math.max(...marks) }),
+    }),
+    clashes,
+  }
+}
+
+function mergeItem(
+  was: FlatItem | undefined,
+  mine: FlatItem | undefined,
+  yours: FlatItem | undefined,
+  clashes: Clash[],
+): FlatItem | undefined {
+  if (mine && yours) return mergeFields(was, mine, yours, clashes)
+  const [left, gone] = mine ? [mine, 'theirs'] : [yours, 'ours']
+  if (!left || !was) return left
+  if (isUntouched(was, left)) return undefined
+  clashes.push({
+    item: left.id,
+    of: left.kind,
+    field: '*',
+    kind: 'delete_against_edit',
+    base: was.item,
+    [gone === 'theirs' ? 'ours' : 'theirs']: left.item,
+  })
+  return left
+}
+
+const isUntouched = (was: FlatItem, now: FlatItem): boolean =>
+  was.sprint === now.sprint && isSame(was.item, now.item)
+
+function mergeFields(
+  was: FlatItem | undefined,
+  mine: FlatItem,
+  yours: FlatItem,
+  clashes: Clash[],
+): FlatItem {
+  const { id, kind } = mine
+  const before: Row = was?.item ?? {}
+  const item: Record<string, unknown> = {}
+  const pick = (field: string, from: unknown, own: unknown, other: unknown): unknown => {
+    if (isSameField(field, own, other) || isSameField(field, other, from)) return own
+    if (isSameField(field, own, from)) return other
+    if (Array.isArray(own) && Array.isArray(other))
+      return mergeLists(Array.isArray(from) ? from : [], own, other)
+    if (!bookkeeping.has(field))
+      clashes.push({
+        item: id,
+        of: kind,
+        field,
+        kind: 'same_field',
+        base: from,
+        ours: own,
+        theirs: other,
+      })
+    return own
+  }
+  // In the order of the person's file.
+  for (const field of new Set([...Object.keys(yours.item), ...Object.keys(mine.item)])) {
+    const value = pick(field, before[field], mine.item[field], yours.item[field])
+    if (value !== undefined) item[field] = value
+  }
+  const sprint = pick('sprint', was?.sprint, mine.sprint, yours.sprint)
+  return { kind, id, ...(typeof sprint === 'string' && { sprint }), item }
+}
+
+/** A sprint goes only with all its stories: one that stays keeps its sprint. */
+function keepSprints(items: Map<string, FlatItem>, sides: readonly Flat[], clashes: Clash[]): void {
+  for (const { kind, sprint } of items.values()) {
+    if (kind !== 'story' || sprint === undefined || items.has(`sprint:${sprint}`)) continue
+    const kept = sides.map((side) => side.items.get(`sprint:${sprint}`)).find((one) => one)
+    if (!kept) continue
+    items.set(`sprint:${sprint}`, kept)
+    clashes.push({
+      item: sprint,
+      of: 'sprint',
+      field: '*',
+      kind: 'delete_against_edit',
+      ours: kept.item,
+    })
+  }
+}
+
+/** What is new in the second, field by field: `undefined` stands for a field that is not there. */
+export function changedFields(
+  from: Row,
+  to: Row,
+): Record<string, { from?: unknown; to?: unknown }> {
+  const fields: Record<string, { from?: unknown; to?: unknown }> = {}
+  for (const field of new Set([...Object.keys(from), ...Object.keys(to)]))
+    if (wordsOf(from[field]) !== wordsOf(to[field]))
+      fields[field] = {
+        ...(from[field] !== undefined && { from: from[field] }),
+        ...(to[field] !== undefined && { to: to[field] }),
+      }
+  return fields
+}

@@ -1,0 +1,239 @@
+import type { Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Call } from '#base/tool.ts'
+import type { Act, Guards, createActs } from './act.ts'
+import type {
+  BacklogItem,
+  BacklogStatus,
+  ItemKind,
+  Priority,
+  Sprint,
+  SprintStatus,
+  Story,
+} from './model.ts'
+import { isOpen, kebab } from './rules.ts'
+import { checkId } from './stories.ts'
+
+type InProject = { readonly project: string }
+type SprintFields = {
+  readonly title?: string | undefined
+  readonly file?: string | undefined
+  readonly status?: SprintStatus | undefined
+  readonly goal?: string | undefined
+  readonly themes?: readonly string[] | undefined
+  readonly start?: string | undefined
+  readonly end?: string | undefined
+}
+type BacklogFields = {
+  readonly theme?: string | undefined
+  readonly summary?: string | undefined
+  readonly status?: BacklogStatus | undefined
+  readonly priority?: Priority | undefined
+  readonly related_sprints?: readonly string[] | undefined
+}
+
+const given = (fields: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+const nothingGiven = (names: string) =>
+  new CoworkError('invalid_input', 'Nothing is to be changed.', { hint: `Name a field: ${names}.` })
+
+/** Sprints and backlog, and what moves between them. */
+export function createPlans(act: ReturnType<typeof createActs>) {
+  async function createSprint(
+    tx: Tx,
+    input: InProject & SprintFields & { readonly sprint_id: string },
+    call: Call,
+  ) {
+    const { project, sprint_id: id, title, status = 'planned', ...fields } = input
+    checkId(id)
+    const on = await act(tx, project, call)
+    if (await on.find('sprint', id))
+      throw duplicate(project, 'sprint', id, await freeOf(on, 'sprint', id))
+    const sprint = on.add('sprint', id, { title, status, ...fields })
+    await on.commit('work.added', { id })
+    return { sprint }
+  }
+
+  /** A sprint ends with its stories: those that are open go where `carry_to` says (W13). */
+  async function updateSprint(
+    tx: Tx,
+    input: InProject &
+      SprintFields &
+      Guards & {
+        readonly sprint_id: string
+        readonly carry_to?: string | undefined
+        readonly archive?: boolean | undefined
+      },
+    call: Call,
+  ) {
+    const {
+      project,
+      sprint_id: id,
+      carry_to: target,
+      archive,
+      expect_rev,
+      fence: _,
+      ...fields
+    } = input
+    const on = await act(tx, project, call)
+    const sprint = await on.need('sprint', id)
+    on.guard(sprint, { expect_rev })
+    const changed = given(fields)
+    if (archive) changed['archived'] = true
+    if (Object.keys(changed).length === 0)
+      throw nothingGiven('title, status, goal, themes, file, start, end, archive')
+    const isEnding =
+      fields.status === 'completed' || (archive && (sprint.item as Sprint).status !== 'completed')
+    if (archive && fields.status === undefined) changed['status'] = 'completed'
+    const open = isEnding
+      ? (await on.storiesOf(id)).filter(({ item }) => isOpen(item as Story))
+      : []
+    if (open.length > 0) {
+      if (target === undefined)
+        throw new CoworkError('open_stories', `${id} has ${open.length} open stories.`, {
+          hint: 'Say with carry_to into which sprint they go.',
+          details: { stories: open.map((story) => story.id) },
+        })
+      if (target === id)
+        throw new CoworkError('invalid_input', 'A sprint cannot take over from itself.', {
+          hint: 'Name another sprint in carry_to.',
+        })
+      await on.need('sprint', target)
+      for (const story of open) on.set(story, {}, target)
+    }
+    const item = on.set(sprint, changed)
+    await on.commit('work.changed', {
+      id,
+      ...(open.length > 0 && { data: { carried: open.length, carry_to: target } }),
+    })
+    return { sprint: item, carried: open.map((story) => story.id) }
+  }
+
+  async function addBacklog(
+    tx: Tx,
+    input: InProject &
+      BacklogFields & { readonly item_id?: string | undefined; readonly summary: string },
+    call: Call,
+  ) {
+    const { project, item_id: asked, theme, summary, status = 'todo', ...fields } = input
+    const on = await act(tx, project, call)
+    if (asked !== undefined) checkId(asked)
+    const wished = asked ?? (kebab(summary) || 'item')
+    let id = wished
+    if (await on.find('backlog', wished)) {
+      id = await freeOf(on, 'backlog', wished)
+      if (asked !== undefined) throw duplicate(project, 'backlog item', asked, id)
+    }
+    const item = on.add('backlog', id, { theme, summary, status, ...fields })
+    await on.commit('work.added', { id })
+    return { item }
+  }
+
+  async function updateBacklog(
+    tx: Tx,
+    input: InProject & BacklogFields & Guards & { readonly item_id: string },
+    call: Call,
+  ) {
+    const { project, item_id: id, expect_rev, fence: _, ...fields } = input
+    const on = await act(tx, project, call)
+    const found = await on.need('backlog', id)
+    on.guard(found, { expect_rev })
+    const changed = given(fields)
+    if (Object.keys(changed).length === 0)
+      throw nothingGiven('summary, theme, status, priority, related_sprints')
+    const item = on.set(found, changed)
+    await on.commit('work.changed', { id })
+    return { item }
+  }
+
+  async function removeBacklog(
+    tx: Tx,
+    input: InProject & Guards & { readonly item_id: string },
+    call: Call,
+  ) {
+    const { project, item_id: id, ...guards } = input
+    const on = await act(tx, project, call)
+    const found = await on.need('backlog', id)
+    on.guard(found, guards)
+    on.remove(found)
+    await on.commit('work.removed', { id, data: { removed: found.item } })
+    return { removed: { ...found.item, id } }
+  }
+
+  /** A story into another sprint, or a backlog item into a sprint as a story (W20). */
+  async function move(
+    tx: Tx,
+    input: InProject &
+      Guards & {
+        readonly story_id?: string | undefined
+        readonly item_id?: string | undefined
+        readonly sprint_id: string
+      },
+    call: Call,
+  ) {
+    const { project, story_id: story, item_id: item, sprint_id: sprint, ...guards } = input
+    if ((story === undefined) === (item === undefined))
+      throw new CoworkError('invalid_input', 'Say what is to be moved, one thing.', {
+        hint: 'Give story_id for a story, or item_id for a backlog item that becomes one.',
+      })
+    const on = await act(tx, project, call)
+    await on.need('sprint', sprint)
+    if (story !== undefined) {
+      const found = await on.need('story', story)
+      on.guard(found, guards)
+      if (found.sprint === sprint)
+        throw new CoworkError('invalid_input', `${story} is in ${sprint} already.`, {
+          hint: 'Name another sprint.',
+        })
+      const moved = on.set(found, {}, sprint)
+      await on.commit('work.moved', { id: story, data: { from: found.sprint, to: sprint } })
+      return { story: { ...moved, sprint_id: sprint } }
+    }
+    const found = await on.need('backlog', item ?? '')
+    on.guard(found, guards)
+    const { summary, priority, promoted_to: already } = found.item as BacklogItem
+    if (already !== undefined)
+      throw new CoworkError('duplicate_id', `${found.id} is ${already} already.`, {
+        hint: `Move ${already} instead.`,
+      })
+    const id = `STORY-${on.takeNumber()}`
+    const made = on.add(
+      'story',
+      id,
+      { title: summary, status: 'planned', priority, from_backlog: found.id },
+      sprint,
+    )
+    on.set(found, { promoted_to: id, status: 'in_progress' })
+    await on.commit('work.moved', { id, data: { from: found.id, to: sprint } })
+    return { story: { ...made, sprint_id: sprint } }
+  }
+
+  async function addHistory(
+    tx: Tx,
+    input: InProject & {
+      readonly summary: string
+      readonly related_sprints?: readonly string[] | undefined
+    },
+    call: Call,
+  ) {
+    const { project, summary, related_sprints: sprints } = input
+    const on = await act(tx, project, call)
+    const entry = on.remember({ summary, ...(sprints && { related_sprints: sprints }) })
+    await on.commit('work.added', { data: { kind: 'history' } })
+    return entry
+  }
+
+  return { createSprint, updateSprint, addBacklog, updateBacklog, removeBacklog, move, addHistory }
+}
+
+/** The first of `id-2`, `id-3` … that is free. */
+async function freeOf(on: Act, kind: ItemKind, id: string): Promise<string> {
+  for (let n = 2; ; n++) if (!(await on.find(kind, `${id}-${n}`))) return `${id}-${n}`
+}
+
+const duplicate = (project: string, what: string, id: string, suggestion: string) =>
+  new CoworkError('duplicate_id', `${project} has a ${what} ${id} already.`, {
+    hint: 'Take the suggestion, or change the one that is there.',
+    details: { suggestion },
+  })

@@ -1,0 +1,64 @@
+import type { ResourceSource } from '#base/resource.ts'
+import { rfc3339 } from '#base/clock.ts'
+import type { Work } from './service.ts'
+import { statusOf, storyWhole } from './views.ts'
+
+const prefix = 'work://'
+const json = 'application/json'
+const mostListed = 50
+const mostCompleted = 100
+
+/** Projects and stories by their address (SV13). */
+export const workResources = (work: Work): ResourceSource => ({
+  prefix,
+  templates: [
+    {
+      uriTemplate: `${prefix}{project}`,
+      name: 'project',
+      title: 'Project',
+      description: 'Sprints, what is in progress, counts and conflicts of a project',
+      mimeType: json,
+    },
+    {
+      uriTemplate: `${prefix}{project}/{story}`,
+      name: 'story',
+      title: 'Story',
+      description: 'A story with what it needs, its comments and its history',
+      mimeType: json,
+    },
+  ],
+  list: () =>
+    Promise.resolve(
+      work
+        .projects()
+        .slice(0, mostListed)
+        .map((name) => ({
+          uri: prefix + name,
+          name: `project-${name}`,
+          title: work.registry.get(name)?.description ?? name,
+          mimeType: json,
+        })),
+    ),
+  async read(_, uri) {
+    const [name = '', id] = uri.slice(prefix.length).split('/').map(decodeURIComponent)
+    if (!work.registry.get(name)) return undefined
+    await work.keeper.notice(name)
+    const board = await work.boards.current(name)
+    const at = work.now()
+    if (id === undefined)
+      return {
+        mimeType: json,
+        text: JSON.stringify({ ...statusOf(board, at), as_of: rfc3339(at) }),
+      }
+    const story = board.story(id)
+    return story && { mimeType: json, text: JSON.stringify(storyWhole(board, story, at)) }
+  },
+  async complete(_, parameter, start) {
+    if (parameter === 'project') return work.projects().filter((name) => name.startsWith(start))
+    const boards = await Promise.all(work.projects().map((name) => work.boards.current(name)))
+    return boards
+      .flatMap((board) => board.stories().map(({ item }) => item.id))
+      .filter((id) => id.startsWith(start))
+      .slice(0, mostCompleted)
+  },
+})

@@ -1,0 +1,73 @@
+import type { Priority, Story, WorkIndex } from './model.ts'
+
+/** The next free number of a story: above every one that was ever given (W14). */
+export const nextStoryOf = (known: number, { next_story: said = 1, sprints }: WorkIndex): number =>
+  sprints.reduce(
+    (most, { stories }) =>
+      (stories ?? []).reduce((next, { id }) => Math.max(next, numberOf(id) + 1), most),
+    Math.max(known, said),
+  )
+
+export const numberOf = (id: string): number => Number(/^STORY-(\d{1,9})$/i.exec(id)?.[1] ?? 0)
+
+/** kebab-case, or STORY-N (W14). */
+export const isGoodId = (id: string): boolean =>
+  id.length <= 100 && (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(id) || /^STORY-\d{1,9}$/.test(id))
+
+/** An id of that kind made of words, for a suggestion. */
+export const kebab = (words: string): string =>
+  words
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 60)
+    .replace(/-+$/, '')
+
+/** The way round, where depending on these would lead back to the story itself. */
+export function cycleThrough(
+  id: string,
+  dependsOn: readonly string[],
+  of: (id: string) => readonly string[],
+): string[] | undefined {
+  const seen = new Set<string>()
+  const way: { id: string; from: string | undefined }[] = dependsOn.map((next) => ({
+    id: next,
+    from: id,
+  }))
+  const came = new Map<string, string>()
+  for (let at = 0; at < way.length; at++) {
+    const step = way[at] as { id: string; from: string }
+    if (seen.has(step.id)) continue
+    seen.add(step.id)
+    came.set(step.id, step.from)
+    if (step.id === id) {
+      const cycle = [id]
+      for (let back = step.from; back !== id; back = came.get(back) ?? id) cycle.unshift(back)
+      return [id, ...cycle]
+    }
+    for (const next of of(step.id)) way.push({ id: next, from: step.id })
+  }
+  return undefined
+}
+
+const rank: Record<Priority, number> = { urgent: 0, high: 1, medium: 2, low: 3 }
+
+export const rankOf = (priority: Priority | undefined): number => rank[priority ?? 'medium']
+
+export const isOpen = ({ status }: Pick<Story, 'status'>): boolean =>
+  status !== 'done' && status !== 'dropped'
+
+/** Whether a lease holds at this time; one that has run out holds nothing (W20). */
+export const isLeased = ({ lease }: Pick<Story, 'lease'>, at: number): boolean =>
+  lease !== undefined && Date.parse(lease.until) > at
+
+/** Nothing that it depends on is still to be done; what is not there any more does not hold it up. */
+export const isUnblocked = (
+  { depends_on: needs = [] }: Pick<Story, 'depends_on'>,
+  of: (id: string) => Pick<Story, 'status'> | undefined,
+): boolean =>
+  needs.every((id) => {
+    const story = of(id)
+    return !story || !isOpen(story)
+  })

@@ -1,0 +1,22 @@
+import { inject } from 'vitest'
+import { openPostgres } from '#base/db/postgres.ts'
+import { silentLog } from '#base/log.ts'
+import { createTestDatabase } from '../../test/databases.ts'
+import { workContract } from './contract.ts'
+import { editContract } from './edit-contract.ts'
+import { flowContract } from './flow-contract.ts'
+import type { Engine } from './fixture.ts'
+import { readsContract } from './reads-contract.ts'
+
+const postgres: Engine = {
+  dialect: 'postgres',
+  async create() {
+    const url = await createTestDatabase(inject('postgresUrl'))
+    return { open: (sealer) => openPostgres({ url, sealer, log: silentLog }) }
+  },
+}
+
+editContract(postgres)
+flowContract(postgres)
+readsContract(postgres)
+workContract(postgres)

@@ -1,0 +1,22 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSqlite } from '#base/db/sqlite.ts'
+import { workContract } from './contract.ts'
+import { editContract } from './edit-contract.ts'
+import { flowContract } from './flow-contract.ts'
+import type { Engine } from './fixture.ts'
+import { readsContract } from './reads-contract.ts'
+
+const sqlite: Engine = {
+  dialect: 'sqlite',
+  async create() {
+    const path = join(mkdtempSync(join(tmpdir(), 'cowork-work-')), 'cowork.db')
+    return { open: async (sealer) => openSqlite(path, sealer) }
+  },
+}
+
+editContract(sqlite)
+flowContract(sqlite)
+readsContract(sqlite)
+workContract(sqlite)

@@ -1,0 +1,87 @@
+import { join } from 'node:path'
+import type { Clock } from '#base/clock.ts'
+import { currentFolders, expandPath } from '#base/config/index.ts'
+import type { Config } from '#base/config/index.ts'
+import type { Db, Reader } from '#base/db/port.ts'
+import type { Log } from '#base/log.ts'
+import { createActs } from './act.ts'
+import { createBoards } from './board.ts'
+import { createClaims, startExpiry } from './claims.ts'
+import { openDataRoot } from './disk/data-root.ts'
+import { createKeeper } from './disk/keeper.ts'
+import { createJournal, unknownProject } from './journal.ts'
+import type { HistoryEntry } from './model.ts'
+import { createPlans } from './plans.ts'
+import { createRegistry } from './registry.ts'
+import { createSettling } from './settle.ts'
+import { createStories } from './stories.ts'
+import { createWorkStore } from './store.ts'
+
+export type WorkDeps = {
+  readonly db: Db
+  readonly config: Pick<Config, 'work'>
+  readonly now: Clock
+  readonly log: Log
+}
+
+export type Work = ReturnType<typeof createWork>
+
+/** Sprints, stories and backlog: the store decides, memory answers, the files say it to people. */
+export function createWork({ db, config, now, log }: WorkDeps) {
+  const { data_root: folder, lease_ttl: leaseMs, vault_path: vault } = config.work
+  const store = createWorkStore(db.dialect)
+  const journal = createJournal(store)
+  const boards = createBoards(db, store)
+  const act = createActs({ store, journal, now })
+  const root = openDataRoot(folder, log)
+  const keeper = createKeeper({ db, store, boards, journal, folderOf: root.folderOf, now, log })
+  const registry = createRegistry({ db, store, root, keeper, boards, now, log })
+  const expiry = startExpiry({ db, store, journal, now, log })
+  const stopFollowing = db.onGrowth(() => {
+    if (root.isHolder) keeper.flushBehind().catch(() => undefined)
+  })
+
+  return {
+    db,
+    boards,
+    root,
+    registry,
+    keeper,
+    now,
+    stories: createStories(act),
+    plans: createPlans(act),
+    claims: createClaims(act, leaseMs),
+    resolve: createSettling(act),
+    projects: registry.names,
+    vaultPath: (): string => vaultFolder(registry.vaultPath()) ?? vault ?? join(folder, 'vault'),
+    broken: keeper.broken,
+    /** Newest first. */
+    async historyOf(reader: Reader, project: string): Promise<HistoryEntry[]> {
+      if (!(await store.project(reader, project))) throw unknownProject(project)
+      const entries = await store.ofKind(reader, project, 'history')
+      return entries
+        .map(({ item }) => item as HistoryEntry)
+        .toReversed()
+        .toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : timeOf(a) > timeOf(b) ? -1 : 0))
+    },
+    /** Everything that people wrote while nobody watched, and what was not yet written for them. */
+    async start(): Promise<void> {
+      await registry.notice()
+      if (root.isHolder) await keeper.flushBehind()
+    },
+    async close(): Promise<void> {
+      stopFollowing()
+      await expiry.close()
+      await keeper.close()
+      root.close()
+    },
+  }
+}
+
+/** As the registry writes it, with `~`. */
+function vaultFolder(said: string | undefined): string | undefined {
+  const { home, cwd } = currentFolders()
+  return said === undefined ? undefined : expandPath(said, home, cwd)
+}
+
+const timeOf = ({ at, date }: HistoryEntry): string => at ?? date

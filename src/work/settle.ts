@@ -1,0 +1,64 @@
+import type { Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Call } from '#base/tool.ts'
+import type { Act, createActs } from './act.ts'
+import type { Conflict, ItemKind } from './model.ts'
+import type { Stored } from './store.ts'
+
+type Settling = {
+  readonly project: string
+  readonly conflict_id: string
+  /** `ours` is what stands, `theirs` what the person wrote. */
+  readonly take: 'ours' | 'theirs'
+}
+
+/** Ends a conflict between a person's edit and an agent's (W5). */
+export const createSettling = (act: ReturnType<typeof createActs>) =>
+  async function resolve(tx: Tx, { project, conflict_id: id, take }: Settling, call: Call) {
+    const on = await act(tx, project, call)
+    const found = await on.need('conflict', id)
+    const { kind, of, item, field, theirs, ours } = found.item as Conflict
+    on.remove(found)
+    if (take === 'theirs' && kind === 'possible_revert')
+      throw new CoworkError('invalid_input', 'A whole old version cannot be taken over.', {
+        hint: `Take ours, and take from the copy (${(found.item as Conflict).copy ?? 'gone'}) what you want back.`,
+      })
+    const target = await itemNamed(on, item, of)
+    if (kind === 'same_field' && take === 'theirs') {
+      if (!target)
+        throw new CoworkError('not_found', `${item} is not there any more.`, {
+          hint: 'Take ours: then the conflict ends.',
+        })
+      if (field === 'sprint') {
+        await on.need('sprint', String(theirs))
+        on.set(target, {}, String(theirs))
+      } else on.set(target, { [field]: theirs })
+    }
+    // One side deleted it: taking that side deletes it now, taking the other leaves it.
+    const isDeletion = ours === undefined ? take === 'ours' : take === 'theirs'
+    if (kind === 'delete_against_edit' && isDeletion && target) await removeWhole(on, target)
+    await on.commit('work.conflict_resolved', { id: item, data: { conflict: id, field, take } })
+    const now = target && (await on.find(target.kind as ItemKind, target.id))
+    return { resolved: id, ...(now && { item: now.item }) }
+  }
+
+/** Where the file says no kind any more, whatever has the id. */
+async function itemNamed(on: Act, id: string, of?: ItemKind): Promise<Stored | undefined> {
+  for (const kind of of ? [of] : (['story', 'backlog', 'sprint'] as const)) {
+    const found = await on.find(kind, id)
+    if (found) return found
+  }
+  return undefined
+}
+
+async function removeWhole(on: Act, target: Stored): Promise<void> {
+  if (target.kind === 'sprint') {
+    const stories = await on.storiesOf(target.id)
+    if (stories.length > 0)
+      throw new CoworkError('open_stories', `${target.id} has ${stories.length} stories.`, {
+        hint: 'Move them to another sprint first.',
+        details: { stories: stories.map(({ id }) => id) },
+      })
+  }
+  on.remove(target)
+}

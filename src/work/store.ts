@@ -1,0 +1,324 @@
+import type { Dialect, Reader, Tx } from '#base/db/port.ts'
+import { builder, query, statement } from '#base/db/statement.ts'
+import type { Change, Lease } from './model.ts'
+import type { Row } from './merge/flat.ts'
+
+type ItemRow = {
+  project: string
+  kind: string
+  id: string
+  sprint: string | null
+  place: number
+  body: string
+  rev: number
+  lease_agent: string | null
+  lease_until: number | null
+}
+type ChangeRow = {
+  project: string
+  seq: number
+  kind: string
+  id: string
+  op: string
+  fields: string
+  sprint: string | null
+  from_sprint: string | null
+  rev: number
+  at: number
+  by: string
+  call: string | null
+  external: number
+  quiet: number
+}
+type Tables = {
+  work_project: {
+    project: string
+    seq: number
+    flushed: number
+    next_story: number
+    version: number
+    file_hash: string | null
+  }
+  work_item: ItemRow
+  work_change: ChangeRow
+}
+
+export type StoredKind = Change['kind']
+
+/** An item as the store keeps it. `rev` counts its changes, also where the file does not say so. */
+export type Stored = {
+  readonly kind: StoredKind
+  readonly id: string
+  readonly sprint: string | null
+  readonly place: number
+  readonly item: Row
+  readonly rev: number
+}
+
+export type ProjectRow = {
+  readonly project: string
+  readonly seq: number
+  readonly flushed: number
+  readonly nextStory: number
+  readonly version: number
+  readonly fileHash: string | null
+}
+
+export type WorkStore = ReturnType<typeof createWorkStore>
+
+/** The only SQL about work. */
+export function createWorkStore(dialect: Dialect) {
+  const sql = builder<Tables>(dialect)
+  const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
+    dialect === 'postgres' ? q.forUpdate() : q
+  const projects = query(sql.selectFrom('work_project').selectAll().orderBy('project'))
+  const project = statement((p: { project: string }) =>
+    sql.selectFrom('work_project').selectAll().where('project', '=', p.project),
+  )
+  // Whoever changes a project holds its row, so that the numbers of changes are in the order of commits.
+  const lock = statement((p: { project: string }) =>
+    locked(sql.selectFrom('work_project').selectAll().where('project', '=', p.project)),
+  )
+  const advance = statement((p: { project: string; seq: number; nextStory: number }) =>
+    sql
+      .updateTable('work_project')
+      .set({ seq: p.seq, next_story: p.nextStory })
+      .where('project', '=', p.project),
+  )
+  const flush = statement(
+    (p: { project: string; flushed: number; hash: string; version: number }) =>
+      sql
+        .updateTable('work_project')
+        .set({ flushed: p.flushed, file_hash: p.hash, version: p.version })
+        .where('project', '=', p.project),
+  )
+  const forgetProject = statement((p: { project: string }) =>
+    sql.deleteFrom('work_project').where('project', '=', p.project),
+  )
+  const forgetItems = statement((p: { project: string }) =>
+    sql.deleteFrom('work_item').where('project', '=', p.project),
+  )
+  const forgetChanges = statement((p: { project: string; upTo: number }) =>
+    sql.deleteFrom('work_change').where('project', '=', p.project).where('seq', '<=', p.upTo),
+  )
+  const item = statement((p: { project: string; kind: string; id: string }) =>
+    sql
+      .selectFrom('work_item')
+      .selectAll()
+      .where('project', '=', p.project)
+      .where('kind', '=', p.kind)
+      .where('id', '=', p.id),
+  )
+  const items = statement((p: { project: string }) =>
+    sql.selectFrom('work_item').selectAll().where('project', '=', p.project).orderBy('place'),
+  )
+  const ofKind = statement((p: { project: string; kind: string }) =>
+    sql
+      .selectFrom('work_item')
+      .selectAll()
+      .where('project', '=', p.project)
+      .where('kind', '=', p.kind)
+      .orderBy('place'),
+  )
+  const inSprint = statement((p: { project: string; sprint: string }) =>
+    sql
+      .selectFrom('work_item')
+      .selectAll()
+      .where('project', '=', p.project)
+      .where('kind', '=', 'story')
+      .where('sprint', '=', p.sprint)
+      .orderBy('place'),
+  )
+  const put = statement((p: ItemRow) =>
+    sql
+      .insertInto('work_item')
+      .values({
+        project: p.project,
+        kind: p.kind,
+        id: p.id,
+        sprint: p.sprint,
+        place: p.place,
+        body: p.body,
+        rev: p.rev,
+        lease_agent: p.lease_agent,
+        lease_until: p.lease_until,
+      })
+      .onConflict((oc) =>
+        oc.columns(['project', 'kind', 'id']).doUpdateSet((eb) => ({
+          sprint: eb.ref('excluded.sprint'),
+          place: eb.ref('excluded.place'),
+          body: eb.ref('excluded.body'),
+          rev: eb.ref('excluded.rev'),
+          lease_agent: eb.ref('excluded.lease_agent'),
+          lease_until: eb.ref('excluded.lease_until'),
+        })),
+      ),
+  )
+  const remove = statement((p: { project: string; kind: string; id: string }) =>
+    sql
+      .deleteFrom('work_item')
+      .where('project', '=', p.project)
+      .where('kind', '=', p.kind)
+      .where('id', '=', p.id),
+  )
+  const since = statement((p: { project: string; seq: number }) =>
+    sql
+      .selectFrom('work_change')
+      .selectAll()
+      .where('project', '=', p.project)
+      .where('seq', '>', p.seq)
+      .orderBy('seq'),
+  )
+  const news = statement((p: { project: string; seq: number }) =>
+    sql
+      .selectFrom('work_change')
+      .select('seq')
+      .where('project', '=', p.project)
+      .where('seq', '>', p.seq)
+      .where('quiet', '=', 0)
+      .limit(1),
+  )
+  const expired = statement((p: { at: number; limit: number }) =>
+    sql
+      .selectFrom('work_item')
+      .selectAll()
+      .where('lease_until', '<=', p.at)
+      .orderBy('lease_until')
+      .limit(p.limit),
+  )
+  const nextExpiry = query(
+    sql
+      .selectFrom('work_item')
+      .select((eb) => eb.fn.min<number | null>('lease_until').as('at'))
+      .where('lease_until', 'is not', null),
+  )
+
+  return {
+    projects: async (reader: Reader) => (await reader.all(projects)).map(toProject),
+    async project(reader: Reader, name: string): Promise<ProjectRow | undefined> {
+      const row = await reader.first(project({ project: name }))
+      return row && toProject(row)
+    },
+    async lock(tx: Tx, name: string): Promise<ProjectRow | undefined> {
+      const row = await tx.first(lock({ project: name }))
+      return row && toProject(row)
+    },
+    addProject: (tx: Tx, name: string, version: number, nextStory: number) =>
+      tx.insert('work_project', [
+        { project: name, seq: 0, flushed: 0, next_story: nextStory, version, file_hash: null },
+      ]),
+    /** All of a project that the store holds; its files stay. */
+    async forget(tx: Tx, name: string): Promise<void> {
+      await tx.run(forgetItems({ project: name }))
+      await tx.run(forgetChanges({ project: name, upTo: Number.MAX_SAFE_INTEGER }))
+      await tx.run(forgetProject({ project: name }))
+    },
+    advance: (tx: Tx, name: string, seq: number, nextStory: number) =>
+      tx.run(advance({ project: name, seq, nextStory })),
+    /** The file says everything up to `flushed`; changes that no old text can come from any more go. */
+    async flushed(tx: Tx, of: ProjectRow, kept: number): Promise<void> {
+      const { project: name, flushed, fileHash, version } = of
+      await tx.run(flush({ project: name, flushed, hash: fileHash ?? '', version }))
+      if (flushed > kept) await tx.run(forgetChanges({ project: name, upTo: flushed - kept }))
+    },
+    async item(reader: Reader, name: string, kind: StoredKind, id: string) {
+      const row = await reader.first(item({ project: name, kind, id }))
+      return row && toStored(row)
+    },
+    items: async (reader: Reader, name: string) =>
+      (await reader.all(items({ project: name }))).map(toStored),
+    ofKind: async (reader: Reader, name: string, kind: StoredKind) =>
+      (await reader.all(ofKind({ project: name, kind }))).map(toStored),
+    storiesOf: async (reader: Reader, name: string, sprint: string) =>
+      (await reader.all(inSprint({ project: name, sprint }))).map(toStored),
+    put: (tx: Tx, name: string, one: Stored) => tx.run(put(toRow(name, one))),
+    /** Many at once, where none of them is there yet. */
+    fill: (tx: Tx, name: string, list: readonly Stored[]) =>
+      tx.insert(
+        'work_item',
+        list.map((one) => toRow(name, one)),
+      ),
+    remove: (tx: Tx, name: string, kind: StoredKind, id: string) =>
+      tx.run(remove({ project: name, kind, id })),
+    addChanges: (tx: Tx, changes: readonly (Change & { rev: number })[]) =>
+      tx.insert('work_change', changes.map(toChangeRow)),
+    changesSince: async (reader: Reader, name: string, seq: number) =>
+      (await reader.all(since({ project: name, seq }))).map(toChange),
+    /** Whether anything happened since that is for the file. */
+    hasNews: async (reader: Reader, name: string, seq: number) =>
+      (await reader.first(news({ project: name, seq }))) !== undefined,
+    expiredLeases: async (reader: Reader, at: number, limit: number) =>
+      (await reader.all(expired({ at, limit }))).map((row) => ({
+        project: row.project,
+        ...toStored(row),
+      })),
+    nextExpiry: async (reader: Reader) => (await reader.first(nextExpiry))?.at ?? Infinity,
+  }
+}
+
+const toProject = (row: Tables['work_project']): ProjectRow => ({
+  project: row.project,
+  seq: row.seq,
+  flushed: row.flushed,
+  nextStory: row.next_story,
+  version: row.version,
+  fileHash: row.file_hash,
+})
+
+const toStored = (row: ItemRow): Stored => ({
+  kind: row.kind as StoredKind,
+  id: row.id,
+  sprint: row.sprint,
+  place: row.place,
+  item: JSON.parse(row.body) as Row,
+  rev: row.rev,
+})
+
+function toRow(project: string, { kind, id, sprint, place, item, rev }: Stored): ItemRow {
+  const lease = item['lease'] as Lease | undefined
+  return {
+    project,
+    kind,
+    id,
+    sprint,
+    place,
+    body: JSON.stringify(item),
+    rev,
+    lease_agent: lease?.agent ?? null,
+    lease_until: lease ? Date.parse(lease.until) : null,
+  }
+}
+
+const toChange = (row: ChangeRow): Change & { rev: number } => ({
+  seq: row.seq,
+  project: row.project,
+  kind: row.kind as StoredKind,
+  id: row.id,
+  op: row.op as Change['op'],
+  fields: JSON.parse(row.fields) as Change['fields'],
+  ...(row.sprint !== null && { sprint: row.sprint }),
+  ...(row.from_sprint !== null && { fromSprint: row.from_sprint }),
+  rev: row.rev,
+  at: row.at,
+  by: row.by,
+  ...(row.call !== null && { call: row.call }),
+  ...(row.external === 1 && { external: true as const }),
+  ...(row.quiet === 1 && { quiet: true as const }),
+})
+
+const toChangeRow = (change: Change & { rev: number }): ChangeRow => ({
+  project: change.project,
+  seq: change.seq,
+  kind: change.kind,
+  id: change.id,
+  op: change.op,
+  fields: JSON.stringify(change.fields),
+  sprint: change.sprint ?? null,
+  from_sprint: change.fromSprint ?? null,
+  rev: change.rev,
+  at: change.at,
+  by: change.by,
+  call: change.call ?? null,
+  external: change.external ? 1 : 0,
+  quiet: change.quiet ? 1 : 0,
+})

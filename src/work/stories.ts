@@ -1,0 +1,174 @@
+import type { Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Call } from '#base/tool.ts'
+import type { Act, Guards, createActs } from './act.ts'
+import type { Acceptance, Comment, Priority, Story, StoryStatus } from './model.ts'
+import { cycleThrough, isGoodId, isOpen, numberOf } from './rules.ts'
+
+type Fields = {
+  readonly title?: string | undefined
+  readonly status?: StoryStatus | undefined
+  readonly notes?: string | undefined
+  readonly priority?: Priority | undefined
+  readonly estimate?: number | undefined
+  readonly depends_on?: readonly string[] | undefined
+  readonly acceptance?: readonly Acceptance[] | undefined
+  readonly paths?: readonly string[] | undefined
+}
+type InProject = { readonly project: string }
+type OfStory = InProject & Guards & { readonly story_id: string }
+
+/** Ids that fit, said before anything is looked at. */
+export function checkId(id: string): void {
+  if (isGoodId(id)) return
+  throw new CoworkError('invalid_id', `${JSON.stringify(id.slice(0, 100))} is no id.`, {
+    hint: 'Write ids in kebab-case such as pin-actions, or STORY-7.',
+  })
+}
+
+export function createStories(act: ReturnType<typeof createActs>) {
+  async function addStory(
+    tx: Tx,
+    input: InProject &
+      Fields & { readonly sprint_id: string; readonly story_id?: string | undefined },
+    call: Call,
+  ) {
+    const { project, sprint_id: sprint, story_id: given, ...fields } = input
+    const on = await act(tx, project, call)
+    await on.need('sprint', sprint)
+    if (given !== undefined) {
+      checkId(given)
+      if (await on.find('story', given))
+        throw new CoworkError('duplicate_id', `${project} has a story ${given} already.`, {
+          hint: 'Leave story_id out, or take the suggestion.',
+          details: { suggestion: `STORY-${on.nextStory()}` },
+        })
+    }
+    const id = given ?? `STORY-${on.takeNumber()}`
+    on.countNumber(numberOf(id))
+    await checkNeeds(on, id, fields.depends_on)
+    const { title, status = 'planned', ...rest } = fields
+    const story = on.add('story', id, { title, status, ...rest }, sprint)
+    await on.commit('work.added', { id, data: { sprint } })
+    return { story: { ...story, sprint_id: sprint } }
+  }
+
+  async function updateStory(
+    tx: Tx,
+    input: OfStory & Fields & { readonly append_notes?: string | undefined },
+    call: Call,
+  ) {
+    const { project, story_id: id, expect_rev, fence, append_notes: more, ...given } = input
+    const on = await act(tx, project, call)
+    const story = await on.need('story', id)
+    on.guard(story, { expect_rev, fence })
+    const fields: Record<string, unknown> = Object.fromEntries(
+      Object.entries(given).filter(([, value]) => value !== undefined),
+    )
+    if (more !== undefined) fields['notes'] = appended(fields['notes'] ?? story.item['notes'], more)
+    if (Object.keys(fields).length === 0)
+      throw new CoworkError('invalid_input', 'Nothing is to be changed.', {
+        hint: 'Name a field: status, title, notes, append_notes, priority, estimate, depends_on, acceptance, paths.',
+      })
+    await checkNeeds(on, id, given.depends_on)
+    // What is finished is nobody's any more.
+    if (given.status !== undefined && !isOpen({ status: given.status })) fields['lease'] = undefined
+    const item = on.set(story, fields)
+    await on.commit('work.changed', { id })
+    return { story: { ...item, sprint_id: story.sprint ?? '' } }
+  }
+
+  /** Done, and in the history, in one step (W16). */
+  async function done(
+    tx: Tx,
+    input: OfStory & { readonly summary?: string | undefined; readonly notes?: string | undefined },
+    call: Call,
+  ) {
+    const { project, story_id: id, summary, notes, ...guards } = input
+    const on = await act(tx, project, call)
+    const story = await on.need('story', id)
+    on.guard(story, guards)
+    const { status, title, from_backlog: from } = story.item as Story
+    if (status === 'done')
+      throw new CoworkError('already_done', `${id} is done already.`, {
+        hint: 'worksync_history shows when and by whom.',
+      })
+    const item = on.set(story, {
+      status: 'done',
+      lease: undefined,
+      ...(notes !== undefined && { notes: appended(story.item['notes'], notes) }),
+    })
+    const entry = on.remember({
+      summary: summary ?? `Completed ${id}${title === undefined ? '' : `: ${title}`}`,
+      related_sprints: story.sprint === null ? [] : [story.sprint],
+      kind: 'done',
+      ref: id,
+    })
+    const origin = from === undefined ? undefined : await on.find('backlog', from)
+    if (origin && origin.item['status'] !== 'done') on.set(origin, { status: 'done' })
+    await on.commit('work.changed', { id, outcome: 'done' })
+    return { story: { ...item, sprint_id: story.sprint ?? '' }, history: entry }
+  }
+
+  async function comment(
+    tx: Tx,
+    input: InProject & {
+      readonly story_id?: string | undefined
+      readonly item_id?: string | undefined
+      readonly text: string
+    },
+    call: Call,
+  ) {
+    const { project, story_id: story, item_id: item, text } = input
+    const on = await act(tx, project, call)
+    const id = story ?? item
+    if (id === undefined)
+      throw new CoworkError('invalid_input', 'Say what the comment is about.', {
+        hint: 'Give story_id or item_id.',
+      })
+    const found = await on.need(story === undefined ? 'backlog' : 'story', id)
+    const comments = (found.item['comments'] ?? []) as readonly Comment[]
+    on.set(found, { comments: [...comments, { at: on.time, by: on.by, text }] })
+    await on.commit('work.changed', { id })
+    return { id, comments: comments.length + 1 }
+  }
+
+  return { addStory, updateStory, done, comment }
+}
+
+function appended(before: unknown, more: string): string {
+  if (typeof before !== 'string' || before === '') return more
+  return before.endsWith('\n') ? before + more : `${before}\n${more}`
+}
+
+/** Everything it depends on is there, and none of it depends on it in turn (W20). */
+async function checkNeeds(
+  on: Act,
+  id: string,
+  needs: readonly string[] | undefined,
+): Promise<void> {
+  if (!needs || needs.length === 0) return
+  const known = new Map<string, readonly string[]>()
+  const load = async (one: string): Promise<void> => {
+    if (known.has(one)) return
+    const story = await on.find('story', one)
+    if (!story && needs.includes(one) && one !== id)
+      throw new CoworkError(
+        'not_found',
+        `${on.project} has no story ${JSON.stringify(one)} to depend on.`,
+        {
+          hint: 'worksync_search finds stories by their words.',
+        },
+      )
+    const next = (story?.item as Story | undefined)?.depends_on ?? []
+    known.set(one, next)
+    for (const further of next) await load(further)
+  }
+  for (const one of needs) await load(one)
+  const cycle = cycleThrough(id, needs, (one) => (one === id ? [] : (known.get(one) ?? [])))
+  if (cycle)
+    throw new CoworkError('dependency_cycle', `${cycle.join(' → ')} would wait for itself.`, {
+      hint: 'Leave out one of them.',
+      details: { cycle },
+    })
+}

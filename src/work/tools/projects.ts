@@ -1,0 +1,186 @@
+import * as z from 'zod'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import { guidanceFor } from '../guidance.ts'
+import { unknownProject } from '../journal.ts'
+import { inPieces, pageOf } from '../paging.ts'
+import type { Work } from '../service.ts'
+import { syncVault } from '../vault/sync.ts'
+import { sprintBrief } from '../views.ts'
+import { agent, cursor, line, project, touch, withoutAgent } from './shapes.ts'
+
+const read = { toolset: 'work', effect: 'read', by: 'anyone' } as const
+const write = { toolset: 'work', effect: 'write', by: 'anyone' } as const
+
+const guidanceInput = z
+  .object({
+    inherit: z.array(z.string().max(100)).max(20).optional(),
+    project: z
+      .array(
+        z.object({
+          name: z.string().max(100),
+          source: z.enum(['repo', 'data']).default('repo'),
+          path: z.string().max(500),
+          mode: z.enum(['replace', 'append']).default('replace'),
+        }),
+      )
+      .max(20)
+      .optional(),
+  })
+  .optional()
+
+export const projectTools = (work: Work): Tool[] => [
+  defineTool({
+    ...read,
+    name: 'worksync_projects',
+    title: 'Projects',
+    description: 'The projects there are, or one with its sprints and guidance.',
+    input: z.object({ project: project.optional(), cursor }),
+    output: z.object({
+      projects: z.array(z.looseObject({ project: z.string() })),
+      next_cursor: z.string().optional(),
+    }),
+    touches: (input) => touch(input.project ?? '*'),
+    async run(input) {
+      const names = input.project === undefined ? work.projects() : [input.project]
+      const listed = await Promise.all(
+        names.map(async (name) => {
+          const entry = work.registry.get(name)
+          if (!entry) throw unknownProject(name)
+          const board = await work.boards.current(name)
+          const broken = work.broken(name)
+          const one = {
+            project: name,
+            ...(entry.description && { description: entry.description }),
+            ...(entry.repo && { repo: entry.repo }),
+            sprints: board.sprints().length,
+            stories: board.stories().length,
+            backlog: board.backlog().length,
+            conflicts: board.conflicts().length,
+            ...(broken && { broken: broken.problems }),
+          }
+          if (input.project === undefined) return one
+          const { texts } = guidanceFor(work.root.folder, entry, work.root.folderOf(name))
+          const inSprint = Map.groupBy(board.stories(), ({ sprint }) => sprint)
+          return {
+            ...one,
+            folder: work.root.folderOf(name),
+            guidance: texts.map((text) => text.name),
+            sprint_list: pageOf(
+              board
+                .sprints()
+                .map((sprint) => () => sprintBrief(sprint, inSprint.get(sprint.item.id) ?? [])),
+              { limit: 100 },
+              12_000,
+            ).page,
+          }
+        }),
+      )
+      const { page, ...next } = pageOf(listed, { cursor: input.cursor })
+      return { projects: page, ...next }
+    },
+  }),
+  defineTool({
+    ...read,
+    name: 'worksync_guidance',
+    title: 'Guidance',
+    description:
+      'How to work here: foundational guidance, then the project’s own. `topic` gives one of them.',
+    input: z.object({ project: project.optional(), topic: z.string().max(100).optional(), cursor }),
+    output: z.object({
+      guidance: z.array(z.object({ name: z.string(), from: z.string(), text: z.string() })),
+      topics: z.array(z.string()),
+      faults: z.array(z.object({ name: z.string(), message: z.string() })).optional(),
+      next_cursor: z.string().optional(),
+    }),
+    touches: (input) => touch(input.project ?? '*'),
+    run({ project: name, topic, cursor: from }) {
+      const entry = name === undefined ? undefined : work.registry.get(name)
+      if (name !== undefined && !entry) throw unknownProject(name)
+      const { texts, faults } = guidanceFor(
+        work.root.folder,
+        entry,
+        name === undefined ? undefined : work.root.folderOf(name),
+      )
+      const asked = texts.filter((one) => topic === undefined || one.name.includes(topic))
+      // Long texts go in pieces, so that every reply stays short.
+      const pieces = asked.flatMap(({ text, ...rest }) =>
+        inPieces(text).map((piece) => ({ ...rest, text: piece })),
+      )
+      const { page, ...next } = pageOf(pieces, { cursor: from })
+      return Promise.resolve({
+        guidance: page,
+        topics: texts.map((one) => one.name),
+        ...(faults.length > 0 && { faults: [...faults] }),
+        ...next,
+      })
+    },
+    text: ({ guidance }) =>
+      guidance.map(({ text }) => text).join('\n\n') || 'There is no guidance on that.',
+  }),
+  defineTool({
+    ...write,
+    name: 'worksync_sync',
+    title: 'Write the vault',
+    description:
+      'Write the Obsidian vault from the plan of work. A second run without changes writes nothing.',
+    input: z.object({ project: project.optional(), agent }),
+    output: z.object({
+      vault_path: z.string(),
+      written: z.number(),
+      removed: z.number(),
+      notes: z.number(),
+    }),
+    touches: (input) => touch(input.project ?? '*'),
+    async run(given, call) {
+      const { project: name } = withoutAgent(given, call)
+      if (name !== undefined && !work.registry.get(name)) throw unknownProject(name)
+      return syncVault(work, name)
+    },
+  }),
+  defineTool({
+    ...write,
+    name: 'worksync_register_project',
+    title: 'Register a project',
+    description: 'Add a project: its folder, an empty plan, and its entry in the registry.',
+    input: z.object({
+      project,
+      description: line.optional(),
+      repo: z.string().max(1000).optional().describe('Folder of its repository'),
+      guidance: guidanceInput,
+      agent,
+    }),
+    output: z.object({ project: z.string(), folder: z.string() }),
+    touches: (input) => touch(input.project),
+    // From then on texts of that folder are read out to agents.
+    isRisky: (input) => input.repo !== undefined || input.guidance?.project !== undefined,
+    async run(given, call) {
+      const { project: name, description, repo, guidance } = withoutAgent(given, call)
+      await work.registry.register(
+        name,
+        {
+          ...(repo !== undefined && { repo }),
+          ...(description !== undefined && { description }),
+          ...(guidance && { guidance }),
+        },
+        call,
+      )
+      return { project: name, folder: work.root.folderOf(name) }
+    },
+  }),
+  defineTool({
+    ...write,
+    name: 'worksync_unregister_project',
+    title: 'Unregister a project',
+    description: 'Take a project out of the registry. Its files stay where they are.',
+    input: z.object({ project, agent }),
+    output: z.object({ project: z.string(), folder: z.string() }),
+    touches: (input) => touch(input.project),
+    isRisky: () => true,
+    async run(given, call) {
+      const { project: name } = withoutAgent(given, call)
+      await work.registry.unregister(name, call)
+      return { project: name, folder: work.root.folderOf(name) }
+    },
+  }),
+]

@@ -1,0 +1,229 @@
+import * as z from 'zod'
+import { CoworkError } from '#base/errors.ts'
+import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
+import type { Board } from '../board.ts'
+import { pageOf, partOf } from '../paging.ts'
+import type { Work } from '../service.ts'
+import { brief, readyIn, searchIn, statusOf, storyWhole } from '../views.ts'
+import {
+  agent,
+  cursor,
+  entry,
+  ids,
+  itemId,
+  limit,
+  line,
+  project,
+  sprintId,
+  storyId,
+  touch,
+  withoutAgent,
+} from './shapes.ts'
+
+const read = { toolset: 'work', effect: 'read', by: 'anyone' } as const
+/** The file cannot be read at present, and this is how it was before. */
+const stale = z.array(z.string()).optional().describe('Projects whose file is broken at present')
+const list = z.array(z.looseObject({}))
+
+/** What has this id; a conflict about the whole file is about none. */
+function kindOfItem(board: Board, id: string): 'story' | 'sprint' | 'backlog' | undefined {
+  if (board.story(id)) return 'story'
+  if (board.backlogItem(id)) return 'backlog'
+  return board.sprint(id) ? 'sprint' : undefined
+}
+
+/** What there is to know; from memory, as new as the store (W10, W11, W20, W23). */
+export function readTools(work: Work): Tool[] {
+  const { boards, now } = work
+  const staleIn = (names: readonly string[]) => {
+    const broken = names.filter((name) => work.broken(name))
+    return broken.length > 0 ? { stale: broken } : {}
+  }
+  const boardsOf = async (name: string | undefined): Promise<Board[]> =>
+    Promise.all((name === undefined ? work.projects() : [name]).map((one) => boards.current(one)))
+
+  return [
+    defineTool({
+      ...read,
+      name: 'worksync_status',
+      title: 'Work status',
+      core: true,
+      description:
+        'Active sprints, stories and backlog in progress, counts, conflicts; of one project or all.',
+      input: z.object({ project: project.optional(), cursor }),
+      output: z.object({ projects: list, next_cursor: z.string().optional(), stale }),
+      touches: (input) => touch(input.project ?? '*'),
+      async run(input) {
+        const found = await boardsOf(input.project)
+        const { page, ...next } = pageOf(
+          found.map((board) => statusOf(board, now())),
+          { cursor: input.cursor },
+        )
+        return { projects: page, ...next, ...staleIn(found.map((board) => board.project)) }
+      },
+    }),
+    defineTool({
+      ...read,
+      name: 'worksync_get',
+      title: 'One item',
+      description: 'One story, sprint (with its stories), backlog item or conflict, whole.',
+      input: z.object({
+        project,
+        story_id: storyId.optional(),
+        sprint_id: sprintId.optional(),
+        item_id: itemId.optional(),
+        conflict_id: z.string().max(100).optional(),
+        cursor,
+        limit,
+      }),
+      output: z.looseObject({ stale }),
+      touches: ({ project: name, story_id, sprint_id, item_id, conflict_id }) =>
+        touch(name, story_id ?? sprint_id ?? item_id ?? conflict_id),
+      async run({ project: name, story_id, sprint_id, item_id, conflict_id, ...paging }) {
+        const board = await boards.current(name)
+        const missing = (what: string, id: string) =>
+          new CoworkError('not_found', `${name} has no ${what} ${JSON.stringify(id)}.`, {
+            hint: 'worksync_search finds items by their words.',
+          })
+        if (story_id !== undefined) {
+          const story = board.story(story_id)
+          if (!story) throw missing('story', story_id)
+          const { part, ...next } = partOf(storyWhole(board, story, now()), paging)
+          return { story: part, ...next, ...staleIn([name]) }
+        }
+        if (sprint_id !== undefined) {
+          const sprint = board.sprint(sprint_id)
+          if (!sprint) throw missing('sprint', sprint_id)
+          const stories = board.stories().filter((story) => story.sprint === sprint_id)
+          const { item: own, rev } = sprint
+          const shown = stories.map((story) => () => brief(story, now()))
+          const { part, ...next } = partOf({ ...own, rev, stories: shown }, paging)
+          const { stories: page = [], ...rest } = part
+          return { sprint: rest, stories: page, ...next, ...staleIn([name]) }
+        }
+        if (conflict_id !== undefined) {
+          const conflict = board.conflicts().find(({ id }) => id === conflict_id)
+          if (!conflict) throw missing('conflict', conflict_id)
+          const { part, ...next } = partOf(conflict, paging)
+          const about = kindOfItem(board, conflict.item)
+          return { conflict: part, ...(about && { about }), ...next, ...staleIn([name]) }
+        }
+        if (item_id === undefined)
+          throw new CoworkError('invalid_input', 'Say what to get.', {
+            hint: 'Give story_id, sprint_id, item_id or conflict_id.',
+          })
+        const found = board.backlogItem(item_id)
+        if (!found) throw missing('backlog item', item_id)
+        const { part, ...next } = partOf({ ...found.item, rev: found.rev }, paging)
+        return { item: part, ...next, ...staleIn([name]) }
+      },
+    }),
+    defineTool({
+      ...read,
+      name: 'worksync_ready',
+      title: 'What can be begun',
+      core: true,
+      description:
+        'Stories that nothing holds up and nobody has claimed, the most urgent first. Claim one with worksync_claim.',
+      input: z.object({ project, sprint_id: sprintId.optional(), cursor, limit }),
+      output: z.object({
+        stories: list,
+        total: z.number(),
+        next_cursor: z.string().optional(),
+        stale,
+      }),
+      touches: (input) => touch(input.project),
+      async run({ project: name, sprint_id: sprint, ...paging }) {
+        const ready = readyIn(await boards.current(name), now(), sprint)
+        const { page, ...next } = pageOf(
+          ready.map((story) => () => brief(story, now())),
+          { limit: 20, ...paging },
+        )
+        return { stories: page, total: ready.length, ...next, ...staleIn([name]) }
+      },
+    }),
+    defineTool({
+      ...read,
+      name: 'worksync_search',
+      title: 'Search work',
+      description:
+        'Stories, backlog and sprints that hold all these words, best first; without query all, in the order of the file.',
+      input: z.object({
+        query: z.string().trim().max(500).default(''),
+        project: project.optional(),
+        kind: z.enum(['story', 'backlog', 'sprint']).optional(),
+        sprint_id: sprintId.optional(),
+        status: z.string().max(20).optional(),
+        cursor,
+        limit,
+      }),
+      output: z.object({
+        results: list,
+        total: z.number(),
+        next_cursor: z.string().optional(),
+        stale,
+      }),
+      touches: (input) => touch(input.project ?? '*'),
+      async run({ query, project: name, kind, sprint_id: sprint, status, ...paging }) {
+        const found = await boardsOf(name)
+        const hits = found.flatMap((board) =>
+          searchIn(board, query, now())
+            .filter(
+              (hit) =>
+                (kind === undefined || hit.kind === kind) &&
+                (sprint === undefined || hit.sprint === sprint) &&
+                (status === undefined || hit.status === status),
+            )
+            .map((hit) => () => ({
+              ...(name === undefined && { project: board.project }),
+              kind: hit.kind,
+              ...hit.show(),
+            })),
+        )
+        const { page, ...next } = pageOf<Record<string, unknown>>(hits, { limit: 50, ...paging })
+        const names = found.map((board) => board.project)
+        return { results: page, total: hits.length, ...next, ...staleIn(names) }
+      },
+    }),
+    defineTool({
+      ...read,
+      name: 'worksync_history',
+      title: 'History',
+      effect: 'write',
+      description: 'View the history of a project, newest first; with summary, append to it.',
+      input: z.object({
+        project,
+        summary: line.optional().describe('What to append'),
+        related_sprints: ids.optional(),
+        cursor,
+        limit,
+        agent,
+      }),
+      output: z.object({
+        history: z.array(entry),
+        total: z.number(),
+        next_cursor: z.string().optional(),
+        appended: entry.optional(),
+        stale,
+      }),
+      touches: (input) => touch(input.project),
+      async change(tx, given, call) {
+        const { project: name, summary, related_sprints, ...paging } = withoutAgent(given, call)
+        const appended =
+          summary === undefined
+            ? undefined
+            : await work.plans.addHistory(tx, { project: name, summary, related_sprints }, call)
+        const entries = await work.historyOf(tx, name)
+        const { page, ...next } = pageOf(entries, { limit: 50, ...paging })
+        return {
+          history: page,
+          total: entries.length,
+          ...next,
+          ...(appended && { appended: appended }),
+          ...staleIn([name]),
+        }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,89 @@
+import * as z from 'zod'
+import type { Call } from '#base/tool.ts'
+import { backlogStatuses, priorities, sprintStatuses, storyStatuses } from '../model.ts'
+
+/** The words that the tools about work share. Short: all of them are in every agent's context. */
+const id = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[^\0]*$/, 'must not contain NUL')
+export const line = z.string().trim().min(1).max(500)
+export const text = z.string().max(50_000)
+export const ids = z.array(id).max(200)
+
+export const project = id
+export const sprintId = id
+export const storyId = id
+export const itemId = id
+export const cursor = z.string().max(20).optional()
+export const limit = z.number().int().min(1).max(1000).optional()
+
+const sprintStatus = z.enum(sprintStatuses)
+export const storyStatus = z.enum(storyStatuses)
+const backlogStatus = z.enum(backlogStatuses)
+const priority = z.enum(priorities)
+const date = z.iso.date()
+
+/** On every change: who says to do it, kept as a claim beside the authenticated agent (W8). */
+export const agent = z.string().max(128).optional().describe('Your name, kept as a claim')
+export const expectRev = z
+  .number()
+  .int()
+  .optional()
+  .describe('Refused with the current item if it is at another revision')
+export const fence = z.number().int().optional().describe('Of your claim')
+
+export const storyFields = {
+  title: line.optional(),
+  status: storyStatus.optional(),
+  notes: text.optional(),
+  priority: priority.optional(),
+  estimate: z.number().min(0).max(10_000).optional(),
+  depends_on: ids.optional(),
+  acceptance: z
+    .array(z.object({ text: line, done: z.boolean().optional() }))
+    .max(100)
+    .optional(),
+  paths: z.array(z.string().max(500)).max(100).optional(),
+}
+export const sprintFields = {
+  title: line.optional(),
+  status: sprintStatus.optional(),
+  goal: text.optional(),
+  themes: ids.optional(),
+  file: z.string().max(500).optional(),
+  start: date.optional(),
+  end: date.optional(),
+}
+export const backlogFields = {
+  theme: id.optional(),
+  status: backlogStatus.optional(),
+  priority: priority.optional(),
+  related_sprints: ids.optional(),
+}
+
+/** What is given back of an item: as the file has it. */
+export const item = z.looseObject({ id: z.string() })
+export const lease = z.object({
+  agent: z.string(),
+  session: z.string(),
+  since: z.string(),
+  until: z.string(),
+  fence: z.number(),
+})
+export const entry = z.looseObject({ date: z.string(), summary: z.string() })
+
+/** The claim is for the record; what follows does not see it. */
+export function withoutAgent<I extends { readonly agent?: string | undefined }>(
+  { agent: claim, ...rest }: I,
+  call: Call,
+): Omit<I, 'agent'> {
+  if (claim !== undefined && claim !== call.caller.id) call.tell({ data: { claim } })
+  return rest
+}
+
+export const touch = (name: string, about?: string) => ({
+  domain: 'work',
+  target: about === undefined ? name : `${name}/${about}`,
+})

@@ -1,0 +1,225 @@
+import { dump } from 'js-yaml'
+import type { Board, Placed } from '../board.ts'
+import type { BacklogItem, Sprint, Story } from '../model.ts'
+import { isOpen } from '../rules.ts'
+
+/** What comes after this line in a note is a person's, and is never touched. */
+export const notesMark = '<!-- worksync:generated -->'
+export const ownNotes = `${notesMark}\n\n## Notes (yours)\n`
+
+/** Notes by their path in the vault. Links carry whole paths, so that two projects may use the same id. */
+export function projectPages(board: Board): Map<string, string> {
+  const pages = new Map<string, string>()
+  const base = `projects/${fileName(board.project)}`
+  const inSprint = Map.groupBy(board.stories(), (story) => story.sprint)
+  for (const sprint of board.sprints())
+    pages.set(
+      sprintPath(base, sprint.item.id),
+      sprintPage(board.project, base, sprint, inSprint.get(sprint.item.id) ?? []),
+    )
+  for (const story of board.stories())
+    pages.set(storyPath(base, story.item.id), storyPage(board, base, story))
+  for (const item of board.backlog())
+    pages.set(
+      `${base}/Backlog/${fileName(item.item.id)}.md`,
+      backlogPage(board.project, base, item),
+    )
+  pages.set(`${base}/Dashboard.md`, dashboard(board, base, inSprint))
+  pages.set(`${base}/History.md`, historyPage(board))
+  return pages
+}
+
+export function globalPage(projects: readonly string[]): string {
+  const rows = projects.map((name) => `- ${link(`projects/${fileName(name)}/Dashboard`, name)}`)
+  return note({ type: 'dashboard' }, ['# All projects', '', ...rows])
+}
+
+const storyPath = (base: string, id: string) => `${base}/Stories/${fileName(id)}.md`
+const sprintPath = (base: string, id: string) => `${base}/Sprints/${fileName(id)}.md`
+
+/** A name that is a file name everywhere and cannot leave its folder. */
+const fileName = (id: string): string =>
+  id
+    .replaceAll(/[^\p{L}\p{N}._ -]+/gu, '_')
+    .replace(/^\.+/, '_')
+    .replace(/[. ]+$/, '_')
+    .slice(0, 120) || '_'
+
+/** In a table the bar has to be escaped. */
+const link = (path: string, shown: string, isInTable = false) =>
+  `[[${path}${isInTable ? '\\|' : '|'}${oneLine(shown).replaceAll(/[[\]|]/g, ' ')}]]`
+
+const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
+const tag = (kind: string, value: string) =>
+  `${kind}/${value.replaceAll(/[^\p{L}\p{N}_-]+/gu, '-').replace(/^(\d+)$/, 'n$1')}`
+
+function note(properties: Readonly<Record<string, unknown>>, lines: readonly string[]): string {
+  const said = Object.fromEntries(
+    Object.entries(properties).filter(([, value]) => value !== undefined && value !== null),
+  )
+  const head = dump(said, { lineWidth: -1, noRefs: true, flowLevel: 1 })
+  return `---\n${head}---\n\n${lines.join('\n')}\n\n${ownNotes}`
+}
+
+function storyPage(
+  { project, story: other }: Board,
+  base: string,
+  { item, sprint }: Placed<Story>,
+): string {
+  const { id, title = id, status, notes, acceptance = [], comments = [] } = item
+  const needs = (item.depends_on ?? []).map((need) => {
+    const on = other(need)?.item
+    return on ? link(storyPath(base, need).slice(0, -3), need) : need
+  })
+  return note(
+    {
+      type: 'story',
+      id,
+      project,
+      title: oneLine(title),
+      status,
+      priority: item.priority,
+      estimate: item.estimate,
+      sprint: link(sprintPath(base, sprint).slice(0, -3), sprint),
+      depends_on: needs.length > 0 ? needs : undefined,
+      assignee: item.lease?.agent,
+      updated: item.updated?.slice(0, 19),
+      tags: [tag('project', project), tag('type', 'story'), tag('status', status)],
+    },
+    [
+      `# ${oneLine(title)}`,
+      ...(acceptance.length > 0
+        ? [
+            '',
+            '## Acceptance',
+            '',
+            ...acceptance.map((one) => `- [${one.done ? 'x' : ' '}] ${oneLine(one.text)}`),
+          ]
+        : []),
+      ...(notes ? ['', '## Notes', '', quoted(notes)] : []),
+      ...(comments.length > 0
+        ? [
+            '',
+            '## Comments',
+            '',
+            ...comments.map((one) => `- ${one.at} ${one.by}: ${oneLine(one.text)}`),
+          ]
+        : []),
+    ],
+  )
+}
+
+/** A text that cannot end the page early. */
+const quoted = (text: string) => text.replaceAll(notesMark, '(mark)').trimEnd()
+
+const sprintPage = (
+  project: string,
+  base: string,
+  { item }: Placed<Sprint>,
+  stories: readonly Placed<Story>[],
+): string =>
+  note(
+    {
+      type: 'sprint',
+      id: item.id,
+      project,
+      title: item.title,
+      status: item.status,
+      goal: item.goal,
+      start: item.start,
+      end: item.end,
+      tags: [
+        tag('project', project),
+        tag('type', 'sprint'),
+        tag('status', item.status),
+        ...(item.themes ?? []).map((theme) => tag('theme', theme)),
+      ],
+    },
+    [
+      `# ${oneLine(item.title ?? item.id)}`,
+      ...(item.goal ? ['', quoted(item.goal)] : []),
+      '',
+      '| story | status |',
+      '| --- | --- |',
+      ...stories.map((story) => storyRow(base, story)),
+    ],
+  )
+
+const storyRow = (base: string, { item }: Placed<Story>) =>
+  `| ${link(storyPath(base, item.id).slice(0, -3), item.title ?? item.id, true)} | ${item.status} |`
+
+const backlogPage = (project: string, base: string, { item }: Placed<BacklogItem>): string =>
+  note(
+    {
+      type: 'backlog',
+      id: item.id,
+      project,
+      status: item.status,
+      theme: item.theme,
+      priority: item.priority,
+      tags: [
+        tag('project', project),
+        tag('type', 'backlog'),
+        tag('status', item.status),
+        ...(item.theme ? [tag('theme', item.theme)] : []),
+      ],
+    },
+    [
+      `# ${oneLine(item.summary)}`,
+      ...(item.promoted_to
+        ? ['', `Became ${link(storyPath(base, item.promoted_to).slice(0, -3), item.promoted_to)}.`]
+        : []),
+    ],
+  )
+
+function dashboard(
+  board: Board,
+  base: string,
+  inSprint: ReadonlyMap<string, readonly Placed<Story>[]>,
+): string {
+  const active = board.sprints().filter(({ item }) => item.status === 'active')
+  const doing = board.stories().filter(({ item }) => item.status === 'in_progress')
+  const todo = board.backlog().filter(({ item }) => item.status !== 'done')
+  return note(
+    { type: 'dashboard', project: board.project, tags: [tag('project', board.project)] },
+    [
+      `# ${board.project}`,
+      '',
+      '## Active sprints',
+      '',
+      ...active.map(({ item }) => {
+        const stories = inSprint.get(item.id) ?? []
+        const done = stories.filter((story) => !isOpen(story.item)).length
+        return `- ${link(sprintPath(base, item.id).slice(0, -3), item.title ?? item.id)}: ${done} of ${stories.length} done`
+      }),
+      '',
+      '## In progress',
+      '',
+      '| story | status |',
+      '| --- | --- |',
+      ...doing.map((story) => storyRow(base, story)),
+      '',
+      '## Backlog',
+      '',
+      ...todo.map(
+        ({ item }) =>
+          `- ${link(`${base}/Backlog/${fileName(item.id)}`, item.summary)} (${item.status})`,
+      ),
+      '',
+      '```dataview',
+      'TABLE WITHOUT ID file.link AS Story, status, sprint, assignee',
+      `FROM "${base}/Stories" WHERE status != "done" AND status != "dropped" SORT id ASC`,
+      '```',
+    ],
+  )
+}
+
+const historyPage = (board: Board): string =>
+  note({ type: 'history', project: board.project }, [
+    `# History of ${board.project}`,
+    '',
+    ...board
+      .history()
+      .toReversed()
+      .map(({ date, summary, by }) => `- ${date}${by ? ` ${by}` : ''}: ${oneLine(summary)}`),
+  ])

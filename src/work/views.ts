@@ -1,0 +1,228 @@
+import { rfc3339 } from '#base/clock.ts'
+import type { Board, Placed } from './board.ts'
+import type { BacklogItem, Sprint, Story } from './model.ts'
+import { pageOf } from './paging.ts'
+import { isLeased, isOpen, isUnblocked, rankOf } from './rules.ts'
+
+/** A story in a list: what one needs to choose it. */
+export const brief = ({ item, sprint, rev }: Placed<Story>, at: number) => ({
+  id: item.id,
+  ...(item.title !== undefined && { title: item.title }),
+  status: item.status,
+  sprint_id: sprint,
+  ...(item.priority !== undefined && { priority: item.priority }),
+  ...(item.estimate !== undefined && { estimate: item.estimate }),
+  ...(item.depends_on && item.depends_on.length > 0 && { depends_on: item.depends_on }),
+  ...(isLeased(item, at) &&
+    item.lease && { claimed_by: item.lease.agent, until: item.lease.until }),
+  rev,
+})
+
+const briefBacklog = ({ item, rev }: Placed<BacklogItem>) => ({
+  id: item.id,
+  summary: item.summary,
+  status: item.status,
+  ...(item.theme !== undefined && { theme: item.theme }),
+  ...(item.priority !== undefined && { priority: item.priority }),
+  ...(item.promoted_to !== undefined && { promoted_to: item.promoted_to }),
+  rev,
+})
+
+const countBy = (list: readonly { readonly item: { readonly status: string } }[]) => {
+  const counts: Record<string, number> = {}
+  for (const { item } of list) counts[item.status] = (counts[item.status] ?? 0) + 1
+  return counts
+}
+
+/** What is going on in a project (W10). */
+export function statusOf(board: Board, at: number) {
+  const stories = board.stories()
+  const inSprint = new Map<string, Placed<Story>[]>()
+  for (const story of stories) {
+    const own = inSprint.get(story.sprint)
+    if (own) own.push(story)
+    else inSprint.set(story.sprint, [story])
+  }
+  // As many of each as fit into a reply together; the counts tell of all.
+  const some = <T>(list: readonly (() => T)[], limit: number, bytes: number) =>
+    pageOf(list, { limit }, bytes).page
+  return {
+    project: board.project,
+    active_sprints: some(
+      board
+        .sprints()
+        .filter(({ item }) => item.status === 'active')
+        .map((sprint) => () => sprintBrief(sprint, inSprint.get(sprint.item.id) ?? [])),
+      20,
+      5000,
+    ),
+    in_progress: some(
+      stories
+        .filter(({ item }) => item.status === 'in_progress')
+        .map((story) => () => brief(story, at)),
+      50,
+      9000,
+    ),
+    backlog_in_progress: some(
+      board
+        .backlog()
+        .filter(({ item }) => item.status === 'in_progress')
+        .map((item) => () => briefBacklog(item)),
+      30,
+      4000,
+    ),
+    counts: {
+      sprints: countBy(board.sprints()),
+      stories: countBy(stories),
+      backlog: countBy(board.backlog()),
+      ready: readyIn(board, at).length,
+    },
+    conflicts: some(
+      board.conflicts().map(({ id, item, field, kind, at: since }) => () => ({
+        id,
+        item,
+        field,
+        kind,
+        at: since,
+      })),
+      20,
+      3000,
+    ),
+  }
+}
+
+/** In a list the beginning of a long text will do. */
+const clipped = (text: string | null) =>
+  text !== null && text.length > 300 ? `${text.slice(0, 300)}…` : text
+
+export const sprintBrief = ({ item, rev }: Placed<Sprint>, stories: readonly Placed<Story>[]) => ({
+  id: item.id,
+  ...(item.title !== undefined && { title: item.title }),
+  status: item.status,
+  ...(item.goal !== undefined && { goal: clipped(item.goal) }),
+  ...(item.themes !== undefined && { themes: item.themes }),
+  ...(item.start !== undefined && { start: item.start }),
+  ...(item.end !== undefined && { end: item.end }),
+  stories: stories.length,
+  done: stories.filter((story) => !isOpen(story.item)).length,
+  rev,
+})
+
+/** Nothing before it is open, and nobody has it. */
+const isReady = (board: Board, item: Story, at: number): boolean =>
+  (item.status === 'planned' || item.status === 'in_progress') &&
+  !isLeased(item, at) &&
+  isUnblocked(item, (id) => board.story(id)?.item)
+
+/** What can be begun now, the most urgent first (W20). */
+export function readyIn(board: Board, at: number, sprint?: string): Placed<Story>[] {
+  const open = new Set(
+    board
+      .sprints()
+      .filter(({ item }) => item.status === 'active' || item.status === 'planned')
+      .map(({ item }) => item.id),
+  )
+  const byRank: Placed<Story>[][] = []
+  for (const story of board.stories()) {
+    const isMeant = sprint === undefined ? open.has(story.sprint) : story.sprint === sprint
+    if (isMeant && isReady(board, story.item, at))
+      (byRank[rankOf(story.item.priority)] ??= []).push(story)
+  }
+  return byRank.flat()
+}
+
+export type Hit = {
+  readonly kind: 'story' | 'backlog' | 'sprint'
+  readonly status: string
+  readonly sprint: string
+  /** Made for those that are shown only. */
+  readonly show: () => Record<string, unknown>
+}
+
+/** What is looked through of an item, in lower case: made once for each state of it. */
+const lowered = new WeakMap<object, readonly [title: string, text: string]>()
+
+function loweredOf(item: object, said: () => readonly [string, string]) {
+  const known = lowered.get(item)
+  if (known) return known
+  const [title, text] = said()
+  const made = [title.toLowerCase(), text.toLowerCase()] as const
+  lowered.set(item, made)
+  return made
+}
+
+/** All words are somewhere in it; where they are in the title or id they count more. All, without words. */
+export function searchIn(board: Board, query: string, at: number): Hit[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  const byScore: Hit[][] = []
+  const look = (item: object, said: () => readonly [string, string], hit: () => Hit) => {
+    let score = 0
+    if (words.length > 0) {
+      const [high, low] = loweredOf(item, said)
+      for (const word of words) {
+        if (high.includes(word)) score += 2
+        else if (low.includes(word)) score += 1
+        else return
+      }
+    }
+    ;(byScore[score] ??= []).push(hit())
+  }
+  for (const story of board.stories()) {
+    const { id, title = '', notes = '', comments = [], acceptance = [], status } = story.item
+    look(
+      story.item,
+      () => {
+        const texts = [...comments, ...acceptance].map((one) => one.text)
+        return [`${id} ${title}`, [notes, ...texts].join('\n')]
+      },
+      () => ({ kind: 'story', status, sprint: story.sprint, show: () => brief(story, at) }),
+    )
+  }
+  for (const one of board.backlog()) {
+    const { id, summary, theme, status } = one.item
+    look(
+      one.item,
+      () => [`${id} ${summary}`, theme ?? ''],
+      () => ({ kind: 'backlog', status, sprint: '', show: () => briefBacklog(one) }),
+    )
+  }
+  for (const sprint of board.sprints()) {
+    const { id, title, goal, themes, status } = sprint.item
+    const stories = () => board.stories().filter((story) => story.sprint === id)
+    look(
+      sprint.item,
+      () => [`${id} ${title ?? ''}`, [goal ?? '', ...(themes ?? [])].join('\n')],
+      () => ({ kind: 'sprint', status, sprint: id, show: () => sprintBrief(sprint, stories()) }),
+    )
+  }
+  return byScore
+    .filter((hits) => hits !== undefined)
+    .toReversed()
+    .flat()
+}
+
+/** One story with all that belongs to it. */
+export function storyWhole(board: Board, { item, sprint, rev }: Placed<Story>, at: number) {
+  const needs = (item.depends_on ?? []).map((id) => {
+    const on = board.story(id)?.item
+    return { id, status: on?.status ?? 'gone', ...(on?.title !== undefined && { title: on.title }) }
+  })
+  return {
+    ...item,
+    rev,
+    sprint_id: sprint,
+    needs,
+    needed_by: board
+      .stories()
+      .filter((other) => other.item.depends_on?.includes(item.id))
+      .map((other) => other.item.id)
+      .slice(0, 100),
+    ready: isReady(board, item, at),
+    conflicts: board.conflicts().filter((conflict) => conflict.item === item.id),
+    history: board
+      .history()
+      .filter(({ ref }) => ref === item.id)
+      .slice(-20),
+    as_of: rfc3339(at),
+  }
+}

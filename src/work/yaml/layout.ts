@@ -1,0 +1,103 @@
+import { lineEnd, lineStart, nodesOf, trimmedEnd } from './nodes.ts'
+import type { Nodes, Pair } from './nodes.ts'
+
+/** The text of one item: whole lines, from its dash on. */
+type Span = { readonly start: number; readonly end: number }
+
+/** A list where it stands. */
+export type ListPlace = {
+  /** Right after the colon of its key. */
+  readonly colon: number
+  /** The end of the list with its key. */
+  readonly end: number
+  /** Column of the key. */
+  readonly indent: number
+  /** Column of the dashes; the usual one where there are none. */
+  readonly dash: number
+  /** In the order of the text; nothing where they do not stand as a block, each on lines of its own. */
+  readonly spans: readonly Span[] | undefined
+  readonly isEmpty: boolean
+}
+
+export const lists = ['sprints', 'backlog', 'history', 'conflicts'] as const
+export type ListName = (typeof lists)[number]
+
+export type Layout = {
+  readonly eol: string
+  readonly lists: Readonly<Partial<Record<ListName, ListPlace>>>
+  /** The list of stories of each sprint, in order; nothing where a sprint has no such key. */
+  readonly stories: readonly (ListPlace | undefined)[]
+  /** Words at the top such as `next_story`. */
+  readonly words: Readonly<Record<string, { readonly from: number; readonly to: number }>>
+}
+
+/** Where the items of a work-index.yaml stand, for cutting its text into pieces. */
+export function layoutOf(text: string): Layout {
+  const nodes = nodesOf(text)
+  const pairs = (nodes.isMap(nodes.root) ? nodes.pairs(nodes.root) : undefined) ?? []
+  const found: Partial<Record<ListName, ListPlace>> = {}
+  const words: Record<string, { from: number; to: number }> = {}
+  let stories: readonly (ListPlace | undefined)[] = []
+  for (const [at, pair] of pairs.entries()) {
+    const bound = boundOf(text, pairs, at, text.length)
+    const name = lists.find((list) => list === pair.key)
+    const scalar = nodes.scalar(pair.value)
+    if (!name) {
+      if (scalar && scalar.valueStart >= 0)
+        words[pair.key] = { from: scalar.valueStart, to: scalar.valueEnd }
+      continue
+    }
+    const place = placeOf(text, nodes, pair, bound)
+    found[name] = place
+    if (name === 'sprints' && place.spans)
+      stories = nodes
+        .children(pair.value)
+        .map((sprint, n) => storiesOf(text, nodes, sprint, place.spans?.[n]?.end ?? bound))
+  }
+  return { eol: text.includes('\r\n') ? '\r\n' : '\n', lists: found, stories, words }
+}
+
+const boundOf = (text: string, pairs: readonly Pair[], at: number, end: number) => {
+  const next = pairs[at + 1]
+  return next ? lineStart(text, next.keyStart) : end
+}
+
+function storiesOf(text: string, nodes: Nodes, sprint: number, end: number): ListPlace | undefined {
+  const pairs = (nodes.isMap(sprint) && nodes.isBlock(sprint) && nodes.pairs(sprint)) || []
+  const at = pairs.findIndex(({ key }) => key === 'stories')
+  const pair = pairs[at]
+  return pair && placeOf(text, nodes, pair, boundOf(text, pairs, at, end))
+}
+
+function placeOf(text: string, nodes: Nodes, pair: Pair, bound: number): ListPlace {
+  const { value, keyStart, keyEnd } = pair
+  const colon = text.indexOf(':', keyEnd) + 1
+  const indent = keyStart - lineStart(text, keyStart)
+  const last = Math.max(nodes.lastEnd(value), colon)
+  const least = text[last - 1] === '\n' ? last : lineEnd(text, last)
+  const end = trimmedEnd(text, Math.min(least, bound), bound, indent)
+  const items = nodes.isSequence(value) ? nodes.children(value) : []
+  const usual = { colon, end, indent, dash: indent + 2 }
+  if (items.length === 0) return { ...usual, spans: undefined, isEmpty: true }
+  const starts = nodes.isBlock(value) ? items.map((item) => dashLine(text, nodes, item)) : []
+  const [first] = starts
+  if (first === undefined || starts.includes(undefined))
+    return { ...usual, spans: undefined, isEmpty: false }
+  const dash = text.slice(first).search(/[^ ]/)
+  const spans = items.map((item, at) => {
+    const start = starts[at] ?? 0
+    const lastWord = nodes.lastEnd(item)
+    const stop = text[lastWord - 1] === '\n' ? lastWord : lineEnd(text, Math.max(lastWord, start))
+    const limit = starts[at + 1] ?? bound
+    return { start, end: trimmedEnd(text, Math.min(stop, limit), limit, dash) }
+  })
+  return { ...usual, end: Math.max(end, spans.at(-1)?.end ?? end), dash, spans, isEmpty: false }
+}
+
+/** The start of the line that begins with the dash of a mapping; nothing where it does not begin so. */
+function dashLine(text: string, nodes: Nodes, item: number): number | undefined {
+  const at = nodes.startOf(item)
+  if (at < 0 || !nodes.isMap(item)) return undefined
+  const start = lineStart(text, at)
+  return /^ *- +$/.test(text.slice(start, at)) ? start : undefined
+}

@@ -1,0 +1,108 @@
+import { constructFromEvents, YAMLException } from 'js-yaml'
+import type { WorkIndex } from '../model.ts'
+import { nodesOf } from './nodes.ts'
+import type { Nodes } from './nodes.ts'
+import { workIndexSchema } from './schema.ts'
+
+/** What is wrong with a file, and where, as editors count: from 1. */
+export type Problem = { readonly line: number; readonly column: number; readonly message: string }
+export type Read =
+  | { readonly ok: true; readonly index: WorkIndex }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+/** Larger ones are no plan of work any more, and would hold everybody up. */
+const longest = 64_000_000
+
+/** Parses and checks a work-index.yaml; says where it cannot be used (W6). */
+export function readIndex(given: string): Read {
+  const text = given.startsWith('\ufeff') ? given.slice(1) : given
+  const fault = (message: string, at = 0): Read => ({
+    ok: false,
+    problems: [{ ...placeOf(text, at), message }],
+  })
+  if (text.length > longest) return fault('The file is larger than 64 MB.')
+  let nodes: Nodes
+  let value: unknown
+  try {
+    nodes = nodesOf(text)
+    const documents = constructFromEvents(nodes.events, { source: text, maxAliases: 1000 })
+    if (documents.length > 1) return fault('There is more than one document in the file.')
+    value = documents[0] ?? {}
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error
+    return fault(error.reason, error.mark?.position ?? 0)
+  }
+  const parsed = workIndexSchema.safeParse(value)
+  if (!parsed.success) {
+    const problems = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({
+      ...placeOf(text, find(nodes, path)),
+      message: `${path.join('.')}: ${message}`,
+    }))
+    return { ok: false, problems }
+  }
+  const index = indexOf(value as Record<string, unknown>)
+  const twice = duplicate(index)
+  return twice
+    ? fault(`There are two of the id ${twice.id}.`, find(nodes, twice.path))
+    : { ok: true, index }
+}
+
+/** Lists that are left out or empty are empty lists; the rest is as it was written. */
+function indexOf(value: Record<string, unknown>): WorkIndex {
+  const list = (name: string) => (value[name] ?? []) as never
+  return {
+    version: typeof value['version'] === 'number' ? value['version'] : 1,
+    ...(typeof value['next_story'] === 'number' && { next_story: value['next_story'] }),
+    sprints: list('sprints'),
+    backlog: list('backlog'),
+    history: list('history'),
+    conflicts: list('conflicts'),
+  }
+}
+
+type Path = readonly PropertyKey[]
+
+function duplicate(index: WorkIndex): { id: string; path: Path } | undefined {
+  const first = (items: readonly { id: string }[], base: Path, seen = new Set<string>()) => {
+    for (const [at, { id }] of items.entries()) {
+      if (seen.has(id)) return { id, path: [...base, at] }
+      seen.add(id)
+    }
+    return undefined
+  }
+  const stories = new Set<string>()
+  return (
+    first(index.sprints, ['sprints']) ??
+    first(index.backlog, ['backlog']) ??
+    index.sprints
+      .map(({ stories: list }, at) => first(list ?? [], ['sprints', at, 'stories'], stories))
+      .find((found) => found !== undefined)
+  )
+}
+
+/** The place in the text that a path of keys and numbers leads to, as far as it leads. */
+function find(nodes: Nodes, path: Path): number {
+  let node = nodes.root
+  let at = Math.max(nodes.startOf(node), 0)
+  for (const step of path) {
+    if (typeof step === 'number') {
+      node = nodes.isSequence(node) ? (nodes.children(node)[step] ?? -1) : -1
+    } else {
+      const pair = nodes.isMap(node)
+        ? nodes.pairs(node)?.find(({ key }) => key === step)
+        : undefined
+      if (pair) at = pair.keyStart
+      node = pair?.value ?? -1
+    }
+    if (node < 0) return at
+    const start = nodes.startOf(node)
+    if (start >= 0) at = start
+  }
+  return at
+}
+
+export function placeOf(text: string, at: number): { line: number; column: number } {
+  const before = text.slice(0, at)
+  const line = before.split('\n').length
+  return { line, column: at - (before.lastIndexOf('\n') + 1) + 1 }
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { readRegistry, withoutProject, withProject } from './registry.ts'
+
+const text = `# projects of this machine
+vault_path: ~/vault   # Obsidian
+projects:
+  # the first
+  alpha:
+    repo: ~/src/alpha     # checked out here
+    description: First
+    guidance:
+      inherit: [general]
+      project:
+        - {name: style, source: repo, path: docs/STYLE.md}
+
+  beta: {repo: ~/src/beta}
+settings:
+  auto_sync: true
+`
+
+const projectsOf = (given: string) => {
+  const read = readRegistry(given)
+  return read.ok ? Object.keys(read.registry.projects) : read.problems
+}
+
+test('W11 the registry names projects, their repositories and guidance', () => {
+  const read = readRegistry(text)
+  expect(read.ok && read.registry).toMatchObject({
+    vaultPath: '~/vault',
+    projects: { alpha: { description: 'First', guidance: { inherit: ['general'] } }, beta: {} },
+  })
+})
+
+test('W4 a project comes and goes, and every other line stays', () => {
+  const grown = withProject(text, 'gamma', { repo: '/src/gamma', description: 'Third: one' })
+  expect(projectsOf(grown)).toEqual(['alpha', 'beta', 'gamma'])
+  expect(withoutProject(grown, 'gamma')).toBe(text)
+  const without = withoutProject(text, 'alpha')
+  expect(projectsOf(without)).toEqual(['beta'])
+  expect(without).toContain('vault_path: ~/vault   # Obsidian\nprojects:\n')
+  expect(without).toContain('settings:\n  auto_sync: true\n')
+})
+
+test.each([
+  ['', []],
+  ['projects:\n', []],
+  ['projects: {}\n', []],
+  ['settings: {}', []],
+])('W11 a registry that says %j takes its first project', (given) => {
+  const grown = withProject(given, 'one', { description: 'x' })
+  expect(projectsOf(grown)).toEqual(['one'])
+  expect(projectsOf(withoutProject(grown, 'one'))).toEqual([])
+})
+
+test('W6 a registry that cannot be read says where', () => {
+  expect(readRegistry('projects: [')).toMatchObject({ ok: false, problems: [{ line: 1 }] })
+  expect(readRegistry('projects: {a: {repo: 3}}').ok).toBe(false)
+})

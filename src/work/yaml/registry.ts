@@ -1,0 +1,120 @@
+import { constructFromEvents, YAMLException } from 'js-yaml'
+import * as z from 'zod'
+import { applied } from './edit-item.ts'
+import { emitPair } from './emit.ts'
+import { lineEnd, lineStart, nodesOf, trimmedEnd } from './nodes.ts'
+import type { Problem } from './read.ts'
+import { placeOf } from './read.ts'
+
+const guidance = z.looseObject({
+  inherit: z.array(z.string()).optional(),
+  project: z
+    .array(
+      z.looseObject({
+        name: z.string(),
+        source: z.enum(['repo', 'data']).default('repo'),
+        path: z.string(),
+        mode: z.enum(['replace', 'append']).default('replace'),
+      }),
+    )
+    .optional(),
+})
+
+const project = z.looseObject({
+  repo: z.string().nullish(),
+  description: z.string().nullish(),
+  guidance: guidance.nullish(),
+})
+export type RegisteredProject = z.infer<typeof project>
+
+const registry = z.looseObject({
+  projects: z.record(z.string(), project.nullable()).nullish(),
+  vault_path: z.string().nullish(),
+})
+
+export type Registry = {
+  readonly projects: Readonly<Record<string, RegisteredProject>>
+  readonly vaultPath: string | undefined
+}
+
+/** Reads `config.yaml` of the data root: which projects there are (W1). */
+export function readRegistry(
+  text: string,
+): { ok: true; registry: Registry } | { ok: false; problems: readonly Problem[] } {
+  try {
+    const nodes = nodesOf(text)
+    const value = constructFromEvents(nodes.events, { source: text, maxAliases: 100 })[0] ?? {}
+    const parsed = registry.safeParse(value)
+    if (!parsed.success)
+      return {
+        ok: false,
+        problems: parsed.error.issues.map(({ path, message }) => ({
+          line: 1,
+          column: 1,
+          message: `${path.join('.')}: ${message}`,
+        })),
+      }
+    const { projects, vault_path: vaultPath } = parsed.data
+    const known = Object.entries(projects ?? {}).map(([name, one]) => [name, one ?? {}] as const)
+    return {
+      ok: true,
+      registry: { projects: Object.fromEntries(known), vaultPath: vaultPath ?? undefined },
+    }
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error
+    const place = placeOf(text, error.mark?.position ?? 0)
+    return { ok: false, problems: [{ ...place, message: error.reason }] }
+  }
+}
+
+/** With one more project, or with another entry for it; the rest as it was. */
+export function withProject(text: string, name: string, entry: RegisteredProject): string {
+  const without = withoutProject(text, name)
+  const eol = text.includes('\r\n') ? '\r\n' : '\n'
+  const nodes = nodesOf(without)
+  const top = (nodes.isMap(nodes.root) ? nodes.pairs(nodes.root) : undefined) ?? []
+  const at = top.findIndex(({ key }) => key === 'projects')
+  const pair = top[at]
+  const block = (indent: number) => ' '.repeat(indent) + `${emitPair(name, entry, indent, eol)}`
+  if (!pair) {
+    const isOpen = without !== '' && !without.endsWith('\n')
+    return `${without}${isOpen ? eol : ''}projects:${eol}${block(2)}`
+  }
+  const colon = without.indexOf(':', pair.keyEnd) + 1
+  const projects = nodes.isMap(pair.value) ? (nodes.pairs(pair.value) ?? []) : []
+  const next = top[at + 1]
+  const bound = next ? lineStart(without, next.keyStart) : without.length
+  if (projects.length === 0) {
+    // `projects:`, `projects: {}` or nothing of use: what stands there is empty.
+    const end = lineEnd(without, colon)
+    return applied(without, [{ from: colon, to: end, text: `${eol}${block(2)}` }])
+  }
+  const [first] = projects
+  const indent = first ? first.keyStart - lineStart(without, first.keyStart) : 2
+  const end = trimmedEnd(without, lineEnd(without, nodes.lastEnd(pair.value) - 1), bound, 0)
+  const isOpen = !without.slice(0, end).endsWith('\n')
+  return applied(without, [{ from: end, to: end, text: (isOpen ? eol : '') + block(indent) }])
+}
+
+export function withoutProject(text: string, name: string): string {
+  const nodes = nodesOf(text)
+  const top = (nodes.isMap(nodes.root) ? nodes.pairs(nodes.root) : undefined) ?? []
+  const at = top.findIndex(({ key }) => key === 'projects')
+  const pair = top[at]
+  const projects = pair && nodes.isMap(pair.value) ? (nodes.pairs(pair.value) ?? []) : []
+  const which = projects.findIndex(({ key }) => key === name)
+  const found = projects[which]
+  if (!pair || !found) return text
+  const next = projects[which + 1] ?? top[at + 1]
+  const bound = next ? lineStart(text, next.keyStart) : text.length
+  const start = lineStart(text, found.keyStart)
+  const last = Math.max(nodes.lastEnd(found.value), found.keyEnd)
+  const indent = found.keyStart - start
+  const end = trimmedEnd(text, Math.min(lineEnd(text, last - 1), bound), bound, indent)
+  const isOnly = projects.length === 1
+  const colon = text.indexOf(':', pair.keyEnd) + 1
+  return applied(text, [
+    ...(isOnly ? [{ from: colon, to: colon, text: ' {}' }] : []),
+    { from: start, to: end, text: '' },
+  ])
+}

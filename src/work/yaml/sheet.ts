@@ -1,0 +1,256 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { WorkIndex } from '../model.ts'
+import { cutText, words } from './cut.ts'
+import type { Column, Head, Piece } from './cut.ts'
+import { editItem } from './edit-item.ts'
+import { emitItem } from './emit.ts'
+import { lists } from './layout.ts'
+import type { ListName } from './layout.ts'
+import { readIndex } from './read.ts'
+import { differences, entryKeys, idsOf, itemText, rewritten } from './rewrite.ts'
+import type { KeysOf, Row } from './rewrite.ts'
+
+type WholeSprint = WorkIndex['sprints'][number]
+
+/** After so many items were written anew others may have their turn. */
+const atOnce = 20
+/** So many pieces of what has gone are carried along at most. */
+const mostGone = 1000
+
+/**
+ * The text of a work-index.yaml that can be made to say something else while every byte outside the
+ * changed items stays (W4). The text is cut once where items begin and end; changing one is then
+ * independent of how long the file is.
+ */
+export type Sheet = ReturnType<typeof openSheet>
+
+export function openSheet(given: string, parsed: WorkIndex) {
+  const mark = given.startsWith('\ufeff') ? '\ufeff' : ''
+  let cut = cutText(given.slice(mark.length), parsed)
+  let index = parsed
+  let joined: string | undefined
+  let gone = 0
+
+  function text(): string {
+    if (gone > mostGone) {
+      cut.pieces = cut.pieces.filter(({ isGone }) => !isGone)
+      gone = 0
+    }
+    return (joined ??= textOf(cut.pieces))
+  }
+
+  function drop(piece: Piece): void {
+    piece.text = ''
+    piece.isGone = true
+    gone++
+  }
+
+  /** Makes a list say what it shall. False where its text has to be written by other means. */
+  function* settle(list: Column, target: readonly Row[], keysOf: KeysOf): Generator<void, boolean> {
+    const { rows, dash } = list
+    if (rows.length === target.length && rows.every(({ value }, at) => value === target[at]))
+      return true
+    const keys = keysOf(rows.map(({ value }) => value))
+    const wanted = new Map(keysOf(target).map((key, at) => [key, target[at] ?? {}]))
+    const kept = rows.filter((_, at) => wanted.has(keys[at] ?? ''))
+    if (kept.length === 0) return target.length === 0 && rows.length === 0
+    let written = 0
+    for (const [at, row] of rows.entries()) {
+      const key = keys[at] ?? ''
+      const to = wanted.get(key)
+      if (!to) {
+        drop(row.piece)
+        continue
+      }
+      wanted.delete(key)
+      if (to === row.value) continue
+      if (!isDeepStrictEqual(to, row.value)) {
+        const fields = differences(row.value, to)
+        row.piece.text = editItem(row.piece.text, fields, cut.eol) ?? emitItem(to, dash, cut.eol)
+        if (++written % atOnce === 0) yield
+      }
+      row.value = to
+    }
+    rows.splice(0, rows.length, ...kept)
+    if (wanted.size > 0) insert(list, [...wanted.values()])
+    return true
+  }
+
+  function insert({ rows, dash, isNewestFirst }: Column, values: readonly Row[]): void {
+    const { pieces, eol } = cut
+    const added = (isNewestFirst ? values.toReversed() : values).map((value) => ({
+      value,
+      piece: { text: emitItem(value, dash, eol) },
+    }))
+    const neighbour = (isNewestFirst ? rows[0] : rows.at(-1))?.piece
+    const at = neighbour ? pieces.indexOf(neighbour) : -1
+    if (!isNewestFirst && neighbour && !neighbour.text.endsWith('\n')) neighbour.text += eol
+    pieces.splice(isNewestFirst ? at : at + 1, 0, ...added.map(({ piece }) => piece))
+    rows.splice(isNewestFirst ? 0 : rows.length, 0, ...added)
+  }
+
+  function* settleSprint(own: Head, target: WholeSprint): Generator<void, boolean> {
+    const { stories, ...value } = target
+    if (!isDeepStrictEqual(value, own.value)) {
+      const fields = differences(own.value, value)
+      const edited = editItem(own.head.text + own.tail.text, fields, cut.eol)
+      // Where the tail has lines of its own the two cannot be told apart afterwards.
+      if (edited === undefined || own.tail.text !== '') return false
+      own.head.text = edited
+      own.value = value
+    }
+    if (!own.stories) return own.uncut === 0 && (stories ?? []).length === 0
+    return yield* settle(own.stories, stories ?? [], idsOf)
+  }
+
+  /** Sprints come, go and begin to have stories without the others being looked at. */
+  function* settleSprints(target: WorkIndex['sprints']): Generator<void, boolean> {
+    const { heads } = cut
+    if (heads.length === 0) return target.length === 0 && index.sprints.length === 0
+    const wanted = new Map(target.map((sprint) => [sprint.id, sprint]))
+    if (!heads.some(({ value }) => wanted.has(idOf(value)))) return false
+    for (const own of heads.slice()) {
+      const id = idOf(own.value)
+      const to = wanted.get(id)
+      wanted.delete(id)
+      if (!to) putSprint(own, undefined)
+      else if (!(yield* settleSprint(own, to)) && !rewriteSprint(own, to)) return false
+    }
+    for (const sprint of wanted.values()) if (!addSprint(sprint)) return false
+    return true
+  }
+
+  function rewriteSprint(own: Head, to: WholeSprint): boolean {
+    const { pieces, eol, dash } = cut
+    const [from, last] = [pieces.indexOf(own.head), pieces.indexOf(own.tail)]
+    const before = textOf(pieces.slice(from, last + 1))
+    const was = valuesOf(`sprints:${eol}${before}`)?.sprints[0]
+    return was !== undefined && putSprint(own, itemText(before, was, to, dash, eol))
+  }
+
+  function addSprint(sprint: WholeSprint): boolean {
+    const last = cut.heads.at(-1)
+    if (!last) return false
+    const { pieces, eol, dash } = cut
+    const before = pieces.slice(0, pieces.indexOf(last.tail) + 1).findLast((one) => one.text !== '')
+    const isOpen = before !== undefined && !before.text.endsWith('\n')
+    const [head, tail] = [{ text: '' }, { text: '' }]
+    const empty: Head = { head, tail, value: {}, stories: undefined, uncut: 0 }
+    pieces.splice(pieces.indexOf(last.tail) + 1, 0, head, tail)
+    cut.heads.push(empty)
+    if (isOpen) before.text += eol
+    return putSprint(empty, emitItem(sprint, dash, eol))
+  }
+
+  /** Other lines in place of a sprint's, cut as a file of their own; none where it goes. */
+  function putSprint(own: Head, lines: string | undefined): boolean {
+    const { pieces, heads, eol } = cut
+    const from = pieces.indexOf(own.head)
+    const count = pieces.indexOf(own.tail) - from + 1
+    if (lines === undefined) {
+      pieces.splice(from, count)
+      heads.splice(heads.indexOf(own), 1)
+      return true
+    }
+    const top = `sprints:${eol}`
+    const values = valuesOf(top + lines)
+    const part = values && cutText(top + lines, values)
+    const [one, ...more] = part?.heads ?? []
+    const start = part?.pieces.findIndex(({ text: said }) => said === top) ?? -1
+    if (!part || !one || more.length > 0 || start === -1) return false
+    pieces.splice(from, count, ...part.pieces.slice(start + 1))
+    heads[heads.indexOf(own)] = one
+    return true
+  }
+
+  /** A list that begins or ends to have items is written by itself. */
+  function rewriteSection(name: ListName, rows: readonly Row[]): boolean {
+    const { pieces } = cut
+    const section = cut.sections[name]
+    if (!section) return false
+    const [from, last] = [pieces.indexOf(section.first), pieces.indexOf(section.last)]
+    const before = textOf(pieces.slice(from, last + 1))
+    const was = valuesOf(before)
+    if (!was) return false
+    const after = rewritten(before, was, { ...was, [name]: rows })
+    const values = valuesOf(after)
+    if (!values || values[name].length !== rows.length) return false
+    const part = cutText(after, values)
+    pieces.splice(from, last - from + 1, ...part.pieces)
+    if (name === 'sprints') cut.heads = part.heads
+    cut.dash = name === 'sprints' ? part.dash : cut.dash
+    replace(cut.columns, name, part.columns[name])
+    replace(cut.sections, name, part.sections[name])
+    return true
+  }
+
+  function* settleList(name: ListName, target: WorkIndex): Generator<void, boolean> {
+    const rows = target[name] as readonly Row[]
+    const list = cut.columns[name]
+    const isSettled =
+      name === 'sprints'
+        ? yield* settleSprints(target.sprints)
+        : list
+          ? yield* settle(list, rows, name === 'history' ? entryKeys : idsOf)
+          : rows.length === 0 && index[name].length === 0
+    return isSettled || rewriteSection(name, rows)
+  }
+
+  function settleWords(target: WorkIndex): boolean {
+    return words.every((word) => {
+      const [piece, to] = [cut.words[word], target[word]]
+      if (to === undefined || to === index[word]) return true
+      if (piece) piece.text = String(to)
+      return piece !== undefined
+    })
+  }
+
+  /**
+   * Makes the text say `target`. Items that stay keep their order, new ones come last. It stops now and
+   * then for whoever has other things to do; the text is to be looked at when it has come to its end.
+   */
+  function* steps(target: WorkIndex): Generator<void, void> {
+    if (target === index) return
+    joined = undefined
+    let isSettled = settleWords(target)
+    for (const name of lists) isSettled = (yield* settleList(name, target)) && isSettled
+    index = target
+    if (isSettled) return
+    // Something that is seldom changed, such as a list that was not there: by all that is there.
+    const before = text()
+    const whole = rewritten(before, inOrder(before), target)
+    joined = whole
+    cut = cutText(whole, inOrder(whole))
+    gone = 0
+  }
+
+  return {
+    text: () => mark + text(),
+    index: () => index,
+    steps,
+    become(target: WorkIndex): void {
+      for (const _ of steps(target));
+    },
+  }
+}
+
+const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join('')
+
+function replace<K extends string, V>(of: Partial<Record<K, V>>, key: K, value: V | undefined) {
+  if (value === undefined) delete of[key]
+  else of[key] = value
+}
+
+/** Nothing where the text means nothing by itself, such as one with an alias of something elsewhere. */
+function valuesOf(text: string): WorkIndex | undefined {
+  const read = readIndex(text)
+  return read.ok ? read.index : undefined
+}
+
+function inOrder(text: string): WorkIndex {
+  const read = readIndex(text)
+  if (!read.ok) throw new Error(`what was written cannot be read: ${JSON.stringify(read.problems)}`)
+  return read.index
+}
+
+const idOf = (row: Row): string => String(row['id'])

@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { silentLog } from '#base/log.ts'
+import { openTestLedger } from './ledger.ts'
+import { createBoards } from '../src/work/board.ts'
+import { adopt } from '../src/work/disk/adopt.ts'
+import { createKeeper } from '../src/work/disk/keeper.ts'
+import { createJournal } from '../src/work/journal.ts'
+import { workMigrations } from '../src/work/migrations.ts'
+import type { Story, WorkIndex } from '../src/work/model.ts'
+import { createWorkStore } from '../src/work/store.ts'
+import { readIndex } from '../src/work/yaml/read.ts'
+
+export const sampleText = `# yaml-language-server: $schema=./SCHEMA/work-flow-schema.json
+version: 2
+next_story: 4
+sprints:
+  - id: one   # the running one
+    title: One
+    status: active
+    stories:
+      - id: STORY-1
+        title: First
+        status: planned
+        notes: as it was
+        depends_on: [STORY-2]
+      # a word between
+      - id: STORY-2
+        title: Second
+        status: planned
+      - id: STORY-3
+        title: Third
+        status: planned
+backlog:
+  - id: later
+    summary: Later
+    status: todo
+history: []
+conflicts: []
+`
+
+export const parsed = (text: string): WorkIndex => {
+  const read = readIndex(text)
+  if (!read.ok) throw new Error(JSON.stringify(read.problems))
+  return read.index
+}
+
+/** A project on disk and in a real store, kept in agreement. */
+export async function openTestWork(text = sampleText) {
+  const folder = mkdtempSync(join(tmpdir(), 'cowork-work-'))
+  mkdirSync(join(folder, 'p'))
+  const path = join(folder, 'p', 'work-index.yaml')
+  writeFileSync(path, text)
+  const ledger = await openTestLedger(workMigrations)
+  const { db } = ledger
+  const store = createWorkStore(db.dialect)
+  const journal = createJournal(store)
+  await db.transact((tx) => adopt(tx, store, 'p', parsed(text)))
+  const open = () => {
+    const boards = createBoards(db, store)
+    const keeper = createKeeper({
+      db,
+      store,
+      boards,
+      journal,
+      folderOf: (project) => join(folder, project),
+      now: Date.now,
+      log: silentLog,
+    })
+    return { boards, keeper }
+  }
+  /** A change as a tool makes it, without its entry. */
+  const set = (id: string, fields: Partial<Story>) =>
+    db.transact(async (tx) => {
+      const held = await journal.hold(tx, 'p')
+      const before = await store.item(tx, 'p', 'story', id)
+      if (!before) throw new Error(`no story ${id}`)
+      const item = { ...before.item, ...fields }
+      const step = { kind: 'story' as const, id, before, after: { item } }
+      await journal.write(tx, held, { by: 'agent', at: Date.now() }, [step])
+    })
+  return {
+    ...ledger,
+    folder,
+    path,
+    store,
+    journal,
+    open,
+    set,
+    text: () => readFileSync(path, 'utf8'),
+    index: () => parsed(readFileSync(path, 'utf8')),
+  }
+}
+
+export const storyIn = (index: WorkIndex, id: string): Story | undefined =>
+  index.sprints.flatMap(({ stories }) => stories ?? []).find((story) => story.id === id)
