@@ -1,9 +1,12 @@
 // Plain JavaScript for any Node >= 18: finds a Node that can run cowork, and runs programs under it.
 import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { constants } from 'node:os'
+import { accessSync, constants as modes } from 'node:fs'
+import * as module from 'node:module'
+import { constants, homedir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-const require = createRequire(import.meta.url)
+const require = module.createRequire(import.meta.url)
 const needed = 24
 
 export const isNewEnough = () => Number(process.versions.node.split('.')[0]) >= needed
@@ -24,6 +27,30 @@ export function pinnedNode() {
 export const nodeMissing =
   `cowork needs Node ${needed} or newer on ${process.platform}-${process.arch}, and this is ` +
   `${process.version}. Install one from https://nodejs.org and run the command again.`
+
+/** Runs a program of ours here, or, where the caller's Node is too old, once more under the pinned one. */
+export async function launch(self, load) {
+  if (isNewEnough()) {
+    module.enableCompileCache(compileCache())
+    await load()
+  } else {
+    const node = pinnedNode()
+    if (!node) console.error(nodeMissing)
+    const args = [fileURLToPath(self), ...process.argv.slice(2)]
+    process.exit(node ? await stepAside(node, args) : 1)
+  }
+}
+
+// Never the shared temporary folder: whoever can write there could plant compiled code.
+function compileCache() {
+  const modules = fileURLToPath(new URL('../node_modules', import.meta.url))
+  try {
+    accessSync(modules, modes.W_OK)
+    return join(modules, '.cache', 'compile')
+  } catch {
+    return join(homedir(), '.cache', 'cowork', 'compile')
+  }
+}
 
 const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP']
 

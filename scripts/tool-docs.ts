@@ -3,9 +3,12 @@ import type { Tool } from '../src/base/tool.ts'
 import { leastRole } from '../src/dispatch/index.ts'
 import { wireOf } from '../src/server/mcp/wire.ts'
 
-// Describing a tool touches nothing that it closes over.
-const tools = () =>
-  toolsOf({ governance: {} } as Parameters<typeof toolsOf>[0]).toSorted((a, b) =>
+const files = { files: {}, grants: { defaultScope: 'permanent' }, setup: {} }
+const nothing = { governance: {}, files, work: {} }
+
+/** Every tool in the order of names. Describing one touches nothing that it closes over. */
+export const tools = (): Tool[] =>
+  toolsOf(nothing as unknown as Parameters<typeof toolsOf>[0]).toSorted((a, b) =>
     a.name < b.name ? -1 : 1,
   )
 

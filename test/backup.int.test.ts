@@ -73,6 +73,7 @@ test('K8 a backup is made while the daemon works, and another machine goes on fr
       'ledger.key',
       'ledger.pub',
       'owner.token',
+      'node',
       'checkpoints.jsonl',
       'agents/desk%2F1.token',
     ],

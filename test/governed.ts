@@ -7,6 +7,7 @@ import type { ApprovalKind } from '#approvals'
 import { createHalts } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { createClockWatch } from '#base/clock.ts'
+import type { Config } from '#base/config/index.ts'
 import { migrate } from '#base/db/migrate.ts'
 import type { Db, Sealer, Snapshot } from '#base/db/port.ts'
 import { openPostgres, readPostgres } from '#base/db/postgres.ts'
@@ -18,6 +19,7 @@ import { createCatalogue, createDispatch, readCall } from '#dispatch'
 import type { Answer } from '#dispatch'
 import { createGovernance, governanceTools } from '#governance'
 import { createIdentity } from '#identity'
+import type { Identity } from '#identity'
 import { createRedactor, createSealer, databaseSource, openKey, openLedger } from '#ledger'
 import { migrations } from '../src/app.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
@@ -60,7 +62,18 @@ export type More = {
   readonly tools?: readonly Tool[]
   readonly kinds?: readonly ApprovalKind[]
   readonly random?: () => number
+  /** A domain of its own over the same store. */
+  readonly domain?: (given: Given) => Domain
 }
+type Domain = { readonly kinds: readonly ApprovalKind[]; readonly tools: readonly Tool[] }
+export type Given = {
+  readonly db: Db
+  readonly config: Config
+  readonly identity: Identity
+  readonly governance: () => Governance
+  readonly now: () => number
+}
+type Governance = ReturnType<typeof createGovernance>
 export type Governed = Awaited<ReturnType<typeof openGoverned>>
 
 /** What a tool answered; or the code of a refusal as `fault`, with its words and details. */
@@ -98,16 +111,19 @@ export async function openGoverned(
   const parts = { db, config, now, log: silentLog }
   const identity = await createIdentity({ ...parts, ownerToken: 'test', consoleUrl, note })
   const halts = createHalts(db, now)
-  const governance = createGovernance({
+  const domain = more.domain?.({ ...parts, identity, governance: () => governance })
+  const governance: Governance = createGovernance({
     ...parts,
     reviewUrl: (id) => `${consoleUrl()}/inbox/${id}`,
     readCall: (tool, args) => readCall(catalogue)(tool, args),
     random: () => 1,
     ...more,
+    kinds: [...(more.kinds ?? []), ...(domain?.kinds ?? [])],
   })
   const catalogue = createCatalogue([
     ...governanceTools({ governance, ledger, identity, halts, version: 'test' }),
     ...(more.tools ?? []),
+    ...(domain?.tools ?? []),
   ])
   const dispatch = createDispatch({
     catalogue,
@@ -133,6 +149,7 @@ export async function openGoverned(
     db,
     ledger,
     governance,
+    identity,
     catalogue,
     answer,
     async call(tool: string, args: object = {}, caller = agentCaller()): Promise<Said> {

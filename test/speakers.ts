@@ -49,7 +49,10 @@ export async function overMcp(app: TestApp, token?: string) {
   onTestFinished(() => client.close())
   return {
     names: async () => (await client.listTools()).tools.map(({ name }) => name),
-    async call(name: string, args: object = {}) {
+    async call(
+      name: string,
+      args: object = {},
+    ): Promise<Said & { isError: boolean; text: string }> {
       const answer = await client.callTool({ name, arguments: { ...args } })
       const [text] = answer.content as { text?: string }[]
       const said = answer.structuredContent as Said | undefined

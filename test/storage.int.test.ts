@@ -194,7 +194,8 @@ test('SV8 a store of an older program is moved as it is, and upgraded when it is
   await fillState(place.state, 20)
   sqlite(place.paths.store, (db) =>
     db.exec(
-      `DELETE FROM migration WHERE name = 'ledger-002'; DROP VIEW timeline; DROP VIEW audit_log`,
+      `DELETE FROM migration WHERE name IN ('ledger-002', 'ledger-003', 'ledger-004');
+       DROP VIEW timeline; DROP VIEW audit_log; DROP VIEW actions`,
     ),
   )
   const url = await newDatabase()

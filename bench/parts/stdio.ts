@@ -9,7 +9,8 @@ export type Launch = {
   readonly env?: NodeJS.ProcessEnv
 }
 
-type Answer = { id?: number; result?: { isError?: boolean }; error?: unknown }
+type Result = { readonly isError?: boolean; readonly structuredContent?: unknown }
+type Answer = { id?: number; result?: Result; error?: unknown }
 
 /** Resolves when the server has answered `initialize`. */
 export async function startStdio({ command, args, env = process.env }: Launch) {
@@ -44,10 +45,11 @@ export async function startStdio({ command, args, env = process.env }: Launch) {
   })
   send({ method: 'notifications/initialized' })
   return {
-    async call(name: string, input: object): Promise<void> {
+    async call(name: string, input: object): Promise<Result> {
       const answer = await request('tools/call', { name, arguments: input })
       if (answer.error || answer.result?.isError)
         throw new Error(`${name} failed: ${JSON.stringify(answer)}`)
+      return answer.result ?? {}
     },
     async [Symbol.asyncDispose]() {
       child.stdin.end()

@@ -39,3 +39,10 @@ export function syncFolder(folder: string): void {
     closeSync(handle)
   }
 }
+
+/** The same without holding anybody up. */
+export async function folderSynced(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  await using handle = await open(folder, 'r')
+  await handle.sync()
+}

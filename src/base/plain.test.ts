@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { plainText } from './plain.ts'
+import { plainJson, plainText } from './plain.ts'
 
 test.each([
   ['invoice\u202egnp.exe', 'invoiceU+202Egnp.exe'],
@@ -44,5 +44,17 @@ test('A13 whatever comes in, nothing unseen or bidirectional goes out, and never
       expect(plainText(text)).not.toMatch(bad)
     }),
     { numRuns: 500 },
+  )
+})
+
+test('PV8 JSON for a model says the same, with nothing unseen or bidirectional in it', () => {
+  const bad = /[\p{Cc}\p{Bidi_Control}\p{Cs}\u200b\u2028\u2029]/u
+  const unit = fc.constantFrom('a', '"', '\\', '\u202e', '\u{e0041}', '\ud83d', '\n', '日')
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ unit }), fc.string({ unit })), (value) => {
+      const text = plainJson({ ...value }) ?? ''
+      expect(JSON.parse(text)).toEqual({ ...value })
+      expect(text).not.toMatch(bad)
+    }),
   )
 })

@@ -14,6 +14,12 @@ type ResourceTemplate = Omit<Resource, 'uri'> & {
   readonly description: string
 }
 
+/** Text as it is, or bytes in base64. */
+export type ResourceContent = { readonly mimeType: string } & (
+  | { readonly text: string }
+  | { readonly blob: string }
+)
+
 /** What a domain lets be read. It knows nothing of the door that asks. */
 export type ResourceSource = {
   /** Every address that begins so is this source's. */
@@ -22,11 +28,13 @@ export type ResourceSource = {
   /** The few that are most likely wanted; templates lead to the rest. */
   list(caller: Caller): Promise<readonly Resource[]>
   /** Nothing where there is nothing that this caller may see. */
-  read(caller: Caller, uri: string): Promise<{ mimeType: string; text: string } | undefined>
+  read(caller: Caller, uri: string): Promise<ResourceContent | undefined>
   /** Values of a template's parameter that begin like this. */
   complete?(caller: Caller, parameter: string, start: string): Promise<readonly string[]>
   /** Addresses whose change can be watched. */
   readonly watched?: readonly string[]
+  /** Begins to look after an address that somebody watches, and gives how to end it; nothing for one that cannot be. */
+  watch?(uri: string): (() => void) | undefined
   /** Calls back when one of them has changed. */
   onChange?(listener: (uri: string) => void): () => void
 }

@@ -16,7 +16,7 @@ export function allowanceOf(text: string, now: number): Allowance {
   const [, uses] = /^uses:([1-9]\d{0,3})$/.exec(text) ?? []
   if (uses !== undefined) return { for: 'uses', uses: Number(uses) }
   const [, until = ''] = /^until:(.+)$/.exec(text) ?? []
-  const at = timeOf(until, now)
+  const at = momentOf(until, now)
   if (Number.isNaN(at))
     throw usage(
       `--allow cannot be ${JSON.stringify(text)}.`,
@@ -26,7 +26,8 @@ export function allowanceOf(text: string, now: number): Allowance {
   return { for: 'until', until: rfc3339(at) }
 }
 
-function timeOf(text: string, now: number): number {
+/** A span from now, or a moment; NaN for what is neither. */
+export function momentOf(text: string, now: number): number {
   const [, count, name = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
   if (count !== undefined) return now + Number(count) * (unit[name] ?? NaN)
   return moment.test(text) ? Date.parse(text) : NaN

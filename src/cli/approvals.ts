@@ -65,6 +65,25 @@ export type Detail = Item & {
     trust_change: number | null
   }[]
   handoff?: Handoff
+  grant?: GrantRequest
+}
+
+/** What an agent wants to see of the user's files, and what lies there (GR3). */
+export type GrantRequest = {
+  path: string
+  real: string
+  permission: string
+  is_folder: boolean
+  missing: boolean
+  folder: string | null
+  inside: {
+    files: number
+    folders: number
+    bytes: number
+    sample: string[]
+    capped: boolean
+  } | null
+  sensitive: string[]
 }
 
 /** What an agent gave to a person, with all that was asked and answered about it (H1, H5, H6). */

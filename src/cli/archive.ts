@@ -28,6 +28,8 @@ const placesIn = ({ paths, config, configFile }: State) =>
     ['ledger.key', config.ledger.key_path],
     ['ledger.pub', paths.ledgerPublicKey],
     ['owner.token', paths.ownerToken],
+    // By this name the store knows whose disk its grants are about.
+    ['node', paths.node],
     ['connections.json', join(paths.dir, 'connections.json')],
     ['checkpoints.jsonl', join(config.ledger.checkpoint_copies, exportNames.checkpoints)],
   ])

@@ -5,8 +5,9 @@ import { described, runningDaemon, startDetached, stopDaemon } from './daemon.ts
 import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { loadSettings } from './settings.ts'
+import type { Starting } from './settings.ts'
 
-export type StartOptions = { readonly port?: string | undefined; readonly timeout: number }
+export type StartOptions = Starting & { readonly timeout: number }
 export type DownOptions = { readonly timeout: number }
 
 export async function start(context: Context, options: StartOptions): Promise<ExitCode> {
@@ -34,14 +35,18 @@ export async function restart(context: Context, options: StartOptions): Promise<
 }
 
 /** Finds what is wrong with the configuration here, where a person reads it, before anything is ended or begun. */
-async function prepare(context: Context, { port, timeout }: StartOptions) {
+async function prepare(context: Context, { port, auth, timeout }: StartOptions) {
   const { paths, out, env, samePlace } = context
-  const { handover, warnings } = await loadSettings(context, { forUp: { port } })
+  const { handover, warnings } = await loadSettings(context, { forUp: { port, auth } })
   for (const warning of warnings) out.note(warning)
   return async (): Promise<ExitCode> => {
     const [name = '', ...rest] = await startDetached({
       paths,
-      args: [...samePlace, ...(port === undefined ? [] : ['--port', port])],
+      args: [
+        ...samePlace,
+        ...(port === undefined ? [] : ['--port', port]),
+        ...(auth === false ? ['--no-auth'] : []),
+      ],
       env,
       cwd: process.cwd(),
       handover,

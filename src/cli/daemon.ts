@@ -8,6 +8,7 @@ import { CoworkError } from '#base/errors.ts'
 import { ensureState, isLocked, readDaemonInfo } from '#base/state.ts'
 import type { DaemonInfo, StatePaths } from '#base/state.ts'
 import type { Problem } from './exit.ts'
+import { launcher } from './launcher.ts'
 import { openLogFile } from './log-file.ts'
 
 /** What the terminal resolved for a daemon that has none: it goes over a pipe, never into argv or a file (I8). */
@@ -36,8 +37,7 @@ export async function startDetached(options: DetachedOptions): Promise<readonly 
   const { paths, args, env, cwd, handover = {}, timeoutMs } = options
   ensureState(paths)
   const log = openLogFile(paths.log)
-  const launcher = process.argv[1] ?? ''
-  const child = spawn(process.execPath, [launcher, 'up', '--detached', ...args], {
+  const child = spawn(process.execPath, [launcher(), 'up', '--detached', ...args], {
     cwd,
     env,
     detached: true,
@@ -91,6 +91,7 @@ export const described = (daemon: DaemonInfo | undefined) =>
     port: daemon.port,
     version: daemon.version,
     started_at: daemon.startedAt,
+    ...(daemon.workUrl !== undefined && { work_url: daemon.workUrl }),
   }
 
 /** Ends the daemon and waits until its lock is free. Gives what it was, or nothing when none ran. */

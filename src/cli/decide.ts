@@ -8,6 +8,7 @@ import type { Client } from './client.ts'
 import type { Context } from './context.ts'
 import { exitCode, usage } from './exit.ts'
 import type { ExitCode } from './exit.ts'
+import { grantChoiceOf } from './grant-choice.ts'
 import { changesTrust } from './inbox/acts.ts'
 import { score } from './inbox/detail.ts'
 import { jsonArgument } from './json-argument.ts'
@@ -43,26 +44,39 @@ export async function approve(
     decision: 'approve',
     hold: !now,
     ...(feedback !== undefined && { reason: feedback }),
-    ...(allow !== undefined && { allow: allowanceOf(allow, Date.now()) }),
     ...(change !== undefined && { change: jsonArgument('--change', change) }),
     ...(policy !== undefined && { policy_id: policy }),
   }
   return decideEach(context, 'Approving', given, (client, items) =>
-    client.call('cowork_decide', { approval_ids: idsOf(items), ...decision }),
+    client.call('cowork_decide', {
+      approval_ids: idsOf(items),
+      ...decision,
+      ...(allow !== undefined && allowing(allow, items)),
+    }),
   )
 }
+
+/** The same flag says how long for a call, and how much for a request for access (Y8, GR3). */
+function allowing(text: string, items: readonly Item[]) {
+  return items.some(isGrant)
+    ? { grant: grantChoiceOf(text, Date.now()) }
+    : { allow: allowanceOf(text, Date.now()) }
+}
+
+const isGrant = ({ kind }: Item) => kind === 'grant'
 
 export type RejectFlags = {
   readonly type?: OverrideType
   readonly severity?: Severity
   readonly reason?: string
+  readonly never?: boolean
   readonly now?: boolean
 }
 
 export async function reject(
   context: Context,
   given: readonly string[],
-  { type, severity, reason, now = false }: RejectFlags,
+  { type, severity, reason, never = false, now = false }: RejectFlags,
 ): Promise<ExitCode> {
   if (severity !== undefined && type === undefined)
     throw usage('--severity says how serious something is, and --type what.', 'Add --type.')
@@ -77,12 +91,15 @@ export async function reject(
         'Rejecting a proposal changes trust, so it says what was wrong (--type).',
         'It is agent_wrong, missing_context, edge_case, human_preference or policy_change.',
       )
+    if (never && !items.every(isGrant))
+      throw usage('--never is for requests for access.', 'Reject the others by themselves.')
     return client.call('cowork_decide', {
       approval_ids: idsOf(items),
       decision: 'reject',
       hold: !now,
       ...(reason !== undefined && { reason }),
       ...(override && { override }),
+      ...(never && { grant: { choice: 'deny_always' } }),
     })
   })
 }

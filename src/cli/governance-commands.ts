@@ -64,7 +64,10 @@ function decideCommands(program: Command, add: Add): void {
       ).argParser(positive),
     )
     .option('--feedback <text>', 'what the agent should know')
-    .option('--allow <how-long>', 'a call: once, session, always, uses:<n> or until:<time>')
+    .option(
+      '--allow <what>',
+      'a call: once, session, always, uses:<n> or until:<time>; access: file-once, file, folder, folder-write, folder-session or until:<time>',
+    )
     .option('--change <json>', 'approve this instead, as JSON or @file')
     .option('--policy <id>', 'for work in a new domain: under which policy')
     .addOption(atOnce())
@@ -75,6 +78,7 @@ function decideCommands(program: Command, add: Add): void {
     .addOption(type())
     .addOption(severity())
     .option('--reason <text>', 'why, for the agent')
+    .option('--never', 'access: deny it, and do not be asked again')
     .addOption(atOnce())
     .addHelpText('after', '\nA proposal needs --type: to reject one is to override it.')
   add(program, 'undo', 'take back decisions that are still held', async (context, command) =>

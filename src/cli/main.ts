@@ -1,11 +1,7 @@
 import { parseArgs } from 'node:util'
+import { endWithReader } from './broken-pipe.ts'
 
-// A reader such as `head` that has seen enough is no fault of ours.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
-})
-
+endWithReader()
 process.exitCode = await main(process.argv.slice(2))
 
 /** A client waits for the bridge at every start: it must not load the whole command line first (N13). */

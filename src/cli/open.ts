@@ -17,7 +17,7 @@ export async function open(
     'cowork_open_link',
   )
   const link = linkTo(made.link, screen)
-  const opened = !print && (await openBrowser(link, context.env, process.platform))
+  const opened = !print && (await openWith(link, context.env, process.platform))
   context.out.data({ link, expires_at: made.expires_at, opened }, () => [
     opened ? 'The console is open in your browser.' : link,
   ])
@@ -43,7 +43,8 @@ export function browserCommand(
 
 const settled = 3000
 
-async function openBrowser(
+/** Shows an address or a folder in the program of this desktop for it; false where there is none. */
+export async function openWith(
   link: string,
   env: Environment,
   platform: NodeJS.Platform,

@@ -30,6 +30,11 @@ export function createOutput(options: {
       if (json) object(value)
       else for (const text of lines()) line(text)
     },
+    /** What something holds, to the byte: nothing is added to it. */
+    content(value: object, content: string | Buffer): void {
+      if (json) object(value)
+      else stdout.write(content)
+    },
     problem(error: unknown): void {
       const problem = problemOf(error)
       if (json) return tell(JSON.stringify({ schemaVersion, error: problem }))

@@ -3,10 +3,12 @@ import { currentEnvironment } from '#base/config/env.ts'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
 import { exitCode, exitCodeOf } from './exit.ts'
+import { fileCommands } from './file-commands.ts'
 import { governanceCommands } from './governance-commands.ts'
 import { createOutput } from './output.ts'
 import { setupCommands } from './setup-commands.ts'
 import { version } from './version.ts'
+import { workCommands } from './work-commands.ts'
 
 /** Gives its exit code; that of another program may be any number. */
 type Verb = (context: Context, command: Command) => Promise<number | void>
@@ -68,6 +70,8 @@ function createProgram(act: (verb: Verb, command: Command) => Promise<void>): Co
   }
   lifeCommands(program, add)
   governanceCommands(program, add)
+  fileCommands(program, add)
+  workCommands(program, add)
   auditCommands(program, add)
   agentCommands(program, add)
   storeCommands(program, add)
@@ -80,6 +84,7 @@ export type Add = (parent: Command, usage: string, description: string, verb: Ve
 function lifeCommands(program: Command, add: Add): void {
   const seconds = new Option('--timeout <seconds>', 'how long to wait').argParser(whole).default(30)
   const port = new Option('--port <number>', 'port to listen on; 0 takes a free one')
+  const noAuth = new Option('--no-auth', 'the address for work asks for no WORKSYNC_API_KEY')
   add(program, 'up', 'run the daemon, in the foreground', async (context, command) =>
     command.getOptionValue('detach') === true
       ? (await import('./background.ts')).start(context, command.opts())
@@ -88,11 +93,13 @@ function lifeCommands(program: Command, add: Add): void {
     .option('-d, --detach', 'in the background')
     .addOption(new Option('--detached').hideHelp())
     .addOption(port)
+    .addOption(noAuth)
     .addOption(seconds)
   add(program, 'start', 'the same as up -d', async (context, command) =>
     (await import('./background.ts')).start(context, command.opts()),
   )
     .addOption(port)
+    .addOption(noAuth)
     .addOption(seconds)
   add(program, 'down', 'end the daemon after the calls under way', async (context, command) =>
     (await import('./background.ts')).down(context, command.opts()),
@@ -103,6 +110,7 @@ function lifeCommands(program: Command, add: Add): void {
     (await import('./background.ts')).restart(context, command.opts()),
   )
     .addOption(port)
+    .addOption(noAuth)
     .addOption(seconds)
   add(program, 'status', 'whether it runs and how it stands', async (context) =>
     (await import('./status.ts')).status(context),

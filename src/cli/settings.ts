@@ -13,9 +13,16 @@ export type Settings = {
   readonly handover: Handover
 }
 
+/** What the flags of `up` and `start` say. */
+export type Starting = {
+  readonly port?: string | undefined
+  /** False by `--no-auth`: the address for work asks for no key, and none is looked up (W2). */
+  readonly auth?: boolean | undefined
+}
+
 type Options = {
   /** For `up`, which alone reads PORT, TRANSPORT and LOG_LEVEL (SV6), with what its flags say. */
-  readonly forUp?: { readonly port?: string | undefined }
+  readonly forUp?: Starting
   /** What a terminal has resolved already. */
   readonly handed?: Handover
 }
@@ -31,7 +38,8 @@ export async function loadSettings(
     : await resolveEnvironment(fromFiles, asking)
   const env = { ...given, ...files.env }
   const flags = [{ path: ['server', 'port'], value: forUp?.port, origin: '--port' }]
-  const { config } = loadConfig({ file: configFile, env, flags, forUp: forUp !== undefined })
+  const loaded = loadConfig({ file: configFile, env, flags, forUp: forUp !== undefined })
+  const config = forUp?.auth === false ? withoutKey(loaded.config) : loaded.config
   const { values, warnings } = handed.secrets
     ? { values: { ...handed.secrets }, warnings: [] }
     : await readSecrets(config, { ...asking, env })
@@ -47,4 +55,9 @@ export async function loadSettings(
     warnings: [...files.warnings, ...warnings],
     handover: { env: { ...files.env }, secrets: values },
   }
+}
+
+function withoutKey(config: Config): Config {
+  const { api_key: _, ...work } = config.work
+  return { ...config, work }
 }

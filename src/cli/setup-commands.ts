@@ -23,7 +23,14 @@ export function setupCommands(program: Command, add: Add): void {
       (await import('./init/init.ts')).init(context, command.optsWithGlobals()),
   )
     .option('--import <files...>', 'take over the settings of these files too')
+    .option(
+      '--workspace <folder>',
+      'where agents keep their files (default: ~/Downloads/AI-Workspace)',
+    )
+    .option('--grant <folders...>', 'let agents read these folders, or write too: <folder>:rw')
     .option('--connect <clients...>', 'connect these clients, without asking which')
+    .option('--notify <how>', 'how you are told besides: none, desktop, ntfy or ntfy:<topic>')
+    .option('--practice', 'play the demo at the end')
     .addOption(yes())
     .addHelpText(
       'after',

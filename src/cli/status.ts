@@ -20,13 +20,14 @@ export async function status(context: Context): Promise<ExitCode> {
     return exitCode.notRunning
   }
   const { auth, halts, ledger, version } = await createClient(context).call<Status>('cowork_status')
-  const { pid, port, startedAt: started_at } = daemon
+  const { pid, port, startedAt: started_at, workUrl } = daemon
   const data = {
     running: true,
     state: paths.dir,
     pid,
     port,
     started_at,
+    ...(workUrl !== undefined && { work_url: workUrl }),
     version,
     auth,
     halts,
@@ -36,6 +37,7 @@ export async function status(context: Context): Promise<ExitCode> {
     fields({
       cowork: `${version}, process ${pid}, since ${started_at}`,
       mcp: `http://localhost:${port}/mcp`,
+      work: workUrl,
       auth: `${auth} mode`,
       ledger: `${ledger.size} entries, signed up to ${ledger.checkpoint ?? 'none'}`,
       halted:

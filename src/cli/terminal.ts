@@ -53,6 +53,41 @@ export async function chosen(
   return answer
 }
 
+/** One of several; the first is under the hand. */
+export async function picked<Value extends string>(
+  question: string,
+  choices: readonly (Choice & { readonly value: Value })[],
+): Promise<Value> {
+  const { select, isCancel } = await import('@clack/prompts')
+  const answer = await select<string>({
+    message: question,
+    options: choices.map((choice) => ({ ...choice })),
+    input: stdin,
+    output: stderr,
+  })
+  if (isCancel(answer)) throw new CoworkError('interrupted', 'Nothing more was changed.')
+  const found = choices.find(({ value }) => value === answer)
+  if (!found) throw new Error('something was picked that was not offered')
+  return found.value
+}
+
+/** A line of text; what `wrong` says against it is told, and it is asked again. */
+export async function written(
+  question: string,
+  { initial, wrong }: { readonly initial?: string; wrong(text: string): string | undefined },
+): Promise<string> {
+  const { text, isCancel } = await import('@clack/prompts')
+  const answer = await text({
+    message: question,
+    ...(initial !== undefined && { initialValue: initial }),
+    validate: (given) => wrong((given ?? '').trim()),
+    input: stdin,
+    output: stderr,
+  })
+  if (isCancel(answer)) throw new CoworkError('interrupted', 'Nothing more was changed.')
+  return answer.trim()
+}
+
 /** A change as a person reads it before it is made: only its own lines, since others may hold secrets. */
 export function diffLines(
   file: string,

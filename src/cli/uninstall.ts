@@ -68,7 +68,7 @@ async function disconnected(context: Context, removal: Removal, canRevoke: boole
 }
 
 const ours =
-  /^(cowork\.|owner\.token|ledger\.|lock\.db|(daemon|api)\.|checkpoints|connections\.json|service\.xml|mcp-settings\.json|logs$|agents$|trash$|versions$|backups$|before-restore-)/
+  /^(cowork\.|owner\.token|ledger\.|lock\.db|(daemon|api)\.|checkpoints|connections\.json|service\.xml|mcp-settings\.json|node$|logs$|agents$|trash$|versions$|backups$|before-restore-)/
 
 /** Deletes by name: a state folder may have been put where other things lie. Gives what stays. */
 export function purge(folder: string): string[] {

@@ -11,10 +11,10 @@ import type { ExitCode } from './exit.ts'
 import { createLogFile } from './log-file.ts'
 import { readable } from './logs.ts'
 import { loadSettings } from './settings.ts'
+import type { Starting } from './settings.ts'
 import { version } from './version.ts'
 
-export type UpOptions = {
-  readonly port?: string | undefined
+export type UpOptions = Starting & {
   /** Started by another `cowork`, which waits for our report; stderr is the log file already. */
   readonly detached?: boolean
 }
@@ -49,6 +49,7 @@ async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
   for (const warning of settings.warnings) log.warn(warning)
   const app = await startApp({
     config,
+    configFile: context.configFile,
     paths,
     version: version(),
     log,

@@ -9,6 +9,7 @@ import { readSqlite } from '#base/db/sqlite.ts'
 import { statePaths } from '#base/state.ts'
 import { configure, cowork, startDaemon } from '../daemon.ts'
 import type { Daemon } from '../daemon.ts'
+import { seeded } from '../seeded.ts'
 import { writeUntilKilled } from './load.ts'
 
 export type CrashOptions = {
@@ -116,15 +117,4 @@ async function recorded(state: string, url: string | undefined) {
     else if (writes.has(subject)) repeated.push(subject)
     else writes.set(subject, call)
   return { writes, calls, repeated }
-}
-
-/** Mulberry32: the same seed gives the same moments. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -11,6 +11,7 @@ import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { checkDisk, checkFiles, checkRuntime, checkService } from './machine.ts'
 import { checkStore } from './store.ts'
+import { checkWorkspace } from './workspace.ts'
 
 export type DoctorOptions = { readonly deep?: boolean }
 
@@ -33,6 +34,7 @@ export async function doctor(context: Context, { deep = false }: DoctorOptions):
     await look('port', () => checkPort(context, settings))
     await look('bind', () => checkBind(settings))
     await look('store', () => checkStore(context, settings, deep))
+    await look('workspace', () => checkWorkspace(context, settings))
   }
   await look('clients', () => checkConnections(context))
   await look('service', () => checkService(context))
@@ -63,9 +65,9 @@ const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
 function lines({ check, state, message, remedy }: Finding, { out }: Context): string[] {
   const [first = '', ...rest] = message.split('\n').map(shown)
-  const indent = ' '.repeat(17)
+  const indent = ' '.repeat(18)
   return [
-    `${out.style(colours[state], state.padEnd(4))}  ${check.padEnd(10)} ${first}`,
+    `${out.style(colours[state], state.padEnd(4))}  ${check.padEnd(11)} ${first}`,
     ...rest.map((text) => indent + text),
     ...(remedy === undefined || state === 'ok' ? [] : [`${indent}→ ${shown(remedy)}`]),
   ]

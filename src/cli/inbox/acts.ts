@@ -3,7 +3,7 @@ import { plain } from '../plain.ts'
 import { statusName } from './detail.ts'
 import { keepingPlace, only, say } from './moves.ts'
 import { selectedItem } from './state.ts'
-import type { State, Step } from './state.ts'
+import type { Effect, State, Step } from './state.ts'
 
 /** A key held down repeats faster than that, and nobody reads and decides faster. */
 export const settleMs = 400
@@ -13,19 +13,21 @@ export const approve = (state: State): Step =>
     if (kind === 'handoff') return toBeAnswered(state)
     return {
       state: { ...state, isBusy: true },
-      // Work in a new domain is allowed under some policy, and a person says under which (Y4).
-      effects: [
-        kind === 'permission'
-          ? { act: 'policies', id }
-          : { act: 'decide', id, decision: 'approve' },
-      ],
+      effects: [asksMore(kind, id) ?? { act: 'decide', id, decision: 'approve' }],
     }
   })
+
+/** Work in a new domain is allowed under some policy, and access to some extent: a person says which (Y4, GR3). */
+function asksMore(kind: string, id: string): Effect | undefined {
+  if (kind === 'permission') return { act: 'policies', id }
+  return kind === 'grant' ? { act: 'access', id } : undefined
+}
 
 export const deny = (state: State): Step =>
   deciding(state, (item) => {
     const { id, kind } = item
     if (kind === 'handoff') return toBeAnswered(state)
+    if (kind === 'grant') return only({ ...state, prompt: { ask: 'refusal', id, at: 0 } })
     if (!changesTrust(item)) return only({ ...state, prompt: { ask: 'reason', id, text: '' } })
     return {
       state: { ...state, prompt: { ask: 'type', id, at: 0 } },

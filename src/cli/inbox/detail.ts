@@ -1,5 +1,6 @@
 import type { Detail, Handoff, Item } from '../approvals.ts'
 import { plain, plainLines } from '../plain.ts'
+import { accessLines, insideLines, sensitiveLines } from './grant-lines.ts'
 import {
   contextLines,
   overdueLines,
@@ -28,15 +29,26 @@ export function detailLines(detail: Detail, now: number): Line[] {
     [modeSpan(detail), dim(` · ${kindName(detail.kind)} · ${detail.risk} risk · `), detail.id],
     stateLine(detail, now),
     ...section('Why you are asked', whyLines(detail)),
-    ...(detail.handoff
-      ? handoffSections(detail, detail.handoff)
-      : [
-          ...section(`Change to ${plain(detail.target) || 'no target'}`, changeLines(detail)),
-          ...section('The agent says', saidLines(detail)),
-        ]),
+    ...askedSections(detail),
     ...section('Who asks', whoLines(detail, now)),
     ...section('Effect on trust', effectLines(detail)),
     ...section('Decided before on the same target', historyLines(detail)),
+  ]
+}
+
+function askedSections(detail: Detail): Line[] {
+  if (detail.handoff) return handoffSections(detail, detail.handoff)
+  const said = section('The agent says', saidLines(detail))
+  if (detail.grant)
+    return [
+      ...section('What it wants', accessLines(detail.grant)),
+      ...section('What is inside', insideLines(detail.grant)),
+      ...section('Looks sensitive', sensitiveLines(detail.grant)),
+      ...said,
+    ]
+  return [
+    ...section(`Change to ${plain(detail.target) || 'no target'}`, changeLines(detail)),
+    ...said,
   ]
 }
 

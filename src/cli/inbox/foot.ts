@@ -35,12 +35,14 @@ function choices({ detail, size }: State, prompt: Choosing): Line[] {
 
 const questions = {
   policy: 'Under which policy may it work there?',
+  access: 'How much may it see, and for how long?',
+  refusal: 'Deny it?',
   type: 'What was wrong?',
   severity: 'How serious is it?',
 }
 
 function trustAfter({ effect }: Detail, prompt: Choosing, option: string): number | undefined {
-  if (prompt.ask === 'policy') return undefined
+  if (prompt.ask !== 'type' && prompt.ask !== 'severity') return undefined
   const [type, severity] = prompt.ask === 'type' ? [option, 'medium'] : [prompt.type, option]
   return effect.overrides.find((one) => one.type === type && one.severity === severity)?.to
 }
@@ -51,6 +53,8 @@ export function foot({ prompt, message, size }: State): Line {
   if (prompt?.ask === 'resolution') return writing('Your answer: ', prompt.text, size.columns)
   if (prompt?.ask === 'instructions')
     return writing('Instructions, to hand it back: ', prompt.text, size.columns)
+  if (prompt?.ask === 'until')
+    return writing('Until when? (2h, 7d, 2027-03-01T18:00) ', prompt.text, size.columns)
   if (prompt?.ask === 'changed') return [bold(' Approve it as you changed it?')]
   return (message && !prompt && messageLines(message, size).at(-1)) || ['']
 }
@@ -84,6 +88,9 @@ export function keysLine(state: State): string {
 const promptKeys: Record<Prompt['ask'], string> = {
   filter: ' Enter shows what has these words  Esc leaves it',
   policy: ' j/k or a number, Enter  Esc cancels',
+  access: ' j/k or a number, Enter  Esc cancels',
+  refusal: ' j/k or a number, Enter  Esc cancels',
+  until: ' Enter allows it until then  Esc cancels',
   type: ' j/k or a number, Enter  Esc cancels',
   severity: ' j/k or a number, Enter  Esc cancels',
   reason: ' Enter denies; the reason may be empty  Esc cancels',

@@ -7,6 +7,7 @@ import type { Item, Wanted } from '../approvals.ts'
 import type { Client } from '../client.ts'
 import { exitCode, problemOf } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
+import { choicesFor } from '../grant-choice.ts'
 import { plain, plainJson } from '../plain.ts'
 import { answeredText, answerHandoff } from '../resolve-handoff.ts'
 import { edited } from './editor.ts'
@@ -59,6 +60,8 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
         return telling(async () => ({ event: 'read', detail: await readDetail(client, effect.id) }))
       case 'policies':
         return telling(() => policies(effect.id))
+      case 'access':
+        return telling(() => access(effect.id))
       case 'edit':
         return telling(() => edit(effect.id))
       case 'undo':
@@ -120,7 +123,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
 
   async function decide(effect: Extract<Effect, { act: 'decide' }>): Promise<Outcome> {
     person()
-    const { id, decision, reason, override, change, policy } = effect
+    const { id, decision, reason, override, change, policy, grant } = effect
     const { outcomes } = await client.call<{ outcomes: Outcome[] }>('cowork_decide', {
       approval_ids: [id],
       decision,
@@ -129,6 +132,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
       ...(override && { override: { ...override, ...(reason && { description: reason }) } }),
       ...(change !== undefined && { change }),
       ...(policy !== undefined && { policy_id: policy }),
+      ...(grant && { grant }),
     })
     return theOnly(outcomes)
   }
@@ -157,6 +161,13 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
     return options.length > 0
       ? { event: 'policies', id, options }
       : told('There is no policy to allow it under: write one into the configuration.', 'bad')
+  }
+
+  async function access(id: string): Promise<Event> {
+    const options = choicesFor(await readDetail(client, id))
+    return options.length > 0
+      ? { event: 'access', id, options }
+      : told('Nothing was there that could be allowed: deny it, or let the agent ask again.', 'bad')
   }
 
   async function edit(id: string): Promise<Event> {

@@ -1,10 +1,14 @@
 import { overrideTypes, severities } from '../choices.ts'
+import { problemOf } from '../exit.ts'
+import { choiceLabels, untilOf } from '../grant-choice.ts'
+import type { GrantChoice } from '../grant-choice.ts'
+import { plain } from '../plain.ts'
 import { charsOf } from './lines.ts'
 import { filtered, only, say } from './moves.ts'
 import type { Key, Override, Prompt, State, Step } from './state.ts'
 
-export type Choosing = Extract<Prompt, { ask: 'policy' | 'type' | 'severity' }>
-type Writing = Extract<Prompt, { ask: 'filter' | 'reason' | 'resolution' | 'instructions' }>
+export type Choosing = Extract<Prompt, { at: number }>
+type Writing = Extract<Prompt, { text: string }>
 
 /** One key into the question at the foot of the screen. */
 export function answered(state: State, prompt: Prompt, key: Key): Step {
@@ -18,8 +22,11 @@ export function answered(state: State, prompt: Prompt, key: Key): Step {
     case 'reason':
     case 'resolution':
     case 'instructions':
+    case 'until':
       return written(state, prompt, key)
     case 'policy':
+    case 'access':
+    case 'refusal':
     case 'type':
     case 'severity':
       return state.isPasting ? only(state) : chosen(state, prompt, key)
@@ -29,10 +36,14 @@ export function answered(state: State, prompt: Prompt, key: Key): Step {
 }
 
 export const isChoosing = (prompt: Prompt | undefined): prompt is Choosing =>
-  prompt?.ask === 'policy' || prompt?.ask === 'type' || prompt?.ask === 'severity'
+  prompt !== undefined && 'at' in prompt
+
+const refusals = ['Deny', 'Deny and don’t ask again'] as const
 
 export function optionsOf(prompt: Choosing): readonly string[] {
   if (prompt.ask === 'policy') return prompt.options
+  if (prompt.ask === 'access') return prompt.options.map((option) => choiceLabels[option])
+  if (prompt.ask === 'refusal') return refusals
   return prompt.ask === 'type' ? overrideTypes : severities
 }
 
@@ -56,12 +67,35 @@ function picking(state: State, prompt: Choosing, at: number): Step {
     const effects = [{ act: 'decide', id, decision: 'approve', policy }] as const
     return { state: { ...state, prompt: undefined, isBusy: true }, effects }
   }
+  if (prompt.ask === 'access') {
+    const choice = prompt.options[at] ?? 'until'
+    if (choice === 'until') return only({ ...state, prompt: { ask: 'until', id, text: '' } })
+    return allowing(state, id, { choice })
+  }
+  if (prompt.ask === 'refusal') {
+    const grant = at === 1 ? { grant: { choice: 'deny_always' as const } } : {}
+    return only({ ...state, prompt: { ask: 'reason', id, ...grant, text: '' } })
+  }
   if (prompt.ask === 'type') {
     const type = overrideTypes[at] ?? 'agent_wrong'
     return only({ ...state, prompt: { ask: 'severity', id, type, at: medium } })
   }
   const override: Override = { type: prompt.type, severity: severities[at] ?? 'medium' }
   return only({ ...state, prompt: { ask: 'reason', id, override, text: '' } })
+}
+
+const allowing = (state: State, id: string, grant: GrantChoice): Step => ({
+  state: { ...state, prompt: undefined, isBusy: true },
+  effects: [{ act: 'decide', id, decision: 'approve', grant }],
+})
+
+function allowedUntil(state: State, id: string, text: string): Step {
+  try {
+    return allowing(state, id, untilOf(text, state.now))
+  } catch (error) {
+    const { message, hint = '' } = problemOf(error)
+    return say({ ...state, prompt: undefined }, plain(`${message} ${hint}`), 'bad')
+  }
 }
 
 function written(state: State, prompt: Writing, { name, text }: Key): Step {
@@ -91,7 +125,8 @@ function submitted(state: State, prompt: Writing): Step {
       effects: [{ act: 'resolve', id, resolution, ...instructions }],
     }
   }
-  const { override } = prompt
+  if (prompt.ask === 'until') return allowedUntil(state, id, text)
+  const { override, grant } = prompt
   return {
     state: { ...state, prompt: undefined, isBusy: true },
     effects: [
@@ -101,6 +136,7 @@ function submitted(state: State, prompt: Writing): Step {
         decision: 'reject',
         ...(text !== '' && { reason: text }),
         ...(override && { override }),
+        ...(grant && { grant }),
       },
     ],
   }

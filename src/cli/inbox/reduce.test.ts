@@ -230,6 +230,57 @@ describe('answering', () => {
   })
 })
 
+describe('access to files', () => {
+  const asked = itemOf('c', { kind: 'grant', action: 'request_grant', domain: 'files' })
+  const options = [
+    'file_once',
+    'file',
+    'folder_session',
+    'until',
+    'folder',
+    'folder_write',
+  ] as const
+  const choosing = () =>
+    play(press(screenWith([asked]), 'a').state, { event: 'access', id: 'c', options }).state
+
+  test('GR3, C2 approving asks how much, and what opens least is under the hand', () => {
+    expect(press(screenWith([asked]), 'a').effects).toEqual([{ act: 'access', id: 'c' }])
+    expect(decisions(press(choosing(), 'enter').effects)).toEqual([
+      { act: 'decide', id: 'c', decision: 'approve', grant: { choice: 'file_once' } },
+    ])
+    expect(decisions(press(choosing(), '5').effects)).toMatchObject([
+      { grant: { choice: 'folder' } },
+    ])
+    expect(press(choosing(), 'escape').state.message?.text).toBe('Nothing was decided.')
+  })
+
+  test('GR3 until asks for a time, and what is none decides nothing', () => {
+    const until = press(choosing(), '4')
+    expect(until.effects).toEqual([])
+    expect(decisions(press(until.state, ...typed('2h'), 'enter').effects)).toMatchObject([
+      { grant: { choice: 'until', until: '2026-03-02T12:00:00.000Z' } },
+    ])
+    for (const wrong of ['', 'soon', '2020-01-01T00:00']) {
+      const { state, effects } = press(until.state, ...typed(wrong), 'enter')
+      expect(effects).toEqual([])
+      expect(state.message?.tone).toBe('bad')
+    }
+  })
+
+  test('GR3 denying may be for good, and may say why', () => {
+    const denied = press(screenWith([asked]), 'd')
+    const once = press(denied.state, 'enter', ...typed('not now'), 'enter')
+    expect(decisions(once.effects)).toEqual([
+      { act: 'decide', id: 'c', decision: 'reject', reason: 'not now' },
+    ])
+    const always = press(denied.state, '2', 'enter')
+    expect(decisions(always.effects)).toEqual([
+      { act: 'decide', id: 'c', decision: 'reject', grant: { choice: 'deny_always' } },
+    ])
+    expect(press(screenWith([asked]), 'e').state.message?.text).toContain('Only proposals')
+  })
+})
+
 describe('finding', () => {
   test('K6 s sets aside until S, and the hand goes on', () => {
     const aside = press(screenWith(three), 's').state
@@ -262,7 +313,7 @@ const names = ['j', 'k', 'a', 'd', 'e', 'r', 's', 'S', 'z', '/', '?', 'n', 'p', 
 const moreNames = ['enter', 'escape', 'space', 'G', 'g', 'pagedown', 'pageup', 'backspace', 'q']
 
 test('K6 whatever is pressed, the hand is on something shown, and never two decisions are under way', () => {
-  const kinds = fc.constantFrom('proposal', 'call', 'permission', 'spot_check', 'handoff')
+  const kinds = fc.constantFrom('proposal', 'call', 'permission', 'spot_check', 'handoff', 'grant')
   fc.assert(
     fc.property(
       fc.array(kinds, { maxLength: 6 }),

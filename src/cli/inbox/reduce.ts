@@ -31,6 +31,10 @@ export function reduce(state: State, event: Event): Step {
       const { id, options } = event
       return only({ ...state, isBusy: false, prompt: { ask: 'policy', id, options, at: 0 } })
     }
+    case 'access': {
+      const { id, options } = event
+      return only({ ...state, isBusy: false, prompt: { ask: 'access', id, options, at: 0 } })
+    }
     case 'edited': {
       const { id, change } = event
       return only({ ...state, isBusy: false, prompt: { ask: 'changed', id, change } })

@@ -1,5 +1,6 @@
 import type { Detail, Item } from '../approvals.ts'
-import type { OverrideType, Severity } from '../choices.ts'
+import type { GrantWord, OverrideType, Severity } from '../choices.ts'
+import type { GrantChoice } from '../grant-choice.ts'
 import { detailLines } from './detail.ts'
 import { wrapped } from './lines.ts'
 import type { Line } from './lines.ts'
@@ -10,6 +11,14 @@ export type Override = { readonly type: OverrideType; readonly severity: Severit
 export type Prompt =
   | { readonly ask: 'filter'; readonly text: string }
   | { readonly ask: 'policy'; readonly id: string; readonly options: string[]; readonly at: number }
+  | {
+      readonly ask: 'access'
+      readonly id: string
+      readonly options: readonly (GrantWord | 'until')[]
+      readonly at: number
+    }
+  | { readonly ask: 'until'; readonly id: string; readonly text: string }
+  | { readonly ask: 'refusal'; readonly id: string; readonly at: number }
   | { readonly ask: 'type'; readonly id: string; readonly at: number }
   | {
       readonly ask: 'severity'
@@ -21,6 +30,7 @@ export type Prompt =
       readonly ask: 'reason'
       readonly id: string
       readonly override?: Override
+      readonly grant?: GrantChoice
       readonly text: string
     }
   | { readonly ask: 'changed'; readonly id: string; readonly change: unknown }
@@ -96,6 +106,11 @@ export type Event =
   | { readonly event: 'decided'; readonly outcome: Outcome; readonly now: number }
   | { readonly event: 'undone'; readonly outcome: Outcome }
   | { readonly event: 'policies'; readonly id: string; readonly options: string[] }
+  | {
+      readonly event: 'access'
+      readonly id: string
+      readonly options: readonly (GrantWord | 'until')[]
+    }
   | { readonly event: 'edited'; readonly id: string; readonly change: unknown }
   | { readonly event: 'told'; readonly message: Message }
 
@@ -104,6 +119,7 @@ export type Effect =
   | { readonly act: 'read'; readonly id: string }
   | { readonly act: 'edit'; readonly id: string }
   | { readonly act: 'policies'; readonly id: string }
+  | { readonly act: 'access'; readonly id: string }
   | { readonly act: 'undo'; readonly id: string }
   | {
       readonly act: 'decide'
@@ -113,6 +129,7 @@ export type Effect =
       readonly override?: Override
       readonly change?: unknown
       readonly policy?: string
+      readonly grant?: GrantChoice
     }
   | {
       readonly act: 'resolve'

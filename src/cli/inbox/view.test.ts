@@ -93,6 +93,46 @@ test('H5, H6, A13 a handoff reads as what was tried, what is known, and what was
   expect(shown(asked).at(-2)).toBe(' Instructions, to hand it back: Go on')
 })
 
+test('GR3, C2, PV8 a request for access reads as what it wants, what lies there and what looks sensitive', () => {
+  const item = itemOf('c', {
+    kind: 'grant',
+    domain: 'files',
+    summary: 'AI wants to read files in: /home/a/Work',
+  })
+  const grant = {
+    path: '/home/a/link',
+    real: '/home/a/Work\u202e',
+    permission: 'read',
+    is_folder: true,
+    missing: false,
+    folder: '/home/a/Work',
+    inside: { files: 12, folders: 3, bytes: 48_200, sample: ['a\nb.md'], capped: true },
+    sensitive: ['secret.pem'],
+  }
+  const detail = detailOf(item, { grant, reasoning: 'To find it.' })
+  const size = { rows: 60, columns: 80 }
+  const state = play(after(screenWith([item], size), 'enter'), { event: 'read', detail }).state
+  const text = shown(state).join('\n')
+  for (const part of [
+    'read of the folder /home/a/WorkU+202E',
+    'asked for as /home/a/link',
+    'at least 12 files in 3 folders, 48.2 kB',
+    '• a↵b.md',
+    'and more',
+    'Looks sensitive\n   ! secret.pem',
+    '│ To find it.',
+  ])
+    expect(text).toContain(part)
+  expect(text).not.toContain('Change to')
+  const options = ['folder_session', 'until', 'folder', 'folder_write'] as const
+  const asked = play(after(state, 'a'), { event: 'access', id: 'c', options }).state
+  expect(shown(asked)).toContain(' ❯ 1 Allow folder this session (read)')
+  expect(shown(after(state, 'd'))).toContain('   2 Deny and don’t ask again')
+  const file = { ...grant, is_folder: false, missing: true, inside: null, sensitive: [] }
+  const gone = play(state, { event: 'read', detail: { ...detail, grant: file } }).state
+  expect(shown(gone).join('\n')).toMatch(/nothing is there now\n.*“folder” means \/home\/a\/Work/)
+})
+
 test('T4 denying shows what each answer does to trust before it is given', () => {
   const asked = after(reading(itemOf('c')), 'd')
   const lines = shown(asked)
@@ -137,7 +177,7 @@ const anItem = fc.record({
   requester: text,
   domain: text,
   target: text,
-  kind: fc.constantFrom('proposal', 'call', 'permission', 'spot_check'),
+  kind: fc.constantFrom('proposal', 'call', 'permission', 'spot_check', 'grant'),
   risk: fc.constantFrom('low' as const, 'normal' as const, 'high' as const),
 })
 

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'yaml'
-import { writeFileAtomic } from '#base/atomic-file.ts'
 import { systemClock } from '#base/clock.ts'
+import { readConfigText } from '#base/config/edit.ts'
 import { currentFolders, loadConfig } from '#base/config/index.ts'
 import { ensureState } from '#base/state.ts'
 import { clients } from '../clients/catalogue.ts'
@@ -15,20 +15,21 @@ import { connect, fileOf } from '../connect.ts'
 import { readConnections } from '../connections.ts'
 import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
-import { exitCode } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
 import { canAsk, chosen, confirmed, diffLines, tell } from '../terminal.ts'
-import type { Asking } from '../terminal.ts'
 import { importable, mergeImports, withoutSecrets } from './imports.ts'
 import type { Merged } from './imports.ts'
+import { checkWishes, grantFolders, withWishes } from './carry-out.ts'
 import { configManual } from './manual.ts'
+import { wishesOf } from './wishes.ts'
+import type { WishFlags, Wishes } from './wishes.ts'
 
-export type InitOptions = Asking & {
+export type InitOptions = WishFlags & {
   readonly import?: readonly string[]
   readonly connect?: readonly string[]
 }
 
-/** The state folder, a commented configuration with what other files already say, and the clients to connect. */
+/** The state folder, a commented configuration with what other files already say, and the first steps (C9). */
 export async function init(context: Context, options: InitOptions): Promise<ExitCode> {
   const { paths, out } = context
   const file = resolve(context.configFile ?? paths.config)
@@ -41,11 +42,16 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   const before = readClientFile(file)
   if (before.exists) loadConfig({ file, env: {} })
   const merged = mergedConfig(context, before.text, imports)
-  const text = before.exists ? merged.text : freshConfig(merged)
+  const { config: present } = readConfigText(merged.text, file, context.env)
+  const wishes = await wishesOf(options, present, !before.exists)
+  checkWishes(context, wishes, present)
+  const wished = await withWishes(context, merged, wishes, present)
+  const text = before.exists ? wished.text : freshConfig(wished)
   const isChanged = !before.exists || !isDeepStrictEqual(parse(text), parse(before.text))
   if (isChanged) {
-    checkText(text, file)
-    tell(described(file, before.text, before.exists, merged), options)
+    // Nothing is written that the daemon would refuse.
+    readConfigText(text, file, {})
+    tell(described(file, before.text, before.exists, wished), options)
     const what = before.exists ? `Add this to ${file}?` : `Write ${file}?`
     await confirmed(what, options)
   }
@@ -65,7 +71,9 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
       ...(backup ? [`The file as it was: ${backup}`] : []),
     ],
   )
-  return connectSome(context, options)
+  if (isChanged && before.exists && runningDaemon(paths))
+    out.note('A daemon runs: `cowork restart` makes it read this.')
+  return carryOut(context, options, wishes)
 }
 
 /** Each file is checked by itself first, so that a fault is named where it stands. */
@@ -79,38 +87,21 @@ function mergedConfig({ env }: Context, existing: string, files: readonly string
 
 const schemaFile = fileURLToPath(new URL('../../../docs/config.schema.json', import.meta.url))
 
-const freshConfig = ({ text, taken }: Merged): string =>
+const freshConfig = ({ text }: Merged): string =>
   [
     `# yaml-language-server: $schema=${schemaFile}`,
     '# The configuration of cowork. What is commented out is the default; secrets may be references',
     '# such as env:NAME, file:path, op://vault/item/field, keychain:name or cmd:…',
     '',
-    ...(taken.length > 0 ? [text] : []),
+    ...(text === '' ? [] : [text]),
     configManual(),
     '',
   ].join('\n')
 
-/** Nothing is written that the daemon would refuse. */
-function checkText(text: string, file: string): void {
-  const folder = mkdtempSync(join(existingParent(file), '.cowork-init-'))
-  try {
-    const copy = join(folder, 'cowork.yaml')
-    writeFileAtomic(copy, text)
-    loadConfig({ file: copy, env: {} })
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
-
-function existingParent(file: string): string {
-  const folder = dirname(file)
-  return existsSync(folder) ? folder : existingParent(folder)
-}
-
 function described(file: string, before: string, exists: boolean, merged: Merged): string[] {
   const { taken, kept } = merged
   const text = withoutSecrets(merged.text)
-  const hunks = exists ? [lineHunk(withoutSecrets(before), text)] : [freshHunk(text, merged)]
+  const hunks = exists ? [lineHunk(withoutSecrets(before), text)] : [freshHunk(text)]
   return [
     ...diffLines(file, hunks),
     ...taken.map(({ setting, file: from }) => `${setting} comes from ${from}`),
@@ -120,10 +111,10 @@ function described(file: string, before: string, exists: boolean, merged: Merged
   ]
 }
 
-const freshHunk = (text: string, { taken }: Merged): Hunk => ({
+const freshHunk = (text: string): Hunk => ({
   line: 1,
   removed: '',
-  inserted: `${taken.length > 0 ? text : ''}# every other setting with its default, commented out`,
+  inserted: `${text}# every other setting with its default, commented out`,
 })
 
 /** From the first line that differs to the last. */
@@ -138,15 +129,22 @@ function lineHunk(before: string, after: string): Hunk {
   return { line: start + 1, removed: cut(a), inserted: cut(b) }
 }
 
-async function connectSome(context: Context, options: InitOptions): Promise<ExitCode> {
+/** What needs a daemon: grants, clients and the practice round. */
+async function carryOut(
+  context: Context,
+  options: InitOptions,
+  { folders, practice }: Wishes,
+): Promise<ExitCode> {
   const wanted = options.connect ?? (canAsk(options) && !options.yes ? await asked(context) : [])
-  if (wanted.length > 0 && !runningDaemon(context.paths)) {
+  const isNeeded = wanted.length + folders.length > 0 || practice
+  if (isNeeded && !runningDaemon(context.paths)) {
     const { start } = await import('../background.ts')
     await start(context, { timeout: 30 })
   }
-  let worst: ExitCode = exitCode.ok
+  let worst: ExitCode = await grantFolders(context, folders)
   for (const client of wanted)
     worst = Math.max(worst, await connect(context, client, options)) as ExitCode
+  if (practice) await (await import('../demo/demo.ts')).demo(context, {})
   if (wanted.length === 0) {
     const first = runningDaemon(context.paths) ? '' : '`cowork up -d` starts it, '
     context.out.note(`Next: ${first}\`cowork connect <client>\` lets a client in.`)

@@ -1,0 +1,56 @@
+import { createClient } from './client.ts'
+import type { Context } from './context.ts'
+import { usage } from './exit.ts'
+import { plain, plainLines } from './plain.ts'
+
+type Read = {
+  content: string
+  path: string
+  encoding: string
+  mime: string
+  next_line?: number
+  next_byte?: number
+  warnings?: string[]
+}
+
+export type CatFlags = {
+  readonly head?: number
+  readonly tail?: number
+  readonly lines?: string
+}
+
+/** The daemon gives no more than a file may have here. */
+const all = 2 ** 40
+
+/** What is in a file. On a terminal nothing in it can move the cursor; into a pipe it goes as it is. */
+export async function cat(context: Context, path: string, flags: CatFlags): Promise<void> {
+  const asked = { path, ...rangeOf(flags), max_bytes: all }
+  const read = await createClient(context).call<Read>('read_file', asked)
+  for (const warning of read.warnings ?? []) context.out.note(plain(warning))
+  context.out.content(read, contentFor(read, process.stdout.isTTY))
+  if ((read.next_byte ?? read.next_line) !== undefined)
+    context.out.note('There is more: --lines and --tail show other parts.')
+}
+
+function contentFor({ content, encoding, mime, path }: Read, isTerminal: boolean) {
+  const isBytes = encoding === 'base64'
+  if (!isTerminal) return isBytes ? Buffer.from(content, 'base64') : content
+  if (isBytes)
+    throw usage(
+      `${plain(path)} is no text but ${plain(mime)}.`,
+      'Write it to a file with `> name`.',
+    )
+  return `${plainLines(content.replace(/\r?\n$/, '')).join('\n')}\n`
+}
+
+function rangeOf({ head, tail, lines }: CatFlags) {
+  if ([head, tail, lines].filter((one) => one !== undefined).length > 1)
+    throw usage('--head, --tail and --lines say different things.', 'Use one of them.')
+  if (head !== undefined) return { head }
+  if (tail !== undefined) return { tail }
+  if (lines === undefined) return {}
+  const [, from, to = from] = /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/.exec(lines) ?? []
+  if (from === undefined || Number(to) < Number(from))
+    throw usage(`--lines cannot be ${JSON.stringify(lines)}.`, 'Write it as 10-20.')
+  return { line_from: Number(from), line_to: Number(to) }
+}

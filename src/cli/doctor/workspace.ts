@@ -1,0 +1,76 @@
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { createClient } from '../client.ts'
+import type { Context } from '../context.ts'
+import { runningDaemon } from '../daemon.ts'
+import { liveGrants } from '../grants.ts'
+import { plain } from '../plain.ts'
+import type { Settings } from '../settings.ts'
+import { bytesText, countText } from '../sizes.ts'
+import type { WorkspaceInfo } from '../workspace.ts'
+import { fail, ok, warn } from './finding.ts'
+import type { Finding } from './finding.ts'
+
+/** Where agents keep their files, how well the disk is guarded from them, and what they may see of ours. */
+export async function checkWorkspace(context: Context, settings: Settings): Promise<Finding[]> {
+  const folder = workspaceFolder(settings)
+  if (!runningDaemon(context.paths)) return [folder]
+  const client = createClient(context)
+  const info = await client.call<WorkspaceInfo>('get_workspace_info')
+  const grants = await liveGrants(client)
+  const gone = grants.filter(
+    ({ path, permission }) => permission !== 'deny' && !statSync(path, { throwIfNoEntry: false }),
+  )
+  return [
+    folder.state === 'ok' ? inUse(settings, info) : folder,
+    containmentOf(info),
+    ...(gone.length > 0
+      ? gone.map(({ id, path }) =>
+          warn('grants', `${plain(path)} is granted and gone.`, `cowork grants revoke ${id}`),
+        )
+      : [ok('grants', countText(grants.length, 'grant'))]),
+  ]
+}
+
+/** The one that the daemon uses: another may have been chosen since it started. */
+function inUse({ config }: Settings, info: WorkspaceInfo): Finding {
+  const { workspace_path: used, total_files: files, total_size_mb: size } = info
+  const told = `${used}: ${countText(files, 'file')}, ${bytesText(size * 1e6)}`
+  return realpathSync(config.workspace.path) === used
+    ? ok('workspace', told)
+    : warn(
+        'workspace',
+        `The daemon uses ${used}, the configuration says ${config.workspace.path}.`,
+        '`cowork restart` takes the configured one, unless WORKSPACE_PATH says otherwise.',
+      )
+}
+
+function workspaceFolder({ config }: Settings): Finding {
+  const { path, create_if_missing: isMade } = config.workspace
+  const found = statSync(path, { throwIfNoEntry: false })
+  const remedy = 'Name another folder in workspace.path, or mend this one.'
+  if (!found)
+    return isMade
+      ? warn('workspace', `There is no ${path} yet.`, 'The next `cowork up` makes it.')
+      : fail('workspace', `There is no ${path}: start is refused.`, `Make it: mkdir -p ${path}`)
+  if (!found.isDirectory()) return fail('workspace', `${path} is not a folder.`, remedy)
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch {
+    return fail('workspace', `${path} cannot be written by this account.`, remedy)
+  }
+  return ok('workspace', path)
+}
+
+function containmentOf({ containment }: WorkspaceInfo): Finding {
+  if (containment === 'landlock')
+    return ok('containment', 'the kernel keeps the file worker in granted folders (Landlock)')
+  if (containment === 'walk')
+    return warn(
+      'containment',
+      'Agents are kept in granted folders by cowork alone; the kernel does not help.',
+      'Use Linux 5.13 or newer with Landlock enabled (lsm=…,landlock), not blocked by a container.',
+    )
+  if (containment === 'checked')
+    return ok('containment', 'paths are checked before and after each access: best effort here')
+  return ok('containment', 'the file worker is starting')
+}

@@ -1,0 +1,169 @@
+import { statSync } from 'node:fs'
+import { agentNamed } from './agent-named.ts'
+import { createClient } from './client.ts'
+import type { Client } from './client.ts'
+import type { Context } from './context.ts'
+import { currentFolders, expandPath } from '#base/config/env.ts'
+import { untilOf } from './grant-choice.ts'
+import { fields, table } from './output.ts'
+import { requirePersonHere } from './person.ts'
+import { plain } from './plain.ts'
+import { byPrefix } from './prefix.ts'
+
+export type Grant = {
+  id: string
+  agent: string
+  path: string
+  kind: 'file' | 'folder'
+  permission: string
+  scope: string
+  session: string | null
+  hard_links: boolean
+  granted_at: string
+  granted_by: string
+  expires_at: string | null
+  last_accessed: string | null
+  access_count: number
+}
+
+export const liveGrants = async (client: Client): Promise<Grant[]> =>
+  (await client.call<{ grants: Grant[] }>('list_grants')).grants
+
+/** What agents may see of the user's own files (GR4). */
+export async function listGrants(
+  context: Context,
+  { agent: given }: { readonly agent?: string },
+): Promise<void> {
+  const client = createClient(context)
+  const agent = given === undefined ? undefined : await agentNamed(client, given)
+  const all = await liveGrants(client)
+  const grants = all.filter((grant) => agent === undefined || ['*', agent].includes(grant.agent))
+  const short = shortGrantIds(all.map(({ id }) => id))
+  context.out.data({ grants }, () =>
+    grants.length === 0
+      ? ['Agents may see nothing but their workspace.']
+      : table(
+          ['ID', 'AGENT', 'PERMISSION', 'LASTS', 'USED', 'LAST USED', 'PATH'],
+          grants.map((grant) => [
+            short(grant.id),
+            whoText(grant),
+            grant.permission,
+            lasting(grant),
+            grant.access_count,
+            grant.last_accessed ?? 'never',
+            plain(grant.path),
+          ]),
+        ),
+  )
+}
+
+const whoText = ({ agent }: Grant) => (agent === '*' ? 'all' : plain(agent))
+
+function lasting({ scope, expires_at: until }: Grant): string {
+  if (until !== null) return `until ${until}`
+  return scope === 'session' ? 'this session' : scope
+}
+
+const idForm = /^grant_/
+const shortestShown = 6
+
+/** As much of an id as tells them apart; its first word may be left out. */
+function shortGrantIds(ids: readonly string[]): (id: string) => string {
+  const bare = ids.map((id) => id.replace(idForm, ''))
+  const longest = Math.max(0, ...bare.map((id) => id.length))
+  for (let length = shortestShown; length < longest; length++)
+    if (new Set(bare.map((id) => id.slice(0, length))).size === bare.length)
+      return (id) => id.replace(idForm, '').slice(0, length)
+  return (id) => id.replace(idForm, '')
+}
+
+async function grantNamed(client: Client, given: string): Promise<Grant> {
+  const grants = await liveGrants(client)
+  const whole = idForm.test(given) || given === '' ? given : `grant_${given}`
+  const id = byPrefix(
+    whole,
+    grants.map((grant) => grant.id),
+    'grant',
+  )
+  const found = grants.find((grant) => grant.id === id)
+  if (!found) throw new Error(`the grant ${id} was there a moment ago`)
+  return found
+}
+
+export async function showGrant(context: Context, given: string): Promise<void> {
+  const grant = await grantNamed(createClient(context), given)
+  const links = grant.hard_links ? 'files with a second hard link, too' : undefined
+  context.out.data(grant, () =>
+    fields({
+      id: grant.id,
+      path: `${plain(grant.path)} (${grant.kind})`,
+      permission: grant.permission,
+      agent: whoText(grant),
+      lasts: lasting(grant),
+      session: grant.session ?? undefined,
+      granted: `${grant.granted_at}, ${grant.granted_by}`,
+      used: `${grant.access_count} times, ${grant.last_accessed ?? 'never'}`,
+      reads: links,
+    }),
+  )
+}
+
+export type AddGrantFlags = {
+  readonly permission?: string
+  readonly agent?: string
+  readonly scope?: string
+  readonly until?: string
+  readonly hardLinks?: boolean
+}
+
+/** What a person hands over (GR10): a file to be read, unless more is said. */
+export async function addGrant(
+  context: Context,
+  given: string,
+  { permission, agent, scope, until, hardLinks = false }: AddGrantFlags,
+): Promise<void> {
+  const ends = until === undefined ? undefined : untilOf(until, Date.now())
+  requirePersonHere(context, 'Granting access')
+  const client = createClient(context)
+  const path = pathHere(given)
+  const isHandedOver = permission === undefined && isFile(path)
+  const grant = await client.call<Grant>('add_grant', {
+    path,
+    permission: permission ?? 'read',
+    granted_by: isHandedOver ? 'user_implicit' : 'user_explicit',
+    ...(agent !== undefined && { agent: await agentNamed(client, agent) }),
+    ...(scope !== undefined && { scope }),
+    ...(ends && 'until' in ends && { expires_at: ends.until }),
+    ...(hardLinks && { hard_links: true }),
+  })
+  context.out.data(grant, () => [grantedText(grant)])
+  context.out.note(`\`cowork grants revoke ${grant.id.replace(idForm, '')}\` takes it back.`)
+}
+
+export const grantedText = (grant: Grant): string =>
+  `${grant.agent === '*' ? 'Agents' : plain(grant.agent)} may ${verbOf(grant)} ${plain(grant.path)}.`
+
+function verbOf({ permission }: Grant): string {
+  if (permission === 'write') return 'create files in'
+  return permission === 'read-write' ? 'read and write' : 'read'
+}
+
+/** From the terminal's folder, as every command there takes a path. */
+export function pathHere(given: string): string {
+  const { home, cwd } = currentFolders()
+  return expandPath(given, home, cwd)
+}
+
+const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+
+type Revoked = { success: true; revoked_path: string; message?: string }
+
+export async function revokeGrant(context: Context, given: string): Promise<void> {
+  const client = createClient(context)
+  const { id } = await grantNamed(client, given)
+  const revoked = await client.call<Revoked>('revoke_grant', { grant_id: id })
+  context.out.data({ id, ...revoked }, () => [
+    `Revoked ${id}, which was for ${plain(revoked.revoked_path)}.`,
+  ])
+  if (revoked.message !== undefined) context.out.note(revoked.message)
+}

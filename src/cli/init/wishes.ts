@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '#base/config/index.ts'
+import { currentFolders } from '#base/config/index.ts'
+import { usage } from '../exit.ts'
+import { pathHere } from '../grants.ts'
+import { canAsk, picked, written } from '../terminal.ts'
+import type { Asking } from '../terminal.ts'
+
+export type WishFlags = Asking & {
+  readonly workspace?: string
+  readonly grant?: readonly string[]
+  readonly notify?: string
+  readonly practice?: boolean
+}
+
+export type Folder = { readonly path: string; readonly permission: 'read' | 'read-write' }
+export type Channel = { readonly id: string; readonly type: string; readonly topic?: string }
+
+/** What a person wants of a new place (C9): said by flags, or asked for on a terminal. */
+export type Wishes = {
+  readonly workspace?: string
+  readonly folders: readonly Folder[]
+  readonly channel?: Channel
+  readonly practice: boolean
+}
+
+/** Without a terminal, or with `--yes`, what no flag says stays at its default. */
+export async function wishesOf(
+  flags: WishFlags,
+  present: Config,
+  isFirst: boolean,
+): Promise<Wishes> {
+  const asks = isFirst && canAsk(flags) && !flags.yes
+  const said = flagged(flags)
+  const standard = present.workspace.path
+  const workspace = said.workspace ?? (asks ? await askWorkspace(standard) : undefined)
+  const folders = said.folders ?? (asks ? await askFolders() : [])
+  const isTold = flags.notify !== undefined || present.notify.channels.length > 0
+  const channel = asks && !isTold ? await askChannel() : said.channel
+  const practice = flags.practice ?? (asks && (await askPractice()))
+  return {
+    ...(workspace !== undefined && { workspace }),
+    folders,
+    ...(channel && { channel }),
+    practice,
+  }
+}
+
+/** What is wrong with a flag is said before anything is asked. */
+const flagged = ({ workspace, grant, notify }: WishFlags) => ({
+  workspace: workspace === undefined ? undefined : pathHere(workspace),
+  folders: grant?.map(folderOf),
+  channel: notify === undefined ? undefined : channelOf(notify),
+})
+
+async function askWorkspace(standard: string): Promise<string | undefined> {
+  const answer = await picked('Where should AI save files it creates?', [
+    { value: 'default', label: 'Use Default', hint: shortened(standard) },
+    { value: 'other', label: 'Choose Different Location…' },
+  ])
+  if (answer === 'default') return undefined
+  return pathHere(await askPath('Which folder?'))
+}
+
+const askPath = (question: string) =>
+  written(question, {
+    initial: '~/',
+    wrong: (text) => (text === '' ? 'Write a path, such as ~/AI.' : undefined),
+  })
+
+/** Folders that people often want to show; none is offered that is not there. */
+const usual = ['Documents', 'Downloads', 'Desktop', 'Projects', 'Pictures']
+
+async function askFolders(): Promise<Folder[]> {
+  const { home } = currentFolders()
+  const offered = usual.map((name) => join(home, name)).filter((path) => existsSync(path))
+  const chosen: Folder[] = []
+  for (;;) {
+    const open = offered.filter((path) => !chosen.some((one) => one.path === path))
+    const answer = await picked(
+      'Grant AI access to these folders now? (You can always grant more access later)',
+      [
+        // To go on is under the hand: nothing is opened by an Enter too many.
+        chosen.length === 0
+          ? { value: 'on', label: 'Skip for Now' }
+          : { value: 'on', label: 'Continue', hint: chosen.map(folderText).join(', ') },
+        ...open.map((path) => ({ value: path, label: shortened(path) })),
+        { value: 'more', label: 'Add another folder…' },
+      ],
+    )
+    if (answer === 'on') return chosen
+    const path = answer === 'more' ? pathHere(await askPath('Which folder?')) : answer
+    const permission = await picked(`What may AI do in ${shortened(path)}?`, [
+      { value: 'read', label: 'Read' },
+      { value: 'read-write', label: 'Read-Write' },
+    ])
+    chosen.push({ path, permission })
+  }
+}
+
+const folderText = ({ path, permission }: Folder) => `${shortened(path)} (${permission})`
+
+async function askChannel(): Promise<Channel | undefined> {
+  const answer = await picked('How shall you be told when AI asks for something?', [
+    { value: 'none', label: 'In the console and the terminal only' },
+    { value: 'desktop', label: 'On this desktop, while the console is open' },
+    { value: 'ntfy', label: 'On a phone, by ntfy', hint: 'a topic is made up for you' },
+  ])
+  return channelOf(answer)
+}
+
+/** `none`, `desktop`, `ntfy` or `ntfy:<topic>`. Who knows a topic can read along, so ours cannot be guessed. */
+export function channelOf(text: string): Channel | undefined {
+  if (text === 'none') return undefined
+  if (text === 'desktop') return { id: 'desktop', type: 'desktop' }
+  const [, topic] = /^ntfy(?::([\w-]{1,64}))?$/.exec(text) ?? [undefined, '']
+  if (topic === '')
+    throw usage(`--notify cannot be ${JSON.stringify(text)}.`, 'It is none, desktop or ntfy.')
+  return { id: 'phone', type: 'ntfy', topic: topic ?? `cowork-${randomBytes(9).toString('hex')}` }
+}
+
+/** `<folder>` to be read, or `<folder>:rw`. */
+export function folderOf(text: string): Folder {
+  const [, path = text, end] = /^(.*):(r|rw|read|read-write)$/s.exec(text) ?? []
+  const permission = end === 'rw' || end === 'read-write' ? 'read-write' : 'read'
+  if (path === '') throw usage('--grant names a folder.', 'Such as --grant ~/Documents:rw.')
+  return { path: pathHere(path), permission }
+}
+
+async function askPractice(): Promise<boolean> {
+  const answer = await picked('Play a practice round, with demo agents that ask for things?', [
+    { value: 'no', label: 'Not now', hint: '`cowork demo` does it later' },
+    { value: 'yes', label: 'Yes' },
+  ])
+  return answer === 'yes'
+}
+
+/** As people write it: from their own home. */
+function shortened(path: string): string {
+  const { home } = currentFolders()
+  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { bytesText, countText } from './sizes.ts'
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1000, '1.0 kB'],
+  [1234, '1.2 kB'],
+  [99_949, '99.9 kB'],
+  [99_950, '100 kB'],
+  [999_499, '999 kB'],
+  [999_500, '1.0 MB'],
+  [5e9, '5.0 GB'],
+  [7e15, '7000 TB'],
+])('K2 %d bytes are told as %s', (bytes, text) => {
+  expect(bytesText(bytes)).toBe(text)
+})
+
+test('K2 one is one, and others are many', () => {
+  expect([0, 1, 2].map((count) => countText(count, 'file'))).toEqual([
+    '0 files',
+    '1 file',
+    '2 files',
+  ])
+})

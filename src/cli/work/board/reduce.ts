@@ -1,0 +1,156 @@
+import type { Key } from '../../inbox/state.ts'
+import { plain } from '../../plain.ts'
+import {
+  across,
+  askMove,
+  askProject,
+  askSprint,
+  calling,
+  down,
+  keepingPlace,
+  onStory,
+  only,
+  opened,
+  pushed,
+  put,
+  say,
+  scrolled,
+} from './moves.ts'
+import { answered } from './prompts.ts'
+import { bodyRows, selectedStory, storiesInColumn } from './state.ts'
+import type { Event, State, Step } from './state.ts'
+
+/** The board as a pure machine: what happened in, the next state and what is to be done out. */
+export function reduce(state: State, event: Event): Step {
+  switch (event.event) {
+    case 'key':
+      return keyed({ ...state, now: event.now }, event.key)
+    case 'tick':
+      return { state: { ...state, now: event.now }, effects: [{ act: 'look' }] }
+    case 'resized':
+      return only(scrolled({ ...state, size: event.size }, 0))
+    case 'loaded':
+      return event.project === state.project ? loaded(state, event) : only(state)
+    case 'unreachable':
+      return only({ ...state, offline: event.message })
+    case 'read':
+      return only({ ...state, detail: event.story })
+    case 'changed': {
+      const selected = event.id ?? state.selected
+      const message = { text: event.text, tone: 'good' } as const
+      return { state: { ...state, isBusy: false, selected, message }, effects: [{ act: 'load' }] }
+    }
+    case 'told':
+      // What was refused may be so because the board is old.
+      return {
+        state: { ...state, isBusy: false, message: event.message },
+        effects: event.message.tone === 'bad' ? [{ act: 'load' }] : [],
+      }
+  }
+}
+
+type Keys = Readonly<Record<string, (state: State) => Step>>
+
+const claim = (state: State) =>
+  onStory(state, ({ id }) =>
+    calling(state, {
+      tool: 'worksync_claim',
+      args: { story_id: id },
+      text: `${plain(id)} is yours.`,
+    }),
+  )
+
+const release = (state: State) =>
+  onStory(state, ({ id }) =>
+    calling(state, {
+      tool: 'worksync_release',
+      args: { story_id: id },
+      text: `${plain(id)} is nobody's.`,
+    }),
+  )
+
+const inBoth: Keys = {
+  '>': (state) => pushed(state, 1),
+  '<': (state) => pushed(state, -1),
+  L: (state) => pushed(state, 1),
+  H: (state) => pushed(state, -1),
+  m: askMove,
+  d: (state) => onStory(state, (story) => put(state, story, 'done')),
+  c: claim,
+  C: release,
+  t: (state) =>
+    onStory(state, ({ id }) => only({ ...state, prompt: { ask: 'comment', id, text: '' } })),
+  '?': (state) => only({ ...state, view: 'help' }),
+}
+
+const inBoard: Keys = {
+  ...inBoth,
+  j: (state) => down(state, 1),
+  down: (state) => down(state, 1),
+  k: (state) => down(state, -1),
+  up: (state) => down(state, -1),
+  l: (state) => across(state, 1),
+  right: (state) => across(state, 1),
+  h: (state) => across(state, -1),
+  left: (state) => across(state, -1),
+  g: (state) => down(state, -Infinity),
+  home: (state) => down(state, -Infinity),
+  G: (state) => down(state, Infinity),
+  end: (state) => down(state, Infinity),
+  space: (state) => down(state, storiesInColumn(state.size)),
+  pagedown: (state) => down(state, storiesInColumn(state.size)),
+  pageup: (state) => down(state, -storiesInColumn(state.size)),
+  enter: opened,
+  a: (state) =>
+    state.sprint === undefined
+      ? say(state, 'There is no sprint yet: `cowork work sprint <id>` creates one.')
+      : only({ ...state, prompt: { ask: 'title', text: '' } }),
+  s: askSprint,
+  p: askProject,
+  r: (state) => ({ state, effects: [{ act: 'load' }] }),
+  '/': (state) => only({ ...state, prompt: { ask: 'filter', text: state.filter } }),
+  escape: (state) => only(keepingPlace(state, { ...state, filter: '' })),
+  q: (state) => ({ state, effects: [{ act: 'leave', isInterrupted: false }] }),
+}
+
+const back = (state: State) => only({ ...state, view: 'board' })
+
+const inDetail: Keys = {
+  ...inBoth,
+  j: (state) => only(scrolled(state, 1)),
+  down: (state) => only(scrolled(state, 1)),
+  k: (state) => only(scrolled(state, -1)),
+  up: (state) => only(scrolled(state, -1)),
+  space: (state) => only(scrolled(state, bodyRows(state.size) - 1)),
+  pagedown: (state) => only(scrolled(state, bodyRows(state.size) - 1)),
+  pageup: (state) => only(scrolled(state, 1 - bodyRows(state.size))),
+  g: (state) => only(scrolled(state, -Infinity)),
+  G: (state) => only(scrolled(state, Infinity)),
+  enter: back,
+  left: back,
+  h: back,
+  escape: back,
+  q: back,
+}
+
+function keyed(state: State, key: Key): Step {
+  if (key.name === 'ctrl-c') return { state, effects: [{ act: 'leave', isInterrupted: true }] }
+  if (key.name === 'paste-start') return only({ ...state, isPasting: true })
+  if (key.name === 'paste-end') return only({ ...state, isPasting: false })
+  if (state.prompt) return answered(state, state.prompt, key)
+  // What is pasted was not meant as commands.
+  if (state.isPasting) return only(state)
+  const fresh = { ...state, message: undefined }
+  if (state.view === 'help') return back(fresh)
+  const act = (state.view === 'detail' ? inDetail : inBoard)[key.name]
+  return act ? act(fresh) : only(fresh)
+}
+
+function loaded(state: State, event: Extract<Event, { event: 'loaded' }>): Step {
+  const { sprint, sprints, stories, isStale } = event
+  const known = { ...state, sprint, sprints, stories, isStale, isLoaded: true, offline: undefined }
+  const next = keepingPlace(state, known)
+  const story = selectedStory(next)
+  const isOld = next.view === 'detail' && story && next.detail?.rev !== story.rev
+  return { state: next, effects: isOld ? [{ act: 'read', id: story.id }] : [] }
+}

@@ -1,0 +1,163 @@
+import { storyStatuses } from '../../choices.ts'
+import type { StoryStatus } from '../../choices.ts'
+import { wrapped } from '../../inbox/lines.ts'
+import type { Line } from '../../inbox/lines.ts'
+import type { Key, Message, Size } from '../../inbox/state.ts'
+import { storyLines } from '../item-lines.ts'
+import type { SprintBrief, Story, StoryBrief } from '../wire.ts'
+
+/** Where something goes: the story under the hand into a column or a sprint, or the screen elsewhere. */
+export type Target =
+  | { readonly status: StoryStatus }
+  | { readonly sprint: string }
+  | { readonly show: string }
+  | { readonly project: string }
+
+/** What the person is asked at the foot of the screen. */
+export type Prompt =
+  | { readonly ask: 'filter'; readonly text: string }
+  | { readonly ask: 'title'; readonly text: string }
+  | { readonly ask: 'done' | 'comment'; readonly id: string; readonly text: string }
+  | {
+      readonly ask: 'move' | 'sprint' | 'project'
+      readonly id?: string
+      readonly options: readonly { readonly label: string; readonly to: Target }[]
+      readonly at: number
+    }
+
+export type State = {
+  readonly size: Size
+  readonly now: number
+  readonly view: 'board' | 'detail' | 'help'
+  readonly project: string
+  readonly projects: readonly string[]
+  /** The one that is shown; undefined until one is chosen for the person. */
+  readonly sprint: string | undefined
+  readonly sprints: readonly SprintBrief[]
+  /** In the order of the file. */
+  readonly stories: readonly StoryBrief[]
+  readonly isLoaded: boolean
+  /** The file cannot be read at present, and this is how it was before (W6). */
+  readonly isStale: boolean
+  /** Why the daemon does not answer, if so. */
+  readonly offline: string | undefined
+  readonly filter: string
+  /** By id, so that a story stays under the hand wherever it goes. */
+  readonly selected: string | undefined
+  readonly detail: Story | undefined
+  readonly scroll: number
+  readonly prompt: Prompt | undefined
+  readonly message: Message | undefined
+  /** A change is under way. */
+  readonly isBusy: boolean
+  readonly isPasting: boolean
+}
+
+export type Event =
+  | { readonly event: 'key'; readonly key: Key; readonly now: number }
+  | { readonly event: 'tick'; readonly now: number }
+  | { readonly event: 'resized'; readonly size: Size }
+  | {
+      readonly event: 'loaded'
+      readonly project: string
+      readonly sprint: string | undefined
+      readonly sprints: readonly SprintBrief[]
+      readonly stories: readonly StoryBrief[]
+      readonly isStale: boolean
+    }
+  | { readonly event: 'unreachable'; readonly message: string }
+  | { readonly event: 'read'; readonly story: Story }
+  /** A change is made; `id` is the story it was about, or the new one. */
+  | { readonly event: 'changed'; readonly text: string; readonly id?: string }
+  | { readonly event: 'told'; readonly message: Message }
+
+export type Effect =
+  /** Whether anything happened since; if so, it is loaded. */
+  | { readonly act: 'look' }
+  | { readonly act: 'load' }
+  | { readonly act: 'read'; readonly id: string }
+  | {
+      readonly act: 'call'
+      readonly tool: string
+      readonly args: object
+      /** What is said when it is made. */
+      readonly text: string
+    }
+  | { readonly act: 'leave'; readonly isInterrupted: boolean }
+
+export type Step = { readonly state: State; readonly effects: readonly Effect[] }
+
+export const startState = (
+  size: Size,
+  now: number,
+  { project, projects, sprint }: Pick<State, 'project' | 'projects' | 'sprint'>,
+): State => ({
+  size,
+  now,
+  view: 'board',
+  project,
+  projects,
+  sprint,
+  sprints: [],
+  stories: [],
+  isLoaded: false,
+  isStale: false,
+  offline: undefined,
+  filter: '',
+  selected: undefined,
+  detail: undefined,
+  scroll: 0,
+  prompt: undefined,
+  message: undefined,
+  isBusy: false,
+  isPasting: false,
+})
+
+/** A sprint to begin with: the first that is active, else the first that is planned, else the last. */
+export const usualSprint = (sprints: readonly SprintBrief[]): string | undefined =>
+  (
+    sprints.find(({ status }) => status === 'active') ??
+    sprints.find(({ status }) => status === 'planned') ??
+    sprints.at(-1)
+  )?.id
+
+export type Column = { readonly status: StoryStatus; readonly stories: readonly StoryBrief[] }
+
+/** One for each status; what was dropped takes room only where there is some. */
+export function columnsOf({ stories, filter }: Pick<State, 'stories' | 'filter'>): Column[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
+  const shown = stories.filter(({ id, title = '' }) => {
+    const text = `${id} ${title}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+  return storyStatuses
+    .map((status) => ({ status, stories: shown.filter((story) => story.status === status) }))
+    .filter(({ status, stories: own }) => status !== 'dropped' || own.length > 0)
+}
+
+/** Where the hand is: which column, and which story of it. */
+export function placeOf(
+  columns: readonly Column[],
+  selected: string | undefined,
+): { readonly column: number; readonly row: number } | undefined {
+  for (const [column, { stories }] of columns.entries()) {
+    const row = stories.findIndex(({ id }) => id === selected)
+    if (row !== -1) return { column, row }
+  }
+  return undefined
+}
+
+export const selectedStory = ({ stories, selected }: State): StoryBrief | undefined =>
+  stories.find(({ id }) => id === selected)
+
+/** Between head, names of columns and foot. */
+export const bodyRows = ({ rows }: Size): number => Math.max(1, rows - 6)
+
+/** Each story takes two lines. */
+export const storiesInColumn = (size: Size): number => Math.max(1, Math.floor(bodyRows(size) / 2))
+
+/** What there is to read of the selected one, in lines of the screen. */
+export function readable({ detail, selected, size, now }: State): Line[] {
+  if (!detail || detail.id !== selected) return [['Reading …']]
+  return storyLines(detail, now).flatMap((line) => wrapped(line, size.columns - 2))
+}

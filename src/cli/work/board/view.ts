@@ -1,0 +1,153 @@
+import { bold, columnsOf as widthOf, cut, cutLine, dim, fit, looking } from '../../inbox/lines.ts'
+import type { Line, Span } from '../../inbox/lines.ts'
+import { plain } from '../../plain.ts'
+import { claimText, statusSpan, titleOf, wordsOf } from '../item-lines.ts'
+import type { StoryBrief } from '../wire.ts'
+import { foot, helpLines, keysLine, panelOf } from './foot.ts'
+import { isChoosing } from './prompts.ts'
+import { columnsOf, placeOf, readable, selectedStory, storiesInColumn } from './state.ts'
+import type { Column, State } from './state.ts'
+
+const smallest = { rows: 10, columns: 40 }
+const narrowest = 15
+
+/** The whole screen: as many lines as it has rows, none wider than its columns. */
+export function render(state: State): Line[] {
+  const { rows, columns } = state.size
+  const isSmall = rows < smallest.rows || columns < smallest.columns
+  const lines = isSmall
+    ? [['The window is too small.'], ['Enlarge it, or q and `cowork work board --list`.']]
+    : [head(state), [''], ...body(state), foot(state), [dim(keysLine(state))]]
+  const missing = Math.max(0, rows - lines.length)
+  return [...lines, ...Array.from({ length: missing }, () => [''])]
+    .slice(0, rows)
+    .map((line) => cutLine(line, columns))
+}
+
+function head(state: State): Line {
+  const { project, sprint, sprints, filter, isStale, offline, isBusy, isLoaded, size } = state
+  const shown = sprints.find(({ id }) => id === sprint)
+  const facts = [
+    plain(project),
+    ...(shown
+      ? [
+          `${plain(shown.id)} ${shown.title === undefined ? '' : plain(shown.title)}`.trim(),
+          `${shown.done} of ${shown.stories} done`,
+        ]
+      : [isLoaded ? 'no sprint' : 'reading …']),
+    ...(filter === '' ? [] : [`with “${plain(filter)}”`]),
+  ]
+  const standing = offline
+    ? 'not connected'
+    : isStale
+      ? 'the file is broken'
+      : isBusy
+        ? 'changing …'
+        : 'live'
+  const room = size.columns - ' Board'.length - widthOf(standing) - 2
+  return [
+    bold(' Board'),
+    fit(` ${facts.join(' · ')}`, room),
+    ' ',
+    offline || isStale ? looking('red', standing) : dim(standing),
+  ]
+}
+
+function body(state: State): Line[] {
+  const room = state.size.rows - 4
+  const below = [about(state), ...panelOf(state)]
+  const lines = contents(state).slice(0, Math.max(0, room - below.length))
+  const gap = Array.from({ length: Math.max(0, room - below.length - lines.length) }, () => [''])
+  return [...lines, ...gap, ...below].slice(0, room)
+}
+
+function contents(state: State): Line[] {
+  if (state.view === 'help') return helpLines
+  if (state.view === 'detail')
+    return readable(state)
+      .slice(state.scroll)
+      .map((line) => [' ', ...line])
+  const { offline, isLoaded, sprint, stories, filter } = state
+  if (offline !== undefined && !isLoaded) return [[` ${plain(offline)}`]]
+  if (!isLoaded) return [[' Reading …']]
+  if (sprint === undefined)
+    return [[' There is no sprint.'], [dim(' `cowork work sprint <id>` creates one.')]]
+  const columns = columnsOf(state)
+  const isEmpty = columns.every((column) => column.stories.length === 0)
+  if (isEmpty && filter !== '') return [[' No story has these words.'], [dim(' Esc shows all.')]]
+  if (stories.length === 0) return [[' There is no story here.'], [dim(' a adds one.')]]
+  return boardLines(state, columns)
+}
+
+function boardLines({ size, selected }: State, columns: readonly Column[]): Line[] {
+  const place = placeOf(columns, selected)
+  const count = Math.min(columns.length, Math.max(1, Math.floor(size.columns / narrowest)))
+  const first = Math.min(
+    Math.max(0, (place?.column ?? 0) - count + 1),
+    Math.max(0, columns.length - count),
+  )
+  const width = Math.floor(size.columns / count)
+  const shown = columns.slice(first, first + count)
+  const most = storiesInColumn(size)
+  const cells = shown.map(({ stories }, at) => {
+    // By whole pages, so that moving within one moves nothing but the mark.
+    const row = place?.column === first + at ? place.row : 0
+    const top = Math.floor(row / most) * most
+    return stories.slice(top, top + most)
+  })
+  const names = shown.map(({ status, stories }): Span => {
+    const text = fit(` ${wordsOf(status)} ${stories.length}`, width)
+    return status === columns[place?.column ?? -1]?.status ? bold(text) : dim(text)
+  })
+  const rows = Array.from({ length: Math.max(...cells.map(({ length }) => length)) }, (_, row) => [
+    cells.map((own): Span => idCell(own[row], selected, width)),
+    cells.map((own): Span => titleCell(own[row], selected, width)),
+  ])
+  return [names, ...rows.flat()]
+}
+
+const marks: Readonly<Record<string, string>> = { urgent: '‼', high: '!', low: '↓' }
+
+/** A story in its column: its id, how urgent it is, and a mark where somebody has it. */
+function idCell(story: StoryBrief | undefined, selected: string | undefined, width: number): Span {
+  if (!story) return ' '.repeat(width)
+  const mark = marks[story.priority ?? '']
+  const facts = [
+    plain(story.id),
+    ...(mark === undefined ? [] : [mark]),
+    ...(story.claimed_by === undefined ? [] : [`@${plain(story.claimed_by)}`]),
+  ]
+  const isSelected = story.id === selected
+  const text = fit(`${isSelected ? '❯' : ' '}${cut(facts.join(' '), width - 2)}`, width)
+  return isSelected ? looking('cyan', text) : text
+}
+
+function titleCell(
+  story: StoryBrief | undefined,
+  selected: string | undefined,
+  width: number,
+): Span {
+  if (!story) return ' '.repeat(width)
+  const text = fit(` ${cut(titleOf(story), width - 2)}`, width)
+  return story.id === selected ? bold(text) : dim(text)
+}
+
+/** The one under the hand in full width: columns cut it short. */
+function about(state: State): Line {
+  const story = selectedStory(state)
+  if (!story || state.view !== 'board' || isChoosing(state.prompt)) return ['']
+  const { priority, estimate, depends_on: needs = [], claimed_by: agent, until = '' } = story
+  const facts = [
+    ...(priority === undefined ? [] : [`${plain(priority)} priority`]),
+    ...(estimate === undefined ? [] : [`estimate ${estimate}`]),
+    ...(agent === undefined ? [] : [claimText(agent, until, state.now)]),
+    ...(needs.length > 0 ? [`after ${plain(needs.join(', '))}`] : []),
+  ]
+  return [
+    ' ',
+    statusSpan(story.status),
+    ' ',
+    bold(cut(titleOf(story), Math.max(20, state.size.columns - 40))),
+    dim(facts.length > 0 ? ` · ${facts.join(' · ')}` : ''),
+  ]
+}

@@ -1,0 +1,184 @@
+import { bold, dim, left, looking } from '../inbox/lines.ts'
+import type { Line, Span } from '../inbox/lines.ts'
+import { plain, plainLines } from '../plain.ts'
+import type { Found } from './asking.ts'
+import type {
+  BacklogItem,
+  Brief,
+  Conflict,
+  HistoryEntry,
+  Sprint,
+  Story,
+  StoryBrief,
+} from './wire.ts'
+
+/** `in_progress` as people say it. */
+export const wordsOf = (status: string): string => plain(status).replaceAll('_', ' ')
+
+export const titleOf = ({ title, summary, id }: Pick<Brief, 'id' | 'title' | 'summary'>): string =>
+  plain(title ?? summary ?? id)
+
+export const claimText = (agent: string, until: string, now: number): string =>
+  `${plain(agent)}, ${left(Date.parse(until) - now)} left`
+
+/** All there is to know of an item, in lines that nothing in it can disturb. */
+export function itemLines(found: Found, now: number): Line[] {
+  if (found.kind === 'story') return storyLines(found.story, now)
+  return found.kind === 'sprint'
+    ? sprintLines(found.sprint, found.stories, now)
+    : backlogLines(found.item)
+}
+
+export function storyLines(story: Story, now: number): Line[] {
+  const { id, priority, estimate, sprint_id: sprint, rev, notes, acceptance, paths } = story
+  const facts = [
+    ...(priority === undefined ? [] : [`${plain(priority)} priority`]),
+    ...(estimate === undefined ? [] : [`estimate ${estimate}`]),
+    `in ${plain(sprint)}`,
+    ...(story.from_backlog === undefined ? [] : [`from ${plain(story.from_backlog)}`]),
+    `revision ${rev}`,
+  ]
+  return [
+    heading(id, story),
+    [statusSpan(story.status), dim(` · ${facts.join(' · ')}`)],
+    standing(story, now),
+    ...section('Waits for', story.needs.map(needLine)),
+    ...section(
+      'Needed by',
+      story.needed_by.length > 0 ? [[plain(story.needed_by.join(', '))]] : [],
+    ),
+    ...section('Done when', (acceptance ?? []).map(acceptanceLine)),
+    ...section('Notes', textLines(notes)),
+    ...section(
+      'Paths',
+      (paths ?? []).map((path): Line => [plain(path)]),
+    ),
+    ...section('Conflicts', story.conflicts.flatMap(conflictLines)),
+    ...section('Comments', (story.comments ?? []).flatMap(commentLines)),
+    ...section('History', story.history.map(historyLine)),
+  ]
+}
+
+function standing({ lease, ready, needs, status }: Story, now: number): Line {
+  if (lease && Date.parse(lease.until) > now)
+    return [looking('cyan', `claimed by ${claimText(lease.agent, lease.until, now)}`)]
+  const open = needs.filter((need) => !['done', 'dropped', 'gone'].includes(need.status))
+  if (ready) return ['can be begun']
+  const isOpen = status !== 'done' && status !== 'dropped'
+  return [
+    isOpen && open.length > 0 ? `waits for ${plain(open.map(({ id }) => id).join(', '))}` : '',
+  ]
+}
+
+function sprintLines(sprint: Sprint, stories: readonly StoryBrief[], now: number): Line[] {
+  const { id, goal, themes = [], start, end, rev } = sprint
+  const done = stories.filter(({ status }) => status === 'done' || status === 'dropped').length
+  const facts = [
+    `${done} of ${stories.length} done`,
+    ...(start === undefined && end === undefined
+      ? []
+      : [`${plain(start ?? '…')} to ${plain(end ?? '…')}`]),
+    ...(themes.length > 0 ? [plain(themes.join(', '))] : []),
+    `revision ${rev}`,
+  ]
+  return [
+    heading(id, sprint),
+    [statusSpan(sprint.status), dim(` · ${facts.join(' · ')}`)],
+    ...section('Goal', textLines(goal)),
+    ...section(
+      'Stories',
+      stories.map((story) => storyLine(story, now)),
+    ),
+  ]
+}
+
+function backlogLines(item: BacklogItem): Line[] {
+  const { id, theme, priority, related_sprints: sprints = [], promoted_to: story, rev } = item
+  const facts = [
+    ...(theme === undefined ? [] : [plain(theme)]),
+    ...(priority === undefined ? [] : [`${plain(priority)} priority`]),
+    ...(sprints.length > 0 ? [`belongs to ${plain(sprints.join(', '))}`] : []),
+    ...(story === undefined ? [] : [`is ${plain(story)} now`]),
+    `revision ${rev}`,
+  ]
+  return [
+    heading(id, item),
+    [statusSpan(item.status), dim(` · backlog · ${facts.join(' · ')}`)],
+    ...section('Comments', (item.comments ?? []).flatMap(commentLines)),
+  ]
+}
+
+const heading = (id: string, item: Pick<Brief, 'id' | 'title' | 'summary'>): Line => [
+  looking('cyan', plain(id)),
+  ' ',
+  bold(titleOf(item)),
+]
+
+const looks: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'dim'>> = {
+  in_progress: 'yellow',
+  active: 'yellow',
+  in_review: 'yellow',
+  blocked: 'red',
+  done: 'green',
+  completed: 'green',
+  dropped: 'dim',
+}
+
+export function statusSpan(status: string): Span {
+  const look = looks[status]
+  return look ? looking(look, wordsOf(status)) : wordsOf(status)
+}
+
+export const storyLine = (story: StoryBrief, now: number): Line => [
+  plain(story.id).padEnd(10),
+  ' ',
+  statusSpan(story.status),
+  ' '.repeat(Math.max(1, 13 - story.status.length)),
+  titleOf(story),
+  ...(story.claimed_by === undefined
+    ? []
+    : [dim(`  ${claimText(story.claimed_by, story.until ?? '', now)}`)]),
+]
+
+const section = (name: string, lines: readonly Line[]): Line[] =>
+  lines.length === 0 ? [] : [[''], [bold(name)], ...lines.map((line) => ['  ', ...line])]
+
+const textLines = (text: string | undefined): Line[] =>
+  text === undefined || text.trim() === ''
+    ? []
+    : plainLines(text.trimEnd()).map((line): Line => [line])
+
+const needLine = ({ id, status, title }: Story['needs'][number]): Line => [
+  plain(id).padEnd(10),
+  ' ',
+  statusSpan(status),
+  ...(title === undefined ? [] : [`  ${plain(title)}`]),
+]
+
+const acceptanceLine = ({ text, done = false }: { text: string; done?: boolean }): Line => [
+  `${done ? '[x]' : '[ ]'} ${plain(text)}`,
+]
+
+const conflictLines = ({ id, field, kind, ours, theirs }: Conflict): Line[] => [
+  [looking('red', plain(id)), `  ${field === '*' ? wordsOf(kind) : plain(field)}`],
+  ...(kind === 'possible_revert'
+    ? []
+    : [[`  stands: ${valueText(ours)}`], [`  the file said: ${valueText(theirs)}`]]),
+]
+
+/** What one side deleted has no value there. */
+const valueText = (value: unknown): string =>
+  value === undefined ? 'deleted' : plain(JSON.stringify(value) ?? '')
+
+const commentLines = ({ at, by, text }: { at: string; by: string; text: string }): Line[] => [
+  [dim(`${minuteOf(at)} ${plain(by)}`)],
+  ...plainLines(text).map((line): Line => [`  ${line}`]),
+]
+
+export const historyLine = ({ date, at, by, summary }: HistoryEntry): Line => [
+  dim(at === undefined ? plain(date) : minuteOf(at)),
+  `  ${plain(summary)}`,
+  ...(by === undefined ? [] : [dim(`  ${plain(by)}`)]),
+]
+
+const minuteOf = (at: string) => plain(at).slice(0, 16).replace('T', ' ')

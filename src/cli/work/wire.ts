@@ -1,0 +1,130 @@
+import type { StoryStatus } from '../choices.ts'
+
+/** What the tools about work answer with. */
+
+/** One item of a list: what one needs to choose it. */
+export type Brief = {
+  readonly kind?: 'story' | 'backlog' | 'sprint'
+  /** Where more than one project was asked. */
+  readonly project?: string
+  readonly id: string
+  readonly title?: string
+  readonly summary?: string
+  readonly status: string
+  readonly sprint_id?: string
+  readonly theme?: string
+  readonly priority?: string
+  readonly estimate?: number
+  readonly depends_on?: readonly string[]
+  readonly claimed_by?: string
+  readonly until?: string
+  readonly rev: number
+}
+
+export type StoryBrief = Brief & { readonly status: StoryStatus; readonly sprint_id: string }
+
+export type SprintBrief = Brief & {
+  readonly goal?: string
+  readonly stories: number
+  readonly done: number
+}
+
+export type Conflict = {
+  readonly id: string
+  readonly item: string
+  readonly field: string
+  readonly kind: string
+  readonly at: string
+  readonly ours?: unknown
+  readonly theirs?: unknown
+}
+
+export type HistoryEntry = {
+  readonly date: string
+  readonly summary: string
+  readonly at?: string
+  readonly by?: string
+}
+
+type Comment = { readonly at: string; readonly by: string; readonly text: string }
+
+export type Story = {
+  readonly id: string
+  readonly title?: string
+  readonly status: StoryStatus
+  readonly notes?: string
+  readonly priority?: string
+  readonly estimate?: number
+  readonly acceptance?: readonly { readonly text: string; readonly done?: boolean }[]
+  readonly paths?: readonly string[]
+  readonly comments?: readonly Comment[]
+  readonly lease?: { readonly agent: string; readonly until: string }
+  readonly from_backlog?: string
+  readonly rev: number
+  readonly sprint_id: string
+  readonly needs: readonly {
+    readonly id: string
+    readonly status: string
+    readonly title?: string
+  }[]
+  readonly needed_by: readonly string[]
+  readonly ready: boolean
+  readonly conflicts: readonly Conflict[]
+  readonly history: readonly HistoryEntry[]
+}
+
+export type Sprint = {
+  readonly id: string
+  readonly title?: string
+  readonly status: string
+  readonly goal?: string
+  readonly themes?: readonly string[]
+  readonly start?: string
+  readonly end?: string
+  readonly rev: number
+}
+
+export type BacklogItem = {
+  readonly id: string
+  readonly summary: string
+  readonly status: string
+  readonly theme?: string
+  readonly priority?: string
+  readonly related_sprints?: readonly string[]
+  readonly promoted_to?: string
+  readonly comments?: readonly Comment[]
+  readonly rev: number
+}
+
+export type ProjectBrief = {
+  readonly project: string
+  readonly description?: string
+  readonly repo?: string
+  readonly sprints: number
+  readonly stories: number
+  readonly backlog: number
+  readonly conflicts: number
+  /** Why its file cannot be read at present. */
+  readonly broken?: readonly {
+    readonly line: number
+    readonly column: number
+    readonly message: string
+  }[]
+}
+
+export type ProjectStatus = {
+  readonly project: string
+  readonly active_sprints: readonly SprintBrief[]
+  readonly in_progress: readonly StoryBrief[]
+  readonly backlog_in_progress: readonly Brief[]
+  readonly counts: {
+    readonly sprints: Readonly<Record<string, number>>
+    readonly stories: Readonly<Record<string, number>>
+    readonly backlog: Readonly<Record<string, number>>
+    readonly ready: number
+  }
+  readonly conflicts: readonly Conflict[]
+}
+
+/** Part of every read: the rest comes by the cursor, and some of it may be old (W6, W23). */
+export type Paged = { readonly next_cursor?: string; readonly stale?: readonly string[] }

@@ -1,0 +1,131 @@
+import { Command, CommanderError, Option } from 'commander'
+import { loadConfig } from '#base/config/index.ts'
+import { CoworkError } from '#base/errors.ts'
+import { endWithReader } from './broken-pipe.ts'
+import type { StartOptions } from './background.ts'
+import { createClient } from './client.ts'
+import { contextOf } from './context.ts'
+import type { Context } from './context.ts'
+import { described, runningDaemon } from './daemon.ts'
+import { exitCode, exitCodeOf } from './exit.ts'
+import type { ExitCode } from './exit.ts'
+import { count, positive } from './option-kinds.ts'
+import { createOutput, fields } from './output.ts'
+import { plain } from './plain.ts'
+import { countText } from './sizes.ts'
+import { version } from './version.ts'
+
+endWithReader()
+process.exitCode = await run(process.argv.slice(2))
+
+type Verb = (context: Context, command: Command) => Promise<ExitCode | void>
+
+/** Seed 003's program: the daemon's own commands, with the address for work open (W1, W2). */
+async function run(args: readonly string[]): Promise<number> {
+  let code: number = exitCode.ok
+  let json = false
+  const program = createProgram(async (verb, command) => {
+    const globals = command.optsWithGlobals()
+    json = globals['json'] === true
+    code = (await verb(contextOf(globals), command)) ?? exitCode.ok
+  })
+  try {
+    await program.parseAsync([...args], { from: 'user' })
+    return code
+  } catch (error) {
+    // Commander has said what was wrong by then.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage
+    createOutput({ json, stdout: process.stdout, stderr: process.stderr }).problem(error)
+    return exitCodeOf(error)
+  }
+}
+
+function createProgram(act: (verb: Verb, command: Command) => Promise<void>): Command {
+  const program = new Command('worksync')
+    .description('The plan of work at an address of its own. It is served by the cowork daemon.')
+    .version(version())
+    .option('--config <file>', 'configuration file (default: cowork.yaml in the state folder)')
+    .option('--state <folder>', 'state folder (default: COWORK_STATE_DIR, else ~/.cowork)')
+    .option('--json', 'print data as JSON')
+    .addOption(
+      new Option(
+        '--env-file <file>',
+        'read variables from a file; may repeat, the later wins',
+      ).argParser((file: string, before?: string[]) => [...(before ?? []), file]),
+    )
+    .exitOverride()
+    .showHelpAfterError('`worksync --help` lists the commands.')
+  const add = (name: string, description: string, verb: Verb, isDefault = false) => {
+    const command = program.command(name, { isDefault }).description(description)
+    return command.action(() => act(verb, command))
+  }
+  const noAuth = new Option('--no-auth', 'ask for no WORKSYNC_API_KEY; on this machine only')
+  const seconds = new Option('--timeout <seconds>', 'how long to wait')
+    .argParser(positive)
+    .default(30)
+  const up: Verb = async (context, command) =>
+    (await import('./up.ts')).up(listening(context), command.opts())
+  add('up', 'run in the foreground; so does `worksync` alone', up, true).addOption(noAuth)
+  add('start', 'run in the background', async (context, command) => start(context, command.opts()))
+    .addOption(noAuth)
+    .addOption(seconds)
+  add('stop', 'end it, and with it all of cowork', async (context, command) =>
+    (await import('./background.ts')).down(context, command.opts()),
+  ).addOption(seconds)
+  add('restart', 'stop, then start', async (context, command) =>
+    (await import('./background.ts')).restart(listening(context), command.opts()),
+  )
+    .addOption(noAuth)
+    .addOption(seconds)
+  add('status', 'whether it runs, and where', status)
+  add('logs', 'its log', async (context, command) =>
+    (await import('./logs.ts')).logs(context, command.opts()),
+  )
+    .addOption(count(100))
+    .option('-f, --follow', 'go on with what comes')
+  return program
+}
+
+/** To set the port is to ask for the address (W1), here as for whoever sets it by hand. */
+function listening(context: Context): Context {
+  const { config } = loadConfig({ file: context.configFile, env: context.env })
+  return { ...context, env: { ...context.env, WORKSYNC_PORT: String(config.work.port) } }
+}
+
+async function start(context: Context, options: StartOptions): Promise<ExitCode> {
+  const running = runningDaemon(context.paths)
+  if (running && running.workUrl === undefined)
+    throw new CoworkError(
+      'not_listening',
+      `cowork runs on ${context.paths.dir} (process ${running.pid}), without an address for work.`,
+      { hint: '`worksync restart` opens it; calls under way are finished first.' },
+    )
+  return (await import('./background.ts')).start(listening(context), options)
+}
+
+async function status(context: Context): Promise<ExitCode> {
+  const { paths, out, env, configFile } = context
+  const daemon = runningDaemon(paths)
+  const { data_root: root } = loadConfig({ file: configFile, env }).config.work
+  if (daemon?.workUrl === undefined) {
+    const said = daemon
+      ? `cowork runs (process ${daemon.pid}), without an address for work: \`worksync restart\` opens it.`
+      : 'worksync does not run.'
+    out.data({ running: false, data_root: root }, () => [said])
+    return exitCode.notRunning
+  }
+  const { projects } = await createClient(context).call<{ projects: { project: string }[] }>(
+    'worksync_projects',
+  )
+  const names = projects.map(({ project }) => project)
+  out.data({ running: true, ...described(daemon), data_root: root, projects: names }, () =>
+    fields({
+      worksync: `process ${daemon.pid}, since ${daemon.startedAt}`,
+      mcp: daemon.workUrl,
+      projects: [countText(names.length, 'project'), ...names.slice(0, 20).map(plain)].join(', '),
+      data: root,
+      log: paths.log,
+    }),
+  )
+  return exitCode.ok
+}

@@ -1,0 +1,175 @@
+// W41: a program changes the plan without pause while a person edits its file. What either side did is
+// followed through the journal, so that nothing can be lost without a word about it.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { openSqlite } from '#base/db/sqlite.ts'
+import { createWorld } from '../../src/work/fixture.ts'
+import type { Desk, Engine } from '../../src/work/fixture.ts'
+import type { Change } from '../../src/work/model.ts'
+import { createWorkStore } from '../../src/work/store.ts'
+import { seeded } from '../seeded.ts'
+import { parsed } from '../work.ts'
+import { styles } from './editor.ts'
+import type { Edit, Style } from './editor.ts'
+import { judge } from './judge.ts'
+import type { Done } from './judge.ts'
+
+const project = 'shared'
+/** A late save is found within this time after the last one. */
+const patience = 8000
+
+const engine: Engine = {
+  dialect: 'sqlite',
+  async create() {
+    const path = join(mkdtempSync(join(tmpdir(), 'cowork-editors-')), 'cowork.db')
+    return { open: async (sealer) => openSqlite(path, sealer) }
+  },
+}
+
+const storyText = (id: string) =>
+  `      - id: ${id}\n        title: Story ${id}\n        status: planned\n        notes: start\n        estimate: 0\n        paths: [base]\n`
+const ids = (letter: string, count: number) =>
+  Array.from({ length: count }, (_, at) => `${letter}-${at + 1}`)
+const [shared, doomed] = [ids('s', 5), ids('d', 6)]
+const planText = `# The plan of both
+version: 2
+next_story: 1
+sprints:
+  - id: one
+    status: active
+    stories:
+${[...shared, ...doomed].map(storyText).join('')}backlog: []
+history: []
+conflicts: []
+`
+
+export type EditorResult = {
+  readonly edits: number
+  readonly mutations: number
+  /** Both wrote the same: settled by nobody yet, and told. */
+  readonly conflicts: number
+  /** In words; none if all is well. */
+  readonly lost: readonly string[]
+}
+
+/** A program that changes something, is answered, and goes on; remembers what was acknowledged. */
+function createProgram(desk: Desk, random: () => number) {
+  const done: Done = { mutations: 0, estimates: new Map(), paths: [], history: [], comments: [] }
+  const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? ''
+  const update = (story_id: string, more: object) =>
+    desk.ask('update_story', { project, story_id, ...more })
+  const acts = [
+    async (n: number) => {
+      const id = pick([...shared, ...doomed])
+      await update(id, { estimate: n })
+      done.estimates.set(id, n)
+    },
+    (n: number) => update(pick(shared), { notes: `agent-${n}` }),
+    async (n: number) => {
+      const id = pick(shared)
+      const { story } = await desk.ask('get', { project, story_id: id })
+      const paths = [...(story.paths ?? []), `agent-${n}`]
+      await update(id, { paths, expect_rev: story.rev })
+      done.paths.push({ id, said: `agent-${n}` })
+    },
+    async (n: number) => {
+      await desk.ask('history', { project, summary: `agent-${n}` })
+      done.history.push(`agent-${n}`)
+    },
+    async (n: number) => {
+      const id = pick(shared)
+      await desk.ask('comment', { project, story_id: id, text: `agent-${n}` })
+      done.comments.push({ id, said: `agent-${n}` })
+    },
+  ]
+  /** What a person deleted cannot be changed, and what they changed meanwhile is looked at again. */
+  const isUsual = (error: unknown) =>
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'not_found' || error.code === 'stale_rev')
+  return {
+    done,
+    async act(): Promise<void> {
+      const n = done.mutations + 1
+      const one = acts[Math.floor(random() * acts.length)]
+      await one?.(n).catch((error: unknown) => {
+        if (!isUsual(error)) throw error
+      })
+      done.mutations = n
+    },
+  }
+}
+
+async function round(style: Style, edits: number, seed: number): Promise<EditorResult> {
+  const world = await createWorld(engine)
+  const folder = join(world.root, 'projects', project)
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, 'work-index.yaml')
+  writeFileSync(path, planText)
+  const desk = await world.start()
+  await desk.ask('register_project', { project })
+  const store = createWorkStore('sqlite')
+  const changes: Change[] = []
+  const follow = async () => {
+    const seen = changes.at(-1)?.seq ?? 0
+    changes.push(...(await store.changesSince(desk.db, project, seen)))
+  }
+
+  const made: Edit[] = []
+  const script = join(import.meta.dirname, 'editor.ts')
+  const editor = spawn(process.execPath, [script, path, style, String(edits), String(seed)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  createInterface(editor.stdout).on('line', (line) => made.push(JSON.parse(line) as Edit))
+  let isEditing = true
+  editor.on('close', () => (isEditing = false))
+
+  const { act, done } = createProgram(desk, seeded(seed + 1))
+  try {
+    while (isEditing) {
+      await act()
+      await follow()
+    }
+    let lost: readonly string[] = []
+    for (const end = Date.now() + patience; ; ) {
+      await desk.ask('status', { project })
+      await follow()
+      const text = await desk.text(project)
+      const board = await desk.work.boards.current(project)
+      lost = judge({ edits: made, done, changes, index: board.index(), file: parsed(text) })
+      if (lost.length === 0 || Date.now() > end) break
+    }
+    if (editor.exitCode !== 0) lost = [...lost, `the editor ended with ${editor.exitCode}`]
+    const conflicts = changes.filter(({ kind, op }) => kind === 'conflict' && op === 'add').length
+    const told = lost.map((one) => `${style}, seed ${seed}: ${one}`)
+    return { edits: made.length, mutations: done.mutations, conflicts, lost: told }
+  } finally {
+    await desk.stop()
+    rmSync(world.root, { recursive: true, force: true })
+  }
+}
+
+/** So many rounds, each with another style of saving. */
+export async function editorRounds(options: {
+  readonly rounds: number
+  readonly edits: number
+  readonly seed: number
+  readonly onRound?: (round: number, result: EditorResult) => void
+}): Promise<EditorResult> {
+  let sum: EditorResult = { edits: 0, mutations: 0, conflicts: 0, lost: [] }
+  for (let n = 0; n < options.rounds; n++) {
+    const style = styles[n % styles.length] as Style
+    const one = await round(style, options.edits, options.seed + n)
+    sum = {
+      edits: sum.edits + one.edits,
+      mutations: sum.mutations + one.mutations,
+      conflicts: sum.conflicts + one.conflicts,
+      lost: [...sum.lost, ...one.lost],
+    }
+    options.onRound?.(n + 1, one)
+  }
+  return sum
+}
