@@ -127,9 +127,9 @@ async function small(): Promise<void> {
 
   /** All of it, page after page. */
   async function wholeTree(): Promise<void> {
-    const asked = { path: join(root, 'tree'), recursive: true, limit: 10_000 }
+    const asked = { path: join(root, 'tree'), depth: 20 }
     for (let more = {}; ;) {
-      const { structuredContent } = await ours.call('list_files', { ...asked, ...more })
+      const { structuredContent } = await ours.call('file_tree', { ...asked, ...more })
       const { next_cursor: cursor } = structuredContent as { next_cursor?: string }
       if (cursor === undefined) return
       more = { cursor }

@@ -2,12 +2,14 @@
 // Each step gives {result, ok}; a later issue adds its own to the list.
 import { writeFileSync } from 'node:fs'
 import { crashRounds } from '../test/crash/rounds.ts'
+import { editorRounds } from '../test/editors/rounds.ts'
 import { startPostgres } from '../test/postgres-server.ts'
 import { leaks, race, swaps } from '../test/race/race.ts'
 import { proveClients } from './proof-clients.mjs'
 
 const crashes = 50
 const races = 100_000
+const editors = { rounds: 30, edits: 60 }
 
 const steps = [
   {
@@ -34,6 +36,12 @@ const steps = [
     what: `a folder, a file or a link swapped for a link that leads out, while the file worker makes ${races} reads and ${races} writes there`,
     goal: 'nothing outside is read or changed, with Landlock and without',
     run: swapRaces,
+  },
+  {
+    id: 'W41',
+    what: `a program and an editor (in place, rename, held descriptor) that write the same file, ${editors.rounds} rounds`,
+    goal: 'no edit of either side lost',
+    run: editorRace,
   },
   {
     id: 'K4',
@@ -78,6 +86,20 @@ async function swapRaces() {
     ok: escapes === 0 && control.leaked > 0,
     result: [`${escapes} escapes in ${calls} calls`, ...found].join('; '),
   }
+}
+
+async function editorRace() {
+  const seed = Date.now() % 2 ** 31
+  const { edits, mutations, conflicts, lost } = await editorRounds({
+    ...editors,
+    seed,
+    onRound: (round, one) =>
+      process.stderr.write(
+        `  round ${round} of ${editors.rounds}: ${one.edits} edits, ${one.mutations} changes, ${one.conflicts} conflicts, ${one.lost.length} lost\n`,
+      ),
+  })
+  const count = `${edits} edits by hand and ${mutations} changes by tools, ${conflicts} conflicts told, ${lost.length} lost, seed ${seed}`
+  return { ok: lost.length === 0, result: [count, ...lost].join('; ') }
 }
 
 const wanted = process.argv.slice(2).map((arg) => arg.toUpperCase())

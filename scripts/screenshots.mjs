@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { startTestApp } from '../test/app.ts'
 import { madeUpHome, playFiles } from '../test/browser/scene-files.ts'
+import { playWork } from '../test/browser/scene-work.ts'
 import { asking, playWeeks, sceneSettings, weeksBefore } from '../test/browser/scene-weeks.ts'
 import { playScene, sceneClock } from '../test/browser/scene.ts'
 import { buildConsole } from '../test/browser/setup.ts'
@@ -58,13 +59,20 @@ const pictures = {
     await page.goto(`${url}/files?path=Documents/reports&open=Documents/reports/q3-summary.md`)
     await page.getByText('# Q3 in brief').waitFor()
   },
+  async work(page, url) {
+    await page.goto(`${url}/work?story=STORY-1`)
+    await page.getByText('Good. Show me two of them.').waitFor()
+  },
   async welcome(page, url) {
     await page.goto(`${url}/welcome?step=folders`)
     await page.getByRole('checkbox', { name: /Documents/ }).check()
   },
   async audit(page, url) {
     await page.goto(`${url}/audit`)
-    await page.getByText('Asks for access to').first().waitFor()
+    await page
+      .getByText(/web-shop/)
+      .first()
+      .waitFor()
   },
   async entry(page, url) {
     await page.goto(`${url}/audit?domain=crm.deals`)
@@ -103,6 +111,7 @@ try {
   const tokens = await playWeeks(app, clock)
   await playScene(app, clock, asking(app, tokens))
   await playFiles(app, home, tokens['claude-code'])
+  await playWork(app, tokens.codex)
   const page = await browser.newPage({ viewport, locale: 'en-GB', reducedMotion: 'reduce' })
   const { output } = await (await app.call('cowork_open_link')).json()
   await page.goto(output.link)

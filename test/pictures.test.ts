@@ -16,6 +16,7 @@ test('C15 the pictures are those that npm run screenshots takes, and the README 
     'policies',
     'settings',
     'welcome',
+    'work',
   ]
   const names = screens.flatMap((name) => [`${name}-dark.png`, `${name}-light.png`])
   expect(readdirSync(folder).toSorted()).toEqual(names)

@@ -2,7 +2,12 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 
-export type SmallDisk = { readonly path: string; setReadOnly(): void; remove(): void }
+export type SmallDisk = {
+  readonly path: string
+  setReadOnly(): void
+  setWritable(): void
+  remove(): void
+}
 
 /** A disk in memory of so many kilobytes, mounted at a folder that is made for it. */
 export function mountSmallDisk(path: string, kilobytes: number): SmallDisk {
@@ -11,6 +16,7 @@ export function mountSmallDisk(path: string, kilobytes: number): SmallDisk {
   return {
     path,
     setReadOnly: () => void execFileSync('mount', ['-o', 'remount,ro', path]),
+    setWritable: () => void execFileSync('mount', ['-o', 'remount,rw', path]),
     remove: () => void execFileSync('umount', ['--lazy', path]),
   }
 }

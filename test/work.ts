@@ -6,11 +6,13 @@ import { openTestLedger } from './ledger.ts'
 import { createBoards } from '../src/work/board.ts'
 import { adopt } from '../src/work/disk/adopt.ts'
 import { createKeeper } from '../src/work/disk/keeper.ts'
+import { parsed } from '../src/work/fixture.ts'
 import { createJournal } from '../src/work/journal.ts'
 import { workMigrations } from '../src/work/migrations.ts'
-import type { Story, WorkIndex } from '../src/work/model.ts'
+import type { Story } from '../src/work/model.ts'
 import { createWorkStore } from '../src/work/store.ts'
-import { readIndex } from '../src/work/yaml/read.ts'
+
+export { parsed, storyIn } from '../src/work/fixture.ts'
 
 export const sampleText = `# yaml-language-server: $schema=./SCHEMA/work-flow-schema.json
 version: 2
@@ -39,12 +41,6 @@ backlog:
 history: []
 conflicts: []
 `
-
-export const parsed = (text: string): WorkIndex => {
-  const read = readIndex(text)
-  if (!read.ok) throw new Error(JSON.stringify(read.problems))
-  return read.index
-}
 
 /** A project on disk and in a real store, kept in agreement. */
 export async function openTestWork(text = sampleText) {
@@ -92,6 +88,3 @@ export async function openTestWork(text = sampleText) {
     index: () => parsed(readFileSync(path, 'utf8')),
   }
 }
-
-export const storyIn = (index: WorkIndex, id: string): Story | undefined =>
-  index.sprints.flatMap(({ stories }) => stories ?? []).find((story) => story.id === id)

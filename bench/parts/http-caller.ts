@@ -2,22 +2,31 @@
 // its own: its CPU must not be counted with the server's.
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import { median, percentile } from '../harness.ts'
 
 export type CallOrder = {
   readonly port: number
   readonly tool: string
-  readonly input: object
+  /** Of several, each call takes the next. */
+  readonly input: object | readonly object[]
   readonly inFlight: number
+  readonly token?: string
   /** One of the two ends it. */
   readonly ms?: number
   readonly calls?: number
 }
-export type Called = { readonly calls: number; readonly seconds: number }
+export type Called = {
+  readonly calls: number
+  readonly seconds: number
+  /** Of one call, as who waits for it sees it. */
+  readonly p50: number
+  readonly p99: number
+}
 
 const version = '2026-07-28'
 const meta = 'io.modelcontextprotocol'
 
-function requestOf({ port, tool, input }: CallOrder): Buffer {
+function requestOf({ port, tool, token }: CallOrder, input: object): Buffer {
   const body = JSON.stringify({
     jsonrpc: '2.0',
     id: 1,
@@ -40,6 +49,7 @@ function requestOf({ port, tool, input }: CallOrder): Buffer {
     `MCP-Protocol-Version: ${version}`,
     'Mcp-Method: tools/call',
     `Mcp-Name: ${tool}`,
+    ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
     `Content-Length: ${Buffer.byteLength(body)}`,
   ]
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
@@ -78,7 +88,9 @@ function exchange(socket: Socket, request: Buffer): Promise<void> {
 }
 
 async function carryOut(order: CallOrder): Promise<Called> {
-  const request = requestOf(order)
+  const inputs = Array.isArray(order.input) ? (order.input as readonly object[]) : [order.input]
+  const requests = inputs.map((input) => requestOf(order, input))
+  const taken: number[] = []
   const start = performance.now()
   const end = start + (order.ms ?? Infinity)
   let begun = 0
@@ -86,13 +98,16 @@ async function carryOut(order: CallOrder): Promise<Called> {
     Array.from({ length: order.inFlight }, async () => {
       const socket = connect(order.port, '127.0.0.1').setNoDelay()
       while (performance.now() < end && begun < (order.calls ?? Infinity)) {
-        begun++
+        const request = requests[begun++ % requests.length] as Buffer
+        const sent = performance.now()
         await exchange(socket, request)
+        taken.push(performance.now() - sent)
       }
       socket.destroy()
     }),
   )
-  return { calls: begun, seconds: (performance.now() - start) / 1000 }
+  const seconds = (performance.now() - start) / 1000
+  return { calls: begun, seconds, p50: median(taken), p99: percentile(taken, 0.99) }
 }
 
 process.on(

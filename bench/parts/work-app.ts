@@ -1,36 +1,37 @@
 // Ours for N10: the whole system with a plan of work in a process of its own, which tells what it used.
-import { rmSync } from 'node:fs'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { sha256Hex } from '#base/hash.ts'
 import { startTestApp } from '../../test/app.ts'
 import { writeWork } from './work-data.ts'
+import type { Written } from './work-data.ts'
 
-export type WorkApp = {
-  readonly port: number
-  readonly root: string
-  readonly open: readonly string[]
-}
-/** Since the last question. */
-export type Used = { readonly cpu: number; readonly longestBlockMs: number }
+export type WorkApp = Written & { readonly port: number; readonly root: string }
+/** Since the last question: µs of CPU, and the most of it, in ms, that went by before others had a turn. */
+export type Used = { readonly cpu: number; readonly longestTurn: number }
 
 const [count, ...tokens] = process.argv.slice(2)
 const state = mkdtempSync(join(tmpdir(), 'cowork-bench-'))
 const root = join(state, 'worksync')
-const open = writeWork(root, Number(count))
+const written = writeWork(root, Number(count))
 const agents = tokens.map((token, at) => ({ id: `agent-${at}`, token_hash: sha256Hex(token) }))
 const app = await startTestApp({ agents }, { state })
-const delay = monitorEventLoopDelay({ resolution: 1 })
-delay.enable()
-let cpu = process.cpuUsage()
 
+let longestTurn = 0
+let turn = process.threadCpuUsage()
+setInterval(() => {
+  // By the CPU of this thread: what other programs took meanwhile is not ours.
+  const { user, system } = process.threadCpuUsage(turn)
+  turn = process.threadCpuUsage()
+  longestTurn = Math.max(longestTurn, (user + system) / 1000)
+}, 1).unref()
+let cpu = process.cpuUsage()
 process.on('message', () => {
   const { user, system } = process.cpuUsage(cpu)
-  process.send?.({ cpu: user + system, longestBlockMs: delay.max / 1e6 } satisfies Used)
+  process.send?.({ cpu: user + system, longestTurn } satisfies Used)
   cpu = process.cpuUsage()
-  delay.reset()
+  longestTurn = 0
 })
 process.on('disconnect', () => void app.close().then(() => rmSync(state, { recursive: true })))
-process.send?.({ port: app.port, root, open } satisfies WorkApp)
+process.send?.({ ...written, port: app.port, root } satisfies WorkApp)

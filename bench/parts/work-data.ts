@@ -51,8 +51,14 @@ const inSprint = 100
 /** One item in ten is backlog, which waits for nothing. */
 const isBacklog = (_: Task, at: number) => at % 10 === 9
 
-/** A data root with one project of so many items; gives the ids of its open stories. */
-export function writeWork(root: string, count: number): string[] {
+export type Written = {
+  /** Ids of what is to be done, and of what nothing holds up. */
+  readonly open: readonly string[]
+  readonly free: readonly string[]
+}
+
+/** A data root with one project of so many items. */
+export function writeWork(root: string, count: number): Written {
   const all = tasks(count)
   const stories = all.filter((task, at) => !isBacklog(task, at))
   const status = { open: 'planned', begun: 'in_progress', done: 'done' } as const
@@ -92,11 +98,17 @@ export function writeWork(root: string, count: number): string[] {
   const index = { version: 2, next_story: count + 1, sprints, backlog, history, conflicts: [] }
   writeFileSync(join(folder, 'work-index.yaml'), dump(index, { lineWidth: -1, noRefs: true }))
   writeFileSync(join(root, 'config.yaml'), `projects:\n  ${project}:\n    description: A bench\n`)
-  return stories.filter(({ state }) => state === 'open').map(({ id }) => id)
+  return writtenAs(stories, (id) => id)
 }
 
-/** The folder of a Backlog.md project with the same items; gives the ids of its open tasks. */
-export function writeBacklogMd(folder: string, count: number): string[] {
+function writtenAs(tasks: readonly Task[], known: (id: string) => string): Written {
+  const open = tasks.filter(({ state }) => state === 'open')
+  const free = open.filter(({ waitsFor }) => waitsFor === undefined)
+  return { open: open.map(({ id }) => known(id)), free: free.map(({ id }) => known(id)) }
+}
+
+/** The folder of a Backlog.md project with the same items. */
+export function writeBacklogMd(folder: string, count: number): Written {
   const all = tasks(count)
   const known = (id: string) => id.replace('STORY', 'TASK')
   const status = { open: 'To Do', begun: 'In Progress', done: 'Done' } as const
@@ -151,5 +163,5 @@ ${text}
 `,
     )
   }
-  return all.filter(({ state }) => state === 'open').map(({ id }) => known(id))
+  return writtenAs(all, known)
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createClockWatch, mostClockStep } from './clock.ts'
+import { createClockWatch, mostClockStep, rfc3339 } from './clock.ts'
 
 test('A11 the clock is behind from more than 5 minutes before the newest time seen, until it is not', () => {
   let at = 1_000_000_000
@@ -26,4 +26,18 @@ test('A11 the newest entry counts as seen, and every later look does', () => {
       }
     }),
   )
+})
+
+test('FT10 times are written as RFC 3339 in UTC, whichever came before', () => {
+  const time = fc.oneof(
+    fc.integer({ min: -8.64e15, max: 8.64e15 }),
+    fc.integer({ min: -200_000, max: 200_000 }),
+    fc.double({ min: -1e6, max: 4e12, noNaN: true }),
+  )
+  fc.assert(
+    fc.property(fc.array(time), (times) => {
+      expect(times.map(rfc3339)).toEqual(times.map((at) => new Date(at).toISOString()))
+    }),
+  )
+  for (const none of [NaN, Infinity, 9e15]) expect(() => rfc3339(none)).toThrow(RangeError)
 })

@@ -82,7 +82,7 @@ function parsed(text: string): { error?: Problem } {
 }
 
 /** The owner's file; where there is none, as for a daemon in a container, the token of the environment. */
-export function tokenOf(paths: StatePaths, env: Environment): string {
+function tokenOf(paths: StatePaths, env: Environment): string {
   const file = statSync(paths.ownerToken, { throwIfNoEntry: false })
   if (!file) {
     if (env['COWORK_TOKEN']) return env['COWORK_TOKEN']

@@ -230,7 +230,7 @@ function keepingCommands(work: Command, add: Add): void {
   add(work, 'sync', 'write the Obsidian vault', async (context, command) =>
     (await import('./work/keeping.ts')).syncVault(context, command.optsWithGlobals()),
   )
-  add(work, 'verify', 'try every tool on a project made for it', async (context) =>
-    (await import('./work/verify.ts')).verifyWork(context),
-  )
+  add(work, 'verify', 'try every tool on a project made for it', async (context, command) =>
+    (await import('./work/verify.ts')).verifyWork(context, command.opts()),
+  ).option('--agent <name>', 'act with the token kept for this agent')
 }

@@ -63,10 +63,10 @@ function createProgram(act: (verb: Verb, command: Command) => Promise<void>): Co
   const seconds = new Option('--timeout <seconds>', 'how long to wait')
     .argParser(positive)
     .default(30)
-  const up: Verb = async (context, command) =>
+  const foreground: Verb = async (context, command) =>
     (await import('./up.ts')).up(listening(context), command.opts())
-  add('up', 'run in the foreground; so does `worksync` alone', up, true).addOption(noAuth)
-  add('start', 'run in the background', async (context, command) => start(context, command.opts()))
+  add('run', 'in the foreground; so does `worksync` alone', foreground, true).addOption(noAuth)
+  add('start', 'in the background', async (context, command) => start(context, command.opts()))
     .addOption(noAuth)
     .addOption(seconds)
   add('stop', 'end it, and with it all of cowork', async (context, command) =>

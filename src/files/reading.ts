@@ -104,15 +104,18 @@ export function createReading({ disk, places, grants, workspace }: Deps) {
         readonly depth?: number | undefined
         readonly after?: string | undefined
         readonly limit: number
+        /** Names and types alone. */
+        readonly bare?: boolean
       },
     ): Promise<Listing & { readonly path: string }> {
       const placed = await disk.place(call, { path: asked.path, need: 'read' })
-      const { recursive, depth, after, limit } = asked
+      const { recursive, depth, after, limit, bare = false } = asked
       const { entries, next } = await disk.ask(call, 'list', [placed], {
         at: placed.at,
         recursive,
         limit,
         ignore: recursive,
+        bare,
         ...(depth !== undefined && { depth }),
         ...(after !== undefined && { after }),
       })

@@ -1,4 +1,5 @@
 import { actorOf } from '#base/caller.ts'
+import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
@@ -31,7 +32,7 @@ export function createActs({ store, journal, now }: ActDeps) {
     const held: ProjectRow = await journal.hold(tx, project)
     const at = now()
     const { caller } = call
-    const by = caller.id
+    const by = nameOf(caller)
     const time = rfc3339(at)
     let { nextStory } = held
     const steps: Step[] = []
@@ -171,6 +172,9 @@ export function createActs({ store, journal, now }: ActDeps) {
     }
   }
 }
+
+/** As the plan names who does it. Behind a shared key the names that agents give themselves tell them apart (I5). */
+const nameOf = ({ id, claim }: Caller): string => (claim === undefined ? id : `${id}:${claim}`)
 
 const wordOf = {
   sprint: 'sprint',

@@ -14,7 +14,13 @@ import type {
 import { numberOf } from './rules.ts'
 import type { Stored, WorkStore } from './store.ts'
 
-export type Placed<T> = { readonly item: T; readonly rev: number; readonly sprint: string }
+export type Placed<T> = {
+  readonly item: T
+  readonly rev: number
+  readonly sprint: string
+  /** What a search looks through, in lower case: left here by the first one. */
+  lowered?: string
+}
 
 /** A project as it stands, in memory: whatever is asked of it is a walk over plain objects. */
 export type Board = {

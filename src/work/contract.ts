@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parsed, storyIn } from '../../test/work.ts'
-import { anna, createWorld, sales, support } from './fixture.ts'
+import { anna, createWorld, parsed, sales, storyIn, support } from './fixture.ts'
 import type { Desk, Engine, World } from './fixture.ts'
 
 const project = 'shop'
@@ -123,13 +122,13 @@ export function workContract(engine: Engine) {
 
       test('W15 unknown words and ids that cannot be are refused in words', async () => {
         const { id } = await add()
-        for (const bad of [
-          { status: 'finished' },
-          { priority: 'asap' },
-          { estimate: -1 },
-          { acceptance: ['text'] },
-        ])
-          await expect(update(id, bad)).rejects.toThrow()
+        for (const [field, value] of [
+          ['status', 'finished'],
+          ['priority', 'asap'],
+          ['estimate', -1],
+          ['acceptance', ['text']],
+        ] as const)
+          await expect(update(id, { [field]: value })).rejects.toThrow(field)
         await expect(update(id, {})).rejects.toMatchObject({ code: 'invalid_input' })
         for (const odd of ['gone', '../x', "' or 1=1", '\uD800', '__proto__'])
           for (const [tool, args] of [

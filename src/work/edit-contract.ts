@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { parsed, storyIn } from '../../test/work.ts'
-import { createWorld, sales } from './fixture.ts'
+import { createWorld, parsed, sales, storyIn } from './fixture.ts'
 import type { Desk, Engine, World } from './fixture.ts'
 import type { Conflict } from './model.ts'
 
@@ -16,8 +15,7 @@ export function editContract(engine: Engine) {
     const ask: Desk['ask'] = (...args) => desk.ask(...args)
     const add = async (more: object = {}) =>
       (await ask('add_story', { project, sprint_id: 'one', ...more })).story.id
-    const conflicts = async () =>
-      (await desk.work.boards.current(project)).conflicts() as readonly Conflict[]
+    const conflicts = async () => (await desk.work.boards.current(project)).conflicts()
     const resolve = (conflict: Conflict | undefined, take: 'ours' | 'theirs') =>
       ask('resolve', { project, conflict_id: conflict?.id, take })
     const get = (of: object) => ask('get', { project, ...of })
@@ -141,7 +139,8 @@ export function editContract(engine: Engine) {
       const [conflict] = await clash(
         () => ask('move', { project, story_id: id, sprint_id: 'two' }),
         (text) => {
-          const [block = ''] = new RegExp(`^      - id: ${id}\n(?:        .*\n)*`, 'm').exec(text) ?? []
+          const [block = ''] =
+            new RegExp(`^      - id: ${id}\n(?:        .*\n)*`, 'm').exec(text) ?? []
           const gone = text.replace(block, '')
           return gone.replace(/(- id: three\n(?: {4}.*\n)*? {4}stories:\n)/, `$1${block}`)
         },
@@ -177,6 +176,50 @@ export function editContract(engine: Engine) {
       const { story } = await get({ story_id: id })
       expect(story).toMatchObject({ title: 'Held on', lease: { until: lease.until } })
       expect(await conflicts()).toEqual([])
+    })
+
+    test('W5 made one after the other in a buffer that is never loaded again take nothing back', async () => {
+      const [id, other] = [await add({ title: 'Mine' }), await add({ title: 'Theirs' })]
+      let buffer = await desk.text(project)
+      for (let n = 1; n <= 8; n++) {
+        await ask('update_story', { project, story_id: other, notes: `agent ${n}`, estimate: n })
+        buffer = buffer.replace(`title: Mine\n`, `title: Mine\n        x_${n}: by hand\n`)
+        desk.edit(project, () => buffer, '')
+        await ask('status', { project })
+      }
+      const index = parsed(await desk.text(project))
+      expect(storyIn(index, other)).toMatchObject({ notes: 'agent 8', estimate: 8 })
+      for (let n = 1; n <= 8; n++) expect(storyIn(index, id)).toHaveProperty(`x_${n}`, 'by hand')
+      expect(index.conflicts).toEqual([])
+    })
+
+    test('W5 that say the same again are told as a conflict once', async () => {
+      const id = await add({ title: 'Both' })
+      const before = await desk.text(project)
+      const theirs = title(id, 'Both', 'By hand')
+      const ours = () => ask('update_story', { project, story_id: id, title: 'By the agent' })
+      expect(await clash(ours, theirs)).toHaveLength(1)
+      for (const more of ['# one', '# two']) {
+        desk.edit(project, (text) => `${theirs(text)}${more}\n`, before)
+        await ask('status', { project })
+      }
+      expect(await conflicts()).toHaveLength(1)
+      expect(storyIn(parsed(await desk.text(project)), id)?.title).toBe('By the agent')
+    })
+
+    test('W6 that leave nothing are taken for an accident', async () => {
+      const id = await add({ title: 'Kept' })
+      const before = await desk.text(project)
+      for (const nothing of ['', '\n \n']) {
+        desk.edit(project, () => nothing, before)
+        await expect(
+          ask('update_story', { project, story_id: id, notes: 'x' }),
+        ).rejects.toMatchObject({ code: 'work_file_broken', details: { line: 1, column: 1 } })
+        expect((await get({ story_id: id })).story.title).toBe('Kept')
+        expect(await desk.text(project)).toBe(nothing)
+      }
+      desk.edit(project, (text) => text, before)
+      await ask('update_story', { project, story_id: id, notes: 'x' })
     })
 
     test('W5 nothing but a comment: no conflict, and the file stays the person’s', async () => {
@@ -220,9 +263,11 @@ export function editContract(engine: Engine) {
       )
       expect(await desk.text(project)).toBe(before.replace('backlog: []', 'backlog: {'))
       desk.edit(project, (text) => text, before)
-      expect(await ask('update_story', { project, story_id: id, notes: 'x' }, sales)).toMatchObject({
-        story: { notes: 'x' },
-      })
+      expect(await ask('update_story', { project, story_id: id, notes: 'x' }, sales)).toMatchObject(
+        {
+          story: { notes: 'x' },
+        },
+      )
       expect(await ask('get', { project, story_id: id })).not.toHaveProperty('stale')
     })
 

@@ -14,10 +14,11 @@ import { checkWork } from './check.ts'
 import { startExpiry } from './claims.ts'
 import { createJournal } from './journal.ts'
 import { workMigrations } from './migrations.ts'
-import type { Story } from './model.ts'
+import type { Story, WorkIndex } from './model.ts'
 import { createWork } from './service.ts'
 import { createWorkStore } from './store.ts'
 import { workTools } from './tools/index.ts'
+import { readIndex } from './yaml/read.ts'
 
 export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
@@ -136,3 +137,12 @@ export async function createWorld(engine: Engine) {
 
   return { start, root, now, move: (ms: number) => (offset += ms) }
 }
+
+export const parsed = (text: string): WorkIndex => {
+  const read = readIndex(text)
+  if (!read.ok) throw new Error(JSON.stringify(read.problems))
+  return read.index
+}
+
+export const storyIn = (index: WorkIndex, id: string): Story | undefined =>
+  index.sprints.flatMap(({ stories }) => stories ?? []).find((story) => story.id === id)

@@ -68,8 +68,10 @@ export function partOf(item: Row, paging: Paging): { readonly part: Row } & Next
 }
 
 /** Seen without writing it all down. */
-const isLong = (value: unknown): boolean =>
-  typeof value === 'string' ? value.length > short : Array.isArray(value) && value.length > 20
+const isLong = (value: unknown): boolean => {
+  if (typeof value === 'string') return value.length > short
+  return Array.isArray(value) && (value.length > 20 || typeof value[0] === 'function')
+}
 
 function piecesOf(field: string, value: unknown): (Piece | (() => Piece))[] {
   if (!Array.isArray(value)) {

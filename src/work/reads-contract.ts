@@ -228,11 +228,13 @@ export function readsContract(engine: Engine) {
         Array.from({ length: 9000 }, (_, at) => `STORY-${at + 1}`),
       )
       expect(await all('history', { project, limit: 1000 }, 'history')).toHaveLength(300)
-      expect(await all('search', { project, kind: 'backlog', limit: 1000 }, 'results')).toHaveLength(
-        1000,
-      )
+      expect(
+        await all('search', { project, kind: 'backlog', limit: 1000 }, 'results'),
+      ).toHaveLength(1000)
       const { projects } = await ask('status', { project })
-      expect(projects).toMatchObject([{ counts: { stories: { in_progress: 1800, planned: 7200 } } }])
+      expect(projects).toMatchObject([
+        { counts: { stories: { in_progress: 1800, planned: 7200 } } },
+      ])
 
       // One item that is longer than a reply: its texts and lists go on from part to part.
       const parts: { notes?: string; needs?: unknown[]; title?: string }[] = []
@@ -288,7 +290,10 @@ export function readsContract(engine: Engine) {
         text: string
       }[]
       const textOf = (name: string) =>
-        texts.filter((one) => one.name === name).map(({ text }) => text).join('')
+        texts
+          .filter((one) => one.name === name)
+          .map(({ text }) => text)
+          .join('')
       expect(textOf('general')).toMatch(/^#[^]*\n\nAnd more$/)
       expect(textOf('ai-collaboration')).toBe('Our own way')
       expect(JSON.stringify(texts)).not.toContain('SECRET')

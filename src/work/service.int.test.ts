@@ -2,6 +2,7 @@ import { inject } from 'vitest'
 import { openPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
 import { createTestDatabase } from '../../test/databases.ts'
+import { claimsContract } from './claims-contract.ts'
 import { workContract } from './contract.ts'
 import { editContract } from './edit-contract.ts'
 import { flowContract } from './flow-contract.ts'
@@ -16,6 +17,7 @@ const postgres: Engine = {
   },
 }
 
+claimsContract(postgres)
 editContract(postgres)
 flowContract(postgres)
 readsContract(postgres)

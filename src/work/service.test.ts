@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqlite } from '#base/db/sqlite.ts'
+import { claimsContract } from './claims-contract.ts'
 import { workContract } from './contract.ts'
 import { editContract } from './edit-contract.ts'
 import { flowContract } from './flow-contract.ts'
@@ -16,6 +17,7 @@ const sqlite: Engine = {
   },
 }
 
+claimsContract(sqlite)
 editContract(sqlite)
 flowContract(sqlite)
 readsContract(sqlite)

@@ -139,61 +139,60 @@ export type Hit = {
   readonly show: () => Record<string, unknown>
 }
 
-/** What is looked through of an item, in lower case: made once for each state of it. */
-const lowered = new WeakMap<object, readonly [title: string, text: string]>()
+/** Title and text of an item, as they are searched. */
+type Texts = readonly [title: string, text: string]
 
-function loweredOf(item: object, said: () => readonly [string, string]) {
-  const known = lowered.get(item)
-  if (known) return known
-  const [title, text] = said()
-  const made = [title.toLowerCase(), text.toLowerCase()] as const
-  lowered.set(item, made)
-  return made
+const storyTexts = ({ id, title = '', notes, comments = [], acceptance = [] }: Story): Texts => [
+  `${id} ${title}`,
+  [notes ?? '', ...[...comments, ...acceptance].map(({ text }) => text)].join('\n'),
+]
+const backlogTexts = ({ id, summary, theme }: BacklogItem): Texts => [
+  `${id} ${summary}`,
+  theme ?? '',
+]
+const sprintTexts = ({ id, title, goal, themes }: Sprint): Texts => [
+  `${id} ${title ?? ''}`,
+  [goal ?? '', ...(themes ?? [])].join('\n'),
+]
+/** Stands in no text that people write. */
+const between = '\u0000'
+
+/** How well it fits: a word in the title or id counts more. Nothing where one of them is not in it. */
+function scoreOf<T>(words: readonly string[], one: Placed<T>, texts: (item: T) => Texts) {
+  if (words.length === 0) return 0
+  const text = (one.lowered ??= texts(one.item).join(between).toLowerCase())
+  for (const word of words) if (!text.includes(word)) return undefined
+  const title = text.slice(0, text.indexOf(between))
+  return words.reduce((score, word) => score + (title.includes(word) ? 2 : 1), 0)
 }
 
-/** All words are somewhere in it; where they are in the title or id they count more. All, without words. */
+/** What holds all these words, the best first; all there is, without words. */
 export function searchIn(board: Board, query: string, at: number): Hit[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = query
+    .toLowerCase()
+    .split(/[\s\0]+/)
+    .filter(Boolean)
   const byScore: Hit[][] = []
-  const look = (item: object, said: () => readonly [string, string], hit: () => Hit) => {
-    let score = 0
-    if (words.length > 0) {
-      const [high, low] = loweredOf(item, said)
-      for (const word of words) {
-        if (high.includes(word)) score += 2
-        else if (low.includes(word)) score += 1
-        else return
-      }
-    }
-    ;(byScore[score] ??= []).push(hit())
-  }
+  const add = (score: number, hit: Hit) => void (byScore[score] ??= []).push(hit)
   for (const story of board.stories()) {
-    const { id, title = '', notes = '', comments = [], acceptance = [], status } = story.item
-    look(
-      story.item,
-      () => {
-        const texts = [...comments, ...acceptance].map((one) => one.text)
-        return [`${id} ${title}`, [notes, ...texts].join('\n')]
-      },
-      () => ({ kind: 'story', status, sprint: story.sprint, show: () => brief(story, at) }),
-    )
+    const score = scoreOf(words, story, storyTexts)
+    if (score === undefined) continue
+    const { item, sprint } = story
+    add(score, { kind: 'story', status: item.status, sprint, show: () => brief(story, at) })
   }
   for (const one of board.backlog()) {
-    const { id, summary, theme, status } = one.item
-    look(
-      one.item,
-      () => [`${id} ${summary}`, theme ?? ''],
-      () => ({ kind: 'backlog', status, sprint: '', show: () => briefBacklog(one) }),
-    )
+    const score = scoreOf(words, one, backlogTexts)
+    if (score === undefined) continue
+    const { status } = one.item
+    add(score, { kind: 'backlog', status, sprint: '', show: () => briefBacklog(one) })
   }
   for (const sprint of board.sprints()) {
-    const { id, title, goal, themes, status } = sprint.item
+    const score = scoreOf(words, sprint, sprintTexts)
+    if (score === undefined) continue
+    const { id, status } = sprint.item
     const stories = () => board.stories().filter((story) => story.sprint === id)
-    look(
-      sprint.item,
-      () => [`${id} ${title ?? ''}`, [goal ?? '', ...(themes ?? [])].join('\n')],
-      () => ({ kind: 'sprint', status, sprint: id, show: () => sprintBrief(sprint, stories()) }),
-    )
+    const show = () => sprintBrief(sprint, stories())
+    add(score, { kind: 'sprint', status, sprint: id, show })
   }
   return byScore
     .filter((hits) => hits !== undefined)

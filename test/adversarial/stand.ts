@@ -26,6 +26,8 @@ export type Reply = {
 /** An agent with an MCP client of its own. */
 export type Agent = {
   call(tool: string, args?: object): Promise<Reply>
+  /** What is there, or why nothing is. */
+  readResource(uri: string): Promise<string>
   close(): Promise<void>
 }
 
@@ -98,6 +100,12 @@ export async function openStand(settings: Record<string, unknown> = {}) {
       open.push(agent)
       return agent
     },
+    /** A folder of the user's beside the others, with files in it. */
+    folder(name: string, files: Readonly<Record<string, string>> = {}): string {
+      for (const [file, content] of Object.entries(files))
+        writeFileSync(join(folder(name), file), content)
+      return folder(name)
+    },
     /** The newest entry, and those after one. */
     async ledgerSize(): Promise<number> {
       return Number((await owner.ask('/api/ledger?limit=1')).body['size'])
@@ -147,6 +155,11 @@ async function connect(
         wire: JSON.stringify(answer),
       }
     },
+    readResource: (uri) =>
+      client.readResource({ uri }).then(
+        (found) => JSON.stringify(found),
+        (error: unknown) => `refused: ${String(error)}`,
+      ),
     close: () => client.close(),
   }
 }

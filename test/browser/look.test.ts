@@ -62,7 +62,7 @@ const layers: Places = {
     await page.getByLabel('Reason').waitFor()
   },
   'no such page': async (page, app) => {
-    await page.goto(`${app.url}/work`)
+    await page.goto(`${app.url}/servers`)
     await page.getByText('There is no such page').waitFor()
   },
   'no session': async (page, app) => {
@@ -112,7 +112,7 @@ test('C11 on a phone one reads, goes back, moves between screens and halts', asy
   await page.getByRole('region', { name: 'Halted' }).waitFor({ state: 'detached' })
 })
 
-test.each(['/audit', '/inbox', '/agents', '/policies', '/files', '/welcome'])(
+test.each(['/audit', '/inbox', '/agents', '/policies', '/files', '/work', '/welcome'])(
   'C12 N16 what the first load of %s brings of script is at most 200 kB',
   async (path) => {
     const app = await startScene()
@@ -128,7 +128,7 @@ test.each(['/audit', '/inbox', '/agents', '/policies', '/files', '/welcome'])(
     const page = await visit(app, path, { context })
     await page
       .getByText(
-        /^(publish|Nothing waits for you\.|claude-code|There is no policy yet|Spreadsheets|Step 1 of 5)$/,
+        /^(publish|Nothing waits for you\.|claude-code|There is no policy yet|Spreadsheets|No project yet|Step 1 of 5)$/,
       )
       .first()
       .waitFor()

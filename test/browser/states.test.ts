@@ -59,6 +59,12 @@ const screens = [
     there: 'Where the room goes',
   },
   {
+    path: '/work',
+    api: '**/worksync_projects/**',
+    what: 'the work',
+    there: 'No project yet',
+  },
+  {
     path: '/welcome',
     api: '**/get_workspace_info/**',
     what: 'the workspace',
@@ -134,7 +140,7 @@ test('C13 what is empty says so and leads on', async () => {
   await rowOf(page, 'Opened the console').waitFor()
   await page.goto(`${app.url}/audit/999`)
   await page.getByText('There is no entry 999 for you to see.').waitFor()
-  await page.goto(`${app.url}/work`)
+  await page.goto(`${app.url}/servers`)
   await page.getByText('There is no such page').waitFor()
   await page.getByRole('link', { name: 'Go to the Inbox' }).click()
   await page.getByText('Nothing waits for you.').waitFor()

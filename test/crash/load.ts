@@ -57,8 +57,12 @@ export type Written = {
   readonly refused: readonly string[]
 }
 
-/** Writes until the daemon is gone. */
-export async function writeUntilKilled(daemon: Daemon, round: number): Promise<Written> {
+/** Writes until the daemon is gone; tells when the first write was acknowledged. */
+export async function writeUntilKilled(
+  daemon: Daemon,
+  round: number,
+  onFirst: () => void,
+): Promise<Written> {
   const acknowledged: string[] = []
   const refused: string[] = []
   await Promise.all(
@@ -67,8 +71,9 @@ export async function writeUntilKilled(daemon: Daemon, round: number): Promise<W
         const target = `${round}-${writer}-${n}`
         const done = await write(daemon, target).catch(() => undefined)
         if (done === undefined) return
-        if (done) acknowledged.push(target)
-        else refused.push(target)
+        if (done && acknowledged.push(target) === 1) onFirst()
+        if (done) continue
+        refused.push(target)
       }
     }),
   )

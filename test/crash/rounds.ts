@@ -27,8 +27,8 @@ export type CrashResult = {
   readonly faults: readonly string[]
 }
 
-/** From the first writes to a few hundred of them, so that kills fall into commits, checkpoints and idle moments. */
-const killBetween = { least: 20, most: 400 }
+/** From the first write to a few hundred of them, so that kills fall into commits, checkpoints and idle moments. */
+const longestMs = 400
 
 export async function crashRounds({
   rounds,
@@ -46,9 +46,11 @@ export async function crashRounds({
   try {
     for (let round = 1; round <= rounds; round++) {
       running = await startDaemon(state)
-      const writing = writeUntilKilled(running, round)
-      const { least, most } = killBetween
-      await sleep(least + random() * (most - least))
+      const begun = Promise.withResolvers<void>()
+      const writing = writeUntilKilled(running, round, begun.resolve)
+      // Counted from the first write, for a busy machine may take long to come to that.
+      await Promise.race([begun.promise, writing])
+      await sleep(random() * longestMs)
       await running.kill('SIGKILL')
       const written = await writing
       acknowledged.push(...written.acknowledged)

@@ -1,5 +1,5 @@
 // Whether all that a person and a program did to a plan is accounted for. Pure.
-import type { Change, Story, WorkIndex } from '../../src/work/model.ts'
+import type { Change, WorkIndex } from '../../src/work/model.ts'
 import { wordsOf } from '../../src/work/merge/lists.ts'
 import { storyIn } from '../work.ts'
 import type { Edit } from './editor.ts'
@@ -30,7 +30,9 @@ export const judge = (given: Case): string[] => [
   ...ofPerson(given),
   ...ofProgram(given),
   ...takenBack(given),
-  ...(allOf(given.index) === allOf(given.file) ? [] : ['the file does not say what the store says']),
+  ...(allOf(given.index) === allOf(given.file)
+    ? []
+    : ['the file does not say what the store says']),
 ]
 
 /** Every edit is in the plan, was there until somebody changed it knowingly, or is told as a conflict. */
@@ -67,7 +69,9 @@ function ofPerson({ edits, changes, index }: Case): string[] {
           const isOwn = edits.some(
             (later) => later.act === 'notes' && later.id === edit.id && later.over === edit.said,
           )
-          return !isOwn && !wasTaken(edit.id, 'notes', edit.said) && !isTold(edit.id, 'notes', edit.said)
+          return (
+            !isOwn && !wasTaken(edit.id, 'notes', edit.said) && !isTold(edit.id, 'notes', edit.said)
+          )
         }
         default:
           return true
@@ -121,7 +125,7 @@ function takenBack({ changes, edits }: Case): string[] {
 function allOf(index: WorkIndex): string {
   const byId = (list: readonly { readonly id: string }[]) =>
     list.map((one) => wordsOf(one)).toSorted()
-  const stories = index.sprints.flatMap(({ stories: list }) => list ?? []) as Story[]
+  const stories = index.sprints.flatMap(({ stories: list }) => list ?? [])
   return JSON.stringify([
     byId(stories),
     byId(index.backlog),

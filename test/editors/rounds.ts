@@ -71,6 +71,8 @@ function createProgram(desk: Desk, random: () => number) {
     async (n: number) => {
       const id = pick(shared)
       const { story } = await desk.ask('get', { project, story_id: id })
+      // A story has a hundred at most.
+      if ((story.paths ?? []).length > 90) return
       const paths = [...(story.paths ?? []), `agent-${n}`]
       await update(id, { paths, expect_rev: story.rev })
       done.paths.push({ id, said: `agent-${n}` })
@@ -85,11 +87,10 @@ function createProgram(desk: Desk, random: () => number) {
       done.comments.push({ id, said: `agent-${n}` })
     },
   ]
-  /** What a person deleted cannot be changed, and what they changed meanwhile is looked at again. */
+  /** A person deleted it, changed it meanwhile, or the file is half written at present: then the next one. */
+  const usual = new Set(['not_found', 'stale_rev', 'work_file_broken'])
   const isUsual = (error: unknown) =>
-    error instanceof Error &&
-    'code' in error &&
-    (error.code === 'not_found' || error.code === 'stale_rev')
+    error instanceof Error && 'code' in error && usual.has(String(error.code))
   return {
     done,
     async act(): Promise<void> {
@@ -134,7 +135,7 @@ async function round(style: Style, edits: number, seed: number): Promise<EditorR
       await follow()
     }
     let lost: readonly string[] = []
-    for (const end = Date.now() + patience; ; ) {
+    for (const end = Date.now() + patience; ;) {
       await desk.ask('status', { project })
       await follow()
       const text = await desk.text(project)
@@ -147,6 +148,7 @@ async function round(style: Style, edits: number, seed: number): Promise<EditorR
     const told = lost.map((one) => `${style}, seed ${seed}: ${one}`)
     return { edits: made.length, mutations: done.mutations, conflicts, lost: told }
   } finally {
+    editor.kill()
     await desk.stop()
     rmSync(world.root, { recursive: true, force: true })
   }

@@ -136,19 +136,18 @@ export async function readSprint(client: Client, project: string, id: string) {
   }
 }
 
-const shortest = 500
+const longestShort = 500
 
 /** A long item comes in parts: its short fields are in each of them, its long ones go on from part to part (W23). */
 export function joined<Item extends object>([first, ...rest]: readonly Item[]): Item {
   if (!first) throw new Error('an item was read without being there')
-  const whole: Record<string, unknown> = { ...first }
+  const whole: Record<string, unknown> = Object.fromEntries(Object.entries(first))
   for (const part of rest)
     for (const [field, value] of Object.entries(part)) {
       const before = whole[field]
-      const isShort = JSON.stringify(value).length <= shortest && isDeepStrictEqual(before, value)
-      if (typeof before === 'string' && typeof value === 'string' && !isShort)
+      if (typeof before === 'string' && typeof value === 'string' && before.length > longestShort)
         whole[field] = before + value
-      else if (Array.isArray(before) && Array.isArray(value) && !isShort)
+      else if (Array.isArray(before) && Array.isArray(value) && !isDeepStrictEqual(before, value))
         whole[field] = [...(before as unknown[]), ...(value as unknown[])]
       else whole[field] = value
     }

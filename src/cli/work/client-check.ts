@@ -17,7 +17,7 @@ export const seedTools = [
   'worksync_remove_backlog',
   'worksync_sync',
 ] as const
-export type SeedTool = (typeof seedTools)[number]
+type SeedTool = (typeof seedTools)[number]
 
 export type Check = { readonly name: string; readonly fault?: string }
 
@@ -125,10 +125,13 @@ async function checkListed(door: Door): Promise<void> {
   }
   const absent = seedTools.filter((tool) => !names.includes(tool))
   if (absent.length > 0) throw new CoworkError('failed', `does not name ${absent.join(', ')}`)
+  const foreign = names.filter((name) => !name.startsWith('worksync_'))
+  if (door.isForWork && foreign.length > 0)
+    throw new CoworkError('failed', `names ${foreign.join(', ')} too`)
 }
 
 /** The structured answer of a tool, or what it says went wrong. */
-export async function called(door: Door, tool: string, args: object): Promise<Answer> {
+async function called(door: Door, tool: string, args: object): Promise<Answer> {
   const result = (await door.ask('tools/call', { name: tool, arguments: args })) as {
     isError?: boolean
     structuredContent?: Answer

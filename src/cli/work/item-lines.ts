@@ -129,12 +129,16 @@ export function statusSpan(status: string): Span {
   return look ? looking(look, wordsOf(status)) : wordsOf(status)
 }
 
-export const storyLine = (story: StoryBrief, now: number): Line => [
-  plain(story.id).padEnd(10),
-  ' ',
+const storyLine = (story: StoryBrief, now: number): Line => [
   statusSpan(story.status),
   ' '.repeat(Math.max(1, 13 - story.status.length)),
-  titleOf(story),
+  ...cardLine(story, now),
+]
+
+/** A story among others of the same status. */
+export const cardLine = (story: StoryBrief, now: number): Line => [
+  plain(story.id).padEnd(10),
+  ` ${titleOf(story)}`,
   ...(story.claimed_by === undefined
     ? []
     : [dim(`  ${claimText(story.claimed_by, story.until ?? '', now)}`)]),

@@ -8,8 +8,17 @@ import { version } from '../version.ts'
 /** A way into the daemon for MCP clients, spoken by hand: what is checked is the wire itself (W42). */
 export type Door = {
   readonly name: string
+  /** An address that has the tools about work and no others (W1). */
+  readonly isForWork: boolean
   ask(method: string, params?: object): Promise<unknown>
   close(): Promise<void> | void
+}
+
+/** What the bridge says of itself before the client's first byte. */
+export type Hello = {
+  readonly cowork: number
+  readonly token?: string
+  readonly agent?: string
 }
 
 type Reply = {
@@ -27,7 +36,7 @@ const hello = () => ({
 })
 
 /** As the stdio bridge does: one message a line over the daemon's socket. */
-export async function openStdio(paths: StatePaths, token: string): Promise<Door> {
+export async function openStdio(paths: StatePaths, who: Hello): Promise<Door> {
   const socket = connect(paths.socket)
   await once(socket, 'connect')
   const waiting = new Map<number, PromiseWithResolvers<Reply>>()
@@ -56,20 +65,20 @@ export async function openStdio(paths: StatePaths, token: string): Promise<Door>
       waiting.delete(id)
     }
   }
-  write({ cowork: 1, token })
+  write(who)
   await ask('initialize', hello())
   write({ jsonrpc: '2.0', method: 'notifications/initialized' })
-  return { name: 'stdio', ask, close: () => void socket.destroy() }
+  return { name: 'stdio', isForWork: false, ask, close: () => void socket.destroy() }
 }
 
-/** As a client of the Streamable HTTP transport does, with a session. */
-export async function openHttp(url: string, token: string): Promise<Door> {
+/** As a client of the Streamable HTTP transport does, with a session, at the address for work. */
+export async function openHttp(url: string, token: string | undefined): Promise<Door> {
   let session: string | undefined
   const post = (message: object, method = 'POST') =>
     fetch(url, {
       method,
       headers: {
-        authorization: `Bearer ${token}`,
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
         ...(session !== undefined && {
@@ -93,7 +102,7 @@ export async function openHttp(url: string, token: string): Promise<Door> {
   await ask('initialize', hello())
   await post({ jsonrpc: '2.0', method: 'notifications/initialized' })
   const end = async () => void (await post({}, 'DELETE').catch(() => undefined))
-  return { name: url, ask, close: end }
+  return { name: url, isForWork: true, ask, close: end }
 }
 
 /** A reply comes as JSON, or as an event of a stream that ends with it. */

@@ -90,7 +90,8 @@ export function fieldsFor(kind: Kind, flags: SetFlags): Record<string, unknown> 
     if (value === undefined || !isFlag(flag)) continue
     const name = namesOf[kind][flag]
     if (name === undefined) foreign.push(`--${dashed(flag)}`)
-    else fields[name] = value
+    // As people write it.
+    else fields[name] = flag === 'status' ? String(value).replaceAll('-', '_') : value
   }
   if (foreign.length === 0) return fields
   const known = Object.keys(namesOf[kind]).map((flag) => `--${dashed(flag)}`)

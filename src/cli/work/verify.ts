@@ -3,42 +3,51 @@ import { basename, join } from 'node:path'
 import { readYaml } from '#base/config/yaml.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { randomHex } from '#base/ids.ts'
-import { createClient, tokenOf } from '../client.ts'
+import { createClient } from '../client.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
 import { exitCode } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
+import { helloOf } from '../mcp.ts'
 import { plain } from '../plain.ts'
+import { loadSettings } from '../settings.ts'
+import { countText } from '../sizes.ts'
 import { checkClient, missing } from './client-check.ts'
 import type { Check } from './client-check.ts'
 import { openHttp, openStdio } from './mcp-door.ts'
-import type { Door } from './mcp-door.ts'
+import type { Door, Hello } from './mcp-door.ts'
+
+const ownName = 'work-verify'
 
 /**
  * The client check of seed 003 against the daemon that runs: every tool over MCP, through the socket of
  * stdio clients and through the address for work where that is open (W42).
  */
-export async function verifyWork(context: Context): Promise<ExitCode> {
-  const { paths, env, out } = context
+export async function verifyWork(
+  context: Context,
+  { agent }: { readonly agent?: string },
+): Promise<ExitCode> {
+  const { paths, out } = context
   const client = createClient(context)
-  // The daemon of this folder before anything else: only then is the address its own.
-  const { projects } = await client.call<{ projects: unknown[] }>('worksync_projects')
-  out.note(`${projects.length} projects are there; the check makes one more and removes it.`)
-  const token = tokenOf(paths, env)
-  const url = runningDaemon(paths)?.workUrl
-  const doors = [
-    () => openStdio(paths, token),
-    ...(url === undefined ? [] : [() => openHttp(url, token)]),
-  ]
+  const caller = await callerFor(context, client, agent)
   const told: { readonly over: string; readonly checks: readonly Check[] }[] = []
-  for (const open of doors) {
-    const door = await open()
-    try {
-      told.push({ over: door.name, checks: await onScratch(client, door) })
-    } finally {
-      await door.close()
+  try {
+    const url = runningDaemon(paths)?.workUrl
+    const doors = [
+      () => openStdio(paths, caller.hello),
+      ...(url === undefined ? [] : [() => openAddress(context, url, caller.hello.token)]),
+    ]
+    for (const open of doors) {
+      const door = await open()
+      try {
+        told.push({ over: door.name, checks: await onScratch(client, door) })
+      } finally {
+        await door.close()
+      }
     }
+  } finally {
+    await caller.end()
   }
   const failed = told.flatMap(({ checks }) => checks).filter(({ fault }) => fault !== undefined)
   out.data({ ok: failed.length === 0, over: told }, () =>
@@ -50,8 +59,46 @@ export async function verifyWork(context: Context): Promise<ExitCode> {
     ]),
   )
   if (failed.length === 0) return exitCode.ok
-  out.note(`${failed.length} checks failed. The log of the daemon is ${paths.log}.`)
+  out.note(`${countText(failed.length, 'check')} failed. The log of the daemon is ${paths.log}.`)
   return exitCode.failed
+}
+
+type Calling = { readonly hello: Hello; end(): Promise<void> }
+
+/** On MCP everybody is an agent: the one named, nobody in particular, or one that is there for the check only. */
+async function callerFor(
+  { paths, env }: Context,
+  client: Client,
+  agent: string | undefined,
+): Promise<Calling> {
+  const hello: Hello = helloOf({ paths, env, agent: agent ?? ownName })
+  const { auth } = await client.call<{ auth: 'open' | 'closed' }>('cowork_status')
+  if (hello.token !== undefined || auth === 'open') return { hello, end: async () => undefined }
+  if (agent !== undefined)
+    throw new CoworkError('auth_error', `There is no token kept for ${plain(agent)}.`, {
+      hint: 'Leave --agent out: an agent is made for the check and revoked after it.',
+    })
+  const made = await client.call<{ token: string }>('cowork_add_agent', {
+    id: ownName,
+    scopes: ['*:work'],
+  })
+  const end = async () => void (await client.call('cowork_revoke_agent', { id: ownName }))
+  return { hello: { cowork: 1, token: made.token }, end }
+}
+
+/** Where it asks for a key, the key is asked for here. */
+async function openAddress(
+  context: Context,
+  url: string,
+  token: string | undefined,
+): Promise<Door> {
+  try {
+    return await openHttp(url, token)
+  } catch (error) {
+    const { api_key: key } = (await loadSettings(context)).config.work
+    if (token !== undefined || key === undefined) throw error
+    return openHttp(url, key)
+  }
 }
 
 /** On a project that was not there before and is not there afterwards. */

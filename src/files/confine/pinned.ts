@@ -47,7 +47,7 @@ const replaced = () =>
  * files of an overlay or a Btrfs subvolume have others than the folder they are in.
  */
 export function mountOf(fd: number): string {
-  const info = fs.readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')
+  const info = fs.readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')
   return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1] ?? ''
 }
 

@@ -1,18 +1,22 @@
 /** Takes the text out of one document and ends. In a thread, since what it reads is not to be trusted. */
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 
-const { bytes, isWord } = workerData as { bytes: Uint8Array; isWord: boolean }
+type Document = { readonly bytes: Uint8Array<ArrayBuffer>; readonly isWord: boolean }
 
-async function textOfWord(): Promise<string> {
+async function textOfWord(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const { default: mammoth } = await import('mammoth')
   const { value } = await mammoth.extractRawText({ buffer: Buffer.from(bytes.buffer) })
   return value
 }
 
-async function textOfPdf(): Promise<string> {
+async function textOfPdf(bytes: Uint8Array): Promise<string> {
   const { extractText, getDocumentProxy } = await import('unpdf')
   const { text } = await extractText(await getDocumentProxy(bytes))
   return text.map((page) => page.trimEnd()).join('\n\n')
 }
 
-parentPort?.postMessage(await (isWord ? textOfWord() : textOfPdf()))
+parentPort?.once('message', ({ bytes, isWord }: Document) => {
+  const text = isWord ? textOfWord(bytes) : textOfPdf(bytes)
+  // A document that cannot be read ends the thread: whoever asked hears that.
+  void text.then((it) => parentPort?.postMessage(it))
+})

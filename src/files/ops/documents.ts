@@ -1,40 +1,51 @@
 import { Worker } from 'node:worker_threads'
 import { FileFault } from '../confine/fault.ts'
-import { inTurn } from './disk.ts'
 import { isWord } from './kinds.ts'
+import { createThreads } from './threads.ts'
 
 /** A document is read by others' code: it gets this much time and memory, and is then given up. */
 const limits = { ms: 20_000, heapMb: 256, growthBytes: 512 * 1024 * 1024 }
 
-/** The text of a PDF or Word file, one document at a time, in a thread that can be ended. */
-export const textOfDocument = (bytes: Buffer, mime: string, within = limits): Promise<string> =>
-  inTurn('document', () => extracted(bytes, isWord(mime), within))
+/** One document at a time: each may take as much memory as it is allowed. */
+const withDocumentThread = createThreads(1)
 
-async function extracted(bytes: Buffer, isWordFile: boolean, within: typeof limits) {
+/** The text of a PDF or Word file. `rest` throws when nobody waits for it any longer. */
+export async function textOfDocument(
+  bytes: Buffer,
+  mime: string,
+  rest: () => Promise<void>,
+  within = limits,
+): Promise<string> {
   const copy = Uint8Array.from(bytes)
-  const thread = new Worker(new URL('./documents-thread.ts', import.meta.url), {
-    workerData: { bytes: copy, isWord: isWordFile },
-    transferList: [copy.buffer],
-    resourceLimits: { maxOldGenerationSizeMb: within.heapMb, maxYoungGenerationSizeMb: 32 },
-    stdout: true,
-    stderr: true,
-  })
+  const start = () =>
+    new Worker(new URL('./documents-thread.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: within.heapMb, maxYoungGenerationSizeMb: 32 },
+      stdout: true,
+      stderr: true,
+    })
+  try {
+    return await withDocumentThread(start, rest, async (thread) => {
+      const text = thread.ask<string>({ bytes: copy, isWord: isWord(mime) })
+      return await limited(text, within)
+    })
+  } catch (error) {
+    throw error instanceof FileFault ? error : unreadable()
+  }
+}
+
+async function limited(text: Promise<string>, { ms, growthBytes }: typeof limits): Promise<string> {
   const before = process.memoryUsage.rss()
-  const outcome = Promise.withResolvers<string>()
-  thread.once('message', (text) => outcome.resolve(String(text)))
-  thread.once('error', () => outcome.reject(unreadable()))
-  thread.once('exit', () => outcome.reject(unreadable()))
-  const late = setTimeout(() => outcome.reject(tooSlow()), within.ms)
+  const over = Promise.withResolvers<never>()
+  const late = setTimeout(() => over.reject(tooSlow()), ms)
   // What archives unpack to lies outside the heap that the limit is for.
   const watch = setInterval(() => {
-    if (process.memoryUsage.rss() - before > within.growthBytes) outcome.reject(unreadable())
+    if (process.memoryUsage.rss() - before > growthBytes) over.reject(unreadable())
   }, 50)
   try {
-    return await outcome.promise
+    return await Promise.race([text, over.promise])
   } finally {
     clearTimeout(late)
     clearInterval(watch)
-    await thread.terminate()
   }
 }
 

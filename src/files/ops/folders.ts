@@ -75,8 +75,15 @@ export function listed(path: string, at: string, type: Stat['type']): Listed {
         size: stat.isFile() ? stat.size : 0,
         modifiedAt: Math.floor(stat.mtimeMs),
       }
-    : { path, type, size: 0, modifiedAt: 0 }
+    : named(path, type)
 }
+
+export const named = (path: string, type: Stat['type']): Listed => ({
+  path,
+  type,
+  size: 0,
+  modifiedAt: 0,
+})
 
 export const below = (folder: string, name: string): string =>
   folder === '' ? name : `${folder}/${name}`

@@ -4,7 +4,7 @@ import type { Confined } from '../confine/types.ts'
 import type { RunOp } from '../worker/context.ts'
 import type { Listed } from '../worker/protocol.ts'
 import { pause, rootOf } from './disk.ts'
-import { below, entriesOf, inside, listed, openedChild, typeOf } from './folders.ts'
+import { below, entriesOf, inside, listed, named, openedChild, typeOf } from './folders.ts'
 import { isIgnored, loadIgnore, rulesAt, rulesIn } from './ignore.ts'
 import type { Rules } from './ignore.ts'
 import { isUnfinished } from './leaf.ts'
@@ -26,6 +26,8 @@ type Listing = {
   readonly confined: Confined
   readonly makeIgnore: Awaited<ReturnType<typeof loadIgnore>> | undefined
   readonly entries: Listed[]
+  /** Without sizes and times. */
+  readonly bare: boolean
   /** One more than the page takes, to know whether there is more. */
   readonly wanted: number
   rest(): Promise<void>
@@ -39,7 +41,8 @@ export const list: RunOp<'list'> = async (context, ask, _body, cancelled) => {
   const entries: Listed[] = []
   try {
     const rest = () => pause(context, cancelled)
-    const listing = { confined, makeIgnore, entries, wanted: ask.limit + 1, rest }
+    const bare = ask.bare === true
+    const listing = { confined, makeIgnore, entries, bare, wanted: ask.limit + 1, rest }
     const above = makeIgnore && rulesAt(makeIgnore, confined, real)
     const top = { fd, real, path: '', rules: rulesOf(listing, fd, real, above) }
     const depth = ask.recursive ? Math.min(ask.depth ?? deepest, deepest) : 1
@@ -105,7 +108,12 @@ async function entriesAfter(listing: Listing, folder: Folder, last: string | und
 const isLeftOut = ({ makeIgnore }: Listing, { rules, real }: Folder, entry: Dirent): boolean =>
   makeIgnore !== undefined && isIgnored(rules, below(real, entry.name), entry.isDirectory())
 
-function statAll({ confined, entries }: Listing, folder: Folder, found: readonly Dirent[]): void {
+function statAll(listing: Listing, folder: Folder, found: readonly Dirent[]): void {
+  const { confined, entries, bare } = listing
+  if (bare) {
+    for (const entry of found) entries.push(named(below(folder.path, entry.name), typeOf(entry)))
+    return
+  }
   inside(confined, folder.fd, (at) => {
     for (const entry of found)
       entries.push(listed(below(folder.path, entry.name), at(entry.name), typeOf(entry)))
@@ -114,8 +122,9 @@ function statAll({ confined, entries }: Listing, folder: Folder, found: readonly
 
 /** A folder and what is in it. One that cannot be entered is listed all the same. */
 async function listChild(listing: Listing, folder: Folder, name: string, depth: number) {
-  const { confined, entries } = listing
-  entries.push(listed(below(folder.path, name), confined.at(folder.fd, name), 'folder'))
+  const { confined, entries, bare } = listing
+  const path = below(folder.path, name)
+  entries.push(bare ? named(path, 'folder') : listed(path, confined.at(folder.fd, name), 'folder'))
   await withChild(listing, folder, name, (child) => listFolder(listing, child, [], depth - 1))
 }
 

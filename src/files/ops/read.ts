@@ -122,7 +122,7 @@ async function textContent(reading: Reading, coding: Coding, rest: Rest): Promis
 
 async function documentContent(reading: Reading, mime: string, rest: Rest): Promise<Content> {
   const bytes = readAt(reading.file.fd, 0, Number(reading.file.stat.size))
-  const text = Buffer.from(await textOfDocument(bytes, mime))
+  const text = Buffer.from(await textOfDocument(bytes, mime, rest))
   const read = (position: number, length: number) => text.subarray(position, position + length)
   const given = await givenOf({ size: text.length, coding: utf8, read }, reading.ask, rest)
   return {

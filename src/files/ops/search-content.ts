@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import { FileFault } from '../confine/fault.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import type { SearchHit } from '../worker/protocol.ts'
+import type { Answered, Ask, SearchHit } from '../worker/protocol.ts'
 import { pause, readAt } from './disk.ts'
-import { compileFinder } from './finder.ts'
+import { withFinder } from './finder.ts'
 import type { Finder } from './finder.ts'
 import { inside } from './folders.ts'
 import { openLeaf } from './leaf.ts'
@@ -19,7 +19,16 @@ const order = (a: Found, b: Found): number =>
   a.place - b.place || byPath(a.path, b.path) || a.line - b.line
 
 export const searchContent: RunOp<'searchContent'> = async (context, ask, _body, cancelled) => {
-  const finder = await compileFinder(ask.query, ask.regex ?? false)
+  const rest = () => pause(context, cancelled)
+  return withFinder(ask, rest, (finder) => searchWith(finder, context, ask, rest))
+}
+
+async function searchWith(
+  finder: Finder,
+  context: OpContext,
+  ask: Ask<'searchContent'>,
+  rest: () => Promise<void>,
+): Promise<Answered<'searchContent'>> {
   const after = ask.after === undefined ? undefined : parsedCursor(ask.after)
   const page = createSmallest<Hit>(ask.limit + 1, order)
   let [total, skipped] = [0, 0]
@@ -27,15 +36,11 @@ export const searchContent: RunOp<'searchContent'> = async (context, ask, _body,
     for (let at = 0; at < folder.names.length;) {
       const batch = lookedAt(context, folder, folder.names.slice(at, at + filesAtOnce), finder)
       at += batch.count
-      skipped += batch.skipped
-      for (const file of batch.files) {
-        const lines = await linesIn(context, folder, file, finder)
-        if (!lines) skipped++
-        total += lines?.length ?? 0
-        for (const hit of lines ?? [])
-          if (after === undefined || order(hit, after) > 0) page.add(hit)
-      }
-      await pause(context, cancelled)
+      const { hits, odd } = await hitsIn(context, folder, batch.files, finder)
+      skipped += batch.skipped + odd
+      total += hits.length
+      for (const hit of hits) if (after === undefined || order(hit, after) > 0) page.add(hit)
+      await rest()
     }
   const hits = page.sorted().slice(0, ask.limit)
   const last = hits.at(-1)
@@ -51,23 +56,24 @@ type File = {
   readonly isOdd: boolean
 }
 
-/** Files, and bytes of those worth a closer look, before others get their turn. */
+/** Files, and bytes of them, before others get their turn. */
 const filesAtOnce = 64
 const bytesAtOnce = 4 * 1024 * 1024
 
 /** A first look at some files of a folder: which may have a match. */
 function lookedAt(context: OpContext, folder: Searched, names: readonly string[], finder: Finder) {
   const files: File[] = []
-  let [count, kept, skipped] = [0, 0, 0]
+  let [count, bytes, skipped] = [0, 0, 0]
   const lookAll = (at: (name: string) => string) => {
     for (const name of names) {
+      if (bytes > bytesAtOnce) return
       count++
-      const file = lookAt(context, folder, name, at(name), finder)
-      if (file === 'skipped') skipped++
-      else if (file) {
-        files.push(file)
-        kept += file.bytes.length
-        if (kept > bytesAtOnce) return
+      const file = contentOf(context, folder, name, at(name))
+      if (!file) skipped++
+      else {
+        bytes += file.bytes.length
+        const hint = finder.hint(file.bytes)
+        if (hint !== 'no') files.push({ ...file, isOdd: hint === 'odd' })
       }
     }
   }
@@ -76,26 +82,19 @@ function lookedAt(context: OpContext, folder: Searched, names: readonly string[]
   return { files, count, skipped }
 }
 
-function lookAt(
-  { limits }: OpContext,
-  folder: Searched,
-  name: string,
-  at: string,
-  finder: Finder,
-): File | 'skipped' | undefined {
+/** Undefined for a file that cannot be searched. */
+function contentOf({ limits }: OpContext, folder: Searched, name: string, at: string) {
   const path = pathIn(folder, name)
   const leaf = openedLeaf(folder, at, path)
-  if (!leaf) return 'skipped'
+  if (!leaf) return undefined
   const { fd, stat } = leaf
   try {
-    if (stat.size > BigInt(limits.maxBinaryReadBytes)) return 'skipped'
-    const bytes = readAt(fd, 0, Number(stat.size))
-    const hint = finder.hint(bytes)
-    if (hint === 'no') return undefined
+    if (stat.size > BigInt(limits.maxBinaryReadBytes)) return undefined
+    const size = Number(stat.size)
     const modifiedAt = Math.floor(Number(stat.mtimeMs))
-    return { path, size: Number(stat.size), modifiedAt, bytes, isOdd: hint === 'odd' }
+    return { path, size, modifiedAt, bytes: readAt(fd, 0, size) }
   } catch {
-    return 'skipped'
+    return undefined
   } finally {
     fs.closeSync(fd)
   }
@@ -110,18 +109,26 @@ function openedLeaf({ confined, fd }: Searched, at: string, path: string) {
   }
 }
 
-/** Undefined where the file is no text. One that is sensitive has no lines to show (PV5). */
-async function linesIn(
+/** `odd` are those that are no text. One that is sensitive has no lines to show (PV5). */
+async function hitsIn(
   { guard }: OpContext,
   { confined, place }: Searched,
-  { bytes, isOdd, ...file }: File,
+  files: readonly File[],
   finder: Finder,
-): Promise<readonly Hit[] | undefined> {
-  if (guard.isSensitive(absoluteIn(confined, file.path))) return []
-  const text = isOdd ? await textOf(bytes) : bytes.toString('utf8').replace(/^\uFEFF/, '')
-  if (text === undefined) return undefined
-  return finder.linesOf(text).map((line) => ({ place, root: confined.root.key, ...file, ...line }))
+): Promise<{ readonly hits: readonly Hit[]; readonly odd: number }> {
+  const open = files.filter(({ path }) => !guard.isSensitive(absoluteIn(confined, path)))
+  const read = await Promise.all(open.map(async (file) => ({ file, text: await textIn(file) })))
+  const texts = read.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]))
+  const found = texts.length === 0 ? [] : await finder.linesOf(texts.map(({ text }) => text))
+  const hits = texts.flatMap(({ file: { path, size, modifiedAt } }, at) => {
+    const file = { place, root: confined.root.key, path, size, modifiedAt }
+    return (found[at] ?? []).map((line) => ({ ...file, ...line }))
+  })
+  return { hits, odd: open.length - texts.length }
 }
+
+const textIn = ({ bytes, isOdd }: File): Promise<string | undefined> =>
+  isOdd ? textOf(bytes) : Promise.resolve(bytes.toString('utf8').replace(/^\uFEFF/, ''))
 
 const shown = ({ root, path, modifiedAt, size, line, snippet }: Hit): SearchHit => ({
   root,

@@ -8,6 +8,8 @@ import { cursor, fitting, next_cursor, path, shown, time } from './words.ts'
 
 const usualCount = 1000
 const mostCount = 10_000
+/** More than fit in a usual reply: a line of a tree is short. */
+const treeCount = 1500
 const limit = z.int().min(1).max(mostCount).optional()
 
 const entry = z.object({
@@ -78,13 +80,13 @@ export const findTools = (files: Files): Tool[] => [
     output: z.object({ path: z.string(), tree: z.string(), next_cursor }),
     touches: (input) => files.places.touch(input.path),
     async run({ path: given, depth, cursor: after }, call) {
-      const asked = { path: given, recursive: true, depth, after, limit: usualCount }
+      const asked = { path: given, recursive: true, depth, after, limit: treeCount, bare: true }
       const listed = await files.reading.list(call, asked)
-      const page = fitting(listed.entries)
+      const page = fitting(listed.entries, treeLine)
       const next = page.length < listed.entries.length ? page.at(-1)?.path : listed.next
       return {
         path: listed.path,
-        tree: treeOf(page),
+        tree: page.map(treeLine).join('\n'),
         ...(next !== undefined && { next_cursor: next }),
       }
     },
@@ -212,14 +214,10 @@ function entryOf({ path: at, type, size, modifiedAt }: Listed): z.output<typeof 
 }
 
 /** Each name once, below its folder. */
-function treeOf(entries: readonly Listed[]): string {
-  return entries
-    .map(({ path: at, type }) => {
-      const names = at.split('/')
-      const name = names.pop() ?? ''
-      return `${'  '.repeat(names.length)}${shown(name)}${type === 'folder' ? '/' : ''}`
-    })
-    .join('\n')
+function treeLine({ path: at, type }: Listed): string {
+  const names = at.split('/')
+  const name = names.pop() ?? ''
+  return `${'  '.repeat(names.length)}${shown(name)}${type === 'folder' ? '/' : ''}`
 }
 
 const more = (next: string | undefined) =>

@@ -18,9 +18,12 @@ export const shown = (name: string): string => plainText(name, 1000)
 const usualBytes = 25_000
 
 /** As many of these as fit in a usual reply, at least one. */
-export function fitting<T>(items: readonly T[]): readonly T[] {
+export function fitting<T>(
+  items: readonly T[],
+  textOf: (item: T) => string = (item) => JSON.stringify(item),
+): readonly T[] {
   let bytes = 0
-  const most = items.findIndex((item) => (bytes += JSON.stringify(item).length + 1) > usualBytes)
+  const most = items.findIndex((item) => (bytes += textOf(item).length + 1) > usualBytes)
   return most === -1 ? items : items.slice(0, Math.max(1, most))
 }
 

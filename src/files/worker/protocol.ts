@@ -145,6 +145,8 @@ export type Ops = {
       limit: number
       /** Leave out what .gitignore and the default excludes name (FT3). */
       ignore: boolean
+      /** Names and types alone: sizes and times are 0, and nothing is asked of each file. */
+      bare?: boolean
     }
     answer: { entries: readonly Listed[]; next?: string }
   }

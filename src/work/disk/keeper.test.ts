@@ -219,6 +219,22 @@ test('W3 what is left besides the file is tidied up', async () => {
   expect(leftovers()).toEqual([])
 })
 
+test('W7 a text that a process did not finish writing is nobody’s edit', async () => {
+  const { keeper, path, open, text, index } = await opened()
+  await keeper.close()
+  const own = join(dirname(path), '.cowork')
+  mkdirSync(own, { recursive: true })
+  writeFileSync(join(own, 'work-index.yaml.abc.part'), sampleText.slice(0, 200))
+  await sleep(settle)
+  const again = open()
+  undo.push(again.keeper.close)
+  await again.keeper.notice('p')
+  await again.keeper.flush('p')
+  expect(text()).toBe(sampleText)
+  expect(index().conflicts).toEqual([])
+  expect(readdirSync(own)).not.toContain('work-index.yaml.abc.part')
+})
+
 test('W5 an editor that replaces the file by renaming loses nothing', async () => {
   const { keeper, path, set, index } = await opened()
   for (let round = 0; round < 5; round++) {

@@ -11,6 +11,7 @@ import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Boards } from '../board.ts'
 import type { Journal } from '../journal.ts'
+import type { Seen } from '../merge/ancestor.ts'
 import type { WorkIndex } from '../model.ts'
 import type { WorkStore } from '../store.ts'
 import { newIndexText } from '../yaml/new-index.ts'
@@ -41,6 +42,8 @@ export type Broken = { readonly file: string; readonly problems: readonly Proble
 const flushMs = 250
 /** Versions of the last so many changes can be told from each other when somebody saves an old one. */
 const journalKept = 2000
+/** Texts of people that are remembered: an editor goes on from what it saved. */
+const seenKept = 3
 /** A file that is written all the time is looked at again with the next call. */
 const patienceMs = 1000
 
@@ -53,10 +56,19 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
   const timers = new Map<string, NodeJS.Timeout>()
   /** One at a time for each project: looking and writing would see each other's halves. */
   const turns = new Map<string, Promise<unknown>>()
+  /** Where it is looked again soon. */
+  const looking = new Set<string>()
   const tidy = createArchive({ db, store, journal, now })
   let isClosed = false
 
-  type Kept = { readonly file: ProjectFile; sheet: Sheet | undefined }
+  type Kept = {
+    readonly file: ProjectFile
+    sheet: Sheet | undefined
+    /** What people saved last, newest first. */
+    seen: readonly Seen[]
+    /** The file has a text of theirs, which may lack what others changed. */
+    isTheirs: boolean
+  }
 
   const inTurn = <T>(project: string, act: () => Promise<T>): Promise<T> => {
     const turn = (turns.get(project) ?? Promise.resolve()).then(act)
@@ -69,14 +81,18 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
 
   const pathOf = (project: string) => join(folderOf(project), 'work-index.yaml')
 
+  const keptAs = (file: ProjectFile, sheet?: Sheet): Kept => ({
+    file,
+    sheet,
+    seen: [],
+    isTheirs: false,
+  })
+
   async function keptOf(project: string): Promise<Kept> {
     const known = kept.get(project)
     if (known) return known
     const row = await store.project(db, project)
-    const made = {
-      file: createProjectFile(pathOf(project), row?.fileHash ?? undefined),
-      sheet: undefined,
-    }
+    const made = keptAs(createProjectFile(pathOf(project), row?.fileHash ?? undefined))
     kept.set(project, made)
     return made
   }
@@ -126,18 +142,26 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
       else keepCopy(project, text)
       return false
     }
+    // A long text takes a while: others have their turn in between.
+    await othersTurn()
     // Kept before anything is decided: it goes again where nobody has to look at it.
-    const copy = keepCopy(project, text)
-    const taken = await db.transact((tx) =>
-      takeOver(
-        tx,
-        { store, journal },
-        { project, theirs: read.index, copy: copy.name, isFile, at: now() },
-      ),
-    )
-    if (taken.conflicts === 0) rmSync(copy.path, { force: true })
+    let copy: ReturnType<typeof keepCopy>
+    try {
+      copy = keepCopy(project, text)
+    } catch (error) {
+      const message = `It cannot be taken over, for no copy of it can be kept: ${messageOf(error)}`
+      broken.set(project, brokenFile(project, [{ line: 1, column: 1, message }]))
+      return false
+    }
+    const own = await keptOf(project)
+    const { seen } = own
+    const edit = { project, theirs: read.index, copy: copy.name, isFile, seen, at: now() }
+    const { seq, conflicts } = await db.transact((tx) => takeOver(tx, { store, journal }, edit))
+    if (conflicts === 0) rmSync(copy.path, { force: true })
+    own.seen = [{ index: read.index, seq }, ...seen].slice(0, seenKept)
     if (isFile) {
-      const own = await keptOf(project)
+      own.isTheirs = true
+      await othersTurn()
       own.sheet = openSheet(text, read.index)
       broken.delete(project)
     }
@@ -194,21 +218,18 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
         const { seq } = board
         const index = board.index()
         const isMissing = own.file.look(now()).as === 'missing'
-        const sheet = (own.sheet ??= sheetOf(own.file))
-        // A long file takes a while: others have their turn between the steps.
-        if (isMissing || (await store.hasNews(db, project, row.flushed)))
+        if (isMissing || own.isTheirs || (await store.hasNews(db, project, row.flushed))) {
+          const sheet = (own.sheet ??= sheetOf(own.file))
+          // A long file takes a while: others have their turn between the steps.
           for (const _ of sheet.steps(index)) await othersTurn()
-        const text = sheet.text()
-        await othersTurn()
-        const bytes = Buffer.from(text)
-        const hash = sha256Hex(bytes)
-        if (isMissing || !own.file.says(hash)) {
-          if ((await own.file.write(bytes, hash, now)) === 'changed') continue
+          if ((await own.file.write(sheet.parts(), now)) === 'changed') continue
+          own.isTheirs = false
         }
+        const fileHash = own.file.hash() ?? null
         await db.transact((tx) =>
           store.flushed(
             tx,
-            { ...row, flushed: seq, fileHash: hash, version: index.version },
+            { ...row, flushed: seq, fileHash, version: index.version },
             journalKept,
           ),
         )
@@ -219,8 +240,10 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
 
   /** A late save into what has been replaced is found although nobody calls. */
   function lookLater(project: string): void {
-    if (isClosed) return
+    if (isClosed || looking.has(project)) return
+    looking.add(project)
     setTimeout(() => {
+      looking.delete(project)
       if (!kept.has(project)) return
       inTurn(project, () => look(project))
         .then(() => kept.get(project)?.file.isWatching() && lookLater(project))
@@ -235,7 +258,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
     /** A project that the store has just taken over as this text says; a file that says so is no edit. */
     adopted(project: string, text: string, index: WorkIndex): void {
       const file = createProjectFile(pathOf(project), sha256Hex(text))
-      kept.set(project, { file, sheet: openSheet(text, index) })
+      kept.set(project, keptAs(file, openSheet(text, index)))
     },
     broken: (project: string) => broken.get(project),
     flush,

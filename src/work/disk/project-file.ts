@@ -7,13 +7,13 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { folderSynced } from '#base/atomic-file.ts'
 import type { Clock } from '#base/clock.ts'
 import { exchangeFiles } from '#base/exchange.ts'
 import { sha256Hex } from '#base/hash.ts'
 import { randomHex } from '#base/ids.ts'
+import { hashOfFile, putFile } from './long-file.ts'
 
 /** How the file looks from here. */
 export type Look =
@@ -58,11 +58,10 @@ export function createProjectFile(path: string, known?: string) {
     if (at.identity === identity) return { as: 'same' }
     if (!at.isFile) return { as: 'unusable', message: 'It is not a file.' }
     try {
-      const bytes = readFileSync(path)
-      // Bytes first: of a file that is as it was, nobody needs the text.
-      const said = sha256Hex(bytes)
-      const text = said === hash ? '' : bytes.toString()
-      const found = said === hash ? said : sha256Hex(text)
+      // Of a file that is as it was, nobody needs the text.
+      const isKnown = hashOfFile(path) === hash
+      const text = isKnown ? '' : readFileSync(path, 'utf8')
+      const found = isKnown ? (hash ?? '') : sha256Hex(text)
       // Written meanwhile: what was read may be half of it.
       if (factsOf(path).identity !== at.identity) return { as: 'unsettled' }
       if (found === hash) {
@@ -86,24 +85,17 @@ export function createProjectFile(path: string, known?: string) {
    * Puts a text in place of the one that is known. `changed` where somebody was faster; nothing is lost.
    * Only the exchange itself holds everybody up, not the disk.
    */
-  async function write(
-    text: Uint8Array,
-    wanted: string,
-    now: Clock,
-  ): Promise<'written' | 'changed'> {
+  async function write(parts: Iterable<string>, now: Clock): Promise<'written' | 'changed'> {
     mkdirSync(own, { recursive: true })
-    // It will be the name of what stands there now, so it says what that was before anybody saved into it.
-    const part = join(own, `${basename(path)}.${hash ?? 'none'}.${randomHex(6)}.old`)
-    await put(part, text)
+    const part = join(own, `${basename(path)}.${randomHex(6)}.part`)
+    let wanted: string
     try {
+      wanted = await putFile(part, parts)
       const seen = look(now())
-      if (seen.as === 'missing') {
-        linkSync(part, path)
-        rmSync(part)
-      } else if (seen.as !== 'same') {
-        rmSync(part)
-        return 'changed'
-      } else replace(part, now())
+      if (seen.as === 'missing') linkSync(part, path)
+      else if (seen.as === 'same' && wanted !== hash) replace(part, now())
+      rmSync(part, { force: true })
+      if (seen.as !== 'missing' && seen.as !== 'same') return 'changed'
     } catch (error) {
       rmSync(part, { force: true })
       if (isTaken(error)) return 'changed'
@@ -118,15 +110,17 @@ export function createProjectFile(path: string, known?: string) {
   /** The new text stands at the name afterwards, and what stood there at the name of the new one. */
   function replace(part: string, now: number): void {
     const before = hash ?? ''
-    let old = part
-    if (!exchangeFiles(part, path)) {
+    // Says what it was before anybody saved into it.
+    const old = join(own, `${basename(path)}.${hash ?? 'none'}.${randomHex(6)}.old`)
+    renameSync(part, old)
+    if (!exchangeFiles(old, path)) {
       // As near as other systems come: an editor that replaces the file in this very moment loses.
-      old = `${part.slice(0, -'.old'.length)}0.old`
+      renameSync(old, part)
       linkSync(path, old)
       renameSync(part, path)
     }
     const { identity: at } = factsOf(old)
-    const found = sha256Hex(readFileSync(old))
+    const found = hashOfFile(old)
     // Saved between the last look and the exchange: told by `late`, for its hash is not the known one.
     olds.push({
       path: old,
@@ -182,8 +176,8 @@ export function createProjectFile(path: string, known?: string) {
     accept,
     write,
     late,
-    /** Whether it is this text that stands there, as far as is known. */
-    says: (found: string) => found === hash,
+    /** Of what stands there, as far as is known. */
+    hash: () => hash,
     isWatching: () => olds.length > 0,
   }
 }
@@ -191,11 +185,11 @@ export function createProjectFile(path: string, known?: string) {
 type Facts = { readonly identity: string; readonly isFile: boolean; readonly modifiedMs: number }
 
 function factsOf(path: string): Facts {
-  const { ino, size, mtimeNs, ctimeNs, ...rest } = statSync(path, { bigint: true })
+  const { ino, size, mtimeNs, ctimeNs, mode } = statSync(path, { bigint: true })
   return {
     // The time of change is set by the system alone: copies with an old date are seen by it.
     identity: `${ino} ${size} ${mtimeNs} ${ctimeNs}`,
-    isFile: rest.mode !== undefined && (rest.mode & 0o170000n) === 0o100000n,
+    isFile: (mode & 0o170000n) === 0o100000n,
     modifiedMs: Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n),
   }
 }
@@ -203,17 +197,13 @@ function factsOf(path: string): Facts {
 const isFresh = ({ modifiedMs }: Facts, now: number, text: string) =>
   Math.abs(now - modifiedMs) < (text.endsWith('\n') ? settleMs : halfMs)
 
-async function put(path: string, text: Uint8Array): Promise<void> {
-  await using file = await open(path, 'wx', 0o644)
-  await file.writeFile(text)
-  await file.sync()
-}
-
-/** What a process that was ended left behind: an editor may have saved into it. */
+/** What a process that was ended left behind: an editor may have saved into it. What it did not finish goes. */
 function leftovers(folder: string, name: string): Old[] {
   try {
-    return readdirSync(folder)
-      .filter((file) => file.startsWith(`${name}.`) && file.endsWith('.old'))
+    const files = readdirSync(folder).filter((file) => file.startsWith(`${name}.`))
+    for (const file of files.filter((one) => one.endsWith('.part'))) rmSync(join(folder, file))
+    return files
+      .filter((file) => file.endsWith('.old'))
       .map((file) => ({
         path: join(folder, file),
         until: 0,

@@ -3,6 +3,7 @@ import { rfc3339 } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
 import type { Journal, Step } from '../journal.ts'
 import { closestVersion } from '../merge/ancestor.ts'
+import type { Seen } from '../merge/ancestor.ts'
 import { flatten, unflatten } from '../merge/flat.ts'
 import type { Flat, FlatItem } from '../merge/flat.ts'
 import { isSame, wordsOf } from '../merge/lists.ts'
@@ -19,6 +20,8 @@ type Edit = {
   readonly copy: string
   /** The file itself, not something that was saved too late into a replaced one. */
   readonly isFile: boolean
+  /** What people saved before, newest first. */
+  readonly seen: readonly Seen[]
   readonly at: number
 }
 
@@ -30,13 +33,16 @@ const filePerson = 'person:file'
 export async function takeOver(
   tx: Tx,
   { store, journal }: { store: WorkStore; journal: Journal },
-  { project, theirs, copy, isFile, at }: Edit,
-): Promise<{ readonly changes: number; readonly conflicts: number }> {
+  { project, theirs, copy, isFile, seen, at }: Edit,
+): Promise<{ readonly seq: number; readonly conflicts: number }> {
   const held = await journal.hold(tx, project)
   const stored = await store.items(tx, project)
   const ours = indexOf(stored, held.version, held.nextStory)
   const changes = await store.changesSince(tx, project, held.flushed - lookBack)
-  const base = closestVersion(ours, changes.toReversed(), theirs, held.flushed)
+  const base = closestVersion(ours, changes.toReversed(), theirs, {
+    flushed: held.flushed,
+    seen,
+  })
   const { merged, clashes } = mergeEdit({ base: base.index, ours, theirs })
   const isRevert = isFile && base.distance === 0 && base.seq < held.flushed
   const told = [
@@ -70,7 +76,7 @@ export async function takeOver(
         }),
       },
     })
-  return { changes: steps.length, conflicts: conflicts.length }
+  return { seq: held.seq + steps.length, conflicts: conflicts.length }
 }
 
 const isTold = (known: Conflict, { item, of, field, kind, theirs }: Clash): boolean =>
@@ -118,11 +124,8 @@ function stepsTo(
   const steps: Step[] = []
   for (const [key, one] of shall) {
     const before = known.get(key)
-    const isSame =
-      before &&
-      wordsOf(before.item) === wordsOf(one.item) &&
-      (before.sprint ?? undefined) === one.sprint
-    if (isSame) continue
+    const isInSprint = (before?.sprint ?? undefined) === one.sprint
+    if (before && isInSprint && isSame(before.item, one.item)) continue
     const { kind, id, sprint = null, item } = one
     steps.push({ kind, id, before, after: { item: counted(item, before), sprint } })
   }

@@ -19,7 +19,12 @@ export type Flat = {
 
 export const keyOf = (kind: ItemKind, id: string): string => `${kind}:${id}`
 
+/** A merge asks several times for the same ones. */
+const flattened = new WeakMap<WorkIndex, Flat>()
+
 export function flatten(index: WorkIndex): Flat {
+  const known = flattened.get(index)
+  if (known) return known
   const items = new Map<string, FlatItem>()
   const add = (one: FlatItem) => items.set(keyOf(one.kind, one.id), one)
   for (const { stories, ...sprint } of index.sprints) {
@@ -28,7 +33,9 @@ export function flatten(index: WorkIndex): Flat {
       add({ kind: 'story', id: story.id, sprint: sprint.id, item: story })
   }
   for (const item of index.backlog) add({ kind: 'backlog', id: item.id, item })
-  return { items, history: index.history, conflicts: index.conflicts }
+  const flat = { items, history: index.history, conflicts: index.conflicts }
+  flattened.set(index, flat)
+  return flat
 }
 
 /** In the order in which they come: sprints, the stories of each, backlog. */

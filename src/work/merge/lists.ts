@@ -1,5 +1,31 @@
-/** Whether values are the same on disk, where a key without a value and no key are one. */
-export const isSame = (a: unknown, b: unknown): boolean => wordsOf(a) === wordsOf(b)
+import type { Row } from './flat.ts'
+
+/**
+ * Whether values are the same on disk, where a key without a value and no key are one: as `wordsOf` says,
+ * without the words. Merging compares every field of every item, most of them the same or short.
+ */
+export function isSame(one: unknown, other: unknown): boolean {
+  const [a, b] = [asWritten(one), asWritten(other)]
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) || Array.isArray(b))
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((entry, at) => isSame(entry, b[at]))
+    )
+  const [mine, yours] = [a as Row, b as Row]
+  const names = Object.keys(mine).filter((name) => mine[name] !== undefined)
+  const others = Object.keys(yours).filter((name) => yours[name] !== undefined)
+  return (
+    names.length === others.length &&
+    names.every((name) => yours[name] !== undefined && isSame(mine[name], yours[name]))
+  )
+}
+
+const asWritten = (value: unknown): unknown =>
+  value === undefined || (typeof value === 'number' && !Number.isFinite(value)) ? null : value
 
 /** The same words for the same value, whatever the order of its keys. */
 export const wordsOf = (value: unknown): string => JSON.stringify(value ?? null, inOrder)
@@ -28,9 +54,7 @@ export function mergeLists(
   ours: readonly unknown[],
   theirs: readonly unknown[],
 ): unknown[] {
-  const [had, mine, yours] = [base, ours, theirs].map(
-    (list) => new Map(list.map((entry) => [identity(entry), entry])),
-  ) as [Map<string, unknown>, Map<string, unknown>, Map<string, unknown>]
+  const [had, mine, yours] = [keyed(base), keyed(ours), keyed(theirs)]
   const merged: unknown[] = []
   for (const [key, entry] of yours) {
     const own = mine.get(key)
@@ -43,4 +67,17 @@ export function mergeLists(
   for (const [key, entry] of mine)
     if (!yours.has(key) && (!had.has(key) || !isSame(entry, had.get(key)))) merged.push(entry)
   return merged
+}
+
+/** Equal ones are told apart by how many came before. */
+function keyed(list: readonly unknown[]): Map<string, unknown> {
+  const counts = new Map<string, number>()
+  return new Map(
+    list.map((entry) => {
+      const words = identity(entry)
+      const n = (counts.get(words) ?? 0) + 1
+      counts.set(words, n)
+      return [`${words}#${n}`, entry]
+    }),
+  )
 }

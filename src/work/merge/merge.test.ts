@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Change, Story, WorkIndex } from '../model.ts'
 import { closestVersion } from './ancestor.ts'
-import { mergeLists } from './lists.ts'
+import { isSame, mergeLists, wordsOf } from './lists.ts'
 import { changedFields, mergeEdit } from './merge.ts'
 
 const story = (id: string, more: Partial<Story> = {}): Story => ({ id, status: 'planned', ...more })
@@ -179,5 +179,71 @@ test('W5 an edit on top of an old version takes back nothing that came since', (
       const { merged } = mergeEdit({ base, ours: now, theirs })
       expect(merged).toEqual(edited(now, [['b', 'x_mine', 'person']]))
     }),
+  )
+})
+
+test('W5 who deletes an item deletes no change of it that they may not have seen', () => {
+  const { versions, changes } = journal([['a', 'title', '1']])
+  const [before, now] = versions as [WorkIndex, WorkIndex]
+  const theirs = indexOf(storiesOf(before).filter(({ id }) => id !== 'a'))
+  const { index: base } = closestVersion(now, changes, theirs)
+  const { merged, clashes } = mergeEdit({ base, ours: now, theirs })
+  expect(storiesOf(merged)).toContainEqual(story('a', { title: '1' }))
+  expect(clashes).toMatchObject([{ item: 'a', field: '*', kind: 'delete_against_edit' }])
+})
+
+test('W5 who changes the same field twice is not in conflict with themselves', () => {
+  const { versions, changes } = journal([['a', 'notes', 'first']])
+  const theirs = indexOf([story('a', { notes: 'second' }), story('b'), story('c')])
+  const byHand = changes.map((change) => ({ ...change, external: true as const }))
+  const now = versions.at(-1) as WorkIndex
+  const { index: base } = closestVersion(now, byHand, theirs)
+  const { merged, clashes } = mergeEdit({ base, ours: now, theirs })
+  expect(storiesOf(merged)[0]?.notes).toBe('second')
+  expect(clashes).toEqual([])
+})
+
+test('W5 who goes on from their own text takes nothing back, however much they wrote', () => {
+  fc.assert(
+    fc.property(edits, fc.nat({ max: 8 }), (list, saves) => {
+      const { versions, changes } = journal(list)
+      const now = versions.at(-1) as WorkIndex
+      const mine = (count: number) =>
+        Array.from({ length: count }, (_, n) => ['b', `x_${n}`, 'person'] as const)
+      // All of them were taken over, on top of what others did; only the last one is new.
+      const ours = edited(now, mine(saves))
+      const last = { index: edited(start, mine(saves)), seq: list.length }
+      const theirs = edited(start, mine(saves + 1))
+      const { index: base } = closestVersion(ours, changes, theirs, { seen: [last] })
+      const { merged, clashes } = mergeEdit({ base, ours, theirs })
+      expect(merged).toEqual(edited(now, mine(saves + 1)))
+      expect(clashes).toEqual([])
+    }),
+  )
+})
+
+test('W5 an entry of the history that is there twice stays twice', () => {
+  const entry = { date: '2026-01-01', summary: 'Deployed' }
+  const twice = indexOf([story('a')], { history: [entry, entry] })
+  const { merged } = mergeEdit({
+    base: twice,
+    ours: twice,
+    theirs: indexOf([story('a', { title: 'x' })], { history: [entry, entry, entry] }),
+  })
+  expect(merged.history).toHaveLength(3)
+})
+
+test('W5 values are the same where the same words are written for them', () => {
+  const value = fc.anything({
+    values: [fc.constantFrom(0, 1, 'a', '', null, undefined, true, NaN)],
+    maxDepth: 2,
+    maxKeys: 2,
+  })
+  fc.assert(
+    fc.property(value, value, (a, b) => {
+      expect(isSame(a, b)).toBe(wordsOf(a) === wordsOf(b))
+      expect(isSame(a, structuredClone(a))).toBe(true)
+    }),
+    { numRuns: 1000 },
   )
 })

@@ -1,7 +1,7 @@
 import type { Conflict, WorkIndex } from '../model.ts'
 import { flatten, unflatten } from './flat.ts'
 import type { Flat, FlatItem, Row } from './flat.ts'
-import { isSame, isSameField, mergeLists, wordsOf } from './lists.ts'
+import { isSame, isSameField, mergeLists } from './lists.ts'
 
 export type Merge = {
   readonly base: WorkIndex
@@ -58,7 +58,8 @@ function mergeItem(
   yours: FlatItem | undefined,
   clashes: Clash[],
 ): FlatItem | undefined {
-  if (mine && yours) return mergeFields(was, mine, yours, clashes)
+  if (mine && yours)
+    return isUntouched(mine, yours) ? yours : mergeFields(was, mine, yours, clashes)
   const [left, gone] = mine ? [mine, 'theirs'] : [yours, 'ours']
   if (!left || !was) return left
   if (isUntouched(was, left)) return undefined
@@ -135,7 +136,7 @@ export function changedFields(
 ): Record<string, { from?: unknown; to?: unknown }> {
   const fields: Record<string, { from?: unknown; to?: unknown }> = {}
   for (const field of new Set([...Object.keys(from), ...Object.keys(to)]))
-    if (wordsOf(from[field]) !== wordsOf(to[field]))
+    if (!isSame(from[field], to[field]))
       fields[field] = {
         ...(from[field] !== undefined && { from: from[field] }),
         ...(to[field] !== undefined && { to: to[field] }),

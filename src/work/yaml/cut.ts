@@ -2,6 +2,7 @@ import type { Sprint, Story, WorkIndex } from '../model.ts'
 import { layoutOf } from './layout.ts'
 import type { ListName, ListPlace } from './layout.ts'
 import { lineStart } from './nodes.ts'
+import { readIndex } from './read.ts'
 import type { Row } from './rewrite.ts'
 
 /** A part of the text: an item's lines, or what stands between items. */
@@ -26,7 +27,7 @@ export type Head = {
 }
 
 /** A list with its key: from the one piece to the other. */
-export type Section = { readonly first: Piece; readonly last: Piece }
+type Section = { readonly first: Piece; readonly last: Piece }
 
 export type Cut = {
   readonly eol: string
@@ -121,4 +122,19 @@ export function cutText(source: string, values: WorkIndex): Cut {
 function isNewestFirst(rows: readonly Row[]): boolean {
   const [first, last] = [rows[0]?.['date'], rows.at(-1)?.['date']]
   return typeof first === 'string' && typeof last === 'string' && first > last
+}
+
+export const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join('')
+
+/** Nothing where the text means nothing by itself, such as one with an alias of something elsewhere. */
+export function valuesOf(text: string): WorkIndex | undefined {
+  const read = readIndex(text)
+  return read.ok ? read.index : undefined
+}
+
+/** What a text says that must say something. */
+export function inOrder(text: string): WorkIndex {
+  const read = readIndex(text)
+  if (!read.ok) throw new Error(`what was written cannot be read: ${JSON.stringify(read.problems)}`)
+  return read.index
 }

@@ -36,6 +36,7 @@ export function emitPair(key: string, value: unknown, indent: number, eol: strin
 /** A value on one line, in the quotes it had; nothing where it needs more. */
 export function emitScalar(value: unknown, quotes?: 'single' | 'double'): string | undefined {
   if (typeof value === 'object' && value !== null) return undefined
+  if (Number.isSafeInteger(value)) return String(value)
   const isQuoted = quotes !== undefined && typeof value === 'string'
   const text = withoutEnd(
     dump(value, {

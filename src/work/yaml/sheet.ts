@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { WorkIndex } from '../model.ts'
-import { cutText, words } from './cut.ts'
+import { cutText, inOrder, textOf, valuesOf, words } from './cut.ts'
 import type { Column, Head, Piece } from './cut.ts'
 import { editItem } from './edit-item.ts'
 import { emitItem } from './emit.ts'
 import { lists } from './layout.ts'
 import type { ListName } from './layout.ts'
-import { readIndex } from './read.ts'
 import { differences, entryKeys, idsOf, itemText, rewritten } from './rewrite.ts'
 import type { KeysOf, Row } from './rewrite.ts'
 
 type WholeSprint = WorkIndex['sprints'][number]
 
-/** After so many items were written anew others may have their turn. */
-const atOnce = 20
+/** After so many items were compared others may have their turn; to write one anew takes ten times as long. */
+const atOnce = 200
 /** So many pieces of what has gone are carried along at most. */
 const mostGone = 1000
+const partLength = 50_000
 
 /**
  * The text of a work-index.yaml that can be made to say something else while every byte outside the
@@ -30,19 +30,30 @@ export function openSheet(given: string, parsed: WorkIndex) {
   let index = parsed
   let joined: string | undefined
   let gone = 0
+  let effort = 0
 
-  function text(): string {
+  function compact(): readonly Piece[] {
     if (gone > mostGone) {
       cut.pieces = cut.pieces.filter(({ isGone }) => !isGone)
       gone = 0
     }
-    return (joined ??= textOf(cut.pieces))
+    return cut.pieces
   }
+
+  const text = () => (joined ??= textOf(compact()))
 
   function drop(piece: Piece): void {
     piece.text = ''
     piece.isGone = true
     gone++
+  }
+
+  /** Others have their turn once enough was done. */
+  function* pause(more: number): Generator<void, void> {
+    effort += more
+    if (effort < atOnce) return
+    effort = 0
+    yield
   }
 
   /** Makes a list say what it shall. False where its text has to be written by other means. */
@@ -54,7 +65,6 @@ export function openSheet(given: string, parsed: WorkIndex) {
     const wanted = new Map(keysOf(target).map((key, at) => [key, target[at] ?? {}]))
     const kept = rows.filter((_, at) => wanted.has(keys[at] ?? ''))
     if (kept.length === 0) return target.length === 0 && rows.length === 0
-    let written = 0
     for (const [at, row] of rows.entries()) {
       const key = keys[at] ?? ''
       const to = wanted.get(key)
@@ -64,24 +74,27 @@ export function openSheet(given: string, parsed: WorkIndex) {
       }
       wanted.delete(key)
       if (to === row.value) continue
-      if (!isDeepStrictEqual(to, row.value)) {
+      const isEqual = isDeepStrictEqual(to, row.value)
+      if (!isEqual) {
         const fields = differences(row.value, to)
         row.piece.text = editItem(row.piece.text, fields, cut.eol) ?? emitItem(to, dash, cut.eol)
-        if (++written % atOnce === 0) yield
       }
       row.value = to
+      yield* pause(isEqual ? 1 : 10)
     }
     rows.splice(0, rows.length, ...kept)
-    if (wanted.size > 0) insert(list, [...wanted.values()])
+    if (wanted.size > 0) yield* insert(list, [...wanted.values()])
     return true
   }
 
-  function insert({ rows, dash, isNewestFirst }: Column, values: readonly Row[]): void {
+  function* insert(list: Column, values: readonly Row[]): Generator<void, void> {
+    const { rows, dash, isNewestFirst } = list
     const { pieces, eol } = cut
-    const added = (isNewestFirst ? values.toReversed() : values).map((value) => ({
-      value,
-      piece: { text: emitItem(value, dash, eol) },
-    }))
+    const added: Column['rows'] = []
+    for (const value of isNewestFirst ? values.toReversed() : values) {
+      added.push({ value, piece: { text: emitItem(value, dash, eol) } })
+      yield* pause(10)
+    }
     const neighbour = (isNewestFirst ? rows[0] : rows.at(-1))?.piece
     const at = neighbour ? pieces.indexOf(neighbour) : -1
     if (!isNewestFirst && neighbour && !neighbour.text.endsWith('\n')) neighbour.text += eol
@@ -226,6 +239,20 @@ export function openSheet(given: string, parsed: WorkIndex) {
 
   return {
     text: () => mark + text(),
+    /** The same, in parts that are short to handle. */
+    *parts(): Generator<string, void> {
+      let part = [mark]
+      let length = 0
+      for (const piece of compact()) {
+        part.push(piece.text)
+        length += piece.text.length
+        if (length < partLength) continue
+        yield part.join('')
+        part = []
+        length = 0
+      }
+      yield part.join('')
+    },
     index: () => index,
     steps,
     become(target: WorkIndex): void {
@@ -234,23 +261,9 @@ export function openSheet(given: string, parsed: WorkIndex) {
   }
 }
 
-const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join('')
-
 function replace<K extends string, V>(of: Partial<Record<K, V>>, key: K, value: V | undefined) {
   if (value === undefined) delete of[key]
   else of[key] = value
-}
-
-/** Nothing where the text means nothing by itself, such as one with an alias of something elsewhere. */
-function valuesOf(text: string): WorkIndex | undefined {
-  const read = readIndex(text)
-  return read.ok ? read.index : undefined
-}
-
-function inOrder(text: string): WorkIndex {
-  const read = readIndex(text)
-  if (!read.ok) throw new Error(`what was written cannot be read: ${JSON.stringify(read.problems)}`)
-  return read.index
 }
 
 const idOf = (row: Row): string => String(row['id'])

@@ -19,7 +19,10 @@ export type Filters = {
 
 export const kinds = {
   calls: { label: 'Calls', types: ['call.'] },
-  decisions: { label: 'Actions', types: ['action.', 'proposal.', 'approval.', 'handoff.', 'work.'] },
+  decisions: {
+    label: 'Actions',
+    types: ['action.', 'proposal.', 'approval.', 'handoff.', 'work.'],
+  },
   access: {
     label: 'Access',
     types: [

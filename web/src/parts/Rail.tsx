@@ -9,7 +9,7 @@ import { Icon } from './Icon.tsx'
 export const Rail = ({ mayHalt }: { mayHalt: boolean }) => (
   <nav
     aria-label="Main"
-    className="row-span-3 row-start-1 flex flex-col gap-0.5 border-r border-line px-2 py-3 max-md:row-span-1 max-md:row-start-4 max-md:flex-row max-md:border-t max-md:border-r-0 max-md:p-1 max-md:pb-[max(4px,env(safe-area-inset-bottom))]"
+    className="row-span-3 row-start-1 flex flex-col gap-0.5 border-r border-line px-2 py-3 max-md:row-span-1 max-md:row-start-4 max-md:flex-row max-md:gap-0 max-md:overflow-x-auto max-md:border-t max-md:border-r-0 max-md:p-1 max-md:pb-[max(4px,env(safe-area-inset-bottom))] max-md:[scrollbar-width:none]"
   >
     <p className="flex items-center gap-2 px-2.5 pt-0.5 pb-3.5 font-[650] tracking-[-.01em] max-md:hidden">
       <Mark />
@@ -19,7 +19,7 @@ export const Rail = ({ mayHalt }: { mayHalt: boolean }) => (
       <Link
         key={to}
         to={to}
-        className="relative flex h-8 items-center gap-2.5 rounded px-2.5 text-soft transition-colors hover:text-text aria-[current=page]:bg-raised aria-[current=page]:font-[550] aria-[current=page]:text-text max-md:h-12 max-md:flex-1 max-md:flex-col max-md:justify-center max-md:gap-0.5 max-md:text-xs"
+        className="relative flex h-8 items-center gap-2.5 rounded px-2.5 text-soft transition-colors hover:text-text aria-[current=page]:bg-raised aria-[current=page]:font-[550] aria-[current=page]:text-text -outline-offset-2 max-md:h-12 max-md:min-w-13 max-md:flex-1 max-md:flex-col max-md:justify-center max-md:gap-0.5 max-md:px-0 max-md:text-[11px]"
       >
         <Icon name={icon} />
         <span className="max-md:contents">{title}</span>

@@ -59,7 +59,7 @@ export type Lease = { readonly agent: string; readonly since: string; readonly u
 export type Acceptance = { readonly text: string; readonly done?: boolean }
 export type Comment = { readonly at: string; readonly by: string; readonly text: string }
 /** What it depends on; `gone` where that is not there any more. */
-export type Need = {
+type Need = {
   readonly id: string
   readonly status: Status | 'gone'
   readonly title?: string

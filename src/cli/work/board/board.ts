@@ -6,7 +6,7 @@ import { plain } from '../../plain.ts'
 import { byPrefix } from '../../prefix.ts'
 import { claimOf, projectOf, readProjects, tellStale } from '../asking.ts'
 import type { InProject } from '../asking.ts'
-import { storyLine, wordsOf } from '../item-lines.ts'
+import { cardLine, wordsOf } from '../item-lines.ts'
 import { readBoard } from './read.ts'
 import type { BoardRead } from './read.ts'
 import { columnsOf } from './state.ts'
@@ -56,7 +56,7 @@ function print(context: Context, { project, sprint, sprints, stories, isStale }:
           ...columns.flatMap(({ status, stories: own }) => [
             '',
             `${wordsOf(status).toUpperCase()} ${own.length}`,
-            ...own.map((story) => `  ${painted(storyLine(story, Date.now()), stdout)}`),
+            ...own.map((story) => `  ${painted(cardLine(story, Date.now()), stdout)}`),
           ]),
         ]
       : [`${plain(project)} has no sprint: \`cowork work sprint <id>\` creates one.`],

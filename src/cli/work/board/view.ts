@@ -9,7 +9,7 @@ import { columnsOf, placeOf, readable, selectedStory, storiesInColumn } from './
 import type { Column, State } from './state.ts'
 
 const smallest = { rows: 10, columns: 40 }
-const narrowest = 15
+const narrowest = 13
 
 /** The whole screen: as many lines as it has rows, none wider than its columns. */
 export function render(state: State): Line[] {

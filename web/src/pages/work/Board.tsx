@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useKeys } from '../../keys.ts'
 import { Sideways } from '../../parts/Sideways.tsx'
 import { cardFrom, columnsOf } from '../../work/board.ts'
@@ -64,9 +64,11 @@ export function Board({ board, sprints }: Props) {
         state: { keepFocus: true },
       })
     focusRow(id)
-    const row = document.querySelector(`[data-row="${CSS.escape(id)}"]`)
-    row?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    showRow(id)
   }
+  useEffect(() => {
+    if (view.story !== undefined) showRow(view.story)
+  }, [view.story])
   const { drag, ghost, onPointerDown } = useDrag(drop)
   const { lift, said, onKeyDown, onBlur } = useLift({
     cards: stories,
@@ -134,6 +136,11 @@ export function Board({ board, sprints }: Props) {
     </Sideways>
   )
 }
+
+const showRow = (id: string) =>
+  document
+    .querySelector(`[data-row="${CSS.escape(id)}"]`)
+    ?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
 
 /** A card that was carried elsewhere by keys keeps the focus there. */
 function useFollow(stories: BoardData['stories']) {

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'react'
 import { Button } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { waitsFor } from '../../work/board.ts'
@@ -33,30 +32,33 @@ type Props = {
 
 export function StatusColumn(props: Props) {
   const { status, cards, count, stories, sprints, hint, heldId, isOver, moves, onShowAll } = props
-  const ref = useRef<HTMLElement>(null)
   const isTarget = isOver && !cards.some(({ id }) => id === heldId)
-  useEffect(() => {
-    // A little of the next one comes with it, so that one can go on.
-    if (isTarget) ref.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-  }, [isTarget])
+  // What hardly ever holds anything takes no room from the others.
+  const isSlim = status === 'dropped' && count === 0
   const [tone, icon] = statusLooks[status]
   const name = statusNames[status]
   return (
     <section
-      ref={ref}
       data-column={status}
       aria-label={name}
-      className={`flex min-h-0 flex-col rounded-lg md:w-58 md:max-w-80 md:flex-1 md:scroll-mx-12 ${
+      className={`flex min-h-0 flex-col rounded-lg md:scroll-mx-12 ${isSlim ? 'md:w-10' : 'md:w-46 md:max-w-80 md:flex-1'} ${
         isTarget ? 'bg-accent-bg outline-2 outline-accent outline-dashed' : 'md:bg-raised/60'
       }`}
     >
-      <h2 className="flex h-9 shrink-0 items-center gap-2 px-2.5 text-xs font-semibold">
+      <h2
+        title={name}
+        className="flex h-9 shrink-0 items-center gap-2 px-2.5 text-xs font-semibold"
+      >
         <span className={inks[tone]}>
           <Icon name={icon} size={14} />
         </span>
-        {name}
-        <span className="font-normal text-faint">{count}</span>
-        {isTarget && <span className="ml-auto font-normal text-accent">Move here</span>}
+        <span className={isSlim ? 'md:sr-only' : 'truncate'}>{name}</span>
+        <span className={`font-normal text-faint ${isSlim ? 'md:sr-only' : ''}`}>{count}</span>
+        {isTarget && (
+          <span className={`ml-auto font-normal text-accent ${isSlim ? 'md:sr-only' : ''}`}>
+            Move here
+          </span>
+        )}
       </h2>
       {cards.length > 0 && (
         <ul

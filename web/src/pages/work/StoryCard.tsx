@@ -77,6 +77,7 @@ export const CardFace = ({ card, waits }: { card: Card; waits: readonly string[]
     )}
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-soft empty:hidden">
       {card.priority && card.priority !== 'medium' && <PriorityChip priority={card.priority} />}
+      {card.estimate !== undefined && <span>est. {card.estimate}</span>}
       {card.claimed_by !== undefined && card.until !== undefined && (
         <Claim agent={card.claimed_by} until={card.until} />
       )}
@@ -85,7 +86,6 @@ export const CardFace = ({ card, waits }: { card: Card; waits: readonly string[]
           waits for <Plain text={waits.join(', ')} />
         </Chip>
       )}
-      {card.estimate !== undefined && <span title="Estimate">{card.estimate}</span>}
     </span>
   </span>
 )

@@ -23,10 +23,10 @@ export function WorkTabs({ project, projects }: Props) {
   const navigate = useNavigate()
   const [isAdding, setAdding] = useState(false)
   return (
-    <div className="flex shrink-0 items-center gap-2 border-b border-line px-5 max-md:px-2">
+    <div className="flex shrink-0 flex-wrap items-center gap-2 border-b border-line px-5 max-md:gap-y-0 max-md:px-2 max-md:pb-1.5">
       <nav
         aria-label="Work"
-        className="flex min-w-0 flex-1 gap-1 overflow-x-auto [scrollbar-width:none]"
+        className="flex min-w-0 flex-1 gap-1 overflow-x-auto [scrollbar-width:none] max-md:basis-full"
       >
         {tabs.map(({ to, name }) => (
           <Link

@@ -5,6 +5,9 @@ import type { Status } from '../../work/work.ts'
 
 /** A press that moves less than this is only a press. */
 const slack = 5
+/** So near to its edge the board scrolls on, so many pixels a frame. */
+const edge = 48
+const pace = 12
 
 type Box = { readonly left: number; readonly top: number; readonly width: number }
 export type Drag = {
@@ -24,28 +27,48 @@ export function useDrag(onDrop: (id: string, to: Status) => void) {
   const under = useRef<AbortController>(undefined)
   useEffect(() => () => under.current?.abort(), [])
 
-  function onPointerDown({ button, pointerType, target, clientX: x, clientY: y }: Press) {
+  function onPointerDown(press: Press) {
+    const { button, pointerType, target, currentTarget, clientX: x, clientY: y } = press
     const card =
       target instanceof Element && !target.closest('button') && target.closest('[data-row]')
     if (!(card instanceof HTMLElement) || button !== 0 || pointerType === 'touch') return
+    const board = currentTarget.parentElement
     const id = card.dataset['row'] ?? ''
     const { left, top, width } = card.getBoundingClientRect()
     const stop = new AbortController()
     under.current = stop
+    const { signal } = stop
     let now: Drag | undefined
+    let at = { x, y }
 
     const end = () => {
       stop.abort()
       setDrag(undefined)
     }
-    const move = ({ clientX, clientY }: PointerEvent) => {
-      const [right, down] = [clientX - x, clientY - y]
-      if (!now && Math.hypot(right, down) < slack) return
-      const over = columnAt(clientX, clientY)
-      if (ghost.current) ghost.current.style.translate = `${right}px ${down}px`
+    const look = () => {
+      const over = columnAt(at.x, at.y)
       if (now && now.over === over) return
       now = { id, box: { left, top, width }, over }
       setDrag(now)
+    }
+    /** The column under a pointer that rests changes too, while the board scrolls. */
+    const scroll = () => {
+      if (signal.aborted || !board) return
+      const { left: from, right: to } = board.getBoundingClientRect()
+      const step = at.x > to - edge ? pace : at.x < from + edge ? -pace : 0
+      if (step !== 0) {
+        board.scrollLeft += step
+        look()
+      }
+      requestAnimationFrame(scroll)
+    }
+    const move = ({ clientX, clientY }: PointerEvent) => {
+      const [right, down] = [clientX - x, clientY - y]
+      if (!now && Math.hypot(right, down) < slack) return
+      if (!now) requestAnimationFrame(scroll)
+      at = { x: clientX, y: clientY }
+      if (ghost.current) ghost.current.style.translate = `${right}px ${down}px`
+      look()
     }
     const up = () => {
       end()
@@ -53,7 +76,6 @@ export function useDrag(onDrop: (id: string, to: Status) => void) {
       swallowClick()
       if (now.over) onDrop(id, now.over)
     }
-    const { signal } = stop
     addEventListener('pointermove', move, { signal })
     addEventListener('pointerup', up, { signal })
     addEventListener('pointercancel', end, { signal })
@@ -64,6 +86,7 @@ export function useDrag(onDrop: (id: string, to: Status) => void) {
         // It ends the dragging, and closes nothing.
         event.stopPropagation()
         end()
+        addEventListener('pointerup', swallowClick, { once: true })
       },
       { signal, capture: true },
     )

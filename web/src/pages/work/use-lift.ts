@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { KeyboardEvent } from 'react'
 import { statusFrom } from '../../work/board.ts'
 import type { Direction } from '../../work/board.ts'
@@ -31,6 +31,12 @@ export function useLift({ cards, mayMove, onWalk, onDrop }: Board) {
   /** What a screen reader is told of it. */
   const [said, setSaid] = useState('')
 
+  const over = lift?.over
+  useEffect(() => {
+    const column = document.querySelector(`[data-column="${over ?? ''}"]`)
+    column?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [over])
+
   function take(id: string, status: Status) {
     setLift({ id, over: status })
     setSaid(
@@ -41,11 +47,11 @@ export function useLift({ cards, mayMove, onWalk, onDrop }: Board) {
     setLift(undefined)
     setSaid('It stays where it was.')
   }
-  function put({ id, over }: Lift, from: Status) {
-    if (over === from) return leave()
+  function put({ id, over: to }: Lift, from: Status) {
+    if (to === from) return leave()
     setLift(undefined)
-    setSaid(`${id} is put down in ${statusNames[over]}.`)
-    onDrop(id, over)
+    setSaid(`${id} is put down in ${statusNames[to]}.`)
+    onDrop(id, to)
   }
 
   function onKeyDown(event: KeyboardEvent) {
@@ -58,9 +64,9 @@ export function useLift({ cards, mayMove, onWalk, onDrop }: Board) {
     if (isHeld && (key === ' ' || key === 'Enter')) put(lift, card.status)
     else if (isHeld && key === 'Escape') leave()
     else if (isHeld && (way === 'left' || way === 'right')) {
-      const over = statusFrom(lift.over, way)
-      setLift({ ...lift, over })
-      setSaid(placeOf(over))
+      const next = statusFrom(lift.over, way)
+      setLift({ ...lift, over: next })
+      setSaid(placeOf(next))
     } else if (!isHeld && key === ' ' && mayMove) take(card.id, card.status)
     else if (!isHeld && way) onWalk(way)
     else return

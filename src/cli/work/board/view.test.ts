@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { storyStatuses } from '../../choices.ts'
+import { columnsOf as widthOf, textOf } from '../../inbox/lines.ts'
+import { boardWith, four, keys, loaded, play, press, storyOf, wholeOf } from './fixture.ts'
+import type { Event } from './state.ts'
+import { render } from './view.ts'
+
+const linesOf = (state: Parameters<typeof render>[0]) => render(state).map(textOf)
+
+describe('the board', () => {
+  test('C6 one column for each status, with how many are in it', () => {
+    const lines = linesOf(boardWith(four))
+    expect(lines[0]).toContain('shop · auth Auth rework · 1 of 3 done')
+    expect(lines[2]).toMatch(/ planned 2 +in progress 1 +blocked 0 +in review 0 +done 1/)
+    expect(lines[3]).toMatch(/^❯STORY-1 +STORY-3 @bot +STORY-4/)
+    expect(lines.join('\n')).not.toContain('dropped')
+    const dropped = [...four, storyOf('STORY-5', { status: 'dropped' })]
+    expect(linesOf(boardWith(dropped))[2]).toContain('dropped 1')
+  })
+
+  test('C6 the story under the hand is told in full', () => {
+    const long = storyOf('STORY-1', { title: 'A title that fits no column', priority: 'high' })
+    expect(linesOf(boardWith([long])).join('\n')).toContain(
+      'planned A title that fits no column · high priority',
+    )
+    const state = press(boardWith(four), 'l').state
+    expect(linesOf(state).join('\n')).toContain('bot, 12m left')
+  })
+
+  test('C6 a narrow window shows the columns around the hand', () => {
+    const state = boardWith(four, { rows: 24, columns: 45 })
+    expect(linesOf(state)[2]).toMatch(/planned.*in progress.*blocked/)
+    expect(linesOf(press(state, 'l', 'l').state)[2]).toMatch(/blocked.*in review.*done/)
+  })
+
+  test('C6 a long column goes by pages, and the hand is always in sight', () => {
+    const many = Array.from({ length: 40 }, (_, at) => storyOf(`STORY-${at + 1}`))
+    const state = press(boardWith(many), 'G').state
+    expect(linesOf(state).join('\n')).toContain('❯STORY-40')
+  })
+
+  test('C6 a story is told with what it waits for, what was said, and both sides of a conflict', () => {
+    const [first = storyOf('x')] = four
+    const state = play(boardWith(four, { rows: 60, columns: 80 }), ...keys(['enter']), {
+      event: 'read',
+      story: wholeOf(first),
+    }).state
+    const text = linesOf(state).join('\n')
+    for (const part of [
+      'waits for STORY-9',
+      '[x] it works',
+      '[ ] it is told',
+      'stands: "a"',
+      'the file said: "b"',
+      'Why?',
+      'begun',
+    ])
+      expect(text).toContain(part)
+  })
+
+  test('A13 nothing in a title or a name can move the cursor or pass for something else', () => {
+    const bad = storyOf('STORY-1', { title: 'a\u001b[2Jb\u202e', claimed_by: 'x\ny', until: '' })
+    const lines = linesOf(boardWith([bad]))
+    expect(lines.join('')).not.toMatch(/[\p{Cc}\u202e]/u)
+    expect(lines.join('')).toContain('aU+001B')
+  })
+
+  test('W6 a file that cannot be read is told of', () => {
+    const { state } = play(boardWith(four), loaded(four, { isStale: true }))
+    expect(linesOf(state)[0]).toContain('the file is broken')
+  })
+})
+
+const story = fc.record({
+  id: fc.string({ minLength: 1, maxLength: 30 }),
+  title: fc.string({ unit: 'grapheme', maxLength: 80 }),
+  status: fc.constantFrom(...storyStatuses),
+})
+const names = 'j k h l > < m d c a s p / ? t x 3 G g enter escape space backspace'.split(' ')
+const key = fc.constantFrom(...names, 'paste-start', 'paste-end')
+
+test('C6 whatever is there and whatever is pressed, the screen is as large as the window', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(story, { selector: ({ id }) => id, maxLength: 30 }),
+      fc.array(key, { maxLength: 30 }),
+      fc.record({
+        rows: fc.integer({ min: 1, max: 50 }),
+        columns: fc.integer({ min: 1, max: 160 }),
+      }),
+      fc.boolean(),
+      (stories, pressed, size, isBad) => {
+        const told: Event = {
+          event: 'told',
+          message: { text: 'It cannot be. '.repeat(20), tone: isBad ? 'bad' : 'calm' },
+        }
+        const given = stories.map((one) => storyOf(one.id, one))
+        const { state } = play(boardWith(given, size), ...keys(pressed), told)
+        const lines = linesOf(state)
+        expect(lines).toHaveLength(size.rows)
+        for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(size.columns)
+      },
+    ),
+  )
+})

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { checkClient, missing, seedTools, steps } from './client-check.ts'
+import type { Door } from './mcp-door.ts'
+
+test('W42 every tool of the seed is called, each once', () => {
+  expect(steps.map(({ tool }) => tool)).toEqual(seedTools)
+  expect(seedTools).toHaveLength(13)
+})
+
+test('W42 what an answer lacks is named by its place', () => {
+  const expected = { story: { id: 'STORY-1', status: 'done' }, list: [{ a: 1 }] }
+  expect(missing(expected, { ...expected, more: true }, '')).toBeUndefined()
+  expect(missing(expected, { story: { id: 'STORY-1', status: 'planned' } }, '')).toBe(
+    'story.status is "planned", not "done"',
+  )
+  expect(missing(expected, { story: expected.story, list: [] }, '')).toBe('list.0 is absent')
+  expect(missing(expected, null, '')).toBe('the answer is absent')
+})
+
+/** A daemon that answers every call in the same way. */
+const answering = (result: unknown): Door => ({
+  name: 'test',
+  isForWork: false,
+  ask: async (method) => (method === 'tools/list' ? { tools: [] } : result),
+  close: () => undefined,
+})
+
+test('W1, W42 the address for work has the tools about work and no others', async () => {
+  const tools = [...seedTools, 'create_file'].map((name) => ({ name }))
+  const listing = (isForWork: boolean): Door => ({
+    ...answering({}),
+    isForWork,
+    ask: async () => ({ tools }),
+  })
+  expect((await checkClient(listing(true), 'p'))[0]?.fault).toBe('names create_file too')
+  expect((await checkClient(listing(false), 'p'))[0]?.fault).toBeUndefined()
+})
+
+test('W42 a daemon that refuses, or answers something else, fails every check that it fails', async () => {
+  const refused = await checkClient(
+    answering({ isError: true, content: [{ text: 'No grant.' }] }),
+    'p',
+  )
+  expect(refused.map(({ fault }) => fault)).not.toContain(undefined)
+  expect(refused[0]?.fault).toContain('worksync_status')
+  expect(refused[1]).toEqual({ name: 'worksync_projects', fault: 'No grant.' })
+  const empty = await checkClient(answering({ structuredContent: { written: 3 } }), 'p')
+  const passed = empty.filter(({ fault }) => fault === undefined).map(({ name }) => name)
+  expect(passed).toEqual(['worksync_sync'])
+})

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { fieldsFor } from './setting.ts'
+
+test('W12, W13, W15 flags become the fields of the kind of item, and only what is given', () => {
+  const flags = { title: 'T', status: 'in-progress', project: 'shop', ifRev: 2, json: true }
+  expect(fieldsFor('story', { ...flags, needs: ['a'], append: 'x' })).toEqual({
+    title: 'T',
+    status: 'in_progress',
+    depends_on: ['a'],
+    append_notes: 'x',
+  })
+  expect(fieldsFor('backlog', flags)).toEqual({ summary: 'T', status: 'in_progress' })
+  expect(fieldsFor('sprint', { ...flags, carryTo: 'next', archive: true })).toEqual({
+    title: 'T',
+    status: 'in_progress',
+    carry_to: 'next',
+    archive: true,
+  })
+})
+
+test('K2 a flag that the item has no use for is said, never dropped', () => {
+  expect(() => fieldsFor('backlog', { carryTo: 'next', estimate: 3 })).toThrow(
+    'A backlog item has no --carry-to, --estimate.',
+  )
+})

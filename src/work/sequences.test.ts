@@ -1,0 +1,121 @@
+import * as fc from 'fast-check'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openSqlite } from '#base/db/sqlite.ts'
+import { createModel, steps } from '../../test/work-model.ts'
+import { parsed } from '../../test/work.ts'
+import { createBoards } from './board.ts'
+import { createWorld, sales, support } from './fixture.ts'
+import type { Desk, Engine, World } from './fixture.ts'
+import type { Story, WorkIndex } from './model.ts'
+import { createWorkStore } from './store.ts'
+
+const sqlite: Engine = {
+  dialect: 'sqlite',
+  async create() {
+    const path = join(mkdtempSync(join(tmpdir(), 'cowork-work-')), 'cowork.db')
+    return { open: async (sealer) => openSqlite(path, sealer) }
+  },
+}
+
+type Model = ReturnType<typeof createModel>
+
+/** An index in the words of the model. */
+function told(index: WorkIndex) {
+  const stories = index.sprints.flatMap(({ id: sprint, stories: list }) =>
+    (list ?? []).map((story): [string, Story & { sprint: string }] => [
+      story.id,
+      { ...story, sprint },
+    ]),
+  )
+  return {
+    next: index.next_story,
+    sprints: Object.fromEntries(index.sprints.map(({ id, status }) => [id, status])),
+    stories: Object.fromEntries(
+      stories.map(([id, story]) => [
+        id,
+        {
+          sprint: story.sprint,
+          title: story.title,
+          status: story.status,
+          notes: story.notes,
+          holder: story.lease?.agent,
+          comments: story.comments?.length ?? 0,
+          from: story.from_backlog,
+          rev: story.rev,
+        },
+      ]),
+    ),
+    backlog: Object.fromEntries(
+      index.backlog.map(({ id, summary, status, promoted_to: promoted, rev }) => [
+        id,
+        { summary, status, promoted, rev },
+      ]),
+    ),
+    history: index.history.map(({ summary }) => summary).toSorted(),
+    conflicts: index.conflicts,
+  }
+}
+
+const wanted = (model: Model) => ({
+  next: model.next(),
+  sprints: Object.fromEntries(model.sprints),
+  stories: Object.fromEntries(model.stories),
+  backlog: Object.fromEntries(model.backlog),
+  history: model.history.toSorted(),
+  conflicts: [],
+})
+
+/** A person gives a story another title in the file. */
+async function byHand(desk: Desk, project: string, model: Model, id: string, title: string) {
+  const story = model.stories.get(id)
+  const text = await desk.text(project)
+  const block = new RegExp(`^ {6}- id: ${id}\n(?: {8}.*\n|\n)*`, 'm').exec(text)?.[0]
+  if (!story || block === undefined || story.title === title) return
+  const line = `        title: ${JSON.stringify(title)}\n`
+  const rest = block.replace(/^ {8}title:.*\n(?: {10}.*\n|\n)*/m, '')
+  const next = rest.replace('\n', () => `\n${line}`)
+  desk.edit(project, () => text.replace(block, () => next), text)
+  story.title = title
+  story.rev++
+}
+
+test('W7 W10 W12 W13 W14 W15 W16 W20 whatever is done, memory, store and file say what a plain model says', async () => {
+  const world: World = await createWorld(sqlite)
+  let desk = await world.start()
+  let count = 0
+  await fc.assert(
+    fc.asyncProperty(steps, async (list) => {
+      const project = `p${++count}`
+      await desk.ask('register_project', { project })
+      const model = createModel()
+      for (const step of list) {
+        if ('call' in step) {
+          const { call: tool, args, by } = step
+          const expected = model.does(tool, args, by)
+          const caller = by === 'sales' ? sales : support
+          const refused = await desk.ask(tool, { project, ...args }, caller).then(
+            () => undefined,
+            (error: { code?: string; message: string }) => error.code ?? error.message,
+          )
+          expect(refused, `${tool} ${JSON.stringify(args)}`).toBe(expected)
+        } else if ('title' in step) await byHand(desk, project, model, step.id, step.title)
+        else if (step.event === 'flush') await desk.text(project)
+        else {
+          await desk.stop()
+          desk = await world.start()
+        }
+      }
+      const board = await desk.work.boards.current(project)
+      expect(told(board.index())).toEqual(wanted(model))
+      // One that has seen nothing yet reads it all from the store.
+      const fresh = await createBoards(desk.db, createWorkStore('sqlite')).current(project)
+      expect(told(fresh.index())).toEqual(wanted(model))
+      expect(told(parsed(await desk.text(project)))).toEqual(wanted(model))
+    }),
+    { numRuns: 25 },
+  )
+  await desk.stop()
+})

@@ -1,0 +1,322 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { itemKinds, priorities, sprintStatuses, storyStatuses } from '../src/cli/choices.ts'
+import * as model from '../src/work/model.ts'
+import { ended, newPlace, testPlace } from './cli.ts'
+import type { Result } from './cli.ts'
+import { inTerminal } from './terminal.ts'
+
+const jsonOf = (text: string) => JSON.parse(text) as Record<string, unknown>
+
+/** Seed 003's program on the same folder. */
+function worksyncOn(place: ReturnType<typeof newPlace>) {
+  const program = join(process.cwd(), 'bin', 'worksync.mjs')
+  return (args: string[]): Promise<Result> => {
+    const { state: cwd, env } = place
+    const child = spawn(process.execPath, [program, ...args], { cwd, env })
+    child.stdin.end()
+    return ended(child)
+  }
+}
+
+describe('cowork work', () => {
+  const place = newPlace()
+  const work = (...args: string[]) => place.cowork(['work', ...args])
+  const file = (project: string) =>
+    join(place.state, '.worksync', 'projects', project, 'work-index.yaml')
+  const said = async (...args: string[]) => {
+    const { code, stdout, stderr } = await work(...args, '--json')
+    expect(code, stderr).toBe(0)
+    return jsonOf(stdout)
+  }
+
+  beforeAll(async () => {
+    await place.cowork(['up', '-d'])
+  })
+  afterAll(() => place.end())
+
+  test('K1, W11 without a project it says how to add one, and register adds it', async () => {
+    expect((await work()).stdout).toContain('cowork work register')
+    expect(await work('ready')).toMatchObject({ code: 3 })
+    expect(await work('register', 'Not a Name')).toMatchObject({ code: 2 })
+    const added = await work('register', 'shop', '--description', 'The shop')
+    expect(added, added.stderr).toMatchObject({ code: 0 })
+    expect(existsSync(file('shop'))).toBe(true)
+    expect((await work('projects')).stdout).toMatch(/^shop +0 +0 +0 +0 +The shop$/m)
+    expect(await work('register', 'shop')).toMatchObject({ code: 2 })
+  })
+
+  test('K1, W12, W13, W14 sprints, stories and backlog are made, listed and shown', async () => {
+    await work('sprint', 'auth', '--title', 'Auth rework', '--status', 'active')
+    expect((await work('story', 'auth', 'Rotate', 'the', 'keys')).stdout).toBe(
+      'STORY-1 is in auth.\n',
+    )
+    await work('story', 'auth', 'Tell people', '--needs', 'STORY-1', '--priority', 'high')
+    expect((await work('add', 'Clean', 'up', '--theme', 'ops')).stdout).toContain('clean-up')
+    expect((await work('list')).stdout).toMatch(/STORY-2 +planned +high +auth +Tell people$/m)
+    expect((await work('ready')).stdout).toMatch(/STORY-1 /)
+    expect((await work('ready')).stdout).not.toMatch(/STORY-2 /)
+    expect((await work('search', 'keys', '--kind', 'story')).stdout).toContain('Rotate the keys')
+    expect((await work('show', 'STORY-2')).stdout).toContain('waits for STORY-1')
+    expect((await work('show', 'auth')).stdout).toContain('0 of 2 done')
+    expect((await work('show', 'clean-up')).stdout).toContain('todo · backlog · ops')
+    expect(await said('list', '--kind', 'backlog')).toMatchObject({
+      schemaVersion: 1,
+      items: [{ id: 'clean-up', kind: 'backlog', project: 'shop' }],
+    })
+  })
+
+  test('K3 exit codes tell what is wrong: unknown, foreign, done already, changed meanwhile', async () => {
+    expect(await work('show', 'nothing')).toMatchObject({ code: 3, stdout: '' })
+    expect(await work('show', 'STORY-1', '-p', 'elsewhere')).toMatchObject({ code: 3 })
+    expect(await work('set', 'STORY-1', '--goal', 'x')).toMatchObject({ code: 2 })
+    expect(await work('set', 'STORY-1', '--if-rev', '9', '--notes', 'x')).toMatchObject({ code: 7 })
+    expect(await work('set', 'auth', '--status', 'completed')).toMatchObject({ code: 5 })
+    expect(await work('story', 'auth', 'x', '--needs', 'STORY-99')).toMatchObject({ code: 3 })
+    expect(await work('set', 'STORY-1', '--needs', 'STORY-2')).toMatchObject({ code: 2 })
+  })
+
+  test('W15, W16, W17, W20 a story is claimed, changed, given back, finished and in the history', async () => {
+    expect((await work('claim', 'STORY-1', '--minutes', '5')).stdout).toContain('yours until')
+    expect((await work('status')).stdout).toMatch(/doing +STORY-1 +Rotate the keys +owner, 5m left/)
+    await work('set', 'STORY-1', '--append', 'half way', '--estimate', '3')
+    expect(await said('show', 'STORY-1')).toMatchObject({
+      kind: 'story',
+      story: { status: 'in_progress', notes: 'half way', estimate: 3, lease: { agent: 'owner' } },
+    })
+    expect((await work('release', 'STORY-1')).stdout).toContain('planned')
+    await work('comment', 'STORY-1', 'looks', 'good')
+    expect((await work('done', 'STORY-1', '--summary', 'Keys rotate')).stdout).toContain('is done')
+    expect(await work('done', 'STORY-1')).toMatchObject({ code: 3 })
+    await work('history', '--add', 'Looked around')
+    expect((await work('history')).stdout).toMatch(/Looked around.*\n.*Keys rotate/)
+    expect((await work('show', 'STORY-1')).stdout).toContain('looks good')
+    await expect.poll(() => readFileSync(file('shop'), 'utf8')).toContain('status: done')
+  })
+
+  test('W13, W20 move takes a backlog item into a sprint, and a sprint ends with its stories carried', async () => {
+    expect((await work('move', 'clean-up', 'auth')).stdout).toBe('clean-up is STORY-3 in auth.\n')
+    await work('sprint', 'next')
+    expect((await work('move', 'STORY-3', 'next')).stdout).toBe('STORY-3 is in next.\n')
+    const over = await work('set', 'auth', '--status', 'completed', '--carry-to', 'next')
+    expect(over.stdout).toContain('STORY-2 went to next.')
+    expect(await said('remove', 'clean-up')).toMatchObject({ removed: { id: 'clean-up' } })
+  })
+
+  test('W8 an agent at a terminal of the owner is named by AGENT_ID, as a claim', async () => {
+    await place.cowork(['work', 'add', 'Of an agent'], { AGENT_ID: 'helper-bot' })
+    const { stdout } = await place.cowork(['audit', 'tail', '-n', '5', '--json'])
+    expect(stdout).toContain('helper-bot')
+    expect((await said('list', '--kind', 'backlog'))['items']).toHaveLength(1)
+  })
+
+  test('W5 a conflict is listed, shown with both sides, and settled', async () => {
+    await work('set', 'STORY-2', '--notes', 'as it was')
+    await expect.poll(() => readFileSync(file('shop'), 'utf8')).toContain('as it was')
+    const before = readFileSync(file('shop'), 'utf8')
+    await work('set', 'STORY-2', '--notes', 'as agents say')
+    await expect.poll(() => readFileSync(file('shop'), 'utf8')).toContain('as agents say')
+    writeFileSync(file('shop'), before.replace('as it was', 'as people say'))
+    const status = await said('status', '-p', 'shop')
+    const [project] = status['projects'] as { conflicts: { id: string; field: string }[] }[]
+    expect(project?.conflicts).toMatchObject([{ field: 'notes' }])
+    const id = project?.conflicts[0]?.id ?? ''
+    expect((await work('status')).stdout).toContain(id)
+    const shown = (await work('show', 'STORY-2')).stdout
+    expect(shown).toContain('stands: "as agents say"')
+    expect(shown).toContain('the file said: "as people say"')
+    expect(await work('resolve', id, 'mine')).toMatchObject({ code: 2 })
+    expect(await work('resolve', id.slice(0, -1), 'theirs')).toMatchObject({ code: 0 })
+    expect(await said('show', 'STORY-2')).toMatchObject({ story: { notes: 'as people say' } })
+  })
+
+  test('W6, K2 a broken file is told of, reads go on, and changes say where it is broken', async () => {
+    const good = readFileSync(file('shop'), 'utf8')
+    writeFileSync(file('shop'), `${good}\n  - : [\n`)
+    const read = await work('list')
+    expect(read).toMatchObject({ code: 0 })
+    expect(read.stdout).toContain('STORY-2')
+    expect(read.stderr).toContain('cannot be read at present')
+    const refused = await work('set', 'STORY-2', '--notes', 'x')
+    expect(refused).toMatchObject({ code: 1 })
+    expect(refused.stderr).toMatch(/work-index\.yaml:\d+:\d+: /)
+    expect((await work('projects', 'shop')).stdout).toMatch(/^broken at \d+:\d+/m)
+    writeFileSync(file('shop'), good)
+    expect(await work('set', 'STORY-2', '--notes', 'x')).toMatchObject({ code: 0 })
+  })
+
+  test('W18, W19 sync writes what changed, and guidance is printed', async () => {
+    expect((await work('sync')).stdout).toContain('.worksync/vault')
+    expect((await work('sync')).stdout).toMatch(/^0 of /)
+    expect((await work('guidance', 'typescript')).stdout).toMatch(/^# /)
+    expect((await work('guidance', 'no-such-thing')).stdout).toContain('Topics: ')
+  })
+
+  test('K2, I10 of several projects one is named; a repository needs a person, and so does forgetting one', async () => {
+    const repo = join(place.state, 'repo')
+    mkdirSync(repo, { recursive: true })
+    expect(await work('register', 'site', '--repo', repo)).toMatchObject({ code: 4 })
+    expect(await work('unregister', 'shop', '--yes')).toMatchObject({ code: 4 })
+    const byHand = (...args: string[]) => inTerminal(place, ['work', ...args]).ended()
+    const added = await byHand('register', 'site', '--repo', 'repo')
+    expect(added.code, added.output).toBe(0)
+    const unnamed = await work('ready')
+    expect(unnamed).toMatchObject({ code: 2 })
+    expect(unnamed.stderr).toContain('-p: shop, site')
+    expect(await work('ready', '-p', 'si')).toMatchObject({ code: 0 })
+    expect((await byHand('unregister', 'site', '--yes')).code).toBe(0)
+    expect((await work('projects')).stdout).not.toContain('site')
+  })
+
+  test('C6, K2 the board off a terminal is a list, and JSON', async () => {
+    expect((await work('board')).stdout).toMatch(
+      /shop · next · 0 of 2 done\n\nPLANNED 2\n {2}STORY-/,
+    )
+    expect(await said('board', '--sprint', 'auth')).toMatchObject({
+      sprint: 'auth',
+      columns: expect.arrayContaining([
+        { status: 'done', stories: [expect.objectContaining({ id: 'STORY-1' })] },
+      ]),
+    })
+  })
+
+  test('C6 on a terminal stories are moved by keys, and what others do appears by itself', async () => {
+    const screen = inTerminal(place, ['work', 'board'])
+    const sees = async (text: string | RegExp) => {
+      await expect.poll(() => screen.lines().join('\n'), { timeout: 20_000 }).toMatch(text)
+    }
+    await sees('planned 2')
+    screen.press('>')
+    await sees('in progress 1')
+    const { items } = (await said('list', '--status', 'in-progress')) as { items: { id: string }[] }
+    expect(items).toHaveLength(1)
+    await work('story', 'next', 'From elsewhere')
+    await sees('planned 2')
+    screen.press('aBy key\r')
+    await sees(/planned 3[^]*By key/)
+    screen.press('d')
+    await sees('What was done')
+    screen.press('at once\r')
+    await sees('done 1')
+    expect((await work('history', '-n', '1')).stdout).toContain('at once')
+    screen.press('q')
+    const { code } = await screen.ended()
+    expect(code).toBe(0)
+    const [before, after] = screen.settings()
+    expect(after).toBe(before)
+  })
+
+  test('W42 verify tries every tool over MCP and leaves nothing behind', async () => {
+    const folders = () =>
+      ['projects', 'vault/projects'].map((name) =>
+        readdirSync(join(place.state, '.worksync', name)),
+      )
+    const before = folders()
+    const verified = await work('verify')
+    expect(verified, verified.stdout + verified.stderr).toMatchObject({ code: 0 })
+    expect(verified.stdout).toMatch(/^over stdio$/m)
+    expect(verified.stdout.match(/^ {2}ok {4}worksync_/gm)).toHaveLength(14)
+    expect(folders()).toEqual(before)
+    expect((await work('projects')).stdout).not.toContain('verify')
+  })
+
+  test('W42 where agents need tokens, verify acts as one that is there for the check only', async () => {
+    await place.cowork(['agents', 'add', 'sales'])
+    for (let round = 0; round < 2; round++) {
+      const { code, stdout, stderr } = await work('verify', '--json')
+      expect(code, stdout + stderr).toBe(0)
+      expect(jsonOf(stdout)).toMatchObject({ ok: true })
+    }
+    const { stdout } = await place.cowork(['agents', 'ls'])
+    expect(stdout).toMatch(/^work-verify +revoked/m)
+  })
+})
+
+describe('worksync', () => {
+  const initialize = (url: string, headers: Record<string, string> = {}) =>
+    fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...headers,
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: {
+          protocolVersion: '2025-11-25',
+          capabilities: {},
+          clientInfo: { name: 't', version: '1' },
+        },
+      }),
+    })
+  const urlIn = (text: string) => /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(text)?.[0] ?? ''
+
+  test('SV3, W1, W2 start, status, logs, restart without a key, stop; .pid holds the pid and no more', async () => {
+    const place = testPlace('work: { port: 0, api_key: "wk-0123456789abcdef" }\n')
+    const worksync = worksyncOn(place)
+    const pid = join(place.state, '.worksync', '.pid')
+    expect(await worksync(['status'])).toMatchObject({
+      code: 8,
+      stdout: 'worksync does not run.\n',
+    })
+    expect(await worksync(['dance'])).toMatchObject({ code: 2 })
+    // A daemon without the address is told apart, and restart opens it.
+    await place.cowork(['up', '-d'])
+    expect(await worksync(['status'])).toMatchObject({ code: 8 })
+    const refused = await worksync(['start'])
+    expect(refused).toMatchObject({ code: 1 })
+    expect(refused.stderr).toContain('worksync restart')
+    const started = await worksync(['restart'])
+    expect(started, started.stderr).toMatchObject({ code: 0 })
+    const url = urlIn(started.stdout)
+    expect(await worksync(['start'])).toMatchObject({ code: 0 })
+    expect(readFileSync(pid, 'utf8')).toBe(`${place.daemon().pid}\n`)
+    expect((await worksync(['status'])).stdout).toContain(url)
+    expect((await initialize(url)).status).toBe(401)
+    expect((await initialize(url, { authorization: 'Bearer wk-0123456789abcdef' })).status).toBe(
+      200,
+    )
+    const verified = await place.cowork(['work', 'verify'])
+    expect(verified, verified.stdout + verified.stderr).toMatchObject({ code: 0 })
+    expect(verified.stdout).toContain(`over ${url}`)
+
+    const open = urlIn((await worksync(['restart', '--no-auth'])).stdout)
+    expect((await initialize(open)).status).toBe(200)
+    const log = (await worksync(['logs'])).stdout
+    expect(log).toContain('asks for no key')
+    expect(log).not.toContain('wk-0123456789abcdef')
+    expect(await worksync(['stop'])).toMatchObject({ code: 0 })
+    expect(existsSync(pid)).toBe(false)
+    expect(await worksync(['status'])).toMatchObject({ code: 8 })
+  })
+
+  test('SV3 alone it runs in the foreground, --no-auth included, until a signal ends it', async () => {
+    const place = testPlace()
+    const program = join(process.cwd(), 'bin', 'worksync.mjs')
+    const child = spawn(process.execPath, [program, '--no-auth'], {
+      cwd: place.state,
+      env: { ...place.env, WORKSYNC_PORT: '0' },
+    })
+    child.stdin.end()
+    let told = ''
+    child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()))
+    await expect.poll(() => urlIn(told), { timeout: 30_000 }).not.toBe('')
+    expect((await initialize(urlIn(told))).status).toBe(200)
+    const exit = once(child, 'exit')
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
+  })
+})
+
+test('W9 the command line knows the same words as the daemon', () => {
+  expect(storyStatuses).toEqual(model.storyStatuses)
+  expect(sprintStatuses).toEqual(model.sprintStatuses)
+  expect(priorities).toEqual(model.priorities)
+  expect(itemKinds.toSorted()).toEqual(['backlog', 'sprint', 'story'])
+})

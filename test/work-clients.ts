@@ -1,0 +1,65 @@
+// Agents with real MCP clients, over HTTP and over a `cowork mcp` of their own, on one plan of work.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { expect } from 'vitest'
+import type { TestApp } from './app.ts'
+import { cowork } from './daemon.ts'
+import { clientOf } from './speakers.ts'
+import type { Said } from './speakers.ts'
+import { parsed } from './work.ts'
+
+export type Door = 'http' | 'stdio'
+export type WorkClient = Awaited<ReturnType<typeof connectTo>>
+
+/** Whoever has this token, at this address. */
+export async function connectBy(url: string, token: string): Promise<Client> {
+  const client = newClient('keyed')
+  await client.connect(overHttp(url, token))
+  return client
+}
+
+/** A new agent of this name that speaks by that door. */
+export async function connectTo(app: TestApp, id: string, door: Door, url = app.mcpUrl) {
+  const added = await clientOf(app, app.owner).call('cowork_add_agent', { id })
+  const token = String(added['token'])
+  const client = newClient(id)
+  await client.connect(door === 'http' ? overHttp(url, token) : overStdio(app.state, token))
+  /** The output, or the code of the refusal with its details. */
+  async function ask(tool: string, args: object = {}): Promise<Said & { code?: string }> {
+    const answer = await client.callTool({ name: `worksync_${tool}`, arguments: { ...args } })
+    const said = (answer.structuredContent ?? {}) as Said
+    if (answer.isError !== true) return said
+    const [block] = answer.content as { text?: string }[]
+    return { text: block?.text, ...((said['error'] ?? said) as Said) }
+  }
+  return { id, token, client, ask, end: () => client.close() }
+}
+
+const newClient = (name: string) =>
+  new Client({ name, version: '1' }, { versionNegotiation: { mode: 'auto' } })
+
+const overHttp = (url: string, token: string) =>
+  new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  })
+
+function overStdio(state: string, token: string) {
+  const { command, args, env } = cowork(state)
+  const variables = { ...env, PATH: env.PATH ?? '', COWORK_TOKEN: token }
+  return new StdioClientTransport({ command, args: [...args, 'mcp'], env: variables })
+}
+
+export const fileOf = (app: TestApp, project: string) =>
+  join(app.state, 'worksync', 'projects', project, 'work-index.yaml')
+
+/** The file once it says all: when what was acknowledged last is in it. */
+export async function settled(app: TestApp, project: string, last: string): Promise<string> {
+  const path = fileOf(app, project)
+  await expect.poll(() => readFileSync(path, 'utf8')).toContain(last)
+  return readFileSync(path, 'utf8')
+}
+
+export const indexIn = (app: TestApp, project: string) =>
+  parsed(readFileSync(fileOf(app, project), 'utf8'))
