@@ -22,8 +22,8 @@ beforeEach(() => {
   const single = pinnedRoot('single', inside('a.md'), { kind: 'file' })
   files = openTestOps({ folders, roots: [...roots, single] })
 })
-afterEach(() => {
-  files.close()
+afterEach(async () => {
+  await files.close()
   disk.remove()
 })
 

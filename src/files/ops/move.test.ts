@@ -137,7 +137,7 @@ describe('copy', () => {
     expect(await small.refusal('copy', ask)).toBe('too_large')
     await small.run('move', ask)
     expect(fs.readdirSync(small.workspace)).toEqual(['b.md'])
-    small.close()
+    await small.close()
   })
 
   test('FT5 a copy out of a granted folder leaves it as it was', async () => {
@@ -185,7 +185,7 @@ describe('across disks', () => {
       expect(await two.refusal('move', { from: inWorkspace('x.md'), to: to('y.md') })).toBe(
         'cloud_placeholder',
       )
-      two.close()
+      await two.close()
     } finally {
       disk.remove()
     }

@@ -111,7 +111,7 @@ test('F4 what is too large for one piece is refused at once and read by ranges',
   const head = await small.run('read', { at, maxBytes: 100, range: { by: 'head', lines: 2 } })
   expect(head.body?.toString()).toBe('line\nline\n')
   expect(head.next).toBe(3)
-  small.close()
+  await small.close()
 })
 
 test('FT2 lines amid and at the end of a long file are found, and counted where the end is seen', async () => {

@@ -104,7 +104,7 @@ describe('names', () => {
     })
     expect(found.hits.map(({ root, path }) => `${root}:${path}`)).toEqual(['single:', 'inner:a.md'])
     expect(found.total).toBe(2)
-    more.close()
+    await more.close()
   })
 
   test('S3 pages one after the other are all that was found', async () => {
@@ -169,7 +169,7 @@ describe('content', () => {
       ['utf8.txt', 'WÖRT'],
     ])
     expect(skipped).toBe(2)
-    small.close()
+    await small.close()
   })
 
   test('PV5 sensitive files are not searched, and closed ones neither', async () => {
@@ -237,7 +237,7 @@ describe('content', () => {
       ask('needle', { in: [{ root: 'single', path: '' }] }),
     )
     expect(hits).toMatchObject([{ root: 'single', path: '', line: 1 }])
-    one.close()
+    await one.close()
   })
 })
 

@@ -134,7 +134,7 @@ test('TR2 a trash that is a link, or open to all, or another’s, is refused and
   expect(await files.refusal('trash', ask)).toBe('no_permission')
   const linked = openTestOps({ folders: files })
   expect(await linked.refusal('trash', ask)).toBe('not_a_folder')
-  linked.close()
+  await linked.close()
   expect(fs.readdirSync(files.outside)).toEqual(['secret.txt'])
   expect(fs.readFileSync(inside('a.md'), 'utf8')).toBe('text')
 })
@@ -157,7 +157,7 @@ test('TR2 to a trash on another disk a file is copied, checked and then removed'
     await two.run('restore', { id: 'id-0', to: inWorkspace('back') })
     expect(fs.readFileSync(join(disk.path, 'workspace/back/a.md'), 'utf8')).toBe('a')
     expect(fs.readdirSync(join(folders.top, 'trash'))).toEqual(['id-1'])
-    two.close()
+    await two.close()
   } finally {
     disk.remove()
   }
@@ -185,7 +185,7 @@ test('TR2 what was copied to a trash on another disk stays there when the rest f
       fs.readFileSync(join(disk.path, 'id-1/content', name), 'utf8'),
     )
     expect(kept).toEqual(['one', 'two'])
-    two.close()
+    await two.close()
   } finally {
     disk.remove()
   }

@@ -13,8 +13,8 @@ let files: TestOps
 beforeEach(() => {
   files = openTestOps()
 })
-afterEach(() => {
-  files.close()
+afterEach(async () => {
+  await files.close()
   // Whatever a test did, no unfinished file is left.
   const left = ['workspace', 'granted', 'versions'].flatMap((name) =>
     fs.readdirSync(join(files.top, name), { recursive: true, encoding: 'utf8' }),
@@ -66,7 +66,7 @@ describe('create', () => {
       'too_large',
     )
     expect(fs.readdirSync(small.workspace)).toEqual([])
-    small.close()
+    await small.close()
   })
 
   test('F5 extensions that are not made are refused wherever a link leads', async () => {
@@ -248,5 +248,5 @@ test('GR6 a granted file is written where it lies, its old content kept, longer 
   expect(await one.refusal('write', { ...ask, how: 'create' }, 'x')).toBe('exists')
   const edited = await one.run('edit', { at: ask.at, edits: [{ old: 'longer', new: 'other' }] })
   expect(edited.diff).toContain('+a other text')
-  one.close()
+  await one.close()
 })
