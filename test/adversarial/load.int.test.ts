@@ -127,7 +127,7 @@ test('N33 PV3 case 90: of 200 calls at once each is answered, and no descriptor 
   fs.symlinkSync(stand.outside, join(path, 'out'))
   const round = () =>
     Promise.all(
-      Array.from({ length: 200 }, (_, n) => {
+      Array.from({ length: 200 }, async (_, n) => {
         const file = join(path, 'folder-0', `file-${n}.txt`)
         const calls = [
           () => agent.call('read_file', { path: file }),
