@@ -58,6 +58,13 @@ test('K7 agents of different quality earn different autonomy, and some is left t
   const { items } = await json<{ items: { kind: string; domain: string }[] }>('inbox')
   expect(items).toHaveLength((steady?.left ?? 0) + (hasty?.left ?? 0) + 1)
   expect(items.filter(({ kind }) => kind === 'handoff')).toHaveLength(1)
+  const { items: stories } = await json<{ items: { id: string; claimed_by?: string }[] }>(
+    ...['work', '--project', 'demo-fair', 'list', '--kind', 'story'],
+  )
+  expect(stories.flatMap(({ claimed_by: agent }) => agent ?? [])).toEqual([
+    'demo-steady',
+    'demo-careful',
+  ])
   expect(items.every(({ domain }) => domain.startsWith('demo.'))).toBe(true)
 })
 
@@ -91,8 +98,8 @@ test('K7 C4 Y6 it brings policies in two versions, one of them on trial, and its
 
   // What it changed can be seen on its own history, and taken back as it says.
   const then = await json<Replayed>('policy', 'replay', '--saved', '0')
-  // And the seven calls by which one of them works on files.
-  expect(then.replayed).toBe(90 + 7)
+  // And the calls by which they work on files and on a plan.
+  expect(then.replayed).toBe(90 + 7 + 13)
   expect(then.summary).toMatch(/blocked→/)
   const now = await json<Replayed>('policy', 'replay', '--saved', '2')
   expect(now.summary).toMatch(/→blocked/)

@@ -47,7 +47,7 @@ test('L13 a span carries the call and the approval that belong together, and the
   await owner.call('cowork_decide', { approval_ids: [approval], decision: 'approve' })
   await sales.call(tool, { path: 'deal-7' })
   await sales.call('cowork_halt', { scope: 'all' })
-  const { body } = await owner.ask('/api/ledger?type=call.done')
+  const { body } = await owner.ask('/api/ledger?limit=100')
   const { named, figures } = await told()
 
   expect(named('cowork_propose')).toMatchObject([
@@ -81,8 +81,8 @@ test('L13 a span carries the call and the approval that belong together, and the
   expect(named('cowork_halt')).toMatchObject([
     { attributes: { 'cowork.outcome': 'refused', 'error.type': 'human_required' } },
   ])
-  const entries = body['entries'] as { ids: { call: string } }[]
-  const recorded = entries.map(({ ids }) => ids.call)
+  const entries = body['entries'] as { ids?: { call?: string } }[]
+  const recorded = entries.map(({ ids }) => ids?.call)
   for (const { attributes } of [...named('cowork_propose'), ...named('cowork_decide')])
     expect(recorded).toContain(attributes['cowork.call_id'])
 

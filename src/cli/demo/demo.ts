@@ -10,6 +10,7 @@ import { bringPolicies } from './policies.ts'
 import type { Brought } from './policies.ts'
 import { chanceFrom, handedOver, roles, sceneOf } from './scenes.ts'
 import type { Role, Scene } from './scenes.ts'
+import { workOnPlan } from './work-scenes.ts'
 
 type Options = { readonly proposals?: number | undefined; readonly pace?: number | undefined }
 type Status = { readonly auth: 'open' | 'closed' }
@@ -83,7 +84,9 @@ export async function demo(context: Context, { proposals = 45, pace = 40 }: Opti
       await sleep(pace)
     }
     // The one that is never wrong keeps files, and asks for some that only a person can open.
-    asksForFiles = plays[0] !== undefined && (await workOnFiles(plays[0].agent))
+    const [careful, steady] = plays
+    asksForFiles = careful !== undefined && (await workOnFiles(careful.agent))
+    if (careful && steady) await workOnPlan(careful.agent, steady.agent)
     // The one that errs most gives up last, and asks a person to take over.
     const last = plays.at(-1)
     await last?.agent.call('cowork_handoff', { domain: last.seen.role.domain, ...handedOver })
