@@ -58,9 +58,9 @@ test('K7 agents of different quality earn different autonomy, and some is left t
   const { items } = await json<{ items: { kind: string; domain: string }[] }>('inbox')
   expect(items).toHaveLength((steady?.left ?? 0) + (hasty?.left ?? 0) + 1)
   expect(items.filter(({ kind }) => kind === 'handoff')).toHaveLength(1)
-  const { items: stories } = await json<{ items: { id: string; claimed_by?: string }[] }>(
-    ...['work', '--project', 'demo-fair', 'list', '--kind', 'story'],
-  )
+  type Stories = { items: { claimed_by?: string }[] }
+  const list = ['work', '--project', 'demo-fair', 'list', '--kind', 'story']
+  const { items: stories } = await json<Stories>(...list)
   expect(stories.flatMap(({ claimed_by: agent }) => agent ?? [])).toEqual([
     'demo-steady',
     'demo-careful',

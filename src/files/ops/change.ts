@@ -46,11 +46,14 @@ async function changeIn(where: Where, wanted: Wanted, make: Make): Promise<Chang
     // A new file gets what the system gives to new files.
     if (mode !== undefined) fs.fchmodSync(fd, mode)
     if (present) keepOwner(fd, present)
-    await Promise.all([sync(fd), present && keep(context, present.sha256, present.bytes)])
+    const durable = Promise.all([sync(fd), present && keep(context, present.sha256, present.bytes)])
+    // While the disk is at work.
+    const sha256 = sha256Hex(bytes)
+    await durable
     const backup = putInPlace(parent, path, present, wanted)
     return {
       stat: statOf(fs.fstatSync(fd, { bigint: true })),
-      sha256: sha256Hex(bytes),
+      sha256,
       ...(present && { before: keptOf(present) }),
       ...(backup !== undefined && { backup: join(dirname(parent.real), backup) }),
     }

@@ -1,11 +1,11 @@
 /** What lists of whole trees leave out: the usual excludes and what .gitignore files name (FT3). */
 import fs from 'node:fs'
-import { basename, dirname } from 'node:path/posix'
+import { dirname } from 'node:path/posix'
 import type { Ignore } from 'ignore'
 import type { Confined } from '../confine/types.ts'
 import { readAt } from './disk.ts'
 import { lazily } from './lazily.ts'
-import { openLeaf } from './leaf.ts'
+import { leafStat, openLeaf } from './leaf.ts'
 
 const excluded = new Set([
   '.git',
@@ -33,8 +33,8 @@ const excluded = new Set([
 /** Made by tools, in great numbers, and hardly ever meant. */
 export const isExcluded = (name: string): boolean => excluded.has(name)
 
-/** The rules of one folder and of those above it. */
-export type Rules = { readonly folder: string; readonly own?: Ignore; readonly above?: Rules }
+/** The rules of one folder that has some, and of those above it. */
+export type Rules = { readonly folder: string; readonly own: Ignore; readonly above?: Rules }
 
 /** Bounds what a hostile file can cost: the library's patterns try again from every star (PV7). */
 const limits = { bytes: 64 * 1024, lines: 1000, length: 250, stars: 3 }
@@ -49,10 +49,10 @@ export function rulesIn(
   confined: Confined,
   folder: { readonly fd: number; readonly real: string },
   above?: Rules,
-): Rules {
+): Rules | undefined {
   const patterns = patternsIn(confined, folder)
-  const own = patterns.length > 0 ? make().add(patterns) : undefined
-  return { folder: folder.real, ...(own && { own }), ...(above && { above }) }
+  if (patterns.length === 0) return above
+  return { folder: folder.real, own: make().add(patterns), ...(above && { above }) }
 }
 
 /** Also those of the folders above, up to the root. */
@@ -69,8 +69,10 @@ export function rulesAt(make: Make, confined: Confined, real: string): Rules | u
 }
 
 function patternsIn(confined: Confined, { fd, real }: { fd: number; real: string }): string[] {
+  const path = confined.at(fd, '.gitignore')
   try {
-    const leaf = openLeaf(confined, confined.at(fd, '.gitignore'), real)
+    // Hardly any folder has one, and a failed open costs many times what a look does.
+    const leaf = leafStat(path) && openLeaf(confined, path, real)
     if (!leaf) return []
     try {
       const text = readAt(leaf.fd, 0, limits.bytes).toString('utf8')
@@ -89,9 +91,8 @@ const isBounded = (line: string) =>
 
 /** Whether a path, relative to the root, is left out. The nearest file that speaks of it decides. */
 export function isIgnored(rules: Rules | undefined, real: string, isFolder: boolean): boolean {
-  if (isExcluded(basename(real))) return true
+  if (isExcluded(real.slice(real.lastIndexOf('/') + 1))) return true
   for (let at = rules; at; at = at.above) {
-    if (!at.own) continue
     const below = at.folder === '' ? real : real.slice(at.folder.length + 1)
     const { ignored, unignored } = at.own.test(isFolder ? `${below}/` : below)
     if (ignored || unignored) return ignored

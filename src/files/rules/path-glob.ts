@@ -14,10 +14,10 @@ export const isPathGlob = (text: string): boolean => /[*?]|\{[^{}]*,[^{}]*\}/.te
  */
 export function compilePathGlob(pattern: string, fold = (text: string) => text): PathMatcher {
   if (pattern.length > longestGlob) throw badGlob(`is longer than ${longestGlob} characters`)
-  const wanted = [...new Set(alternatives(fold(pattern)))].map(split)
+  const wanted = [...new Set(alternatives(fold(pattern)))].map((one) => split(one).map(compileName))
   return (path) => {
     const names = split(fold(path))
-    return wanted.some((globs) => matches(globs, names, isFolders, matchesName))
+    return wanted.some((globs) => matches(globs, names, isFolders, isNamed))
   }
 }
 
@@ -48,19 +48,31 @@ function alternatives(pattern: string): readonly string[] {
   return done
 }
 
-const isFolders = (glob: string) => glob === '**'
+/** `**`, or what one name must be like. */
+type NameGlob = typeof folders | ((name: string) => boolean)
+const folders = Symbol('any folders')
+const isFolders = (glob: NameGlob) => glob === folders
+const isNamed = (glob: NameGlob, name: string) => glob !== folders && glob(name)
+
+function compileName(glob: string): NameGlob {
+  if (glob === '**') return folders
+  if (!/[*?]/.test(glob)) return (name) => name === glob
+  const chars = [...glob]
+  // Most names lack some letters that the glob spells out, which is found out fast.
+  const literals = glob.split(/[*?]+/)
+  return (name) =>
+    literals.every((literal) => name.includes(literal)) && matches(chars, [...name], isStar, isChar)
+}
 
 const isStar = (char: string) => char === '*'
-
-const matchesName = (glob: string, name: string): boolean =>
-  matches([...glob], [...name], isStar, (one, char) => one === '?' || one === char)
+const isChar = (one: string, char: string) => one === '?' || one === char
 
 /** The same walk for names in a path and for characters in a name. */
-function matches(
-  globs: readonly string[],
+function matches<Glob>(
+  globs: readonly Glob[],
   parts: readonly string[],
-  isMany: (glob: string) => boolean,
-  isOne: (glob: string, part: string) => boolean,
+  isMany: (glob: Glob) => boolean,
+  isOne: (glob: Glob, part: string) => boolean,
 ): boolean {
   let at = 0
   let from = 0
@@ -80,8 +92,7 @@ function matches(
       from = ++starFrom
     } else return false
   }
-  while (at < globs.length && isMany(globs[at] ?? '')) at++
-  return at === globs.length
+  return globs.slice(at).every(isMany)
 }
 
 const badGlob = (why: string) =>

@@ -82,11 +82,12 @@ export const findTools = (files: Files): Tool[] => [
     async run({ path: given, depth, cursor: after }, call) {
       const asked = { path: given, recursive: true, depth, after, limit: treeCount, bare: true }
       const listed = await files.reading.list(call, asked)
-      const page = fitting(listed.entries, treeLine)
-      const next = page.length < listed.entries.length ? page.at(-1)?.path : listed.next
+      const lines = fitting(listed.entries.map(treeLine), (line) => line.length)
+      const next =
+        lines.length < listed.entries.length ? listed.entries[lines.length - 1]?.path : listed.next
       return {
         path: listed.path,
-        tree: page.map(treeLine).join('\n'),
+        tree: lines.join('\n'),
         ...(next !== undefined && { next_cursor: next }),
       }
     },

@@ -191,7 +191,7 @@ function presentFile(read: Output): Presented {
     ...(next_line === undefined ? [] : [`There is more: go on with line_from ${next_line}.`]),
     ...(next_byte === undefined ? [] : [`There is more: go on with byte_from ${next_byte}.`]),
   ]
-  const isShort = isText && isUsual(Buffer.byteLength(content))
+  const isShort = isText && isUsual(content.length) && isUsual(Buffer.byteLength(content))
   return {
     content: [block, ...notes.map((note) => ({ type: 'text', text: `[${note}]` }))],
     structuredContent: isShort ? read : { ...rest, content_in: block.type },

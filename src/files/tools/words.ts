@@ -20,10 +20,10 @@ const usualBytes = 25_000
 /** As many of these as fit in a usual reply, at least one. */
 export function fitting<T>(
   items: readonly T[],
-  textOf: (item: T) => string = (item) => JSON.stringify(item),
+  lengthOf: (item: T) => number = (item) => JSON.stringify(item).length,
 ): readonly T[] {
   let bytes = 0
-  const most = items.findIndex((item) => (bytes += textOf(item).length + 1) > usualBytes)
+  const most = items.findIndex((item) => (bytes += lengthOf(item) + 1) > usualBytes)
   return most === -1 ? items : items.slice(0, Math.max(1, most))
 }
 

@@ -8,15 +8,20 @@ export type FrameLimits = { readonly head: number; readonly body: number }
 const prefix = 8
 const nothing = Buffer.alloc(0)
 
-/** The frame as pieces to be written one after the other; the body is not copied. */
+/** A smaller body is copied behind its head: one buffer to write costs less than two. */
+const smallBody = 16 * 1024
+
+/** The frame as pieces to be written one after the other; a large body is not copied. */
 export function encodeFrame(head: unknown, body: Uint8Array = nothing): readonly Uint8Array[] {
   const text = JSON.stringify(head)
   const length = Buffer.byteLength(text)
-  const start = Buffer.allocUnsafe(prefix + length)
+  const joined = body.byteLength <= smallBody ? body : nothing
+  const start = Buffer.allocUnsafe(prefix + length + joined.byteLength)
   start.writeUInt32BE(length, 0)
   start.writeUInt32BE(body.byteLength, 4)
   start.write(text, prefix)
-  return body.byteLength === 0 ? [start] : [start, body]
+  start.set(joined, prefix + length)
+  return joined === body ? [start] : [start, body]
 }
 
 /**

@@ -1,9 +1,11 @@
 import type { Duplex } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import { parseJSONRPCMessage } from '@modelcontextprotocol/server'
 import type { Server, Transport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Log } from '#base/log.ts'
 import { mostFileBytes } from '../limits.ts'
+import { lineOf } from './line.ts'
 import { idOf } from './replies.ts'
 
 /** Serves one stdio connection: its first message decides the era. Ends when either side does. */
@@ -33,7 +35,8 @@ export function createLineTransport(
   peek: (message: unknown) => void = () => undefined,
 ): LineTransport {
   const ended = Promise.withResolvers<void>()
-  let parts: Buffer[] = []
+  const decoder = new StringDecoder('utf8')
+  let text = ''
   let size = 0
   let isOver = false
 
@@ -50,14 +53,14 @@ export function createLineTransport(
   function keep(part: Buffer): void {
     size += part.length
     // The rest of a line that is too long is only counted, then refused as a whole.
-    if (size > most) parts = []
-    else if (part.length > 0) parts.push(part)
+    if (size > most) text = ''
+    else text += decoder.write(part)
   }
 
   function take(): void {
     const isTooLong = size > most
-    const line = Buffer.concat(parts).toString('utf8').trim()
-    parts = []
+    const line = (text + decoder.end()).trim()
+    text = ''
     size = 0
     if (isTooLong)
       return complain(-32600, `A message may have ${most} bytes, and this one has more.`)
@@ -90,9 +93,11 @@ export function createLineTransport(
     write({ jsonrpc: '2.0', id: idOf(about), error: { code, message } })
   }
 
-  function write(message: unknown): void {
+  function write(message: object): void {
+    let hasRoom = true
+    for (const piece of lineOf(message)) hasRoom = stream.write(piece)
     // Who does not read its answers is not asked for more questions.
-    if (stream.write(`${JSON.stringify(message)}\n`)) return
+    if (hasRoom) return
     stream.pause()
     stream.once('drain', () => stream.resume())
   }

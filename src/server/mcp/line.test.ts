@@ -1,0 +1,38 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { lineOf } from './line.ts'
+
+const answerOf = (text: string, more: readonly object[] = []) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  result: { content: [{ type: 'text', text }, ...more], structuredContent: { path: '/a' } },
+})
+
+test('N4 a long text goes out in pieces that are one line and read as what it was', () => {
+  const unit = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(unit, fc.nat(40), fc.boolean(), (text, shift, isFollowed) => {
+      // Whatever it is, in turn each character of it lies at the edge of a piece.
+      const long = 'x'.repeat(shift) + text.repeat(Math.ceil(200_000 / text.length))
+      const message = answerOf(long, isFollowed ? [{ type: 'text', text: '[more]' }] : [])
+      const pieces = [...lineOf(message)]
+      const line = pieces.join('')
+      expect(pieces.length).toBeGreaterThan(2)
+      expect(line.indexOf('\n')).toBe(line.length - 1)
+      expect(JSON.parse(line)).toEqual(message)
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('N4 any other message is one piece', () => {
+  const messages = [
+    answerOf('short'),
+    { jsonrpc: '2.0', id: 1, error: { code: -32600, message: 'x'.repeat(300_000) } },
+    { jsonrpc: '2.0', id: 1, result: { content: { type: 'text', text: 'x'.repeat(300_000) } } },
+    { jsonrpc: '2.0', id: 1, result: { content: [null] } },
+    { jsonrpc: '2.0', method: 'notifications/message' },
+  ]
+  for (const message of messages)
+    expect([...lineOf(message)]).toEqual([JSON.stringify(message) + '\n'])
+})
