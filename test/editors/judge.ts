@@ -23,6 +23,8 @@ export type Case = {
   /** What the store says in the end, and the file. */
   readonly index: WorkIndex
   readonly file: WorkIndex
+  /** Old history that has moved out of it (W25). */
+  readonly archived: WorkIndex['history']
 }
 
 /** What went wrong, in words. */
@@ -81,7 +83,7 @@ function ofPerson({ edits, changes, index }: Case): string[] {
 }
 
 /** What was acknowledged is there, unless a person who knew it took it away. */
-function ofProgram({ done, index, edits }: Case): string[] {
+function ofProgram({ done, index, edits, archived }: Case): string[] {
   const lost: string[] = []
   const has = (list: readonly unknown[] | undefined, said: string) =>
     list?.some((one) => one === said || (one as { text?: string }).text === said) === true
@@ -97,7 +99,7 @@ function ofProgram({ done, index, edits }: Case): string[] {
     if (!has(storyIn(index, id)?.paths, said)) lost.push(`the program’s path ${said} is lost`)
   for (const { id, said } of done.comments)
     if (!has(storyIn(index, id)?.comments, said)) lost.push(`the comment ${said} is lost`)
-  const summaries = new Set(index.history.map(({ summary }) => summary))
+  const summaries = new Set([...archived, ...index.history].map(({ summary }) => summary))
   for (const said of done.history) if (!summaries.has(said)) lost.push(`history ${said} is lost`)
   return lost
 }

@@ -1,7 +1,7 @@
 // W41: a program changes the plan without pause while a person edits its file. What either side did is
 // followed through the journal, so that nothing can be lost without a word about it.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -104,6 +104,12 @@ function createProgram(desk: Desk, random: () => number) {
   }
 }
 
+/** History that has become too long for the file. */
+function archivedIn(folder: string) {
+  const path = join(folder, 'COMPLETE', 'history.yaml')
+  return existsSync(path) ? parsed(readFileSync(path, 'utf8')).history : []
+}
+
 async function round(style: Style, edits: number, seed: number): Promise<EditorResult> {
   const world = await createWorld(engine)
   const folder = join(world.root, 'projects', project)
@@ -140,7 +146,8 @@ async function round(style: Style, edits: number, seed: number): Promise<EditorR
       await follow()
       const text = await desk.text(project)
       const board = await desk.work.boards.current(project)
-      lost = judge({ edits: made, done, changes, index: board.index(), file: parsed(text) })
+      const said = { index: board.index(), file: parsed(text), archived: archivedIn(folder) }
+      lost = judge({ edits: made, done, changes, ...said })
       if (lost.length === 0 || Date.now() > end) break
     }
     if (editor.exitCode !== 0) lost = [...lost, `the editor ended with ${editor.exitCode}`]
