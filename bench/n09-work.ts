@@ -1,4 +1,4 @@
-// N9 work at 10,000 items: list, search, ready, update over MCP, beside Backlog.md with the same items
+// N9 W40 work at 10,000 items: list, search, ready, update over MCP, beside Backlog.md with the same items
 //
 // Both over stdio, both kept running, each asked in turn; ours with policy, ledger and fsync. Backlog.md
 // keeps a file for each task and reads them for most calls; it is set up without Git, as it is fastest.

@@ -1,4 +1,4 @@
-// N10 work at 10,000 items: durable mutations a second at 64 clients over HTTP, and claims under race
+// N10 W40 work at 10,000 items: durable mutations a second at 64 clients over HTTP, and claims under race
 //
 // Each mutation is in the store with its entry when it is answered; the file of 4 MB is written beside
 // that, four times a second. At the end the file is read: it must say every mutation that was answered.
