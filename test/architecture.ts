@@ -42,7 +42,7 @@ const isTest = (file: string) => file.endsWith('.test.ts')
 type Import = { specifier: string; isType: boolean }
 type Facts = { imports: Import[]; members: Set<string>; hasDefaultExport: boolean }
 
-/** `src/ledger/store.ts` → `ledger`, `src/app.ts` → `app` */
+/** `src/ledger/store.ts` → `ledger`, `src/app.ts` and `src/app/store.ts` → `app` */
 function partOf(file: string): string {
   const [, first = ''] = file.split('/')
   return first.replace(/(\.int)?(\.test)?\.ts$/, '')
@@ -96,7 +96,8 @@ function importFault(file: string, specifier: string): string | undefined {
   const other = partOf(target)
   if (other === part) return undefined
   if (!mayImport[part]?.includes(other)) return `${part} may not import ${other}`
-  const isDoor = specifier === `#${other}` || specifier.startsWith('#base/') || other === 'app'
+  if (other === 'app') return target === 'src/app.ts' ? undefined : 'enter by src/app.ts'
+  const isDoor = specifier === `#${other}` || specifier.startsWith('#base/')
   return isDoor ? undefined : `enter by #${other}`
 }
 

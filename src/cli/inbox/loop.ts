@@ -1,23 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ReadStream, WriteStream } from 'node:tty'
 import type { Environment } from '#base/config/env.ts'
-import { CoworkError } from '#base/errors.ts'
 import { readByIds, readDetail, readItems } from '../approvals.ts'
 import type { Item, Wanted } from '../approvals.ts'
 import type { Client } from '../client.ts'
-import { exitCode, problemOf } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
 import { choicesFor } from '../grant-choice.ts'
-import { plain, plainJson } from '../plain.ts'
+import { plainJson } from '../plain.ts'
 import { answeredText, answerHandoff } from '../resolve-handoff.ts'
+import { openScreen } from '../screen/loop.ts'
 import { edited } from './editor.ts'
 import { reduce } from './reduce.ts'
-import { openScreen } from './screen.ts'
 import { startState } from './state.ts'
-import type { Effect, Event, Message, Outcome, State } from './state.ts'
+import type { Effect, Event, Message, Outcome } from './state.ts'
 import { render } from './view.ts'
-
-const refreshMs = 1000
 
 export type InboxOptions = {
   readonly client: Client
@@ -29,71 +25,50 @@ export type InboxOptions = {
   readonly stdout: WriteStream
 }
 
-/** The inbox on a terminal: keys and answers into the machine, what it wants done out of it (K6). */
+/** The inbox on a terminal (K6). */
 export async function showInbox(options: InboxOptions): Promise<ExitCode> {
   const { client, wanted, env, person, stdin, stdout } = options
-  const { promise, resolve, reject } = Promise.withResolvers<ExitCode>()
-  const screen = openScreen(stdin, stdout, {
-    onKey: (key) => happened({ event: 'key', key, now: Date.now() }),
-    onResize: (size) => happened({ event: 'resized', size }),
-    onEnd: () => resolve(exitCode.interrupted),
-  })
-  let state: State = startState(screen.size(), Date.now())
+  const screen = openScreen({ stdin, stdout, start: startState, reduce, render, perform })
   /** What a person wrote that was no JSON is not lost. */
   const drafts = new Map<string, string>()
   let isLoading = false
 
-  function happened(event: Event): void {
-    const step = reduce(state, event)
-    state = step.state
-    screen.paint(render(state))
-    for (const effect of step.effects) void done(effect).catch(reject)
-  }
-
-  async function done(effect: Effect): Promise<void> {
+  async function perform(effect: Effect): Promise<void> {
     switch (effect.act) {
       case 'leave':
-        return resolve(effect.isInterrupted ? exitCode.interrupted : exitCode.ok)
+        return screen.leave(effect.isInterrupted)
       case 'load':
         return load()
       case 'read':
-        return telling(async () => ({ event: 'read', detail: await readDetail(client, effect.id) }))
+        return screen.telling(async () => ({
+          event: 'read',
+          detail: await readDetail(client, effect.id),
+        }))
       case 'policies':
-        return telling(() => policies(effect.id))
+        return screen.telling(() => policies(effect.id))
       case 'access':
-        return telling(() => access(effect.id))
+        return screen.telling(() => access(effect.id))
       case 'edit':
-        return telling(() => edit(effect.id))
+        return screen.telling(() => edit(effect.id))
       case 'undo':
-        return telling(async () => ({ event: 'undone', outcome: await undo(effect.id) }))
+        return screen.telling(async () => ({ event: 'undone', outcome: await undo(effect.id) }))
       case 'resolve':
-        return telling(async () => {
+        return screen.telling(async () => {
           const outcome = await resolveHandoff(effect)
           return { event: 'decided', outcome, now: Date.now() }
         })
       case 'decide':
-        return telling(async () => {
+        return screen.telling(async () => {
           const outcome = await decide(effect)
           return { event: 'decided', outcome, now: Date.now() }
         })
     }
   }
 
-  /** What fails is said in the screen's own place. */
-  async function telling(act: () => Promise<Event>): Promise<void> {
-    try {
-      happened(await act())
-    } catch (error) {
-      if (!(error instanceof CoworkError)) throw error
-      const { message, hint = '' } = problemOf(error)
-      happened(told(plain(`${message} ${hint}`.trim()), 'bad'))
-    }
-  }
-
   async function load(): Promise<void> {
     if (isLoading) return
     isLoading = true
-    const { filter, limit } = state
+    const { filter, limit } = screen.state()
     try {
       const q = filter === '' ? undefined : filter
       const { items, counts, next } = await readItems(client, { ...wanted, q }, limit)
@@ -101,20 +76,20 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
       const isNarrow = q !== undefined || wanted.agent !== undefined || wanted.domain !== undefined
       const total = isNarrow ? items.length : (counts[wanted.kind ?? 'all'] ?? 0)
       const isMore = next !== null
-      happened({ event: 'loaded', items: await withSelected(items), total, isMore, filter })
+      const shown = await withSelected(items)
+      screen.happened({ event: 'loaded', items: shown, total, isMore, filter })
     } catch (error) {
-      // One that ends while people look may be back in a moment; one that never answered will not.
-      if (!state.isLoaded || !(error instanceof CoworkError)) throw error
-      happened({ event: 'unreachable', message: problemOf(error).message })
+      screen.unreachable(error)
     } finally {
       isLoading = false
     }
-    if (state.filter !== filter || state.limit !== limit) await load()
+    const now = screen.state()
+    if (now.filter !== filter || now.limit !== limit) await load()
   }
 
   /** What lies under the hand stays there when somebody else has decided it. */
   async function withSelected(items: readonly Item[]): Promise<readonly Item[]> {
-    const { selected, decided } = state
+    const { selected, decided } = screen.state()
     if (selected === undefined || decided.has(selected)) return items
     if (items.some(({ id }) => id === selected)) return items
     const kept = await readByIds(client, [selected])
@@ -183,14 +158,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
       : { event: 'edited', id, change: after }
   }
 
-  happened({ event: 'tick', now: Date.now() })
-  const ticking = setInterval(() => happened({ event: 'tick', now: Date.now() }), refreshMs)
-  try {
-    return await promise
-  } finally {
-    clearInterval(ticking)
-    screen.close()
-  }
+  return screen.run()
 }
 
 function theOnly([outcome]: readonly Outcome[]): Outcome {

@@ -1,18 +1,19 @@
 import type { Item } from '../approvals.ts'
 import { plain } from '../plain.ts'
+import { moving, pressed } from '../screen/keys.ts'
 import { answer, approve, deny, edit, settleMs, snooze, undo } from './acts.ts'
 import { score } from './detail.ts'
 import { left } from './lines.ts'
 import { filtered, keepingPlace, moved, only, opened, say, scrolled } from './moves.ts'
 import { answered } from './prompts.ts'
 import { bodyRows, itemsOnScreen, selectedItem } from './state.ts'
-import type { Event, Key, Message, Outcome, State, Step } from './state.ts'
+import type { Event, Message, Outcome, State, Step } from './state.ts'
 
 /** The screen as a pure machine: what happened in, the next state and what is to be done out. */
 export function reduce(state: State, event: Event): Step {
   switch (event.event) {
     case 'key':
-      return keyed({ ...state, now: event.now }, event.key)
+      return pressed({ ...state, now: event.now }, event.key, keys)
     case 'tick':
       return { state: { ...state, now: event.now }, effects: [{ act: 'load' }] }
     case 'resized':
@@ -85,29 +86,7 @@ const inDetail: Keys = {
   q: backToList,
 }
 
-function moving(by: (state: State, count: number) => Step, page: (state: State) => number): Keys {
-  const down = (state: State) => by(state, 1)
-  const up = (state: State) => by(state, -1)
-  const pagedown = (state: State) => by(state, page(state))
-  const pageup = (state: State) => by(state, -page(state))
-  const home = (state: State) => by(state, -Infinity)
-  const end = (state: State) => by(state, Infinity)
-  const named = { down, up, pagedown, pageup, home, end }
-  return { ...named, j: down, k: up, space: pagedown, g: home, G: end }
-}
-
-function keyed(state: State, key: Key): Step {
-  if (key.name === 'ctrl-c') return { state, effects: [{ act: 'leave', isInterrupted: true }] }
-  if (key.name === 'paste-start') return only({ ...state, isPasting: true })
-  if (key.name === 'paste-end') return only({ ...state, isPasting: false })
-  if (state.prompt) return answered(state, state.prompt, key)
-  // What is pasted was not meant as commands.
-  if (state.isPasting) return only(state)
-  const fresh = { ...state, message: undefined }
-  if (state.view === 'help') return backToList(fresh)
-  const act = (state.view === 'detail' ? inDetail : inList)[key.name]
-  return act ? act(fresh) : only(fresh)
-}
+const keys = { answered, first: inList, detail: inDetail, back: backToList }
 
 function loaded(state: State, { items, total, isMore }: Extract<Event, { event: 'loaded' }>): Step {
   const known = { ...state, items, total, isMore, isLoaded: true, offline: undefined }

@@ -1,9 +1,12 @@
 import type { Detail, Item } from '../approvals.ts'
 import type { GrantWord, OverrideType, Severity } from '../choices.ts'
 import type { GrantChoice } from '../grant-choice.ts'
+import type { Message, ScreenEvent, Size, Step as StepOf } from '../screen/model.ts'
 import { detailLines } from './detail.ts'
 import { wrapped } from './lines.ts'
 import type { Line } from './lines.ts'
+
+export type { Key, Message, Size } from '../screen/model.ts'
 
 export type Override = { readonly type: OverrideType; readonly severity: Severity }
 
@@ -42,10 +45,6 @@ export type Prompt =
       readonly text: string
     }
 
-export type Message = { readonly text: string; readonly tone: 'good' | 'bad' | 'calm' }
-
-export type Size = { readonly rows: number; readonly columns: number }
-
 export type State = {
   readonly size: Size
   readonly now: number
@@ -77,8 +76,6 @@ export type State = {
   readonly isPasting: boolean
 }
 
-export type Key = { readonly name: string; readonly text?: string | undefined }
-
 export type Outcome = {
   readonly id: string
   readonly status: string
@@ -90,9 +87,7 @@ export type Outcome = {
 }
 
 export type Event =
-  | { readonly event: 'key'; readonly key: Key; readonly now: number }
-  | { readonly event: 'tick'; readonly now: number }
-  | { readonly event: 'resized'; readonly size: Size }
+  | ScreenEvent
   | {
       readonly event: 'loaded'
       readonly items: readonly Item[]
@@ -101,7 +96,6 @@ export type Event =
       /** What was asked for: the answer to an older question is none to this one. */
       readonly filter: string
     }
-  | { readonly event: 'unreachable'; readonly message: string }
   | { readonly event: 'read'; readonly detail: Detail }
   | { readonly event: 'decided'; readonly outcome: Outcome; readonly now: number }
   | { readonly event: 'undone'; readonly outcome: Outcome }
@@ -112,7 +106,6 @@ export type Event =
       readonly options: readonly (GrantWord | 'until')[]
     }
   | { readonly event: 'edited'; readonly id: string; readonly change: unknown }
-  | { readonly event: 'told'; readonly message: Message }
 
 export type Effect =
   | { readonly act: 'load' }
@@ -139,7 +132,7 @@ export type Effect =
     }
   | { readonly act: 'leave'; readonly isInterrupted: boolean }
 
-export type Step = { readonly state: State; readonly effects: readonly Effect[] }
+export type Step = StepOf<State, Effect>
 
 /** How many are read at first; more once the person has come to their end. */
 export const pageSize = 200

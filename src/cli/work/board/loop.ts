@@ -1,18 +1,13 @@
 import type { ReadStream, WriteStream } from 'node:tty'
-import { CoworkError } from '#base/errors.ts'
 import type { Client } from '../../client.ts'
-import { exitCode, problemOf } from '../../exit.ts'
 import type { ExitCode } from '../../exit.ts'
-import { openScreen } from '../../inbox/screen.ts'
-import { plain } from '../../plain.ts'
+import { openScreen } from '../../screen/loop.ts'
 import { readStory } from '../asking.ts'
 import { readBoard } from './read.ts'
 import { reduce } from './reduce.ts'
 import { startState } from './state.ts'
 import type { Effect, Event, State } from './state.ts'
 import { render } from './view.ts'
-
-const refreshMs = 1000
 
 export type BoardOptions = {
   readonly client: Client
@@ -22,7 +17,7 @@ export type BoardOptions = {
   readonly stdout: WriteStream
 }
 
-/** The board on a terminal: keys and answers into the machine, what it wants done out of it. */
+/** The board on a terminal. */
 export async function showBoard({
   client,
   start,
@@ -30,54 +25,34 @@ export async function showBoard({
   stdin,
   stdout,
 }: BoardOptions): Promise<ExitCode> {
-  const { promise, resolve, reject } = Promise.withResolvers<ExitCode>()
-  const screen = openScreen(stdin, stdout, {
-    onKey: (key) => happened({ event: 'key', key, now: Date.now() }),
-    onResize: (size) => happened({ event: 'resized', size }),
-    onEnd: () => resolve(exitCode.interrupted),
+  const screen = openScreen({
+    stdin,
+    stdout,
+    start: (size, now) => startState(size, now, start),
+    reduce,
+    render,
+    perform,
   })
-  let state: State = startState(screen.size(), Date.now(), start)
   /** The newest entry about the project that the board knows of. */
   let seen = -1
   let isLoading = false
   let isWanted = false
 
-  function happened(event: Event): void {
-    const step = reduce(state, event)
-    state = step.state
-    screen.paint(render(state))
-    for (const effect of step.effects) void done(effect).catch(reject)
-  }
-
-  async function done(effect: Effect): Promise<void> {
+  async function perform(effect: Effect): Promise<void> {
     switch (effect.act) {
       case 'leave':
-        return resolve(effect.isInterrupted ? exitCode.interrupted : exitCode.ok)
+        return screen.leave(effect.isInterrupted)
       case 'look':
         return look()
       case 'load':
         return load()
       case 'read':
-        return telling(async () => {
-          const { story } = await readStory(client, state.project, effect.id)
+        return screen.telling(async () => {
+          const { story } = await readStory(client, screen.state().project, effect.id)
           return { event: 'read', story }
         })
       case 'call':
-        return telling(() => call(effect))
-    }
-  }
-
-  /** What fails is said in the screen's own place. */
-  async function telling(act: () => Promise<Event>): Promise<void> {
-    try {
-      happened(await act())
-    } catch (error) {
-      if (!(error instanceof CoworkError)) throw error
-      const { message, hint = '' } = problemOf(error)
-      happened({
-        event: 'told',
-        message: { text: plain(`${message} ${hint}`.trim()), tone: 'bad' },
-      })
+        return screen.telling(() => call(effect))
     }
   }
 
@@ -85,16 +60,18 @@ export async function showBoard({
   async function look(): Promise<void> {
     if (isLoading) return
     try {
-      if ((await newest()) !== seen || !state.isLoaded || state.offline !== undefined) await load()
+      const isNews = (await newest()) !== seen
+      const { isLoaded, offline } = screen.state()
+      if (isNews || !isLoaded || offline !== undefined) await load()
     } catch (error) {
-      unreachable(error)
+      screen.unreachable(error)
     }
   }
 
   const newest = async (): Promise<number> => {
     const { entries } = await client.get<{ entries: { seq: number }[] }>('/api/ledger', {
       type: 'work.',
-      subject: state.project,
+      subject: screen.state().project,
       newest: true,
       limit: 1,
     })
@@ -108,29 +85,24 @@ export async function showBoard({
     try {
       while (isWanted) {
         isWanted = false
-        const { project, sprint } = state
+        const { project, sprint } = screen.state()
         // First: what comes while the plan is read is then seen as new.
         seen = await newest()
         const board = await readBoard(client, project, sprint)
-        if (project === state.project && sprint === state.sprint)
-          happened({ event: 'loaded', ...board })
+        const now = screen.state()
+        if (project === now.project && sprint === now.sprint)
+          screen.happened({ event: 'loaded', ...board })
         else isWanted = true
       }
     } catch (error) {
-      unreachable(error)
+      screen.unreachable(error)
     } finally {
       isLoading = false
     }
   }
 
-  /** One that ends while people look may be back in a moment; one that never answered will not. */
-  function unreachable(error: unknown): void {
-    if (!state.isLoaded || !(error instanceof CoworkError)) throw error
-    happened({ event: 'unreachable', message: problemOf(error).message })
-  }
-
   async function call({ tool, args, text }: Extract<Effect, { act: 'call' }>): Promise<Event> {
-    const { project } = state
+    const { project } = screen.state()
     const answer = await client.call<{ story?: { id: string } }>(tool, {
       project,
       ...args,
@@ -139,12 +111,5 @@ export async function showBoard({
     return { event: 'changed', text, ...(answer.story && { id: answer.story.id }) }
   }
 
-  happened({ event: 'tick', now: Date.now() })
-  const ticking = setInterval(() => happened({ event: 'tick', now: Date.now() }), refreshMs)
-  try {
-    return await promise
-  } finally {
-    clearInterval(ticking)
-    screen.close()
-  }
+  return screen.run()
 }

@@ -1,5 +1,5 @@
-import type { Key } from '../../inbox/state.ts'
 import { plain } from '../../plain.ts'
+import { moving, pressed } from '../../screen/keys.ts'
 import {
   across,
   askMove,
@@ -24,7 +24,7 @@ import type { Event, State, Step } from './state.ts'
 export function reduce(state: State, event: Event): Step {
   switch (event.event) {
     case 'key':
-      return keyed({ ...state, now: event.now }, event.key)
+      return pressed({ ...state, now: event.now }, event.key, keys)
     case 'tick':
       return { state: { ...state, now: event.now }, effects: [{ act: 'look' }] }
     case 'resized':
@@ -85,21 +85,11 @@ const inBoth: Keys = {
 
 const inBoard: Keys = {
   ...inBoth,
-  j: (state) => down(state, 1),
-  down: (state) => down(state, 1),
-  k: (state) => down(state, -1),
-  up: (state) => down(state, -1),
+  ...moving(down, ({ size }) => storiesInColumn(size)),
   l: (state) => across(state, 1),
   right: (state) => across(state, 1),
   h: (state) => across(state, -1),
   left: (state) => across(state, -1),
-  g: (state) => down(state, -Infinity),
-  home: (state) => down(state, -Infinity),
-  G: (state) => down(state, Infinity),
-  end: (state) => down(state, Infinity),
-  space: (state) => down(state, storiesInColumn(state.size)),
-  pagedown: (state) => down(state, storiesInColumn(state.size)),
-  pageup: (state) => down(state, -storiesInColumn(state.size)),
   enter: opened,
   a: (state) =>
     state.sprint === undefined
@@ -133,18 +123,7 @@ const inDetail: Keys = {
   q: back,
 }
 
-function keyed(state: State, key: Key): Step {
-  if (key.name === 'ctrl-c') return { state, effects: [{ act: 'leave', isInterrupted: true }] }
-  if (key.name === 'paste-start') return only({ ...state, isPasting: true })
-  if (key.name === 'paste-end') return only({ ...state, isPasting: false })
-  if (state.prompt) return answered(state, state.prompt, key)
-  // What is pasted was not meant as commands.
-  if (state.isPasting) return only(state)
-  const fresh = { ...state, message: undefined }
-  if (state.view === 'help') return back(fresh)
-  const act = (state.view === 'detail' ? inDetail : inBoard)[key.name]
-  return act ? act(fresh) : only(fresh)
-}
+const keys = { answered, first: inBoard, detail: inDetail, back }
 
 function loaded(state: State, event: Extract<Event, { event: 'loaded' }>): Step {
   const { sprint, sprints, stories, isStale } = event

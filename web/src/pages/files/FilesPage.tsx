@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Link, Outlet } from '@tanstack/react-router'
+import { Outlet } from '@tanstack/react-router'
+import { Tabs } from '../../parts/Tabs.tsx'
 import { useEntries } from '../../use-entries.ts'
 import { changesDisk, diskKey, trashQuery } from './file-queries.ts'
 
@@ -19,21 +20,7 @@ export function FilesPage() {
   })
   return (
     <div className="flex h-full flex-col">
-      <nav
-        aria-label="Files"
-        className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-5 [scrollbar-width:none] max-md:px-2"
-      >
-        {tabs.map(({ to, name }) => (
-          <Link
-            key={to}
-            to={to}
-            activeOptions={{ exact: true, includeSearch: false }}
-            className="flex h-10 shrink-0 items-center border-b-2 border-transparent px-2 text-soft -outline-offset-2 hover:text-text aria-[current=page]:border-text aria-[current=page]:font-[550] aria-[current=page]:text-text max-md:h-11"
-          >
-            {name}
-          </Link>
-        ))}
-      </nav>
+      <Tabs label="Files" tabs={tabs} />
       <Outlet />
     </div>
   )

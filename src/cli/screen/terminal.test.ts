@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keyOf } from './screen.ts'
+import { keyOf } from './terminal.ts'
 
 test.each([
   ['a', { name: 'a' }, { name: 'a', text: 'a' }],

@@ -1,9 +1,9 @@
 import { createInterface, emitKeypressEvents } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import type { ReadStream, WriteStream } from 'node:tty'
-import { painted } from './lines.ts'
-import type { Line } from './lines.ts'
-import type { Key, Size } from './state.ts'
+import { painted } from '../inbox/lines.ts'
+import type { Line } from '../inbox/lines.ts'
+import type { Key, Size } from './model.ts'
 
 // The other screen, no cursor, no wrapping at the edge, and pasted text told apart from typed.
 const enter = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h\u001b[2J'
@@ -15,15 +15,15 @@ const restOfLine = '\u001b[K'
 /** How long to wait whether an Esc is a key or the start of one. */
 const escapeMs = 50
 
-type ScreenEvents = {
+type TerminalEvents = {
   readonly onKey: (key: Key) => void
   readonly onResize: (size: Size) => void
   /** Somebody ends us, or the terminal is gone. */
   readonly onEnd: () => void
 }
 
-/** The terminal while the inbox has it. However we end, it is given back as it was. */
-export function openScreen(stdin: ReadStream, stdout: WriteStream, events: ScreenEvents) {
+/** The terminal while a screen has it. However we end, it is given back as it was. */
+export function openTerminal(stdin: ReadStream, stdout: WriteStream, events: TerminalEvents) {
   let isOurs = false
   let isClosed = false
   let last = ''

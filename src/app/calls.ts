@@ -1,0 +1,148 @@
+import { haltTools, notifyTools, startNotify, telegramClient } from '#approvals'
+import type { DecideAs, Notify } from '#approvals'
+import { createClockWatch } from '#base/clock.ts'
+import type { Tool } from '#base/tool.ts'
+import {
+  checkAssured,
+  checkBy,
+  checkHalt,
+  checkRole,
+  checkScope,
+  createCatalogue,
+  createDispatch,
+} from '#dispatch'
+import type { Dispatch } from '#dispatch'
+import { checkFiles, fileTools } from '#files'
+import type { FileToolDeps } from '#files'
+import { governanceTools } from '#governance'
+import type { GovernanceDeps } from '#governance'
+import { identityTools } from '#identity'
+import type { Identity } from '#identity'
+import { ledgerTools } from '#ledger'
+import { startTelemetry } from '#server'
+import { checkWork, workTools } from '#work'
+import type { Work } from '#work'
+import type { Domains } from './domains.ts'
+import type { Start } from './start.ts'
+import type { Store } from './store.ts'
+
+export type Calls = ReturnType<typeof openCalls>
+
+/** Every tool, and the one path of every call to them, counted and traced. */
+export function openCalls(
+  { config, address, version, fixture, metrics, now, log, undo }: Start,
+  { db, ledger, redact }: Store,
+  domains: Domains,
+  lastAt: number,
+) {
+  const { identity, halts, governance, files, work } = domains
+  // Nothing is awaited between those who decide elsewhere and the path they take.
+  const notify = startNotify({
+    ledger,
+    db,
+    channels: config.notify.channels,
+    rules: config.notify.rules,
+    quietHours: config.notify.quiet_hours,
+    digest: config.notify.digest,
+    publicUrl: address.consoleUrl,
+    // What leaves this machine has no more in it than what the ledger keeps.
+    describe: (reader, ids) => governance.approvals.describe(reader, ids, redact),
+    decide: decideAs(identity, (request) => dispatch(request)),
+    now,
+    log: log.scope('notify'),
+  })
+  undo.add(notify.close)
+  const catalogue = createCatalogue([
+    ...toolsOf({
+      governance,
+      notify,
+      ledger,
+      identity,
+      halts,
+      version,
+      files: domains.fileTools,
+      work,
+    }),
+    ...(fixture?.tools ?? []),
+  ])
+  const uncounted = createDispatch({
+    catalogue,
+    checks: [
+      checkBy(address.inboxUrl),
+      checkRole,
+      checkScope,
+      checkAssured(identity.passkeys, governance.approvals),
+      checkHalt(halts),
+      checkFiles(files.places),
+      checkWork(work),
+      governance.judgeCall,
+    ],
+    approvals: governance.approvals,
+    isOpen: () => identity.mode() === 'open',
+    clockBehind: createClockWatch(now, lastAt),
+    ledger,
+    now,
+    log: log.scope('dispatch'),
+  })
+  const isTool = (name: string) => catalogue.find(name) !== undefined
+  metrics.watch('cowork_approvals_pending', 'Approvals that wait for a person.', async () => {
+    const { all = 0 } = await governance.approvals.counts()
+    return all
+  })
+  const telemetry = startTelemetry({
+    settings: config.server,
+    metrics,
+    isTool,
+    version,
+    now,
+    log: log.scope('telemetry'),
+  })
+  undo.add(telemetry.close)
+  const dispatch: Dispatch = telemetry.traceCalls(metrics.countCalls(uncounted, isTool))
+  return { catalogue, dispatch }
+}
+
+type ToolParts = GovernanceDeps & {
+  readonly notify: Notify
+  readonly files: FileToolDeps
+  readonly work: Work
+}
+
+/** Every tool there is. */
+export const toolsOf = (parts: ToolParts): Tool[] => [
+  ...governanceTools(parts),
+  ...identityTools(parts.identity),
+  ...haltTools(parts.halts),
+  ...notifyTools(parts.notify),
+  ...ledgerTools(parts.ledger),
+  ...fileTools(parts.files),
+  ...workTools(parts.work),
+]
+
+/** What a person says elsewhere takes the path of every call, as that person (A5). */
+const decideAs =
+  (identity: Identity, dispatch: Dispatch): DecideAs =>
+  async (person, approval, verdict) => {
+    const { people } = await identity.people.list()
+    const found = people.find(({ id, removedAt }) => id === person && removedAt === undefined)
+    if (!found) return { refused: 'You are not among the people here any more.' }
+    const answer = await dispatch({
+      tool: 'cowork_decide',
+      arguments: { approval_ids: [approval], decision: verdict },
+      caller: {
+        kind: 'human',
+        id: person,
+        role: found.role,
+        verified: true,
+        scopes: ['*'],
+        session: `telegram-${person}`,
+        client: { name: telegramClient, version: '', transport: 'http' },
+      },
+    })
+    if (answer.status !== 'done') return { refused: answer.message }
+    const { outcomes } = answer.output as {
+      outcomes: { status: string; error?: { message: string } }[]
+    }
+    const [{ status, error } = { status: 'error' }] = outcomes
+    return error ? { refused: error.message } : { status }
+  }

@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import type { Caller } from '#base/caller.ts'
+import type { Dispatch } from '#dispatch'
+import { fileResources } from '#files'
+import { approvalResources, governancePrompts } from '#governance'
+import { ledgerResources } from '#ledger'
+import { createHttp, createMcpDoor, promptFeature, resourceFeature } from '#server'
+import { workPrompts, workResources } from '#work'
+import type { Calls } from './calls.ts'
+import type { Domains } from './domains.ts'
+import type { Start } from './start.ts'
+import { snapshotOf } from './store.ts'
+import type { Store } from './store.ts'
+
+/** How long the end waits for calls under way. */
+const graceMs = 10_000
+
+export type Doors = ReturnType<typeof openDoors>
+
+/** MCP and HTTP, not yet at any address. `unready` says why nothing should be sent here, if so. */
+export function openDoors(
+  start: Start,
+  { ledger }: Store,
+  { identity, governance, grants, files, work }: Domains,
+  { catalogue, dispatch }: Calls,
+  unready: () => string | undefined,
+) {
+  const { config, address, version, fixture, metrics, now, log, undo } = start
+  const { limits } = config.server
+  const resources = resourceFeature([
+    ledgerResources(ledger),
+    ...approvalResources(governance.inbox, ledger),
+    ...fileResources({ files, grants, call: callFor(dispatch) }),
+    workResources(work),
+  ])
+  undo.add(resources.close)
+  const prompts = promptFeature(() => [
+    ...governancePrompts(governance.inbox, address.inboxUrl),
+    ...workPrompts(work),
+  ])
+  const mcp = createMcpDoor({
+    catalogue,
+    dispatch,
+    approvals: governance.approvals,
+    identity,
+    version,
+    now,
+    log: log.scope('mcp'),
+    agentId: start.shared?.agentId,
+    limits: {
+      maxSessions: limits.sessions,
+      idleMs: limits.session_idle_minutes * 60_000,
+      bodyBytes: limits.body_bytes,
+      callsInFlight: limits.calls_in_flight,
+      graceMs,
+    },
+    features: [resources, prompts, ...(fixture?.features ?? [])],
+    ...(fixture && { tasks: fixture.tasks }),
+  })
+  // Links lead people to this address, so the guards must know it too.
+  const known = config.server.public_url ? [new URL(config.server.public_url)] : []
+  const http = createHttp({
+    guard: {
+      port: address.port,
+      isSecure: config.server.tls !== undefined,
+      allowedHosts: [...config.server.allowed_hosts, ...known.map(({ host }) => host)].map((host) =>
+        host.toLowerCase(),
+      ),
+      allowedOrigins: [...config.server.allowed_origins, ...known.map(({ origin }) => origin)],
+    },
+    identity,
+    catalogue,
+    dispatch,
+    ledger,
+    inbox: governance.inbox,
+    snapshot: () => snapshotOf(config),
+    mcp,
+    oldAddresses: config.server.transport === 'sse',
+    metrics,
+    log: log.scope('http'),
+    version,
+    webFolder: start.webFolder ?? join(import.meta.dirname, '..', '..', 'web', 'dist'),
+    bodyBytes: limits.body_bytes,
+    callsInFlight: limits.calls_in_flight,
+    unready,
+  })
+  return { mcp, http }
+}
+
+/** What a resource reads of files takes the path of every call, as whoever reads it. */
+const callFor =
+  (dispatch: Dispatch) =>
+  async (caller: Caller, tool: string, args: Readonly<Record<string, unknown>>) => {
+    const answer = await dispatch({ tool, arguments: args, caller })
+    return answer.status === 'done' ? (answer.output as Record<string, unknown>) : undefined
+  }

@@ -1,0 +1,109 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { approvalMigrations, notifyMigrations } from '#approvals'
+import { appendLine } from '#base/atomic-file.ts'
+import type { Config } from '#base/config/index.ts'
+import { migrate } from '#base/db/migrate.ts'
+import type { Migration } from '#base/db/migrate.ts'
+import type { Db } from '#base/db/port.ts'
+import { openPostgres, readPostgres } from '#base/db/postgres.ts'
+import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
+import { messageOf } from '#base/errors.ts'
+import { collectWhenIdle } from '#base/idle.ts'
+import { fileMigrations } from '#files'
+import { governanceMigrations } from '#governance'
+import { identityMigrations } from '#identity'
+import {
+  createRedactor,
+  createSealer,
+  databaseSource,
+  exportNames,
+  ledgerMigrations,
+  openKey,
+  openLedger,
+  readCheckpoints,
+  refuseCut,
+} from '#ledger'
+import type { Ledger } from '#ledger'
+import { workMigrations } from '#work'
+import type { Start } from './start.ts'
+
+/** Every step of the store's schema, in order. */
+export const migrations: readonly Migration[] = [
+  ...ledgerMigrations,
+  ...identityMigrations,
+  ...approvalMigrations,
+  ...notifyMigrations,
+  ...governanceMigrations,
+  ...fileMigrations,
+  ...workMigrations,
+]
+
+export type Store = Awaited<ReturnType<typeof openStore>>
+
+/** The store with its ledger attached: neither is to be had without the other. */
+export async function openStore(
+  { config, paths, log, secrets = [], now, metrics, undo }: Start,
+  owner: string,
+) {
+  const { url, path } = config.storage
+  const redact = createRedactor({
+    secrets: [owner, ...secrets],
+    patterns: [...config.audit.redact],
+  })
+  const sealer = metrics.countCommits(createSealer(url ? 'postgres' : 'sqlite', redact, now))
+  const db: Db = url
+    ? await openPostgres({ url, sealer, log: log.scope('store') })
+    : openSqlite(path, sealer)
+  undo.add(() => db.close())
+  undo.add(collectWhenIdle(db.onGrowth))
+  const { applied, backup } = await migrate(db, migrations, now())
+  if (backup) log.info('the store was upgraded', { applied, backup })
+  const copies = join(config.ledger.checkpoint_copies, exportNames.checkpoints)
+  mkdirSync(config.ledger.checkpoint_copies, { recursive: true, mode: 0o700 })
+  const ledger: Ledger = await openLedger({
+    db,
+    sealer,
+    openKey: (known) =>
+      openKey({ ledgerKey: config.ledger.key_path, ledgerPublicKey: paths.ledgerPublicKey }, known),
+    copyCheckpoint: (line) => appendLine(copies, line),
+    checkSize: (size) => refuseCut(copies, size),
+    now,
+    log: log.scope('ledger'),
+  })
+  undo.add(() => ledger.close())
+  const { audit } = config
+  if (audit.enabled)
+    ledger.mirror({ path: audit.log_path, maxBytes: audit.max_log_size_mb * 1_000_000 })
+  if (audit.payload_days > 0) ledger.keepPayloads(audit.payload_days)
+  return { db, ledger, redact }
+}
+
+/** What another daemon of the same database changes from now on: agents it adds, policies it saves. */
+export async function followOthers({ log, undo }: Start, { db, ledger }: Store) {
+  const from = await ledger.size()
+  return (noun: string, refresh: () => Promise<void>): void => {
+    if (db.dialect !== 'postgres') return
+    const stop = new AbortController()
+    const follow = async () => {
+      for await (const entries of ledger.follow(from, stop.signal))
+        if (entries.some(({ type }) => type.startsWith(noun))) await refresh()
+    }
+    follow().catch((error: unknown) =>
+      log.error('what other daemons change is no longer followed', {
+        noun,
+        error: messageOf(error),
+      }),
+    )
+    undo.add(() => stop.abort())
+  }
+}
+
+/** The ledger as it stands now, with the copies of its checkpoints, for checking it while it is written. */
+export async function snapshotOf({ storage: { url, path }, ledger }: Config) {
+  // Before the store: a copy that is read later may be ahead of what we see of the store.
+  const outside = readCheckpoints(join(ledger.checkpoint_copies, exportNames.checkpoints))
+  const db = url ? await readPostgres(url) : readSqlite(path)
+  const { source } = await databaseSource(db, outside)
+  return { source, close: () => db.close() }
+}
