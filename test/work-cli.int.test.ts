@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { itemKinds, priorities, sprintStatuses, storyStatuses } from '../src/cli/choices.ts'
 import * as model from '../src/work/model.ts'
@@ -131,6 +131,29 @@ describe('cowork work', () => {
     expect(await work('resolve', id, 'mine')).toMatchObject({ code: 2 })
     expect(await work('resolve', id.slice(0, -1), 'theirs')).toMatchObject({ code: 0 })
     expect(await said('show', 'STORY-2')).toMatchObject({ story: { notes: 'as people say' } })
+  })
+
+  test('W25 show prints the text of a backlog item, and of the story that it became', async () => {
+    await work('add', 'Write it down', '--theme', 'docs', '--priority', 'low')
+    const path = join(dirname(file('shop')), 'BACKLOG', 'write-it-down.md')
+    writeFileSync(path, '# At length\n\nIn \u001B[31mred\n')
+    const { stdout } = await work('show', 'write-it-down')
+    expect(stdout).toMatch(/^Text$\n^ {2}# At length$/m)
+    expect(stdout).not.toContain('\u001B[31m')
+    expect(await said('show', 'write-it-down')).toMatchObject({
+      item: { text: '# At length\n\nIn \u001B[31mred\n' },
+    })
+    await work('set', 'write-it-down', '--clear', 'theme', 'priority')
+    const { item } = await said('show', 'write-it-down')
+    expect(item).not.toHaveProperty('theme')
+    expect(item).not.toHaveProperty('priority')
+    const { story } = (await said('move', 'write-it-down', 'auth')) as { story: { id: string } }
+    expect((await work('show', story.id)).stdout).toMatch(/^Text$\n^ {2}# At length$/m)
+    rmSync(path)
+    mkdirSync(path)
+    expect((await work('show', story.id)).stdout).toContain('it is not a file')
+    await work('set', story.id, '--status', 'dropped')
+    await work('remove', 'write-it-down')
   })
 
   test('W6, K2 a broken file is told of, reads go on, and changes say where it is broken', async () => {

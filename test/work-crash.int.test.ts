@@ -91,3 +91,35 @@ test('W7 N30 a daemon killed in a burst has lost nothing that was acknowledged, 
     rmSync(state, { recursive: true, force: true })
   }
 }, 120_000)
+
+test('W25 W7 a text that was acknowledged before a kill is in its file after the next start', async () => {
+  const state = mkdtempSync(join(tmpdir(), 'cowork-work-crash-'))
+  configure(state)
+  const folder = join(state, '.worksync', 'projects', project)
+  const file = join(folder, 'BACKLOG', 'later.md')
+  let daemon = await startDaemon(state)
+  try {
+    await ask(daemon, 'register_project', {})
+    const added = await ask(daemon, 'add_backlog', {
+      item_id: 'later',
+      summary: 'x',
+      text: 'text 0',
+    })
+    let { text_sha256 } = added['item'] as { text_sha256: string }
+    // Before, around and after the moment at which the file is written.
+    for (const [round, wait] of [0, 240, 255, 270, 600].entries()) {
+      const text = `text ${round + 1}`
+      const said = await ask(daemon, 'update_backlog', { item_id: 'later', text, text_sha256 })
+      ;({ text_sha256 } = said['item'] as { text_sha256: string })
+      await sleep(wait)
+      await daemon.kill('SIGKILL')
+      daemon = await startDaemon(state)
+      expect(await ask(daemon, 'get', { item_id: 'later' })).toMatchObject({ item: { text } })
+      await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toBe(text)
+    }
+    expect(parsed(readFileSync(join(folder, 'work-index.yaml'), 'utf8')).conflicts).toEqual([])
+  } finally {
+    await daemon.kill('SIGKILL')
+    rmSync(state, { recursive: true, force: true })
+  }
+}, 120_000)

@@ -9,7 +9,15 @@ export const clientIds = [
   'claude-desktop',
 ] as const
 
-export const screens = ['inbox', 'agents', 'policies', 'files', 'audit', 'settings'] as const
+export const screens = [
+  'inbox',
+  'agents',
+  'policies',
+  'files',
+  'work',
+  'audit',
+  'settings',
+] as const
 
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
@@ -53,6 +61,8 @@ export const storyStatuses = [
 export type StoryStatus = (typeof storyStatuses)[number]
 export const sprintStatuses = ['planned', 'active', 'reference', 'completed'] as const
 export const priorities = ['urgent', 'high', 'medium', 'low'] as const
+/** What an item may be without again. */
+export const clearable = ['priority', 'estimate', 'theme'] as const
 export const sides = ['ours', 'theirs'] as const
 
 export const searchPlaces = ['workspace', 'granted', 'all'] as const

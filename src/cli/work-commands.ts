@@ -1,6 +1,13 @@
 import { Argument, Option } from 'commander'
 import type { Command } from 'commander'
-import { itemKinds, priorities, sides, sprintStatuses, storyStatuses } from './choices.ts'
+import {
+  clearable,
+  itemKinds,
+  priorities,
+  sides,
+  sprintStatuses,
+  storyStatuses,
+} from './choices.ts'
 import { count, positive } from './option-kinds.ts'
 import type { Add } from './program.ts'
 
@@ -141,6 +148,7 @@ function addingCommands(work: Command, add: Add): void {
     .option('--end <date>', 'of a sprint')
     .option('--carry-to <sprint>', 'with --status completed: takes the open stories')
     .option('--archive', 'of a sprint: move it to COMPLETE/')
+    .addOption(new Option('--clear <fields...>', 'take these away').choices(clearable))
     .addOption(
       new Option('--if-rev <number>', 'only if it is at this revision').argParser(positive),
     )

@@ -21,6 +21,20 @@ export type Guards = {
   readonly fence?: number | undefined
 }
 
+/** Fields as a change gives them: `null` for one that goes. */
+export type Clearing<Fields> = { readonly [Field in keyof Fields]: Fields[Field] | null }
+
+/** What is given, and nothing else; what goes is `undefined`, as `set` wants it. */
+export const changedBy = (fields: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]: [string, unknown]) => [field, value ?? undefined]),
+  )
+
+export const nothingGiven = (names: string) =>
+  new CoworkError('invalid_input', 'Nothing is to be changed.', { hint: `Name a field: ${names}.` })
+
 /** An item as it is given back. */
 export type Shown = Row & { readonly id: string }
 
@@ -132,9 +146,9 @@ export function createActs({ store, journal, now }: ActDeps) {
     /** Writes all of it, with the entry that explains it. */
     async function commit(
       type: string,
-      about: Partial<Draft> & { id?: string } = {},
+      about: Partial<Draft> & { id?: string; besides?: readonly string[] } = {},
     ): Promise<void> {
-      const { id, data, ...more } = about
+      const { id, data, besides, ...more } = about
       await journal.write(tx, held, { by, at, call: call.id }, steps, nextStory)
       tx.append({
         type,
@@ -143,7 +157,7 @@ export function createActs({ store, journal, now }: ActDeps) {
         subject: id === undefined ? project : `${project}/${id}`,
         ids: { call: call.id },
         ...more,
-        data: { ...told(steps), ...data },
+        data: { ...told(steps, besides), ...data },
       })
     }
 
@@ -183,18 +197,23 @@ const wordOf = {
   conflict: 'conflict',
 } as const
 
-/** What the entry says of the steps: which item, which fields. */
-function told(steps: readonly Step[]): Record<string, unknown> {
+/** What the entry says of the steps: which item, which fields, and what is in no field of it. */
+function told(steps: readonly Step[], besides: readonly string[] = []): Record<string, unknown> {
   const items = steps.filter(({ kind }) => kind !== 'history')
   const [first] = items
   if (!first || items.length > 1) return { items: items.map(({ id }) => id).slice(0, 100) }
+  const [from, to] = [first.before?.item ?? {}, first.after?.item ?? {}]
   const fields = first.after
-    ? Object.keys(first.after.item).filter(
-        (key) => first.before?.item[key] !== first.after?.item[key] && !quiet.has(key),
+    ? [...new Set([...Object.keys(from), ...Object.keys(to)])].filter(
+        (key) => from[key] !== to[key] && !quiet.has(key),
       )
     : []
-  const { status } = first.after?.item ?? {}
-  return { kind: first.kind, fields, ...(typeof status === 'string' && { status }) }
+  const { status } = to
+  return {
+    kind: first.kind,
+    fields: [...fields, ...besides],
+    ...(typeof status === 'string' && { status }),
+  }
 }
 
 const quiet = new Set(['rev', 'updated', 'by', 'id'])

@@ -52,4 +52,18 @@ export const workMigrations: readonly Migration[] = [
         .addPrimaryKeyConstraint('work_change_key', ['project', 'seq']),
     ],
   },
+  {
+    name: 'work-002',
+    up: (schema) => [
+      schema
+        .createTable('work_text')
+        .addColumn('project', 'text', (c) => c.notNull())
+        .addColumn('seq', 'bigint', (c) => c.notNull())
+        .addColumn('id', 'text', (c) => c.notNull())
+        .addColumn('base', 'text')
+        .addColumn('sha256', 'text', (c) => c.notNull())
+        .addColumn('body', 'text', (c) => c.notNull())
+        .addPrimaryKeyConstraint('work_text_key', ['project', 'seq']),
+    ],
+  },
 ]

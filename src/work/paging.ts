@@ -5,8 +5,8 @@ import type { Row } from './merge/flat.ts'
 const most = 22_000
 /** Fields up to this size are in every part of an item; longer ones go on from part to part. */
 const short = 500
-/** However it is spelt in JSON, so many characters fit into a reply. */
-const pieceLength = 3500
+/** However it is spelt in JSON, so many characters fit beside the short fields of an item. */
+const pieceLength = 2400
 
 export type Paging = { readonly cursor?: string | undefined; readonly limit?: number | undefined }
 type Next = { readonly next_cursor?: string }

@@ -1,18 +1,11 @@
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import type { Act, Guards, createActs } from './act.ts'
-import type {
-  BacklogItem,
-  BacklogStatus,
-  ItemKind,
-  Priority,
-  Sprint,
-  SprintStatus,
-  Story,
-} from './model.ts'
-import { isOpen, kebab } from './rules.ts'
-import { checkId } from './stories.ts'
+import { changedBy, nothingGiven } from './act.ts'
+import type { Guards, createActs } from './act.ts'
+import { checkId, duplicate, freeOf } from './ids.ts'
+import type { BacklogItem, Sprint, SprintStatus, Story } from './model.ts'
+import { isOpen } from './rules.ts'
 
 type InProject = { readonly project: string }
 type SprintFields = {
@@ -24,21 +17,7 @@ type SprintFields = {
   readonly start?: string | undefined
   readonly end?: string | undefined
 }
-type BacklogFields = {
-  readonly theme?: string | undefined
-  readonly summary?: string | undefined
-  readonly status?: BacklogStatus | undefined
-  readonly priority?: Priority | undefined
-  readonly related_sprints?: readonly string[] | undefined
-}
-
-const given = (fields: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-
-const nothingGiven = (names: string) =>
-  new CoworkError('invalid_input', 'Nothing is to be changed.', { hint: `Name a field: ${names}.` })
-
-/** Sprints and backlog, and what moves between them. */
+/** Sprints, and what moves between them and out of the backlog. */
 export function createPlans(act: ReturnType<typeof createActs>) {
   async function createSprint(
     tx: Tx,
@@ -49,7 +28,12 @@ export function createPlans(act: ReturnType<typeof createActs>) {
     checkId(id)
     const on = await act(tx, project, call)
     if (await on.find('sprint', id))
-      throw duplicate(project, 'sprint', id, await freeOf(on, 'sprint', id))
+      throw duplicate(
+        project,
+        'sprint',
+        id,
+        await freeOf(id, async (one) => (await on.find('sprint', one)) !== undefined),
+      )
     const sprint = on.add('sprint', id, { title, status, ...fields })
     await on.commit('work.added', { id })
     return { sprint }
@@ -79,7 +63,7 @@ export function createPlans(act: ReturnType<typeof createActs>) {
     const on = await act(tx, project, call)
     const sprint = await on.need('sprint', id)
     on.guard(sprint, { expect_rev })
-    const changed = given(fields)
+    const changed = changedBy(fields)
     if (archive) changed['archived'] = true
     if (Object.keys(changed).length === 0)
       throw nothingGiven('title, status, goal, themes, file, start, end, archive')
@@ -108,57 +92,6 @@ export function createPlans(act: ReturnType<typeof createActs>) {
       ...(open.length > 0 && { data: { carried: open.length, carry_to: target } }),
     })
     return { sprint: item, carried: open.map((story) => story.id) }
-  }
-
-  async function addBacklog(
-    tx: Tx,
-    input: InProject &
-      BacklogFields & { readonly item_id?: string | undefined; readonly summary: string },
-    call: Call,
-  ) {
-    const { project, item_id: asked, theme, summary, status = 'todo', ...fields } = input
-    const on = await act(tx, project, call)
-    if (asked !== undefined) checkId(asked)
-    const wished = asked ?? (kebab(summary) || 'item')
-    let id = wished
-    if (await on.find('backlog', wished)) {
-      id = await freeOf(on, 'backlog', wished)
-      if (asked !== undefined) throw duplicate(project, 'backlog item', asked, id)
-    }
-    const item = on.add('backlog', id, { theme, summary, status, ...fields })
-    await on.commit('work.added', { id })
-    return { item }
-  }
-
-  async function updateBacklog(
-    tx: Tx,
-    input: InProject & BacklogFields & Guards & { readonly item_id: string },
-    call: Call,
-  ) {
-    const { project, item_id: id, expect_rev, fence: _, ...fields } = input
-    const on = await act(tx, project, call)
-    const found = await on.need('backlog', id)
-    on.guard(found, { expect_rev })
-    const changed = given(fields)
-    if (Object.keys(changed).length === 0)
-      throw nothingGiven('summary, theme, status, priority, related_sprints')
-    const item = on.set(found, changed)
-    await on.commit('work.changed', { id })
-    return { item }
-  }
-
-  async function removeBacklog(
-    tx: Tx,
-    input: InProject & Guards & { readonly item_id: string },
-    call: Call,
-  ) {
-    const { project, item_id: id, ...guards } = input
-    const on = await act(tx, project, call)
-    const found = await on.need('backlog', id)
-    on.guard(found, guards)
-    on.remove(found)
-    await on.commit('work.removed', { id, data: { removed: found.item } })
-    return { removed: { ...found.item, id } }
   }
 
   /** A story into another sprint, or a backlog item into a sprint as a story (W20). */
@@ -224,16 +157,5 @@ export function createPlans(act: ReturnType<typeof createActs>) {
     return entry
   }
 
-  return { createSprint, updateSprint, addBacklog, updateBacklog, removeBacklog, move, addHistory }
+  return { createSprint, updateSprint, move, addHistory }
 }
-
-/** The first of `id-2`, `id-3` … that is free. */
-async function freeOf(on: Act, kind: ItemKind, id: string): Promise<string> {
-  for (let n = 2; ; n++) if (!(await on.find(kind, `${id}-${n}`))) return `${id}-${n}`
-}
-
-const duplicate = (project: string, what: string, id: string, suggestion: string) =>
-  new CoworkError('duplicate_id', `${project} has a ${what} ${id} already.`, {
-    hint: 'Take the suggestion, or change the one that is there.',
-    details: { suggestion },
-  })

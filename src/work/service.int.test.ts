@@ -8,6 +8,7 @@ import { editContract } from './edit-contract.ts'
 import { flowContract } from './flow-contract.ts'
 import type { Engine } from './fixture.ts'
 import { readsContract } from './reads-contract.ts'
+import { textContract } from './text-contract.ts'
 
 const postgres: Engine = {
   dialect: 'postgres',
@@ -21,4 +22,5 @@ claimsContract(postgres)
 editContract(postgres)
 flowContract(postgres)
 readsContract(postgres)
+textContract(postgres)
 workContract(postgres)

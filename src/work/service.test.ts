@@ -8,6 +8,7 @@ import { editContract } from './edit-contract.ts'
 import { flowContract } from './flow-contract.ts'
 import type { Engine } from './fixture.ts'
 import { readsContract } from './reads-contract.ts'
+import { textContract } from './text-contract.ts'
 
 const sqlite: Engine = {
   dialect: 'sqlite',
@@ -21,4 +22,5 @@ claimsContract(sqlite)
 editContract(sqlite)
 flowContract(sqlite)
 readsContract(sqlite)
+textContract(sqlite)
 workContract(sqlite)

@@ -5,6 +5,7 @@ import type { Config } from '#base/config/index.ts'
 import type { Db, Reader } from '#base/db/port.ts'
 import type { Log } from '#base/log.ts'
 import { createActs } from './act.ts'
+import { createBacklog } from './backlog.ts'
 import { createBoards } from './board.ts'
 import { createClaims, startExpiry } from './claims.ts'
 import { openDataRoot } from './disk/data-root.ts'
@@ -16,6 +17,7 @@ import { createRegistry } from './registry.ts'
 import { createSettling } from './settle.ts'
 import { createStories } from './stories.ts'
 import { createWorkStore } from './store.ts'
+import { createTexts } from './texts.ts'
 
 export type WorkDeps = {
   readonly db: Db
@@ -26,6 +28,9 @@ export type WorkDeps = {
 
 export type Work = ReturnType<typeof createWork>
 
+/** In milliseconds. */
+const lookAfter = 10
+
 /** Sprints, stories and backlog: the store decides, memory answers, the files say it to people. */
 export function createWork({ db, config, now, log }: WorkDeps) {
   const { data_root: folder, lease_ttl: leaseMs, vault_path: vault } = config.work
@@ -34,12 +39,19 @@ export function createWork({ db, config, now, log }: WorkDeps) {
   const boards = createBoards(db, store)
   const act = createActs({ store, journal, now })
   const root = openDataRoot(folder, log)
+  const texts = createTexts({ store, root })
   const keeper = createKeeper({ db, store, boards, journal, folderOf: root.folderOf, now, log })
   const registry = createRegistry({ db, store, root, keeper, boards, now, log })
   const expiry = startExpiry({ db, store, journal, now, log })
+  let looking: NodeJS.Timeout | undefined
+  // Once for all commits of a moment: whoever made one should not wait for a look at the plans.
   const stopFollowing = db.onGrowth(() => {
-    if (root.isHolder) keeper.flushBehind().catch(() => undefined)
+    if (root.isHolder) looking ??= setTimeout(look, lookAfter)
   })
+  function look(): void {
+    looking = undefined
+    keeper.flushBehind().catch(() => undefined)
+  }
 
   return {
     db,
@@ -47,11 +59,13 @@ export function createWork({ db, config, now, log }: WorkDeps) {
     root,
     registry,
     keeper,
+    texts,
     now,
     stories: createStories(act),
     plans: createPlans(act),
+    backlog: createBacklog(act, texts),
     claims: createClaims(act, leaseMs),
-    resolve: createSettling(act),
+    resolve: createSettling(act, texts),
     projects: registry.names,
     vaultPath: (): string => vaultFolder(registry.vaultPath()) ?? vault ?? join(folder, 'vault'),
     broken: keeper.broken,
@@ -67,10 +81,11 @@ export function createWork({ db, config, now, log }: WorkDeps) {
     /** Everything that people wrote while nobody watched, and what was not yet written for them. */
     async start(): Promise<void> {
       await registry.notice()
-      if (root.isHolder) await keeper.flushBehind()
+      if (root.isHolder) await keeper.start()
     },
     async close(): Promise<void> {
       stopFollowing()
+      clearTimeout(looking)
       await expiry.close()
       await keeper.close()
       root.close()

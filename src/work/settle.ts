@@ -4,6 +4,7 @@ import type { Call } from '#base/tool.ts'
 import type { Act, createActs } from './act.ts'
 import type { Conflict, ItemKind } from './model.ts'
 import type { Stored } from './store.ts'
+import type { Texts } from './texts.ts'
 
 type Settling = {
   readonly project: string
@@ -13,7 +14,7 @@ type Settling = {
 }
 
 /** Ends a conflict between a person's edit and an agent's (W5). */
-export const createSettling = (act: ReturnType<typeof createActs>) =>
+export const createSettling = (act: ReturnType<typeof createActs>, texts: Texts) =>
   async function resolve(tx: Tx, { project, conflict_id: id, take }: Settling, call: Call) {
     const on = await act(tx, project, call)
     const found = await on.need('conflict', id)
@@ -32,6 +33,15 @@ export const createSettling = (act: ReturnType<typeof createActs>) =>
       if (field === 'sprint') {
         await on.need('sprint', String(theirs))
         on.set(target, {}, String(theirs))
+      } else if (field === 'text' && target.kind === 'backlog') {
+        const { copy } = found.item as Conflict
+        if (typeof theirs !== 'string')
+          throw new CoworkError('too_large', `The text of ${item} in the file was too long.`, {
+            hint: `Take ours, and take what you want from the copy (${copy ?? 'gone'}).`,
+          })
+        const text = await texts.instead(on, target.id, theirs)
+        on.set(target, {})
+        await texts.put(on, target.id, text)
       } else on.set(target, { [field]: theirs })
     }
     // One side deleted it: taking that side deletes it now, taking the other leaves it.

@@ -2,6 +2,7 @@ import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
 import type { Change, Lease } from './model.ts'
 import type { Row } from './merge/flat.ts'
+import { createTextStore } from './text-store.ts'
 
 type ItemRow = {
   project: string
@@ -193,7 +194,10 @@ export function createWorkStore(dialect: Dialect) {
       .where('lease_until', 'is not', null),
   )
 
+  const texts = createTextStore(dialect)
+
   return {
+    texts,
     projects: async (reader: Reader) => (await reader.all(projects)).map(toProject),
     async project(reader: Reader, name: string): Promise<ProjectRow | undefined> {
       const row = await reader.first(project({ project: name }))
@@ -211,6 +215,7 @@ export function createWorkStore(dialect: Dialect) {
     async forget(tx: Tx, name: string): Promise<void> {
       await tx.run(forgetItems({ project: name }))
       await tx.run(forgetChanges({ project: name, upTo: Number.MAX_SAFE_INTEGER }))
+      await texts.forget(tx, name)
       await tx.run(forgetProject({ project: name }))
     },
     advance: (tx: Tx, name: string, seq: number, nextStory: number) =>

@@ -1,9 +1,11 @@
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import type { Act, Guards, createActs } from './act.ts'
+import { changedBy, nothingGiven } from './act.ts'
+import type { Act, Clearing, Guards, createActs } from './act.ts'
+import { checkId } from './ids.ts'
 import type { Acceptance, Comment, Priority, Story, StoryStatus } from './model.ts'
-import { cycleThrough, isGoodId, isOpen, numberOf } from './rules.ts'
+import { cycleThrough, isOpen, numberOf } from './rules.ts'
 
 type Fields = {
   readonly title?: string | undefined
@@ -15,16 +17,10 @@ type Fields = {
   readonly acceptance?: readonly Acceptance[] | undefined
   readonly paths?: readonly string[] | undefined
 }
+/** Those that a story may be without again. */
+type Clearable = 'priority' | 'estimate'
 type InProject = { readonly project: string }
 type OfStory = InProject & Guards & { readonly story_id: string }
-
-/** Ids that fit, said before anything is looked at. */
-export function checkId(id: string): void {
-  if (isGoodId(id)) return
-  throw new CoworkError('invalid_id', `${JSON.stringify(id.slice(0, 100))} is no id.`, {
-    hint: 'Write ids in kebab-case such as pin-actions, or STORY-7.',
-  })
-}
 
 export function createStories(act: ReturnType<typeof createActs>) {
   async function addStory(
@@ -55,21 +51,21 @@ export function createStories(act: ReturnType<typeof createActs>) {
 
   async function updateStory(
     tx: Tx,
-    input: OfStory & Fields & { readonly append_notes?: string | undefined },
+    input: OfStory &
+      Omit<Fields, Clearable> &
+      Clearing<Pick<Fields, Clearable>> & { readonly append_notes?: string | undefined },
     call: Call,
   ) {
     const { project, story_id: id, expect_rev, fence, append_notes: more, ...given } = input
     const on = await act(tx, project, call)
     const story = await on.need('story', id)
     on.guard(story, { expect_rev, fence })
-    const fields: Record<string, unknown> = Object.fromEntries(
-      Object.entries(given).filter(([, value]) => value !== undefined),
-    )
+    const fields = changedBy(given)
     if (more !== undefined) fields['notes'] = appended(fields['notes'] ?? story.item['notes'], more)
     if (Object.keys(fields).length === 0)
-      throw new CoworkError('invalid_input', 'Nothing is to be changed.', {
-        hint: 'Name a field: status, title, notes, append_notes, priority, estimate, depends_on, acceptance, paths.',
-      })
+      throw nothingGiven(
+        'status, title, notes, append_notes, priority, estimate, depends_on, acceptance, paths',
+      )
     await checkNeeds(on, id, given.depends_on)
     // What is finished is nobody's any more.
     if (given.status !== undefined && !isOpen({ status: given.status })) fields['lease'] = undefined

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
@@ -284,6 +284,57 @@ test('C6 the backlog: added to, edited, taken into a sprint, removed', async () 
   expect(await storyOf(app, 'STORY-4')).toMatchObject({ sprint_id: 'two' })
 })
 
+test('W25 C6 the text of a backlog item is read and edited, not written over, and goes along into a sprint', async () => {
+  allowFault(/status of 409/)
+  const app = await startShop()
+  const file = join(dirname(fileOf(app)), 'BACKLOG', 'other-currencies.md')
+  await output(app, 'worksync_add_backlog', {
+    project: 'shop',
+    summary: 'Other currencies',
+    priority: 'high',
+    theme: 'billing',
+    text: '# Why\n\nNot <b>bold</b>.\n',
+  })
+  const page = await visit(app, '/work/backlog')
+  const open = () => page.getByRole('button', { name: 'Other currencies', exact: true }).click()
+  await open()
+  const shown = page.getByRole('dialog', { name: 'other-currencies', exact: true })
+  await shown.getByText('Not <b>bold</b>.').waitFor()
+  await shown.getByRole('button', { name: 'Edit' }).click()
+
+  const form = page.getByRole('dialog', { name: 'Edit other-currencies' })
+  await expect.poll(() => form.getByLabel('Text').inputValue()).toContain('# Why')
+  expect(await form.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+  await form.getByLabel('Text').fill('By a person\n')
+  await form.getByLabel('Priority').selectOption({ label: 'None' })
+  await form.getByLabel('Theme').fill('')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.waitFor({ state: 'detached' })
+  await expect.poll(() => readFileSync(file, 'utf8')).toBe('By a person\n')
+  const { item } = await output<{ item: object }>(app, 'worksync_get', {
+    project: 'shop',
+    item_id: 'other-currencies',
+  })
+  expect(item).not.toHaveProperty('priority')
+  expect(item).not.toHaveProperty('theme')
+
+  await open()
+  await shown.getByText('By a person').waitFor()
+  await shown.getByRole('button', { name: 'Edit' }).click()
+  await form.getByLabel('Text').fill('Too late\n')
+  writeFileSync(file, 'In an editor\n')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('The text of other-currencies is another one by now.').waitFor()
+  expect(readFileSync(file, 'utf8')).toBe('In an editor\n')
+  await form.getByRole('button', { name: 'Cancel' }).click()
+
+  await page.getByRole('button', { name: 'Into a sprint: other-currencies' }).click()
+  await page.getByRole('menuitem', { name: 'Two' }).click()
+  await page.getByRole('link', { name: 'now STORY-4' }).click()
+  await detailOf(page).getByText('In an editor').waitFor()
+  await detailOf(page).getByText('from other-currencies').waitFor()
+})
+
 test('C6 search finds stories by their notes, backlog and sprints, in this project or in all', async () => {
   const app = await startShop()
   await output(app, 'worksync_update_story', {
@@ -478,6 +529,12 @@ test('C11 work has no serious fault in light and dark, and nothing is wider than
   await check('the board', '/work', 'Rank exact matches first')
   await check('a story', '/work?story=STORY-1', 'Good. Show me two of them.')
   await check('the backlog', '/work/backlog', 'Search in notes')
+  await page.getByRole('button', { name: 'Search in notes' }).click()
+  await page.getByText('Nothing more is written about it yet.').waitFor()
+  faults.push(...(await faultsOf(page, 'an item of the backlog', [1600, 375])))
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('Text').waitFor()
+  faults.push(...(await faultsOf(page, 'the form of an item', [1600, 375])))
   await check('the conflicts', '/work/conflicts', 'No conflict')
   await check('what was found', '/work?q=invoices', 'Round invoices to the cent')
   expect(faults).toEqual([])

@@ -49,6 +49,7 @@ export function storyLines(story: Story, now: number): Line[] {
     ),
     ...section('Done when', (acceptance ?? []).map(acceptanceLine)),
     ...section('Notes', textLines(notes)),
+    ...longText(story),
     ...section(
       'Paths',
       (paths ?? []).map((path): Line => [plain(path)]),
@@ -104,6 +105,7 @@ function backlogLines(item: BacklogItem): Line[] {
   return [
     heading(id, item),
     [statusSpan(item.status), dim(` · backlog · ${facts.join(' · ')}`)],
+    ...longText(item),
     ...section('Comments', (item.comments ?? []).flatMap(commentLines)),
   ]
 }
@@ -151,6 +153,9 @@ const textLines = (text: string | undefined): Line[] =>
   text === undefined || text.trim() === ''
     ? []
     : plainLines(text.trimEnd()).map((line): Line => [line])
+
+const longText = ({ text, text_note: note }: Pick<BacklogItem, 'text' | 'text_note'>): Line[] =>
+  section('Text', note === undefined ? textLines(text) : [[dim(plain(note))]])
 
 const needLine = ({ id, status, title }: Story['needs'][number]): Line => [
   plain(id).padEnd(10),

@@ -18,8 +18,18 @@ test('W12, W13, W15 flags become the fields of the kind of item, and only what i
   })
 })
 
+test('W12, W15 --clear takes a field away', () => {
+  expect(fieldsFor('story', { clear: ['priority', 'estimate'], title: 'T' })).toEqual({
+    title: 'T',
+    priority: null,
+    estimate: null,
+  })
+  expect(fieldsFor('backlog', { clear: ['theme'] })).toEqual({ theme: null })
+})
+
 test('K2 a flag that the item has no use for is said, never dropped', () => {
   expect(() => fieldsFor('backlog', { carryTo: 'next', estimate: 3 })).toThrow(
     'A backlog item has no --carry-to, --estimate.',
   )
+  expect(() => fieldsFor('story', { clear: ['theme'] })).toThrow('A story has no --theme.')
 })

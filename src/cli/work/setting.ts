@@ -1,3 +1,4 @@
+import type { clearable } from '../choices.ts'
 import { createClient } from '../client.ts'
 import type { Context } from '../context.ts'
 import { usage } from '../exit.ts'
@@ -22,11 +23,13 @@ export type SetFlags = InProject & {
   readonly end?: string
   readonly carryTo?: string
   readonly archive?: boolean
+  /** Fields that go. */
+  readonly clear?: readonly (typeof clearable)[number][]
   readonly ifRev?: number
 }
 
 type Kind = Found['kind']
-type Flag = Exclude<keyof SetFlags, 'project' | 'ifRev'>
+type Flag = Exclude<keyof SetFlags, 'project' | 'ifRev' | 'clear'>
 
 /** Which flags an item of a kind has, and what the tools call them. */
 const namesOf: Readonly<Record<Kind, Readonly<Partial<Record<Flag, string>>>>> = {
@@ -83,7 +86,7 @@ export async function setItem(context: Context, id: string, flags: SetFlags): Pr
 
 /** In the words of the tool; a flag that this kind has no use for is said, not dropped. */
 export function fieldsFor(kind: Kind, flags: SetFlags): Record<string, unknown> {
-  const { project: _, ifRev: __, ...values } = flags
+  const { project: _, ifRev: __, clear = [], ...values } = flags
   const fields: Record<string, unknown> = {}
   const foreign: string[] = []
   for (const [flag, value] of Object.entries(values)) {
@@ -92,6 +95,11 @@ export function fieldsFor(kind: Kind, flags: SetFlags): Record<string, unknown> 
     if (name === undefined) foreign.push(`--${dashed(flag)}`)
     // As people write it.
     else fields[name] = flag === 'status' ? String(value).replaceAll('-', '_') : value
+  }
+  for (const flag of clear) {
+    const name = namesOf[kind][flag]
+    if (name === undefined) foreign.push(`--${flag}`)
+    else fields[name] = null
   }
   if (foreign.length === 0) return fields
   const known = Object.keys(namesOf[kind]).map((flag) => `--${dashed(flag)}`)

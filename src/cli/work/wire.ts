@@ -46,9 +46,12 @@ export type HistoryEntry = {
   readonly by?: string
 }
 
+/** The long text of a backlog item, also of one that became this story; or why it is not given. */
+type LongText = { readonly text?: string; readonly text_note?: string }
+
 type Comment = { readonly at: string; readonly by: string; readonly text: string }
 
-export type Story = {
+export type Story = LongText & {
   readonly id: string
   readonly title?: string
   readonly status: StoryStatus
@@ -84,7 +87,7 @@ export type Sprint = {
   readonly rev: number
 }
 
-export type BacklogItem = {
+export type BacklogItem = LongText & {
   readonly id: string
   readonly summary: string
   readonly status: string

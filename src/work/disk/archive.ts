@@ -11,6 +11,7 @@ import type { Row } from '../merge/flat.ts'
 import { wordsOf } from '../merge/lists.ts'
 import type { Stored, WorkStore } from '../store.ts'
 import { emitItem, emitList } from '../yaml/emit.ts'
+import { fileNameOf } from './file-name.ts'
 
 type Deps = {
   readonly db: Db
@@ -38,7 +39,7 @@ export function createArchive({ db, store, journal, now }: Deps) {
       const { archived: _, ...own } = item
       const whole = { ...own, stories: stories.map((story) => story.item) }
       const text = `version: 2\nsprints:\n${emitItem(whole, 2, '\n')}`
-      writeFileAtomic(join(complete, `${item.id}.yaml`), text, 0o644)
+      keepSprint(complete, item.id, text)
     }
     if (old.length > 0) keepHistory(join(complete, 'history.yaml'), old)
     await remove(board.project, new Set(done.map(({ item }) => item.id)), old.length)
@@ -69,6 +70,17 @@ export function createArchive({ db, store, journal, now }: Deps) {
         data: { sprints: [...sprints], history: entries },
       })
     })
+  }
+}
+
+/** Another sprint of the same id that was archived before stays, and so does the history. */
+function keepSprint(folder: string, id: string, text: string): void {
+  const name = fileNameOf(id)
+  for (let n = 1; ; n++) {
+    const path = join(folder, n === 1 ? `${name}.yaml` : `${name}~${n}.yaml`)
+    const isFree = n > 1 || name !== 'history'
+    if (isFree && !existsSync(path)) return writeFileAtomic(path, text, 0o644)
+    if (isFree && readFileSync(path, 'utf8') === text) return
   }
 }
 

@@ -280,3 +280,41 @@ test('W25 an archived sprint and old history move to COMPLETE/, and nothing of t
   expect(summaries.map(({ summary }) => summary)).toEqual(old.map((_, n) => `entry ${n}`))
   expect(text()).toContain('sprints: []')
 })
+
+test('W25 no id of a sprint leaves COMPLETE/, and none takes the place of another archive', async () => {
+  const ids = ['../../outside', 'history', 'twice', '.hidden']
+  const { keeper, folder, path, index, db, store, journal } = await opened()
+  const archive = (id: string, title: string) =>
+    db.transact(async (tx) => {
+      const held = await journal.hold(tx, 'p')
+      const item = { id, title, status: 'completed', archived: true }
+      const step = { kind: 'sprint' as const, id, before: undefined, after: { item } }
+      await journal.write(tx, held, { by: 'agent', at: Date.now() }, [step])
+    })
+  const summaries = Array.from({ length: 520 }, (_, n) => `entry ${n}`)
+  await db.transact(async (tx) => {
+    const held = await journal.hold(tx, 'p')
+    const steps = summaries.map((summary, n) => ({
+      kind: 'history' as const,
+      id: `h${n}`,
+      before: undefined,
+      after: { item: { date: '2026-01-01', summary } },
+    }))
+    await journal.write(tx, held, { by: 'agent', at: Date.now() }, steps)
+  })
+  for (const id of ids) await archive(id, 'First')
+  await keeper.flush('p')
+  await archive('twice', 'Second')
+  await keeper.flush('p')
+  const complete = join(dirname(path), 'COMPLETE')
+  const sprints = readdirSync(complete)
+    .filter((name) => name !== 'history.yaml')
+    .flatMap((name) => parsed(readFileSync(join(complete, name), 'utf8')).sprints)
+  expect(sprints.map(({ id, title }) => `${id} ${title}`).toSorted()).toEqual(
+    [...ids.map((id) => `${id} First`), 'twice Second'].toSorted(),
+  )
+  const old = parsed(readFileSync(join(complete, 'history.yaml'), 'utf8')).history
+  expect([...old, ...index().history].map(({ summary }) => summary)).toEqual(summaries)
+  expect(readdirSync(folder)).toEqual(['p'])
+  expect(await store.ofKind(db, 'p', 'sprint')).toHaveLength(1)
+})

@@ -1,13 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as othersTurn, setTimeout as sleep } from 'node:timers/promises'
-import { writeFileAtomic } from '#base/atomic-file.ts'
-import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
-import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Boards } from '../board.ts'
 import type { Journal } from '../journal.ts'
@@ -20,9 +17,11 @@ import type { Problem, Read } from '../yaml/read.ts'
 import { openSheet } from '../yaml/sheet.ts'
 import type { Sheet } from '../yaml/sheet.ts'
 import { createArchive } from './archive.ts'
+import { keepCopy } from './copies.ts'
 import { createProjectFile } from './project-file.ts'
 import type { ProjectFile } from './project-file.ts'
 import { takeOver } from './take-over.ts'
+import { createTextFiles } from './text-files.ts'
 
 type Deps = {
   readonly db: Db
@@ -59,6 +58,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
   /** Where it is looked again soon. */
   const looking = new Set<string>()
   const tidy = createArchive({ db, store, journal, now })
+  const texts = createTextFiles({ db, store, journal, folderOf, now })
   let isClosed = false
 
   type Kept = {
@@ -109,6 +109,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
   async function look(project: string): Promise<boolean> {
     const own = await keptOf(project)
     for (const text of own.file.late(now())) await merge(project, text, false)
+    await texts.takeLate(project)
     const deadline = now() + patienceMs
     for (;;) {
       const seen = own.file.look(now())
@@ -139,7 +140,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
     const read = text.trim() === '' ? await readEmpty(project) : readIndex(text)
     if (!read.ok) {
       if (isFile) broken.set(project, brokenFile(project, read.problems))
-      else keepCopy(project, text)
+      else keepCopy(folderOf(project), text, now())
       return false
     }
     // A long text takes a while: others have their turn in between.
@@ -147,7 +148,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
     // Kept before anything is decided: it goes again where nobody has to look at it.
     let copy: ReturnType<typeof keepCopy>
     try {
-      copy = keepCopy(project, text)
+      copy = keepCopy(folderOf(project), text, now())
     } catch (error) {
       const message = `It cannot be taken over, for no copy of it can be kept: ${messageOf(error)}`
       broken.set(project, brokenFile(project, [{ line: 1, column: 1, message }]))
@@ -177,15 +178,6 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
       : { ok: false, problems: [{ line: 1, column: 1, message: 'The file is empty.' }] }
   }
 
-  function keepCopy(project: string, text: string) {
-    const folder = join(folderOf(project), '.cowork', 'conflicts')
-    mkdirSync(folder, { recursive: true })
-    const name = `${rfc3339(now()).replaceAll(/[:.]/g, '-')}-${newId().slice(-6)}.yaml`
-    const path = join(folder, name)
-    writeFileAtomic(path, text, 0o644)
-    return { name: join('.cowork', 'conflicts', name), path }
-  }
-
   function flushSoon(project: string): void {
     if (isClosed || timers.has(project)) return
     timers.set(
@@ -203,40 +195,47 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
     )
   }
 
-  /** Makes the file say what the store says. */
+  /** Makes the files say what the store says. */
   const flush = (project: string): Promise<void> =>
     inTurn(project, async () => {
-      for (;;) {
-        // Calls wait for their turn meanwhile: what is written without end is not waited for.
-        if (!(await look(project))) return flushSoon(project)
-        if (broken.has(project)) return
-        const own = await keptOf(project)
-        const row = await store.project(db, project)
-        if (!row) return
-        const board = await boards.current(project)
-        if (await tidy(board, folderOf(project))) continue
-        const { seq } = board
-        const index = board.index()
-        const isMissing = own.file.look(now()).as === 'missing'
-        if (isMissing || own.isTheirs || (await store.hasNews(db, project, row.flushed))) {
-          const sheet = (own.sheet ??= sheetOf(own.file))
-          // A long file takes a while: others have their turn between the steps.
-          for (const _ of sheet.steps(index)) await othersTurn()
-          if ((await own.file.write(sheet.parts(), now)) === 'changed') continue
-          own.isTheirs = false
-        }
-        const fileHash = own.file.hash() ?? null
-        await db.transact((tx) =>
-          store.flushed(
-            tx,
-            { ...row, flushed: seq, fileHash, version: index.version },
-            journalKept,
-          ),
-        )
-        if (own.file.isWatching()) lookLater(project)
-        return
+      await flushIndex(project)
+      try {
+        if (!(await texts.write(project))) flushSoon(project)
+      } finally {
+        if (isWatching(project)) lookLater(project)
       }
     })
+
+  const isWatching = (project: string): boolean =>
+    kept.get(project)?.file.isWatching() === true || texts.isWatching(project)
+
+  async function flushIndex(project: string): Promise<void> {
+    for (;;) {
+      // Calls wait for their turn meanwhile: what is written without end is not waited for.
+      if (!(await look(project))) return flushSoon(project)
+      if (broken.has(project)) return
+      const own = await keptOf(project)
+      const row = await store.project(db, project)
+      if (!row) return
+      const board = await boards.current(project)
+      if (await tidy(board, folderOf(project))) continue
+      const { seq } = board
+      const index = board.index()
+      const isMissing = own.file.look(now()).as === 'missing'
+      if (isMissing || own.isTheirs || (await store.hasNews(db, project, row.flushed))) {
+        const sheet = (own.sheet ??= sheetOf(own.file))
+        // A long file takes a while: others have their turn between the steps.
+        for (const _ of sheet.steps(index)) await othersTurn()
+        if ((await own.file.write(sheet.parts(), now)) === 'changed') continue
+        own.isTheirs = false
+      }
+      const fileHash = own.file.hash() ?? null
+      await db.transact((tx) =>
+        store.flushed(tx, { ...row, flushed: seq, fileHash, version: index.version }, journalKept),
+      )
+      return
+    }
+  }
 
   /** A late save into what has been replaced is found although nobody calls. */
   function lookLater(project: string): void {
@@ -246,11 +245,17 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
       looking.delete(project)
       if (!kept.has(project)) return
       inTurn(project, () => look(project))
-        .then(() => kept.get(project)?.file.isWatching() && lookLater(project))
+        .then(() => isWatching(project) && lookLater(project))
         .catch((error: unknown) =>
           log.error('a work file could not be looked at', { project, error: messageOf(error) }),
         )
     }, 500).unref()
+  }
+
+  /** Every project whose file is behind is written soon. */
+  async function flushBehind(): Promise<void> {
+    for (const { project, seq, flushed } of await store.projects(db))
+      if (seq > flushed) flushSoon(project)
   }
 
   return {
@@ -262,14 +267,17 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
     },
     broken: (project: string) => broken.get(project),
     flush,
-    /** After a commit: every project whose file is behind is written soon. */
-    async flushBehind(): Promise<void> {
-      for (const { project, seq, flushed } of await store.projects(db))
-        if (seq > flushed) flushSoon(project)
+    /** After a commit. */
+    flushBehind,
+    /** What a process before this one did not get to. */
+    async start(): Promise<void> {
+      await flushBehind()
+      for (const project of await store.texts.projects(db)) flushSoon(project)
     },
     forget(project: string): void {
       kept.delete(project)
       broken.delete(project)
+      texts.forget(project)
       clearTimeout(timers.get(project))
       timers.delete(project)
     },

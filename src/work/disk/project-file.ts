@@ -36,12 +36,15 @@ const lateMs = 50
 export type ProjectFile = ReturnType<typeof createProjectFile>
 
 /**
- * One YAML file that people edit while the program writes it. It is replaced whole and in one step (W3);
- * what stood there is kept for a while, because an editor may have saved it in the last moment, or may
- * save into it yet.
+ * One file that people edit while the program writes it. It is replaced whole and in one step (W3);
+ * what stood there is kept for a while in a folder of our own, because an editor may have saved it in the
+ * last moment, or may save into it yet.
  */
-export function createProjectFile(path: string, known?: string) {
-  const own = join(dirname(path), '.cowork')
+export function createProjectFile(
+  path: string,
+  known?: string,
+  own = join(dirname(path), '.cowork'),
+) {
   let hash = known
   let identity: string | undefined
   /** What stood at the name before, newest last. */

@@ -27,7 +27,7 @@ type Edit = {
 
 /** Versions that far back are looked at for the one that a person's text was made from. */
 const lookBack = 2000
-const filePerson = 'person:file'
+export const filePerson = 'person:file'
 
 /** Takes a person's edit of the file into the store: merged three ways, with its entry (W5). */
 export async function takeOver(
@@ -79,14 +79,14 @@ export async function takeOver(
   return { seq: held.seq + steps.length, conflicts: conflicts.length }
 }
 
-const isTold = (known: Conflict, { item, of, field, kind, theirs }: Clash): boolean =>
+export const isTold = (known: Conflict, { item, of, field, kind, theirs }: Clash): boolean =>
   known.item === item &&
   known.of === of &&
   known.field === field &&
   known.kind === kind &&
   isSame(known.theirs, theirs)
 
-function conflictOf(clash: Clash, copy: string, at: number): Conflict {
+export function conflictOf(clash: Clash, copy: string, at: number): Conflict {
   const { base, ours, theirs, ...rest } = clash
   return {
     id: `conflict-${newId().slice(-12)}`,

@@ -5,6 +5,8 @@ import type { Work } from '../service.ts'
 import {
   agent,
   backlogFields,
+  clearedBacklog,
+  clearedStory,
   entry,
   expectRev,
   fence,
@@ -12,6 +14,7 @@ import {
   itemId,
   lease,
   line,
+  longText,
   project,
   sprintFields,
   sprintId,
@@ -19,6 +22,7 @@ import {
   storyId,
   storyStatus,
   text,
+  textSha256,
   touch,
   withoutAgent,
 } from './shapes.ts'
@@ -26,7 +30,7 @@ import {
 const change = { toolset: 'work', effect: 'write', by: 'anyone' } as const
 
 /** What agents and people do to the plan; each is one transaction with its entry (W7, W8). */
-export const changeTools = ({ stories, plans, claims, resolve }: Work): Tool[] => [
+export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work): Tool[] => [
   defineTool({
     ...change,
     name: 'worksync_add_backlog',
@@ -37,38 +41,44 @@ export const changeTools = ({ stories, plans, claims, resolve }: Work): Tool[] =
       item_id: itemId.optional(),
       summary: line,
       ...backlogFields,
+      text: longText,
       agent,
     }),
     output: z.object({ item }),
     touches: (input) => touch(input.project, input.item_id),
-    change: (tx, input, call) => plans.addBacklog(tx, withoutAgent(input, call), call),
+    change: (tx, input, call) => backlog.addBacklog(tx, withoutAgent(input, call), call),
   }),
   defineTool({
     ...change,
     name: 'worksync_update_backlog',
     title: 'Change a backlog item',
-    description: 'Change the given fields of a backlog item.',
+    description:
+      'Change the given fields of a backlog item; null clears theme or priority. To replace its text, give text_sha256 of the one you read.',
     input: z.object({
       project,
       item_id: itemId,
       summary: line.optional(),
       ...backlogFields,
+      ...clearedBacklog,
+      text: longText,
+      text_sha256: textSha256,
       expect_rev: expectRev,
       agent,
     }),
     output: z.object({ item }),
     touches: (input) => touch(input.project, input.item_id),
-    change: (tx, input, call) => plans.updateBacklog(tx, withoutAgent(input, call), call),
+    change: (tx, input, call) => backlog.updateBacklog(tx, withoutAgent(input, call), call),
   }),
   defineTool({
     ...change,
     name: 'worksync_remove_backlog',
     title: 'Remove a backlog item',
-    description: 'Take an item off the backlog. The ledger keeps what it was.',
+    description:
+      'Take an item off the backlog. The ledger keeps what it was; its text stays in BACKLOG/.',
     input: z.object({ project, item_id: itemId, expect_rev: expectRev, agent }),
     output: z.object({ removed: item }),
     touches: (input) => touch(input.project, input.item_id),
-    change: (tx, input, call) => plans.removeBacklog(tx, withoutAgent(input, call), call),
+    change: (tx, input, call) => backlog.removeBacklog(tx, withoutAgent(input, call), call),
   }),
   defineTool({
     ...change,
@@ -120,11 +130,12 @@ export const changeTools = ({ stories, plans, claims, resolve }: Work): Tool[] =
     name: 'worksync_update_story',
     title: 'Change a story',
     description:
-      'Change the given fields of a story. notes replaces them, append_notes adds to them. A story that another agent has claimed is refused.',
+      'Change the given fields of a story. notes replaces them, append_notes adds to them, null clears priority or estimate. A story that another agent has claimed is refused.',
     input: z.object({
       project,
       story_id: storyId,
       ...storyFields,
+      ...clearedStory,
       append_notes: text.optional(),
       expect_rev: expectRev,
       fence,

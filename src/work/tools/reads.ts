@@ -4,6 +4,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Board } from '../board.ts'
 import { pageOf, partOf } from '../paging.ts'
+import type { Paging } from '../paging.ts'
 import type { Work } from '../service.ts'
 import { brief, readyIn, searchIn, statusOf, storyWhole } from '../views.ts'
 import {
@@ -43,6 +44,9 @@ export function readTools(work: Work): Tool[] {
   const boardsOf = async (name: string | undefined): Promise<Board[]> =>
     Promise.all((name === undefined ? work.projects() : [name]).map((one) => boards.current(one)))
 
+  const textOf = (name: string, id: string, { cursor: from }: Paging) =>
+    work.texts.shown(work.db, name, id, from)
+
   return [
     defineTool({
       ...read,
@@ -67,7 +71,8 @@ export function readTools(work: Work): Tool[] {
       ...read,
       name: 'worksync_get',
       title: 'One item',
-      description: 'One story, sprint (with its stories), backlog item or conflict, whole.',
+      description:
+        'One story, sprint (with its stories), backlog item (with its text) or conflict, whole.',
       input: z.object({
         project,
         story_id: storyId.optional(),
@@ -89,7 +94,11 @@ export function readTools(work: Work): Tool[] {
         if (story_id !== undefined) {
           const story = board.story(story_id)
           if (!story) throw missing('story', story_id)
-          const { part, ...next } = partOf(storyWhole(board, story, now()), paging)
+          const { from_backlog: from } = story.item
+          // What was written about it before it was a story.
+          const text = from === undefined ? {} : await textOf(name, from, paging)
+          const whole = { ...storyWhole(board, story, now()), ...text }
+          const { part, ...next } = partOf(whole, paging)
           return { story: part, ...next, ...staleIn([name]) }
         }
         if (sprint_id !== undefined) {
@@ -115,7 +124,8 @@ export function readTools(work: Work): Tool[] {
           })
         const found = board.backlogItem(item_id)
         if (!found) throw missing('backlog item', item_id)
-        const { part, ...next } = partOf({ ...found.item, rev: found.rev }, paging)
+        const text = await textOf(name, item_id, paging)
+        const { part, ...next } = partOf({ ...found.item, rev: found.rev, ...text }, paging)
         return { item: part, ...next, ...staleIn([name]) }
       },
     }),

@@ -11,6 +11,17 @@ const id = z
   .refine((one) => !one.includes('\0'), 'must not contain NUL')
 export const line = z.string().trim().min(1).max(500)
 export const text = z.string().max(50_000)
+/** Of a backlog item, in a file of its own (W25). */
+export const longText = z
+  .string()
+  .max(256_000)
+  .optional()
+  .describe('Long text in Markdown, kept in BACKLOG/<id>.md')
+export const textSha256 = z
+  .string()
+  .max(64)
+  .optional()
+  .describe('Of the text you read; with text where there is one already')
 export const ids = z.array(id).max(200)
 
 export const project = id
@@ -48,6 +59,11 @@ export const storyFields = {
     .optional(),
   paths: z.array(z.string().max(500)).max(100).optional(),
 }
+/** What a story may be without again. */
+export const clearedStory = {
+  priority: storyFields.priority.nullable(),
+  estimate: storyFields.estimate.nullable(),
+}
 export const sprintFields = {
   title: line.optional(),
   status: sprintStatus.optional(),
@@ -62,6 +78,12 @@ export const backlogFields = {
   status: backlogStatus.optional(),
   priority: priority.optional(),
   related_sprints: ids.optional(),
+}
+
+/** What a backlog item may be without again. */
+export const clearedBacklog = {
+  theme: backlogFields.theme.nullable(),
+  priority: backlogFields.priority.nullable(),
 }
 
 /** What is given back of an item: as the file has it. */

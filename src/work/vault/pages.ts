@@ -8,7 +8,11 @@ export const notesMark = '<!-- worksync:generated -->'
 export const ownNotes = `${notesMark}\n\n## Notes (yours)\n`
 
 /** Notes by their path in the vault. Links carry whole paths, so that two projects may use the same id. */
-export function projectPages(board: Board): Map<string, string> {
+export function projectPages(
+  board: Board,
+  /** The long texts of backlog items, by id. */
+  texts: ReadonlyMap<string, string>,
+): Map<string, string> {
   const pages = new Map<string, string>()
   const base = `projects/${fileName(board.project)}`
   const inSprint = Map.groupBy(board.stories(), (story) => story.sprint)
@@ -22,7 +26,7 @@ export function projectPages(board: Board): Map<string, string> {
   for (const item of board.backlog())
     pages.set(
       `${base}/Backlog/${fileName(item.item.id)}.md`,
-      backlogPage(board.project, base, item),
+      backlogPage(board.project, base, item, texts.get(item.item.id)),
     )
   pages.set(`${base}/Dashboard.md`, dashboard(board, base, inSprint))
   pages.set(`${base}/History.md`, historyPage(board))
@@ -148,7 +152,12 @@ const sprintPage = (
 const storyRow = (base: string, { item }: Placed<Story>) =>
   `| ${link(storyPath(base, item.id).slice(0, -3), item.title ?? item.id, true)} | ${item.status} |`
 
-const backlogPage = (project: string, base: string, { item }: Placed<BacklogItem>): string =>
+const backlogPage = (
+  project: string,
+  base: string,
+  { item }: Placed<BacklogItem>,
+  text: string | undefined,
+): string =>
   note(
     {
       type: 'backlog',
@@ -169,6 +178,7 @@ const backlogPage = (project: string, base: string, { item }: Placed<BacklogItem
       ...(item.promoted_to
         ? ['', `Became ${link(storyPath(base, item.promoted_to).slice(0, -3), item.promoted_to)}.`]
         : []),
+      ...(text === undefined ? [] : ['', quoted(text)]),
     ],
   )
 

@@ -20,7 +20,12 @@ export async function syncVault(work: Work, only?: string): Promise<VaultRun> {
   const known = readManifest(manifestPath)
   const names = only === undefined ? work.projects() : [only]
   const boards = await Promise.all(names.map((name) => work.boards.current(name)))
-  const pages = new Map(boards.flatMap((board) => [...projectPages(board)]))
+  const pages = new Map<string, string>()
+  for (const board of boards) {
+    const ids = board.backlog().map(({ item }) => item.id)
+    const texts = await work.texts.all(work.db, board.project, ids)
+    for (const [path, text] of projectPages(board, texts)) pages.set(path, text)
+  }
   pages.set('Global Dashboard.md', globalPage(work.projects()))
   const next: Manifest = {}
   let written = 0

@@ -48,6 +48,14 @@ test('W15 only what was changed is sent', () => {
   })
 })
 
+test('W15 a priority or an estimate that is taken away is sent as null', () => {
+  const before = draftOf(full)
+  expect(changesOf({ ...before, priority: '', estimate: ' ' }, before)).toEqual({
+    priority: null,
+    estimate: null,
+  })
+})
+
 test('W15 criteria that stay keep their tick, new ones have none', () => {
   const before = draftOf(full)
   const draft = { ...before, acceptance: 'documented\n\n pool created \nrotated' }

@@ -57,9 +57,10 @@ export function changesOf(
   const differs = (name: keyof StoryDraft) => draft[name].trim() !== from[name].trim()
   return {
     ...(differs('title') && { title: draft.title.trim() }),
-    ...(differs('priority') && draft.priority !== '' && { priority: draft.priority }),
-    ...(differs('estimate') &&
-      draft.estimate.trim() !== '' && { estimate: Number(draft.estimate) }),
+    ...(differs('priority') && { priority: draft.priority === '' ? null : draft.priority }),
+    ...(differs('estimate') && {
+      estimate: draft.estimate.trim() === '' ? null : Number(draft.estimate),
+    }),
     ...(differs('notes') && { notes: draft.notes }),
     ...(differs('acceptance') && { acceptance: acceptanceOf(draft.acceptance, acceptance) }),
     ...(differs('needs') && { depends_on: draft.needs.split(/[\s,;]+/).filter(Boolean) }),

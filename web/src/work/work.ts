@@ -65,8 +65,15 @@ type Need = {
   readonly title?: string
 }
 
-/** A story whole. */
-export type Story = {
+/** What a backlog item says at length, in a file of its own (W25); or why it is not given. */
+type LongText = {
+  readonly text?: string
+  readonly text_sha256?: string
+  readonly text_note?: string
+}
+
+/** A story whole; its text is that of the backlog item it was. */
+export type Story = LongText & {
   readonly id: string
   readonly title?: string
   readonly status: Status
@@ -100,6 +107,9 @@ export type BacklogItem = {
   readonly promoted_to?: string
   readonly rev: number
 }
+
+/** A backlog item whole. */
+export type BacklogWhole = BacklogItem & LongText
 
 export type ConflictBrief = {
   readonly id: string

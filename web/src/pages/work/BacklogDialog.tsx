@@ -1,34 +1,57 @@
-import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
 import { call } from '../../api.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
 import { ErrorNote } from '../../parts/ErrorNote.tsx'
-import { SelectField, TextField } from '../../parts/Field.tsx'
+import { SelectField, TextArea, TextField } from '../../parts/Field.tsx'
+import { Loading, Trouble } from '../../parts/States.tsx'
 import { plainString } from '../../plain.ts'
 import { toast } from '../../toasts.ts'
+import { backlogChanges, backlogDraft } from '../../work/backlog-draft.ts'
+import type { BacklogDraft } from '../../work/backlog-draft.ts'
 import { backlogNames, priorityNames } from '../../work/words.ts'
 import { backlogStatuses, priorities } from '../../work/work.ts'
-import type { BacklogItem } from '../../work/work.ts'
+import type { BacklogItem, BacklogWhole } from '../../work/work.ts'
+import { LongText } from './LongText.tsx'
 import { useWork } from './work-context.ts'
+import { itemQuery } from './work-queries.ts'
 
 type Props = { item?: BacklogItem; onClose: () => void }
 
 /** Something new for the backlog, or other words for what is there. */
-export function BacklogDialog({ item, onClose }: Props) {
+export const BacklogDialog = ({ item, onClose }: Props) => (
+  <Dialog
+    title={item ? `Edit ${plainString(item.id)}` : 'Add to the backlog'}
+    onClose={onClose}
+    wide
+  >
+    {item ? <Editing id={item.id} onClose={onClose} /> : <Form onClose={onClose} />}
+  </Dialog>
+)
+
+/** The form begins with the item as it is now, not as a list said a while ago. */
+function Editing({ id, onClose }: { id: string; onClose: () => void }) {
+  const { project } = useWork()
+  const { data, error, refetch, isFetchedAfterMount } = useQuery(itemQuery(project, id))
+  if (data && isFetchedAfterMount) return <Form item={data} onClose={onClose} />
+  return error ? (
+    <Trouble error={error} retry={() => void refetch()} />
+  ) : (
+    <Loading what="the item" rows={4} />
+  )
+}
+
+function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
   const { project } = useWork()
   // As it was when the form was opened (W22).
   const [before] = useState(item)
-  const [summary, setSummary] = useState(item?.summary ?? '')
-  const [theme, setTheme] = useState(item?.theme ?? '')
-  const [priority, setPriority] = useState<string>(item?.priority ?? '')
-  const [status, setStatus] = useState<string>(item?.status ?? 'todo')
-  const changed = {
-    ...(summary.trim() !== before?.summary && { summary: summary.trim() }),
-    ...(theme.trim() !== '' && theme.trim() !== before?.theme && { theme: theme.trim() }),
-    ...(priority !== '' && priority !== before?.priority && { priority }),
-    ...(status !== (before?.status ?? 'todo') && { status }),
-  }
+  const [from] = useState(() => backlogDraft(before))
+  const [draft, setDraft] = useState(from)
+  const first = useRef<HTMLInputElement>(null)
+  // Where it comes after the dialog, that has nothing to choose any more.
+  useEffect(() => first.current?.focus(), [])
+  const changed = backlogChanges(draft, from, before)
   const save = useMutation({
     mutationFn: () =>
       before
@@ -44,61 +67,66 @@ export function BacklogDialog({ item, onClose }: Props) {
       onClose()
     },
   })
+  const set = (name: keyof BacklogDraft) => (event: { target: { value: string } }) =>
+    setDraft({ ...draft, [name]: event.target.value })
   return (
-    <Dialog
-      title={before ? `Edit ${plainString(before.id)}` : 'Add to the backlog'}
-      onClose={onClose}
+    <form
+      className="grid gap-4 text-left text-text"
+      onSubmit={(event) => {
+        event.preventDefault()
+        save.mutate()
+      }}
     >
-      <form
-        className="grid gap-4 text-left text-text"
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate()
-        }}
-      >
-        <TextField
-          label="What is to be done"
-          required
-          maxLength={500}
-          data-autofocus
-          value={summary}
-          onChange={(event) => setSummary(event.target.value)}
+      <TextField
+        ref={first}
+        label="What is to be done"
+        required
+        maxLength={500}
+        data-autofocus
+        value={draft.summary}
+        onChange={set('summary')}
+      />
+      <TextField label="Theme" maxLength={100} value={draft.theme} onChange={set('theme')} />
+      <div className="grid grid-cols-2 gap-4">
+        <SelectField
+          label="Priority"
+          choices={[
+            { value: '', label: 'None' },
+            ...priorities.map((value) => ({ value, label: priorityNames[value] })),
+          ]}
+          value={draft.priority}
+          onChange={set('priority')}
         />
-        <TextField
-          label="Theme"
-          maxLength={100}
-          value={theme}
-          onChange={(event) => setTheme(event.target.value)}
+        <SelectField
+          label="Status"
+          choices={backlogStatuses.map((value) => ({ value, label: backlogNames[value] }))}
+          value={draft.status}
+          onChange={set('status')}
         />
-        <div className="grid grid-cols-2 gap-4">
-          <SelectField
-            label="Priority"
-            choices={[
-              ...(before?.priority ? [] : [{ value: '', label: 'None' }]),
-              ...priorities.map((value) => ({ value, label: priorityNames[value] })),
-            ]}
-            value={priority}
-            onChange={(event) => setPriority(event.target.value)}
-          />
-          <SelectField
-            label="Status"
-            choices={backlogStatuses.map((value) => ({ value, label: backlogNames[value] }))}
-            value={status}
-            onChange={(event) => setStatus(event.target.value)}
-          />
-        </div>
-        <ErrorNote error={save.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            tone="primary"
-            type="submit"
-            disabled={save.isPending || Object.keys(changed).length === 0}
-          >
-            {before ? 'Save' : 'Add'}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      </div>
+      {before?.text_note === undefined ? (
+        <TextArea
+          label="Text"
+          hint="All there is to say about it. It is kept as a file in BACKLOG/, where you may edit it as well."
+          rows={10}
+          maxLength={256_000}
+          value={draft.text}
+          onChange={set('text')}
+        />
+      ) : (
+        <LongText item={before} />
+      )}
+      <ErrorNote error={save.error} />
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          tone="primary"
+          type="submit"
+          disabled={save.isPending || Object.keys(changed).length === 0}
+        >
+          {before ? 'Save' : 'Add'}
+        </Button>
+      </DialogActions>
+    </form>
   )
 }

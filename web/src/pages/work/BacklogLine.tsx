@@ -11,6 +11,7 @@ import { openSprints } from '../../work/board.ts'
 import { sprintLabel } from '../../work/words.ts'
 import type { BacklogItem, Card } from '../../work/work.ts'
 import { Confirm } from '../settings/Confirm.tsx'
+import { BacklogDetail } from './BacklogDetail.tsx'
 import { BacklogDialog } from './BacklogDialog.tsx'
 import { BacklogChip, PriorityChip } from './Looks.tsx'
 import { useView, useWork } from './work-context.ts'
@@ -19,15 +20,20 @@ import { sprintsQuery } from './work-queries.ts'
 export function BacklogLine({ item }: { item: BacklogItem }) {
   const view = useView()
   const { project, mayChange } = useWork()
-  const [asked, setAsked] = useState<'edit' | 'remove'>()
+  const [asked, setAsked] = useState<'show' | 'edit' | 'remove'>()
   const close = () => setAsked(undefined)
   const about = { project, item_id: item.id, expect_rev: item.rev }
   return (
     <li className="flex items-center gap-3 border-b border-line py-2.5">
       <div className="grid min-w-0 flex-1 gap-1">
-        <p className="break-words">
+        <button
+          type="button"
+          aria-haspopup="dialog"
+          className="rounded text-left break-words hover:underline"
+          onClick={() => setAsked('show')}
+        >
           <Plain text={item.summary} />
-        </p>
+        </button>
         <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-xs text-soft">
           <BacklogChip status={item.status} />
           {item.priority && <PriorityChip priority={item.priority} />}
@@ -58,6 +64,9 @@ export function BacklogLine({ item }: { item: BacklogItem }) {
           ]}
         />
       )}
+      {asked === 'show' && (
+        <BacklogDetail item={item} onEdit={() => setAsked('edit')} onClose={close} />
+      )}
       {asked === 'edit' && <BacklogDialog item={item} onClose={close} />}
       {asked === 'remove' && (
         <Confirm
@@ -70,7 +79,7 @@ export function BacklogLine({ item }: { item: BacklogItem }) {
           <p className="break-words text-text">
             <Plain text={item.summary} />
           </p>
-          <p>The ledger keeps what it was.</p>
+          <p>The ledger keeps what it was, and its text stays in BACKLOG/.</p>
         </Confirm>
       )}
     </li>

@@ -14,6 +14,7 @@ import { Acceptance } from './Acceptance.tsx'
 import { Comments } from './Comments.tsx'
 import { ConflictNote } from './ConflictNote.tsx'
 import { LeaseNote } from './LeaseNote.tsx'
+import { LongText } from './LongText.tsx'
 import { StatusChip } from './Looks.tsx'
 import { Needs } from './Needs.tsx'
 import { StoryActs } from './StoryActs.tsx'
@@ -28,7 +29,9 @@ export function StoryDetail({ id }: { id: string }) {
   const client = useQueryClient()
   const { data: story, error, refetch } = useQuery(storyQuery(project, id))
   useEntries(
-    (entry) => changes(entry, project, 'story'),
+    (entry) =>
+      changes(entry, project, 'story') ||
+      (story?.from_backlog !== undefined && changes(entry, project, 'backlog')),
     () => void client.invalidateQueries(storyQuery(project, id)),
   )
   useEffect(() => {
@@ -61,6 +64,7 @@ export function StoryDetail({ id }: { id: string }) {
                 </p>
               </Section>
             )}
+            <LongText item={story} says={`from ${plainString(story.from_backlog ?? '')}`} />
             <Acceptance story={story} />
             <Needs story={story} />
             <Comments story={story} />

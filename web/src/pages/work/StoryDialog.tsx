@@ -68,7 +68,7 @@ export function StoryDialog({ sprint, story, onClose }: Props) {
           <SelectField
             label="Priority"
             choices={[
-              ...(from.priority === '' ? [{ value: '', label: 'None' }] : []),
+              { value: '', label: 'None' },
               ...priorities.map((value) => ({ value, label: priorityNames[value] })),
             ]}
             value={draft.priority}
@@ -80,7 +80,6 @@ export function StoryDialog({ sprint, story, onClose }: Props) {
             min={0}
             max={10_000}
             step="any"
-            required={from.estimate !== ''}
             value={draft.estimate}
             onChange={set('estimate')}
           />

@@ -5,6 +5,7 @@ import { joined } from '../../work/parts.ts'
 import { isAbout } from '../../work/touched.ts'
 import type {
   BacklogItem,
+  BacklogWhole,
   Card,
   Conflict,
   ConflictBrief,
@@ -23,9 +24,13 @@ type Paged = { readonly next_cursor?: string; readonly stale?: readonly string[]
 const mostPages = 20
 
 /** All pages of a reply. */
-async function pagesOf<Page extends Paged>(tool: string, args: object): Promise<readonly Page[]> {
+async function pagesOf<Page extends Paged>(
+  tool: string,
+  args: object,
+  most = mostPages,
+): Promise<readonly Page[]> {
   const pages: Page[] = []
-  for (let cursor: string | undefined; pages.length < mostPages;) {
+  for (let cursor: string | undefined; pages.length < most;) {
     const page = await call<Page>(tool, { ...args, ...(cursor !== undefined && { cursor }) })
     pages.push(page)
     cursor = page.next_cursor
@@ -80,6 +85,23 @@ export const backlogQuery = (project: string) =>
         .flatMap(({ results }) => results)
         .filter((hit) => hit.kind === 'backlog')
       return { items, isWhole: !pages.at(-1)?.next_cursor, isStale: isStale(pages) }
+    },
+  })
+
+/** However a text is spelt, it has fewer. */
+const mostParts = 200
+
+/** One item with its text, all of it: who edits a part of a text would lose the rest. */
+export const itemQuery = (project: string, id: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...keyOf(project), 'item', id],
+    queryFn: async (): Promise<BacklogWhole> => {
+      const args = { project, item_id: id }
+      const parts = await pagesOf<Paged & { item: BacklogWhole }>('worksync_get', args, mostParts)
+      if (parts.at(-1)?.next_cursor !== undefined)
+        throw new Error('It is too long to be shown here. Look at its file.')
+      return joined(parts.map(({ item }) => item))
     },
   })
 

@@ -1,0 +1,108 @@
+import type { Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Call } from '#base/tool.ts'
+import { changedBy, nothingGiven } from './act.ts'
+import type { Clearing, Guards, createActs } from './act.ts'
+import { textName } from './disk/text-file.ts'
+import { checkId, duplicate, freeOf } from './ids.ts'
+import type { BacklogStatus, Priority } from './model.ts'
+import { kebab } from './rules.ts'
+import { textFacts } from './texts.ts'
+import type { TextChange, Texts } from './texts.ts'
+
+type InProject = { readonly project: string }
+type BacklogFields = {
+  readonly theme?: string | undefined
+  readonly summary?: string | undefined
+  readonly status?: BacklogStatus | undefined
+  readonly priority?: Priority | undefined
+  readonly related_sprints?: readonly string[] | undefined
+}
+
+/** Those that a backlog item may be without again. */
+type Clearable = 'theme' | 'priority'
+
+/** What is in no sprint yet, each with a text as long as it needs (W12, W25). */
+export function createBacklog(act: ReturnType<typeof createActs>, texts: Texts) {
+  async function addBacklog(
+    tx: Tx,
+    input: InProject &
+      BacklogFields &
+      Pick<TextChange, 'text'> & {
+        readonly item_id?: string | undefined
+        readonly summary: string
+      },
+    call: Call,
+  ) {
+    const { project, item_id: asked, theme, summary, status = 'todo', text: given, ...rest } = input
+    const on = await act(tx, project, call)
+    if (asked !== undefined) checkId(asked)
+    const wished = asked ?? (kebab(summary) || 'item')
+    // A text that was left there belongs to what had the id before; only who names the id takes it up.
+    const isTaken = async (one: string) =>
+      (await on.find('backlog', one)) !== undefined || (await texts.isThere(tx, project, one))
+    if (asked !== undefined && (await on.find('backlog', asked)))
+      throw duplicate(project, 'backlog item', asked, await freeOf(asked, isTaken))
+    if (asked !== undefined && given !== undefined && (await isTaken(asked)))
+      throw new CoworkError('duplicate_id', `${textName(asked)} is there already.`, {
+        hint: 'Leave text out to take it up as it is, or take the suggestion.',
+        details: { suggestion: await freeOf(asked, isTaken) },
+      })
+    const id = asked ?? ((await isTaken(wished)) ? await freeOf(wished, isTaken) : wished)
+    const text = await texts.checked(on, id, { text: given })
+    const item = on.add('backlog', id, { theme, summary, status, ...rest })
+    if (text) await texts.put(on, id, text)
+    await on.commit('work.added', { id, ...withText(text) })
+    return { item: { ...item, ...(text && { text_sha256: text.sha256 }) } }
+  }
+
+  async function updateBacklog(
+    tx: Tx,
+    input: InProject &
+      Omit<BacklogFields, Clearable> &
+      Clearing<Pick<BacklogFields, Clearable>> &
+      TextChange &
+      Guards & { readonly item_id: string },
+    call: Call,
+  ) {
+    const {
+      project,
+      item_id: id,
+      expect_rev,
+      fence: _,
+      text: given,
+      text_sha256: read,
+      ...fields
+    } = input
+    const on = await act(tx, project, call)
+    const found = await on.need('backlog', id)
+    on.guard(found, { expect_rev })
+    const changed = changedBy(fields)
+    if (Object.keys(changed).length === 0 && given === undefined)
+      throw nothingGiven('summary, theme, status, priority, related_sprints, text')
+    const text = await texts.checked(on, id, { text: given, text_sha256: read })
+    const item = on.set(found, changed)
+    if (text) await texts.put(on, id, text)
+    await on.commit('work.changed', { id, ...withText(text) })
+    return { item: { ...item, ...(text && { text_sha256: text.sha256 }) } }
+  }
+
+  async function removeBacklog(
+    tx: Tx,
+    input: InProject & Guards & { readonly item_id: string },
+    call: Call,
+  ) {
+    const { project, item_id: id, ...guards } = input
+    const on = await act(tx, project, call)
+    const found = await on.need('backlog', id)
+    on.guard(found, guards)
+    on.remove(found)
+    await on.commit('work.removed', { id, data: { removed: found.item } })
+    return { removed: { ...found.item, id } }
+  }
+
+  return { addBacklog, updateBacklog, removeBacklog }
+}
+
+const withText = (text: Parameters<typeof textFacts>[0] | undefined) =>
+  text ? { besides: ['text'], data: { text: textFacts(text) } } : {}

@@ -1,0 +1,37 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { fileNameOf, idIn } from './file-name.ts'
+
+const ids = fc.oneof(
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }),
+  fc.string({ unit: fc.constantFrom('.', '/', '\\', '%', '~', ' ', 'a', '2', 'e', 'é', '\n') }),
+)
+
+test('W25 ids that tools give are file names as they are', () => {
+  for (const id of ['later', 'pin-actions-2', 'STORY-7', 'x'.repeat(100)])
+    expect(fileNameOf(id)).toBe(id)
+})
+
+test('W25 no id leaves its folder, is hidden, or is too long', () => {
+  fc.assert(
+    fc.property(
+      ids.filter((id) => id !== ''),
+      (id) => {
+        const name = fileNameOf(id)
+        expect(name).toMatch(/^[^./\\\0 ](?:[^/\\\0]*[^./\\\0 ])?$/)
+        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(120)
+      },
+    ),
+  )
+})
+
+test('W25 two ids have two names, and a name that is not too long tells its id', () => {
+  fc.assert(
+    fc.property(ids, ids, (a, b) => {
+      if (a !== b) expect(fileNameOf(a)).not.toBe(fileNameOf(b))
+      const name = fileNameOf(a)
+      if (!name.includes('~')) expect(idIn(name)).toBe(a)
+    }),
+  )
+  expect(idIn('%zz')).toBe('%zz')
+})

@@ -1,0 +1,137 @@
+import type { Reader } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import { sha256Hex } from '#base/hash.ts'
+import type { Act } from './act.ts'
+import type { DataRoot } from './disk/data-root.ts'
+import { mostTextBytes, readTextFile, textName } from './disk/text-file.ts'
+import type { FoundText } from './disk/text-file.ts'
+import type { WorkStore } from './store.ts'
+
+type Deps = {
+  readonly store: WorkStore
+  readonly root: Pick<DataRoot, 'isHolder' | 'folderOf'>
+}
+
+export type TextChange = {
+  readonly text?: string | undefined
+  /** Of the text that the caller has read. */
+  readonly text_sha256?: string | undefined
+}
+
+/** A text that may take its place, with what it replaces. */
+type NewText = { readonly text: string; readonly sha256: string; readonly base: string | null }
+
+export type Texts = ReturnType<typeof createTexts>
+
+/**
+ * The long text of a backlog item: `BACKLOG/<id>.md`, which is a person's file as much as an agent's (W25).
+ * What the file says is the truth; a text that was acknowledged is in the store until the file says it.
+ */
+export function createTexts({ store, root }: Deps) {
+  async function current(reader: Reader, project: string, id: string): Promise<FoundText> {
+    const waiting = await store.texts.latest(reader, project, id)
+    if (waiting) return { as: 'text', text: waiting.text, sha256: waiting.sha256 }
+    return root.isHolder
+      ? readTextFile(root.folderOf(project), id)
+      : { as: 'unusable', why: 'another daemon has the files' }
+  }
+
+  /** For an answer. The hash comes with the first part of it: who reads on has to present that one. */
+  async function shown(reader: Reader, project: string, id: string, cursor?: string) {
+    const found = await current(reader, project, id)
+    if (found.as === 'unusable') return { text_note: `${textName(id)} is not given: ${found.why}.` }
+    if (!isSaying(found)) return {}
+    return { text: found.text, ...(cursor === undefined && { text_sha256: found.sha256 }) }
+  }
+
+  /** Of all these items, as far as they have one. */
+  async function all(
+    reader: Reader,
+    project: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const waiting = await store.texts.waiting(reader, project)
+    const texts = new Map(waiting.map(({ id, text }) => [id, text]))
+    for (const id of root.isHolder ? ids : []) {
+      const found = texts.has(id) ? undefined : readTextFile(root.folderOf(project), id)
+      if (found && isSaying(found)) texts.set(id, found.text)
+    }
+    return texts
+  }
+
+  /** Whether a new item of this id would come upon a text. */
+  async function isThere(reader: Reader, project: string, id: string): Promise<boolean> {
+    if (!root.isHolder) return false
+    const found = await current(reader, project, id)
+    return found.as === 'unusable' || isSaying(found)
+  }
+
+  /** The change that was asked for, where it may be made: nobody writes over what they have not read. */
+  async function checked(
+    on: Act,
+    id: string,
+    { text: given, text_sha256: read }: TextChange,
+  ): Promise<NewText | undefined> {
+    if (given === undefined && read === undefined) return undefined
+    const found = await usable(on, id)
+    const sha256 = isSaying(found) ? found.sha256 : undefined
+    if (sha256 !== read)
+      throw new CoworkError('stale', staleWords(id, sha256, read), {
+        hint: 'Read it with worksync_get, then change that text, and give its text_sha256.',
+        details: { ...(sha256 !== undefined && { text_sha256: sha256 }) },
+      })
+    return given === undefined ? undefined : newText(given, found)
+  }
+
+  async function usable(on: Act, id: string): Promise<Exclude<FoundText, { as: 'unusable' }>> {
+    if (!root.isHolder)
+      throw new CoworkError('data_root_busy', 'Another daemon has the files of the work data.', {
+        hint: 'Texts of backlog items are changed through that one.',
+      })
+    const found = await current(on.tx, on.project, id)
+    if (found.as !== 'unusable') return found
+    throw new CoworkError('work_file_broken', `${textName(id)} cannot be changed: ${found.why}.`, {
+      hint: 'Somebody has to mend what is there; it is not written over.',
+    })
+  }
+
+  /** Instead of whatever there is, since somebody said so. */
+  const instead = async (on: Act, id: string, text: string): Promise<NewText> =>
+    newText(text, await usable(on, id))
+
+  /** In the transaction of the change that it belongs to, after its steps; the file says it soon (W7). */
+  async function put(on: Act, id: string, { text, sha256, base }: NewText): Promise<void> {
+    await store.texts.add(on.tx, on.project, { seq: on.seq(), id, base, sha256, text })
+  }
+
+  return { shown, all, isThere, checked, instead, put }
+}
+
+/** An empty file says nothing. */
+const isSaying = (found: FoundText): found is Extract<FoundText, { as: 'text' }> =>
+  found.as === 'text' && found.text !== ''
+
+function newText(given: string, found: Exclude<FoundText, { as: 'unusable' }>): NewText {
+  // Half a character cannot be in a file.
+  const text = given.toWellFormed()
+  const bytes = Buffer.byteLength(text)
+  if (bytes > mostTextBytes)
+    throw new CoworkError('too_large', `The text has ${bytes} bytes; ${mostTextBytes} may be.`, {
+      hint: 'Leave the rest in a file of the repository, and name it in the text.',
+    })
+  return { text, sha256: sha256Hex(text), base: found.as === 'text' ? found.sha256 : null }
+}
+
+function staleWords(id: string, there: string | undefined, read: string | undefined): string {
+  if (there === undefined) return `${id} has no text any more.`
+  return read === undefined
+    ? `${id} has a text already.`
+    : `The text of ${id} is another one by now.`
+}
+
+/** What the entry says of a text; the call has it whole. */
+export const textFacts = ({ text, sha256, base }: NewText) => ({
+  sha256,
+  bytes: Buffer.byteLength(text),
+  ...(base !== null && { before: base }),
+})

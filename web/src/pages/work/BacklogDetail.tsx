@@ -1,0 +1,48 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button } from '../../parts/Button.tsx'
+import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
+import { Plain } from '../../parts/Plain.tsx'
+import { Loading, Trouble } from '../../parts/States.tsx'
+import { plainString } from '../../plain.ts'
+import { useEntries } from '../../use-entries.ts'
+import { changes } from '../../work/touched.ts'
+import type { BacklogItem } from '../../work/work.ts'
+import { LongText } from './LongText.tsx'
+import { useWork } from './work-context.ts'
+import { itemQuery } from './work-queries.ts'
+
+type Props = { item: BacklogItem; onEdit: () => void; onClose: () => void }
+
+/** One item of the backlog, with all that is written about it. */
+export function BacklogDetail({ item, onEdit, onClose }: Props) {
+  const { project, mayChange } = useWork()
+  const client = useQueryClient()
+  const query = itemQuery(project, item.id)
+  const { data, error, refetch } = useQuery(query)
+  useEntries(
+    (entry) => changes(entry, project, 'backlog'),
+    () => void client.invalidateQueries(query),
+  )
+  return (
+    <Dialog title={plainString(item.id)} onClose={onClose} wide>
+      <p className="break-words">
+        <Plain text={item.summary} />
+      </p>
+      {!data ? (
+        error ? (
+          <Trouble error={error} retry={() => void refetch()} />
+        ) : (
+          <Loading what="its text" rows={3} />
+        )
+      ) : data.text === undefined && data.text_note === undefined ? (
+        <p className="text-soft">Nothing more is written about it yet.</p>
+      ) : (
+        <LongText item={data} />
+      )}
+      <DialogActions>
+        {mayChange && <Button onClick={onEdit}>Edit</Button>}
+        <Button onClick={onClose}>Close</Button>
+      </DialogActions>
+    </Dialog>
+  )
+}
