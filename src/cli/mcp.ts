@@ -13,6 +13,7 @@ import { startDetached } from './daemon.ts'
 import type { Handover } from './daemon.ts'
 import { exitCode, exitCodeOf, usage } from './exit.ts'
 import type { ExitCode } from './exit.ts'
+import { endsToGive, giveEnds, untilEither } from './give-ends.ts'
 import { createOutput } from './output.ts'
 
 type BridgeOptions = {
@@ -21,8 +22,6 @@ type BridgeOptions = {
   readonly agent?: string | undefined
   /** What a daemon is started with if none runs. */
   readonly up: { readonly args: readonly string[]; readonly handover: Handover }
-  readonly stdin: NodeJS.ReadableStream
-  readonly stdout: NodeJS.WritableStream
 }
 
 const patience = 20_000
@@ -43,13 +42,10 @@ export async function mcp(
   { agent }: { agent?: string | undefined },
 ): Promise<ExitCode> {
   const { paths, samePlace, fromFiles } = context
-  const { stdin, stdout } = process
   const files = Object.keys(fromFiles).length > 0 ? await resolved(context) : {}
   const env = { ...context.env, ...files }
   const up = { args: samePlace, handover: { env: daemonEnvironment(files) } }
-  const code = await bridge({ paths, env, agent, up, stdin, stdout })
-  stdin.destroy()
-  return code
+  return bridge({ paths, env, agent, up })
 }
 
 /** stdin carries the protocol, so nobody can be asked for a password here. */
@@ -58,12 +54,20 @@ async function resolved({ env, fromFiles }: Context): Promise<Record<string, str
   return (await resolveEnvironment(fromFiles, { env })).env
 }
 
-/** A byte pipe between a client's stdio and the daemon's socket (SV4). */
+/** Between a client's stdio and the daemon's socket (SV4): gives the ends away, or else pumps every byte. */
 async function bridge(options: BridgeOptions): Promise<ExitCode> {
   const hello = helloOf(options)
+  const giving = endsToGive()
+  if (giving) {
+    const socket = await reach(options)
+    const answer = await giveEnds(socket, hello, giving)
+    if (answer === 'taken') return untilEither(socket)
+    if (answer === 'pipe') return pump(socket, process)
+    // A daemon of an older version closes, and has read nothing of the client yet.
+  }
   const socket = await reach(options)
   socket.write(`${JSON.stringify(hello)}\n`)
-  return pump(socket, options)
+  return pump(socket, process)
 }
 
 /** Who we are for the daemon: a token, or else the name an unverified agent goes by in open mode (I13). */
@@ -126,7 +130,10 @@ function connected(path: string): Promise<Socket | undefined> {
   })
 }
 
-function pump(socket: Socket, { stdin, stdout }: BridgeOptions): Promise<ExitCode> {
+function pump(
+  socket: Socket,
+  { stdin, stdout }: Pick<NodeJS.Process, 'stdin' | 'stdout'>,
+): Promise<ExitCode> {
   return new Promise((resolve) => {
     let clientLeft = false
     const leave = () => {
@@ -140,7 +147,10 @@ function pump(socket: Socket, { stdin, stdout }: BridgeOptions): Promise<ExitCod
       socket.destroy()
     })
     socket.on('error', () => undefined)
-    socket.on('close', () => resolve(clientLeft ? exitCode.ok : exitCode.notRunning))
+    socket.on('close', () => {
+      stdin.destroy()
+      resolve(clientLeft ? exitCode.ok : exitCode.notRunning)
+    })
     stdin.pipe(socket)
     socket.pipe(stdout, { end: false })
   })

@@ -5,8 +5,11 @@ import { createServer as createHttpsServer } from 'node:https'
 import { createServer as createSocketServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import { descriptorPassing } from '#base/descriptors.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import type { TakenEnds } from './ends.ts'
+import { welcome } from './hello.ts'
 import type { Hello, McpDoor } from './mcp/door.ts'
 
 export type ListenOptions = {
@@ -126,23 +129,23 @@ const portTaken = (address: string, port: number) =>
     hint: 'End it, or choose another port with PORT or server.port.',
   })
 
-const mostHello = 8192
-const helloWithin = 5000
-
-/** The socket of the stdio bridge: a line that says who, then MCP, byte for byte (SV4). */
+/** The socket of the stdio bridge: a line that says who, then MCP, byte for byte, or by the ends that came along (SV4). */
 export async function listenSocket(
   path: string,
   mcp: Pick<McpDoor, 'serve'>,
   log: Log,
+  passing = descriptorPassing(),
 ): Promise<{ close(): Promise<void> }> {
   const open = new Set<Socket>()
-  const server = createSocketServer((socket) => {
+  // Half open, so that who has said all it wants is still answered.
+  const how = { pauseOnConnect: true, allowHalfOpen: true }
+  const server = createSocketServer(how, (socket) => {
     open.add(socket)
     socket.on('close', () => open.delete(socket))
     socket.on('error', (error) => log.debug('a stdio connection broke', { error: error.message }))
-    readHello(socket)
+    welcome(socket, passing)
       .then(
-        (hello) => mcp.serve(socket, hello),
+        ({ hello, ends }) => (ends ? serveEnds(socket, ends, hello) : mcp.serve(socket, hello)),
         (error: unknown) => {
           log.warn('a stdio connection was refused', { error: messageOf(error) })
           socket.destroy()
@@ -153,6 +156,17 @@ export async function listenSocket(
         socket.destroy()
       })
   })
+
+  /** The bridge only waits now. When it is ended, so is the connection of its client. */
+  async function serveEnds(bridge: Socket, ends: TakenEnds, hello: Hello): Promise<void> {
+    if (bridge.destroyed) return ends.close()
+    bridge.on('end', ends.close).on('close', ends.close).resume()
+    await mcp.serve(ends, hello)
+    await ends.flushed()
+    ends.close()
+    bridge.end(ends.hasLeft() ? 'left\n' : '')
+  }
+
   await boundSocket(server, path)
   return {
     async close() {
@@ -161,47 +175,4 @@ export async function listenSocket(
       await closed
     },
   }
-}
-
-function readHello(socket: Socket): Promise<Hello> {
-  return new Promise((resolve, reject) => {
-    let read = Buffer.alloc(0)
-    const timer = setTimeout(() => done(new Error('no hello came')), helloWithin)
-    const ended = () => done(new Error('it closed before its hello'))
-    const more = (chunk: Buffer) => {
-      read = Buffer.concat([read, chunk])
-      const end = read.indexOf('\n')
-      if (end === -1 && read.length <= mostHello) return
-      if (end === -1 || end > mostHello) return done(new Error('its hello is too long'))
-      const line = read.subarray(0, end).toString('utf8')
-      const rest = read.subarray(end + 1)
-      try {
-        done(undefined, parseHello(line), rest)
-      } catch (error) {
-        done(error as Error)
-      }
-    }
-    function done(error: Error | undefined, hello: Hello = {}, rest?: Buffer) {
-      clearTimeout(timer)
-      socket.off('data', more)
-      socket.off('close', ended)
-      socket.pause()
-      if (error) return reject(error)
-      if (rest && rest.length > 0) socket.unshift(rest)
-      resolve(hello)
-    }
-    socket.on('data', more)
-    socket.on('close', ended)
-  })
-}
-
-function parseHello(line: string): Hello {
-  const said: unknown = JSON.parse(line)
-  if (typeof said !== 'object' || said === null || !('cowork' in said) || said.cowork !== 1)
-    throw new Error('its hello is not of this version')
-  const text = (name: string) => {
-    const value = (said as Record<string, unknown>)[name]
-    return typeof value === 'string' && value !== '' ? { [name]: value } : {}
-  }
-  return { ...text('token'), ...text('agent'), ...text('session') }
 }

@@ -14,7 +14,8 @@ import { createServers, enter } from './server.ts'
 import type { Credentials, Link, ServerDeps, View } from './server.ts'
 import { createSessions } from './sessions.ts'
 import type { SessionLimits } from './sessions.ts'
-import { createLineTransport, serveLines } from './stdio.ts'
+import { createLineTransport, endsOf, serveLines } from './stdio.ts'
+import type { Ends } from './stdio.ts'
 import { eitherTasks } from './tasks.ts'
 import { createWaiting } from './waiting.ts'
 import { wireOf } from './wire.ts'
@@ -196,9 +197,11 @@ export function createMcpDoor(deps: McpDoorDeps) {
     throw tooLarge(bodyBytes)
   }
 
-  async function serveStdioConnection(stream: Duplex, hello: Hello): Promise<void> {
+  async function serveStdioConnection(stream: Duplex | Ends, hello: Hello): Promise<void> {
     if (isClosing) {
-      stream.destroy()
+      const { input, output } = endsOf(stream)
+      input.destroy()
+      output.destroy()
       return
     }
     const presented: Credentials = {

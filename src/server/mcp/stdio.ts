@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { parseJSONRPCMessage } from '@modelcontextprotocol/server'
 import type { Server, Transport } from '@modelcontextprotocol/server'
@@ -7,6 +7,15 @@ import type { Log } from '#base/log.ts'
 import { mostFileBytes } from '../limits.ts'
 import { lineOf } from './line.ts'
 import { idOf } from './replies.ts'
+
+/** Where messages come from and where answers go. */
+export type Ends = { readonly input: Readable; readonly output: Writable }
+
+export const endsOf = (stream: Duplex | Ends): Ends =>
+  'input' in stream ? stream : { input: stream, output: stream }
+
+/** Who asks and leaves gets what can be answered in this time; what takes longer is stopped (SV14). */
+const lastAnswersMs = 1000
 
 /** Serves one stdio connection: its first message decides the era. Ends when either side does. */
 export async function serveLines(
@@ -26,19 +35,22 @@ export type LineTransport = Transport & { readonly ended: Promise<void> }
 
 /**
  * One JSON-RPC message a line. The SDK's own transport is silent about a line it cannot read and re-copies
- * its buffer with every chunk; this one answers, and goes on with the next line. The socket is its owner's
+ * its buffer with every chunk; this one answers, and goes on with the next line. The ends are their owner's
  * alone, so every line may be as long as a file is (SV25).
  */
 export function createLineTransport(
-  stream: Duplex,
+  stream: Duplex | Ends,
   most = mostFileBytes,
   peek: (message: unknown) => void = () => undefined,
 ): LineTransport {
+  const { input, output } = endsOf(stream)
   const ended = Promise.withResolvers<void>()
   const decoder = new StringDecoder('utf8')
   let text = ''
   let size = 0
   let isOver = false
+  let hasLeft = false
+  const unanswered = new Set<unknown>()
 
   function read(chunk: Buffer): void {
     let from = 0
@@ -77,7 +89,9 @@ export function createLineTransport(
   function deliver(value: unknown): void {
     peek(value)
     try {
-      transport.onmessage?.(parseJSONRPCMessage(value))
+      const message = parseJSONRPCMessage(value)
+      if ('method' in message) asked(message)
+      transport.onmessage?.(message)
     } catch {
       complain(
         -32600,
@@ -89,41 +103,64 @@ export function createLineTransport(
     }
   }
 
+  /** Not what stays open for as long as the client does. */
+  function asked(message: {
+    readonly method: string
+    readonly id?: unknown
+    readonly params?: unknown
+  }) {
+    if (message.method === 'notifications/cancelled')
+      unanswered.delete((message.params as { readonly requestId?: unknown } | undefined)?.requestId)
+    else if (message.id !== undefined && message.method !== 'subscriptions/listen')
+      unanswered.add(message.id)
+  }
+
   function complain(code: number, message: string, about?: unknown): void {
     write({ jsonrpc: '2.0', id: idOf(about), error: { code, message } })
   }
 
   function write(message: object): void {
     let hasRoom = true
-    for (const piece of lineOf(message)) hasRoom = stream.write(piece)
+    for (const piece of lineOf(message)) hasRoom = output.write(piece)
     // Who does not read its answers is not asked for more questions.
-    if (hasRoom) return
-    stream.pause()
-    stream.once('drain', () => stream.resume())
+    if (hasRoom || input.isPaused()) return
+    input.pause()
+    output.once('drain', () => input.resume())
   }
 
   const close = () => {
     if (isOver) return
     isOver = true
-    stream.off('data', read)
-    stream.end()
+    input.off('data', read)
+    output.end()
     transport.onclose?.()
     ended.resolve()
+  }
+
+  function leave(): void {
+    hasLeft = true
+    if (unanswered.size === 0) close()
+    else setTimeout(close, lastAnswersMs).unref()
   }
 
   const transport: LineTransport = {
     ended: ended.promise,
     start() {
-      stream.on('data', read)
-      stream.on('error', (error) => transport.onerror?.(error))
-      stream.once('end', close)
-      stream.once('close', close)
+      input.on('data', read)
+      for (const end of new Set([input, output]))
+        end.on('error', (error) => transport.onerror?.(error))
+      input.once('end', leave)
+      input.once('close', () => hasLeft || close())
+      output.once('close', close)
       // Whoever read the hello before us has paused it.
-      stream.resume()
+      input.resume()
       return Promise.resolve()
     },
     send(message) {
-      if (!isOver) write(message)
+      if (isOver) return Promise.resolve()
+      write(message)
+      if (!('method' in message)) unanswered.delete(message.id)
+      if (hasLeft && unanswered.size === 0) close()
       return Promise.resolve()
     },
     close: () => Promise.resolve(close()),
