@@ -7,6 +7,7 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { createInFlight, mostFileBytes, readJson, tooLarge } from '../limits.ts'
 import { isModern } from './answer.ts'
+import { createDirectCalls } from './direct.ts'
 import { checkMirrored } from './mirrored.ts'
 import { createOldSse } from './old-sse.ts'
 import { refusal } from './replies.ts'
@@ -57,7 +58,10 @@ export function createMcpDoor(deps: McpDoorDeps) {
   const calls = new Set<Promise<unknown>>()
   const waiting = createWaiting(deps)
   const tasks = deps.tasks ? eitherTasks(deps.tasks, waiting.tasks) : waiting.tasks
-  const newServer = createServers({ ...deps, tasks }, { inFlight, calls, waiting, checkOpen })
+  const { newServer, call } = createServers(
+    { ...deps, tasks },
+    { inFlight, calls, waiting, checkOpen },
+  )
   /** Which credentials came with which request; the SDK hands the request back to every handler. */
   const arrivals = new WeakMap<
     Request,
@@ -219,9 +223,17 @@ export function createMcpDoor(deps: McpDoorDeps) {
       credentials: () => presented,
     }
     const over = new AbortController()
-    const peek = (message: unknown) => listens(message, over.signal)
-    const transport = createLineTransport(stream, undefined, peek)
+    const take = (message: unknown) => {
+      listens(message, over.signal)
+      return direct.take(message)
+    }
+    const transport = createLineTransport(stream, undefined, take)
     const connection = { servers: new Set<Server>(), transport }
+    const direct = createDirectCalls({
+      server: () => (connection.servers.size === 1 ? [...connection.servers][0] : undefined),
+      call: (server, request, context) => call(server, link, request, context),
+      send: (message) => void transport.send(message),
+    })
     connections.add(connection)
     // A client may probe with one era and go on with the other: then two servers live for a moment.
     await serveLines(connection.transport, log, () => {
@@ -232,6 +244,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
     }).finally(() => {
       connections.delete(connection)
       over.abort()
+      direct.close()
       ended(session)
     })
   }

@@ -99,7 +99,7 @@ type Running = {
  * Makes the SDK's low-level Server over our own catalogue. The newer HTTP era asks for one per request, so
  * everything that can be shared is made here, once.
  */
-export function createServers(deps: ServerDeps, running: Running): (link: Link) => Server {
+export function createServers(deps: ServerDeps, running: Running) {
   const { catalogue, dispatch, identity, log, tasks, features = [] } = deps
   const info = { name: 'cowork', title: 'cowork', version: deps.version }
   const options: ServerOptions = {
@@ -219,7 +219,9 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
       }
     }
 
-  return (link) => {
+  const calling = guarded(call)
+
+  function newServer(link: Link): Server {
     const server = new Server(info, options)
     const caller = (context: ServerContext) => callerOf(server, link, context)
     server.setRequestHandler(
@@ -227,14 +229,15 @@ export function createServers(deps: ServerDeps, running: Running): (link: Link) 
       listSchemas,
       guarded(({ cursor }, context) => list(server, link, cursor, context)),
     )
-    server.setRequestHandler(
-      'tools/call',
-      guarded((request, context) => call(server, link, request, context)),
+    server.setRequestHandler('tools/call', (request, context) =>
+      calling(server, link, request, context),
     )
     if (tasks) attachTasks(server, tasks, guarded(caller))
     for (const feature of features) feature.attach(server, { caller: guarded(caller) })
     return server
   }
+
+  return { newServer, call: calling }
 }
 
 type InFlight = ReturnType<typeof createInFlight>

@@ -31,6 +31,8 @@ export async function serveLines(
   await handle.close()
 }
 
+type Asked = { readonly method: string; readonly id?: unknown; readonly params?: unknown }
+
 export type LineTransport = Transport & { readonly ended: Promise<void> }
 
 /**
@@ -41,7 +43,8 @@ export type LineTransport = Transport & { readonly ended: Promise<void> }
 export function createLineTransport(
   stream: Duplex | Ends,
   most = mostFileBytes,
-  peek: (message: unknown) => void = () => undefined,
+  /** Who takes a message before the SDK sees it says so. */
+  take: (message: unknown) => boolean = () => false,
 ): LineTransport {
   const { input, output } = endsOf(stream)
   const ended = Promise.withResolvers<void>()
@@ -56,7 +59,7 @@ export function createLineTransport(
     let from = 0
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
       keep(chunk.subarray(from, at))
-      take()
+      finish()
       from = at + 1
     }
     keep(chunk.subarray(from))
@@ -69,7 +72,7 @@ export function createLineTransport(
     else text += decoder.write(part)
   }
 
-  function take(): void {
+  function finish(): void {
     const isTooLong = size > most
     const line = (text + decoder.end()).trim()
     text = ''
@@ -87,7 +90,7 @@ export function createLineTransport(
   }
 
   function deliver(value: unknown): void {
-    peek(value)
+    if (take(value)) return asked(value as Asked)
     try {
       const message = parseJSONRPCMessage(value)
       if ('method' in message) asked(message)
@@ -104,11 +107,7 @@ export function createLineTransport(
   }
 
   /** Not what stays open for as long as the client does. */
-  function asked(message: {
-    readonly method: string
-    readonly id?: unknown
-    readonly params?: unknown
-  }) {
+  function asked(message: Asked): void {
     if (message.method === 'notifications/cancelled')
       unanswered.delete((message.params as { readonly requestId?: unknown } | undefined)?.requestId)
     else if (message.id !== undefined && message.method !== 'subscriptions/listen')
