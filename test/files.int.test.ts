@@ -52,6 +52,8 @@ test('FT1 FT2 FT3 FT8 what an agent writes in the workspace it reads and lists, 
     size_bytes: Buffer.byteLength(content),
     modified_at: rfc3339,
   })
+  const names = await agent.call('list_files', { path: 'Documents/reports', details: false })
+  expect(names['files']).toEqual([{ name: 'q3.md', type: 'file' }])
   await expect
     .poll(async () => (await entriesOf(app, '&type=call.done')).map(({ data }) => data?.['tool']))
     .toEqual(expect.arrayContaining(['create_file', 'read_file', 'list_files']))

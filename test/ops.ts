@@ -33,7 +33,9 @@ export function openTestOps(
   const whole = { ...folders.setup, ...setup }
   const roots = openRoots(whole, containment)
   const { turn } = createTurns()
-  const context = { roots, guard: createGuard(whole.guard), limits: whole.limits, turn }
+  const { limits } = whole
+  const entered = () => Promise.resolve()
+  const context = { roots, guard: createGuard(whole.guard), limits, turn, entered }
 
   async function run<O extends Op>(op: O, ask: Ask<O>, body: string | Uint8Array = '') {
     const act = ops[op] as RunOp<O>

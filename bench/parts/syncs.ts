@@ -42,12 +42,12 @@ export function openSyncs(folder: string) {
       syncFolder()
       commit()
     },
-    /** A changed one: the old content is kept besides, under a name of its own in a folder of its own. */
+    /** A changed one: the old content is kept besides, under a name in another folder. */
     change(bytes: Uint8Array): void {
       commit()
       writeSynced(bytes)
       writeSynced(bytes)
-      for (let folders = 0; folders < 3; folders++) syncFolder()
+      for (let folders = 0; folders < 2; folders++) syncFolder()
       commit()
     },
     [Symbol.dispose]: () => fs.closeSync(log),

@@ -16,14 +16,23 @@ export const haltScope = /^(all|(agent|domain|server):[^\s]{1,128})$/
 export type Halts = ReturnType<typeof createHalts>
 
 /**
- * The one switch that stops agents (A9). It is read from the store at every decision, so it holds at once,
- * in every daemon, and after a restart.
+ * The one switch that stops agents (A9). It holds at once, in every daemon, and after a restart: on PostgreSQL
+ * it is read at every decision; the store of one daemon is read again when that daemon has changed it.
  */
 export function createHalts(db: Db, now: Clock) {
   const sql = builder<{ halt: HaltRow }>(db.dialect)
   const all = query(sql.selectFrom('halt').selectAll().orderBy('scope'))
+  const isShared = db.dialect === 'postgres'
   let current: Promise<unknown> = Promise.resolve()
   let next: Promise<HaltRow[]> | undefined
+  let known: HaltRow[] | undefined
+  /** Counts what this daemon changes; what was read before the last commit of it is not kept. */
+  let changed = 0
+  let committed = 0
+  db.onGrowth(() => {
+    if (committed !== changed) known = undefined
+    committed = changed
+  })
 
   /** Calls that come while one look is under way share the next, which begins after all of them came. */
   function look(): Promise<HaltRow[]> {
@@ -34,6 +43,14 @@ export function createHalts(db: Db, now: Clock) {
       return rows
     })
     return next
+  }
+
+  async function inForce(): Promise<HaltRow[]> {
+    if (known) return known
+    const before = changed
+    const rows = await look()
+    if (!isShared && before === changed && changed === committed) known = rows
+    return rows
   }
 
   const set = statement((p: HaltRow) => {
@@ -55,7 +72,7 @@ export function createHalts(db: Db, now: Clock) {
     /** The halt that covers this call, if any. People are never halted: somebody must resume. */
     async covering(caller: Caller, touch: Touch): Promise<Halt | undefined> {
       if (caller.kind !== 'agent') return undefined
-      const rows = await look()
+      const rows = await inForce()
       if (rows.length === 0) return undefined
       const names = [
         'all',
@@ -69,6 +86,7 @@ export function createHalts(db: Db, now: Clock) {
 
     async set(tx: Tx, { id, caller }: Call, scope: string, reason: string): Promise<Halt> {
       const at = now()
+      changed++
       await tx.run(set({ scope, reason, by: caller.id, at }))
       tx.append({
         type: 'halt.set',
@@ -81,6 +99,7 @@ export function createHalts(db: Db, now: Clock) {
     },
 
     async lift(tx: Tx, { id, caller }: Call, scope: string): Promise<void> {
+      changed++
       if ((await tx.run(lift({ scope }))) === 0)
         throw new CoworkError('not_found', `Nothing is halted under ${JSON.stringify(scope)}.`, {
           hint: '`cowork status` lists what is halted.',

@@ -6,7 +6,7 @@ import type { Caller } from '#base/caller.ts'
 import { CoworkError } from '#base/errors.ts'
 import { createLog } from '#base/log.ts'
 import { defineTool } from '#base/tool.ts'
-import type { Tool } from '#base/tool.ts'
+import type { Call, Tool } from '#base/tool.ts'
 import { governanceSchema, testGovernance } from '../../test/governance.ts'
 import { openTestLedger } from '../../test/ledger.ts'
 import type { TestLedger } from '../../test/ledger.ts'
@@ -85,6 +85,62 @@ test('L1 a write is recorded before it runs and after', async () => {
   const [started, done] = await entries()
   expect(started).toMatchObject({ type: 'call.started', data: { decision: { mode: 'act' } } })
   expect(done).toMatchObject({ type: 'call.done', ids: { call: started?.ids?.call } })
+})
+
+test('L1 a tool that begins early does nothing to be seen before its call is on record', async () => {
+  const seen: string[][] = []
+  const types = async () => ((await open?.entries()) ?? []).map((e) => e.type)
+  const { dispatch, entries } = await setup([
+    say({
+      effect: 'write',
+      begins: true,
+      async run(_, { entered, tell }: Call) {
+        tell({ data: { size: 3 } })
+        seen.push(await types())
+        await entered
+        seen.push(await types())
+        return { said: '' }
+      },
+    }),
+  ])
+  expect(await dispatch(call())).toMatchObject({ status: 'done' })
+  expect(seen).toEqual([[], ['call.started']])
+  const [started, done] = await entries()
+  // What it tells belongs to the end, however early it knows it.
+  expect(started?.data).not.toHaveProperty('size')
+  expect(done).toMatchObject({ type: 'call.done', data: { size: 3 } })
+})
+
+test('A11 a tool that begins early is called back when its call cannot be recorded', async () => {
+  let heard: unknown
+  const { dispatch, db } = await setup([
+    say({
+      effect: 'write',
+      begins: true,
+      run: async (_, { entered }: Call) => {
+        await entered?.catch((error: unknown) => {
+          heard = error
+          throw error
+        })
+        return { said: 'done' }
+      },
+    }),
+  ])
+  await db.transact((tx) => tx.run({ sql: 'DROP TABLE ledger_head', parameters: [] }))
+  expect(await dispatch(call())).toMatchObject({ status: 'failed' })
+  expect(heard).toMatchObject({ code: 'store_unavailable' })
+})
+
+test('L1 what fails early ends on record, after its beginning', async () => {
+  const { dispatch, entries } = await setup([
+    say({
+      effect: 'write',
+      begins: true,
+      run: async () => Promise.reject(new CoworkError('exists', 'It is there.')),
+    }),
+  ])
+  expect(await dispatch(call())).toMatchObject({ status: 'failed', code: 'exists' })
+  expect((await entries()).map((e) => e.type)).toEqual(['call.started', 'call.failed'])
 })
 
 test('L1 a change of the store and its record are one transaction, or nothing', async () => {

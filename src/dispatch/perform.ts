@@ -57,13 +57,13 @@ export function createPerform({
     let claimed: string | undefined
     let isStarted = false
 
-    const entry = (type: string, { data, ...more }: Partial<Draft> = {}): Draft => {
+    const entry = (type: string, more: Partial<Draft> = {}, said = told): Draft => {
       const draft = entryOf(type, id, caller, touch)
       return {
         ...draft,
         ...more,
-        ids: { ...draft.ids, ...ids, ...told.ids, ...more.ids },
-        data: { ...draft.data, tool: tool.name, effect: tool.effect, ...told.data, ...data },
+        ids: { ...draft.ids, ...ids, ...said.ids, ...more.ids },
+        data: { ...draft.data, tool: tool.name, effect: tool.effect, ...said.data, ...more.data },
       }
     }
     const timed = () => ({ ms: now() - startedAt })
@@ -103,7 +103,7 @@ export function createPerform({
 
     async function carryOut(): Promise<unknown> {
       call.signal.throwIfAborted()
-      const { change, run, settle } = tool
+      const { change, run, begins, settle } = tool
       if (change)
         // Store-only tools commit what they change and the record of it in one transaction (L1).
         return ledger.transact(async (tx) => {
@@ -137,15 +137,23 @@ export function createPerform({
         return output
       }
       const recorded = tool.recorded?.(input) ?? input
-      const entered = await ledger.transact(async (tx) => {
+      const entering = ledger.transact(async (tx) => {
         const decision = await enter(tx)
         if (!(decision instanceof Stopped))
-          tx.append(entry('call.started', { data: { decision }, payload: recorded }))
+          // What the tool tells belongs to the end, however early it begins.
+          tx.append(entry('call.started', { data: { decision }, payload: recorded }, {}))
         return decision
       })
+      // Where nobody is asked, nothing but the store itself can stop it now.
+      const isSure = verdict.mode === 'act' && request.approval === undefined
+      const recording = entering.then(() => undefined)
+      const begun = begins && isSure ? run(input, { ...call, entered: recording }) : undefined
+      // What becomes of both is heard of below.
+      for (const one of [begun, recording]) one?.catch(() => undefined)
+      const entered = await entering
       if (entered instanceof Stopped) return entered
       isStarted = true
-      const output = await run(input, call)
+      const output = await (begun ?? run(input, call))
       await ledger.transact(async (tx) => {
         await settle?.(tx, output, call)
         await leave(tx, output)

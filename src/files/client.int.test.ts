@@ -65,6 +65,36 @@ const outcome = (act: Promise<unknown>): Promise<unknown> =>
 
 const isAlive = (process: number) => fs.existsSync(`/proc/${process}`)
 
+describe('before the call is on record', () => {
+  test('L1 a write begins and is not seen until it may be', async () => {
+    start()
+    await read('', 'grant_1').catch(() => undefined)
+    const entry = Promise.withResolvers<void>()
+    const answer = write('new.txt', 'hello', 'grant_1', { after: entry.promise })
+    await expect.poll(() => fs.readdirSync(folders.granted).join()).toMatch(/\.tmp$/)
+    expect(fs.existsSync(join(folders.granted, 'new.txt'))).toBe(false)
+    entry.resolve()
+    await answer
+    expect(fs.readdirSync(folders.granted)).toEqual(['new.txt'])
+  })
+
+  test('L1 a write that may not be is dropped, and so is one that a worker ended over', async () => {
+    start()
+    const entry = Promise.withResolvers<void>()
+    const dropped = write('new.txt', 'hello', 'grant_1', { after: entry.promise })
+    await expect.poll(() => fs.readdirSync(folders.granted).join()).toMatch(/\.tmp$/)
+    entry.reject(new Error('the disk is full'))
+    expect(await outcome(dropped)).toBe('cancelled')
+    await expect.poll(() => fs.readdirSync(folders.granted)).toEqual([])
+    const late = Promise.withResolvers<void>()
+    const lost = write('new.txt', 'hello', 'grant_1', { after: late.promise })
+    process.kill(await pid(), 'SIGKILL')
+    expect(await outcome(lost)).toBe('interrupted')
+    late.resolve()
+    expect(fs.existsSync(join(folders.granted, 'new.txt'))).toBe(false)
+  })
+})
+
 describe('the second wall', () => {
   test('PV6 under Landlock nothing outside the roots is reached, by whatever way', async () => {
     fill(folders.granted, { 'a.txt': 'inside' })

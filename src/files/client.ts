@@ -4,6 +4,7 @@ import type { Log } from '#base/log.ts'
 import type { Containment, FileFaultCode } from './model.ts'
 import { createCall } from './worker/call.ts'
 import type { Call } from './worker/call.ts'
+import { createDeadlines } from './worker/deadlines.ts'
 import type { Answered, Ask, Op, Root, WorkerSetup } from './worker/protocol.ts'
 import { startRunning } from './worker/running.ts'
 import type { Running } from './worker/running.ts'
@@ -15,6 +16,8 @@ export type AskOptions = {
   /** Ends a read at once. A write that has begun is finished: half of it would be nobody's wish. */
   readonly signal?: AbortSignal
   readonly deadlineMs?: number
+  /** It may begin at once, and does nothing that can be seen before this; nothing at all when this rejects. */
+  readonly after?: Promise<void> | undefined
 }
 
 /** The daemon's side of the process that alone touches the disk. */
@@ -75,6 +78,7 @@ export function createFileWorker(deps: Deps): FileWorker {
   let newest: Running | undefined
   let current: Running | undefined
   const waiting: Call[] = []
+  const deadlines = createDeadlines(onDeadline)
   /** Who waits for a worker with the roots of now. */
   const rooting = new Set<PromiseWithResolvers<void>>()
 
@@ -163,6 +167,11 @@ export function createFileWorker(deps: Deps): FileWorker {
     unqueue(call)
   }
 
+  function go(call: Call): void {
+    call.isHeld = false
+    holderOf(call)?.go(call)
+  }
+
   function onDeadline(call: Call): void {
     if (!call.isSettled()) call.fail('timeout', 'It took too long and was ended.')
     const onStuck = () => log.warn('the file worker is stuck and was ended', { op: call.op })
@@ -182,9 +191,13 @@ export function createFileWorker(deps: Deps): FileWorker {
 
   return {
     ask<O extends Op>(op: O, ask: Ask<O>, more: AskOptions = {}): Promise<Answered<O>> {
-      const { body, grants = [], signal, deadlineMs = times.deadline } = more
+      const { body, grants = [], signal, deadlineMs = times.deadline, after } = more
       const id = ++lastId
-      const { call, promise } = createCall({ id, op, ask, body, grants, deadlineMs, onDeadline })
+      const { call, promise } = createCall(
+        { id, op, ask, body, grants, isHeld: after !== undefined },
+        deadlines.delete,
+      )
+      deadlines.add(call, deadlineMs)
       const abort = () => {
         if (call.isSettled() || (!call.isRead && holderOf(call))) return
         withdraw(call, 'cancelled', 'The call was cancelled.')
@@ -194,6 +207,10 @@ export function createFileWorker(deps: Deps): FileWorker {
       else if (signal?.aborted) abort()
       else pump()
       signal?.addEventListener('abort', abort)
+      after?.then(
+        () => go(call),
+        () => withdraw(call, 'cancelled', 'The call could not be recorded.'),
+      )
       // The worker answers an operation with what the protocol says of it.
       return promise.finally(() => signal?.removeEventListener('abort', abort)) as Promise<
         Answered<O>

@@ -6,6 +6,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { FileWorker } from './client.ts'
 import type { HistoryStore } from './history-store.ts'
+import { listedOf } from './worker/columns.ts'
 import type { Listed } from './worker/protocol.ts'
 
 type Deps = {
@@ -31,7 +32,7 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
     const files: Listed[] = []
     let after: string | undefined
     do {
-      const { entries, next } = await worker.ask('list', {
+      const answer = await worker.ask('list', {
         at: { root: 'workspace', path: '' },
         recursive: true,
         limit: pageSize,
@@ -39,9 +40,11 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
         ...(after !== undefined && { after }),
       })
       files.push(
-        ...entries.filter(({ type, path }) => type === 'file' && !path.startsWith('.cowork/')),
+        ...listedOf(answer).filter(
+          ({ type, path }) => type === 'file' && !path.startsWith('.cowork/'),
+        ),
       )
-      after = next
+      after = answer.next
     } while (after !== undefined && files.length < mostFiles)
     const makers = new Map(
       (await store.made(db)).map(({ path, by }) => [relative(workspace, path), by]),

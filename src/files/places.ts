@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Caller } from '#base/caller.ts'
 import { plainText } from '#base/plain.ts'
+import { remembering } from '#base/remember.ts'
 import type { Touch } from '#base/tool.ts'
 import { fileFault } from './faults.ts'
 import type { Grants } from './grants/service.ts'
@@ -40,13 +41,20 @@ export type Places = ReturnType<typeof createPlaces>
 export function createPlaces({ workspace, home, guard, grants }: Deps) {
   const where = { home, workspace: workspace.path }
 
-  /** Absolute, and in which area. A workspace that is named over a link is the workspace all the same. */
-  function locate(given: string): { area: Area; path: string; below: string } {
+  /**
+   * Absolute, and in which area. A workspace that is named over a link is the workspace all the same.
+   * One call asks about its paths several times, and an agent often about the same.
+   */
+  const locate = remembering((given): { area: Area; path: string; below: string } => {
     const understood = understandPath(given, where)
     const below = understood.area === 'workspace' ? understood.path : belowGiven(understood.path)
     return below === undefined
       ? { area: 'granted', path: understood.path, below: '' }
       : { area: 'workspace', path: below ? join(workspace.path, below) : workspace.path, below }
+  })
+  const closedTo = {
+    read: remembering((path) => guard.forbidden(path, 'read') ?? null),
+    write: remembering((path) => guard.forbidden(path, 'write') ?? null),
   }
 
   const belowGiven = (path: string) =>
@@ -55,7 +63,7 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
   /** Where the worker finds it, or a fault that says why this caller may not use it so. */
   async function place(caller: Caller, { path: given, need, makes }: Wanted): Promise<Placed> {
     const { area, path, below } = locate(given)
-    if (guard.forbidden(path, need))
+    if (closedTo[need === 'read' ? 'read' : 'write'](path))
       throw fileFault('forbidden_path', path, `${plainText(path, 300)} is closed to agents.`)
     const placed: Placed =
       area === 'workspace'

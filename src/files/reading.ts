@@ -3,6 +3,7 @@ import type { Disk } from './disk.ts'
 import type { Grants } from './grants/service.ts'
 import type { Placed, Places } from './places.ts'
 import { isWithin } from './rules/paths.ts'
+import { listedOf } from './worker/columns.ts'
 import type { Listed, Range, Stat } from './worker/protocol.ts'
 
 type Deps = {
@@ -110,7 +111,7 @@ export function createReading({ disk, places, grants, workspace }: Deps) {
     ): Promise<Listing & { readonly path: string }> {
       const placed = await disk.place(call, { path: asked.path, need: 'read' })
       const { recursive, depth, after, limit, bare = false } = asked
-      const { entries, next } = await disk.ask(call, 'list', [placed], {
+      const answer = await disk.ask(call, 'list', [placed], {
         at: placed.at,
         recursive,
         limit,
@@ -119,7 +120,8 @@ export function createReading({ disk, places, grants, workspace }: Deps) {
         ...(depth !== undefined && { depth }),
         ...(after !== undefined && { after }),
       })
-      return { path: placed.path, entries, ...(next !== undefined && { next }) }
+      const { next } = answer
+      return { path: placed.path, entries: listedOf(answer), ...(next !== undefined && { next }) }
     },
 
     async search(call: Call, asked: Searching) {

@@ -8,6 +8,8 @@ import type { LedgerStore } from './store.ts'
 import { decodeFrontier, rootOf } from './tree.ts'
 
 const atLatest = { entries: 256, ms: 1000 }
+/** Between looks at how long the ledger is: not with every commit, whose caller would wait for it. */
+const lookEvery = 20
 
 export type Signer = {
   readonly db: Db
@@ -23,6 +25,7 @@ export type Signer = {
 export function createCheckpoints({ db, store, key, copy, now, log }: Signer) {
   let signed = 0
   let timer: NodeJS.Timeout | undefined
+  let looking: NodeJS.Timeout | undefined
   let busy: Promise<void> | undefined
 
   async function sign() {
@@ -50,14 +53,15 @@ export function createCheckpoints({ db, store, key, copy, now, log }: Signer) {
       )
       .finally(() => (busy = undefined)))
 
+  async function look() {
+    looking = undefined
+    const head = await store.peek(db).catch(() => undefined)
+    if (head && head.size - signed >= atLatest.entries) await signOnce()
+  }
+
   const stop = db.onGrowth(() => {
     timer ??= setTimeout(() => void signOnce(), atLatest.ms)
-    void store.peek(db).then(
-      (head) => {
-        if (head && head.size - signed >= atLatest.entries) return signOnce()
-      },
-      () => undefined,
-    )
+    looking ??= setTimeout(() => void look(), lookEvery)
   })
 
   return {
@@ -65,6 +69,7 @@ export function createCheckpoints({ db, store, key, copy, now, log }: Signer) {
     async close() {
       stop()
       clearTimeout(timer)
+      clearTimeout(looking)
       await busy
       await signOnce()
     },

@@ -30,16 +30,21 @@ const read: RunOp<'read'> = ({ roots }, { at }) => {
 }
 
 /** Replaces whole, as a writer should. A name that begins with `slow` takes 100 ms, one with `stuck` for ever. */
-const write: RunOp<'write'> = async ({ roots }, { at }, body) => {
+const write: RunOp<'write'> = async ({ roots, entered }, { at }, body) => {
   const root = roots.get(at.root, at.closed)
   if (at.path.startsWith('stuck')) stall()
   if (at.path.startsWith('slow')) await sleep(100)
   return root.withParent(
     at.path,
-    ({ at: within, name }) => {
+    async ({ at: within, name }) => {
       const temporary = within(`.${name}.tmp`)
       fs.writeFileSync(temporary, body, { flag: 'w' })
-      fs.renameSync(temporary, within(name))
+      try {
+        await entered()
+        fs.renameSync(temporary, within(name))
+      } finally {
+        fs.rmSync(temporary, { force: true })
+      }
       return { stat: { ...file, size: body.length }, sha256: '' }
     },
     { need: 'write' },

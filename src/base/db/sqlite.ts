@@ -8,7 +8,7 @@ import type { Connection } from './batch.ts'
 import { quoted } from './dialect.ts'
 import { createGrowth } from './growth.ts'
 import { noSealer } from './port.ts'
-import type { Db, Filling, Query, Sealer, Snapshot } from './port.ts'
+import type { Db, Filling, Query, Reader, Sealer, Snapshot } from './port.ts'
 
 /**
  * The embedded engine: one connection that writes, one that reads, both on the main thread.
@@ -26,9 +26,7 @@ export function openSqlite<P extends object>(path: string, sealer: Sealer<P> = n
   return {
     dialect: 'sqlite',
     transact: batches.transact,
-    all: async <R>(query: Query<R>) => reading.prepared(query.sql).all(...values(query)) as R[],
-    first: async <R>(query: Query<R>) =>
-      reading.prepared(query.sql).get(...values(query)) as R | undefined,
+    ...readerOf(reading),
     onGrowth: growth.onGrowth,
     leads: () => Promise.resolve(true),
     async backup(label) {
@@ -85,34 +83,76 @@ export function integrityOf(path: string): string {
   }
 }
 
-const snapshotOf = ({ prepared, close }: Opened): Snapshot => ({
+const snapshotOf = (opened: Opened): Snapshot => ({
   dialect: 'sqlite',
-  all: async <R>(query: Query<R>) => prepared(query.sql).all(...values(query)) as R[],
-  first: async <R>(query: Query<R>) => prepared(query.sql).get(...values(query)) as R | undefined,
+  ...readerOf(opened),
   async *scan<R>(query: Query<R>, size: number) {
     let rows: R[] = []
-    for (const row of prepared(query.sql).iterate(...values(query))) {
+    for (const row of opened.prepared(query.sql).each(values(query))) {
       if (rows.push(row as R) < size) continue
       yield rows
       rows = []
     }
     if (rows.length > 0) yield rows
   },
-  close: async () => close(),
-  [Symbol.asyncDispose]: async () => close(),
+  close: async () => opened.close(),
+  [Symbol.asyncDispose]: async () => opened.close(),
+})
+
+const readerOf = ({ prepared }: Opened): Reader => ({
+  all: async <R>(query: Query<R>) => prepared(query.sql).all(values(query)) as R[],
+  first: async <R>(query: Query<R>) => prepared(query.sql).first(values(query)) as R | undefined,
 })
 
 const values = (query: Query) => query.parameters as SQLInputValue[]
 
 type Opened = {
   readonly db: DatabaseSync
-  prepared(sql: string): StatementSync
+  prepared(sql: string): Statement
   close(): void
+}
+
+type Row = Record<string, unknown>
+type Values = readonly SQLInputValue[]
+
+type Statement = {
+  all(values: Values): Row[]
+  first(values: Values): Row | undefined
+  each(values: Values): Iterable<Row>
+  /** Gives the number of rows changed. */
+  run(values: Values): number
+}
+
+/** Rows come as lists and get their names here: 2 µs for 15 columns, where node:sqlite's own objects take 4. */
+function statementOf(prepared: StatementSync): Statement {
+  prepared.setReturnArrays(true)
+  let names: string[] = []
+
+  function rowOf(list: readonly unknown[]): Row {
+    // A migration may have added a column since.
+    if (list.length !== names.length) names = prepared.columns().map(({ name }) => name)
+    const row: Row = {}
+    for (let at = 0; at < list.length; at++) row[names[at] as string] = list[at]
+    return row
+  }
+  const listOf = (row: unknown) => row as readonly unknown[]
+
+  return {
+    all: (values) => prepared.all(...values).map((row) => rowOf(listOf(row))),
+    first(values) {
+      const row = prepared.get(...values)
+      return row && rowOf(listOf(row))
+    },
+    *each(values) {
+      for (const row of prepared.iterate(...values)) yield rowOf(listOf(row))
+    },
+    run: (values) => Number(prepared.run(...values).changes),
+  }
 }
 
 function open(path: string, options: { readOnly?: boolean } = {}): Opened {
   const db = connect(path, options)
-  const statements = new Map<string, StatementSync>()
+  const statements = new Map<string, Statement>()
   return {
     db,
     prepared(sql) {
@@ -120,7 +160,7 @@ function open(path: string, options: { readOnly?: boolean } = {}): Opened {
       if (!found) {
         // Statements with free filters would grow this without end.
         if (statements.size >= 500) statements.clear()
-        found = db.prepare(sql)
+        found = statementOf(db.prepare(sql))
         statements.set(sql, found)
       }
       return found
@@ -166,19 +206,19 @@ export function insertInto(table: string, columns: readonly string[]): string {
 function sqliteConnection({ db, prepared }: Opened): Connection {
   return {
     begin: 'BEGIN IMMEDIATE',
-    all: async (query) => prepared(query.sql).all(...values(query)),
-    run: async (query) => Number(prepared(query.sql).run(...values(query)).changes),
+    all: async (query) => prepared(query.sql).all(values(query)),
+    run: async (query) => prepared(query.sql).run(values(query)),
     async insert(table, rows) {
       const columns = Object.keys(rows[0] ?? {})
       const insert = prepared(insertInto(table, columns))
-      for (const row of rows) insert.run(...columns.map((column) => row[column] as SQLInputValue))
+      for (const row of rows) insert.run(columns.map((column) => row[column] as SQLInputValue))
     },
     async control(sql) {
       // Prepared statements are several times cheaper than exec, and this runs for every body.
-      for (const one of sql.split('; ')) prepared(one).run()
+      for (const one of sql.split('; ')) prepared(one).run([])
     },
     async commit() {
-      prepared('COMMIT').run()
+      prepared('COMMIT').run([])
     },
     mayRetry: () => false,
     isBroken: () => !db.isTransaction,

@@ -65,10 +65,11 @@ export function confinedTo(
       if (root.kind === 'file') throw isNoFolder(path)
       return walk(path, options, ({ fd, name, real, keep }) => {
         if (name === undefined) throw isFolder(path)
-        if (!options.keepLeafLink && isThere(() => readLink(fd, name))) return link
-        if (mountOf(fd) !== pinned.mount)
+        if (!options.keepLeafLink && lookAt(fd, name)?.isSymbolicLink()) return link
+        // The root itself lies where it was pinned: what is open stays in its mount.
+        if (fd !== pinned.fd && mountOf(fd) !== pinned.mount)
           throw new FileFault('other_device', 'Another disk is mounted there.', path)
-        checks.extension(real, options.need, () => isThere(() => fs.lstatSync(at(fd, name))))
+        checks.extension(real, options.need, () => lookAt(fd, name) !== undefined)
         const used = use({ fd, name, real, at: (other) => at(fd, other) })
         if (used instanceof Promise && fd !== pinned.fd) {
           keep()
@@ -114,6 +115,9 @@ export function confinedTo(
     },
   }
 }
+
+/** What stands under a name, if anything: an answer, where an error would cost twice as much to make. */
+const lookAt = (fd: number, name: string) => fs.lstatSync(at(fd, name), { throwIfNoEntry: false })
 
 /** Whether looking finds something; what is missing is no fault here. */
 function isThere(look: () => unknown): boolean {

@@ -47,9 +47,17 @@ const replaced = () =>
  * files of an overlay or a Btrfs subvolume have others than the folder they are in.
  */
 export function mountOf(fd: number): string {
-  const info = fs.readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')
-  return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1] ?? ''
+  const opened = fs.openSync(`/proc/self/fdinfo/${fd}`, constants.O_RDONLY)
+  try {
+    const length = fs.readSync(opened, info)
+    return /^mnt_id:\s*(\d+)$/m.exec(info.toString('latin1', 0, length))?.[1] ?? ''
+  } finally {
+    fs.closeSync(opened)
+  }
 }
+
+/** Room for the first lines, among which the mount is; locks come after them. */
+const info = Buffer.alloc(512)
 
 /** What is answered of a name that is a link, which no call here follows. */
 export const link = Symbol('a link')

@@ -22,8 +22,11 @@ export function openRoots(
   const open = (root: Root): Open => {
     if (containment === 'checked') return { confined: portableTo(root, guard), close() {} }
     const pinned = pin(root)
+    // As most callers have it: made once, not for each of their calls.
+    const whole = confinedTo(root, pinned, guard)
     return {
-      confined: (closed) => confinedTo(root, pinned, guard, closed),
+      confined: (closed = []) =>
+        closed.length === 0 ? whole : confinedTo(root, pinned, guard, closed),
       close: () => fs.closeSync(pinned.fd),
     }
   }

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { sha256Hex } from '#base/hash.ts'
 import { statOf } from '../confine/checks.ts'
+import { FileFault } from '../confine/fault.ts'
 import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import { backUp } from './backup.ts'
@@ -10,26 +11,39 @@ import { inTurn, isUnchanged, rootOf, sync, syncFolder, writeAll } from './disk.
 import { changeInPlace } from './in-place.ts'
 import { keep } from './kept.ts'
 import { leafStat, openLeaf } from './leaf.ts'
-import { placeAtFree, unlinkIfThere, withTemporary } from './placing.ts'
+import { placeAtFree, placeOver, unlinkIfThere, withTemporary } from './placing.ts'
+import type { Temporary } from './placing.ts'
 import { exists, keptOf, newContent, notFound, permissionsOf, presentOf, stale } from './present.ts'
 import type { Changed, Make, Present, Wanted } from './present.ts'
 
 export async function changeFile(context: OpContext, wanted: Wanted, make: Make): Promise<Changed> {
   const confined = rootOf(context, wanted.at)
-  if (confined.root.kind === 'file')
+  if (confined.root.kind === 'file') {
+    await context.entered()
     return inTurn(confined.root.path, () => changeInPlace(context, confined, wanted, make))
-  return confined.withParent(
-    wanted.at.path,
-    (parent) =>
-      inTurn(join(confined.root.path, parent.real), () =>
-        changeIn({ context, confined, parent }, wanted, make),
-      ),
-    {
-      need: wanted.how === 'create' ? 'create' : 'write',
-      parents: wanted.how !== 'replace',
-      reviewed: wanted.reviewed ?? false,
-    },
-  )
+  }
+  const change = (parents: boolean) =>
+    confined.withParent(
+      wanted.at.path,
+      (parent) =>
+        inTurn(join(confined.root.path, parent.real), () =>
+          changeIn({ context, confined, parent }, wanted, make),
+        ),
+      {
+        need: wanted.how === 'create' ? 'create' : 'write',
+        parents,
+        reviewed: wanted.reviewed ?? false,
+      },
+    )
+  try {
+    return await change(false)
+  } catch (error) {
+    const isMissing = error instanceof FileFault && error.code === 'not_found'
+    if (!isMissing || wanted.how === 'replace') throw error
+  }
+  // Folders on the way can be seen as soon as they are made.
+  await context.entered()
+  return change(true)
 }
 
 type Where = { readonly context: OpContext; readonly confined: Confined; readonly parent: Parent }
@@ -41,7 +55,8 @@ async function changeIn(where: Where, wanted: Wanted, make: Make): Promise<Chang
   if (bytes === undefined) return asItIs(present, wanted.at.path)
 
   const mode = wanted.mode ?? (present && permissionsOf(present.stat))
-  const changed = await withTemporary(parent, mode ?? 0o644, async ({ fd, path }) => {
+  const changed = await withTemporary(parent, mode ?? 0o644, async (made) => {
+    const { fd } = made
     writeAll(fd, bytes)
     // A new file gets what the system gives to new files.
     if (mode !== undefined) fs.fchmodSync(fd, mode)
@@ -50,7 +65,8 @@ async function changeIn(where: Where, wanted: Wanted, make: Make): Promise<Chang
     // While the disk is at work.
     const sha256 = sha256Hex(bytes)
     await durable
-    const backup = putInPlace(parent, path, present, wanted)
+    await context.entered()
+    const backup = putInPlace(parent, made, present, wanted)
     return {
       stat: statOf(fs.fstatSync(fd, { bigint: true })),
       sha256,
@@ -86,15 +102,16 @@ function asItIs(present: Present | undefined, path: string): Changed {
 
 /** A daemon of the administrator leaves a file to whom it belonged. */
 function keepOwner(fd: number, { stat }: Present): void {
+  if (process.getuid?.() !== 0) return
   const mine = fs.fstatSync(fd, { bigint: true })
-  if (process.getuid?.() !== 0 || (mine.uid === stat.uid && mine.gid === stat.gid)) return
+  if (mine.uid === stat.uid && mine.gid === stat.gid) return
   fs.fchownSync(fd, Number(stat.uid), Number(stat.gid))
 }
 
 /** Nothing in here waits, so only other programs can come in between; and those are noticed. */
 function putInPlace(
   parent: Parent,
-  made: string,
+  made: Temporary,
   present: Present | undefined,
   { backup, at: { path } }: Wanted,
 ): string | undefined {
@@ -107,7 +124,7 @@ function putInPlace(
   if (!now || !isUnchanged(now, present.stat)) throw stale(path)
   const name = backup ? backUp(parent, present) : undefined
   try {
-    fs.renameSync(made, target)
+    placeOver(made, target)
   } catch (error) {
     if (name !== undefined) unlinkIfThere(parent.at(name))
     throw error

@@ -53,16 +53,13 @@ async function copyOne(from: Spot, to: Spot, rest: () => Promise<void>): Promise
   const leaf = openLeaf(from.confined, pathOf(from), from.real)
   if (!leaf) throw notFound(from.real)
   try {
-    await withTemporary(
-      { at: (name) => to.confined.at(to.fd, name) },
-      0o600,
-      async ({ fd, path }) => {
-        await copyContent({ ...leaf, name: from.name }, fd, rest)
-        fs.fchmodSync(fd, permissionsOf(leaf.stat))
-        fs.futimesSync(fd, Number(leaf.stat.atimeMs) / 1000, Number(leaf.stat.mtimeMs) / 1000)
-        placeAtFree(path, pathOf(to))
-      },
-    )
+    await withTemporary({ at: (name) => to.confined.at(to.fd, name) }, 0o600, async (temporary) => {
+      const { fd } = temporary
+      await copyContent({ ...leaf, name: from.name }, fd, rest)
+      fs.fchmodSync(fd, permissionsOf(leaf.stat))
+      fs.futimesSync(fd, Number(leaf.stat.atimeMs) / 1000, Number(leaf.stat.mtimeMs) / 1000)
+      placeAtFree(temporary, pathOf(to))
+    })
   } finally {
     fs.closeSync(leaf.fd)
   }

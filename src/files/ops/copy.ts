@@ -24,7 +24,7 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
         const copied = await withTemporary(parent, 0o600, async (temporary) => {
           const sha256 = await copyContent({ ...file, name }, temporary.fd, context.turn)
           fs.fchmodSync(temporary.fd, mayRun(target, parent.real) ? mode : withoutRunning(mode))
-          placeAtFree(temporary.path, parent.at(parent.name))
+          placeAtFree(temporary, parent.at(parent.name))
           return { sha256, stat: statOf(fs.fstatSync(temporary.fd, { bigint: true })) }
         })
         await syncFolder(parent.at('.'))

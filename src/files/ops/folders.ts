@@ -4,7 +4,7 @@ import type { Dirent } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 import { FileFault } from '../confine/fault.ts'
 import type { Confined } from '../confine/types.ts'
-import type { Listed, Stat } from '../worker/protocol.ts'
+import type { Stat } from '../worker/protocol.ts'
 
 /** A folder whose own size is above this is streamed; the others are read at once, which is faster. */
 const largeFolder = 1024 * 1024
@@ -64,26 +64,6 @@ export function inside<T>(
     process.chdir(before)
   }
 }
-
-/** An entry with what stat says; one that is gone, or whose name is not text, is listed as it was met. */
-export function listed(path: string, at: string, type: Stat['type']): Listed {
-  const stat = fs.lstatSync(at, { throwIfNoEntry: false })
-  return stat
-    ? {
-        path,
-        type: typeOf(stat),
-        size: stat.isFile() ? stat.size : 0,
-        modifiedAt: Math.floor(stat.mtimeMs),
-      }
-    : named(path, type)
-}
-
-export const named = (path: string, type: Stat['type']): Listed => ({
-  path,
-  type,
-  size: 0,
-  modifiedAt: 0,
-})
 
 export const below = (folder: string, name: string): string =>
   folder === '' ? name : `${folder}/${name}`

@@ -2,11 +2,12 @@
 import fs from 'node:fs'
 import { sha256Hex } from '#base/hash.ts'
 import { errnoOf, FileFault } from '../confine/fault.ts'
-import type { Confined } from '../confine/types.ts'
+import { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } from '../confine/flags.ts'
+import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import { readAt, sync, syncFolder, writeAll } from './disk.ts'
-import { leafStat } from './leaf.ts'
-import { placeAtFree, withTemporary } from './placing.ts'
+import { openLeaf } from './leaf.ts'
+import { placeOver, unlinkIfThere, withTemporary } from './placing.ts'
 
 const store = ({ roots }: OpContext): Confined => roots.get('versions')
 
@@ -15,31 +16,79 @@ function pathOf(sha256: string): string {
   return `${sha256.slice(0, 2)}/${sha256.slice(2)}`
 }
 
-/** On disk, under its name, when it resolves. What is there already is whole: it came by this way. */
+/**
+ * On disk, under its name, when it resolves. It is written under its name from the start, so that the disk takes
+ * both at once; what a crash left there half done is found out by its bytes, and replaced.
+ */
 export async function keep(context: OpContext, sha256: string, bytes: Buffer): Promise<void> {
   const versions = store(context)
   await versions.withParent(
     pathOf(sha256),
     async (parent) => {
-      if (leafStat(parent.at(parent.name))) return
-      await withTemporary(parent, 0o600, async ({ fd, path }) => {
-        writeAll(fd, bytes)
-        await sync(fd)
-        moveUnlessThere(path, parent.at(parent.name))
-      })
-      await Promise.all([syncFolder(parent.at('.')), syncFolder(parent.at('..'))])
+      const fd = written(parent, bytes) ?? same(versions, parent, bytes)
+      if (fd === undefined) await replace(parent, bytes)
+      try {
+        const content = fd === undefined ? undefined : sync(fd)
+        await Promise.all([content, syncFolder(parent.at('.')), syncShard(parent)])
+      } finally {
+        if (fd !== undefined) fs.closeSync(fd)
+      }
     },
     { need: 'create', parents: true },
   )
 }
 
-function moveUnlessThere(from: string, to: string): void {
+/** A new version, open; undefined where something has its name. */
+function written(parent: Parent, bytes: Buffer): number | undefined {
+  const path = parent.at(parent.name)
+  const fd = newFile(path)
+  if (fd === undefined) return undefined
   try {
-    placeAtFree(from, to)
+    writeAll(fd, bytes)
+    return fd
   } catch (error) {
-    // Somebody kept the same content at the same moment.
-    if (errnoOf(error) !== 'EEXIST') throw error
+    fs.closeSync(fd)
+    unlinkIfThere(path)
+    throw error
   }
+}
+
+function newFile(path: string): number | undefined {
+  try {
+    return fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return undefined
+    throw error
+  }
+}
+
+/** The version that is there already, open, if it is whole. Whoever wrote it may not have waited for the disk. */
+function same(versions: Confined, parent: Parent, bytes: Buffer): number | undefined {
+  const leaf = openLeaf(versions, parent.at(parent.name), parent.real)
+  if (!leaf) return undefined
+  const { fd, stat } = leaf
+  if (stat.size === BigInt(bytes.length) && readAt(fd, 0, bytes.length).equals(bytes)) return fd
+  fs.closeSync(fd)
+  return undefined
+}
+
+const replace = (parent: Parent, bytes: Buffer): Promise<void> =>
+  withTemporary(parent, 0o600, async (temporary) => {
+    writeAll(temporary.fd, bytes)
+    await sync(temporary.fd)
+    placeOver(temporary, parent.at(parent.name))
+  })
+
+/** Shards whose own name is on disk, by device and inode. */
+const durable = new Set<string>()
+
+/** Once for each, since a shard that is there stays. */
+async function syncShard(parent: Parent): Promise<void> {
+  const { dev, ino } = fs.fstatSync(parent.fd, { bigint: true })
+  const shard = `${dev}:${ino}`
+  if (durable.has(shard)) return
+  await syncFolder(parent.at('..'))
+  durable.add(shard)
 }
 
 /** A kept content, checked against its name. */

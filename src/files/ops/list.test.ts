@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill } from '../../../test/roots.ts'
+import { listedOf } from '../worker/columns.ts'
 import type { Ask } from '../worker/protocol.ts'
 import { byPath } from './smallest.ts'
 
@@ -15,14 +16,16 @@ beforeEach(() => {
 afterEach(() => files.close())
 
 type Options = Partial<Ask<'list'>>
-const list = (path: string, more: Options = {}) =>
-  files.run('list', {
+const list = async (path: string, more: Options = {}) => {
+  const answer = await files.run('list', {
     at: inWorkspace(path),
     recursive: false,
     limit: 1000,
     ignore: false,
     ...more,
   })
+  return { ...answer, entries: listedOf(answer) }
+}
 const paths = async (path: string, more: Options = {}) =>
   (await list(path, more)).entries.map((entry) => entry.path)
 
@@ -39,6 +42,18 @@ test('FT3 a folder lists its names in order, with what they are', async () => {
   expect(next).toBeUndefined()
   const { mtimeMs } = fs.statSync(join(files.workspace, 'b.md'))
   expect(entries[1]?.modifiedAt).toBe(Math.floor(mtimeMs))
+})
+
+test('FT3 names and types alone are listed without a look at each file', async () => {
+  files.put({ 'b.md': 'text', 'a/inside.md': '' })
+  fs.symlinkSync('b.md', join(files.workspace, 'link'))
+  const asked = { at: inWorkspace(''), recursive: true, limit: 3, ignore: false, bare: true }
+  expect(await files.run('list', asked)).toEqual({
+    entries: { paths: ['a', 'a/inside.md', 'b.md'], types: 'dff' },
+    next: 'b.md',
+  })
+  const [rest] = listedOf(await files.run('list', { ...asked, after: 'b.md' }))
+  expect(rest).toEqual({ path: 'link', type: 'link', size: 0, modifiedAt: 0 })
 })
 
 test('FT3 whole trees are listed so far down, each folder before what is in it', async () => {
@@ -121,7 +136,7 @@ test('PV4 what is closed is not listed', async () => {
   })
   const at = { ...granted(''), closed: ['c'] }
   const { entries } = await files.run('list', { at, recursive: true, limit: 100, ignore: false })
-  expect(entries.map(({ path }) => path)).toEqual(['a', 'a/b.md'])
+  expect(entries.paths).toEqual(['a', 'a/b.md'])
 })
 
 test('FT3 a file that a crash left unfinished is not shown', async () => {

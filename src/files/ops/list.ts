@@ -1,10 +1,11 @@
 import fs from 'node:fs'
 import type { Dirent } from 'node:fs'
 import type { Confined } from '../confine/types.ts'
+import { createColumns } from '../worker/columns.ts'
 import type { RunOp } from '../worker/context.ts'
-import type { Listed } from '../worker/protocol.ts'
+import type { Stat } from '../worker/protocol.ts'
 import { pause, rootOf } from './disk.ts'
-import { below, entriesOf, inside, listed, named, openedChild, typeOf } from './folders.ts'
+import { below, entriesOf, inside, openedChild, typeOf } from './folders.ts'
 import { isIgnored, loadIgnore, rulesAt, rulesIn } from './ignore.ts'
 import type { Rules } from './ignore.ts'
 import { isUnfinished } from './leaf.ts'
@@ -25,7 +26,7 @@ type Folder = {
 type Listing = {
   readonly confined: Confined
   readonly makeIgnore: Awaited<ReturnType<typeof loadIgnore>> | undefined
-  readonly entries: Listed[]
+  readonly found: ReturnType<typeof createColumns>
   /** Without sizes and times. */
   readonly bare: boolean
   /** One more than the page takes, to know whether there is more. */
@@ -38,11 +39,11 @@ export const list: RunOp<'list'> = async (context, ask, _body, cancelled) => {
   const confined = rootOf(context, ask.at)
   const makeIgnore = ask.ignore ? await loadIgnore() : undefined
   const { fd, real } = confined.openFolder(ask.at.path)
-  const entries: Listed[] = []
+  const bare = ask.bare === true
+  const found = createColumns(bare)
   try {
     const rest = () => pause(context, cancelled)
-    const bare = ask.bare === true
-    const listing = { confined, makeIgnore, entries, bare, wanted: ask.limit + 1, rest }
+    const listing = { confined, makeIgnore, found, bare, wanted: ask.limit + 1, rest }
     const above = makeIgnore && rulesAt(makeIgnore, confined, real)
     const top = { fd, real, path: '', rules: rulesOf(listing, fd, real, above) }
     const depth = ask.recursive ? Math.min(ask.depth ?? deepest, deepest) : 1
@@ -50,9 +51,9 @@ export const list: RunOp<'list'> = async (context, ask, _body, cancelled) => {
   } finally {
     fs.closeSync(fd)
   }
-  const page = entries.slice(0, ask.limit)
-  const last = page.at(-1)
-  return { entries: page, ...(entries.length > ask.limit && last && { next: last.path }) }
+  const page = found.first(ask.limit)
+  const next = found.count() > ask.limit ? page.entries.paths.at(-1) : undefined
+  return { ...page, ...(next !== undefined && { next }) }
 }
 
 const rulesOf = ({ makeIgnore, confined }: Listing, fd: number, real: string, above?: Rules) =>
@@ -65,20 +66,20 @@ async function listFolder(
   after: readonly string[],
   depth: number,
 ): Promise<void> {
-  const { entries, wanted, rest } = listing
+  const { found, wanted, rest } = listing
   const [last, ...more] = after
   if (last !== undefined && depth > 1) await resume(listing, folder, last, more, depth)
-  if (entries.length >= wanted) return
-  const found = await entriesAfter(listing, folder, last)
-  for (let at = 0; at < found.length && entries.length < wanted;) {
-    const entry = found[at]
+  if (found.count() >= wanted) return
+  const entries = await entriesAfter(listing, folder, last)
+  for (let at = 0; at < entries.length && found.count() < wanted;) {
+    const entry = entries[at]
     if (depth > 1 && entry?.isDirectory()) {
       await listChild(listing, folder, entry.name, depth)
       at++
       await rest()
     } else {
-      const end = depth > 1 ? endOfFiles(found, at) : found.length
-      statAll(listing, folder, found.slice(at, Math.min(end, at + wanted - entries.length)))
+      const end = depth > 1 ? endOfFiles(entries, at) : entries.length
+      statAll(listing, folder, entries.slice(at, Math.min(end, at + wanted - found.count())))
       at = end
     }
   }
@@ -91,8 +92,8 @@ const endOfFiles = (entries: readonly Dirent[], from: number) => {
 
 /** The first entries of a folder after a name, as many as the page can take: each of them fills a place at least. */
 async function entriesAfter(listing: Listing, folder: Folder, last: string | undefined) {
-  const { confined, entries, wanted, rest } = listing
-  const first = createSmallest<Dirent>(wanted - entries.length, (a, b) => byText(a.name, b.name))
+  const { confined, found, wanted, rest } = listing
+  const first = createSmallest<Dirent>(wanted - found.count(), (a, b) => byText(a.name, b.name))
   const hides = confined.hidesIn(folder.real)
   let seen = 0
   for (const entry of entriesOf(confined, folder.fd)) {
@@ -108,23 +109,31 @@ async function entriesAfter(listing: Listing, folder: Folder, last: string | und
 const isLeftOut = ({ makeIgnore }: Listing, { rules, real }: Folder, entry: Dirent): boolean =>
   makeIgnore !== undefined && isIgnored(rules, below(real, entry.name), entry.isDirectory())
 
-function statAll(listing: Listing, folder: Folder, found: readonly Dirent[]): void {
-  const { confined, entries, bare } = listing
+function statAll(listing: Listing, folder: Folder, entries: readonly Dirent[]): void {
+  const { confined, found, bare } = listing
   if (bare) {
-    for (const entry of found) entries.push(named(below(folder.path, entry.name), typeOf(entry)))
+    for (const entry of entries) found.add(below(folder.path, entry.name), typeOf(entry))
     return
   }
   inside(confined, folder.fd, (at) => {
-    for (const entry of found)
-      entries.push(listed(below(folder.path, entry.name), at(entry.name), typeOf(entry)))
+    for (const entry of entries)
+      addStat(listing, below(folder.path, entry.name), at(entry.name), typeOf(entry))
   })
+}
+
+/** An entry with what stat says; one that is gone, or whose name is not text, is listed as it was met. */
+function addStat({ found }: Listing, path: string, at: string, type: Stat['type']): void {
+  const stat = fs.lstatSync(at, { throwIfNoEntry: false })
+  if (!stat) found.add(path, type)
+  else found.add(path, typeOf(stat), stat.isFile() ? stat.size : 0, Math.floor(stat.mtimeMs))
 }
 
 /** A folder and what is in it. One that cannot be entered is listed all the same. */
 async function listChild(listing: Listing, folder: Folder, name: string, depth: number) {
-  const { confined, entries, bare } = listing
+  const { confined, found, bare } = listing
   const path = below(folder.path, name)
-  entries.push(bare ? named(path, 'folder') : listed(path, confined.at(folder.fd, name), 'folder'))
+  if (bare) found.add(path, 'folder')
+  else addStat(listing, path, confined.at(folder.fd, name), 'folder')
   await withChild(listing, folder, name, (child) => listFolder(listing, child, [], depth - 1))
 }
 

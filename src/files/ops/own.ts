@@ -1,8 +1,7 @@
-import fs from 'node:fs'
 import { FileFault } from '../confine/fault.ts'
 import type { RunOp } from '../worker/context.ts'
 import { sync, writeAll } from './disk.ts'
-import { withTemporary } from './placing.ts'
+import { placeOver, withTemporary } from './placing.ts'
 
 /** A file of cowork's own below `.cowork/`, which agents may read and not write (F6). */
 export const writeOwn: RunOp<'writeOwn'> = async ({ roots }, { name }, body) => {
@@ -11,10 +10,10 @@ export const writeOwn: RunOp<'writeOwn'> = async ({ roots }, { name }, body) => 
   await roots.get('workspace').withParent(
     `.cowork/${name}`,
     (parent) =>
-      withTemporary(parent, 0o644, async ({ fd, path }) => {
-        writeAll(fd, body)
-        await sync(fd)
-        fs.renameSync(path, parent.at(parent.name))
+      withTemporary(parent, 0o644, async (temporary) => {
+        writeAll(temporary.fd, body)
+        await sync(temporary.fd)
+        placeOver(temporary, parent.at(parent.name))
       }),
     { need: 'write', parents: true, own: true, keepLeafLink: true },
   )

@@ -1,11 +1,16 @@
 /** A new content comes to its place whole or not at all. */
 import fs from 'node:fs'
-import { randomHex } from '#base/ids.ts'
+import { newSalt } from '#base/ids.ts'
 import { errnoOf } from '../confine/fault.ts'
 import { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_WRONLY } from '../confine/flags.ts'
 import type { Parent } from '../confine/types.ts'
 
-export type Temporary = { readonly fd: number; readonly path: string }
+export type Temporary = {
+  readonly fd: number
+  readonly path: string
+  /** It has another name by now, and none to be removed: to try costs as much as three other calls. */
+  isPlaced: boolean
+}
 
 /** A file beside the one that is to be; when `use` ends, in whichever way, nothing is left under its name. */
 export async function withTemporary<T>(
@@ -13,13 +18,15 @@ export async function withTemporary<T>(
   mode: number,
   use: (temporary: Temporary) => Promise<T>,
 ): Promise<T> {
-  const path = parent.at(`.cowork-${randomHex(12)}.tmp`)
+  // Of a pool: to ask the system for a name each time costs as much as to make the file.
+  const path = parent.at(`.cowork-${newSalt().slice(0, 24)}.tmp`)
   const fd = fs.openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+  const temporary = { fd, path, isPlaced: false }
   try {
-    return await use({ fd, path })
+    return await use(temporary)
   } finally {
     fs.closeSync(fd)
-    unlinkIfThere(path)
+    if (!temporary.isPlaced) unlinkIfThere(path)
   }
 }
 
@@ -46,9 +53,16 @@ export function isLinked(from: string, to: string): boolean {
 }
 
 /** Puts a finished file under its name if that is free; EEXIST where it is not. */
-export function placeAtFree(made: string, to: string): void {
-  if (isLinked(made, to)) fs.unlinkSync(made)
-  else renameToFree(made, to)
+export function placeAtFree(made: Temporary, to: string): void {
+  if (isLinked(made.path, to)) fs.unlinkSync(made.path)
+  else renameToFree(made.path, to)
+  made.isPlaced = true
+}
+
+/** Puts a finished file in the place of whatever stands under the name. */
+export function placeOver(made: Temporary, to: string): void {
+  fs.renameSync(made.path, to)
+  made.isPlaced = true
 }
 
 /**

@@ -35,13 +35,7 @@ test('PV6 every operation works where paths can only be checked', async () => {
     limit: 10,
     ignore: true,
   })
-  expect(list.entries.map(({ path }) => path)).toEqual([
-    'a',
-    'a/b.md',
-    'a/b.md.bak',
-    'd',
-    'd/moved.md',
-  ])
+  expect(list.entries.paths).toEqual(['a', 'a/b.md', 'a/b.md.bak', 'd', 'd/moved.md'])
   const search = { in: [inWorkspace('')], types: [], limit: 10 }
   expect((await files.run('searchNames', { ...search, query: 'moved' })).total).toBe(1)
   expect((await files.run('searchContent', { ...search, query: 'needle' })).total).toBe(3)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import { expect, test } from 'vitest'
 import { FileFault } from '../confine/fault.ts'
-import { codingOf, decoded, encoded, legacyOf, namedCoding, unicodeOf } from './text.ts'
+import { codingOf, decoded, encoded, legacyOf, namedCoding, unicodeOf, utf8 } from './text.ts'
 
 const mark = { le: Buffer.from([0xff, 0xfe]), be: Buffer.from([0xfe, 0xff]) }
 const withMark = (text: string) =>
@@ -98,6 +98,7 @@ test('FT4 a character that an encoding has not is refused and never replaced', a
   const coding = await namedCoding('windows-1252')
   await expect(encoded('costs 5 €', coding)).resolves.toHaveLength(9)
   await expect(encoded('漢字', coding)).rejects.toThrow(FileFault)
+  await expect(encoded('half of 😀: \ud83d', utf8)).rejects.toThrow(FileFault)
   await expect(namedCoding('no-such-encoding')).rejects.toMatchObject({ code: 'unknown_encoding' })
 })
 

@@ -155,7 +155,8 @@ export async function encoded(text: string, coding: Coding): Promise<Buffer> {
   const iconv = coding.encoding === 'utf-8' ? undefined : await loadIconv()
   const body = iconv ? iconv.encode(text, coding.encoding, { addBOM: false }) : Buffer.from(text)
   const bytes = coding.mark.length === 0 ? body : Buffer.concat([coding.mark, body])
-  if (decoded(bytes, coding) === text) return bytes
+  // UTF-8 has every character there is; only half of one gets lost.
+  if (iconv ? decoded(bytes, coding) === text : text.isWellFormed()) return bytes
   throw new FileFault(
     'not_text',
     `The file is in ${coding.encoding}, which has not all characters of the text. Write it with encoding utf-8.`,

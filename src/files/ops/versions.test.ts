@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
@@ -58,6 +58,28 @@ test('TR3 the same content is kept once, and goes when it is dropped', async () 
   expect(
     await files.refusal('readVersion', { sha256: '../../outside/secret.txt', maxBytes: 10 }),
   ).toBe('not_found')
+})
+
+test.each(['on', 'onf', 'one and more'])(
+  'TR3 what a crash left torn under the name of a version (%s) is replaced by the whole',
+  async (torn) => {
+    await write('one')
+    fs.mkdirSync(dirname(kept(sha256('one'))))
+    fs.writeFileSync(kept(sha256('one')), torn)
+    await write('two')
+    expect(fs.readFileSync(kept(sha256('one')), 'utf8')).toBe('one')
+    expect(fs.readdirSync(dirname(kept(sha256('one'))))).toHaveLength(1)
+  },
+)
+
+test('TR3 contents that are kept at the same moment are kept once, and all whole', async () => {
+  const paths = ['a.md', 'b.md', 'c.md']
+  files.put(Object.fromEntries(paths.map((path) => [path, 'same'])))
+  const ask = { how: 'replace', encoding: 'binary' } as const
+  await Promise.all(
+    paths.map((path) => files.run('write', { ...ask, at: inWorkspace(path) }, `new ${path}`)),
+  )
+  expect(fs.readFileSync(kept(sha256('same')), 'utf8')).toBe('same')
 })
 
 test('TR3 a damaged version is not put back', async () => {

@@ -42,15 +42,16 @@ export const findTools = (files: Files): Tool[] => [
       path: root,
       recursive: z.boolean().default(false),
       depth: z.int().min(1).max(100).optional(),
+      details: z.boolean().default(true).describe('Sizes and times too'),
       cursor,
       limit,
     }),
     output: z.object({ path: z.string(), files: z.array(entry), next_cursor }),
     touches: (input) => files.places.touch(input.path),
-    async run({ cursor: after, limit: most, ...asked }, call) {
-      const count = most ?? usualCount
-      const listed = await files.reading.list(call, { ...asked, after, limit: count })
-      const entries = listed.entries.map(entryOf)
+    async run({ cursor: after, limit: most, details, ...asked }, call) {
+      const limited = { ...asked, after, limit: most ?? usualCount, bare: !details }
+      const listed = await files.reading.list(call, limited)
+      const entries = listed.entries.map(details ? entryOf : nameOf)
       const page = most === undefined ? fitting(entries) : entries
       const next =
         page.length < entries.length ? listed.entries[page.length - 1]?.path : listed.next
@@ -213,6 +214,9 @@ function entryOf({ path: at, type, size, modifiedAt }: Listed): z.output<typeof 
   if (type === 'folder') return { name: `${at}/`, type: 'directory', modified_at: time(modifiedAt) }
   return { name: at, type, size_bytes: size, modified_at: time(modifiedAt) }
 }
+
+const nameOf = ({ path: at, type }: Listed): z.output<typeof entry> =>
+  type === 'folder' ? { name: `${at}/`, type: 'directory' } : { name: at, type }
 
 /** Each name once, below its folder. */
 function treeLine({ path: at, type }: Listed): string {

@@ -40,6 +40,7 @@ export const writeTools = (files: Files): Tool[] => {
       touches: (input) => places.touch(input.path),
       isRisky: (input) => places.isRisky(input.path),
       recorded: ({ content, ...rest }) => ({ ...rest, content: digestOf(content) }),
+      begins: true,
       async run({ path: given, content, overwrite, encoding }, call) {
         const isBytes = encoding === 'base64'
         const written = await writing.create(call, {
@@ -104,6 +105,7 @@ export const writeTools = (files: Files): Tool[] => {
           edits: edits.map((edit) => ({ old: digestOf(edit.old), new: digestOf(edit.new) })),
         }),
       }),
+      begins: true,
       async run({ path: given, content, edits, create_backup, dry_run, expected_sha256 }, call) {
         const written = await writing.update(call, {
           path: given,

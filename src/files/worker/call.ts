@@ -25,6 +25,8 @@ export type Call = {
   readonly isRead: boolean
   /** The grants it works under. */
   readonly grants: readonly string[]
+  /** Nothing that can be seen is done for it yet. */
+  isHeld: boolean
   /** Workers that ended while they had it. */
   lost: number
   /** Whether its caller has been answered. The worker may be busy with it still. */
@@ -35,13 +37,9 @@ export type Call = {
   forget(): void
 }
 
-type Options = Pick<Call, 'id' | 'op' | 'ask' | 'body' | 'grants'> & {
-  readonly deadlineMs: number
-  /** Called at the deadline, answered or not. */
-  onDeadline(call: Call): void
-}
+type Asked = Pick<Call, 'id' | 'op' | 'ask' | 'body' | 'grants' | 'isHeld'>
 
-export function createCall({ deadlineMs, onDeadline, ...asked }: Options) {
+export function createCall(asked: Asked, onForgotten: (call: Call) => void) {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   let isSettled = false
   const call: Call = {
@@ -64,8 +62,7 @@ export function createCall({ deadlineMs, onDeadline, ...asked }: Options) {
       isSettled = true
       reject(new CoworkError(code, message))
     },
-    forget: () => clearTimeout(deadline),
+    forget: () => onForgotten(call),
   }
-  const deadline = setTimeout(() => onDeadline(call), deadlineMs)
   return { call, promise }
 }

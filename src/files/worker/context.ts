@@ -9,6 +9,8 @@ export type OpContext = {
   readonly limits: WorkerSetup['limits']
   /** To be awaited every so often by whatever takes long: lets others pass when its share is used up. */
   turn(): Promise<void>
+  /** To be awaited before the first thing that anyone could see. Rejects where it must not be done after all. */
+  entered(): Promise<void>
 }
 
 /** Answers, or throws a FileFault. `cancelled` turns true when nobody waits any longer. */

@@ -29,42 +29,40 @@ export function encodeFrame(head: unknown, body: Uint8Array = nothing): readonly
  * any room is made for it, and so does a head that is no JSON: the other side is not to be trusted any further.
  */
 export function createFrameReader(limits: FrameLimits, take: (frame: Frame) => void) {
-  let wanted = prefix
   let headLength = 0
   let isPrefix = true
-  /** The part being read: in pieces until it is whole, so that no byte is copied more than once. */
-  let pieces: Buffer[] = []
-  let held = 0
+  /** The part being read, and how much of it has come. Its room is made once, and every byte is copied once. */
+  let part = Buffer.allocUnsafe(prefix)
+  let filled = 0
 
-  function whole(part: Buffer): void {
-    if (!isPrefix) {
-      isPrefix = true
-      wanted = prefix
-      const head: unknown = JSON.parse(part.toString('utf8', 0, headLength))
-      take({ head, body: part.subarray(headLength) })
+  function whole(): void {
+    if (isPrefix) {
+      headLength = part.readUInt32BE(0)
+      const bodyLength = part.readUInt32BE(4)
+      if (headLength > limits.head || bodyLength > limits.body)
+        throw new Error(`a frame of ${headLength} and ${bodyLength} bytes is too large`)
+      isPrefix = false
+      part = Buffer.allocUnsafe(headLength + bodyLength)
       return
     }
-    headLength = part.readUInt32BE(0)
-    const bodyLength = part.readUInt32BE(4)
-    if (headLength > limits.head || bodyLength > limits.body)
-      throw new Error(`a frame of ${headLength} and ${bodyLength} bytes is too large`)
-    isPrefix = false
-    wanted = headLength + bodyLength
+    const frame = part
+    isPrefix = true
+    part = Buffer.allocUnsafe(prefix)
+    const head: unknown = JSON.parse(frame.toString('utf8', 0, headLength))
+    take({ head, body: frame.subarray(headLength) })
   }
 
-  return function read(chunk: Buffer): void {
-    let rest = chunk
-    while (held + rest.length >= wanted) {
-      const last = rest.subarray(0, wanted - held)
-      rest = rest.subarray(last.length)
-      const part = held === 0 ? last : Buffer.concat([...pieces, last])
-      pieces = []
-      held = 0
-      whole(part)
-    }
-    if (rest.length > 0) {
-      pieces.push(rest)
-      held += rest.length
+  /** The chunk is the caller's again when it returns. */
+  return function read(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length;) {
+      const end = Math.min(chunk.length, at + part.length - filled)
+      part.set(chunk.subarray(at, end), filled)
+      filled += end - at
+      at = end
+      while (filled === part.length) {
+        filled = 0
+        whole()
+      }
     }
   }
 }

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { createFrameReader, encodeFrame } from './frames.ts'
-import type { CancelHead, ReplyHead, RequestHead, WorkerSetup } from './protocol.ts'
+import type { CancelHead, GoHead, ReplyHead, RequestHead, WorkerSetup } from './protocol.ts'
 import { frameLimits } from './serve.ts'
 
 type ReadyHead = Extract<ReplyHead, { ready: unknown }>
@@ -19,7 +19,7 @@ export type WorkerProcess = {
   readonly ended: Promise<void>
   /** Whether what was sent before has been taken. */
   hasRoom(): boolean
-  send(head: RequestHead | CancelHead, body?: Uint8Array): void
+  send(head: RequestHead | GoHead | CancelHead, body?: Uint8Array): void
   /** No more requests: it finishes what it does, and goes. */
   end(): void
   kill(): void
@@ -88,9 +88,10 @@ export function startWorker(options: StartOptions): WorkerProcess {
     stream.on('error', () => undefined)
 
   const write = (head: unknown, body?: Uint8Array) => {
-    child.stdin.cork()
-    for (const piece of encodeFrame(head, body)) child.stdin.write(piece)
-    child.stdin.uncork()
+    const pieces = encodeFrame(head, body)
+    if (pieces.length > 1) child.stdin.cork()
+    for (const piece of pieces) child.stdin.write(piece)
+    if (pieces.length > 1) child.stdin.uncork()
   }
   write(setup)
   // The launcher has read the first and is gone when the worker begins.

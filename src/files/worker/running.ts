@@ -17,6 +17,8 @@ export type Running = Pick<WorkerProcess, 'ready' | 'ended' | 'end' | 'kill'> & 
   isEndedByUs: boolean
   takesMore(): boolean
   give(call: Call): void
+  /** What the call does may be seen from now on. */
+  go(call: Call): void
   /** Nobody waits for the call any longer. */
   cancel(call: Call): void
   /** The call must end: if it does not, the worker will. */
@@ -60,8 +62,10 @@ export function startRunning({ onFree, ...options }: Options): Running {
     takesMore: () => calls.size < mostAtOnce && stopped.size === 0 && hasRoom(),
     give(call) {
       calls.set(call.id, call)
-      send({ id: call.id, op: call.op, ask: call.ask }, call.body)
+      const { id, op, ask, isHeld } = call
+      send({ id, op, ask, ...(isHeld && { held: true }) }, call.body)
     },
+    go: ({ id }) => send({ go: id }),
     cancel,
     stop(call, onStuck) {
       cancel(call)

@@ -2,7 +2,7 @@ import { messageOf } from '#base/errors.ts'
 import { errnoOf, faultOf, FileFault } from '../confine/fault.ts'
 import type { OpContext, OpMap, RunOp } from './context.ts'
 import type { Frame, FrameLimits } from './frames.ts'
-import type { CancelHead, Op, ReplyHead, RequestHead, WorkerSetup } from './protocol.ts'
+import type { CancelHead, GoHead, Op, ReplyHead, RequestHead, WorkerSetup } from './protocol.ts'
 import { createTurns } from './turns.ts'
 
 /** A text may take twice the room in UTF-8 that it has on disk; names and hits travel in the head. */
@@ -11,9 +11,27 @@ export const frameLimits = ({ maxFileBytes, maxBinaryReadBytes }: WorkerSetup['l
   body: 2 * Math.max(maxFileBytes, maxBinaryReadBytes) + 1024 ** 2,
 })
 
+type Running = { isCancelled: boolean; readonly hold?: PromiseWithResolvers<void> }
+
+/** Operations that wait by themselves where it matters; any other waits before it begins. */
+const awaitsEntry: ReadonlySet<Op> = new Set<Op>(['write', 'edit', 'read'])
+
+function createHold(): PromiseWithResolvers<void> {
+  const hold = Promise.withResolvers<void>()
+  // An operation that fails before it comes to wait never listens.
+  hold.promise.catch(() => undefined)
+  return hold
+}
+
+function cancel(state: Running | undefined): void {
+  if (!state) return
+  state.isCancelled = true
+  state.hold?.reject(new FileFault('cancelled', 'The call was cancelled.'))
+}
+
 type Deps = {
   readonly ops: OpMap
-  readonly context: Omit<OpContext, 'turn'>
+  readonly context: Omit<OpContext, 'turn' | 'entered'>
   readonly limits: FrameLimits
   send(head: ReplyHead, body?: Uint8Array): void
   /** Of what went wrong by our own fault. */
@@ -23,18 +41,21 @@ type Deps = {
 /** Runs what is asked, each as it comes; whatever takes long stands aside by `context.turn`. */
 export function serve({ ops, context, limits, send, complain }: Deps) {
   const { begin, turn } = createTurns()
-  const whole: OpContext = { ...context, turn }
-  const running = new Map<number, { isCancelled: boolean }>()
+  const free: OpContext = { ...context, turn, entered: () => Promise.resolve() }
+  const running = new Map<number, Running>()
   let onIdle: (() => void) | undefined
 
-  async function run({ id, op, ask }: RequestHead, body: Buffer): Promise<void> {
-    const state = { isCancelled: false }
+  async function run({ id, op, ask, held }: RequestHead, body: Buffer): Promise<void> {
+    const state: Running = { isCancelled: false, ...(held && { hold: createHold() }) }
+    const { hold } = state
     running.set(id, state)
     begin()
     try {
       if (!Object.hasOwn(ops, op)) throw new FileFault('unreadable', `There is no operation ${op}.`)
       // What belongs to what is the protocol's promise; the map holds them all.
       const act = ops[op] as RunOp<Op>
+      if (hold && !awaitsEntry.has(op)) await hold.promise
+      const whole = hold ? { ...free, entered: () => hold.promise } : free
       const answered = await act(whole, ask as never, body, () => state.isCancelled)
       const { body: bytes, ...answer } = answered
       if ((bytes?.length ?? 0) > limits.body)
@@ -53,15 +74,14 @@ export function serve({ ops, context, limits, send, complain }: Deps) {
 
   return {
     take({ head, body }: Frame): void {
-      const asked = head as RequestHead | CancelHead
-      if ('cancel' in asked) {
-        const state = running.get(asked.cancel)
-        if (state) state.isCancelled = true
-      } else void run(asked, body)
+      const asked = head as RequestHead | GoHead | CancelHead
+      if ('cancel' in asked) cancel(running.get(asked.cancel))
+      else if ('go' in asked) running.get(asked.go)?.hold?.resolve()
+      else void run(asked, body)
     },
     /** Resolves when nothing runs any more; what only reads is told to stop. */
     async end(): Promise<void> {
-      for (const state of running.values()) state.isCancelled = true
+      for (const state of running.values()) cancel(state)
       if (running.size > 0) await new Promise<void>((resolve) => (onIdle = resolve))
     },
   }

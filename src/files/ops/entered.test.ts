@@ -1,0 +1,109 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { inWorkspace, openTestOps } from '../../../test/ops.ts'
+import type { OpContext, RunOp } from '../worker/context.ts'
+import type { Ask } from '../worker/protocol.ts'
+import { ops } from './index.ts'
+
+/** An operation whose call is not on record yet. */
+function begin() {
+  const world = openTestOps()
+  onTestFinished(() => world.close())
+  const entry = Promise.withResolvers<void>()
+  entry.promise.catch(() => undefined)
+  const context: OpContext = { ...world.context, entered: () => entry.promise }
+  const run = <O extends 'write' | 'edit'>(op: O, ask: Ask<O>, body = '') => {
+    const act = ops[op] as RunOp<O>
+    const answer = Promise.resolve(act(context, ask, Buffer.from(body), () => false))
+    answer.catch(() => undefined)
+    return answer
+  }
+  /** What anybody else finds there. */
+  const visible = () =>
+    readdirSync(world.workspace, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => !name.endsWith('.tmp'),
+    )
+  return {
+    ...world,
+    entry,
+    run,
+    visible,
+    text: (name: string) => readFileSync(join(world.workspace, name), 'utf8'),
+  }
+}
+
+const aWhile = () => sleep(60)
+
+test('L1 a new file is not there before its call is on record', async () => {
+  const { entry, run, visible, text } = begin()
+  const answer = run(
+    'write',
+    { at: inWorkspace('new.txt'), how: 'create', encoding: 'utf-8' },
+    'hello',
+  )
+  await aWhile()
+  expect(visible()).not.toContain('new.txt')
+  entry.resolve()
+  await answer
+  expect(text('new.txt')).toBe('hello')
+})
+
+test('L1 folders on the way are not made before it either', async () => {
+  const { entry, run, visible, text } = begin()
+  const answer = run(
+    'write',
+    { at: inWorkspace('a/b/new.txt'), how: 'create', encoding: 'utf-8' },
+    'hello',
+  )
+  await aWhile()
+  expect(visible()).not.toContain('a')
+  entry.resolve()
+  await answer
+  expect(text('a/b/new.txt')).toBe('hello')
+})
+
+test('L1 a file that is changed is as it was, and has no backup, until its call is on record', async () => {
+  const { entry, run, put, visible, text } = begin()
+  put({ 'notes.txt': 'one two' })
+  const edits = [{ old: 'two', new: 'three' }]
+  const answer = run('edit', { at: inWorkspace('notes.txt'), edits, backup: true })
+  await aWhile()
+  expect(text('notes.txt')).toBe('one two')
+  expect(visible()).not.toContain('notes.txt.bak')
+  entry.resolve()
+  await answer
+  expect(text('notes.txt')).toBe('one three')
+  expect(visible()).toContain('notes.txt.bak')
+})
+
+test('L1 what cannot be recorded is not done, and leaves nothing behind', async () => {
+  const { entry, run, put, workspace, text } = begin()
+  put({ 'notes.txt': 'one two' })
+  const answers = [
+    run('write', { at: inWorkspace('new.txt'), how: 'create', encoding: 'utf-8' }, 'hello'),
+    run('write', { at: inWorkspace('a/new.txt'), how: 'create', encoding: 'utf-8' }, 'hello'),
+    run('edit', { at: inWorkspace('notes.txt'), edits: [{ old: 'two', new: 'three' }] }),
+  ]
+  await aWhile()
+  entry.reject(new Error('not recorded'))
+  for (const answer of answers) await expect(answer).rejects.toThrow('not recorded')
+  expect(text('notes.txt')).toBe('one two')
+  expect(existsSync(join(workspace, 'a'))).toBe(false)
+  expect(readdirSync(workspace).filter((name) => name !== 'notes.txt')).toEqual([])
+})
+
+test('FT4 what somebody else saved meanwhile is not overwritten', async () => {
+  const { entry, run, put, text } = begin()
+  put({ 'notes.txt': 'one two' })
+  const answer = run('edit', {
+    at: inWorkspace('notes.txt'),
+    edits: [{ old: 'two', new: 'three' }],
+  })
+  await aWhile()
+  put({ 'notes.txt': 'saved by an editor' })
+  entry.resolve()
+  await expect(answer).rejects.toThrow('changed by somebody else')
+  expect(text('notes.txt')).toBe('saved by an editor')
+})

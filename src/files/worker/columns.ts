@@ -1,0 +1,54 @@
+/** The entries of a list on their way: names and letters in the head, sizes and times as bytes after it. */
+import type { Answered, Columns, Listed, Stat } from './protocol.ts'
+
+const letters: Readonly<Record<Stat['type'], string>> = {
+  file: 'f',
+  folder: 'd',
+  link: 'l',
+  other: 'o',
+}
+const types = new Map(
+  Object.entries(letters).map(([type, letter]) => [letter, type as Stat['type']]),
+)
+
+/** Takes entries as they are found. */
+export function createColumns(isBare: boolean) {
+  const paths: string[] = []
+  const found: string[] = []
+  const sizes: number[] = []
+  const times: number[] = []
+  return {
+    count: () => paths.length,
+    add(path: string, type: Stat['type'], size = 0, modifiedAt = 0): void {
+      paths.push(path)
+      found.push(letters[type])
+      if (isBare) return
+      sizes.push(size)
+      times.push(modifiedAt)
+    },
+    /** The first so many of them. */
+    first(count: number): { entries: Columns; body?: Buffer } {
+      const names = paths.slice(0, count)
+      const entries = { paths: names, types: found.slice(0, count).join('') }
+      if (isBare) return { entries }
+      const numbers = new Float64Array(2 * names.length)
+      numbers.set(sizes.slice(0, count))
+      numbers.set(times.slice(0, count), names.length)
+      return { entries, body: Buffer.from(numbers.buffer) }
+    },
+  }
+}
+
+/** The entries again, one by one. */
+export function listedOf({ entries, body }: Pick<Answered<'list'>, 'entries' | 'body'>): Listed[] {
+  const { paths, types: found } = entries
+  const numbers = new Float64Array(2 * paths.length)
+  // A copy, since bytes of a frame may lie where no number can begin.
+  if (body) new Uint8Array(numbers.buffer).set(body.subarray(0, numbers.byteLength))
+  return paths.map((path, place) => ({
+    path,
+    type: types.get(found.charAt(place)) ?? 'other',
+    size: numbers[place] ?? 0,
+    modifiedAt: numbers[paths.length + place] ?? 0,
+  }))
+}

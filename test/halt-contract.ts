@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { newId } from '../src/base/ids.ts'
+import { agentCaller, personCaller } from './governance.ts'
+import { governed } from './governed.ts'
+import type { Store } from './governed.ts'
+import { createHalts } from '../src/approvals/halt.ts'
+
+/** What a halt promises, on both engines. */
+export function haltContract(name: string, openStore: () => Promise<Store>) {
+  describe(`halts on ${name}`, () => {
+    async function begin() {
+      const { db, now } = await governed({}, {}, await openStore())
+      const halts = createHalts(db, now)
+      const call = {
+        id: newId(),
+        caller: personCaller(),
+        signal: new AbortController().signal,
+        progress: () => undefined,
+        tell: () => undefined,
+      }
+      return {
+        db,
+        now,
+        covering: () => halts.covering(agentCaller('sales'), { domain: 'crm' }),
+        set: () => db.transact((tx) => halts.set(tx, call, 'agent:sales', 'wait')),
+        lift: () => db.transact((tx) => halts.lift(tx, call, 'agent:sales')),
+      }
+    }
+
+    test('A9 a call that comes after a halt meets it, and one after its end does not, whatever looks are under way', async () => {
+      const { covering, set, lift } = await begin()
+      for (let round = 0; round < 20; round++) {
+        const before = Array.from({ length: 10 }, covering)
+        await set()
+        const busy = covering()
+        const after = await Promise.all([covering(), covering(), busy])
+        for (const found of after) expect(found).toMatchObject({ by: 'anna' })
+        const during = Array.from({ length: 10 }, covering)
+        await lift()
+        expect(await covering()).toBeUndefined()
+        await Promise.all([...before, ...during])
+      }
+    })
+
+    test('A9 a halt that was rolled back holds nobody, and the next that is committed does', async () => {
+      const { covering, set, lift } = await begin()
+      await expect(lift()).rejects.toMatchObject({ code: 'not_found' })
+      expect(await covering()).toBeUndefined()
+      await set()
+      expect(await covering()).toMatchObject({ by: 'anna' })
+      await lift()
+      expect(await covering()).toBeUndefined()
+    })
+
+    test('A9 looks that overlap a halt keep nothing that is over', async () => {
+      const { covering, set, lift } = await begin()
+      for (let round = 0; round < 50; round++) {
+        // Looks begin at every step of the transaction.
+        const setting = (round % 2 === 0 ? set : lift)()
+        const looks: Promise<unknown>[] = []
+        for (let step = 0; step < 20; step++) {
+          looks.push(covering())
+          await Promise.resolve()
+        }
+        await setting
+        const found = await covering()
+        if (round % 2 === 0) expect(found).toMatchObject({ by: 'anna' })
+        else expect(found).toBeUndefined()
+        await Promise.all(looks)
+      }
+    })
+  })
+}
