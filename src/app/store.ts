@@ -54,7 +54,7 @@ export async function openStore(
   const sealer = metrics.countCommits(createSealer(url ? 'postgres' : 'sqlite', redact, now))
   const db: Db = url
     ? await openPostgres({ url, sealer, log: log.scope('store') })
-    : openSqlite(path, sealer)
+    : openSqlite(path, sealer, { isLasting: true })
   undo.add(() => db.close())
   undo.add(collectWhenIdle(db.onGrowth))
   const { applied, backup } = await migrate(db, migrations, now())

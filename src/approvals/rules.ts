@@ -31,9 +31,23 @@ export function digestOf({ agent, action, target, content, schema }: Act): strin
 export function groupOf(requester: string, opening: Opening): string {
   const { kind, domain, action, content } = opening
   const { change } = content
-  const names = typeof change === 'object' && change !== null ? Object.keys(change).toSorted() : []
-  return sha256Hex(canonicalJson([kind, requester, domain, action, names])).slice(0, 16)
+  const names = typeof change === 'object' && change !== null ? Object.keys(change) : []
+  const like = JSON.stringify([kind, requester, domain, action, names])
+  const known = groups.get(like)
+  if (known !== undefined) return known
+  const alike = [kind, requester, domain, action, names.toSorted()]
+  const group = sha256Hex(canonicalJson(alike)).slice(0, 16)
+  if (like.length <= longestLike) {
+    if (groups.size >= mostGroups) groups.clear()
+    groups.set(like, group)
+  }
+  return group
 }
+
+/** The same are asked for again and again. */
+const groups = new Map<string, string>()
+const mostGroups = 1000
+const longestLike = 1000
 
 /** What is held was decided in time, whatever the time is when it is released. */
 export const isExpired = ({ status, expiresAt, held }: Approval, now: number): boolean =>
@@ -117,7 +131,10 @@ const longestSummary = 200
 
 export function oneLine(text: string): string {
   // PostgreSQL has no room for NUL nor for half a character, which a cut can leave too.
-  const line = text.replaceAll(/\s+/g, ' ').replaceAll('\0', '␀').trim()
+  const line = text
+    .replaceAll(/\s{2,}|[^\S ]/g, ' ')
+    .replaceAll('\0', '␀')
+    .trim()
   const short = line.length > longestSummary ? `${line.slice(0, longestSummary - 1)}…` : line
   return short.toWellFormed()
 }

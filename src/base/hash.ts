@@ -9,7 +9,8 @@ export const sha256Hex = (data: string | Uint8Array): string => hash('sha256', d
 
 /** RFC 8785 JSON: the one spelling of a value that is hashed, signed or compared. */
 export function canonicalJson(value: unknown): string {
-  const text = isInOrder(value, 0) ? JSON.stringify(value) : canonicalize(value)
+  const ordered = isInOrder(value, 0) ? value : inOrder(value, 0)
+  const text = ordered === odd ? canonicalize(value) : JSON.stringify(ordered)
   if (text === undefined) throw new TypeError('only JSON values have a canonical form')
   return text
 }
@@ -38,6 +39,30 @@ function isInOrder(value: unknown, depth: number): boolean {
   }
   return true
 }
+
+const odd = Symbol('odd')
+
+/** A copy with its names in order, which those of agents rarely are; odd is what only the library can spell. */
+function inOrder(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return isInOrder(value, depth) ? value : odd
+  if (depth === deepest) return odd
+  if (Array.isArray(value)) {
+    const items = value.map((item) => inOrder(item, depth + 1))
+    return items.includes(odd) ? odd : items
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return odd
+  const copy: Record<string, unknown> = {}
+  for (const name of Object.keys(value).sort()) {
+    const item = inOrder(value[name as keyof typeof value], depth + 1)
+    if (item === odd || name === '__proto__' || isNumeric(name) || !name.isWellFormed()) return odd
+    copy[name] = item
+  }
+  return copy
+}
+
+/** Wherever such a name is put, it comes first. */
+export const isNumeric = (name: string): boolean => name >= '0' && name < ':'
 
 /** Compares by digest, so neither content nor length leaks through time. */
 export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(sha256(a), sha256(b))

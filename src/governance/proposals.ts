@@ -304,12 +304,6 @@ function replyOf(
   const said = (name: string) => why.more?.[name] as number
   const trust = trustLevel ?? 0
   const reasoned = why.more?.['reasoning'] as Assessment | undefined
-  const isLow = trust < why.thresholds.suggest
-  const messages = {
-    act: `AUTO-APPROVED: Trust (${trust.toFixed(2)}) sufficient.`,
-    suggest: `AWAITING REVIEW: Proposal ${id}`,
-    escalate: `ESCALATED: ${isLow ? `Trust (${trust.toFixed(2)}) too low` : 'Reasoning incomplete'}. Proposal ${id}`,
-  }
   return {
     proposal_id: id,
     action_id: String(more?.['action_id']),
@@ -335,9 +329,18 @@ function replyOf(
       unverified_sources: [...reasoned.unverified],
       reasoning_problems: [...reasoned.problems],
     }),
-    message: messages[mode],
+    message: messageOf(approval),
     ...(mode !== 'act' && { review_url: reviewUrl(id) }),
   }
+}
+
+function messageOf({ id, mode, trustLevel, content: { why } }: Approval): string {
+  const trust = trustLevel ?? 0
+  if (mode === 'act') return `AUTO-APPROVED: Trust (${trust.toFixed(2)}) sufficient.`
+  if (mode === 'suggest') return `AWAITING REVIEW: Proposal ${id}`
+  const isLow = trust < why.thresholds.suggest
+  const cause = isLow ? `Trust (${trust.toFixed(2)}) too low` : 'Reasoning incomplete'
+  return `ESCALATED: ${cause}. Proposal ${id}`
 }
 
 /** What the list of the inbox shows: the act in words, from what the agent named. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Actor, Draft, EntryIds } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
-import type { JsonObject, Redact } from './redact.ts'
+import type { JsonObject, Ordered, Redact } from './redact.ts'
 import { leafHash } from './tree.ts'
 
 /** The first entry has seq 1, so a ledger of size n ends with seq n; its leaf in the tree is seq − 1. */
@@ -56,6 +56,7 @@ type Payload = { readonly salt: string; readonly body: string; readonly digest: 
 export type Prepared = {
   /** Its place, that is seq, time and hash of the entry before, is filled in when it is sealed. */
   readonly entry: Entry
+  readonly isInOrder: boolean
   readonly payload?: Payload
 }
 
@@ -81,40 +82,39 @@ export function prepare(
       'not_recordable',
       `"${type}" cannot be recorded: the type of an entry reads noun.past, as in grant.revoked.`,
     )
-  const payload = content === undefined ? undefined : sealedPayload(redact(content), salt())
+  const payload = content === undefined ? undefined : sealedPayload(redact.ordered(content), salt())
+  const kept = data && redact.ordered(data)
   // Field by field: our own words must stand, whatever the patterns of the owner match. And in the order
-  // of the canonical form, here and below, which makes that cheap.
+  // of the canonical form, here and below, which makes that cheap; it leaves out what is undefined.
   const entry: Entry = {
     actor: recorded(actor, redact),
     at: 0,
-    ...(data && { data: redact(data) as JsonObject }),
-    ...(domain !== undefined && { domain: redact(domain) }),
-    ...(ids && { ids: recordedIds(ids, redact) }),
-    ...(outcome !== undefined && { outcome: redact(outcome) }),
-    ...(payload && { payload: payload.digest }),
+    data: kept && (kept.copy as JsonObject),
+    domain: domain === undefined ? undefined : redact(domain),
+    ids: ids && recordedIds(ids, redact),
+    outcome: outcome === undefined ? undefined : redact(outcome),
+    payload: payload?.digest,
     prev: genesis,
     seq: 0,
-    ...(subject !== undefined && { subject: redact(subject) }),
+    subject: subject === undefined ? undefined : redact(subject),
     type,
     v: 1,
   }
-  return { entry, ...(payload && { payload }) }
+  return { entry, isInOrder: kept?.isInOrder ?? true, ...(payload && { payload }) }
 }
 
 function recorded({ kind, id, session, verified, client }: Actor, redact: Redact): Entry['actor'] {
   return {
-    ...(client && {
-      client: {
-        name: redact(client.name),
-        self_reported: true,
-        transport: client.transport,
-        version: redact(client.version),
-      },
-    }),
+    client: client && {
+      name: redact(client.name),
+      self_reported: true,
+      transport: client.transport,
+      version: redact(client.version),
+    },
     id: redact(id),
     kind,
-    ...(session !== undefined && { session: redact(session) }),
-    ...(verified !== undefined && { verified }),
+    session: session === undefined ? undefined : redact(session),
+    verified,
   }
 }
 
@@ -129,17 +129,23 @@ function recordedIds(ids: EntryIds, redact: Redact): NonNullable<Entry['ids']> {
 
 /** Fills in the place of the entry. The next one's `prev` is this leaf in hex. */
 export function seal(
-  { entry, payload }: Prepared,
-  place: { seq: number; at: number; prev: string },
+  { entry, isInOrder, payload }: Prepared,
+  { seq, at, prev }: { seq: number; at: number; prev: string },
 ): Sealed {
-  Object.assign(entry, place)
-  const body = canonicalJson(entry)
+  entry.seq = seq
+  entry.at = at
+  entry.prev = prev
+  const body = spelt({ copy: entry, isInOrder })
   return { entry, body, leaf: leafHash(body), ...(payload && { payload }) }
 }
 
 export const payloadDigest = (salt: string, body: string): string => sha256Hex(`${salt}:${body}`)
 
-function sealedPayload(content: unknown, salt: string): Payload {
-  const body = canonicalJson(content)
+function sealedPayload(content: Ordered, salt: string): Payload {
+  const body = spelt(content)
   return { salt, body, digest: payloadDigest(salt, body) }
 }
+
+/** In half the time where nothing has to be put in order. */
+const spelt = ({ copy, isInOrder }: { copy: unknown; isInOrder: boolean }) =>
+  isInOrder ? JSON.stringify(copy) : canonicalJson(copy)

@@ -221,7 +221,7 @@ const text = fc.oneof(
   fc.array(fc.oneof(bait, fc.string({ maxLength: 4 }))).map((parts) => parts.join('')),
 )
 const plain = {
-  key: text,
+  key: fc.oneof(text, fc.nat(20).map(String)),
   values: [text, fc.integer(), fc.double(), fc.boolean(), fc.constant(null)],
   withDate: true,
   withSparseArray: true,
@@ -247,6 +247,8 @@ test('L3 whatever is answered is canonical JSON, and redacting it again changes 
         return
       }
       const spelt = canonicalJson(once)
+      const { copy, isInOrder } = with_.ordered(value)
+      expect(isInOrder ? JSON.stringify(copy) : canonicalJson(copy)).toBe(spelt)
       expect(canonicalJson(with_(once))).toBe(spelt)
       expect(canonicalJson(JSON.parse(spelt))).toBe(spelt)
     }),
@@ -267,6 +269,39 @@ test('L3 a planted secret never comes through, wherever it was planted', () => {
       expect(body).not.toContain(value)
     }),
     { numRuns: 500 },
+  )
+})
+
+test('L3 no secret is too well hidden to be looked for', () => {
+  const hex = '0123456789abcdef'.repeat(3)
+  const secret = fc.constantFrom(
+    `sk-cowork-${hex}`,
+    `ps-cowork-${hex}`,
+    `pk-cowork-${hex}`,
+    'sk-proj-abcdefghijklmnopqrst',
+    `rk_live_${'a1'.repeat(9)}`,
+    `sk_test_${'a1'.repeat(9)}`,
+    ...['p', 'o', 'u', 's', 'r'].map((kind) => `gh${kind}_${'a1'.repeat(18)}`),
+    `github_pat_${'a1_'.repeat(10)}`,
+    `glpat-${'a1'.repeat(10)}`,
+    `npm_${'a1'.repeat(18)}`,
+    'xoxb-123456789012-abcdef',
+    'AKIAIOSFODNN7EXAMPLE',
+    'ASIAIOSFODNN7EXAMPLE',
+    `AIza${'Sy'.repeat(18)}`,
+    jwt,
+    'BEARER abc123def',
+    '-----BEGIN EC PRIVATE KEY-----',
+  )
+  const near = fc.constantFrom('cowork_', 'task-', '-', '_', 'A', '9', ' ', '')
+  const around = fc.array(fc.oneof(near, fc.string({ maxLength: 2 })), { maxLength: 3 })
+  fc.assert(
+    fc.property(around, secret, around, (before, value, after) => {
+      const whole = before.join('') + value + after.join('')
+      // An equals sign has every text looked at in full.
+      expect(redact(`= ${whole}`)).toBe(`= ${redact(whole)}`)
+    }),
+    { numRuns: 2000 },
   )
 })
 

@@ -1,5 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
-import { sha256Hex } from '#base/hash.ts'
+import { isNumeric, sha256Hex } from '#base/hash.ts'
 import { createScrubber, isSecretName, mark } from './secrets.ts'
 import type { SecretSettings } from './secrets.ts'
 
@@ -10,7 +10,11 @@ export type JsonObject = { [key: string]: JsonValue }
 export type Redact = {
   (text: string): string
   (value: unknown): JsonValue
+  ordered(value: unknown): Ordered
 }
+
+/** A copy, and whether all its names are in order, so that JSON.stringify spells it canonically. */
+export type Ordered = { readonly copy: JsonValue; readonly isInOrder: boolean }
 
 const deepest = 64
 /** In characters of JSON. */
@@ -23,15 +27,16 @@ const rememberedNames = 4096
  */
 export function createRedactor(settings: SecretSettings): Redact {
   const { scrub, numbersMatter } = createScrubber(settings)
-  // Names repeat in almost every entry. Only names that need no scrubbing are remembered.
+  // Names repeat in almost every entry. Only those that need no scrubbing and keep their place are remembered.
   const remembered = new Map<string, boolean>()
 
-  function nameOf(key: string): { name: string; secret: boolean } {
+  function nameOf(key: string, budget: Budget): { name: string; secret: boolean } {
     const known = remembered.get(key)
     if (known !== undefined) return { name: key, secret: known }
     const name = scrub(key)
     const secret = isSecretName(key) || isSecretName(name)
-    if (name === key && key.length <= 64) {
+    if (name !== key || isNumeric(key)) budget.isInOrder = false
+    else if (key.length <= 64) {
       if (remembered.size >= rememberedNames) remembered.clear()
       remembered.set(key, secret)
     }
@@ -58,8 +63,9 @@ export function createRedactor(settings: SecretSettings): Redact {
       const item: unknown = Reflect.get(object, key)
       if (item === undefined) continue
       spend(budget, key.length + 4)
-      const { name, secret } = nameOf(key)
-      if (Object.hasOwn(copy, name)) throw refused('two of its names are one when cleaned')
+      const { name, secret } = nameOf(key, budget)
+      if (!budget.isInOrder && Object.hasOwn(copy, name))
+        throw refused('two of its names are one when cleaned')
       const hidden = secret && item !== null && typeof item !== 'boolean'
       const kept = hidden ? textOf(mark, budget) : copyOf(item, depth, budget)
       // Plain assignment would make this one the prototype, and the record would lose it.
@@ -94,12 +100,17 @@ export function createRedactor(settings: SecretSettings): Redact {
   function redact(text: string): string
   function redact(value: unknown): JsonValue
   function redact(value: unknown): JsonValue {
-    return copyOf(value, 0, { left: largest })
+    return copyOf(value, 0, { left: largest, isInOrder: true })
+  }
+  redact.ordered = (value: unknown): Ordered => {
+    const budget = { left: largest, isInOrder: true }
+    const copy = copyOf(value, 0, budget)
+    return { copy, isInOrder: budget.isInOrder }
   }
   return redact
 }
 
-type Budget = { left: number }
+type Budget = { left: number; isInOrder: boolean }
 
 function spend(budget: Budget, characters: number) {
   budget.left -= characters

@@ -40,7 +40,7 @@ export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Seal
         const seq = frontier.size + 1
         const { entry, body, leaf, payload } = seal(draft, { seq, at, prev })
         prev = leaf.toString('hex')
-        entries.push({ seq, at, type: entry.type, ...columnsOf(entry), body, hash: prev })
+        entries.push({ ...columnsOf(entry), seq, at, type: entry.type, body, hash: prev })
         if (payload) payloads.push({ seq, salt: payload.salt, body: payload.body })
         frontier = appended(frontier, leaf, (level, idx, hash) =>
           nodes.push({ level, idx, hash: hash.toString('hex') }),

@@ -20,9 +20,10 @@ const userinfo = /(:\/\/[^\s/:@?#"<>]*:)[^\s/?#"<>]+@/g
 const assignment = /(?<![\w-])([\w-]+)["']?[ \t]*[=:][ \t]*/g
 const assigned = /"(?:[^"\\]|\\[\s\S])*"?|'(?:[^'\\]|\\[\s\S])*'?|[^\s"'&;,<>[\]{}]+/y
 
-// Most strings hold none of these: one look instead of eight.
+// Most strings hold none of these: one look instead of eight. What ends in a dash or an underscore is looked up
+// from there, since few strings have those, and our own `cowork_` must not look like `rk_live_`.
 const suspicious =
-  /[rs]k[-_]|p[ks]-cowork|gh[pousr]_|github_pat_|glpat-|npm_|xox|A[KS]IA|AIza|eyJ|-----BEGIN|bearer|:\/\/|[=:]/i
+  /[=:]|[-_](?<=(?<![a-z0-9])sk-|[sp][ks]-cowork-|[rs]k_(?:live|test)_|gh[pousr]_|github_pat_|glpat-|npm_|-----)|xox|A[KS]IA|AIza|eyJ|bearer/i
 
 /** Whether a field of this name holds a secret: `agent_token`, `x-api-key`, `clientSecret`; not `max_tokens`. */
 export function isSecretName(name: string): boolean {

@@ -106,12 +106,12 @@ export function createBatches<P extends object>(
     const fails = (error: unknown) =>
       connection.mayRetry(error) || connection.isBroken() ? error : new BodyFailed({ cause: error })
     await connection.control(connection.begin)
+    using guard = createGuard(inserts?.connection ?? connection, sealer)
     for (const job of jobs) {
       const own: P[] = []
-      const guard = createGuard(inserts?.connection ?? connection, sealer, own)
       if (savepoints) await connection.control('SAVEPOINT body')
       try {
-        const value = await guard.run(job.body)
+        const value = await guard.run(job.body, own)
         entries.push(...own)
         answers.push(() => job.resolve(value))
         if (savepoints) await connection.control('RELEASE body')
@@ -158,15 +158,16 @@ const asTx = (connection: Connection): Tx => ({
 })
 
 /**
- * Runs one body and notices when it waits for anything but the store: that would hold every other
- * caller's commit. A body that is not settled, has no statement under way and stays so for a whole
- * turn of the event loop has left; its transaction is rolled back and its `tx` is dead from then on.
+ * Runs the bodies of a batch, one at a time, and notices when one waits for anything but the store: that would
+ * hold every other caller's commit. A body that is not settled, has no statement under way and stays so for a
+ * whole turn of the event loop has left; its transaction is rolled back and its `tx` is dead from then on.
  */
-function createGuard<P extends object>(connection: Connection, sealer: Sealer<P>, own: P[]) {
+function createGuard<P extends object>(connection: Connection, sealer: Sealer<P>) {
   let inFlight = 0
   let activity = 0
-  let ended = false
-  let leave: (error: CoworkError) => void = () => undefined
+  /** Ends the body that runs. */
+  let leave: ((error: CoworkError) => void) | undefined
+  // One for all bodies, since most of them come and go within one turn.
   let armed: NodeJS.Immediate | undefined
 
   const left = () =>
@@ -181,46 +182,54 @@ function createGuard<P extends object>(connection: Connection, sealer: Sealer<P>
     const seen = activity
     armed = setImmediate(() => {
       armed = undefined
-      if (ended || inFlight > 0) return
+      if (!leave || inFlight > 0) return
       if (activity === seen) leave(left())
       else watch()
     })
   }
 
-  async function use<T>(act: () => Promise<T>): Promise<T> {
-    if (ended) throw left()
-    inFlight++
-    activity++
-    try {
-      return await act()
-    } finally {
-      inFlight--
-      if (inFlight === 0 && !ended) watch()
-    }
-  }
-
-  const tx: Tx = {
-    all: <R>(query: Query<R>) => use(() => connection.all(query)) as Promise<R[]>,
-    first: <R>(query: Query<R>) =>
-      use(async () => (await connection.all(query))[0]) as Promise<R | undefined>,
-    run: (query) => use(() => connection.run(query)),
-    insert: (table, rows) => use(() => connection.insert(table, rows)),
-    append(draft) {
-      if (ended) throw left()
-      own.push(sealer.prepare(draft))
-    },
-  }
-
   return {
-    async run(body: Body<unknown>): Promise<unknown> {
-      const deserted = new Promise<never>((_, reject) => (leave = reject))
+    async run(body: Body<unknown>, own: P[]): Promise<unknown> {
+      let ended = false
+
+      async function use<T>(act: () => Promise<T>): Promise<T> {
+        if (ended) throw left()
+        inFlight++
+        activity++
+        try {
+          return await act()
+        } finally {
+          inFlight--
+          if (inFlight === 0 && leave) watch()
+        }
+      }
+
+      const tx: Tx = {
+        all: <R>(query: Query<R>) => use(() => connection.all(query)) as Promise<R[]>,
+        first: <R>(query: Query<R>) =>
+          use(async () => (await connection.all(query))[0]) as Promise<R | undefined>,
+        run: (query) => use(() => connection.run(query)),
+        insert: (table, rows) => use(() => connection.insert(table, rows)),
+        append(draft) {
+          if (ended) throw left()
+          own.push(sealer.prepare(draft))
+        },
+      }
+
+      activity++
       watch()
       try {
-        return await Promise.race([body(tx), deserted])
+        return await new Promise((resolve, reject) => {
+          leave = reject
+          body(tx).then(resolve, reject)
+        })
       } finally {
         ended = true
-        if (armed) clearImmediate(armed)
+        leave = undefined
       }
+    },
+    [Symbol.dispose]() {
+      clearImmediate(armed)
     },
   }
 }

@@ -176,6 +176,24 @@ export function storeContract(dialect: string, open: (sealer: Sealer<Draft>) => 
       expect(await db.first(get('neighbour'))).toBeDefined()
     })
 
+    test('L12 whichever body of a batch leaves the store, only it is rolled back', async () => {
+      for (const leaver of [0, 1, 2]) {
+        const names = [0, 1, 2].map((place) => `batch-${leaver}-${place}`)
+        const bodies = names.map((name, place) =>
+          db.transact(async (tx) => {
+            await tx.run(add(name))
+            if (place === leaver) await sleep(20)
+          }),
+        )
+        const ends = await Promise.allSettled(bodies)
+        for (const [place, name] of names.entries()) {
+          expect(ends[place]?.status).toBe(place === leaver ? 'rejected' : 'fulfilled')
+          const kept = await db.first(get(name))
+          expect(kept === undefined).toBe(place === leaver)
+        }
+      }
+    })
+
     test('L12 a body may await as many statements as it needs', async () => {
       const read = statement((p: { id: string }) =>
         sql().selectFrom('item').select('count').where('id', '=', p.id),

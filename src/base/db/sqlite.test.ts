@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { storeContract } from './contract.ts'
+import { noSealer } from './port.ts'
 import { openSqlite, readSqlite } from './sqlite.ts'
 
 const path = join(mkdtempSync(join(tmpdir(), 'cowork-db-')), 'cowork.db')
@@ -39,4 +40,22 @@ test('L8 what is deleted is overwritten, not only forgotten', async () => {
   await run('DELETE FROM t')
   await db.close()
   expect(readFileSync(file, 'latin1')).not.toContain('needle')
+})
+
+test('L12 a store that lasts has the room of its log from the start, and no more after it', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'cowork-db-')), 'lasting.db')
+  const log = () => statSync(`${file}-wal`).size
+  const db = openSqlite(file, noSealer, { isLasting: true })
+  const before = log()
+  expect(before).toBeGreaterThan(4_000_000)
+  await db.transact((tx) => tx.run({ sql: 'CREATE TABLE thing (id TEXT)', parameters: [] }))
+  for (let n = 0; n < 20; n++) await db.transact((tx) => tx.insert('thing', [{ id: `thing ${n}` }]))
+  expect(log()).toBe(before)
+  expect(await db.all({ sql: 'SELECT * FROM thing', parameters: [] })).toHaveLength(20)
+  const tables = await db.all({
+    sql: "SELECT name FROM sqlite_master WHERE type = 'table'",
+    parameters: [],
+  })
+  expect(tables).toEqual([{ name: 'thing' }])
+  await db.close()
 })

@@ -61,6 +61,7 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
   function closest(agent: string, domain: string, extra: readonly Mapping[]): Mapping | undefined {
     const fits = (it: Mapping) => globMatches(it.agent_id, agent) && globMatches(it.domain, domain)
     if (extra.length > 0) return [...ordered, ...extra].filter(fits).toSorted(mostSpecificFirst)[0]
+    if (ordered.length === 0) return undefined
     const pair = JSON.stringify([agent, domain])
     if (!ofPair.has(pair)) {
       if (ofPair.size >= mostPairs) ofPair.clear()
@@ -120,6 +121,9 @@ function mostSpecificFirst(a: Mapping, b: Mapping): number {
 type Subject = { label: string; spellings: readonly string[]; value: unknown }
 
 function subjectOf({ name, path, value }: Field): Subject {
+  // Most are a plain word: at the top and no item of a list.
+  if (name === path && !isIndex(path))
+    return { label: path, spellings: [path.toLowerCase()], value }
   const withoutIndices = path
     .split('.')
     .filter((segment) => !isIndex(segment))
@@ -181,6 +185,7 @@ function effectOf(always: readonly Subject[], findings: readonly Finding[]): Eff
 
 function findingOf(check: Check, subjects: readonly Subject[]): Finding {
   const matched = subjects.filter(check.matches)
+  if (matched.length === 0) return { check, isMatched: false, violations: [] }
   const allows = check.allows && remembered(check.allows)
   const broken = matched.filter(({ value }) => !allows || !allowsAll(allows, value))
   const { id: rule_id, severity, reason } = check
@@ -191,7 +196,7 @@ function findingOf(check: Check, subjects: readonly Subject[]): Finding {
     severity,
     reason,
   }))
-  return { check, isMatched: matched.length > 0, violations }
+  return { check, isMatched: true, violations }
 }
 
 /** Reasons name no value: it may be secret, and they are shown and recorded. */
