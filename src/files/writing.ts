@@ -27,9 +27,14 @@ export type Written = {
   readonly diff?: string
 }
 
+export type Content = {
+  readonly content: Buffer
+  readonly sha256?: string
+}
+
 export type Update = {
   readonly path: string
-  readonly content?: string | undefined
+  readonly content?: Content | undefined
   readonly edits?: readonly Edit[] | undefined
   readonly backup: boolean
   readonly dryRun: boolean
@@ -65,9 +70,9 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
   return {
     async create(
       call: Call,
-      given: { path: string; content: Uint8Array; overwrite: boolean; encoding: string },
+      given: Content & { path: string; overwrite: boolean; encoding: string },
     ): Promise<Written> {
-      const { content, overwrite, encoding } = given
+      const { content, sha256, overwrite, encoding } = given
       const need = overwrite ? 'write' : 'create'
       const placed = await disk.place(call, { path: given.path, need, makes: true })
       if (content.length > maxFileBytes)
@@ -87,6 +92,7 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
             how: overwrite ? 'put' : 'create',
             encoding,
             reviewed: reviewed(given.path),
+            ...(sha256 !== undefined && { sha256 }),
           },
           content,
         ),
@@ -116,14 +122,21 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
         if (!dryRun) tell(call, answer)
         return writtenOf(placed, answer)
       }
-      if (dryRun) return compare(call, placed, content ?? '')
+      if (!content) throw new Error('there is neither content nor edits')
+      if (dryRun) return compare(call, placed, content.content.toString('utf8'))
       const answer = await history.writing(() =>
         disk.ask(
           call,
           'write',
           [placed],
-          { ...common, how: 'replace', encoding: 'keep', backup },
-          Buffer.from(content ?? ''),
+          {
+            ...common,
+            how: 'replace',
+            encoding: 'keep',
+            backup,
+            ...(content.sha256 !== undefined && { sha256: content.sha256 }),
+          },
+          content.content,
         ),
       )
       tell(call, answer)

@@ -192,7 +192,9 @@ export function textContract(engine: Engine) {
         cursor = said.next_cursor
       } while (cursor !== undefined)
       expect(parts.length).toBeGreaterThan(10)
-      expect(parts.map((part) => part['text'] ?? '').join('')).toBe(text)
+      expect(
+        parts.map(({ text: piece }) => (typeof piece === 'string' ? piece : '')).join(''),
+      ).toBe(text)
       expect(parts[0]).toHaveProperty('text_sha256', sha256Hex(text))
       expect(parts.slice(1).some((part) => 'text_sha256' in part)).toBe(false)
     })
@@ -211,7 +213,8 @@ export function textContract(engine: Engine) {
       do {
         const said = await ask('get', { project, item_id: 'later', cursor })
         expect(Buffer.byteLength(JSON.stringify(said))).toBeLessThanOrEqual(most)
-        whole += String(said.item['text'] ?? '')
+        const { text: piece } = said.item
+        if (typeof piece === 'string') whole += piece
         cursor = said.next_cursor
       } while (cursor !== undefined)
       expect(whole).toBe(text)

@@ -39,13 +39,15 @@ export const writeTools = (files: Files): Tool[] => {
       large: true,
       touches: (input) => places.touch(input.path),
       isRisky: (input) => places.isRisky(input.path),
-      recorded: ({ content, ...rest }) => ({ ...rest, content: digestOf(content) }),
+      recorded: (input) => ({ ...input, content: digestOf(bytesIn(input, input.content)) }),
       begins: true,
-      async run({ path: given, content, overwrite, encoding }, call) {
+      async run(input, call) {
+        const { path: given, overwrite, encoding } = input
         const isBytes = encoding === 'base64'
+        const text = bytesIn(input, input.content)
         const written = await writing.create(call, {
           path: given,
-          content: isBytes ? bytesOf(content) : Buffer.from(content),
+          ...(isBytes ? { content: bytesOf(input.content) } : text),
           overwrite,
           encoding: isBytes ? 'binary' : encoding,
         })
@@ -98,18 +100,22 @@ export const writeTools = (files: Files): Tool[] => {
       large: true,
       touches: (input) => places.touch(input.path),
       isRisky: (input) => places.isRisky(input.path),
-      recorded: ({ content, edits, ...rest }) => ({
-        ...rest,
-        ...(content !== undefined && { content: digestOf(content) }),
-        ...(edits && {
-          edits: edits.map((edit) => ({ old: digestOf(edit.old), new: digestOf(edit.new) })),
+      recorded: (input) => ({
+        ...input,
+        ...(input.content !== undefined && { content: digestOf(bytesIn(input, input.content)) }),
+        ...(input.edits && {
+          edits: input.edits.map((edit) => ({
+            old: digestOf(hashed(edit.old)),
+            new: digestOf(hashed(edit.new)),
+          })),
         }),
       }),
       begins: true,
-      async run({ path: given, content, edits, create_backup, dry_run, expected_sha256 }, call) {
+      async run(input, call) {
+        const { path: given, content, edits, create_backup, dry_run, expected_sha256 } = input
         const written = await writing.update(call, {
           path: given,
-          content,
+          content: content === undefined ? undefined : bytesIn(input, content),
           edits,
           backup: create_backup,
           dryRun: dry_run,
@@ -207,10 +213,23 @@ export const writeTools = (files: Files): Tool[] => {
 }
 
 /** What the ledger keeps of a content: enough to know it again. */
-const digestOf = (content: string) => ({
-  bytes: Buffer.byteLength(content),
-  sha256: sha256Hex(content),
-})
+const digestOf = ({ content, sha256 }: Hashed) => ({ bytes: content.length, sha256 })
+
+type Hashed = { readonly content: Buffer; readonly sha256: string }
+
+function hashed(text: string): Hashed {
+  const content = Buffer.from(text)
+  return { content, sha256: sha256Hex(content) }
+}
+
+const contents = new WeakMap<object, Hashed>()
+
+/** The content that a call brought: spelt and hashed once, for the ledger and for the disk. */
+function bytesIn(input: object, text: string): Hashed {
+  const known = contents.get(input) ?? hashed(text)
+  contents.set(input, known)
+  return known
+}
 
 function bytesOf(content: string): Buffer {
   if (/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(content)) return Buffer.from(content, 'base64')

@@ -1,5 +1,4 @@
 import type { Duplex, Readable, Writable } from 'node:stream'
-import { StringDecoder } from 'node:string_decoder'
 import { parseJSONRPCMessage } from '@modelcontextprotocol/server'
 import type { Server, Transport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -48,8 +47,8 @@ export function createLineTransport(
 ): LineTransport {
   const { input, output } = endsOf(stream)
   const ended = Promise.withResolvers<void>()
-  const decoder = new StringDecoder('utf8')
-  let text = ''
+  /** The line that is coming, put together once it is there. */
+  let parts: Buffer[] = []
   let size = 0
   let isOver = false
   let hasLeft = false
@@ -68,21 +67,22 @@ export function createLineTransport(
   function keep(part: Buffer): void {
     size += part.length
     // The rest of a line that is too long is only counted, then refused as a whole.
-    if (size > most) text = ''
-    else text += decoder.write(part)
+    if (size > most) parts = []
+    else if (part.length > 0) parts.push(part)
   }
 
   function finish(): void {
     const isTooLong = size > most
-    const line = (text + decoder.end()).trim()
-    text = ''
+    const line = parts.length === 1 ? parts[0] : Buffer.concat(parts)
+    parts = []
     size = 0
     if (isTooLong)
       return complain(-32600, `A message may have ${most} bytes, and this one has more.`)
-    if (line === '') return
+    const text = line?.toString('utf8').trim() ?? ''
+    if (text === '') return
     let value: unknown
     try {
-      value = JSON.parse(line)
+      value = JSON.parse(text)
     } catch {
       return complain(-32700, 'The line is not JSON.')
     }

@@ -37,7 +37,7 @@ export function readTextFile(folder: string, id: string): FoundText {
   if (standing !== 'file') return { as: 'unusable', why: standing.why }
   try {
     // What was put there since is not followed, and not waited for.
-    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
     const file = openSync(join(folder, textName(id)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     try {
       const about = fstatSync(file)
