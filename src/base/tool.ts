@@ -61,6 +61,8 @@ type Common<I extends Input, O extends z.ZodType> = {
   readonly openWorld?: boolean
   readonly input: I
   readonly output: O
+  /** It answers in MCP's own words (`McpResult`), and may ask the client something in between. */
+  readonly speaksMcp?: true
   /** Parts of the listing kept as another server wrote them (its schemas, icons, `_meta`). */
   readonly listing?: Readonly<Record<string, unknown>>
   readonly touches?: (input: z.output<I>) => Touch

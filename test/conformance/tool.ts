@@ -23,6 +23,7 @@ export const rawTool = (name: string, run: Run, listing: Tool['listing'] = {}): 
     by: 'anyone',
     input: z.looseObject({}),
     output: z.unknown(),
+    speaksMcp: true,
     listing,
     async run(args, call) {
       const exchange = exchangeOf(call)

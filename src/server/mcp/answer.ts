@@ -25,6 +25,8 @@ export function toResult(server: Server, tool: Tool | undefined, answer: Answer)
 }
 
 function toDone(server: Server, tool: Tool, output: unknown): CallToolResult {
+  if (output instanceof McpResult && !tool.speaksMcp)
+    throw new Error(`${tool.name} answers in the words of MCP and does not say so`)
   const result = contentOf(tool, output)
   // A question to the client or a task is no tool's answer: nothing of it is rewritten.
   if ('resultType' in result || (output === undefined && !('structuredContent' in result)))

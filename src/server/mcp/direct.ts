@@ -11,6 +11,8 @@ import { isModern } from './answer.ts'
 type Deps = {
   /** The server of this connection, once there is one and no other. */
   server(): Server | undefined
+  /** Of a tool that speaks MCP itself, which the SDK understands. */
+  speaksMcp(tool: string): boolean
   call(server: Server, request: CallToolRequest, context: ServerContext): Promise<CallToolResult>
   send(answer: JSONRPCResponse): void
 }
@@ -23,7 +25,7 @@ type PlainCall = CallToolRequest & { readonly id: Id }
  * with its schemas, which takes as long as reading a small file. Only what is plainly a call, on a connection
  * that has said hello, comes this way; whatever is not is the SDK's, and so are its answers.
  */
-export function createDirectCalls({ server, call, send }: Deps) {
+export function createDirectCalls({ server, speaksMcp, call, send }: Deps) {
   const running = new Map<Id, AbortController>()
 
   async function answer(to: Server, request: PlainCall): Promise<void> {
@@ -50,9 +52,10 @@ export function createDirectCalls({ server, call, send }: Deps) {
         life?.abort(taken.reason)
         return life !== undefined
       }
-      const to = isPlainCall(message) && !running.has(message.id) ? server() : undefined
-      if (!to || !isGreeted(to)) return false
-      void answer(to, message as PlainCall)
+      if (!isPlainCall(message) || running.has(message.id)) return false
+      const to = server()
+      if (!to || !isGreeted(to) || speaksMcp(message.params.name)) return false
+      void answer(to, message)
       return true
     },
     close(): void {

@@ -231,6 +231,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
     const connection = { servers: new Set<Server>(), transport }
     const direct = createDirectCalls({
       server: () => (connection.servers.size === 1 ? [...connection.servers][0] : undefined),
+      speaksMcp: (name) => catalogue.find(name)?.speaksMcp === true,
       call: (server, request, context) => call(server, link, request, context),
       send: (message) => void transport.send(message),
     })

@@ -41,6 +41,7 @@ function createRecords() {
     effect: 'write',
     by: 'anyone',
     input: z.object({}),
+    speaksMcp: true,
     output: z.unknown(),
     run(_, call) {
       requireTasks(call)
