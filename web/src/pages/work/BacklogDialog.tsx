@@ -10,10 +10,11 @@ import { plainString } from '../../plain.ts'
 import { toast } from '../../toasts.ts'
 import { backlogChanges, backlogDraft } from '../../work/backlog-draft.ts'
 import type { BacklogDraft } from '../../work/backlog-draft.ts'
-import { backlogNames, priorityNames } from '../../work/words.ts'
-import { backlogStatuses, priorities } from '../../work/work.ts'
+import { backlogNames } from '../../work/words.ts'
+import { backlogStatuses } from '../../work/work.ts'
 import type { BacklogItem, BacklogWhole } from '../../work/work.ts'
 import { LongText } from './LongText.tsx'
+import { PriorityField } from './PriorityField.tsx'
 import { useWork } from './work-context.ts'
 import { itemQuery } from './work-queries.ts'
 
@@ -88,15 +89,7 @@ function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
       />
       <TextField label="Theme" maxLength={100} value={draft.theme} onChange={set('theme')} />
       <div className="grid grid-cols-2 gap-4">
-        <SelectField
-          label="Priority"
-          choices={[
-            { value: '', label: 'None' },
-            ...priorities.map((value) => ({ value, label: priorityNames[value] })),
-          ]}
-          value={draft.priority}
-          onChange={set('priority')}
-        />
+        <PriorityField value={draft.priority} onChange={set('priority')} />
         <SelectField
           label="Status"
           choices={backlogStatuses.map((value) => ({ value, label: backlogNames[value] }))}

@@ -4,14 +4,13 @@ import { call } from '../../api.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
 import { ErrorNote } from '../../parts/ErrorNote.tsx'
-import { SelectField, TextArea, TextField } from '../../parts/Field.tsx'
+import { TextArea, TextField } from '../../parts/Field.tsx'
 import { plainString } from '../../plain.ts'
 import { toast } from '../../toasts.ts'
 import { changesOf, draftOf, emptyDraft } from '../../work/story-draft.ts'
 import type { StoryDraft } from '../../work/story-draft.ts'
-import { priorityNames } from '../../work/words.ts'
-import { priorities } from '../../work/work.ts'
 import type { Card, Story } from '../../work/work.ts'
+import { PriorityField } from './PriorityField.tsx'
 import { useWork } from './work-context.ts'
 
 type Props = {
@@ -65,15 +64,7 @@ export function StoryDialog({ sprint, story, onClose }: Props) {
           onChange={set('title')}
         />
         <div className="grid grid-cols-2 gap-4">
-          <SelectField
-            label="Priority"
-            choices={[
-              { value: '', label: 'None' },
-              ...priorities.map((value) => ({ value, label: priorityNames[value] })),
-            ]}
-            value={draft.priority}
-            onChange={set('priority')}
-          />
+          <PriorityField value={draft.priority} onChange={set('priority')} />
           <TextField
             label="Estimate"
             type="number"
