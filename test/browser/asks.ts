@@ -69,12 +69,6 @@ export async function opened(page: Page): Promise<Locator> {
   return item
 }
 
-/** The same, once the person is known to be one who may decide: a key pressed earlier means nothing. */
-export async function decidable(page: Page): Promise<void> {
-  const item = await opened(page)
-  await item.getByRole('button', { name: /^Approve/ }).waitFor()
-}
-
 /** A tool of somebody else's server: whatever it writes is asked for by trust (Y9). */
 export const mailTool = defineTool({
   name: 'mail_send',

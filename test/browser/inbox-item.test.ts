@@ -4,7 +4,6 @@ import {
   approvalOf,
   askOf,
   asking,
-  decidable,
   mailTool,
   opened,
   statusOf,
@@ -240,11 +239,11 @@ test('I6 C2 approving high risk asks for the passkey of who has one; the rest do
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByText('The passkey is added.').waitFor()
   await page.goto(`${app.url}/inbox/${plain}`)
-  await decidable(page)
+  await opened(page)
   await page.keyboard.press('a')
   await expect.poll(() => statusOf(app, plain)).toBe('approved')
   await page.goto(`${app.url}/inbox/${risky}`)
-  await decidable(page)
+  await opened(page)
   await page.keyboard.press('a')
   await page.getByRole('button', { name: 'Use passkey' }).click()
   await expect.poll(() => statusOf(app, risky)).toBe('approved')

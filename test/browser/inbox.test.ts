@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { createFixture } from '../conformance/fixture.ts'
-import { askOf, asking, decidable, mailTool, opened, statusOf, trustOf, waitingIn } from './asks.ts'
+import { askOf, asking, mailTool, opened, statusOf, trustOf, waitingIn } from './asks.ts'
 import { faultsOf } from './axe.ts'
 import { isLive, ledgerOf, linkOf, linkTo, output, useBrowser } from './browser.ts'
 
@@ -71,6 +71,21 @@ test('C2 the inbox is worked by keys alone: walk, open, approve, and the next on
   const decided = page.getByRole('list', { name: 'Decided, newest first' })
   await decided.getByText('approved', { exact: true }).waitFor()
   await decided.getByText('by you').waitFor()
+})
+
+test('C2 a key that comes before the daemon has said who one is decides all the same', async () => {
+  const app = await start()
+  const sales = await asking(app)
+  const id = await sales.propose('deal_1', { amount: 1 })
+  const context = await newContext()
+  const known = Promise.withResolvers<void>()
+  await context.route('**/api/session', (route) => known.promise.then(() => route.continue()))
+  const page = await visit(app, '/inbox', { context })
+  await askOf(page, 'deal_1').waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('a')
+  await expect.poll(() => statusOf(app, id)).toBe('approved')
+  known.resolve()
 })
 
 test('C2 equal ones are one line, which is looked into before it is decided', async () => {
@@ -337,7 +352,7 @@ test('C11 the inbox, its items and dialogs have no serious fault in light, dark 
   await check('Allow')
   await page.keyboard.press('Escape')
   await page.goto(`${app.url}/inbox/${id}`)
-  await decidable(page)
+  await opened(page)
   await page.keyboard.press('a')
   await page.getByRole('button', { name: /^Undo/ }).first().waitFor()
   await check('a decision that is held')

@@ -70,7 +70,8 @@ export function InboxPage() {
       if (row && filters.view !== 'decided') picks.toggle(row)
     },
     s: decided((items) => acts.begin('snooze', items)),
-    ...(mayDecide && {
+    // A key may come before the person is known: then the daemon says who may not.
+    ...(role !== 'viewer' && {
       a: decided(acts.approve),
       d: decided((items) => acts.begin('deny', items)),
       e: one('edit', isEditable),
