@@ -50,7 +50,7 @@ function opened([stdin = -1, stdout = -1]: readonly number[]): {
   let input: Socket | undefined
   try {
     if (!isPipe(stdin) || !isPipe(stdout)) throw new Error('its ends are not pipes')
-    input = new Socket({ fd: stdin, readable: true, writable: false })
+    input = openInput(stdin)
     return { input, output: new Socket({ fd: stdout, readable: false, writable: true }) }
   } catch (error) {
     // What Node refuses, such as a socket for datagrams, is still ours.
@@ -59,4 +59,21 @@ function opened([stdin = -1, stdout = -1]: readonly number[]): {
     closeSync(stdout)
     throw error
   }
+}
+
+/** As much as a pipe holds. One for all: what was read is taken before anything else is read. */
+const buffer = Buffer.allocUnsafeSlow(64 * 1024)
+
+/**
+ * Its chunks are their reader's for as long as the event lasts. A stream would make a new buffer for each read,
+ * and a large message leave so much behind that half the time goes into clearing it away.
+ */
+function openInput(fd: number): Socket {
+  const input: Socket = new Socket({
+    fd,
+    readable: true,
+    writable: false,
+    onread: { buffer, callback: (length) => input.emit('data', buffer.subarray(0, length)) },
+  })
+  return input
 }

@@ -188,6 +188,25 @@ test('SV10 messages arrive whole and in order however the bytes are cut', async 
   )
 })
 
+test('SV10 lines come whole out of a buffer that is filled again and again, however long they are', async () => {
+  const [, there] = duplexPair()
+  const got: unknown[] = []
+  const transport = createLineTransport(there)
+  transport.onmessage = (message) => got.push(message)
+  await transport.start()
+  const sent = [5, 70_000, 12, 5_000_000, 300_000, 1].map((length) => ({
+    jsonrpc: '2.0',
+    method: 'é'.repeat(length),
+  }))
+  const bytes = Buffer.from(sent.map((message) => `${JSON.stringify(message)}\n`).join(''))
+  const buffer = Buffer.alloc(64 * 1024)
+  for (let at = 0; at < bytes.length; at += buffer.length) {
+    there.emit('data', buffer.subarray(0, bytes.copy(buffer, 0, at)))
+    buffer.fill('!')
+  }
+  expect(got).toEqual(sent)
+})
+
 test('I12 GR5 a connection that ends is a session that is over', async () => {
   const { rig, here, served } = await plug({ agent: 'main', session: 'nightly' })
   const ended: string[] = []

@@ -30,6 +30,17 @@ export async function serveLines(
   await handle.close()
 }
 
+const nothing: Buffer = Buffer.alloc(0)
+/** Room for long lines that is kept for the next. */
+const keptBytes = 4 * 1024 * 1024
+
+/** Twice the room at least, so that a long line is not copied with every chunk. */
+function larger(room: Buffer, filled: number, size: number): Buffer {
+  const next = Buffer.allocUnsafeSlow(Math.max(size, 2 * room.length))
+  next.set(room.subarray(0, filled))
+  return next
+}
+
 type Asked = { readonly method: string; readonly id?: unknown; readonly params?: unknown }
 
 export type LineTransport = Transport & { readonly ended: Promise<void> }
@@ -47,38 +58,44 @@ export function createLineTransport(
 ): LineTransport {
   const { input, output } = endsOf(stream)
   const ended = Promise.withResolvers<void>()
-  /** The line that is coming, put together once it is there. */
-  let parts: Buffer[] = []
+  /** What has come of a line whose end has not, and how much of the room is filled. */
+  let room = nothing
   let size = 0
   let isOver = false
   let hasLeft = false
   const unanswered = new Set<unknown>()
 
+  /** The chunk is the other side's again when it returns. */
   function read(chunk: Buffer): void {
     let from = 0
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
-      keep(chunk.subarray(from, at))
-      finish()
+      finish(chunk.subarray(from, at))
       from = at + 1
     }
     keep(chunk.subarray(from))
   }
 
   function keep(part: Buffer): void {
+    const filled = size
     size += part.length
     // The rest of a line that is too long is only counted, then refused as a whole.
-    if (size > most) parts = []
-    else if (part.length > 0) parts.push(part)
+    if (size > most) room = nothing
+    else if (part.length > 0) {
+      if (size > room.length) room = larger(room, filled, size)
+      room.set(part, filled)
+    }
   }
 
-  function finish(): void {
-    const isTooLong = size > most
-    const line = parts.length === 1 ? parts[0] : Buffer.concat(parts)
-    parts = []
+  function finish(end: Buffer): void {
+    const isWhole = size === 0
+    if (!isWhole) keep(end)
+    const isTooLong = Math.max(size, end.length) > most
+    const line = isWhole ? end : room.subarray(0, size)
+    const text = isTooLong ? '' : line.toString('utf8').trim()
     size = 0
+    if (room.length > keptBytes) room = nothing
     if (isTooLong)
       return complain(-32600, `A message may have ${most} bytes, and this one has more.`)
-    const text = line?.toString('utf8').trim() ?? ''
     if (text === '') return
     let value: unknown
     try {
