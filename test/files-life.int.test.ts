@@ -33,6 +33,10 @@ test('F1 a daemon whose workspace cannot be used does not start, and says what t
   await expect(startTestApp({ 'workspace.path': file }, { state })).rejects.toMatchObject({
     code: 'workspace_unusable',
   })
+  await expect(startTestApp({ 'workspace.path': '/' }, { state })).rejects.toMatchObject({
+    code: 'forbidden_path',
+    hint: expect.stringContaining('folder for agents alone'),
+  })
   // The folder is free again for a daemon that is set right.
   const app = await startTestApp({}, { state })
   const made = await entriesOf(app, '&type=workspace.made')
@@ -72,6 +76,13 @@ test('F6 what an earlier File Ops left in the workspace is known after the first
   ])
   const own = join(workspace, '.cowork', 'index.json')
   await expect.poll(() => (existsSync(own) ? readFileSync(own, 'utf8') : '')).toContain('annabelle')
+})
+
+test('F6 the index knows of what was made right before the end', async () => {
+  const { app, agent, workspace } = await openPlace()
+  await agent.call('create_file', { path: 'last.txt', content: 'last' })
+  await app.close()
+  expect(readFileSync(join(workspace, '.cowork', 'index.json'), 'utf8')).toContain('last.txt')
 })
 
 test('TR1 after a crash between the act and its record the trash is known again', async () => {

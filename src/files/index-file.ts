@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
@@ -22,6 +23,8 @@ type Deps = {
 /** Beyond this many it would be megabytes, written at every change. */
 const mostFiles = 20_000
 const pageSize = 5000
+/** For the last change before the end. */
+const lastMs = 1000
 
 /** `.cowork/index.json`: which files are in the workspace and who made them, for whoever looks there (F6). */
 export function createIndexFile({ db, store, worker, workspace, now, log, afterMs = 2000 }: Deps) {
@@ -80,9 +83,11 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
       if (timer) timer.refresh()
       else timer = setTimeout(run, afterMs).unref()
     },
+    /** What has not been written yet is; but a disk that does not answer does not keep the daemon. */
     async close(): Promise<void> {
       clearTimeout(timer)
-      await writing
+      if (timer) run()
+      await Promise.race([writing, sleep(lastMs, undefined, { ref: false })])
     },
   }
 }

@@ -16,6 +16,7 @@ import { importSeed } from './seed-workspace.ts'
 import { createFiles } from './service.ts'
 import type { Files } from './service.ts'
 import type { FileToolDeps } from './tools/index.ts'
+import { checkConfiguredWorkspace } from './workspace-choice.ts'
 import { prepareWorkspace } from './workspace.ts'
 
 type Deps = {
@@ -36,6 +37,9 @@ type Deps = {
 /** Workspace and grants first, since approvals must know of grants; then, when those can be asked, the rest. */
 export function prepareFiles(deps: Deps) {
   const { db, config, paths, home, configFile, approvals, now, log } = deps
+  const { path: wanted } = config.workspace
+  const wantedGuard = guardSettingsOf({ config, paths, home, workspace: wanted, configFile })
+  checkConfiguredWorkspace(wanted, { guard: wantedGuard, state: paths.dir })
   const workspace = prepareWorkspace(config.workspace, log)
   const settings = guardSettingsOf({ config, paths, home, workspace: workspace.path, configFile })
   const guard = createGuard(settings)

@@ -13,7 +13,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Call } from '#base/tool.ts'
 import { setupTools } from './tools/setup.ts'
 import { mountSmallDisk } from '../../test/small-disk.ts'
-import { checkWorkspaceChoice } from './workspace-choice.ts'
+import { checkConfiguredWorkspace, checkWorkspaceChoice } from './workspace-choice.ts'
 
 function place(createIfMissing = true) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'cowork-choice-')))
@@ -54,6 +54,18 @@ test('F1, PV4 what is closed, or would open more than a workspace, cannot be one
     expect(() => choose(path), path).toThrow(
       expect.objectContaining({ code: 'forbidden_path' }) as Error,
     )
+})
+
+test('F1, PV4 what config names is checked at start, too, where it would open more than itself', () => {
+  const { home, state, rules } = place()
+  symlinkSync(home, join(state, 'harmless'))
+  const check = (path: string) => checkConfiguredWorkspace(path, rules)
+  for (const path of ['/', home, state, join(home, '.ssh', 'new'), join(state, 'harmless')])
+    expect(() => check(path), path).toThrow(
+      expect.objectContaining({ code: 'forbidden_path' }) as Error,
+    )
+  for (const path of [join(state, 'workspace'), join(home, 'Work'), join(home, 'new', 'deep')])
+    expect(() => check(path), path).not.toThrow()
 })
 
 test('F1 a folder that cannot be written is no workspace', () => {

@@ -26,12 +26,31 @@ export function checkWorkspaceChoice(given: string, rules: ChoiceRules): string 
   understandPath(given, { home, workspace: rules.guard.workspace })
   const path = expandPath(given, home, home)
   const real = realOf(path)
-  const state = realOf(rules.state)
-  if (isWithin(real, state))
+  if (isWithin(real, realOf(rules.state)))
     throw refusal('forbidden_path', `${real} is in the state folder of cowork.`, elsewhere)
+  checkApart(real, rules)
+  checkUsable(path, rules.createIfMissing)
+  return real
+}
+
+/** What config names, at start: a folder of its own in the state folder is for agents alone as well. */
+export function checkConfiguredWorkspace(
+  path: string,
+  rules: Omit<ChoiceRules, 'createIfMissing'>,
+) {
+  const state = realOf(rules.state)
+  const forbidden = rules.guard.forbidden.filter((closed) => !isWithin(closed, state))
+  checkApart(realOf(path), { ...rules, guard: { ...rules.guard, forbidden } })
+}
+
+/** It opens nothing but itself. */
+function checkApart(
+  real: string,
+  { guard: settings, state }: Omit<ChoiceRules, 'createIfMissing'>,
+) {
   for (const [whole, what] of [
-    [realOf(home), 'your home folder'],
-    [state, 'the state folder of cowork'],
+    [realOf(settings.home), 'your home folder'],
+    [realOf(state), 'the state folder of cowork'],
   ] as const)
     if (isWithin(whole, real))
       throw refusal(
@@ -40,11 +59,9 @@ export function checkWorkspaceChoice(given: string, rules: ChoiceRules): string 
         elsewhere,
       )
   // Nothing is open yet: that the present workspace is says nothing about another.
-  const guard = createGuard({ ...rules.guard, workspace: '' })
+  const guard = createGuard({ ...settings, workspace: '' })
   if (guard.forbidden(real, 'write'))
     throw refusal('forbidden_path', `${real} is closed to agents.`, elsewhere)
-  checkUsable(path, rules.createIfMissing)
-  return real
 }
 
 /** The same before anything runs: for whoever sets up a new place. */

@@ -1,10 +1,11 @@
 /** What is decided by name and by stat, the same for every way of reaching the disk. */
 import type { BigIntStats } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Need } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
 import type { Root, Stat } from '../worker/protocol.ts'
 import { FileFault } from './fault.ts'
+import { isUnfinished } from './unfinished.ts'
 
 /** Longest path and name that Linux takes; longer ones are refused before the disk sees them. */
 const longestPath = 4096
@@ -46,6 +47,12 @@ export function createChecks(root: Root, guard: Guard, closed: readonly string[]
     place(path: string, { need, reviewed = false, own = false }: Wish): void {
       if (need !== 'read' && root.access === 'read')
         throw new FileFault('read_only_grant', 'That folder may be read, not changed.', path)
+      if (need !== 'read' && isUnfinished(basename(path)))
+        throw new FileFault(
+          'invalid_path',
+          'That is a name for files that are being written.',
+          path,
+        )
       if (isOwn || own) return
       if (isShut(path) || (need !== 'read' && holdsShut(path)))
         throw new FileFault('no_grant', 'No access. Call request_grant() first.', path)

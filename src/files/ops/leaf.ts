@@ -55,11 +55,6 @@ function checkRegular({ root }: Confined, stat: BigIntStats, real: string): void
 
 const isOurs = (key: string) => key === 'workspace' || key === 'trash' || key === 'versions'
 
-/** cowork's own unfinished files, left by a crash at worst: never shown, never searched. */
-export const isUnfinished = (name: string): boolean =>
-  name.startsWith('.cowork-') && unfinished.test(name)
-const unfinished = /^\.cowork-[0-9a-f]{24}\.tmp$/
-
 /**
  * Whether a file's content lies elsewhere (PV9): it has a size and no blocks, and reads as nothing but zeros as
  * far as `start` goes; or iCloud keeps its name only. A file of zeros that was never written looks the same,

@@ -139,9 +139,35 @@ test('PV4 what is closed is not listed', async () => {
   expect(entries.paths).toEqual(['a', 'a/b.md'])
 })
 
+test('FT3 what a crash left unfinished goes with the next look at its folder, and nothing else does', async () => {
+  const [old, young] = [`.cowork-${'1'.repeat(24)}.tmp`, `.cowork-${'2'.repeat(24)}.tmp`]
+  files.put({ [old]: 'half', [young]: 'half', [`deep/${old}`]: '', '.cowork-notes.tmp': '' })
+  const longAgo = new Date(Date.now() - 2 * 60 * 60 * 1000)
+  for (const path of [old, `deep/${old}`, '.cowork-notes.tmp'])
+    fs.utimesSync(join(files.workspace, path), longAgo, longAgo)
+  expect(await paths('')).toEqual(['.cowork-notes.tmp', 'deep'])
+  expect(fs.readdirSync(files.workspace).toSorted()).toEqual([young, '.cowork-notes.tmp', 'deep'])
+  expect(fs.readdirSync(join(files.workspace, 'deep'))).toEqual([old])
+  await files.run('searchNames', { in: [inWorkspace('')], query: 'x', types: [], limit: 1 })
+  expect(fs.readdirSync(join(files.workspace, 'deep'))).toEqual([])
+})
+
+test('FT5 nobody makes a file under a name that is for unfinished ones', async () => {
+  const name = `.cowork-${'3'.repeat(24)}.tmp`
+  files.put({ 'a.md': 'mine' })
+  const write = { at: inWorkspace(name), how: 'create', encoding: 'utf-8' } as const
+  expect(await files.refusal('write', write, 'x')).toBe('invalid_path')
+  const to = inWorkspace(`x/${name}`)
+  expect(await files.refusal('move', { from: inWorkspace('a.md'), to })).toBe('invalid_path')
+  expect(await files.refusal('copy', { from: inWorkspace('a.md'), to })).toBe('invalid_path')
+  expect(fs.readdirSync(files.workspace)).toEqual(['a.md'])
+})
+
 test('FT3 a file that a crash left unfinished is not shown', async () => {
   files.put({ [`.cowork-${'0'.repeat(24)}.tmp`]: '', '.cowork-notes.tmp': '' })
   expect(await paths('')).toEqual(['.cowork-notes.tmp'])
+  // It may be being written still.
+  expect(fs.readdirSync(files.workspace)).toContain(`.cowork-${'0'.repeat(24)}.tmp`)
 })
 
 test('FT3 what is no folder is refused', async () => {

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import type { Dirent } from 'node:fs'
 import type { Confined } from '../confine/types.ts'
+import { passesUnfinished } from '../confine/unfinished.ts'
 import { createColumns } from '../worker/columns.ts'
 import type { RunOp } from '../worker/context.ts'
 import type { Stat } from '../worker/protocol.ts'
@@ -8,7 +9,6 @@ import { pause, rootOf } from './disk.ts'
 import { below, entriesOf, inside, openedChild, typeOf } from './folders.ts'
 import { isIgnored, loadIgnore, rulesAt, rulesIn } from './ignore.ts'
 import type { Rules } from './ignore.ts'
-import { isUnfinished } from './leaf.ts'
 import { byText, createSmallest } from './smallest.ts'
 
 /** Deeper ones are listed from further down. */
@@ -99,7 +99,8 @@ async function entriesAfter(listing: Listing, folder: Folder, last: string | und
   for (const entry of entriesOf(confined, folder.fd)) {
     if (++seen % 4096 === 0) await rest()
     const { name } = entry
-    if ((last !== undefined && name <= last) || isUnfinished(name) || hides(name)) continue
+    if ((last !== undefined && name <= last) || hides(name)) continue
+    if (passesUnfinished(confined, folder.fd, name)) continue
     if (isLeftOut(listing, folder, entry)) continue
     first.add(entry)
   }

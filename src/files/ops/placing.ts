@@ -1,9 +1,9 @@
 /** A new content comes to its place whole or not at all. */
 import fs from 'node:fs'
-import { newSalt } from '#base/ids.ts'
 import { errnoOf } from '../confine/fault.ts'
 import { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_WRONLY } from '../confine/flags.ts'
 import type { Parent } from '../confine/types.ts'
+import { unfinishedName } from '../confine/unfinished.ts'
 
 export type Temporary = {
   readonly fd: number
@@ -18,8 +18,7 @@ export async function withTemporary<T>(
   mode: number,
   use: (temporary: Temporary) => Promise<T>,
 ): Promise<T> {
-  // Of a pool: to ask the system for a name each time costs as much as to make the file.
-  const path = parent.at(`.cowork-${newSalt().slice(0, 24)}.tmp`)
+  const path = parent.at(unfinishedName())
   const fd = fs.openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
   const temporary = { fd, path, isPlaced: false }
   try {
