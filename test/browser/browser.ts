@@ -87,7 +87,10 @@ export function useBrowser(args: readonly string[] = []) {
     context.on('weberror', (error) => faults.push(String(error.error())))
     await context.addInitScript({ content: tellViolations })
     // Chromium lets a request pass that follows at once on the first route: from the start, none does.
-    await context.route(() => false, () => {})
+    await context.route(
+      () => false,
+      () => {},
+    )
     return context
   }
 
