@@ -20,13 +20,21 @@ export async function startFileServers(root: string) {
   const daemon = await startDaemon(state.path)
   const { command, args, env } = cowork(state.path)
   const ours = await startStdio({ command, args: [...args, 'mcp'], env })
-  const theirs = await startStdio(launchOf('@modelcontextprotocol/server-filesystem', [root]))
+  const launch = launchOf('@modelcontextprotocol/server-filesystem', [root])
+  const theirs = await startStdio(launch)
+  const relay = join(import.meta.dirname, 'relay.ts')
+  const relayed = await startStdio({
+    command: process.execPath,
+    args: [relay, launch.command, ...launch.args],
+  })
   return {
     ours,
     theirs,
+    relayed,
     async [Symbol.asyncDispose]() {
       await ours[Symbol.asyncDispose]()
       await theirs[Symbol.asyncDispose]()
+      await relayed[Symbol.asyncDispose]()
       await daemon[Symbol.asyncDispose]()
       state[Symbol.dispose]()
     },
