@@ -113,7 +113,7 @@ test('C8 L6 a forged proof is shown as not proven, and so is an entry that diffe
   const app = await start()
   for (const action of ['one', 'two', 'three']) await log(app, action)
   const seq = await seqOf(app, '&type=action.logged')
-  const page = await visit(app)
+  const page = await visit(app, '/audit', { isCaught: true })
   for (const [what, forged, why] of forgeries) {
     await page.route('**/api/ledger/*/proof', async (route) => {
       const answer = await route.fetch()

@@ -175,7 +175,7 @@ test('C2 H6 where the proposal was decided meanwhile, the handoff still waits an
   const sales = await asking(app)
   const proposal = await sales.propose('deal_1', { amount: 1 })
   const id = await handOver(sales, { proposal_id: proposal })
-  const page = await visit(app, `/inbox/${id}`)
+  const page = await visit(app, `/inbox/${id}`, { isCaught: true })
   await opened(page)
   await page.keyboard.press('a')
   const dialog = dialogOf(page)
@@ -201,7 +201,7 @@ test('C2 what cannot be handed back is said, and what others answered first', as
   const app = await start()
   const sales = await asking(app)
   const [one, two] = [await handOver(sales), await handOver(sales, { reason: 'Another' })]
-  const page = await visit(app, `/inbox/${two}`)
+  const page = await visit(app, `/inbox/${two}`, { isCaught: true })
   await opened(page)
   await page.route('**/cowork_resolve_handoff/**', async (route) => {
     await output(app, 'cowork_resolve_handoff', { handoff_id: two, resolution: 'Done' })

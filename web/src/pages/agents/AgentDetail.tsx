@@ -8,9 +8,9 @@ import { ModeChip } from '../../parts/Chips.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Empty, Loading } from '../../parts/States.tsx'
-import { plainString } from '../../plain.ts'
 import { agentsQuery } from '../../queries.ts'
 import { nounOf, useEntries } from '../../use-entries.ts'
+import { useTitle } from '../../use-title.ts'
 import { AgentActs } from './AgentActs.tsx'
 import { pairKey } from './agent-queries.ts'
 import { EvidenceByRisk } from './EvidenceByRisk.tsx'
@@ -43,12 +43,7 @@ export function AgentDetail({ agent, filters, mine, standing }: Props) {
       if (domain !== undefined) void client.invalidateQueries({ queryKey: pairKey(agent, domain) })
     },
   )
-  useEffect(() => {
-    document.title = `${plainString(agent)} · cowork`
-    return () => {
-      document.title = 'Agents · cowork'
-    }
-  }, [agent])
+  useTitle(agent, 'Agents')
   return (
     <section
       aria-label="Agent"

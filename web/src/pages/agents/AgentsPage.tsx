@@ -7,6 +7,7 @@ import { useKeys } from '../../keys.ts'
 import { buttonClass } from '../../parts/Button.tsx'
 import { FindBox } from '../../parts/FindBox.tsx'
 import { Empty, Hint, Loading, Trouble } from '../../parts/States.tsx'
+import { Views } from '../../parts/Views.tsx'
 import { agentsQuery } from '../../queries.ts'
 import { nounOf, useEntries } from '../../use-entries.ts'
 import { standingsQuery } from './agent-queries.ts'
@@ -132,41 +133,23 @@ const NoMatch = () => (
 
 function Bar({ filters }: { filters: AgentFilters }) {
   const navigate = useNavigate()
-  const { q: _, ...others } = filters
+  const { q: _, ...unsearched } = filters
+  const { view, ...others } = filters
   const find = (q: string) =>
-    void navigate({ to: '.', search: { ...others, ...(q !== '' && { q }) }, replace: true })
+    void navigate({ to: '.', search: { ...unsearched, ...(q !== '' && { q }) }, replace: true })
   return (
     <div className="flex items-center gap-2 border-b border-line px-4 py-2.5">
       <span className="flex min-w-0 flex-1 @3xl:max-w-70">
         <FindBox what="agents" text={filters.q} onFind={find} />
       </span>
-      <nav
-        aria-label="Views"
-        className="ml-auto flex shrink-0 rounded border border-line bg-panel p-0.5"
-      >
-        <ViewLink filters={filters} view={undefined} name="Table" />
-        <ViewLink filters={filters} view="map" name="Map" />
-      </nav>
+      <Views
+        label="Views"
+        className="ml-auto"
+        views={[
+          { name: 'Table', isOn: view === undefined, search: others },
+          { name: 'Map', isOn: view === 'map', search: { ...others, view: 'map' } },
+        ]}
+      />
     </div>
-  )
-}
-
-type ViewProps = { filters: AgentFilters; view: 'map' | undefined; name: string }
-
-function ViewLink({ filters, view, name }: ViewProps) {
-  const { view: _, ...others } = filters
-  const isOn = filters.view === view
-  return (
-    <Link
-      to="."
-      search={{ ...others, ...(view && { view }) }}
-      activeOptions={{ exact: true, includeSearch: true }}
-      aria-current={isOn ? 'page' : undefined}
-      className={`rounded-sm px-2 text-xs leading-5.5 max-md:leading-8 ${
-        isOn ? 'bg-raised font-[550] text-text' : 'text-soft hover:text-text'
-      }`}
-    >
-      {name}
-    </Link>
   )
 }

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { markOf, nextFall } from '../../agents/history.ts'
 import type { History } from '../../agents/history.ts'
 import type { AgentFilters, Standing } from '../../agents/standing.ts'
@@ -8,6 +7,7 @@ import { Plain } from '../../parts/Plain.tsx'
 import { Section } from '../../parts/Section.tsx'
 import { Sideways } from '../../parts/Sideways.tsx'
 import { Loading, Trouble } from '../../parts/States.tsx'
+import { Views } from '../../parts/Views.tsx'
 import { fullTime } from '../../time.ts'
 import { useNow } from '../../use-now.ts'
 import { historyQuery } from './agent-queries.ts'
@@ -41,29 +41,20 @@ export function TrustHistory({ standing, filters }: Props) {
   )
 }
 
-const Periods = ({ filters }: { filters: AgentFilters }) => (
-  <nav aria-label="Period" className="flex rounded border border-line bg-panel p-0.5">
-    {periods.map((days) => {
-      const { days: chosen, ...others } = filters
-      const isOn = chosen === days
-      return (
-        <Link
-          key={days ?? '30'}
-          to="."
-          search={{ ...others, ...(days && { days }) }}
-          replace
-          activeOptions={{ exact: true, includeSearch: true }}
-          aria-current={isOn ? 'page' : undefined}
-          className={`rounded-sm px-1.5 text-xs leading-5.5 max-md:px-2 max-md:leading-8 ${
-            isOn ? 'bg-raised font-[550] text-text' : 'text-soft hover:text-text'
-          }`}
-        >
-          {days ?? '30'} days
-        </Link>
-      )
-    })}
-  </nav>
-)
+function Periods({ filters }: { filters: AgentFilters }) {
+  const { days: chosen, ...others } = filters
+  return (
+    <Views
+      label="Period"
+      views={periods.map((days) => ({
+        name: `${days ?? '30'} days`,
+        isOn: chosen === days,
+        search: { ...others, ...(days && { days }) },
+      }))}
+      replace
+    />
+  )
+}
 
 const AsTable = ({ history: { points, projection } }: { history: History }) => (
   <details>

@@ -8,6 +8,7 @@ import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Sentence } from '../../parts/Sentence.tsx'
 import { Loading, Note, Trouble } from '../../parts/States.tsx'
+import { useTitle } from '../../use-title.ts'
 import { Chain } from './Chain.tsx'
 import { entryQuery } from './entry-queries.ts'
 import type { EntryAnswer } from './entry-queries.ts'
@@ -66,12 +67,7 @@ function Body({ answer }: { answer: EntryAnswer }) {
   const message = entry.data?.['message']
   const isNoted = (outcome === 'refused' || outcome === 'failed') && typeof message === 'string'
   const chain = chainOf(entry)
-  useEffect(() => {
-    document.title = `${plainText(entry)} · cowork`
-    return () => {
-      document.title = 'Audit · cowork'
-    }
-  }, [entry])
+  useTitle(plainText(entry), 'Audit')
   return (
     <article className="grid max-w-195 gap-6 px-7 pt-5 pb-10 max-md:px-4">
       <h2

@@ -7,6 +7,7 @@ import { Button, IconButton } from '../../parts/Button.tsx'
 import { FindBox } from '../../parts/FindBox.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
+import { Views } from '../../parts/Views.tsx'
 import { diskKey } from './file-queries.ts'
 
 type Props = { view: FilesView; root: string; onAdd: (() => void) | undefined }
@@ -94,42 +95,24 @@ function Scope({ view }: { view: FilesView }) {
   const { in: where, by, ...others } = withoutFile(view)
   return (
     <>
-      <nav aria-label="Search in" className={group}>
-        {places.map(([value, name]) => (
-          <Pick
-            key={name}
-            name={name}
-            isOn={where === value}
-            search={{ ...others, ...(value && { in: value }), ...(by && { by }) }}
-          />
-        ))}
-      </nav>
-      <nav aria-label="Search by" className={group}>
-        {ways.map(([value, name]) => (
-          <Pick
-            key={name}
-            name={name}
-            isOn={by === value}
-            search={{ ...others, ...(where && { in: where }), ...(value && { by: value }) }}
-          />
-        ))}
-      </nav>
+      <Views
+        label="Search in"
+        to="/files"
+        views={places.map(([value, name]) => ({
+          name,
+          isOn: where === value,
+          search: { ...others, ...(value && { in: value }), ...(by && { by }) },
+        }))}
+      />
+      <Views
+        label="Search by"
+        to="/files"
+        views={ways.map(([value, name]) => ({
+          name,
+          isOn: by === value,
+          search: { ...others, ...(where && { in: where }), ...(value && { by: value }) },
+        }))}
+      />
     </>
   )
 }
-
-const group = 'flex shrink-0 rounded border border-line bg-panel p-0.5'
-
-const Pick = ({ name, isOn, search }: { name: string; isOn: boolean; search: FilesView }) => (
-  <Link
-    to="/files"
-    search={search}
-    activeOptions={{ exact: true, includeSearch: true }}
-    aria-current={isOn ? 'true' : undefined}
-    className={`rounded-sm px-2 text-xs leading-5.5 max-md:leading-8 ${
-      isOn ? 'bg-raised font-[550] text-text' : 'text-soft hover:text-text'
-    }`}
-  >
-    {name}
-  </Link>
-)

@@ -2,17 +2,24 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { chipsOf, everyKind } from '../../inbox/filters.ts'
 import type { InboxFilters, KindChip, View } from '../../inbox/filters.ts'
 import { FindBox } from '../../parts/FindBox.tsx'
+import { Views } from '../../parts/Views.tsx'
 import type { Inbox } from './use-inbox.ts'
 
 const number = new Intl.NumberFormat()
 
 /** What the list shows: which kinds, which words, and whether it still waits. */
 export function InboxBar({ filters, inbox }: { filters: InboxFilters; inbox: Inbox }) {
-  const isWaiting = filters.view === undefined
+  const { view, ...others } = filters
+  const isWaiting = view === undefined
+  const shows = (value: View, name: string) => ({
+    name,
+    isOn: view === value,
+    search: { ...others, view: value },
+  })
   const navigate = useNavigate()
   const find = (q: string) => {
-    const { q: _, ...others } = filters
-    void navigate({ to: '.', search: { ...others, ...(q !== '' && { q }) }, replace: true })
+    const { q: _, ...rest } = filters
+    void navigate({ to: '.', search: { ...rest, ...(q !== '' && { q }) }, replace: true })
   }
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-2 border-b border-line px-4 py-2.5">
@@ -25,14 +32,18 @@ export function InboxBar({ filters, inbox }: { filters: InboxFilters; inbox: Inb
         ))}
       </nav>
       <div className="flex items-center gap-2">
-        <FindBox key={filters.view} what="the inbox" text={filters.q} onFind={find} />
-        <nav aria-label="Views" className="flex shrink-0 rounded border border-line bg-panel p-0.5">
-          <ViewLink filters={filters} view={undefined} name="Waiting" />
-          {(inbox.asleep > 0 || filters.view === 'snoozed') && (
-            <ViewLink filters={filters} view="snoozed" name={`Snoozed ${inbox.asleep}`} />
-          )}
-          <ViewLink filters={filters} view="decided" name="Decided" />
-        </nav>
+        <FindBox key={view} what="the inbox" text={filters.q} onFind={find} />
+        <Views
+          label="Views"
+          to="/inbox"
+          views={[
+            { name: 'Waiting', isOn: isWaiting, search: others },
+            ...(inbox.asleep > 0 || view === 'snoozed'
+              ? [shows('snoozed', `Snoozed ${inbox.asleep}`)]
+              : []),
+            shows('decided', 'Decided'),
+          ]}
+        />
       </div>
     </div>
   )
@@ -55,26 +66,6 @@ function Pill({ chip, filters, hasCount }: PillProps) {
     >
       {chip.label}
       {hasCount && ` ${number.format(chip.count)}`}
-    </Link>
-  )
-}
-
-type ViewProps = { filters: InboxFilters; view: View | undefined; name: string }
-
-function ViewLink({ filters, view, name }: ViewProps) {
-  const { view: _, ...others } = filters
-  const isOn = filters.view === view
-  return (
-    <Link
-      to="/inbox"
-      search={{ ...others, ...(view && { view }) }}
-      activeOptions={{ exact: true, includeSearch: true }}
-      aria-current={isOn ? 'page' : undefined}
-      className={`rounded-sm px-2 text-xs leading-5.5 max-md:leading-8 ${
-        isOn ? 'bg-raised font-[550] text-text' : 'text-soft hover:text-text'
-      }`}
-    >
-      {name}
     </Link>
   )
 }

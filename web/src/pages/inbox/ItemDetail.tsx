@@ -8,7 +8,7 @@ import { CopyIcon } from '../../parts/Copy.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Loading, Trouble } from '../../parts/States.tsx'
-import { plainString } from '../../plain.ts'
+import { useTitle } from '../../use-title.ts'
 import { approvalQuery } from './approval-queries.ts'
 import { Change } from './Change.tsx'
 import { Ending } from './Ending.tsx'
@@ -80,12 +80,7 @@ type BodyProps = { item: Item; detail: Detail | undefined; acts: Acts; mayDecide
 
 function Body({ item, detail, acts, mayDecide }: BodyProps) {
   const heading = useFocusOnOpen()
-  useEffect(() => {
-    document.title = `${plainString(item.summary)} · cowork`
-    return () => {
-      document.title = 'Inbox · cowork'
-    }
-  }, [item.summary])
+  useTitle(item.summary, 'Inbox')
   return (
     <article className="grid w-full max-w-195 gap-5 px-7 pt-5.5 pb-7 max-md:px-4">
       <header className="flex items-start gap-1">

@@ -10,6 +10,7 @@ import { useEntries } from '../../use-entries.ts'
 import { changes } from '../../work/touched.ts'
 import { withoutStory } from '../../work/view.ts'
 import type { Story } from '../../work/work.ts'
+import { useTitle } from '../../use-title.ts'
 import { Acceptance } from './Acceptance.tsx'
 import { Comments } from './Comments.tsx'
 import { ConflictNote } from './ConflictNote.tsx'
@@ -34,12 +35,7 @@ export function StoryDetail({ id }: { id: string }) {
       (story?.from_backlog !== undefined && changes(entry, project, 'backlog')),
     () => void client.invalidateQueries(storyQuery(project, id)),
   )
-  useEffect(() => {
-    document.title = `${plainString(id)} · cowork`
-    return () => {
-      document.title = 'Work · cowork'
-    }
-  }, [id])
+  useTitle(id, 'Work')
   return (
     <section
       aria-label="Story"

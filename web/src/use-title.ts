@@ -1,0 +1,12 @@
+import { useEffect } from 'react'
+import { plainString } from './plain.ts'
+
+/** The page is called after what is open on it, and by the screen's own name when that is closed. */
+export function useTitle(open: string, screen: string): void {
+  useEffect(() => {
+    document.title = `${plainString(open)} · cowork`
+    return () => {
+      document.title = `${screen} · cowork`
+    }
+  }, [open, screen])
+}
