@@ -81,7 +81,8 @@ export function writeWork(root: string, count: number): Written {
     themes: [`theme-${at % 9}`],
     stories: stories.slice(at * inSprint, (at + 1) * inSprint).map(story),
   }))
-  const backlog = all.filter(isBacklog).map(({ id, title, state }) => ({
+  const listed = all.filter(isBacklog)
+  const backlog = listed.map(({ id, title, state }) => ({
     id: id.toLowerCase(),
     theme: `theme-${id.length}`,
     summary: title,
@@ -94,7 +95,9 @@ export function writeWork(root: string, count: number): Written {
     related_sprints: [`sprint-${1 + (at % sprints.length)}`],
   }))
   const folder = join(root, 'projects', project)
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(join(folder, 'BACKLOG'), { recursive: true })
+  for (const { id, text } of listed)
+    writeFileSync(join(folder, 'BACKLOG', `${id.toLowerCase()}.md`), text)
   const index = { version: 2, next_story: count + 1, sprints, backlog, history, conflicts: [] }
   writeFileSync(join(folder, 'work-index.yaml'), dump(index, { lineWidth: -1, noRefs: true }))
   writeFileSync(join(root, 'config.yaml'), `projects:\n  ${project}:\n    description: A bench\n`)

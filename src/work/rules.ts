@@ -55,6 +55,10 @@ const rank: Record<Priority, number> = { urgent: 0, high: 1, medium: 2, low: 3 }
 
 export const rankOf = (priority: Priority | undefined): number => rank[priority ?? 'medium']
 
+/** The backlog item that it was, whose long text it shows. The plan may say anything there (W9). */
+export const originOf = ({ from_backlog: from }: Pick<Story, 'from_backlog'>): string | undefined =>
+  typeof from === 'string' ? from : undefined
+
 export const isOpen = ({ status }: Pick<Story, 'status'>): boolean =>
   status !== 'done' && status !== 'dropped'
 

@@ -8,6 +8,7 @@ import { editContract } from './edit-contract.ts'
 import { flowContract } from './flow-contract.ts'
 import type { Engine } from './fixture.ts'
 import { readsContract } from './reads-contract.ts'
+import { searchContract } from './search-contract.ts'
 import { textContract } from './text-contract.ts'
 
 const postgres: Engine = {
@@ -22,5 +23,6 @@ claimsContract(postgres)
 editContract(postgres)
 flowContract(postgres)
 readsContract(postgres)
+searchContract(postgres)
 textContract(postgres)
 workContract(postgres)

@@ -8,6 +8,7 @@ import { editContract } from './edit-contract.ts'
 import { flowContract } from './flow-contract.ts'
 import type { Engine } from './fixture.ts'
 import { readsContract } from './reads-contract.ts'
+import { searchContract } from './search-contract.ts'
 import { textContract } from './text-contract.ts'
 
 const sqlite: Engine = {
@@ -22,5 +23,6 @@ claimsContract(sqlite)
 editContract(sqlite)
 flowContract(sqlite)
 readsContract(sqlite)
+searchContract(sqlite)
 textContract(sqlite)
 workContract(sqlite)

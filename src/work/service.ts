@@ -39,7 +39,7 @@ export function createWork({ db, config, now, log }: WorkDeps) {
   const boards = createBoards(db, store)
   const act = createActs({ store, journal, now })
   const root = openDataRoot(folder, log)
-  const texts = createTexts({ store, root })
+  const texts = createTexts({ store, root, now })
   const keeper = createKeeper({ db, store, boards, journal, folderOf: root.folderOf, now, log })
   const registry = createRegistry({ db, store, root, keeper, boards, now, log })
   const expiry = startExpiry({ db, store, journal, now, log })

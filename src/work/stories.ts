@@ -5,7 +5,7 @@ import { changedBy, nothingGiven } from './act.ts'
 import type { Act, Clearing, Guards, createActs } from './act.ts'
 import { checkId } from './ids.ts'
 import type { Acceptance, Comment, Priority, Story, StoryStatus } from './model.ts'
-import { cycleThrough, isOpen, numberOf } from './rules.ts'
+import { cycleThrough, isOpen, numberOf, originOf } from './rules.ts'
 
 type Fields = {
   readonly title?: string | undefined
@@ -84,7 +84,9 @@ export function createStories(act: ReturnType<typeof createActs>) {
     const on = await act(tx, project, call)
     const story = await on.need('story', id)
     on.guard(story, guards)
-    const { status, title, from_backlog: from } = story.item as Story
+    const open = story.item as Story
+    const { status, title } = open
+    const from = originOf(open)
     if (status === 'done')
       throw new CoworkError('already_done', `${id} is done already.`, {
         hint: 'worksync_history shows when and by whom.',

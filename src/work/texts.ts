@@ -1,3 +1,4 @@
+import type { Clock } from '#base/clock.ts'
 import type { Reader } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
@@ -5,11 +6,13 @@ import type { Act } from './act.ts'
 import type { DataRoot } from './disk/data-root.ts'
 import { mostTextBytes, readTextFile, textName } from './disk/text-file.ts'
 import type { FoundText } from './disk/text-file.ts'
+import { createTextWords } from './disk/text-words.ts'
 import type { WorkStore } from './store.ts'
 
 type Deps = {
   readonly store: WorkStore
   readonly root: Pick<DataRoot, 'isHolder' | 'folderOf'>
+  readonly now: Clock
 }
 
 export type TextChange = {
@@ -27,7 +30,9 @@ export type Texts = ReturnType<typeof createTexts>
  * The long text of a backlog item: `BACKLOG/<id>.md`, which is a person's file as much as an agent's (W25).
  * What the file says is the truth; a text that was acknowledged is in the store until the file says it.
  */
-export function createTexts({ store, root }: Deps) {
+export function createTexts({ store, root, now }: Deps) {
+  const files = createTextWords(now)
+
   async function current(reader: Reader, project: string, id: string): Promise<FoundText> {
     const waiting = await store.texts.latest(reader, project, id)
     if (waiting) return { as: 'text', text: waiting.text, sha256: waiting.sha256 }
@@ -57,6 +62,28 @@ export function createTexts({ store, root }: Deps) {
       if (found && isSaying(found)) texts.set(id, found.text)
     }
     return texts
+  }
+
+  /** Of these words, which are in lower case, those that the text of each of these items has. */
+  async function holding(
+    reader: Reader,
+    project: string,
+    ids: ReadonlySet<string>,
+    words: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    const waiting = await store.texts.waiting(reader, project)
+    const found = root.isHolder
+      ? await files.find(root.folderOf(project), ids, words)
+      : new Map<string, readonly string[]>()
+    // The last one of each item is what it says.
+    for (const { id, text } of waiting) {
+      const lowered = text.toLowerCase()
+      found.set(
+        id,
+        words.filter((word) => lowered.includes(word)),
+      )
+    }
+    return found
   }
 
   /** Whether a new item of this id would come upon a text. */
@@ -104,7 +131,7 @@ export function createTexts({ store, root }: Deps) {
     await store.texts.add(on.tx, on.project, { seq: on.seq(), id, base, sha256, text })
   }
 
-  return { shown, all, isThere, checked, instead, put }
+  return { shown, all, holding, isThere, checked, instead, put }
 }
 
 /** An empty file says nothing. */

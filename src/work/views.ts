@@ -2,7 +2,7 @@ import { rfc3339 } from '#base/clock.ts'
 import type { Board, Placed } from './board.ts'
 import type { BacklogItem, Sprint, Story } from './model.ts'
 import { pageOf } from './paging.ts'
-import { isLeased, isOpen, isUnblocked, rankOf } from './rules.ts'
+import { isLeased, isOpen, isUnblocked, originOf, rankOf } from './rules.ts'
 
 /** A story in a list: what one needs to choose it. */
 export const brief = ({ item, sprint, rev }: Placed<Story>, at: number) => ({
@@ -157,33 +157,63 @@ const sprintTexts = ({ id, title, goal, themes }: Sprint): Texts => [
 /** Stands in no text that people write. */
 const between = '\u0000'
 
-/** How well it fits: a word in the title or id counts more. Nothing where one of them is not in it. */
-function scoreOf<T>(words: readonly string[], one: Placed<T>, texts: (item: T) => Texts) {
+/** By the id of a backlog item, the words that its long text has (W25). */
+export type InTexts = ReadonlyMap<string, readonly string[]>
+
+/**
+ * How well it fits: a word in the title or id counts most, one that is in the long text alone least. Nothing
+ * where one of them is not in it.
+ */
+function scoreOf<T>(
+  words: readonly string[],
+  one: Placed<T>,
+  texts: (item: T) => Texts,
+  inLong: readonly string[] = [],
+) {
   if (words.length === 0) return 0
   const text = (one.lowered ??= texts(one.item).join(between).toLowerCase())
-  for (const word of words) if (!text.includes(word)) return undefined
+  for (const word of words) if (!text.includes(word) && !inLong.includes(word)) return undefined
   const title = text.slice(0, text.indexOf(between))
-  return words.reduce((score, word) => score + (title.includes(word) ? 2 : 1), 0)
+  const worth = (word: string) => (title.includes(word) ? 4 : text.includes(word) ? 2 : 1)
+  return words.reduce((score, word) => score + worth(word), 0)
 }
 
-/** What holds all these words, the best first; all there is, without words. */
-export function searchIn(board: Board, query: string, at: number): Hit[] {
-  const words = query
+/** As they are looked for. */
+export const wordsIn = (query: string): string[] =>
+  query
     .toLowerCase()
     .split(/[\s\0]+/)
     .filter(Boolean)
+
+/** All whose long texts are looked through. */
+export function textIdsIn(board: Board): ReadonlySet<string> {
+  const ids = new Set(board.backlog().map(({ item }) => item.id))
+  for (const { item } of board.stories()) {
+    const from = originOf(item)
+    if (from !== undefined) ids.add(from)
+  }
+  return ids
+}
+
+/** What holds all these words, the best first; all there is, without words. */
+export function searchIn(
+  board: Board,
+  words: readonly string[],
+  inTexts: InTexts,
+  at: number,
+): Hit[] {
   const byScore: Hit[][] = []
   const add = (score: number, hit: Hit) => void (byScore[score] ??= []).push(hit)
   for (const story of board.stories()) {
-    const score = scoreOf(words, story, storyTexts)
-    if (score === undefined) continue
     const { item, sprint } = story
+    const score = scoreOf(words, story, storyTexts, inTexts.get(originOf(item) ?? ''))
+    if (score === undefined) continue
     add(score, { kind: 'story', status: item.status, sprint, show: () => brief(story, at) })
   }
   for (const one of board.backlog()) {
-    const score = scoreOf(words, one, backlogTexts)
+    const { id, status } = one.item
+    const score = scoreOf(words, one, backlogTexts, inTexts.get(id))
     if (score === undefined) continue
-    const { status } = one.item
     add(score, { kind: 'backlog', status, sprint: '', show: () => briefBacklog(one) })
   }
   for (const sprint of board.sprints()) {

@@ -5,8 +5,10 @@ import type { Tool } from '#base/tool.ts'
 import type { Board } from '../board.ts'
 import { pageOf, partOf } from '../paging.ts'
 import type { Paging } from '../paging.ts'
+import { originOf } from '../rules.ts'
 import type { Work } from '../service.ts'
-import { brief, readyIn, searchIn, statusOf, storyWhole } from '../views.ts'
+import { brief, readyIn, searchIn, statusOf, storyWhole, textIdsIn, wordsIn } from '../views.ts'
+import type { InTexts } from '../views.ts'
 import {
   agent,
   cursor,
@@ -26,6 +28,7 @@ const read = { toolset: 'work', effect: 'read', by: 'anyone' } as const
 /** The file cannot be read at present, and this is how it was before. */
 const stale = z.array(z.string()).optional().describe('Projects whose file is broken at present')
 const list = z.array(z.looseObject({}))
+const noTexts: InTexts = new Map()
 
 /** What has this id; a conflict about the whole file is about none. */
 function kindOfItem(board: Board, id: string): 'story' | 'sprint' | 'backlog' | undefined {
@@ -46,6 +49,11 @@ export function readTools(work: Work): Tool[] {
 
   const textOf = (name: string, id: string, { cursor: from }: Paging) =>
     work.texts.shown(work.db, name, id, from)
+
+  const textHits = async (board: Board, words: readonly string[], kind?: string) =>
+    words.length === 0 || kind === 'sprint'
+      ? noTexts
+      : work.texts.holding(work.db, board.project, textIdsIn(board), words)
 
   return [
     defineTool({
@@ -94,7 +102,7 @@ export function readTools(work: Work): Tool[] {
         if (story_id !== undefined) {
           const story = board.story(story_id)
           if (!story) throw missing('story', story_id)
-          const { from_backlog: from } = story.item
+          const from = originOf(story.item)
           // What was written about it before it was a story.
           const text = from === undefined ? {} : await textOf(name, from, paging)
           const whole = { ...storyWhole(board, story, now()), ...text }
@@ -177,8 +185,10 @@ export function readTools(work: Work): Tool[] {
       touches: (input) => touch(input.project ?? '*'),
       async run({ query, project: name, kind, sprint_id: sprint, status, ...paging }) {
         const found = await boardsOf(name)
-        const hits = found.flatMap((board) =>
-          searchIn(board, query, now())
+        const words = wordsIn(query)
+        const inTexts = await Promise.all(found.map((board) => textHits(board, words, kind)))
+        const hits = found.flatMap((board, place) =>
+          searchIn(board, words, inTexts[place] ?? noTexts, now())
             .filter(
               (hit) =>
                 (kind === undefined || hit.kind === kind) &&
