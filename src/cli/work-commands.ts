@@ -15,6 +15,8 @@ const priority = () => new Option('--priority <priority>', 'how urgent').choices
 const estimate = () => new Option('--estimate <size>', 'how large').argParser(positive)
 const needs = () => new Option('--needs <ids...>', 'stories that come before')
 const paths = () => new Option('--paths <globs...>', 'files it is about')
+const textFile = () =>
+  new Option('--text-file <file>', 'the long text of a backlog item; - reads stdin')
 const sprint = () => new Option('--sprint <id>', 'only in this sprint')
 const storyStatus = () => new Option('--status <status>', 'where it stands').choices(storyStatuses)
 const sprintStatus = () =>
@@ -98,6 +100,7 @@ function addingCommands(work: Command, add: Add): void {
     .option('--id <id>', 'its id (default: made of the summary)')
     .option('--theme <name>', 'its theme')
     .addOption(priority())
+    .addOption(textFile())
   add(work, 'story <sprint> <title...>', 'add a story to a sprint', async (context, command) => {
     const [into = '', ...title] = command.args
     const { addStory } = await import('./work/changing.ts')
@@ -142,6 +145,8 @@ function addingCommands(work: Command, add: Add): void {
     .addOption(needs())
     .addOption(paths())
     .option('--theme <name>', 'of a backlog item')
+    .addOption(textFile())
+    .option('--if-text <sha256>', 'only if its text is this one: text_sha256 of show --json')
     .option('--goal <text>', 'of a sprint')
     .option('--themes <names...>', 'of a sprint')
     .option('--start <date>', 'of a sprint')

@@ -6,6 +6,7 @@ import { usage } from '../exit.ts'
 import { plain } from '../plain.ts'
 import { claimOf, findItem, projectOf } from './asking.ts'
 import type { InProject } from './asking.ts'
+import { givenText } from './given-text.ts'
 import { wordsOf } from './item-lines.ts'
 import type { BacklogItem, HistoryEntry, Sprint, Story } from './wire.ts'
 
@@ -28,21 +29,24 @@ export type BacklogFlags = InProject & {
   readonly id?: string
   readonly theme?: string
   readonly priority?: string
+  /** Where its long text is. */
+  readonly textFile?: string
 }
 
 export const addToBacklog = (
   context: Context,
   summary: string,
-  { id, theme, priority, ...named }: BacklogFlags,
+  { id, theme, priority, textFile, ...named }: BacklogFlags,
 ): Promise<void> =>
   changing(
     context,
     named,
-    (client, project) =>
+    async (client, project) =>
       client.call<{ item: BacklogItem }>('worksync_add_backlog', {
         project,
         summary,
         ...given({ item_id: id, theme, priority }),
+        ...(textFile !== undefined && { text: await givenText(textFile) }),
         ...claimOf(context),
       }),
     ({ item }, project) => `${item.id} is in the backlog of ${project}.`,

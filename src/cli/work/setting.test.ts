@@ -27,9 +27,18 @@ test('W12, W15 --clear takes a field away', () => {
   expect(fieldsFor('backlog', { clear: ['theme'] })).toEqual({ theme: null })
 })
 
+test('W25 a long text is given by its file, guarded by the hash of the one there, or taken away', () => {
+  expect(fieldsFor('backlog', { textFile: 'notes.md', ifText: 'abc' })).toEqual({
+    text: 'notes.md',
+    text_sha256: 'abc',
+  })
+  expect(fieldsFor('backlog', { clear: ['text'] })).toEqual({ text: null })
+})
+
 test('K2 a flag that the item has no use for is said, never dropped', () => {
   expect(() => fieldsFor('backlog', { carryTo: 'next', estimate: 3 })).toThrow(
     'A backlog item has no --carry-to, --estimate.',
   )
   expect(() => fieldsFor('story', { clear: ['theme'] })).toThrow('A story has no --theme.')
+  expect(() => fieldsFor('sprint', { clear: ['text'] })).toThrow('A sprint has no --text-file.')
 })

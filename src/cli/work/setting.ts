@@ -1,3 +1,4 @@
+import { CoworkError } from '#base/errors.ts'
 import type { clearable } from '../choices.ts'
 import { createClient } from '../client.ts'
 import type { Context } from '../context.ts'
@@ -6,6 +7,8 @@ import { plain } from '../plain.ts'
 import { claimOf, findItem, projectOf } from './asking.ts'
 import type { Found, InProject } from './asking.ts'
 import { given } from './changing.ts'
+import { givenText } from './given-text.ts'
+import type { Story } from './wire.ts'
 
 export type SetFlags = InProject & {
   readonly title?: string
@@ -17,6 +20,10 @@ export type SetFlags = InProject & {
   readonly needs?: readonly string[]
   readonly paths?: readonly string[]
   readonly theme?: string
+  /** Where its long text is. */
+  readonly textFile?: string
+  /** The hash of the text that is there. */
+  readonly ifText?: string
   readonly goal?: string
   readonly themes?: readonly string[]
   readonly start?: string
@@ -53,7 +60,14 @@ const namesOf: Readonly<Record<Kind, Readonly<Partial<Record<Flag, string>>>>> =
     carryTo: 'carry_to',
     archive: 'archive',
   },
-  backlog: { title: 'summary', status: 'status', priority: 'priority', theme: 'theme' },
+  backlog: {
+    title: 'summary',
+    status: 'status',
+    priority: 'priority',
+    theme: 'theme',
+    textFile: 'text',
+    ifText: 'text_sha256',
+  },
 }
 
 const toolOf = {
@@ -66,15 +80,19 @@ const toolOf = {
 export async function setItem(context: Context, id: string, flags: SetFlags): Promise<void> {
   const client = createClient(context)
   const project = await projectOf(client, flags)
-  const { kind } = await findItem(client, project, id)
+  const found = await findItem(client, project, id)
+  const { kind } = found
   const { tool, id: name, answer: key } = toolOf[kind]
-  const answer = await client.call<Record<string, { rev: number }> & { carried?: string[] }>(tool, {
+  const change = {
     project,
     [name]: id,
-    ...fieldsFor(kind, flags),
+    ...(await withText(found, flags)),
     ...given({ expect_rev: flags.ifRev }),
     ...claimOf(context),
-  })
+  }
+  const answer = await client
+    .call<Record<string, { rev: number }> & { carried?: string[] }>(tool, change)
+    .catch((error: unknown) => inOurWords(error, id))
   const carried = answer.carried ?? []
   context.out.data({ project, kind, ...answer }, () => [
     plain(`${id} is at revision ${answer[key]?.rev}.`),
@@ -84,7 +102,36 @@ export async function setItem(context: Context, id: string, flags: SetFlags): Pr
   ])
 }
 
-/** In the words of the tool; a flag that this kind has no use for is said, not dropped. */
+/** The fields, with the text itself: it takes the place of the one that is read here, and of no other (W25). */
+async function withText(found: Found, flags: SetFlags): Promise<Record<string, unknown>> {
+  if (found.kind === 'story' && flags.textFile !== undefined) checkOrigin(found.story)
+  const { text, ...fields } = fieldsFor(found.kind, flags)
+  if (found.kind !== 'backlog' || text === undefined) return fields
+  return {
+    ...given({ text_sha256: found.item.text_sha256 }),
+    ...fields,
+    text: typeof text === 'string' ? await givenText(text) : '',
+  }
+}
+
+/** A story shows the text of the backlog item that it was. */
+function checkOrigin({ id, from_backlog: from }: Story): void {
+  if (from === undefined) return
+  throw usage(
+    `The text of ${plain(id)} is that of ${plain(from)}.`,
+    `Change it there: \`cowork work set ${plain(from)} --text-file <file>\`.`,
+  )
+}
+
+/** What an agent would do next is told by commands. */
+function inOurWords(error: unknown, id: string): never {
+  if (!(error instanceof CoworkError) || error.code !== 'stale') throw error
+  throw new CoworkError(error.code, error.message, {
+    hint: `Nothing was written. \`cowork work show ${plain(id)}\` shows what is there now.`,
+  })
+}
+
+/** In the words of the tool, with the name of a file for its text; a flag that is of no use here is said, not dropped. */
 export function fieldsFor(kind: Kind, flags: SetFlags): Record<string, unknown> {
   const { project: _, ifRev: __, clear = [], ...values } = flags
   const fields: Record<string, unknown> = {}
@@ -96,9 +143,10 @@ export function fieldsFor(kind: Kind, flags: SetFlags): Record<string, unknown> 
     // As people write it.
     else fields[name] = flag === 'status' ? String(value).replaceAll('-', '_') : value
   }
-  for (const flag of clear) {
+  for (const field of clear) {
+    const flag = field === 'text' ? 'textFile' : field
     const name = namesOf[kind][flag]
-    if (name === undefined) foreign.push(`--${flag}`)
+    if (name === undefined) foreign.push(`--${dashed(flag)}`)
     else fields[name] = null
   }
   if (foreign.length === 0) return fields

@@ -47,7 +47,11 @@ export type HistoryEntry = {
 }
 
 /** The long text of a backlog item, also of one that became this story; or why it is not given. */
-type LongText = { readonly text?: string; readonly text_note?: string }
+type LongText = {
+  readonly text?: string
+  readonly text_sha256?: string
+  readonly text_note?: string
+}
 
 type Comment = { readonly at: string; readonly by: string; readonly text: string }
 
