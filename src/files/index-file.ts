@@ -29,6 +29,7 @@ const lastMs = 1000
 /** `.cowork/index.json`: which files are in the workspace and who made them, for whoever looks there (F6). */
 export function createIndexFile({ db, store, worker, workspace, now, log, afterMs = 2000 }: Deps) {
   let timer: NodeJS.Timeout | undefined
+  let isChanged = false
   let writing: Promise<void> = Promise.resolve()
 
   async function write(): Promise<void> {
@@ -70,6 +71,7 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
 
   function run(): void {
     timer = undefined
+    isChanged = false
     writing = writing
       .then(write)
       .catch((error: unknown) =>
@@ -77,16 +79,23 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
       )
   }
 
+  function renew(): void {
+    if (timer) timer.refresh()
+    else timer = setTimeout(run, afterMs).unref()
+  }
+
   return {
+    /** At start, since people may have changed something meanwhile. */
+    renew,
     /** Something changed: it is written once things are quiet. */
     touch(): void {
-      if (timer) timer.refresh()
-      else timer = setTimeout(run, afterMs).unref()
+      isChanged = true
+      renew()
     },
     /** What has not been written yet is; but a disk that does not answer does not keep the daemon. */
     async close(): Promise<void> {
       clearTimeout(timer)
-      if (timer) run()
+      if (isChanged) run()
       await Promise.race([writing, sleep(lastMs, undefined, { ref: false })])
     },
   }

@@ -91,7 +91,7 @@ export function createFiles(deps: FilesDeps) {
     },
   })
   const unwatch = history.onChange(index.touch)
-  index.touch()
+  index.renew()
   const upkeep = startUpkeep(
     { 'deleted files': trash.reconcile, trash: trash.expire, versions: versions.expire },
     log,

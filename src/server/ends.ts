@@ -66,14 +66,20 @@ const buffer = Buffer.allocUnsafeSlow(64 * 1024)
 
 /**
  * Its chunks are their reader's for as long as the event lasts. A stream would make a new buffer for each read,
- * and a large message leave so much behind that half the time goes into clearing it away.
+ * and a large message leave so much behind that a quarter of the time goes into clearing it away.
  */
 function openInput(fd: number): Socket {
   const input: Socket = new Socket({
     fd,
     readable: true,
     writable: false,
-    onread: { buffer, callback: (length) => input.emit('data', buffer.subarray(0, length)) },
+    onread: { buffer, callback },
   })
+  function callback(length: number): boolean {
+    const chunk = buffer.subarray(0, length)
+    // What comes before anybody listens waits as in any other stream.
+    if (!input.emit('data', chunk)) input.push(Buffer.from(chunk))
+    return true
+  }
   return input
 }
