@@ -32,6 +32,7 @@ test('SV4 descriptors are passed where koffi is, and nowhere else', () => {
 
 const passing = descriptorPassing()
 
+// Where koffi is missing, or the system is another, there is no such passing.
 describe.skipIf(!passing)('SV4 over a unix socket', () => {
   if (!passing) return
 
@@ -83,6 +84,7 @@ describe.skipIf(!passing)('SV4 over a unix socket', () => {
   })
 })
 
+// Windows has no descriptors to look at.
 test.skipIf(process.platform === 'win32')('SV4 only pipes and sockets count as pipes', async () => {
   expect(isPipe(openFifo().descriptor)).toBe(true)
   expect(isPipe(9999)).toBe(false)

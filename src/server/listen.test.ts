@@ -104,6 +104,7 @@ describe.each([
   })
 })
 
+// Where koffi is missing, or the system is another, none can come along.
 describe.skipIf(!passing)('SV4 ends that come along', () => {
   if (!passing) return
   const offer = Buffer.from('{"cowork":2,"agent":"a"}\n')
