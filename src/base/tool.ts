@@ -16,8 +16,10 @@ export type Call = {
   readonly progress: (done: number, total?: number, message?: string) => void
   /** What the entry that ends the call says besides, such as the size of a file. */
   readonly tell: (facts: CallTold) => void
-  /** Of a tool that `begins`: resolves when the call is on record, rejects when it will not be. */
-  readonly entered?: Promise<void>
+  /**
+   * Of a tool that `begins`: puts the call on record, once. Resolves when it is there, rejects when it will not be.
+   */
+  readonly enter?: () => Promise<void>
   /** What the MCP door adds for tools that speak MCP themselves; absent on the other doors. */
   readonly exchange?: unknown
 }
@@ -91,7 +93,7 @@ export type Tool<I extends Input = Input, O extends z.ZodType = z.ZodType> = Com
         readonly run: (input: z.output<I>, call: Call) => Promise<z.output<O>>
         /**
          * It may begin while `call.started` is still on its way to the disk, and does nothing that anyone could
-         * see before `call.entered`. Two waits for the disk become one.
+         * see before `call.enter` has resolved. Two waits for the disk become one.
          */
         readonly begins?: true
         /** In the transaction that records that it was done: what the store keeps of it. Not for reads. */

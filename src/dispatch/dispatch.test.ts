@@ -94,10 +94,10 @@ test('L1 a tool that begins early does nothing to be seen before its call is on 
     say({
       effect: 'write',
       begins: true,
-      async run(_, { entered, tell }: Call) {
+      async run(_, { enter, tell }: Call) {
         tell({ data: { size: 3 } })
         seen.push(await types())
-        await entered
+        await enter?.()
         seen.push(await types())
         return { said: '' }
       },
@@ -117,8 +117,8 @@ test('A11 a tool that begins early is called back when its call cannot be record
     say({
       effect: 'write',
       begins: true,
-      run: async (_, { entered }: Call) => {
-        await entered?.catch((error: unknown) => {
+      run: async (_, { enter }: Call) => {
+        await enter?.().catch((error: unknown) => {
           heard = error
           throw error
         })

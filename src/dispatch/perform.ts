@@ -101,6 +101,30 @@ export function createPerform({
       else if (verdict.mode === 'act') await verdict.leave?.(tx, call)
     }
 
+    let recording: Promise<Said | Stopped> | undefined
+    const record = () => (recording ??= start())
+
+    async function start(): Promise<Said | Stopped> {
+      const recorded = tool.recorded?.(input) ?? input
+      return ledger.transact(async (tx) => {
+        const decision = await enter(tx)
+        if (!(decision instanceof Stopped))
+          // What the tool tells belongs to the end, however early it begins.
+          tx.append(entry('call.started', { data: { decision }, payload: recorded }, {}))
+        return decision
+      })
+    }
+
+    /** Runs before it is on record. Large contents are on their way before they are hashed for the entry. */
+    function begin(run: NonNullable<Tool['run']>) {
+      const { promise: hasAsked, resolve: ask } = Promise.withResolvers<void>()
+      async function enterEarly(): Promise<void> {
+        ask()
+        await record()
+      }
+      return { hasAsked, output: run(input, { ...call, enter: enterEarly }) }
+    }
+
     async function carryOut(): Promise<unknown> {
       call.signal.throwIfAborted()
       const { change, run, begins, settle } = tool
@@ -136,24 +160,15 @@ export function createPerform({
         ledger.note(done())
         return output
       }
-      const recorded = tool.recorded?.(input) ?? input
-      const entering = ledger.transact(async (tx) => {
-        const decision = await enter(tx)
-        if (!(decision instanceof Stopped))
-          // What the tool tells belongs to the end, however early it begins.
-          tx.append(entry('call.started', { data: { decision }, payload: recorded }, {}))
-        return decision
-      })
       // Where nobody is asked, nothing but the store itself can stop it now.
       const isSure = verdict.mode === 'act' && request.approval === undefined
-      const recording = entering.then(() => undefined)
-      const begun = begins && isSure ? run(input, { ...call, entered: recording }) : undefined
-      // What becomes of both is heard of below.
-      for (const one of [begun, recording]) one?.catch(() => undefined)
-      const entered = await entering
+      const begun = begins && isSure ? begin(run) : undefined
+      // A tool that ends without asking for it is on record all the same.
+      if (begun) await Promise.race([begun.hasAsked, begun.output]).catch(() => undefined)
+      const entered = await record()
       if (entered instanceof Stopped) return entered
       isStarted = true
-      const output = await (begun ?? run(input, call))
+      const output = await (begun?.output ?? run(input, call))
       await ledger.transact(async (tx) => {
         await settle?.(tx, output, call)
         await leave(tx, output)

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
 import { createLog } from '#base/log.ts'
@@ -70,7 +71,7 @@ describe('before the call is on record', () => {
     start()
     await read('', 'grant_1').catch(() => undefined)
     const entry = Promise.withResolvers<void>()
-    const answer = write('new.txt', 'hello', 'grant_1', { after: entry.promise })
+    const answer = write('new.txt', 'hello', 'grant_1', { enter: () => entry.promise })
     await expect.poll(() => fs.readdirSync(folders.granted).join()).toMatch(/\.tmp$/)
     expect(fs.existsSync(join(folders.granted, 'new.txt'))).toBe(false)
     entry.resolve()
@@ -81,17 +82,32 @@ describe('before the call is on record', () => {
   test('L1 a write that may not be is dropped, and so is one that a worker ended over', async () => {
     start()
     const entry = Promise.withResolvers<void>()
-    const dropped = write('new.txt', 'hello', 'grant_1', { after: entry.promise })
+    const dropped = write('new.txt', 'hello', 'grant_1', { enter: () => entry.promise })
     await expect.poll(() => fs.readdirSync(folders.granted).join()).toMatch(/\.tmp$/)
     entry.reject(new Error('the disk is full'))
     expect(await outcome(dropped)).toBe('cancelled')
     await expect.poll(() => fs.readdirSync(folders.granted)).toEqual([])
     const late = Promise.withResolvers<void>()
-    const lost = write('new.txt', 'hello', 'grant_1', { after: late.promise })
+    const lost = write('new.txt', 'hello', 'grant_1', { enter: () => late.promise })
     process.kill(await pid(), 'SIGKILL')
     expect(await outcome(lost)).toBe('interrupted')
     late.resolve()
     expect(fs.existsSync(join(folders.granted, 'new.txt'))).toBe(false)
+  })
+
+  test('L1 a large write is put on record once, when the worker has all of it', async () => {
+    start()
+    const stopped = await pid()
+    let asked = 0
+    const enter = async () => void asked++
+    process.kill(stopped, 'SIGSTOP')
+    const large = write('large.txt', 'x'.repeat(2 ** 22), 'grant_1', { enter })
+    await sleep(50)
+    expect(asked).toBe(0)
+    process.kill(stopped, 'SIGCONT')
+    await large
+    expect(asked).toBe(1)
+    expect(fs.statSync(join(folders.granted, 'large.txt')).size).toBe(2 ** 22)
   })
 })
 

@@ -16,8 +16,11 @@ export type AskOptions = {
   /** Ends a read at once. A write that has begun is finished: half of it would be nobody's wish. */
   readonly signal?: AbortSignal
   readonly deadlineMs?: number
-  /** It may begin at once, and does nothing that can be seen before this; nothing at all when this rejects. */
-  readonly after?: Promise<void> | undefined
+  /**
+   * It may begin at once, and does nothing that can be seen before this has resolved; nothing at all when it rejects.
+   * Called once the worker has the question whole: a body that is still on its way waits for nobody.
+   */
+  readonly enter?: (() => Promise<void>) | undefined
 }
 
 /** The daemon's side of the process that alone touches the disk. */
@@ -167,9 +170,14 @@ export function createFileWorker(deps: Deps): FileWorker {
     unqueue(call)
   }
 
-  function go(call: Call): void {
-    call.isHeld = false
-    holderOf(call)?.go(call)
+  async function release(call: Call, enter: () => Promise<void>): Promise<void> {
+    try {
+      await enter()
+      call.isHeld = false
+      holderOf(call)?.go(call)
+    } catch {
+      withdraw(call, 'cancelled', 'The call could not be recorded.')
+    }
   }
 
   function onDeadline(call: Call): void {
@@ -191,10 +199,10 @@ export function createFileWorker(deps: Deps): FileWorker {
 
   return {
     ask<O extends Op>(op: O, ask: Ask<O>, more: AskOptions = {}): Promise<Answered<O>> {
-      const { body, grants = [], signal, deadlineMs = times.deadline, after } = more
+      const { body, grants = [], signal, deadlineMs = times.deadline, enter } = more
       const id = ++lastId
       const { call, promise } = createCall(
-        { id, op, ask, body, grants, isHeld: after !== undefined },
+        { id, op, ask, body, grants, ...(enter && { onTaken: () => void release(call, enter) }) },
         deadlines.delete,
       )
       deadlines.add(call, deadlineMs)
@@ -207,10 +215,6 @@ export function createFileWorker(deps: Deps): FileWorker {
       else if (signal?.aborted) abort()
       else pump()
       signal?.addEventListener('abort', abort)
-      after?.then(
-        () => go(call),
-        () => withdraw(call, 'cancelled', 'The call could not be recorded.'),
-      )
       // The worker answers an operation with what the protocol says of it.
       return promise.finally(() => signal?.removeEventListener('abort', abort)) as Promise<
         Answered<O>

@@ -25,7 +25,7 @@ export function createDisk({ worker, places, grants }: Deps) {
 
     /** `about` is what it is about: the first is named when it fails, and all their grants count as used. */
     async ask<O extends Op>(
-      call: Pick<Call, 'signal' | 'entered'>,
+      call: Pick<Call, 'signal' | 'enter'>,
       op: O,
       about: readonly Pick<Placed, 'path' | 'grant'>[],
       asked: Ask<O>,
@@ -33,8 +33,8 @@ export function createDisk({ worker, places, grants }: Deps) {
     ): Promise<Answered<O>> {
       const ids = about.flatMap(({ grant }) => (grant ? [grant.id] : []))
       try {
-        const { signal, entered: after } = call
-        const more = { grants: ids, signal, after, ...(body && { body }) }
+        const { signal, enter } = call
+        const more = { grants: ids, signal, enter, ...(body && { body }) }
         const answer = await worker.ask(op, asked, more)
         for (const id of ids) grants.used(id)
         return answer

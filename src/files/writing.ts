@@ -27,14 +27,9 @@ export type Written = {
   readonly diff?: string
 }
 
-export type Content = {
-  readonly content: Buffer
-  readonly sha256?: string
-}
-
 export type Update = {
   readonly path: string
-  readonly content?: Content | undefined
+  readonly content?: Buffer | undefined
   readonly edits?: readonly Edit[] | undefined
   readonly backup: boolean
   readonly dryRun: boolean
@@ -70,9 +65,9 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
   return {
     async create(
       call: Call,
-      given: Content & { path: string; overwrite: boolean; encoding: string },
+      given: { path: string; content: Buffer; overwrite: boolean; encoding: string },
     ): Promise<Written> {
-      const { content, sha256, overwrite, encoding } = given
+      const { content, overwrite, encoding } = given
       const need = overwrite ? 'write' : 'create'
       const placed = await disk.place(call, { path: given.path, need, makes: true })
       if (content.length > maxFileBytes)
@@ -92,7 +87,6 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
             how: overwrite ? 'put' : 'create',
             encoding,
             reviewed: reviewed(given.path),
-            ...(sha256 !== undefined && { sha256 }),
           },
           content,
         ),
@@ -123,20 +117,14 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
         return writtenOf(placed, answer)
       }
       if (!content) throw new Error('there is neither content nor edits')
-      if (dryRun) return compare(call, placed, content.content.toString('utf8'))
+      if (dryRun) return compare(call, placed, content.toString('utf8'))
       const answer = await history.writing(() =>
         disk.ask(
           call,
           'write',
           [placed],
-          {
-            ...common,
-            how: 'replace',
-            encoding: 'keep',
-            backup,
-            ...(content.sha256 !== undefined && { sha256: content.sha256 }),
-          },
-          content.content,
+          { ...common, how: 'replace', encoding: 'keep', backup },
+          content,
         ),
       )
       tell(call, answer)

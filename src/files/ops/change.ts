@@ -63,8 +63,7 @@ async function changeIn(where: Where, wanted: Wanted, make: Make): Promise<Chang
     if (present) keepOwner(fd, present)
     const durable = Promise.all([sync(fd), present && keep(context, present.sha256, present.bytes)])
     // While the disk is at work.
-    const { hashed } = wanted
-    const sha256 = hashed?.bytes === bytes ? hashed.sha256 : sha256Hex(bytes)
+    const sha256 = sha256Hex(bytes)
     await durable
     await context.entered()
     const backup = putInPlace(parent, made, present, wanted)

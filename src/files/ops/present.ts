@@ -22,8 +22,6 @@ export type Wanted = {
   readonly backup?: boolean | undefined
   /** Of a file that is put back. Otherwise the one it has, or that of new files. */
   readonly mode?: number
-  /** Bytes whose hash is known. */
-  readonly hashed?: { readonly bytes: Buffer; readonly sha256: string }
 }
 
 export type Changed = {

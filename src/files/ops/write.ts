@@ -8,9 +8,7 @@ import { diffOf } from './text-diff.ts'
 
 export const write: RunOp<'write'> = async (context, ask, body) => {
   let diff: string | undefined
-  const { sha256 } = ask
-  const wanted = sha256 === undefined ? ask : { ...ask, hashed: { bytes: body, sha256 } }
-  const changed = await changeFile(context, wanted, async (present) => {
+  const changed = await changeFile(context, ask, async (present) => {
     const bytes = await bytesOf(ask, body, present)
     if (present) diff = await diffOf(present.bytes, bytes, ask.at.path)
     return bytes

@@ -44,10 +44,9 @@ export const writeTools = (files: Files): Tool[] => {
       async run(input, call) {
         const { path: given, overwrite, encoding } = input
         const isBytes = encoding === 'base64'
-        const text = bytesIn(input, input.content)
         const written = await writing.create(call, {
           path: given,
-          ...(isBytes ? { content: bytesOf(input.content) } : text),
+          content: isBytes ? bytesOf(input.content) : bytesIn(input, input.content),
           overwrite,
           encoding: isBytes ? 'binary' : encoding,
         })
@@ -105,8 +104,8 @@ export const writeTools = (files: Files): Tool[] => {
         ...(input.content !== undefined && { content: digestOf(bytesIn(input, input.content)) }),
         ...(input.edits && {
           edits: input.edits.map((edit) => ({
-            old: digestOf(hashed(edit.old)),
-            new: digestOf(hashed(edit.new)),
+            old: digestOf(Buffer.from(edit.old)),
+            new: digestOf(Buffer.from(edit.new)),
           })),
         }),
       }),
@@ -213,20 +212,13 @@ export const writeTools = (files: Files): Tool[] => {
 }
 
 /** What the ledger keeps of a content: enough to know it again. */
-const digestOf = ({ content, sha256 }: Hashed) => ({ bytes: content.length, sha256 })
+const digestOf = (content: Buffer) => ({ bytes: content.length, sha256: sha256Hex(content) })
 
-type Hashed = { readonly content: Buffer; readonly sha256: string }
+const contents = new WeakMap<object, Buffer>()
 
-function hashed(text: string): Hashed {
-  const content = Buffer.from(text)
-  return { content, sha256: sha256Hex(content) }
-}
-
-const contents = new WeakMap<object, Hashed>()
-
-/** The content that a call brought: spelt and hashed once, for the ledger and for the disk. */
-function bytesIn(input: object, text: string): Hashed {
-  const known = contents.get(input) ?? hashed(text)
+/** The content that a call brought: spelt once, for the ledger and for the disk. */
+function bytesIn(input: object, text: string): Buffer {
+  const known = contents.get(input) ?? Buffer.from(text)
   contents.set(input, known)
   return known
 }

@@ -27,6 +27,8 @@ export type Call = {
   readonly grants: readonly string[]
   /** Nothing that can be seen is done for it yet. */
   isHeld: boolean
+  /** A worker has the whole of it for the first time. */
+  taken(): void
   /** Workers that ended while they had it. */
   lost: number
   /** Whether its caller has been answered. The worker may be busy with it still. */
@@ -37,15 +39,24 @@ export type Call = {
   forget(): void
 }
 
-type Asked = Pick<Call, 'id' | 'op' | 'ask' | 'body' | 'grants' | 'isHeld'>
+type Asked = Pick<Call, 'id' | 'op' | 'ask' | 'body' | 'grants'> & {
+  /** Whoever wants to know it holds the call until then. */
+  readonly onTaken?: () => void
+}
 
-export function createCall(asked: Asked, onForgotten: (call: Call) => void) {
+export function createCall({ onTaken, ...asked }: Asked, onForgotten: (call: Call) => void) {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   let isSettled = false
+  let isTaken = false
   const call: Call = {
     ...asked,
     isRead: reads.has(asked.op),
     lost: 0,
+    isHeld: onTaken !== undefined,
+    taken() {
+      if (!isTaken) onTaken?.()
+      isTaken = true
+    },
     isSettled: () => isSettled,
     answer(head, body) {
       if ('fault' in head) {

@@ -19,7 +19,8 @@ export type WorkerProcess = {
   readonly ended: Promise<void>
   /** Whether what was sent before has been taken. */
   hasRoom(): boolean
-  send(head: RequestHead | GoHead | CancelHead, body?: Uint8Array): void
+  /** `onTaken` is called when all of it has been handed over, or never will be. */
+  send(head: RequestHead | GoHead | CancelHead, body?: Uint8Array, onTaken?: () => void): void
   /** No more requests: it finishes what it does, and goes. */
   end(): void
   kill(): void
@@ -87,10 +88,11 @@ export function startWorker(options: StartOptions): WorkerProcess {
   for (const stream of [child.stdin, child.stdout, child.stderr])
     stream.on('error', () => undefined)
 
-  const write = (head: unknown, body?: Uint8Array) => {
+  const write = (head: unknown, body?: Uint8Array, onTaken?: () => void) => {
     const pieces = encodeFrame(head, body)
     if (pieces.length > 1) child.stdin.cork()
-    for (const piece of pieces) child.stdin.write(piece)
+    for (const piece of pieces)
+      child.stdin.write(piece, piece === pieces.at(-1) ? onTaken : undefined)
     if (pieces.length > 1) child.stdin.uncork()
   }
   write(setup)

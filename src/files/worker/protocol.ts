@@ -132,8 +132,6 @@ export type Ops = {
       expected?: string
       /** Leave a copy beside it as `<name>.bak` (FT4). */
       backup?: boolean
-      /** Of the body, where it is known: to hash a megabyte takes longer than to write it. */
-      sha256?: string
     }
     answer: { stat: Stat; sha256: string; before?: Kept; backup?: string; diff?: string }
   }

@@ -63,7 +63,7 @@ export function startRunning({ onFree, ...options }: Options): Running {
     give(call) {
       calls.set(call.id, call)
       const { id, op, ask, isHeld } = call
-      send({ id, op, ask, ...(isHeld && { held: true }) }, call.body)
+      send({ id, op, ask, ...(isHeld && { held: true }) }, call.body, call.taken)
     },
     go: ({ id }) => send({ go: id }),
     cancel,
