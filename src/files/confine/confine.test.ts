@@ -281,6 +281,8 @@ describe.each(['walk', 'checked'] as const)('confinement by %s', (containment) =
     fs.symlinkSync('a', join(folders.granted, 'link'))
     expect(refusal(() => granted.openChild(fd, 'link', 'link'))).toBe('not_a_folder')
     expect(refusal(() => granted.openChild(fd, 'none', 'none'))).toBe('not_found')
+    for (const name of ['..', '.', '', 'a/b', '/etc'])
+      expect(refusal(() => granted.openChild(fd, name, 'a'))).toBe('path_traversal')
     fs.closeSync(fd)
     expect(['closed', 'a/.env', 'a'].map(granted.hides)).toEqual([true, true, false])
   })

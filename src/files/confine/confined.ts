@@ -6,6 +6,7 @@ import { createChecks, statOf } from './checks.ts'
 import { errnoOf, faultOf, FileFault } from './fault.ts'
 import { at, enter, link, mountOf, O_PATH, openUnlessLink, readLink } from './pinned.ts'
 import type { Pin } from './pinned.ts'
+import { isOneName } from './names.ts'
 import type { Confined } from './types.ts'
 import { createWalk } from './walk.ts'
 
@@ -94,6 +95,7 @@ export function confinedTo(
     },
 
     openChild(parentFd, name, real) {
+      if (!isOneName(name)) throw new FileFault('path_traversal', 'That is no name of a folder.')
       checks.place(real, { need: 'read' })
       try {
         const opened = enter(parentFd, name, false)

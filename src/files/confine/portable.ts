@@ -12,6 +12,7 @@ import type { Root } from '../worker/protocol.ts'
 import { createChecks, namesOf, statOf } from './checks.ts'
 import type { Wish } from './checks.ts'
 import { faultOf, FileFault } from './fault.ts'
+import { isOneName } from './names.ts'
 import type { Confined, Parent, ParentOptions } from './types.ts'
 
 const look = (path: string) => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
@@ -171,6 +172,7 @@ export function portableTo(root: Root, guard: Guard): (closed?: readonly string[
         return { fd: openFolderAt(absolute, path), real }
       }),
       openChild(parentFd, name, real) {
+        if (!isOneName(name)) throw new FileFault('path_traversal', 'That is no name of a folder.')
         checks.place(real, { need: 'read' })
         return guarded(() => openFolderAt(at(parentFd, name), real))(real)
       },

@@ -231,6 +231,23 @@ describe('pages', () => {
     expect(await paths('', { recursive: true, after: 'a/b.md' })).toEqual(['d.md'])
   })
 
+  test.each(['../outside/', '..', 'a/../..', './a', 'a//b', '/etc', '', 'a/.', 'a\0'])(
+    'PV1 a cursor that nobody was given leads nowhere: %j',
+    async (after) => {
+      files.put({ 'a/b.md': '', 'c.md': '' })
+      for (const recursive of [true, false])
+        await expect(paths('', { recursive, after })).rejects.toMatchObject({
+          code: 'invalid_query',
+        })
+    },
+  )
+
+  test('FT3 a cursor in a folder that is left out goes on behind it', async () => {
+    files.put({ '.gitignore': 'made/\n', 'made/a.js': '', 'made/b.js': '', 'src/a.ts': '' })
+    const ignoring = { recursive: true, ignore: true, after: 'made/a.js' }
+    expect(await paths('', ignoring)).toEqual(['src', 'src/a.ts'])
+  })
+
   test('FT3 a folder of many names is paged in order', async () => {
     const count = 20_000
     fs.mkdirSync(join(files.workspace, 'many'))

@@ -1,5 +1,7 @@
 import fs from 'node:fs'
 import type { Dirent } from 'node:fs'
+import { FileFault } from '../confine/fault.ts'
+import { isOneName } from '../confine/names.ts'
 import type { Confined } from '../confine/types.ts'
 import { passesUnfinished } from '../confine/unfinished.ts'
 import { createColumns } from '../worker/columns.ts'
@@ -47,13 +49,20 @@ export const list: RunOp<'list'> = async (context, ask, _body, cancelled) => {
     const above = makeIgnore && rulesAt(makeIgnore, confined, real)
     const top = { fd, real, path: '', rules: rulesOf(listing, fd, real, above) }
     const depth = ask.recursive ? Math.min(ask.depth ?? deepest, deepest) : 1
-    await listFolder(listing, top, ask.after?.split('/') ?? [], depth)
+    await listFolder(listing, top, namesIn(ask.after), depth)
   } finally {
     fs.closeSync(fd)
   }
   const page = found.first(ask.limit)
   const next = found.count() > ask.limit ? page.entries.paths.at(-1) : undefined
   return { ...page, ...(next !== undefined && { next }) }
+}
+
+/** A cursor is a path that comes back from the caller, who may have written another. */
+function namesIn(cursor: string | undefined): readonly string[] {
+  const names = cursor?.split('/') ?? []
+  if (names.every(isOneName)) return names
+  throw new FileFault('invalid_query', 'That is no cursor of this list.')
 }
 
 const rulesOf = ({ makeIgnore, confined }: Listing, fd: number, real: string, above?: Rules) =>
@@ -138,14 +147,20 @@ async function listChild(listing: Listing, folder: Folder, name: string, depth: 
   await withChild(listing, folder, name, (child) => listFolder(listing, child, [], depth - 1))
 }
 
-/** The page before ended at this name, or somewhere below it. */
-const resume = (
+/** The page before ended at this name, or somewhere below it. What a list leaves out no page leads into. */
+async function resume(
   listing: Listing,
   folder: Folder,
   name: string,
   after: readonly string[],
   depth: number,
-) => withChild(listing, folder, name, (child) => listFolder(listing, child, after, depth - 1))
+): Promise<void> {
+  const { confined, makeIgnore } = listing
+  const { real, rules } = folder
+  if (confined.hidesIn(real)(name)) return
+  if (makeIgnore && isIgnored(rules, below(real, name), true)) return
+  await withChild(listing, folder, name, (child) => listFolder(listing, child, after, depth - 1))
+}
 
 async function withChild(
   listing: Listing,
