@@ -242,6 +242,33 @@ describe('pages', () => {
     },
   )
 
+  test('PV1 whatever the cursor, what comes is the rest of the list and nothing else', async () => {
+    files.put({ 'a/b/c.md': '', 'a/d.md': '', 'e/f.md': '', 'g.md': '' })
+    fs.symlinkSync(files.outside, join(files.workspace, 'h'))
+    const whole = await paths('', { recursive: true })
+    const part = fc.constantFrom(
+      'a',
+      'b',
+      'd.md',
+      'e',
+      'f.md',
+      'h',
+      '..',
+      '.',
+      '',
+      'z',
+      'secret.txt',
+    )
+    const cursors = fc.array(part, { minLength: 1, maxLength: 5 }).map((names) => names.join('/'))
+    await fc.assert(
+      fc.asyncProperty(cursors, async (after) => {
+        const come = await paths('', { recursive: true, after }).catch(() => [])
+        expect(come).toEqual(come.length > 0 ? whole.slice(-come.length) : [])
+      }),
+      { numRuns: 200 },
+    )
+  })
+
   test('FT3 a cursor in a folder that is left out goes on behind it', async () => {
     files.put({ '.gitignore': 'made/\n', 'made/a.js': '', 'made/b.js': '', 'src/a.ts': '' })
     const ignoring = { recursive: true, ignore: true, after: 'made/a.js' }
