@@ -161,6 +161,43 @@ describe('files', () => {
     expect(purged.output).toContain('1 item deleted for good.')
     expect((await byHand(['trash', 'purge', two?.trash_id ?? '', '--yes'])).code).toBe(3)
   })
+
+  test('TR1, K3 what stands in the way of a restore is said to a person, and so is a folder', async () => {
+    await call('create_file', { path: 'temp/taken/in.txt', content: 'x' })
+    await call('delete_file', { path: 'temp/taken' })
+    await call('create_file', { path: 'temp/taken/other.txt', content: 'y' })
+    const { items } = jsonOf((await cowork(['trash', 'list', '--json'])).stdout) as {
+      items: { trash_id: string }[]
+    }
+    const { stdout } = await cowork(['trash'])
+    expect(stdout).toMatch(/ sales +- .*temp\/taken$/m)
+    const back = await cowork(['trash', 'restore', items[0]?.trash_id ?? ''])
+    expect(back.stderr).toContain('Name another place with --to.')
+  })
+
+  test('K3 Ctrl-D at a question is like Ctrl-C', async () => {
+    const screen = inTerminal(place, ['trash', 'purge', '--all'])
+    await seesOn(screen)('for good?')
+    screen.press('\u0004')
+    const { code, output } = await screen.ended()
+    expect(code, output).toBe(130)
+    expect(output).not.toContain('top-level await')
+    const [before, after] = screen.settings()
+    expect(after).toBe(before)
+  })
+
+  test('K3 a person is not told to call a tool', async () => {
+    for (const args of [
+      ['ls', '/nowhere'],
+      ['cat', 'no.md'],
+      ['search', ''],
+    ]) {
+      const { code, stderr } = await cowork(['files', ...args])
+      expect(code).not.toBe(0)
+      expect(stderr).toMatch(/`cowork /)
+      expect(stderr).not.toMatch(/request_grant|list_files|tools\/list/)
+    }
+  })
 })
 
 describe('grants', () => {
@@ -305,6 +342,23 @@ describe('workspace', () => {
   })
 })
 
+describe('what must not happen by an accident', () => {
+  test('GR10 an empty path is not the folder one is in', async () => {
+    const added = await byHand(['grants', 'add', ''])
+    expect(added.code, added.output).toBe(2)
+  })
+
+  test('GR4, I10 a denial is lifted by a person only', async () => {
+    const file = join(documents, 'denied.md')
+    const id = await ask(file)
+    expect((await byHand(['reject', id, '--never'])).code).toBe(0)
+    const denial = await grantOf(file)
+    expect(denial).toMatchObject({ permission: 'deny' })
+    expect(await cowork(['grants', 'revoke', denial?.['id'] ?? ''])).toMatchObject({ code: 4 })
+    expect((await byHand(['grants', 'revoke', denial?.['id'] ?? ''])).code).toBe(0)
+  })
+})
+
 describe('init', () => {
   const fresh = () => {
     const { state, paths, ...rest } = testPlace()
@@ -333,6 +387,18 @@ describe('init', () => {
     expect(await run(['init', '--yes', '--notify', 'drums'], inside)).toMatchObject({ code: 2 })
   })
 
+  test('C9, K3 what a flag says wrong is said before anything is made or started', async () => {
+    const { own, config, inside, cowork: run } = fresh()
+    const wrong = [
+      ['--connect', 'foo'],
+      ['--grant', join(own, 'nothing')],
+    ]
+    for (const flags of wrong)
+      expect(await run(['init', '--yes', ...flags], inside)).toMatchObject({ code: 3 })
+    expect(existsSync(config)).toBe(false)
+    expect(await run(['status'], inside)).toMatchObject({ code: 8 })
+  })
+
   test('C9, GR8, I10 granting needs a person, and is refused before anything is written', async () => {
     const { own, config, inside, cowork: run } = fresh()
     const args = ['init', '--yes', '--grant', join(own, 'Documents')]
@@ -342,6 +408,7 @@ describe('init', () => {
 
   test('C9, GR9 on a terminal it asks: where, which folders, how to be told, and whether to practise', async () => {
     const { own, config, inside, state, env: base, cowork: run } = fresh()
+    mkdirSync(join(own, 'Papers'))
     const screen = inTerminal({ state, env: { ...base, ...inside } }, ['init'])
     const sees = seesOn(screen)
     await sees('Where should AI save files it creates?')
@@ -352,6 +419,17 @@ describe('init', () => {
     await sees('What may AI do in ~/Documents?')
     screen.press('j\r')
     await sees('Continue')
+    // To the last choice, which asks for a path: an Enter too many opens nothing.
+    screen.press('k\r')
+    await sees('Which folder?')
+    screen.press('\r')
+    await sees('Write a path, such as ~/AI.')
+    screen.press('~/nowhere\r')
+    await sees('There is no such folder.')
+    screen.press('\u0015~/Papers\r')
+    await sees('What may AI do in ~/Papers?')
+    screen.press('\r')
+    await sees('~/Papers (read)')
     screen.press('\r')
     await sees('How shall you be told')
     screen.press('\r')
@@ -369,6 +447,7 @@ describe('init', () => {
         granted_by: 'system_setup',
         scope: 'permanent',
       },
+      { path: join(own, 'Papers'), permission: 'read' },
     ])
     expect(existsSync(join(own, 'Downloads', 'AI-Workspace', 'Documents'))).toBe(true)
     await run(['down'], inside)

@@ -1,5 +1,6 @@
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
+import { fileWords } from './files.ts'
 import { usage } from './exit.ts'
 import { plain, plainLines } from './plain.ts'
 
@@ -25,7 +26,7 @@ const all = 2 ** 40
 /** What is in a file. On a terminal nothing in it can move the cursor; into a pipe it goes as it is. */
 export async function cat(context: Context, path: string, flags: CatFlags): Promise<void> {
   const asked = { path, ...rangeOf(flags), max_bytes: all }
-  const read = await createClient(context).call<Read>('read_file', asked)
+  const read = await createClient(context, fileWords).call<Read>('read_file', asked)
   for (const warning of read.warnings ?? []) context.out.note(plain(warning))
   context.out.content(read, contentFor(read, process.stdout.isTTY))
   if ((read.next_byte ?? read.next_line) !== undefined)

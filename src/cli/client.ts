@@ -14,8 +14,16 @@ type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
 const patience = 30_000
 
+/** What a person reads instead, by the code of what was refused: the daemon speaks to agents. */
+export type Words = Readonly<
+  Record<string, Pick<Problem, 'hint'> & Partial<Pick<Problem, 'message'>>>
+>
+
 /** Speaks HTTP to the daemon of one state folder, as its owner (I10). */
-export function createClient({ paths, env }: { paths: StatePaths; env: Environment }) {
+export function createClient(
+  { paths, env }: { paths: StatePaths; env: Environment },
+  words: Words = {},
+) {
   async function ask(path: string, body?: object): Promise<unknown> {
     // The lock first: on the port of a daemon that died, anybody may listen, and we carry the owner's token.
     const daemon = runningDaemon(paths)
@@ -32,8 +40,10 @@ export function createClient({ paths, env }: { paths: StatePaths; env: Environme
       },
     )
     const answer = parsed(text)
-    if (status >= 400)
-      throw errorOf(answer.error ?? { code: 'internal', message: `The daemon answered ${status}.` })
+    if (status >= 400) {
+      const error = answer.error ?? { code: 'internal', message: `The daemon answered ${status}.` }
+      throw errorOf({ ...error, ...words[error.code] })
+    }
     return answer
   }
 

@@ -20,7 +20,7 @@ export type Outcome = {
   status: 'approved' | 'rejected' | 'voted' | 'held' | 'pending' | 'error'
   until?: string
   trust?: { from: number; to: number; promoted?: true; demoted?: true }
-  error?: { code: string; message: string }
+  error?: { code: string; message: string; hint?: string }
 }
 
 export type ApproveFlags = {
@@ -130,7 +130,7 @@ async function decideEach(
   const [only] = outcomes
   if (outcomes.length === 1 && only?.error)
     throw new CoworkError(only.error.code, only.error.message, {
-      hint: '`cowork inbox` lists what waits.',
+      hint: only.error.hint ?? '`cowork inbox` lists what waits.',
     })
   const errors = outcomes.filter(({ status }) => status === 'error').length
   context.out.data({ outcomes, count: outcomes.length, errors }, () =>

@@ -1,9 +1,21 @@
 import { createClient } from './client.ts'
-import type { Client } from './client.ts'
+import type { Client, Words } from './client.ts'
 import type { Context } from './context.ts'
 import { table } from './output.ts'
 import { plain } from './plain.ts'
 import { bytesText, countText } from './sizes.ts'
+
+/** For the commands that show and change files. */
+export const fileWords: Words = {
+  no_grant: {
+    message: 'That is not in the workspace.',
+    hint: '`cowork files` is about the workspace; `cowork grants` lists what agents may see besides.',
+  },
+  not_found: { hint: '`cowork files ls` and `cowork files search` show what is there.' },
+  exists: { hint: 'Name another place with --to.' },
+  too_large: { hint: '`cowork workspace open` shows the folder: open it with another program.' },
+  invalid_input: { hint: '`cowork files --help` shows what the commands take.' },
+}
 
 type Listed = {
   /** Below where was asked; a folder's ends with a slash. */
@@ -39,7 +51,7 @@ export async function listFiles(
   path = '.',
   { recursive = false, lines }: { readonly recursive?: boolean; readonly lines: number },
 ): Promise<void> {
-  const client = createClient(context)
+  const client = createClient(context, fileWords)
   const { files, isMore } = await listed(client, { path, recursive }, lines)
   context.out.data({ files }, () =>
     files.length === 0
@@ -65,7 +77,7 @@ export async function fileTree(
 ): Promise<void> {
   const most = 2000
   const asked = { path, recursive: true, depth }
-  const { files, isMore } = await listed(createClient(context), asked, most)
+  const { files, isMore } = await listed(createClient(context, fileWords), asked, most)
   context.out.data({ files }, () => treeLines(files))
   if (isMore) context.out.note(`The first ${most} are shown: name a folder below.`)
 }
@@ -101,7 +113,7 @@ export async function searchFiles(
   query: string,
   { content = false, in: where, type = [], lines }: SearchFlags,
 ): Promise<void> {
-  const found = await createClient(context).call<Found>('search_files', {
+  const found = await createClient(context, fileWords).call<Found>('search_files', {
     query,
     search_in: where,
     search_type: content ? 'content' : 'filename',

@@ -4,11 +4,14 @@ import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
 import { currentFolders, expandPath } from '#base/config/env.ts'
+import { usage } from './exit.ts'
+import { minuteOf } from './files.ts'
 import { untilOf } from './grant-choice.ts'
 import { fields, table } from './output.ts'
 import { requirePersonHere } from './person.ts'
 import { plain } from './plain.ts'
 import { byPrefix } from './prefix.ts'
+import { countText } from './sizes.ts'
 
 export type Grant = {
   id: string
@@ -50,7 +53,7 @@ export async function listGrants(
             grant.permission,
             lasting(grant),
             grant.access_count,
-            grant.last_accessed ?? 'never',
+            grant.last_accessed === null ? 'never' : minuteOf(grant.last_accessed),
             plain(grant.path),
           ]),
         ),
@@ -60,7 +63,7 @@ export async function listGrants(
 const whoText = ({ agent }: Grant) => (agent === '*' ? 'all' : plain(agent))
 
 function lasting({ scope, expires_at: until }: Grant): string {
-  if (until !== null) return `until ${until}`
+  if (until !== null) return `until ${minuteOf(until)}`
   return scope === 'session' ? 'this session' : scope
 }
 
@@ -102,7 +105,10 @@ export async function showGrant(context: Context, given: string): Promise<void> 
       lasts: lasting(grant),
       session: grant.session ?? undefined,
       granted: `${grant.granted_at}, ${grant.granted_by}`,
-      used: `${grant.access_count} times, ${grant.last_accessed ?? 'never'}`,
+      used:
+        grant.last_accessed === null
+          ? 'never'
+          : `${countText(grant.access_count, 'time')}, last ${minuteOf(grant.last_accessed)}`,
       reads: links,
     }),
   )
@@ -150,6 +156,9 @@ function verbOf({ permission }: Grant): string {
 
 /** From the terminal's folder, as every command there takes a path. */
 export function pathHere(given: string): string {
+  // An unset variable in a script is not the folder that it runs in.
+  if (given.trim() === '')
+    throw usage('The path is empty.', 'Name a file or a folder; `.` is the one you are in.')
   const { home, cwd } = currentFolders()
   return expandPath(given, home, cwd)
 }
@@ -160,7 +169,9 @@ type Revoked = { success: true; revoked_path: string; message?: string }
 
 export async function revokeGrant(context: Context, given: string): Promise<void> {
   const client = createClient(context)
-  const { id } = await grantNamed(client, given)
+  const { id, permission } = await grantNamed(client, given)
+  // Taking access away harms nobody; lifting a denial gives it (GR4, I10).
+  if (permission === 'deny') requirePersonHere(context, 'Lifting a denial')
   const revoked = await client.call<Revoked>('revoke_grant', { grant_id: id })
   context.out.data({ id, ...revoked }, () => [
     `Revoked ${id}, which was for ${plain(revoked.revoked_path)}.`,

@@ -15,6 +15,21 @@ const { stdin, stderr } = process
 export const canAsk = ({ json = false }: Asking): boolean =>
   !json && stdin.isTTY === true && stderr.isTTY === true
 
+/** Ctrl-D closes the input and leaves a prompt without an answer, and us without anything to wait for. */
+async function answered<T>(prompt: Promise<T>): Promise<T> {
+  const { promise: closed, reject } = Promise.withResolvers<never>()
+  const onClosed = () => {
+    stdin.setRawMode(false)
+    reject(new CoworkError('interrupted', 'Nothing more was changed.'))
+  }
+  process.once('beforeExit', onClosed)
+  try {
+    return await Promise.race([prompt, closed])
+  } finally {
+    process.off('beforeExit', onClosed)
+  }
+}
+
 /** Goes on only with a yes, from the flag or from the person; one that cannot be undone needs a key more. */
 export async function confirmed(
   question: string,
@@ -29,7 +44,7 @@ export async function confirmed(
     )
   const { confirm, isCancel } = await import('@clack/prompts')
   const message = shown(question)
-  const answer = await confirm({ message, initialValue, input: stdin, output: stderr })
+  const answer = await answered(confirm({ message, initialValue, input: stdin, output: stderr }))
   if (isCancel(answer)) throw new CoworkError('interrupted', 'Nothing was changed.')
   if (!answer) throw new CoworkError('declined', 'Nothing was changed.')
 }
@@ -41,14 +56,16 @@ export async function chosen(
   ticked: readonly string[],
 ): Promise<string[]> {
   const { multiselect, isCancel } = await import('@clack/prompts')
-  const answer = await multiselect({
-    message: question,
-    options: choices.map((choice) => ({ ...choice })),
-    initialValues: [...ticked],
-    required: false,
-    input: stdin,
-    output: stderr,
-  })
+  const answer = await answered(
+    multiselect({
+      message: question,
+      options: choices.map((choice) => ({ ...choice })),
+      initialValues: [...ticked],
+      required: false,
+      input: stdin,
+      output: stderr,
+    }),
+  )
   if (isCancel(answer)) throw new CoworkError('interrupted', 'Nothing more was changed.')
   return answer
 }
@@ -59,12 +76,14 @@ export async function picked<Value extends string>(
   choices: readonly (Choice & { readonly value: Value })[],
 ): Promise<Value> {
   const { select, isCancel } = await import('@clack/prompts')
-  const answer = await select<string>({
-    message: question,
-    options: choices.map((choice) => ({ ...choice })),
-    input: stdin,
-    output: stderr,
-  })
+  const answer = await answered(
+    select<string>({
+      message: question,
+      options: choices.map((choice) => ({ ...choice })),
+      input: stdin,
+      output: stderr,
+    }),
+  )
   if (isCancel(answer)) throw new CoworkError('interrupted', 'Nothing more was changed.')
   const found = choices.find(({ value }) => value === answer)
   if (!found) throw new Error('something was picked that was not offered')
@@ -74,16 +93,18 @@ export async function picked<Value extends string>(
 /** A line of text; what `wrong` says against it is told, and it is asked again. */
 export async function written(
   question: string,
-  { initial, wrong }: { readonly initial?: string; wrong(text: string): string | undefined },
+  { example, wrong }: { readonly example?: string; wrong(text: string): string | undefined },
 ): Promise<string> {
   const { text, isCancel } = await import('@clack/prompts')
-  const answer = await text({
-    message: question,
-    ...(initial !== undefined && { initialValue: initial }),
-    validate: (given) => wrong((given ?? '').trim()),
-    input: stdin,
-    output: stderr,
-  })
+  const answer = await answered(
+    text({
+      message: question,
+      ...(example !== undefined && { placeholder: example }),
+      validate: (given) => wrong((given ?? '').trim()),
+      input: stdin,
+      output: stderr,
+    }),
+  )
   if (isCancel(answer)) throw new CoworkError('interrupted', 'Nothing more was changed.')
   return answer.trim()
 }

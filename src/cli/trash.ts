@@ -4,7 +4,7 @@ import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
 import { usage } from './exit.ts'
-import { minuteOf } from './files.ts'
+import { fileWords, minuteOf } from './files.ts'
 import { table } from './output.ts'
 import { requirePersonHere } from './person.ts'
 import { plain } from './plain.ts'
@@ -22,6 +22,8 @@ type Trashed = {
   deleted_by: string
   expires_at: string
 }
+const isFolder = ({ type }: Trashed) => type === 'directory'
+
 type Page = { items: Trashed[]; next_cursor?: string }
 
 async function trashed(client: Client, most: number): Promise<Trashed[]> {
@@ -39,7 +41,7 @@ export async function listTrash(
   context: Context,
   { lines }: { readonly lines: number },
 ): Promise<void> {
-  const all = await trashed(createClient(context), lines + 1)
+  const all = await trashed(createClient(context, fileWords), lines + 1)
   const items = all.slice(0, lines)
   const short = shortIds(all.map(({ trash_id: id }) => id))
   context.out.data({ items }, () =>
@@ -51,7 +53,8 @@ export async function listTrash(
             short(item.trash_id),
             minuteOf(item.deleted_at),
             plain(item.deleted_by),
-            bytesText(item.size_bytes),
+            // What a folder holds was not counted.
+            isFolder(item) ? '-' : bytesText(item.size_bytes),
             minuteOf(item.expires_at),
             plain(item.path),
           ]),
@@ -68,7 +71,7 @@ export async function restoreTrash(
   given: string,
   { to }: { readonly to?: string },
 ): Promise<void> {
-  const client = createClient(context)
+  const client = createClient(context, fileWords)
   const id = byPrefix(given, await idsOf(client), 'item in the trash')
   const restored = await client.call<{ restored_path: string }>('trash_restore', {
     trash_id: id,
@@ -88,15 +91,15 @@ export async function purgeTrash(
   if (all === given.length > 0)
     throw usage('Say what to purge.', 'Name ids, or all of it with --all.')
   requirePersonHere(context, 'Purging')
-  const client = createClient(context)
+  const client = createClient(context, fileWords)
   const items = await trashed(client, Infinity)
   const known = items.map(({ trash_id: id }) => id)
   const ids = all ? known : given.map((one) => byPrefix(one, known, 'item in the trash'))
   if (ids.length === 0) throw new CoworkError('not_found', 'The trash is empty.')
-  const bytes = items
-    .filter(({ trash_id: id }) => ids.includes(id))
-    .reduce((sum, item) => sum + item.size_bytes, 0)
-  const what = `${countText(ids.length, 'item')} (${bytesText(bytes)})`
+  const named = items.filter(({ trash_id: id }) => ids.includes(id))
+  const bytes = named.reduce((sum, item) => sum + item.size_bytes, 0)
+  const size = named.some(isFolder) ? 'with all that is in them' : bytesText(bytes)
+  const what = `${countText(ids.length, 'item')} (${size})`
   await confirmed(`Delete ${what} for good?`, asking, false)
   const purged = await client.call<{ purged: string[] }>(
     'trash_purge',

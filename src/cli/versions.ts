@@ -2,7 +2,7 @@ import { CoworkError } from '#base/errors.ts'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
-import { minuteOf } from './files.ts'
+import { fileWords, minuteOf } from './files.ts'
 import { table } from './output.ts'
 import { plain } from './plain.ts'
 import { byPrefix } from './prefix.ts'
@@ -22,7 +22,7 @@ const versionsOf = async (client: Client, path: string): Promise<Version[]> =>
 
 /** The earlier contents of a file, the newest first (TR3). */
 export async function listVersions(context: Context, path: string): Promise<void> {
-  const versions = await versionsOf(createClient(context), path)
+  const versions = await versionsOf(createClient(context, fileWords), path)
   const short = shortIds(versions.map(({ version_id: id }) => id))
   context.out.data({ path, versions }, () =>
     versions.length === 0
@@ -46,7 +46,7 @@ export async function restoreVersion(
   path: string,
   given: string | undefined,
 ): Promise<void> {
-  const client = createClient(context)
+  const client = createClient(context, fileWords)
   const ids = (await versionsOf(client, path)).map(({ version_id: id }) => id)
   const id = given === undefined ? ids[0] : byPrefix(given, ids, 'version')
   if (id === undefined)

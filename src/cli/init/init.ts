@@ -7,8 +7,9 @@ import { parse } from 'yaml'
 import { systemClock } from '#base/clock.ts'
 import { readConfigText } from '#base/config/edit.ts'
 import { currentFolders, loadConfig } from '#base/config/index.ts'
+import { messageOf } from '#base/errors.ts'
 import { ensureState } from '#base/state.ts'
-import { clients } from '../clients/catalogue.ts'
+import { clientNamed, clients } from '../clients/catalogue.ts'
 import { readClientFile, writeClientFile } from '../clients/client-file.ts'
 import type { Hunk } from '../clients/edits.ts'
 import { connect, fileOf } from '../connect.ts'
@@ -43,7 +44,11 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   if (before.exists) loadConfig({ file, env: {} })
   const merged = mergedConfig(context, before.text, imports)
   const { config: present } = readConfigText(merged.text, file, context.env)
-  const wishes = await wishesOf(options, present, !before.exists)
+  const { checkWorkspace } = await import('../../app.ts')
+  const refused = (folder: string) =>
+    refusal(() => checkWorkspace(folder, { config: present, paths, ...currentFolders() }))
+  for (const client of options.connect ?? []) clientNamed(client)
+  const wishes = await wishesOf(options, present, !before.exists, refused)
   checkWishes(context, wishes, present)
   const wished = await withWishes(context, merged, wishes, present)
   const text = before.exists ? wished.text : freshConfig(wished)
@@ -74,6 +79,16 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   if (isChanged && before.exists && runningDaemon(paths))
     out.note('A daemon runs: `cowork restart` makes it read this.')
   return carryOut(context, options, wishes)
+}
+
+/** What is said against doing it. */
+function refusal(act: () => unknown): string | undefined {
+  try {
+    act()
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
 }
 
 /** Each file is checked by itself first, so that a fault is named where it stands. */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '#base/config/index.ts'
 import { currentFolders } from '#base/config/index.ts'
+import { CoworkError } from '#base/errors.ts'
 import { usage } from '../exit.ts'
 import { pathHere } from '../grants.ts'
 import { canAsk, picked, written } from '../terminal.ts'
@@ -26,16 +27,20 @@ export type Wishes = {
   readonly practice: boolean
 }
 
+/** What is against a folder as workspace. */
+type Refused = (path: string) => string | undefined
+
 /** Without a terminal, or with `--yes`, what no flag says stays at its default. */
 export async function wishesOf(
   flags: WishFlags,
   present: Config,
   isFirst: boolean,
+  refused: Refused,
 ): Promise<Wishes> {
   const asks = isFirst && canAsk(flags) && !flags.yes
   const said = flagged(flags)
   const standard = present.workspace.path
-  const workspace = said.workspace ?? (asks ? await askWorkspace(standard) : undefined)
+  const workspace = said.workspace ?? (asks ? await askWorkspace(standard, refused) : undefined)
   const folders = said.folders ?? (asks ? await askFolders() : [])
   const isTold = flags.notify !== undefined || present.notify.channels.length > 0
   const channel = asks && !isTold ? await askChannel() : said.channel
@@ -51,24 +56,27 @@ export async function wishesOf(
 /** What is wrong with a flag is said before anything is asked. */
 const flagged = ({ workspace, grant, notify }: WishFlags) => ({
   workspace: workspace === undefined ? undefined : pathHere(workspace),
-  folders: grant?.map(folderOf),
+  folders: grant?.map(folderOf).map(checkThere),
   channel: notify === undefined ? undefined : channelOf(notify),
 })
 
-async function askWorkspace(standard: string): Promise<string | undefined> {
+async function askWorkspace(standard: string, refused: Refused): Promise<string | undefined> {
   const answer = await picked('Where should AI save files it creates?', [
     { value: 'default', label: 'Use Default', hint: shortened(standard) },
     { value: 'other', label: 'Choose Different Location…' },
   ])
   if (answer === 'default') return undefined
-  return pathHere(await askPath('Which folder?'))
+  return pathHere(await askPath('Which folder?', refused))
 }
 
-const askPath = (question: string) =>
+/** Nothing is filled in: an Enter too many must not open the whole home. */
+const askPath = (question: string, wrong: (path: string) => string | undefined) =>
   written(question, {
-    initial: '~/',
-    wrong: (text) => (text === '' ? 'Write a path, such as ~/AI.' : undefined),
+    example: '~/AI',
+    wrong: (text) => (text === '' ? 'Write a path, such as ~/AI.' : wrong(pathHere(text))),
   })
+
+const missing = (path: string) => (existsSync(path) ? undefined : 'There is no such folder.')
 
 /** Folders that people often want to show; none is offered that is not there. */
 const usual = ['Documents', 'Downloads', 'Desktop', 'Projects', 'Pictures']
@@ -91,7 +99,7 @@ async function askFolders(): Promise<Folder[]> {
       ],
     )
     if (answer === 'on') return chosen
-    const path = answer === 'more' ? pathHere(await askPath('Which folder?')) : answer
+    const path = answer === 'more' ? pathHere(await askPath('Which folder?', missing)) : answer
     const permission = await picked(`What may AI do in ${shortened(path)}?`, [
       { value: 'read', label: 'Read' },
       { value: 'read-write', label: 'Read-Write' },
@@ -127,6 +135,13 @@ export function folderOf(text: string): Folder {
   const permission = end === 'rw' || end === 'read-write' ? 'read-write' : 'read'
   if (path === '') throw usage('--grant names a folder.', 'Such as --grant ~/Documents:rw.')
   return { path: pathHere(path), permission }
+}
+
+function checkThere(folder: Folder): Folder {
+  if (existsSync(folder.path)) return folder
+  throw new CoworkError('not_found', `There is nothing at ${folder.path}.`, {
+    hint: '--grant names a folder that is there.',
+  })
 }
 
 async function askPractice(): Promise<boolean> {

@@ -24,7 +24,7 @@ import {
 
 const ids = z.array(approvalId).min(1).max(1000).describe('One or more approvals')
 
-const fault = z.object({ code: z.string(), message: z.string() })
+const fault = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() })
 const outcome = z.object({
   id: z.string(),
   status: z.enum(['approved', 'rejected', 'voted', 'held', 'error']),
@@ -63,11 +63,13 @@ const grant = z.object({
   until: z.iso.datetime({ offset: true }).optional(),
 })
 
+type Problem = { code: string; message: string; hint?: string }
+
 /** One item fails alone: nothing is written of it before it is found wrong. */
 export async function each<T extends { id: string }>(
   list: readonly string[],
   act: (id: string) => Promise<T>,
-): Promise<(T | { id: string; status: 'error'; error: { code: string; message: string } })[]> {
+): Promise<(T | { id: string; status: 'error'; error: Problem })[]> {
   const outcomes = []
   for (const id of new Set(list))
     try {
@@ -75,8 +77,9 @@ export async function each<T extends { id: string }>(
     } catch (error) {
       // Found wrong only when it was to be recorded: then it was written, and all of it must go.
       if (!(error instanceof CoworkError) || error.code === 'not_recordable') throw error
-      const { code, message } = error
-      outcomes.push({ id, status: 'error' as const, error: { code, message } })
+      const { code, message, hint } = error
+      const problem = { code, message, ...(hint !== undefined && { hint }) }
+      outcomes.push({ id, status: 'error' as const, error: problem })
     }
   return outcomes
 }
