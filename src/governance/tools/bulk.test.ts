@@ -67,6 +67,7 @@ describe('many at once', () => {
         proposal_id: id,
         code: 'already_decided',
         message: expect.stringContaining('not found or already decided'),
+        hint: expect.any(String),
       })),
     )
   })

@@ -32,7 +32,14 @@ const reply = {
       trust: moved.optional(),
     }),
   ),
-  errors: z.array(z.object({ proposal_id: z.string(), code: z.string(), message: z.string() })),
+  errors: z.array(
+    z.object({
+      proposal_id: z.string(),
+      code: z.string(),
+      message: z.string(),
+      hint: z.string().optional(),
+    }),
+  ),
   verified: z.boolean(),
   message: z.string(),
 }
