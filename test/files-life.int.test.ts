@@ -12,7 +12,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
+import { silentLog } from '#base/log.ts'
 import { tools } from '../scripts/tool-docs.ts'
+import { prepareWorkspace } from '../src/files/workspace.ts'
 import { wireOf } from '../src/server/mcp/wire.ts'
 import { startTestApp } from './app.ts'
 import { agentOf, entriesOf, newFolder, openPlace } from './files.ts'
@@ -58,6 +60,10 @@ test('F1 F2 a workspace that is named over a link is the workspace by either nam
       text: 'a',
       path: join(real, 'a.txt'),
     })
+  expect(await agent.call('check_grant', { path: join(given, 'a.txt') })).toMatchObject({
+    has_access: true,
+    granted_path: real,
+  })
   expect(await agent.call('read_file', { path: `${given}-evil/a.txt` })).toMatchObject({
     code: 'no_grant',
   })
@@ -76,6 +82,21 @@ test('F6 what an earlier File Ops left in the workspace is known after the first
   ])
   const own = join(workspace, '.cowork', 'index.json')
   await expect.poll(() => (existsSync(own) ? readFileSync(own, 'utf8') : '')).toContain('annabelle')
+})
+
+test('F1 F6 a first start that was cut off before its record is recorded and imported by the next', async () => {
+  const state = newState()
+  const path = join(state, 'workspace')
+  mkdirSync(join(path, '.fileops'), { recursive: true })
+  writeFileSync(join(path, '.fileops', 'audit.log'), '{}\n')
+  prepareWorkspace({ path, create_if_missing: true, structure: [] }, silentLog)
+  const first = await startTestApp({}, { state })
+  for (const type of ['workspace.made', 'workspace.imported'])
+    expect(await entriesOf(first, `&type=${type}`)).toHaveLength(1)
+  await first.close()
+  const second = await startTestApp({}, { state })
+  onTestFinished(() => second.close())
+  expect(await entriesOf(second, '&type=workspace.made')).toHaveLength(1)
 })
 
 test('F6 the index knows of what was made right before the end', async () => {

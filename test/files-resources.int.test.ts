@@ -7,7 +7,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createLineTransport } from '../src/server/mcp/stdio.ts'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
-import { entriesOf, newFolder } from './files.ts'
+import { pdfOf } from './documents.ts'
+import { entriesOf, newFolder, openPlace } from './files.ts'
+import type { Place } from './files.ts'
 import { clientOf } from './speakers.ts'
 
 let app: TestApp
@@ -85,19 +87,18 @@ describe.each([
     const uri = `workspace:///${name}`
     writeFileSync(join(app.workspace, name), 'one')
     if (mode === 'legacy') {
+      for (const closed of ['', '../x', '.env', '.cowork/trash/x', '%2e%2e/x'])
+        await expect(
+          client.subscribeResource({ uri: `workspace:///${closed}` }),
+          closed,
+        ).rejects.toThrow(/watched/)
       await client.subscribeResource({ uri })
-      await expect(client.subscribeResource({ uri: 'workspace:///' })).rejects.toThrow(/watched/)
     } else await client.listen({ resourceSubscriptions: [uri] })
-    // It is looked at once before: what changes after that is told.
-    await expect
-      .poll(() => {
-        writeFileSync(join(app.workspace, name), `one ${Math.random()}${'x'.repeat(told.length)}`)
-        return told
-      })
-      .toContain(uri)
+    writeFileSync(join(app.workspace, name), 'one and two')
+    await expect.poll(() => told, { timeout: 5000 }).toContain(uri)
     told.length = 0
     rmSync(join(app.workspace, name))
-    await expect.poll(() => told).toContain(uri)
+    await expect.poll(() => told, { timeout: 5000 }).toContain(uri)
     expect(new Set(told)).toEqual(new Set([uri]))
   })
 
@@ -117,4 +118,60 @@ describe.each([
     const [content] = contents
     expect(content && 'text' in content ? content.text : '').toContain(path)
   })
+})
+
+async function readerOf({ app: { mcpUrl }, token: bearer }: Place) {
+  const client = new Client({ name: 'reader', version: '1' })
+  const requestInit = { headers: { authorization: `Bearer ${bearer}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(mcpUrl), { requestInit }))
+  onTestFinished(() => client.close())
+  const textsOf = async (path: string) =>
+    (await client.readResource({ uri: `workspace:///${path}` })).contents.map((content) =>
+      'text' in content ? content.text : content.blob,
+    )
+  const listed = async () =>
+    (await client.listResources()).resources
+      .map(({ uri }) => uri)
+      .filter((uri) => uri.startsWith('workspace:'))
+  return { textsOf, listed }
+}
+
+test('SV13 PV5 PV8 F4 a resource says what read_file says: secrets, untrusted text, and that there is more', async () => {
+  const place = await openPlace({ 'security.max_file_size_mb': 1 })
+  const { textsOf } = await readerOf(place)
+  const put = (name: string, bytes: string | Buffer) =>
+    writeFileSync(join(place.workspace, name), bytes)
+  const french = 'Les élèves sont allés à la forêt près du château.\n'.repeat(10_000)
+  put('plain.txt', 'plain')
+  put('server.pem', 'key')
+  put('report.pdf', pdfOf('figures'))
+  put('latin.txt', Buffer.from(french, 'latin1'))
+  put('long.txt', Buffer.from(french.repeat(2), 'latin1'))
+  put('large.txt', 'x'.repeat(2 * 1024 * 1024))
+
+  expect(await textsOf('plain.txt')).toEqual(['plain'])
+  expect(await textsOf('server.pem')).toEqual(['key', expect.stringContaining('secrets')])
+  expect(await textsOf('report.pdf')).toEqual([
+    expect.stringContaining('figures'),
+    expect.stringContaining('untrusted'),
+  ])
+  expect(await textsOf('latin.txt')).toEqual([french])
+  expect(await textsOf('long.txt')).toEqual([
+    expect.any(String),
+    expect.stringMatching(/more.*read_file.*byte_from \d+/),
+  ])
+  await expect(textsOf('large.txt')).rejects.toThrow(/bytes.*Read a/)
+})
+
+test('SV13 A9 the newest of the workspace are listed, however much was made elsewhere, and not to a halted agent', async () => {
+  const place = await openPlace()
+  const { listed } = await readerOf(place)
+  await place.agent.call('create_file', { path: 'Documents/mine.md', content: 'x' })
+  const folder = newFolder()
+  await place.grant(folder, 'read-write')
+  for (let n = 0; n < 45; n++)
+    await place.agent.call('create_file', { path: join(folder, `${n}.txt`), content: 'x' })
+  expect(await listed()).toEqual(['workspace:///Documents/mine.md'])
+  await place.owner.call('cowork_halt', { reason: 'stop' })
+  expect(await listed()).toEqual([])
 })

@@ -465,11 +465,33 @@ test('SV12 a long text is sent once, parts by range, and there is always a way o
     'line 20000',
   )
   expect((await agent.call('read_file', { path: 'long.txt', head: 1 })).text.trim()).toBe('line 1')
+  const tail = await agent.call('read_file', { path: 'long.txt', tail: 15_000 })
+  const [warning] = tail['warnings'] as string[]
+  const byte_to = Number(/byte_to (\d+)/.exec(warning ?? '')?.[1])
+  const before = { path: 'long.txt', byte_to, max_bytes: 10_000_000 }
+  expect((await agent.call('read_file', before)).text + tail.text).toBe(lines.join('\n'))
   const bytes = { path: 'long.txt', byte_from: 5, byte_to: 6 }
   expect((await agent.call('read_file', bytes)).text).toMatch(/^1\n?$/)
   expect(await agent.call('read_file', { path: 'long.txt', head: 1, tail: 1 })).toMatchObject({
     code: 'invalid_input',
   })
+})
+
+test('FT2 a range without anything in it is refused', async () => {
+  const { agent } = await openPlace()
+  await agent.call('create_file', { path: 'a.txt', content: 'one\ntwo\nthree\n' })
+  for (const range of [
+    { line_from: 3, line_to: 1 },
+    { byte_from: 4, byte_to: 2 },
+    { byte_from: 4, byte_to: 4 },
+    { byte_to: 0 },
+  ])
+    expect(await agent.call('read_file', { path: 'a.txt', ...range })).toMatchObject({
+      code: 'invalid_input',
+    })
+  expect((await agent.call('read_file', { path: 'a.txt', line_from: 2, line_to: 2 })).text).toBe(
+    'two\n',
+  )
 })
 
 test('SV12 long lists continue by cursor, page by page the whole folder', async () => {
@@ -510,6 +532,9 @@ test('FT2 pictures and bytes are given as what they are', async () => {
   expect(read).toMatchObject({ encoding: 'base64', mime: 'image/png', content })
   const shown = await agent.call('read_file', { path: 'dot.png' })
   expect(shown).toMatchObject({ mime: 'image/png', content_in: 'image' })
+  // A piece of a picture is none that anybody could show.
+  const piece = await agent.call('read_file', { path: 'dot.png', byte_from: 0, byte_to: 3 })
+  expect(piece).toMatchObject({ mime: 'image/png', content_in: 'resource', next_byte: 3 })
 })
 
 test('F4 beyond the limit nothing is written, and large files are read in parts', async () => {
@@ -528,4 +553,211 @@ test('F4 beyond the limit nothing is written, and large files are read in parts'
   expect(await agent.call('move_file', move)).toMatchObject({ success: true })
   expect(statSync(join(workspace, 'moved.txt')).size).toBe(content.length + 6)
   expect(readdirSync(workspace)).not.toContain('copy.txt')
+})
+
+test('F5 PV5 a folder, a link, a copy and the trash are no way around the look', async () => {
+  const { agent, owner, workspace } = await openPlace()
+  await agent.call('create_file', { path: 'x/hooks/pre-commit', content: 'x' })
+  expect(await agent.call('move_file', { source: 'x', destination: 'repo/.git' })).toMatchObject({
+    code: 'approval_required',
+  })
+  expect(
+    await agent.call('create_file', { path: 'n/.git', content: 'gitdir: ../x' }),
+  ).toMatchObject({ code: 'approval_required' })
+  for (const path of ['n/a:b.exe', 'Code\\bash\\x.sh', 'code/bash/x.sh'])
+    expect(await agent.call('create_file', { path, content: '' }), path).toMatchObject({
+      code: 'forbidden_extension',
+    })
+
+  writeFileSync(join(workspace, 'server.pem'), 'KEY')
+  symlinkSync('server.pem', join(workspace, 'innocent.txt'))
+  expect(
+    await agent.call('copy_file', { source: 'server.pem', destination: 'plain.txt' }),
+  ).toMatchObject({ code: 'approval_required' })
+  expect(
+    await agent.call('copy_file', { source: 'innocent.txt', destination: 'plain.txt' }),
+  ).toMatchObject({ code: 'forbidden_path' })
+  for (const dry_run of [true, false])
+    expect(
+      await agent.call('update_file', {
+        path: 'innocent.txt',
+        edits: [{ old: 'KEY', new: 'mine' }],
+        dry_run,
+      }),
+    ).toMatchObject({ code: 'forbidden_path', text: expect.not.stringContaining('KEY') })
+
+  const { trash_id } = await agent.call('delete_file', { path: 'server.pem' })
+  expect(await agent.call('trash_restore', { trash_id })).toMatchObject({
+    code: 'forbidden_path',
+    hint: expect.stringContaining('destination'),
+  })
+  expect(await agent.call('trash_restore', { trash_id, destination: 'server.pem' })).toMatchObject({
+    code: 'approval_required',
+  })
+  expect(await owner.call('trash_restore', { trash_id })).toMatchObject({ success: true })
+})
+
+test('FT8 several files in one call are each on record: where, by which grant, refused or not', async () => {
+  const { agent, app, workspace, grant } = await openPlace()
+  const mine = newFolder()
+  const outside = newFolder()
+  const at = (name: string) => join(workspace, name)
+  writeFileSync(join(mine, 'g.txt'), 'granted')
+  writeFileSync(join(mine, '.env'), 'secret')
+  writeFileSync(join(outside, 'treasure.txt'), 'treasure')
+  const { id } = await grant(mine)
+  await agent.call('create_file', { path: 'a.txt', content: 'A' })
+  const paths = ['a.txt', join(mine, 'g.txt'), join(mine, '.env'), join(outside, 'treasure.txt')]
+  await agent.call('read_files', { paths })
+  const linesOf = async (tool: string, path_filter = '') =>
+    (await agent.call('get_audit_log', { operation_filter: tool, path_filter }))['entries']
+  const granted = { domain: 'granted', grant_id: id }
+  await expect.poll(() => linesOf('read_files')).toHaveLength(4)
+  expect(await linesOf('read_files')).toMatchObject([
+    { path: at('a.txt'), domain: 'workspace', success: true, size_bytes: 1 },
+    { path: join(mine, 'g.txt'), ...granted, success: true, size_bytes: 7 },
+    { path: join(mine, '.env'), domain: 'granted', success: false },
+    { path: join(outside, 'treasure.txt'), domain: 'granted', success: false },
+  ])
+  const read = (await entriesOf(app, '&tool=read_files')).at(-1)
+  expect(read).toMatchObject({ subject: at('a.txt'), data: { area: 'workspace', size_bytes: 1 } })
+  expect(read?.ids?.grant).toBeUndefined()
+  expect(read?.data?.['files']).toMatchObject([
+    {},
+    { grant: id },
+    { code: 'forbidden_path' },
+    { code: 'no_grant' },
+  ])
+
+  await agent.call('file_diff', { path: 'a.txt', with: join(mine, 'g.txt') })
+  await expect.poll(() => linesOf('file_diff', mine)).toMatchObject([{ ...granted, success: true }])
+  await agent.call('file_diff', { path: 'a.txt', with: join(outside, 'treasure.txt') })
+  await expect.poll(() => linesOf('file_diff', outside)).toMatchObject([{ success: false }])
+  const refused = (await entriesOf(app, '&type=call.refused')).at(-1)
+  expect(refused?.data?.['files']).toEqual([
+    { path: at('a.txt'), area: 'workspace' },
+    { path: join(outside, 'treasure.txt'), area: 'granted', code: 'no_grant' },
+  ])
+
+  await agent.call('search_files', { query: 'g', search_in: 'granted' })
+  await expect.poll(() => linesOf('search_files')).toMatchObject([{ path: mine, ...granted }])
+  await agent.call('search_files', { query: 'g', search_in: 'all' })
+  await expect.poll(() => linesOf('search_files', workspace)).toHaveLength(1)
+})
+
+test('FT8 a move is found by both paths, a restored file by its own, and a dry run is told apart', async () => {
+  const { agent, workspace, grant } = await openPlace()
+  const mine = newFolder()
+  writeFileSync(join(mine, 'g.txt'), 'granted')
+  const { id } = await grant(mine)
+  await agent.call('create_file', { path: 'a.txt', content: 'A' })
+  await agent.call('move_file', { source: 'a.txt', destination: 'd/b.txt' })
+  const linesOf = async (tool: string, path: string) =>
+    (await agent.call('get_audit_log', { operation_filter: tool, path_filter: path }))['entries']
+  const moved = join(workspace, 'd', 'b.txt')
+  for (const path of [join(workspace, 'a.txt'), moved])
+    expect(await linesOf('move_file', path)).toMatchObject([{ path, success: true }])
+  await agent.call('copy_file', { source: join(mine, 'g.txt'), destination: 'copy.txt' })
+  expect(await linesOf('copy_file', mine)).toMatchObject([{ grant_id: id, domain: 'granted' }])
+  const [copied] = (await linesOf('copy_file', workspace)) as Record<string, unknown>[]
+  expect(copied).toMatchObject({ domain: 'workspace', size_bytes: 7 })
+  expect(copied).not.toHaveProperty('grant_id')
+
+  const { trash_id } = await agent.call('delete_file', { path: moved })
+  await agent.call('create_file', { path: moved, content: 'in the way' })
+  await agent.call('trash_restore', { trash_id })
+  await agent.call('delete_file', { path: moved })
+  await agent.call('trash_restore', { trash_id })
+  expect(await linesOf('trash_restore', moved)).toMatchObject([
+    { path: moved, success: true, size_bytes: 1 },
+    { path: moved, success: false },
+  ])
+
+  await agent.call('update_file', { path: moved, content: 'B', dry_run: true })
+  await agent.call('update_file', { path: moved, content: 'B' })
+  const [real, dry] = (await linesOf('update_file', moved)) as Record<string, unknown>[]
+  expect(dry).toMatchObject({ dry_run: true })
+  expect(real).not.toHaveProperty('dry_run')
+})
+
+test('F6 L10 .cowork tells every agent what happened in the workspace, and nothing of others’ sessions and grants', async () => {
+  const { app, agent, workspace, grant } = await openPlace()
+  const mine = newFolder()
+  const diary = join(mine, 'diary.txt')
+  writeFileSync(diary, 'dear')
+  const { id } = await grant(mine, 'read-write')
+  await agent.call('create_file', { path: 'a.txt', content: 'A' })
+  await agent.call('copy_file', { source: diary, destination: 'copied.txt' })
+  await agent.call('copy_file', { source: 'a.txt', destination: join(mine, 'out.txt') })
+  await agent.call('read_files', { paths: [diary, 'a.txt'] })
+  await agent.call('search_files', { query: 'd', search_in: 'all' })
+  await agent.call('file_diff', { path: 'a.txt', with: diary })
+  const mirror = () => readFileSync(join(workspace, '.cowork', 'audit.jsonl'), 'utf8')
+  await expect.poll(mirror).toContain('file_diff')
+  const other = await agentOf(app, 'other')
+  const { text } = await other.mcp.call('read_file', { path: '.cowork/audit.jsonl' })
+  expect(text).toContain('copied.txt')
+  const [entry] = await entriesOf(app, '&tool=create_file')
+  for (const hidden of [mine, 'diary', id, entry?.actor.session])
+    expect(text).not.toContain(String(hidden))
+  const lines = String(text)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string; subject: string; data: { tool?: string } })
+  const done = lines.filter(({ type }) => type === 'call.done')
+  expect(done.map(({ subject, data }) => [data.tool, subject])).toEqual([
+    ['create_file', join(workspace, 'a.txt')],
+    ['copy_file', join(workspace, 'copied.txt')],
+    ['copy_file', join(workspace, 'a.txt')],
+    ['read_files', join(workspace, 'a.txt')],
+    ['search_files', workspace],
+    ['file_diff', join(workspace, 'a.txt')],
+  ])
+})
+
+test('FT10 the file that is meant is the one that is named, and the next step leads on', async () => {
+  const { agent, workspace, grant } = await openPlace({ 'security.max_file_size_mb': 1 })
+  const mine = newFolder()
+  writeFileSync(join(mine, 'g.txt'), 'granted')
+  await grant(mine, 'read-write')
+  const call = async (tool: string, args: object) => {
+    const said = await agent.call(tool, { ...args })
+    return `${String(said['code'])} ${String(said['message'])} ${String(said['hint'])}`
+  }
+  const at = (name: string) => join(workspace, name)
+  await agent.call('create_file', { path: 'a.txt', content: 'A' })
+  await agent.call('create_file', { path: 'd/a.txt', content: 'A' })
+  const move = (destination: string) => call('move_file', { source: 'a.txt', destination })
+  expect(await move('d')).toContain(`exists ${at('d')}: `)
+  expect(await move('d/a.txt')).toContain(`exists ${at('d/a.txt')}: `)
+  expect(await call('move_file', { source: 'none', destination: 'x' })).toContain(`${at('none')}: `)
+  const diff = (other: string) => call('file_diff', { path: 'a.txt', with: other })
+  expect(await diff('missing.txt')).toContain(`not_found ${at('missing.txt')}: `)
+  const out = await call('copy_file', { source: 'a.txt', destination: join(mine, 'g.txt', 'x') })
+  expect(out).toContain(`not_a_folder ${join(mine, 'g.txt', 'x')}: `)
+
+  writeFileSync(at('b.bin'), Buffer.from([0, 1, 2, 255]))
+  writeFileSync(at('latin.txt'), Buffer.from('Gr\xfc\xdfe und sch\xf6ne M\xe4rchen', 'latin1'))
+  writeFileSync(at('big.txt'), 'x'.repeat(1_500_000))
+  expect(await call('read_file', { path: 'b.bin', head: 1 })).toContain('Leave out head')
+  const strange = { path: 'latin.txt', content: '漢字' }
+  expect(await call('update_file', strange)).toContain('create_file with overwrite')
+  const written = { ...strange, overwrite: true, encoding: 'utf-8' }
+  expect(await agent.call('create_file', written)).toMatchObject({ success: true })
+  expect(await call('update_file', { path: 'big.txt', content: 'x' })).toContain('a new name')
+  const gone = await call('delete_file', { path: join(mine, 'g.txt') })
+  expect(gone).toContain('no_grant Files are deleted in the workspace only.')
+  expect(gone).not.toContain('request_grant')
+  const query = { query: '(', search_type: 'regex' }
+  expect(await call('search_files', query)).toMatch(/^invalid_query That is .* Change the query/)
+})
+
+test('FT6 a content search says how many files it could not look into', async () => {
+  const { agent, workspace } = await openPlace({ 'security.max_binary_read_mb': 1 })
+  writeFileSync(join(workspace, 'big.txt'), `needle\n${'x'.repeat(1_500_000)}`)
+  const content = { query: 'needle', search_type: 'content' }
+  const found = await agent.call('search_files', content)
+  expect(found).toMatchObject({ total_count: 0, skipped: 1 })
+  expect(found['text']).toContain('1 files were not searched: too large')
+  expect(await agent.call('search_files', { query: 'big' })).not.toHaveProperty('skipped')
 })

@@ -240,6 +240,8 @@ export function grantsContract(newStore: () => Promise<Store>): void {
       { path: join(docs, 'Work'), permission: 'read-write', hard_links: true },
       { path: join(home, 'none'), permission: 'read' },
       { path: join(home, '.ssh'), permission: 'read' },
+      // Would open nothing and, being nearer, close the file that the folder opens.
+      { path: join(docs, 'Work', 'plan.md'), permission: 'write' },
     ]
     const first = await start({ grants: { entries } })
     const made = await first.listed(anna)

@@ -1,4 +1,4 @@
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 import { createHalts } from '#approvals'
 import { currentFolders } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
@@ -6,11 +6,11 @@ import { prepareFiles } from '#files'
 import { createGovernance } from '#governance'
 import type { Governance, GovernanceOptions } from '#governance'
 import { createIdentity } from '#identity'
-import type { Entry } from '#ledger'
 import { createWork } from '#work'
 import type { Start } from './start.ts'
 import { followOthers } from './store.ts'
 import type { Store } from './store.ts'
+import { workspaceAudit } from './workspace-audit.ts'
 
 export type Domains = Awaited<ReturnType<typeof openDomains>>
 
@@ -79,6 +79,5 @@ export async function openDomains(
 const mirrorOf = (workspace: string, own: string, { audit }: Config) => ({
   path: join(own, 'audit.jsonl'),
   maxBytes: audit.max_log_size_mb * 1_000_000,
-  filter: ({ domain, subject = '' }: Entry) =>
-    domain === 'files' && (subject === workspace || subject.startsWith(workspace + sep)),
+  shows: workspaceAudit(workspace),
 })

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Caller } from '#base/caller.ts'
+import { CoworkError } from '#base/errors.ts'
 import type { Dispatch } from '#dispatch'
 import { fileResources } from '#files'
 import { approvalResources, governancePrompts } from '#governance'
@@ -92,5 +93,8 @@ const callFor =
   (dispatch: Dispatch) =>
   async (caller: Caller, tool: string, args: Readonly<Record<string, unknown>>) => {
     const answer = await dispatch({ tool, arguments: args, caller })
-    return answer.status === 'done' ? (answer.output as Record<string, unknown>) : undefined
+    if (answer.status === 'done') return answer.output as Record<string, unknown>
+    // What is there and does not fit is not to be taken for missing.
+    if (answer.code === 'too_large') throw new CoworkError(answer.code, answer.message, answer)
+    return undefined
   }

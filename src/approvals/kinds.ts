@@ -1,5 +1,5 @@
 import type { Caller } from '#base/caller.ts'
-import type { Tx } from '#base/db/port.ts'
+import type { Reader, Tx } from '#base/db/port.ts'
 import type { Approval, Decision } from './model.ts'
 
 /** What the record of a decision says besides, such as the change of trust. */
@@ -19,7 +19,7 @@ export type ApprovalKind = {
   readonly opened?: string
   readonly decided?: string
   /** Refuses a decision that lacks something, before anything is written. */
-  check?(approval: Approval, decision: Decision): void
+  check?(approval: Approval, decision: Decision, reader: Reader): Promise<void> | void
   /** What a person put in place of what was asked, and what that is about (B3). */
   edited?(approval: Approval, change: unknown): { change: unknown; target: string }
   /** What a person says where the question is not yes or no (H2). It is no edit of what was asked. */

@@ -138,7 +138,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     const votes = approval && approval.needed > 1 ? await store.votes(tx, id) : []
     checkDecision(approval, votes, decision, at)
     const kind = kinds.get(approval.kind)
-    kind.check?.(approval, decision)
+    await kind.check?.(approval, decision, tx)
     const batch = decision.batch !== undefined && { batch: decision.batch }
     if (decision.verdict === 'approve' && votes.length + 1 < approval.needed) {
       // Whoever changes it asks the others about something else.
@@ -218,7 +218,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     const approval = await store.lock(tx, id)
     const votes = approval && approval.needed > 1 ? await store.votes(tx, id) : []
     checkDecision(approval, votes, decision, at)
-    kinds.get(approval.kind).check?.(approval, decision)
+    await kinds.get(approval.kind).check?.(approval, decision, tx)
     const until = at + settings.undoHoldMs
     await store.hold(tx, id, { until, decision: { ...decision, at } })
     const told = { verdict: decision.verdict, until }
@@ -239,7 +239,11 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /** Takes back one's own request. */
-  async function withdraw(tx: Tx, id: string, call: Call): Promise<Approval> {
+  async function withdraw(
+    tx: Tx,
+    id: string,
+    call: Deciding & { readonly caller: Caller },
+  ): Promise<Approval> {
     const approval = await store.lock(tx, id)
     if (!approval || approval.requester !== call.caller.id) throw notYours(id)
     if (approval.status !== 'pending') throw alreadyDecided(approval)

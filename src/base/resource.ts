@@ -15,10 +15,11 @@ type ResourceTemplate = Omit<Resource, 'uri'> & {
 }
 
 /** Text as it is, or bytes in base64. */
-export type ResourceContent = { readonly mimeType: string } & (
-  | { readonly text: string }
-  | { readonly blob: string }
-)
+export type ResourceContent = {
+  readonly mimeType: string
+  /** What whoever reads it has to know besides. */
+  readonly notes?: readonly string[]
+} & ({ readonly text: string } | { readonly blob: string })
 
 /** What a domain lets be read. It knows nothing of the door that asks. */
 export type ResourceSource = {
@@ -33,8 +34,11 @@ export type ResourceSource = {
   complete?(caller: Caller, parameter: string, start: string): Promise<readonly string[]>
   /** Addresses whose change can be watched. */
   readonly watched?: readonly string[]
-  /** Begins to look after an address that somebody watches, and gives how to end it; nothing for one that cannot be. */
-  watch?(uri: string): (() => void) | undefined
+  /**
+   * Begins to look after an address, and gives how to end it; nothing for one that this caller cannot watch.
+   * What changes from then on is told.
+   */
+  watch?(caller: Caller, uri: string): Promise<(() => void) | undefined>
   /** Calls back when one of them has changed. */
   onChange?(listener: (uri: string) => void): () => void
 }

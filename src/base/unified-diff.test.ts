@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { unifiedDiff } from './unified-diff.ts'
+import type { DiffLimits } from './unified-diff.ts'
 
 const diff = (from: string, to: string) =>
   unifiedDiff({ name: 'old', text: from }, { name: 'new', text: to })
@@ -65,4 +66,49 @@ test('Y6 texts with nothing in common are told apart without being compared for 
   const patch = diff(from, to)
   expect(patch.split('\n')).toHaveLength(2 + 1 + 40_000)
   expect(patched(from, patch).join('\n')).toBe(to)
+})
+
+test('Y6 what lies before and after the changes of a long text is not shown, and the numbers of its lines are right', () => {
+  fc.assert(
+    fc.property(
+      text,
+      text,
+      fc.nat(30),
+      fc.nat(30),
+      fc.boolean(),
+      (from, to, before, after, ends) => {
+        const whole = (middle: string) =>
+          ['same\n'.repeat(before), middle, '\n', 'after\n'.repeat(after), ends ? '\n' : ''].join(
+            '',
+          )
+        const patch = diff(whole(from), whole(to))
+        const lines = whole(to).replace(/\n$/, '')
+        if (from === to) expect(patch).toBe('')
+        else expect(patched(whole(from).replace(/\n$/, ''), patch).join('\n')).toBe(lines)
+        expect(patch.split('\n').filter((line) => line === ' same').length).toBeLessThanOrEqual(3)
+      },
+    ),
+  )
+})
+
+test('Y6 a diff costs what differs, not what differs times the length', () => {
+  const lines = Array.from({ length: 600_000 }, (_, at) => `l${at % 97}`)
+  const changed = lines.map((line, at) => (at % 4500 === 99 ? `changed ${at}` : line))
+  const patch = diff(lines.join('\n'), changed.join('\n'))
+  expect(patch.match(/^@@ /gm)).toHaveLength(134)
+  expect(patched(lines.join('\n'), patch)).toEqual(changed)
+})
+
+test('Y6 a diff is no longer than asked for, and there is none of more than is to be compared', () => {
+  const limited = (from: string, to: string, limits: DiffLimits) =>
+    unifiedDiff({ name: 'old', text: from }, { name: 'new', text: to }, limits)
+  const long = 'x'.repeat(10_000)
+  expect(limited(long, `${long}!`, { shown: 100 })).toBe(
+    `--- old\n+++ new\n@@ -1,1 +1,1 @@\n-${'x'.repeat(83)}`,
+  )
+  expect(limited('a\n'.repeat(500), 'b\n'.repeat(500), { shown: 100 })).toHaveLength(116)
+  expect(limited(long, `${long}!`, { compared: 20_000 })).toBeUndefined()
+  // Only what differs counts, however long the rest is.
+  const around = (text: string) => `${'same\n'.repeat(9_000)}${text}\n${'same\n'.repeat(9_000)}`
+  expect(limited(around('a'), around('b'), { compared: 100 })).toContain('\n-a\n+b\n')
 })

@@ -27,6 +27,8 @@ export type Grant = {
   expires_at: string | null
   last_accessed: string | null
   access_count: number
+  /** What was granted is not at its path any more: it opens nothing. */
+  replaced?: boolean
 }
 
 export const liveGrants = async (client: Client): Promise<Grant[]> =>
@@ -62,7 +64,8 @@ export async function listGrants(
 
 const whoText = ({ agent }: Grant) => (agent === '*' ? 'all' : plain(agent))
 
-function lasting({ scope, expires_at: until }: Grant): string {
+function lasting({ scope, expires_at: until, replaced }: Grant): string {
+  if (replaced) return 'no more: replaced'
   if (until !== null) return `until ${minuteOf(until)}`
   return scope === 'session' ? 'this session' : scope
 }

@@ -23,7 +23,11 @@ export type Refusal = {
 /** `act`, a wait for a person, or why not. */
 export type Verdict =
   | Exclude<CallVerdict, { mode: 'refuse' }>
-  | ({ readonly mode: 'refuse' } & Refusal)
+  | ({
+      readonly mode: 'refuse'
+      /** What the entry says besides, such as which of several files it was. */
+      readonly told?: Readonly<Record<string, unknown>>
+    } & Refusal)
 
 /**
  * One reason why a call may not run. app.ts hands the list to dispatch, so no domain imports a sibling

@@ -6,7 +6,7 @@ import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
-import type { Call, Tool, Touch } from '#base/tool.ts'
+import type { Call, CallTold, Tool, Touch } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
 import type { Catalogue } from './catalogue.ts'
 import type { Attempt, Check, Refusal, Verdict } from './checks.ts'
@@ -75,12 +75,17 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   return async function dispatch(request) {
     const id = newId()
     const startedAt = now()
-    const refuse = (refusal: Refusal, touch?: Touch): Answer => {
+    const refuse = (refusal: Refusal, touch?: Touch, told?: CallTold['data']): Answer => {
       const entry = entryOf('call.refused', id, request.caller, touch)
       ledger.note({
         ...entry,
         outcome: refusal.code,
-        data: { ...entry.data, tool: request.tool.slice(0, 128), message: refusal.message },
+        data: {
+          ...entry.data,
+          ...told,
+          tool: request.tool.slice(0, 128),
+          message: refusal.message,
+        },
       })
       return { status: 'refused', call: id, ...refusal }
     }
@@ -100,8 +105,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     for (const check of checks) {
       const next = await check(attempt)
       if (next.mode === 'refuse') {
-        const { mode: _, ...refusal } = next
-        return refuse(refusal, attempt.touch)
+        const { mode: _, told, ...refusal } = next
+        return refuse(refusal, attempt.touch, told)
       }
       if (next.mode === 'wait' || (verdict.mode === 'act' && next.decision)) verdict = next
     }

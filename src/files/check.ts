@@ -1,6 +1,7 @@
 import type { Caller } from '#base/caller.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Tool } from '#base/tool.ts'
+import { touchedData } from '#ledger'
 import type { Places, Wanted } from './places.ts'
 
 type Input = Readonly<Record<string, unknown>>
@@ -13,6 +14,8 @@ type Verdict =
       readonly message: string
       readonly hint?: string
       readonly details?: Readonly<Record<string, unknown>>
+      /** What the entry says besides. */
+      readonly told?: Readonly<Record<string, unknown>>
     }
 
 const reads = ({ path }: Input): Wanted[] => [{ path: String(path), need: 'read' }]
@@ -43,15 +46,21 @@ const wants: Readonly<Record<string, (input: Input) => readonly Wanted[]>> = {
 
 /** Paths, grants and what no grant lifts, before a person is asked about a call that could not run anyway. */
 export const checkFiles =
-  (places: Pick<Places, 'place'>) =>
+  (places: Pick<Places, 'place' | 'named'>) =>
   async ({ tool, caller, input }: Attempted): Promise<Verdict> => {
-    const wanted = tool.toolset === 'files' ? wants[tool.name]?.(input) : undefined
-    try {
-      for (const one of wanted ?? []) await places.place(caller, one)
-      return { mode: 'act' }
-    } catch (error) {
-      if (!(error instanceof CoworkError)) throw error
-      const { code, message, hint, details } = error
-      return { mode: 'refuse', code, message, ...(hint !== undefined && { hint }), details }
-    }
+    const wanted = (tool.toolset === 'files' && wants[tool.name]?.(input)) || []
+    for (const one of wanted)
+      try {
+        await places.place(caller, one)
+      } catch (error) {
+        if (!(error instanceof CoworkError)) throw error
+        const { code, message, hint, details } = error
+        const files = wanted.map((other) => ({
+          ...places.named(other.path),
+          ...(other === one && { code }),
+        }))
+        const told = files.length > 1 ? { told: touchedData(files) } : {}
+        return { mode: 'refuse', code, message, ...(hint && { hint }), details, ...told }
+      }
+    return { mode: 'act' }
   }

@@ -57,7 +57,7 @@ const search = (more?: AskOptions) =>
 const probe = async (path: string) => {
   const at = { root: '', path }
   const { diff } = await worker.ask('diff', { from: at, to: at })
-  return JSON.parse(diff) as Record<string, string>
+  return JSON.parse(diff ?? '') as Record<string, string>
 }
 
 /** The code an act was refused with, or what it came to. */
@@ -358,6 +358,38 @@ describe('grants that come and go', () => {
     expect(await probe(join(folders.top, 'another/b.txt'))).toMatchObject({ sync: 'EACCES' })
     leaving.abort()
     expect(await ours).toBe('cancelled')
+  })
+
+  test('GR4 a write that has begun is done although its grant is revoked, and says so', async () => {
+    start({ more: [another()] })
+    await pid()
+    const writing = write('slow.txt', 'whole', 'grant_2', { grants: ['grant_2'] })
+    await worker.revoke(['grant_2'], roots.slice(0, -1))
+    expect((await writing).stat.size).toBe(5)
+    expect(fs.readFileSync(join(folders.top, 'another/slow.txt'), 'utf8')).toBe('whole')
+  })
+
+  test('GR4 one that is not done in time is interrupted, and never called refused', async () => {
+    start({ more: [another()] })
+    await pid()
+    const stuck = outcome(write('stuck', 'x', 'grant_2', { grants: ['grant_2'] }))
+    await worker.revoke(['grant_2'], roots.slice(0, -1))
+    expect(await stuck).toBe('interrupted')
+  })
+
+  test('GR4 a write that waits for its entry is refused, and its temporary file goes', async () => {
+    start({ more: [another()] })
+    await pid()
+    const entry = Promise.withResolvers<void>()
+    const held = outcome(
+      write('new.txt', 'x', 'grant_2', { grants: ['grant_2'], enter: () => entry.promise }),
+    )
+    const names = () => fs.readdirSync(join(folders.top, 'another'))
+    await expect.poll(() => names().join()).toMatch(/\.tmp/)
+    await worker.revoke(['grant_2'], roots.slice(0, -1))
+    entry.resolve()
+    expect(await held).toBe('no_grant')
+    expect(names()).toEqual(['b.txt'])
   })
 
   test('GR4 a write that outlasts its time when another grant is revoked is interrupted', async () => {

@@ -32,7 +32,10 @@ export type FileWorker = {
   ask<O extends Op>(op: O, ask: Ask<O>, more?: AskOptions): Promise<Answered<O>>
   /** Other roots from now on: resolves when calls go to a worker that has them. The old one finishes what it has. */
   setRoots(roots: readonly Root[]): Promise<void>
-  /** Ends what works under these grants, and every process that can reach their files; resolves when they are gone. */
+  /**
+   * Ends what works under these grants, and every process that can reach their files; resolves when they are gone.
+   * Reads and what has not begun to act are refused; a write that has is done shortly, or `interrupted`.
+   */
   revoke(grantIds: readonly string[], roots: readonly Root[]): Promise<void>
   containment(): Containment | 'starting'
   close(): Promise<void>
@@ -51,7 +54,7 @@ type Deps = {
 const times = {
   /** One call, from question to answer. */
   deadline: 30_000,
-  /** What others are writing when a grant is revoked. */
+  /** What is being written when a grant is revoked, and what is dropped then, with its temporary file. */
   revoke: 250,
   start: 30_000,
   close: 3_000,
@@ -157,6 +160,9 @@ export function createFileWorker(deps: Deps): FileWorker {
 
   const holderOf = ({ id }: Call) => [...alive].find(({ calls }) => calls.has(id))
 
+  /** It may have changed something by now: to refuse it would be untrue. It is finished at once, or interrupted. */
+  const isActing = (call: Call) => !call.isRead && !call.isHeld && holderOf(call) !== undefined
+
   /** Takes a call out of the queue; one that is not there any more stays as it is. */
   function unqueue(call: Call): void {
     const place = waiting.indexOf(call)
@@ -236,7 +242,7 @@ export function createFileWorker(deps: Deps): FileWorker {
       const old = [...alive]
       current = undefined
       for (const call of [...waiting, ...old.flatMap(({ calls }) => [...calls.values()])])
-        if (!call.isSettled() && call.grants.some((grant) => gone.has(grant)))
+        if (!call.isSettled() && call.grants.some((grant) => gone.has(grant)) && !isActing(call))
           withdraw(call, 'no_grant', 'No access. Call request_grant() first.')
       change(next)
       const end = async (worker: Running) => {

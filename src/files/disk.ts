@@ -1,4 +1,7 @@
+import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
+import { touchedData } from '#ledger'
+import type { TouchedFile } from '#ledger'
 import type { FileWorker } from './client.ts'
 import { explained } from './faults.ts'
 import type { Grants } from './grants/service.ts'
@@ -11,23 +14,42 @@ type Deps = {
   readonly grants: Pick<Grants, 'used'>
 }
 
+type Told = Pick<Call, 'caller' | 'tell'>
+
 export type Disk = ReturnType<typeof createDisk>
 
 /** What a call does on disk: by the caller's own right, through the worker, and known to the ledger. */
 export function createDisk({ worker, places, grants }: Deps) {
+  /** Of each call what it was about so far. */
+  const touched = new WeakMap<Told, readonly TouchedFile[]>()
+
+  /** Several are told as a list; so is one that the entry cannot have as its subject. */
+  function tell(call: Told, file: TouchedFile, isSubject: boolean): void {
+    const files = [...(touched.get(call) ?? []), file]
+    touched.set(call, files)
+    if (isSubject && file.grant !== undefined) call.tell({ ids: { grant: file.grant } })
+    if (files.length > 1 || !isSubject) call.tell({ data: touchedData(files) })
+  }
+
   return {
     /** Where it lies for this caller. The entry that ends the call says under which grant (FT8). */
-    async place(call: Pick<Call, 'caller' | 'tell'>, wanted: Wanted): Promise<Placed> {
-      const placed = await places.place(call.caller, wanted)
-      if (placed.grant) call.tell({ ids: { grant: placed.grant.id } })
-      return placed
+    async place(call: Told, wanted: Wanted, isSubject = true): Promise<Placed> {
+      try {
+        const placed = await places.place(call.caller, wanted)
+        tell(call, touchedOf(placed), isSubject)
+        return placed
+      } catch (error) {
+        if (error instanceof CoworkError)
+          tell(call, { ...places.named(wanted.path), success: false, code: error.code }, isSubject)
+        throw error
+      }
     },
 
-    /** `about` is what it is about: the first is named when it fails, and all their grants count as used. */
+    /** `about` is what it is about: the one it failed for is named, and all their grants count as used. */
     async ask<O extends Op>(
       call: Pick<Call, 'signal' | 'enter'>,
       op: O,
-      about: readonly Pick<Placed, 'path' | 'grant'>[],
+      about: readonly Placed[],
       asked: Ask<O>,
       body?: Uint8Array,
     ): Promise<Answered<O>> {
@@ -39,8 +61,15 @@ export function createDisk({ worker, places, grants }: Deps) {
         for (const id of ids) grants.used(id)
         return answer
       } catch (error) {
-        throw explained(error, about[0]?.path ?? '')
+        throw explained(error, op, about)
       }
     },
   }
 }
+
+/** One file or folder as an entry names it among others. */
+export const touchedOf = ({ path, area, grant }: Placed): TouchedFile => ({
+  path,
+  area,
+  ...(grant && { grant: grant.id }),
+})

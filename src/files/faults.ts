@@ -1,15 +1,19 @@
 import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import type { FileFaultCode } from './model.ts'
+import type { Placed } from './places.ts'
+import type { Op } from './worker/protocol.ts'
 
 /** What an agent can do next (FT10). */
-const hints: Partial<Record<FileFaultCode, string>> = {
+const hints: Readonly<Record<FileFaultCode, string>> = {
   invalid_path: 'Give a path in the workspace, or the full path of what was granted.',
   path_traversal: 'Give the path without "..".',
   path_escape: 'Give the path of the file itself, inside the workspace or a grant.',
+  no_grant: 'Name the path, read or read-write, and a reason; a person decides.',
   read_only_grant: 'Ask for read-write with request_grant().',
-  forbidden_path: 'No grant opens it. Work without it, or ask a person.',
-  too_large: 'Read a part of it with line_from and line_to or byte_from and byte_to; write less.',
+  forbidden_path: 'Work without it, or ask a person.',
+  forbidden_extension: 'Choose a name with another extension, or ask a person to make the file.',
+  too_large: 'Ask for less at once.',
   not_regular: 'Only plain files and folders can be used.',
   hard_link: 'A person can allow files with a second name in the grant.',
   exists: 'Choose another name, or change what is there with update_file.',
@@ -19,15 +23,40 @@ const hints: Partial<Record<FileFaultCode, string>> = {
   stale: 'It was changed since. Read it again, then repeat the change.',
   ambiguous_edit: 'Give more of the text around it, so that it is found once.',
   no_match: 'Read the file again and give the text exactly as it stands there.',
-  not_text: 'Edits are for text. Replace the whole file with content.',
-  root_replaced: 'A person has to look at it and grant it anew.',
+  not_text:
+    'create_file with overwrite writes the whole of it: encoding utf-8 takes any text, base64 any bytes.',
+  unknown_encoding: 'Leave out encoding for utf-8, or name one such as windows-1252.',
+  invalid_query: 'Change the query; a cursor is for the search or list that gave it.',
+  root_replaced: 'Ask for it anew with request_grant(): a person has to look at it.',
   other_device: 'What is mounted inside a folder needs a grant of its own.',
   cloud_placeholder: 'Ask a person to download it first.',
   disk_full: 'Ask a person to make room. Nothing was changed.',
   read_only_disk: 'Write to the workspace instead.',
   no_permission: 'Ask a person to change its permissions.',
+  unreadable: 'Try once more; if it stays so, ask a person to look at the file.',
   timeout: 'Try again with less at once.',
   interrupted: 'Look whether it was done, then repeat it if it was not.',
+  cancelled: 'Call it again if it is still wanted.',
+}
+
+const tooLargeToChange = 'Write to a new name; a person has to change a file of this size.'
+
+/** Where the next step depends on what was being done. */
+const hintsOf: Partial<Record<Op, Partial<Record<FileFaultCode, string>>>> = {
+  read: {
+    too_large: 'Read a part of it with line_from and line_to or byte_from and byte_to.',
+    not_text: 'Leave out head, tail and lines: it has none.',
+    unreadable: 'It may be damaged or locked: ask a person for it in another form.',
+    timeout: 'Ask a person for it in another form, or in parts.',
+  },
+  diff: {
+    too_large: 'Compare what read_file gives of parts of them.',
+    not_text: 'read_file shows of each what it is.',
+  },
+  write: { too_large: tooLargeToChange },
+  edit: { too_large: tooLargeToChange },
+  restoreVersion: { too_large: tooLargeToChange },
+  copy: { too_large: 'Ask a person to copy it.' },
 }
 
 const noAccess = 'No access. Call request_grant() first.'
@@ -39,14 +68,37 @@ export function fileFault(
   message?: string,
   hint = hints[code],
 ): CoworkError {
-  const shown = plainText(path, 300)
-  const said = code === 'no_grant' ? noAccess : (message ?? `${shown} cannot be used.`)
-  return new CoworkError(code, said, { ...(hint && { hint }), details: { path } })
+  const usual = code === 'no_grant' ? noAccess : `${plainText(path, 300)} cannot be used.`
+  return new CoworkError(code, message ?? usual, { hint, details: { path } })
 }
 
+type About = Pick<Placed, 'at' | 'path'>
+
 /** What the worker answered, with the path that was asked for and the next step. */
-export function explained(error: unknown, path: string): unknown {
+export function explained(error: unknown, op: Op, about: readonly About[]): unknown {
   if (!(error instanceof CoworkError)) return error
-  const { code, message } = error
-  return fileFault(code as FileFaultCode, path, `${plainText(path, 300)}: ${message}`, error.hint)
+  const { message, details } = error
+  const code = error.code as FileFaultCode
+  const paths = meant(code, details['path'], about)
+  // A query is wrong wherever it looks.
+  const named = code === 'invalid_query' ? [] : paths
+  const said = [named.map((path) => plainText(path, 300)).join(', '), message]
+  return fileFault(
+    code,
+    paths[0] ?? '',
+    code === 'no_grant' ? undefined : said.filter(Boolean).join(': '),
+    error.hint ?? hintsOf[op]?.[code],
+  )
+}
+
+/** Which of them the worker means by a path below a root; both of two where it does not say. */
+function meant(code: FileFaultCode, fault: unknown, about: readonly About[]): string[] {
+  const isAt = ({ at }: About) => at.path === fault
+  const isNear = ({ at: { path } }: About) =>
+    typeof fault === 'string' &&
+    (`${fault}/`.startsWith(`${path}/`) || `${path}/`.startsWith(`${fault}/`))
+  const found =
+    [about.filter(isAt), about.filter(isNear), about].find(({ length }) => length > 0) ?? []
+  // What comes to a place is asked for last.
+  return (code === 'exists' ? found.slice(-1) : found.slice(0, 2)).map(({ path }) => path)
 }

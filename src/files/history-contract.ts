@@ -57,7 +57,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
     })
 
     test('TR3 what is known of a file goes where it goes, with all in a folder and nothing else', async () => {
-      const { db: store, here } = await setup()
+      const { db: store, here, there } = await setup()
       // Names that only begin alike, and characters that count double in some languages.
       const paths = ['/w/𝒹', '/w/𝒹/a', '/w/𝒹/b/c', '/w/𝒹x', '/w/other']
       await store.transact(async (tx) => {
@@ -65,7 +65,10 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
           await here.keepMade(tx, path, 'sales', n)
           await here.keepVersion(tx, version(`v${n}`, path, n))
         }
+        // Of files that were there before.
         await here.keepMade(tx, '/w/new/a', 'gone', 0)
+        await here.keepVersion(tx, { ...version('v9', '/w/new/a', 9), by: 'gone' })
+        await there.keepVersion(tx, version('v10', '/w/new/a', 10))
       })
       await store.transact((tx) => here.move(tx, '/w/𝒹', '/w/new'))
       const after = ['/w/new', '/w/new/a', '/w/new/b/c', '/w/other', '/w/𝒹x']
@@ -74,8 +77,63 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(made.map(({ by }) => by)).not.toContain('gone')
       const versions = await here.versions(store)
       expect(versions.map(({ path }) => path).sort()).toEqual(after)
-      await store.transact((tx) => here.dropMade(tx, '/w/new'))
-      expect((await here.made(store)).map(({ path }) => path).sort()).toEqual(['/w/other', '/w/𝒹x'])
+      expect(await there.versions(store)).toHaveLength(1)
+      await store.transact((tx) => here.move(tx, '/w/new', '/w/new'))
+      expect(await here.versions(store)).toEqual(versions)
+    })
+
+    test('FT9 on Windows what is known of a folder goes with it; elsewhere a backslash is a letter', async () => {
+      const { db: store, here } = await setup()
+      const paths = ['C:\\w\\a\\x', 'C:\\w\\ab', '/w/a/x', '/w/a\\x']
+      await store.transact(async (tx) => {
+        for (const [n, path] of paths.entries())
+          await here.keepVersion(tx, version(`v${n}`, path, n))
+        await here.move(tx, 'C:\\w\\a', 'C:\\w\\b')
+        await here.move(tx, '/w/a', '/w/b')
+      })
+      const versions = await here.versions(store)
+      expect(versions.map(({ path }) => path).sort()).toEqual(
+        ['C:\\w\\b\\x', 'C:\\w\\ab', '/w/b/x', '/w/a\\x'].sort(),
+      )
+    })
+
+    test('FT9 what is known of a deleted folder waits in the trash, and comes back with it elsewhere', async () => {
+      const { db: store, here } = await setup()
+      await store.transact(async (tx) => {
+        await here.keepMade(tx, '/w/t/a', 'sales', 1)
+        await here.keepVersion(tx, version('v1', '/w/t/a', 1))
+        await here.keepTrash(tx, { ...trashed('t', 2), type: 'folder' })
+        await here.keepTrash(tx, { ...trashed('t2', 3), path: '/w/none' })
+      })
+      expect(await here.made(store)).toEqual([])
+      expect(await here.newest(store, '/w', 5)).toEqual([])
+      expect(await here.versionsOf(store, '/w/t/a', 5)).toEqual([])
+      await store.transact(async (tx) => {
+        // Another comes to its place meanwhile.
+        await here.keepVersion(tx, version('v2', '/w/t/a', 4))
+        await here.takeFromTrash(tx, 't', '/w/back')
+      })
+      expect(await here.trashed(store, 't')).toBeUndefined()
+      expect(await here.made(store)).toMatchObject([{ path: '/w/back/a', by: 'sales' }])
+      expect(await here.versionsOf(store, '/w/back/a', 5)).toMatchObject([{ id: 'v1' }])
+      expect(await here.versionsOf(store, '/w/t/a', 5)).toMatchObject([{ id: 'v2' }])
+    })
+
+    test('TR4 of one file the newest stay, and the contents of the others are named', async () => {
+      const { db: store, here, there } = await setup()
+      const dropped = await store.transact(async (tx) => {
+        for (const n of [1, 2, 3, 4]) await here.keepVersion(tx, version(`v${n}`, '/w/a', n))
+        await here.keepVersion(tx, version('v5', '/w/b', 0))
+        await there.keepVersion(tx, version('v6', '/w/a', 0))
+        return here.dropBeyond(tx, '/w/a', 2)
+      })
+      expect(dropped).toEqual(['sha-v2', 'sha-v1'])
+      const left = (await here.versions(store)).map(({ id }) => id)
+      expect(left.sort()).toEqual(['v3', 'v4', 'v5'])
+      // What another node names does not lie here.
+      const named = await here.named(store, ['sha-v1', 'sha-v3', 'sha-v6'])
+      expect([...named]).toEqual(['sha-v3'])
+      expect(await here.named(store, [])).toEqual(new Set())
     })
 
     test('F6 who made a file stays known when another changes it', async () => {
@@ -84,8 +142,9 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
         await here.keepMade(tx, '/w/a', 'sales', 1)
         await here.keepMade(tx, '/w/b', 'support', 2)
         await here.keepMade(tx, '/w/a', 'support', 3)
+        await here.keepMade(tx, '/wide/c', 'support', 4)
       })
-      expect(await here.newest(store, 1)).toEqual([
+      expect(await here.newest(store, '/w', 1)).toEqual([
         { path: '/w/a', by: 'sales', madeAt: 1, changedAt: 3 },
       ])
     })

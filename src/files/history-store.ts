@@ -65,6 +65,11 @@ type Made = {
   readonly changedAt: number
 }
 
+/** Stands for the path of what lies in the trash. No file has such a path: theirs begin at the root of a disk. */
+const inTrash = (id: string) => `trash:${id}`
+
+const mostAtOnce = 500
+
 export type HistoryStore = ReturnType<typeof createHistoryStore>
 
 /** The only SQL about earlier contents, deleted files and who made what, all of this node. */
@@ -72,13 +77,25 @@ export function createHistoryStore(dialect: Dialect, node: string) {
   const sql = builder<Tables>(dialect)
   const versions = sql.selectFrom('file_version').selectAll().where('node', '=', node)
   const trash = sql.selectFrom('file_trash').selectAll().where('node', '=', node)
-  const made = sql.selectFrom('file_made').selectAll().where('node', '=', node)
+  const made = sql
+    .selectFrom('file_made')
+    .selectAll()
+    .where('node', '=', node)
+    .where((eb) => eb.not(startsWith('path', inTrash(''))))
 
   const versionsOf = statement((p: { path: string; limit: number }) =>
     versions.where('path', '=', p.path).orderBy('at', 'desc').orderBy('id', 'desc').limit(p.limit),
   )
   const version = statement((p: { id: string }) => versions.where('id', '=', p.id))
   const allVersions = query(versions)
+  const beyond = statement((p: { path: string; most: number }) =>
+    versions
+      .where('path', '=', p.path)
+      .orderBy('at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(mostAtOnce)
+      .offset(p.most),
+  )
   const dropVersion = statement((p: { id: string }) =>
     sql.deleteFrom('file_version').where('node', '=', node).where('id', '=', p.id),
   )
@@ -103,14 +120,38 @@ export function createHistoryStore(dialect: Dialect, node: string) {
       .onConflict((c) => c.columns(['node', 'path']).doUpdateSet({ changed_at: p.at })),
   )
   const allMade = query(made.orderBy('path'))
-  const newest = statement((p: { limit: number }) =>
-    made.orderBy('changed_at', 'desc').orderBy('path').limit(p.limit),
-  )
-  /** The path itself and all below it. */
+  /** The path itself and all below it. On Linux a backslash is a letter of a name. */
   const among = (path: string) =>
-    raw<boolean>`(path = ${path} or ${startsWith('path', `${path}/`)})`
+    path.startsWith('/')
+      ? raw<boolean>`(path = ${path} or ${startsWith('path', `${path}/`)})`
+      : raw<boolean>`(path = ${path} or ${startsWith('path', `${path}/`)} or ${startsWith('path', `${path}\\`)})`
   const moved = (to: string, from: string) =>
     raw<string>`${to} || substr(path, length(${from}) + 1)`
+
+  const tables = ['file_made', 'file_version'] as const
+  const forget = (tx: Tx, table: (typeof tables)[number], path: string) =>
+    tx.run(query(sql.deleteFrom(table).where('node', '=', node).where(among(path))))
+
+  async function rename(tx: Tx, from: string, to: string): Promise<void> {
+    for (const table of tables)
+      await tx.run(
+        query(
+          sql
+            .updateTable(table)
+            .set({ path: moved(to, from) })
+            .where('node', '=', node)
+            .where(among(from)),
+        ),
+      )
+  }
+
+  /** What is known of a file, or of all in a folder, goes where it goes. */
+  async function move(tx: Tx, from: string, to: string): Promise<void> {
+    if (from === to) return
+    // What was known of files that were once there is not about these.
+    for (const table of tables) await forget(tx, table, to)
+    await rename(tx, from, to)
+  }
 
   return {
     keepVersion: (tx: Tx, { id, path, sha256, size, mode, at, by, operation, call }: Version) =>
@@ -122,11 +163,38 @@ export function createHistoryStore(dialect: Dialect, node: string) {
       return row && toVersion(row)
     },
     versions: async (reader: Reader) => (await reader.all(allVersions)).map(toVersion),
+    /** Of one file no more than so many are kept: drops those beyond, and gives their contents. */
+    async dropBeyond(tx: Tx, path: string, most: number): Promise<readonly string[]> {
+      const over = await tx.all(beyond({ path, most }))
+      for (const { id } of over) await tx.run(dropVersion({ id }))
+      return over.map(({ sha256 }) => sha256)
+    },
+    /** Those of the contents that versions name. */
+    async named(reader: Reader, contents: readonly string[]): Promise<ReadonlySet<string>> {
+      const found = new Set<string>()
+      for (let at = 0; at < contents.length; at += mostAtOnce) {
+        const some = contents.slice(at, at + mostAtOnce)
+        const naming = sql.selectFrom('file_version').select('sha256').where('node', '=', node)
+        for (const { sha256 } of await reader.all(query(naming.where('sha256', 'in', some))))
+          found.add(sha256)
+      }
+      return found
+    },
     dropVersion: (tx: Tx, id: string) => tx.run(dropVersion({ id })),
 
-    /** Nothing where it is known already, so that what was found after a crash can be added blindly. */
-    keepTrash: (tx: Tx, { deletedAt, ...item }: Trashed) =>
-      tx.run(keepTrash({ ...item, node, deleted_at: deletedAt })),
+    /**
+     * Nothing where it is known already, so that what was found after a crash can be added blindly. What is known of
+     * it waits with it: another file may come to its place.
+     */
+    async keepTrash(tx: Tx, { deletedAt, ...item }: Trashed): Promise<void> {
+      const kept = await tx.run(keepTrash({ ...item, node, deleted_at: deletedAt }))
+      if (kept > 0) await rename(tx, item.path, inTrash(item.id))
+    },
+    /** What was known of it is known again where it lies now. */
+    async takeFromTrash(tx: Tx, id: string, path: string): Promise<void> {
+      await move(tx, inTrash(id), path)
+      await tx.run(dropTrash({ id }))
+    },
     /** Newest first; ids open with the time. */
     trashPage: async (reader: Reader, before: string, limit: number) =>
       (await reader.all(trashPage({ before, limit }))).map(toTrashed),
@@ -135,31 +203,20 @@ export function createHistoryStore(dialect: Dialect, node: string) {
       return row && toTrashed(row)
     },
     trash: async (reader: Reader) => (await reader.all(allTrash)).map(toTrashed),
-    /** Gives the number of rows: 0 for one that somebody else has taken. */
-    dropTrash: (tx: Tx, id: string) => tx.run(dropTrash({ id })),
+    /** Gives the number of rows: 0 for one that somebody else has taken. Its versions go when their time is over. */
+    async dropTrash(tx: Tx, id: string): Promise<number> {
+      await forget(tx, 'file_made', inTrash(id))
+      return tx.run(dropTrash({ id }))
+    },
 
     keepMade: (tx: Tx, path: string, by: string, at: number) => tx.run(keepMade({ path, by, at })),
     made: async (reader: Reader) => (await reader.all(allMade)).map(toMade),
-    newest: async (reader: Reader, limit: number) =>
-      (await reader.all(newest({ limit }))).map(toMade),
-    /** Deleted, with all that is below. */
-    dropMade: (tx: Tx, path: string) =>
-      tx.run(query(sql.deleteFrom('file_made').where('node', '=', node).where(among(path)))),
-    /** What is known of a file, or of all in a folder, goes where it goes. */
-    async move(tx: Tx, from: string, to: string): Promise<void> {
-      // What was known of files that were once there is not about these.
-      await tx.run(query(sql.deleteFrom('file_made').where('node', '=', node).where(among(to))))
-      for (const table of ['file_made', 'file_version'] as const)
-        await tx.run(
-          query(
-            sql
-              .updateTable(table)
-              .set({ path: moved(to, from) })
-              .where('node', '=', node)
-              .where(among(from)),
-          ),
-        )
+    /** Of what is in that folder. */
+    async newest(reader: Reader, folder: string, limit: number) {
+      const inside = made.where(among(folder)).orderBy('changed_at', 'desc').orderBy('path')
+      return (await reader.all(query(inside.limit(limit)))).map(toMade)
     },
+    move,
   }
 }
 

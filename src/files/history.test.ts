@@ -26,7 +26,7 @@ async function setup() {
   const { db, ledger } = open
   let time = 0
   const store = createHistoryStore(db.dialect, 'here')
-  const history = createHistory(store, () => time)
+  const history = createHistory(store, () => time, 3)
   const settle = (output: unknown) => ledger.transact((tx) => history.settle(tx, output, call))
   const replaced = (sha256: string) => ({
     operation: 'update_file',
@@ -47,6 +47,18 @@ test('TR3 what a call changed is written when it is recorded, and not before', a
     { path: '/w/a', sha256: 's1', by: call.caller.id, call: call.id, operation: 'update_file' },
   ])
   expect(await store.made(db)).toMatchObject([{ path: '/w/a', by: call.caller.id }])
+})
+
+test('TR4 of one file no more than the limit are kept from one change to the next', async () => {
+  const { db, store, history, settle, replaced, pass } = await setup()
+  for (const n of [1, 2, 3, 4, 5]) {
+    pass(1)
+    await settle(history.changed({}, replaced(`s${n}`)))
+  }
+  const kept = await store.versionsOf(db, '/w/a', 10)
+  expect(kept.map(({ sha256 }) => sha256)).toEqual(['s5', 's4', 's3'])
+  expect(history.takeGrowth()).toEqual({ bytes: 5, surplus: ['s1', 's2'] })
+  expect(history.takeGrowth()).toEqual({ bytes: 0, surplus: [] })
 })
 
 test('TR4 a content that a row is about to name is spared, for as long as that may take', async () => {
@@ -100,4 +112,39 @@ test('TR4 a failed write or cleaning blocks nothing', async () => {
   await expect(history.writing(fail)).rejects.toThrow('no')
   await expect(history.cleaning(fail)).rejects.toThrow('no')
   expect(await history.writing(async () => 'done')).toBe('done')
+})
+
+test('TR4 a write and a cleaning that begin in the same moment do not overlap', async () => {
+  const { history } = await setup()
+  let writers = 0
+  const overlaps: number[] = []
+  const write = () =>
+    history.writing(async () => {
+      writers++
+      await sleep(5)
+      writers--
+    })
+  const clean = () =>
+    history.cleaning(async () => {
+      await sleep(2)
+      overlaps.push(writers)
+    })
+  await Promise.all([write(), clean(), write(), clean(), write()])
+  expect(overlaps).toEqual([0, 0])
+})
+
+test('TR4 a cleaning that waited for a write spares what that write is about to name', async () => {
+  const { history, replaced } = await setup()
+  const written = Promise.withResolvers<void>()
+  const change = async () => {
+    await history.writing(() => written.promise)
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+    history.changed({}, replaced('s1'))
+  }
+  const changing = change()
+  let isSpared: boolean | undefined
+  const cleaning = history.cleaning(async (isExpected) => void (isSpared = isExpected('s1')))
+  written.resolve()
+  await Promise.all([changing, cleaning])
+  expect(isSpared).toBe(true)
 })

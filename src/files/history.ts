@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
@@ -15,8 +16,9 @@ export type Change = {
   readonly replaced?: { readonly path: string; readonly before: Kept } | undefined
   readonly moved?: { readonly from: string; readonly to: string }
   readonly trashed?: Omit<Trashed, 'by' | 'call'>
-  /** Taken out of the trash, or purged. */
-  readonly untrashed?: readonly string[]
+  /** Taken out of the trash, and where it is now. */
+  readonly restored?: { readonly id: string; readonly path: string }
+  readonly purged?: readonly string[]
 }
 
 export type History = ReturnType<typeof createHistory>
@@ -25,11 +27,14 @@ export type History = ReturnType<typeof createHistory>
  * Between the disk and the store: the worker has acted, the rows about it are not written yet. They wait at the
  * call's output, so that nothing has to be cleaned up when the call does not get that far.
  */
-export function createHistory(store: HistoryStore, now: Clock) {
+export function createHistory(store: HistoryStore, now: Clock, maxPerFile: number) {
   const changes = new WeakMap<object, Change>()
   const listeners = new Set<() => void>()
   /** Contents that rows are about to name: they must not go for being unknown. */
   const expected = new Map<string, number>()
+  /** Contents of versions that went because there were too many of one file; perhaps nothing names them now. */
+  const surplus = new Set<string>()
+  let addedBytes = 0
   let writers = 0
   let cleaning: Promise<void> | undefined
   let onIdle: (() => void) | undefined
@@ -43,11 +48,17 @@ export function createHistory(store: HistoryStore, now: Clock) {
       else break
   }
 
+  const isExpected = (sha256: string) => now() - (expected.get(sha256) ?? -Infinity) <= expectedMs
+
   return {
     /** Ties a change to the output of its call. */
     changed<T extends object>(output: T, change: Change): T {
       changes.set(output, change)
-      if (change.replaced) expect(change.replaced.before.sha256)
+      if (change.replaced) {
+        const { sha256, size } = change.replaced.before
+        expect(sha256)
+        addedBytes += size
+      }
       for (const tell of listeners) tell()
       return output
     },
@@ -55,10 +66,11 @@ export function createHistory(store: HistoryStore, now: Clock) {
     async settle(tx: Tx, output: unknown, call: Call): Promise<void> {
       const change = changes.get(output as object)
       if (!change) return
-      const { operation, made, replaced, moved, trashed, untrashed = [] } = change
+      const { operation, made, replaced, moved, trashed, restored, purged = [] } = change
       const by = call.caller.id
       const at = now()
       if (moved) await store.move(tx, moved.from, moved.to)
+      if (restored) await store.takeFromTrash(tx, restored.id, restored.path)
       if (made !== undefined) await store.keepMade(tx, made, by, at)
       if (replaced) {
         const { path, before } = replaced
@@ -71,12 +83,17 @@ export function createHistory(store: HistoryStore, now: Clock) {
           operation,
           call: call.id,
         })
+        for (const sha256 of await store.dropBeyond(tx, path, maxPerFile)) surplus.add(sha256)
       }
-      if (trashed) {
-        await store.keepTrash(tx, { ...trashed, by, call: call.id })
-        await store.dropMade(tx, trashed.path)
-      }
-      for (const id of untrashed) await store.dropTrash(tx, id)
+      if (trashed) await store.keepTrash(tx, { ...trashed, by, call: call.id })
+      for (const id of purged) await store.dropTrash(tx, id)
+    },
+    /** What has come and gone since it was asked last; equal contents are counted each time. */
+    takeGrowth(): { readonly bytes: number; readonly surplus: readonly string[] } {
+      const growth = { bytes: addedBytes, surplus: [...surplus] }
+      addedBytes = 0
+      surplus.clear()
+      return growth
     },
     onChange(listener: () => void): () => void {
       listeners.add(listener)
@@ -85,7 +102,7 @@ export function createHistory(store: HistoryStore, now: Clock) {
 
     /** For what may keep a content: never while contents are being dropped. */
     async writing<T>(body: () => Promise<T>): Promise<T> {
-      await cleaning
+      while (cleaning) await cleaning
       writers++
       try {
         return await body()
@@ -95,11 +112,14 @@ export function createHistory(store: HistoryStore, now: Clock) {
     },
     /** The other way round. Gives the body what it must spare. */
     async cleaning(body: (spared: (sha256: string) => boolean) => Promise<void>): Promise<void> {
+      while (cleaning) await cleaning
       const { promise, resolve } = Promise.withResolvers<void>()
       cleaning = promise
       try {
         if (writers > 0) await new Promise<void>((idle) => (onIdle = idle))
-        await body((sha256) => expected.has(sha256))
+        // The last of them has its answer and is about to say what it expects.
+        await setImmediate()
+        await body(isExpected)
       } finally {
         cleaning = onIdle = undefined
         resolve()

@@ -23,12 +23,16 @@ type Deps = {
 /** Beyond this many it would be megabytes, written at every change. */
 const mostFiles = 20_000
 const pageSize = 5000
+/** While changes keep coming it is written all the same, so many quiet times after the first. */
+const mostQuiets = 5
 /** For the last change before the end. */
 const lastMs = 1000
 
 /** `.cowork/index.json`: which files are in the workspace and who made them, for whoever looks there (F6). */
 export function createIndexFile({ db, store, worker, workspace, now, log, afterMs = 2000 }: Deps) {
   let timer: NodeJS.Timeout | undefined
+  /** When the change came that the timer was started for. */
+  let since = 0
   let isChanged = false
   let writing: Promise<void> = Promise.resolve()
 
@@ -80,14 +84,16 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
   }
 
   function renew(): void {
-    if (timer) timer.refresh()
-    else timer = setTimeout(run, afterMs).unref()
+    if (!timer) {
+      since = performance.now()
+      timer = setTimeout(run, afterMs).unref()
+    } else if (performance.now() - since < (mostQuiets - 1) * afterMs) timer.refresh()
   }
 
   return {
     /** At start, since people may have changed something meanwhile. */
     renew,
-    /** Something changed: it is written once things are quiet. */
+    /** Something changed: it is written once things are quiet, or have not been for long. */
     touch(): void {
       isChanged = true
       renew()

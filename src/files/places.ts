@@ -3,12 +3,13 @@ import type { Caller } from '#base/caller.ts'
 import { plainText } from '#base/plain.ts'
 import { remembering } from '#base/remember.ts'
 import type { Touch } from '#base/tool.ts'
+import { touchedData } from '#ledger'
 import { fileFault } from './faults.ts'
 import type { Grants } from './grants/service.ts'
 import type { Area, Grant, Need } from './model.ts'
 import type { GrantVerdict } from './rules/grants.ts'
 import type { Guard } from './rules/guard.ts'
-import { isWithin, understandPath } from './rules/paths.ts'
+import { belowFolder, understandPath } from './rules/paths.ts'
 import type { Place } from './worker/protocol.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -39,26 +40,21 @@ export type Places = ReturnType<typeof createPlaces>
 
 /** From a path as it was given to the root it lies under. Names only: nothing on disk is looked at here. */
 export function createPlaces({ workspace, home, guard, grants }: Deps) {
-  const where = { home, workspace: workspace.path }
+  const where = { home, workspace: workspace.path, given: workspace.given }
 
   /**
-   * Absolute, and in which area. A workspace that is named over a link is the workspace all the same.
-   * One call asks about its paths several times, and an agent often about the same.
+   * Absolute, and in which area. One call asks about its paths several times, and an agent often about the same.
    */
   const locate = remembering((given): { area: Area; path: string; below: string } => {
-    const understood = understandPath(given, where)
-    const below = understood.area === 'workspace' ? understood.path : belowGiven(understood.path)
-    return below === undefined
-      ? { area: 'granted', path: understood.path, below: '' }
-      : { area: 'workspace', path: below ? join(workspace.path, below) : workspace.path, below }
+    const { area, path } = understandPath(given, where)
+    return area === 'absolute'
+      ? { area: 'granted', path, below: '' }
+      : { area, path: path ? join(workspace.path, path) : workspace.path, below: path }
   })
   const closedTo = {
     read: remembering((path) => guard.forbidden(path, 'read') ?? null),
     write: remembering((path) => guard.forbidden(path, 'write') ?? null),
   }
-
-  const belowGiven = (path: string) =>
-    isWithin(path, workspace.given) ? path.slice(workspace.given.length + 1) : undefined
 
   /** Where the worker finds it, or a fault that says why this caller may not use it so. */
   async function place(caller: Caller, { path: given, need, makes }: Wanted): Promise<Placed> {
@@ -79,8 +75,8 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
       throw fileFault(
         'no_grant',
         path,
-        undefined,
-        'Files are deleted in the workspace only; ask a person to delete this one.',
+        'Files are deleted in the workspace only.',
+        'Ask a person to delete this one.',
       )
     const verdict = await grants.decideNow(caller, path, need)
     if (!verdict.grant) throw refused(verdict, path)
@@ -98,6 +94,16 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
     return { root: grant.id, path, ...(closed.length > 0 && { closed }) }
   }
 
+  /** Never throws: what is no path is named as it was given. */
+  function named(given: string): { readonly path: string; readonly area: Area } {
+    try {
+      const { area, path } = locate(given)
+      return { path, area }
+    } catch {
+      return { path: plainText(given, 500), area: 'granted' }
+    }
+  }
+
   return {
     locate,
     place,
@@ -110,31 +116,21 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
           : (grants.live().find(({ id }) => id === root)?.path ?? root)
       return path === '' ? base : join(base, path)
     },
-    /** For the ledger and halts. Never throws: what is no path is named as it was given. */
-    touch(given: string): Touch {
-      const data = (area: Area) => ({ area })
-      try {
-        const { area, path } = locate(given)
-        return { domain: 'files', target: path, data: data(area) }
-      } catch {
-        return { domain: 'files', target: plainText(given, 500), data: data('granted') }
-      }
+    /** The same of one that was placed, for what the worker found it to be after links. */
+    pathIn: ({ grant }: Pick<Placed, 'grant'>, real: string): string =>
+      join(grant?.path ?? workspace.path, real),
+    named,
+    /** For the ledger and halts: what a call is about, and what else it touches. */
+    touch(given: string, ...others: readonly string[]): Touch {
+      const { area, path } = named(given)
+      const files = others.length > 0 ? touchedData([given, ...others].map(named)) : {}
+      return { domain: 'files', target: path, data: { area, ...files } }
     },
     /** Sensitive, or run by something later on: trust decides about writing it (F5, PV5). */
-    isRisky(given: string): boolean {
-      try {
-        const { path } = locate(given)
-        return guard.isSensitive(path) || guard.isGuarded(path) !== undefined
-      } catch {
-        return false
-      }
-    },
-    isSensitive: (path: string) => guard.isSensitive(path),
+    isRisky: (given: string): boolean => guard.risk(named(given).path) !== undefined,
+    isSensitive: (given: string): boolean => guard.isSensitive(named(given).path),
   }
 }
-
-const belowFolder = (path: string, folder: string) =>
-  path.slice(folder.length).replace(/^[\\/]+/, '')
 
 function refused({ code, denied }: Extract<GrantVerdict, { code: string }>, path: string) {
   if (denied)

@@ -17,7 +17,7 @@ import { createFiles } from './service.ts'
 import type { Files } from './service.ts'
 import type { FileToolDeps } from './tools/index.ts'
 import { checkConfiguredWorkspace } from './workspace-choice.ts'
-import { prepareWorkspace } from './workspace.ts'
+import { markRecorded, prepareWorkspace } from './workspace.ts'
 
 type Deps = {
   readonly db: Db
@@ -43,7 +43,7 @@ export function prepareFiles(deps: Deps) {
   const workspace = prepareWorkspace(config.workspace, log)
   const settings = guardSettingsOf({ config, paths, home, workspace: workspace.path, configFile })
   const guard = createGuard(settings)
-  const where = { home, workspace: workspace.path }
+  const where = { home, workspace: workspace.path, given: workspace.given }
   const node = nodeName(paths)
   const grants = createGrants({ ...deps, guard, where, node })
 
@@ -59,6 +59,7 @@ export function prepareFiles(deps: Deps) {
       const data = { files: made.length, ...(audit && { audit }) }
       tx.append({ type: 'workspace.imported', actor: systemActor, domain: 'files', subject, data })
     })
+    markRecorded(workspace)
   }
 
   return {

@@ -1,4 +1,6 @@
 import type { Call } from '#base/tool.ts'
+import { touchedData } from '#ledger'
+import { touchedOf } from './disk.ts'
 import type { Disk } from './disk.ts'
 import type { Grants } from './grants/service.ts'
 import type { Placed, Places } from './places.ts'
@@ -24,6 +26,8 @@ export type FileRead = {
   /** The first byte or line that was not given. */
   readonly next?: number
   readonly lines?: number
+  /** The byte where the last lines begin, when not all that were asked for fit. */
+  readonly before?: number
   readonly sha256?: string
   readonly isExtracted: boolean
   readonly isSensitive: boolean
@@ -130,9 +134,10 @@ export function createReading({ disk, places, grants, workspace }: Deps) {
         ...(where === 'granted' ? [] : [own]),
         ...(where === 'workspace' ? [] : readable(call)),
       ]
-      if (roots.length === 0) return { hits: [], total: 0 }
+      if (where !== 'workspace') call.tell({ data: touchedData(roots.map(touchedOf)) })
+      if (roots.length === 0) return { hits: [], total: 0, skipped: 0 }
       const op = by === 'filename' ? 'searchNames' : 'searchContent'
-      const { hits, total, next } = await disk.ask(call, op, roots, {
+      const { hits, total, next, ...more } = await disk.ask(call, op, roots, {
         in: roots.map(({ at }) => at),
         query,
         types,
@@ -146,14 +151,15 @@ export function createReading({ disk, places, grants, workspace }: Deps) {
           path: places.pathOf({ root, path }),
         })),
         total,
+        skipped: 'skipped' in more ? more.skipped : 0,
         ...(next !== undefined && { next }),
       }
     },
 
     /** Files and bytes in a folder, and by the folders so far below it. */
-    async usage(call: Call, given: string, depth: number) {
+    async usage(call: Call, given: string, depth: number, always: readonly string[] = []) {
       const placed = await disk.place(call, { path: given, need: 'read' })
-      const answer = await disk.ask(call, 'usage', [placed], { at: placed.at, depth })
+      const answer = await disk.ask(call, 'usage', [placed], { at: placed.at, depth, always })
       return { path: placed.path, ...answer }
     },
   }

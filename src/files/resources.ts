@@ -1,10 +1,10 @@
 import { relative, sep } from 'node:path'
 import { globMatches } from '#base/glob.ts'
 import type { Caller } from '#base/caller.ts'
+import { CoworkError } from '#base/errors.ts'
 import type { ResourceContent, ResourceSource } from '#base/resource.ts'
 import type { Grants } from './grants/service.ts'
 import type { Files } from './service.ts'
-import type { Stat } from './worker/protocol.ts'
 
 const workspacePrefix = 'workspace:///'
 const grantsUri = 'cowork://grants'
@@ -61,12 +61,12 @@ function workspaceSource(files: Files, call: CallTool): ResourceSource {
       },
     ],
     async list(caller) {
-      if (!mayRead(caller)) return []
-      const newest = await store.newest(db, mostListed * 2)
+      // Like every look at files it is a call: halts count, and it is on record (FT8).
+      const may = mayRead(caller) && (await call(caller, 'list_files', { path: '', limit: 1 }))
+      if (!may) return []
+      const newest = await store.newest(db, workspace.path, mostListed)
       return newest
         .map(({ path }) => relative(workspace.path, path))
-        .filter((path) => path !== '' && !path.startsWith('..'))
-        .slice(0, mostListed)
         .map((path) => ({
           uri: uriOf(path),
           name: path,
@@ -88,41 +88,57 @@ function workspaceSource(files: Files, call: CallTool): ResourceSource {
       const entries = (listed?.['files'] ?? []) as readonly { readonly name: string }[]
       return entries.map(({ name }) => `${folder}${name}`).filter((path) => path.startsWith(start))
     },
-    watch: (uri) => {
+    async watch(caller, uri) {
       const path = pathOf(uri)
-      return path === undefined || path === '' ? undefined : watch.begin(uri, path)
+      return path && mayRead(caller) ? watch.begin(uri, path) : undefined
     },
     onChange: watch.onChange,
   }
 }
 
+type Watched = { readonly uri: string; readonly path: string; state: string }
+
 /** Looks at each watched file every second: honest, and cheap for the few that are. */
 function createWatch({ stat }: Files) {
-  const seen = new Map<string, { readonly path: string; state: string | undefined }>()
+  const watched = new Set<Watched>()
   const listeners = new Set<(uri: string) => void>()
   let timer: NodeJS.Timeout | undefined
   let isLooking = false
 
+  /** Nothing where it may not be seen, or cannot be just now. */
+  async function stateOf(path: string): Promise<string | undefined> {
+    try {
+      const found = await stat(path)
+      return found ? `${found.size} ${found.modifiedAt}` : 'not there'
+    } catch (error) {
+      if (error instanceof CoworkError) return undefined
+      throw error
+    }
+  }
+
   async function look(): Promise<void> {
     if (isLooking) return
     isLooking = true
-    for (const [uri, one] of seen) {
-      const state = stateOf(await stat(one.path))
-      const isChanged = one.state !== undefined && one.state !== state
+    const changed = new Set<string>()
+    for (const one of watched) {
+      const state = (await stateOf(one.path)) ?? one.state
+      if (state !== one.state) changed.add(one.uri)
       one.state = state
-      if (isChanged) for (const tell of listeners) tell(uri)
     }
     isLooking = false
+    for (const uri of changed) for (const tell of listeners) tell(uri)
   }
 
   return {
-    begin(uri: string, path: string): () => void {
-      seen.set(uri, { path, state: undefined })
-      void look()
+    async begin(uri: string, path: string): Promise<(() => void) | undefined> {
+      const state = await stateOf(path)
+      if (state === undefined) return undefined
+      const one = { uri, path, state }
+      watched.add(one)
       timer ??= setInterval(() => void look(), lookEvery).unref()
       return () => {
-        seen.delete(uri)
-        if (seen.size > 0) return
+        watched.delete(one)
+        if (watched.size > 0) return
         clearInterval(timer)
         timer = undefined
       }
@@ -133,8 +149,6 @@ function createWatch({ stat }: Files) {
     },
   }
 }
-
-const stateOf = (stat: Stat | undefined) => (stat ? `${stat.size} ${stat.modifiedAt}` : 'not there')
 
 /** The scope that read_file asks for (I11); names are as much as contents here. */
 const mayRead = ({ kind, scopes }: Caller) =>
@@ -152,12 +166,15 @@ function pathOf(uri: string): string | undefined {
   }
 }
 
-function contentOf({
-  mime,
-  content,
-  encoding,
-}: Readonly<Record<string, unknown>>): ResourceContent {
+function contentOf(read: Readonly<Record<string, unknown>>): ResourceContent {
+  const { mime, content, encoding, warnings, next_byte } = read
   const mimeType = String(mime)
   const whole = typeof content === 'string' ? content : ''
-  return encoding === 'base64' ? { mimeType, blob: whole } : { mimeType, text: whole }
+  const notes = [
+    ...((warnings as readonly string[] | undefined) ?? []),
+    ...(typeof next_byte === 'number'
+      ? [`There is more: go on with read_file and byte_from ${next_byte}.`]
+      : []),
+  ]
+  return encoding === 'base64' ? { mimeType, notes, blob: whole } : { mimeType, notes, text: whole }
 }

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { createFileWorker } from './client.ts'
 import { createDisk } from './disk.ts'
@@ -16,6 +17,7 @@ import { rootsOf } from './rules/grants.ts'
 import { createGuard } from './rules/guard.ts'
 import { createTrash } from './trash.ts'
 import { startUpkeep } from './upkeep.ts'
+import { createVersionUpkeep } from './version-upkeep.ts'
 import { createVersions } from './versions.ts'
 import type { GuardSettings, Root, Stat } from './worker/protocol.ts'
 import type { Workspace } from './workspace.ts'
@@ -40,6 +42,7 @@ export type FilesDeps = {
 export type Files = ReturnType<typeof createFiles>
 
 const megabyte = 1024 * 1024
+const minute = 60_000
 
 /** Files of the workspace and under grants. The daemon decides and records; the worker alone touches the disk. */
 export function createFiles(deps: FilesDeps) {
@@ -76,26 +79,26 @@ export function createFiles(deps: FilesDeps) {
   )
 
   const store = createHistoryStore(db.dialect, node)
-  const history = createHistory(store, now)
+  const history = createHistory(store, now, kept.max_per_file)
   const places = createPlaces({ workspace, home: deps.guard.home, guard, grants })
   const disk = createDisk({ worker, places, grants })
   const index = createIndexFile({ db, store, worker, workspace: workspace.path, now, log })
   const parts = { db, store, history, worker, disk, places, grants, now }
   const trash = createTrash({ ...parts, retentionMs: deleted.retention })
-  const versions = createVersions({
-    ...parts,
-    limits: {
-      retentionMs: kept.retention,
-      maxPerFile: kept.max_per_file,
-      maxBytes: kept.max_total_gb * 1024 * megabyte,
-    },
-  })
+  const limits = {
+    retentionMs: kept.retention,
+    maxPerFile: kept.max_per_file,
+    maxBytes: kept.max_total_gb * 1024 * megabyte,
+  }
+  const versions = createVersions({ ...parts, limits })
+  const { expire, trim } = createVersionUpkeep({ ...parts, limits })
   const unwatch = history.onChange(index.touch)
   index.renew()
   const upkeep = startUpkeep(
-    { 'deleted files': trash.reconcile, trash: trash.expire, versions: versions.expire },
+    { 'deleted files': trash.reconcile, trash: trash.expire, versions: expire },
     log,
   )
+  const trimming = startUpkeep({ versions: trim }, log, minute)
 
   return {
     workspace,
@@ -109,18 +112,21 @@ export function createFiles(deps: FilesDeps) {
     versions,
     limits: { maxFileBytes },
     containment: worker.containment,
-    /** Of a file in the workspace, for whoever watches it; nothing where it is not to be had. */
+    /** Of a file in the workspace, for whoever watches it; nothing where there is none. */
     stat: (path: string): Promise<Stat | undefined> =>
       worker.ask('stat', { at: { root: 'workspace', path } }).then(
         ({ stat }) => stat,
-        () => undefined,
+        (error: unknown) => {
+          if (error instanceof CoworkError && error.code === 'not_found') return undefined
+          throw error
+        },
       ),
     /** Resolves when what is done at start is done. */
     ready: upkeep.done,
     async close(): Promise<void> {
       unfollow()
       unwatch()
-      await upkeep.close()
+      await Promise.all([upkeep.close(), trimming.close()])
       await index.close()
       await worker.close()
     },

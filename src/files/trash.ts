@@ -3,6 +3,7 @@ import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
+import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import type { FileWorker } from './client.ts'
 import type { Disk } from './disk.ts'
@@ -17,7 +18,7 @@ type Deps = {
   readonly store: HistoryStore
   readonly worker: Pick<FileWorker, 'ask'>
   readonly disk: Disk
-  readonly places: Pick<Places, 'isRisky'>
+  readonly places: Pick<Places, 'isRisky' | 'pathIn'>
   readonly retentionMs: number
   readonly now: Clock
 }
@@ -46,9 +47,11 @@ export function createTrash({ db, store, worker, disk, places, retentionMs, now 
       const id = newId()
       const deletedAt = now()
       const record = { path, by: call.caller.id, call: call.id, deleted_at: deletedAt }
-      const { stat, sha256 = null } = await disk.ask(call, 'trash', [placed], { at, id, record })
+      const answer = await disk.ask(call, 'trash', [placed], { at, id, record })
+      const { stat, sha256 = null } = answer
       call.tell({ data: { size_bytes: stat.size, trash: id, ...(sha256 && { sha256 }) } })
-      return { id, path, type: stat.type, size: stat.size, sha256, deletedAt }
+      const real = places.pathIn(placed, answer.real)
+      return { id, path: real, type: stat.type, size: stat.size, sha256, deletedAt }
     },
 
     /** Back to where it was, or elsewhere in the workspace; never over something (TR1). */
@@ -59,18 +62,27 @@ export function createTrash({ db, store, worker, disk, places, retentionMs, now 
     ): Promise<{ path: string; stat: Stat }> {
       const item = await find(id)
       const given = destination ?? item.path
-      const to = await disk.place(call, {
-        path: given,
-        need: 'create',
-        makes: item.type === 'file',
-      })
-      const { stat } = await disk.ask(call, 'restore', [to], {
+      // Where nobody said where to, the entry is about an id.
+      const to = await disk.place(
+        call,
+        { path: given, need: 'create', makes: item.type === 'file' },
+        destination !== undefined,
+      )
+      const isRisky = places.isRisky(given)
+      if (isRisky && destination === undefined && call.caller.kind === 'agent')
+        throw fileFault(
+          'forbidden_path',
+          to.path,
+          `${plainText(to.path, 300)} comes back only after a person or trust has looked.`,
+          'Give that path as destination, and a person is asked.',
+        )
+      const { stat, real } = await disk.ask(call, 'restore', [to], {
         id,
         to: to.at,
-        reviewed: places.isRisky(given),
+        reviewed: isRisky,
       })
       call.tell({ data: { size_bytes: stat.size, trash: id } })
-      return { path: to.path, stat }
+      return { path: places.pathIn(to, real), stat }
     },
 
     async list(after: string | undefined, limit: number) {

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { silentLog } from '#base/log.ts'
 import { importSeed } from './seed-workspace.ts'
-import { prepareWorkspace } from './workspace.ts'
+import { markRecorded, prepareWorkspace } from './workspace.ts'
 
 const newFolder = () => realpathSync(mkdtempSync(join(tmpdir(), 'cowork-workspace-')))
 const structure = ['Documents/notes/', 'Code/bash/', 'temp/']
@@ -28,10 +28,19 @@ test('F1 the workspace is made with its structure, and found again as it is', ()
   expect(readdirSync(path).sort()).toEqual(['.cowork', 'Code', 'Documents', 'temp'])
   expect(existsSync(join(path, 'Code', 'bash'))).toBe(true)
   expect(lstatSync(made.trash).mode & 0o777).toBe(0o700)
+  markRecorded(made)
+  expect(readdirSync(made.own)).toEqual(['trash'])
   // What a person took away stays away.
   const other = ['Research/']
   expect(prepare(path, { structure: other })).toMatchObject({ isNew: false })
   expect(existsSync(join(path, 'Research'))).toBe(false)
+})
+
+test('F1 a first start that ended before the workspace was on record is made good by the next', () => {
+  const path = join(newFolder(), 'AI-Workspace')
+  prepare(path, { structure: [] })
+  expect(prepare(path)).toMatchObject({ isNew: true })
+  expect(readdirSync(path).sort()).toEqual(['.cowork', 'Code', 'Documents', 'temp'])
 })
 
 test('F1 where it may not be made the start is refused with the remedy', () => {

@@ -1,4 +1,14 @@
-import { accessSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '#base/config/index.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
@@ -14,9 +24,15 @@ export type Workspace = {
   readonly own: string
   /** On the same volume, so that deleting is a rename (TR1). */
   readonly trash: string
-  /** Nothing of cowork's was there before. */
+  /** Nothing of cowork's was there before, or a first start ended before it was on record. */
   readonly isNew: boolean
 }
+
+/** In `.cowork/` until the workspace is on record: so a first start that was cut off is made good by the next. */
+const unrecorded = 'unrecorded'
+
+export const markRecorded = ({ own }: Workspace): void =>
+  rmSync(join(own, unrecorded), { recursive: true, force: true })
 
 /** Makes or finds the workspace at start (F1). What is wrong with it is said with the remedy, and stops the start. */
 export function prepareWorkspace(settings: Config['workspace'], log: Log): Workspace {
@@ -36,8 +52,9 @@ export function prepareWorkspace(settings: Config['workspace'], log: Log): Works
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
     const own = join(path, '.cowork')
     const trash = join(own, 'trash')
-    const isNew = makeFolder(own)
+    makeOwn(path, own)
     makeFolder(trash)
+    const isNew = lstatSync(join(own, unrecorded), { throwIfNoEntry: false }) !== undefined
     if (isNew)
       for (const folder of structure)
         if (!makeBelow(path, folder))
@@ -58,12 +75,20 @@ export function prepareWorkspace(settings: Config['workspace'], log: Log): Works
   }
 }
 
-/** True when it was not there. A link in its place would lead what cowork keeps elsewhere (TR2). */
-function makeFolder(path: string): boolean {
+/** With its mark from the first moment on. */
+function makeOwn(path: string, own: string): void {
+  if (lstatSync(own, { throwIfNoEntry: false })) return makeFolder(own)
+  const fresh = mkdtempSync(join(path, '.cowork-'))
+  mkdirSync(join(fresh, unrecorded), { mode: 0o700 })
+  renameSync(fresh, own)
+}
+
+/** A link in its place would lead what cowork keeps elsewhere (TR2). */
+function makeFolder(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) {
     mkdirSync(path, { mode: 0o700 })
-    return true
+    return
   }
   const { getuid } = process
   if (!found.isDirectory() || (getuid && found.uid !== getuid()))
@@ -72,7 +97,6 @@ function makeFolder(path: string): boolean {
       `${path} is ${found.isDirectory() ? 'another user’s' : 'not a folder'}.`,
       { hint: 'Move it out of the way; cowork makes its own.' },
     )
-  return false
 }
 
 /** Name by name, so that no link leads out. False when a name on the way is no folder. */

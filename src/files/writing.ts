@@ -1,6 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import { unifiedDiff } from '#base/unified-diff.ts'
 import type { Disk } from './disk.ts'
 import { fileFault } from './faults.ts'
 import type { History } from './history.ts'
@@ -11,7 +10,7 @@ import type { Edit, Kept, Stat } from './worker/protocol.ts'
 
 type Deps = {
   readonly disk: Disk
-  readonly places: Pick<Places, 'isRisky'>
+  readonly places: Pick<Places, 'isRisky' | 'isSensitive' | 'pathIn'>
   readonly history: History
   readonly grants: Pick<Grants, 'live'>
   readonly maxFileBytes: number
@@ -26,6 +25,8 @@ export type Written = {
   readonly backup?: string
   readonly diff?: string
 }
+
+type Moved = Written & { readonly from: string }
 
 export type Update = {
   readonly path: string
@@ -57,8 +58,8 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
       throw fileFault(
         'no_grant',
         path,
-        undefined,
-        'Part of it has a grant of its own: move the rest.',
+        'Part of it has a grant of its own.',
+        'Move the rest of it.',
       )
   }
 
@@ -68,6 +69,7 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
       given: { path: string; content: Buffer; overwrite: boolean; encoding: string },
     ): Promise<Written> {
       const { content, overwrite, encoding } = given
+      checkIsFile(given.path)
       const need = overwrite ? 'write' : 'create'
       const placed = await disk.place(call, { path: given.path, need, makes: true })
       if (content.length > maxFileBytes)
@@ -92,8 +94,7 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
         ),
       )
       tell(call, answer)
-      const { stat, before } = answer
-      return { path: placed.path, stat, ...(before && { before }) }
+      return writtenOf(placed, answer)
     },
 
     async update(call: Call, update: Update): Promise<Written> {
@@ -103,9 +104,8 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
           hint: 'Give content to replace all of it, edits to change parts.',
         })
       const placed = await disk.place(call, { path: update.path, need: 'write' })
-      const { at, path } = placed
       const common = {
-        at,
+        at: placed.at,
         reviewed: reviewed(update.path),
         ...(expected !== undefined && { expected }),
       }
@@ -117,23 +117,22 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
         return writtenOf(placed, answer)
       }
       if (!content) throw new Error('there is neither content nor edits')
-      if (dryRun) return compare(call, placed, content.toString('utf8'))
       const answer = await history.writing(() =>
         disk.ask(
           call,
           'write',
           [placed],
-          { ...common, how: 'replace', encoding: 'keep', backup },
+          { ...common, how: 'replace', encoding: 'keep', backup, dryRun },
           content,
         ),
       )
-      tell(call, answer)
-      return { ...writtenOf(placed, answer), path }
+      if (!dryRun) tell(call, answer)
+      return writtenOf(placed, answer)
     },
 
-    async move(call: Call, source: string, destination: string): Promise<Written> {
+    async move(call: Call, source: string, destination: string): Promise<Moved> {
       const from = await disk.place(call, { path: source, need: 'write' })
-      const to = await disk.place(call, { path: destination, need: 'create', makes: true })
+      const to = await disk.place(call, { path: destination, need: 'create', makes: true }, false)
       if (from.at.root !== to.at.root)
         throw fileFault(
           'path_escape',
@@ -142,55 +141,54 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
           'Copy it with copy_file.',
         )
       checkWhole(from)
-      const { stat } = await history.writing(() =>
+      const answer = await history.writing(() =>
         disk.ask(call, 'move', [from, to], {
           from: from.at,
           to: to.at,
           reviewed: reviewed(source, destination),
         }),
       )
-      tell(call, { stat })
-      return { path: to.path, stat }
+      tell(call, answer)
+      const { stat } = answer
+      return { path: places.pathIn(to, answer.to), from: places.pathIn(from, answer.from), stat }
     },
 
     async copy(call: Call, source: string, destination: string): Promise<Written> {
-      const from = await disk.place(call, { path: source, need: 'read' })
+      checkIsFile(destination)
+      const from = await disk.place(call, { path: source, need: 'read' }, false)
       const to = await disk.place(call, { path: destination, need: 'create', makes: true })
       const answer = await disk.ask(call, 'copy', [from, to], {
         from: from.at,
         to: to.at,
-        reviewed: reviewed(destination),
+        reviewed: reviewed(destination) || places.isSensitive(source),
       })
       tell(call, answer)
-      return { path: to.path, stat: answer.stat }
+      return writtenOf(to, answer)
     },
   }
 
-  /** What replacing it would change. */
-  async function compare(call: Call, placed: Placed, content: string): Promise<Written> {
-    const { at, path } = placed
-    const { stat, kind, body } = await disk.ask(call, 'read', [placed], {
-      at,
-      maxBytes: maxFileBytes,
-    })
-    if (kind !== 'text') throw fileFault('not_text', path, 'It is not text.')
-    const from = { name: path, text: body?.toString('utf8') ?? '' }
-    return { path, stat, diff: unifiedDiff(from, { name: path, text: content }) }
+  /** Named as it lies: over a link it would be known by two names. */
+  function writtenOf(
+    placed: Placed,
+    answer: { stat: Stat; real: string; before?: Kept; backup?: string; diff?: string },
+  ): Written {
+    const { stat, real, before, backup, diff } = answer
+    return {
+      path: places.pathIn(placed, real),
+      stat,
+      ...(before && { before }),
+      ...(backup !== undefined && { backup: places.pathIn(placed, backup) }),
+      ...(diff !== undefined && { diff }),
+    }
   }
 }
 
-function writtenOf(
-  { path, at }: Placed,
-  answer: { stat: Stat; before?: Kept; backup?: string; diff?: string },
-): Written {
-  const { stat, before, backup, diff } = answer
-  // The worker names it relative to the root, as it was asked.
-  const root = at.path === '' ? path : path.slice(0, path.length - at.path.length)
-  return {
-    path,
-    stat,
-    ...(before && { before }),
-    ...(backup !== undefined && { backup: `${root}${backup}` }),
-    ...(diff !== undefined && { diff }),
-  }
+function checkIsFile(given: string): void {
+  if (given.endsWith('/'))
+    throw fileFault(
+      'invalid_path',
+      given,
+      'A path that ends in "/" names a folder.',
+      'Give the name of the file as well.',
+    )
 }

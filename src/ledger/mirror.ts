@@ -12,9 +12,14 @@ export type MirrorOptions = {
   readonly path: string
   /** It is rotated before it grows beyond this. */
   readonly maxBytes: number
-  /** Which entries it holds; all where absent. It must answer the same for ever. */
-  readonly filter?: (entry: Entry) => boolean
+  /**
+   * What it says of an entry, with `actor` first and its seq; nothing for one it does not hold. All entries as
+   * they were hashed where absent. It must answer the same for ever.
+   */
+  readonly shows?: (entry: Entry) => Shown | undefined
 }
+
+export type Shown = Pick<Entry, 'actor' | 'seq'> & Readonly<Record<string, unknown>>
 
 export type Mirror = ReturnType<typeof startMirror>
 
@@ -29,20 +34,25 @@ const pageSize = 500
  * Follows the ledger and copies it to a file for people and tools (L9). A mirror that cannot be written is
  * said and tried again, and never stops the daemon: the ledger itself has every entry.
  */
-export function startMirror({ db, store, log }: Deps, { path, maxBytes, filter }: MirrorOptions) {
+export function startMirror({ db, store, log }: Deps, { path, maxBytes, shows }: MirrorOptions) {
   const stop = new AbortController()
   const { signal } = stop
   const file = createMirrorFile(path, maxBytes, (aside) =>
     log.warn('a file that does not continue this ledger was set aside', { path, aside }),
   )
-  const isOurs: IsOurs = async ({ seq, body }) => (await store.entry(db, seq))?.body === body
+  const lineOf = ({ seq, body }: EntryRow): Line | undefined => {
+    if (!shows) return { seq, body }
+    const shown = shows(JSON.parse(body) as Entry)
+    return shown && { seq, body: JSON.stringify(shown) }
+  }
+  const isOurs: IsOurs = async ({ seq, body }) => {
+    const row = await store.entry(db, seq)
+    return row !== undefined && lineOf(row)?.body === body
+  }
   let isBroken = false
 
-  const linesOf = (rows: readonly EntryRow[]): Line[] =>
-    filter ? rows.filter(({ body }) => filter(JSON.parse(body) as Entry)) : [...rows]
-
   async function write(rows: readonly EntryRow[]) {
-    await file.append(linesOf(rows))
+    await file.append(rows.map(lineOf).filter((line) => line !== undefined))
     if (isBroken) log.info('the mirror of the ledger is written again', { path })
     isBroken = false
   }

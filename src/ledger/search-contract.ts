@@ -26,7 +26,11 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   domain: fc.constantFrom('files', 'work'),
   subject: word,
   ids: fc.record({ call: word, proposal: word }),
-  data: fc.record({ tool: word, note: word }),
+  data: fc.record({
+    tool: word,
+    note: word,
+    files: fc.array(fc.record({ path: word }), { maxLength: 2 }),
+  }),
 })
 
 const filter: fc.Arbitrary<EntryFilter> = fc.record({
@@ -39,6 +43,7 @@ const filter: fc.Arbitrary<EntryFilter> = fc.record({
   domain: maybe(fc.constantFrom('files', 'work', 'none')),
   types: maybe(fc.array(fc.oneof(type, fc.constantFrom('call.', 'grant.')), { minLength: 1 })),
   subjectPrefix: maybe(word),
+  pathPrefix: maybe(word),
   toolPrefix: maybe(word),
   call: maybe(word),
   proposal: maybe(word),

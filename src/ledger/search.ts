@@ -2,6 +2,7 @@ import type { Reader } from '#base/db/port.ts'
 import { columnsOf } from './columns.ts'
 import type { Entry } from './model.ts'
 import type { EntryFilter, EntryRow, LedgerStore } from './store.ts'
+import { touchedIn } from './touched.ts'
 
 /** An entry with its canonical JSON, which is what was hashed, and its leaf hash in hex. */
 export type Recorded = { readonly entry: Entry; readonly body: string; readonly hash: string }
@@ -16,7 +17,7 @@ export type Conditions = Omit<EntryFilter, 'limit' | 'newestFirst'>
 
 /** What `find` asks of the store, asked of one entry: the live stream filters with it. */
 export function matches(filter: Conditions, { entry, body }: Pick<Recorded, 'entry' | 'body'>) {
-  const { types, actorKind, text, subjectPrefix, toolPrefix } = filter
+  const { types, actorKind, text, subjectPrefix, pathPrefix, toolPrefix } = filter
   const columns = columnsOf(entry)
   const is = (wanted: unknown, found: unknown) => wanted === undefined || wanted === found
   const starts = (prefix: string | undefined, found: string | null) =>
@@ -32,6 +33,8 @@ export function matches(filter: Conditions, { entry, body }: Pick<Recorded, 'ent
     is(filter.call, columns.call) &&
     is(filter.proposal, columns.proposal) &&
     starts(subjectPrefix, columns.subject) &&
+    (starts(pathPrefix, columns.subject) ||
+      touchedIn(entry).some(({ path }) => starts(pathPrefix, path))) &&
     starts(toolPrefix, columns.tool) &&
     (types?.some((type) =>
       type.endsWith('.') ? entry.type.startsWith(type) : entry.type === type,

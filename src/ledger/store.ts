@@ -46,6 +46,8 @@ export type EntryFilter = {
   /** `call.done`, or all of a noun: `call.` */
   readonly types?: readonly string[] | undefined
   readonly subjectPrefix?: string | undefined
+  /** Of the subject, or of one of the files that the entry names. */
+  readonly pathPrefix?: string | undefined
   readonly toolPrefix?: string | undefined
   readonly call?: string | undefined
   readonly proposal?: string | undefined
@@ -273,6 +275,8 @@ export function createLedgerStore(dialect: Dialect) {
       if (filter.types !== undefined) found = found.where(isOfType(filter.types))
       if (filter.subjectPrefix !== undefined)
         found = found.where(startsWith('subject', filter.subjectPrefix))
+      if (filter.pathPrefix !== undefined)
+        found = found.where(isAboutPath(dialect, filter.pathPrefix))
       if (filter.toolPrefix !== undefined)
         found = found.where(startsWith('tool', filter.toolPrefix))
       if (filter.call !== undefined) found = found.where('call', '=', filter.call)
@@ -286,6 +290,14 @@ export function createLedgerStore(dialect: Dialect) {
 
 /** Reading puts U+FFFD in the place of what is no UTF-8. */
 const isFaithful = (body: unknown) => typeof body === 'string' && !body.includes('\ufffd')
+
+/** As the canonical JSON spells it; whether it is the path of a file, `matches` looks. */
+const isAboutPath =
+  (dialect: Dialect, prefix: string) => (where: ExpressionBuilder<Tables, 'ledger_entry'>) =>
+    where.or([
+      startsWith('subject', prefix),
+      contains(dialect, 'body', `"path":${JSON.stringify(prefix).slice(0, -1)}`),
+    ])
 
 const isOfType =
   (types: readonly string[]) => (where: ExpressionBuilder<Tables, 'ledger_entry'>) => {

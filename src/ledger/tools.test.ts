@@ -94,3 +94,50 @@ test('L10 get_audit_log filters by path, operation and date, and an agent sees i
   expect(await paths({ date_from: tomorrow })).toEqual([])
   await expect(ask({ date_from: 'yesterday-ish' })).rejects.toMatchObject({ code: 'invalid_input' })
 })
+
+test('L10 FT8 a call about several files has a line for each, and each is found by its path', async () => {
+  const ask = await setup()
+  const files = [
+    { path: '/work/a.txt', area: 'workspace', size_bytes: 3 },
+    { path: '/docs/c.txt', area: 'granted', grant: 'g1' },
+    { path: '/etc/x', area: 'granted', success: false, code: 'forbidden_path' },
+  ]
+  const data = { tool: 'read_files', area: 'workspace', size_bytes: 3, files }
+  await open?.ledger.record(called('read_files', '/work/a.txt', { data }))
+  const lines = async (args: object) =>
+    (await ask({ operation_filter: 'read_files', ...args })).map(
+      ({ path, domain, grant_id, success, size_bytes }) => ({
+        path,
+        domain,
+        grant_id,
+        success,
+        size_bytes,
+      }),
+    )
+  const [a, c, x] = [
+    { path: '/work/a.txt', domain: 'workspace', success: true, size_bytes: 3 },
+    { path: '/docs/c.txt', domain: 'granted', grant_id: 'g1', success: true },
+    { path: '/etc/x', domain: 'granted', success: false },
+  ]
+  expect(await lines({})).toEqual([a, c, x])
+  expect(await lines({ path_filter: '/docs/' })).toEqual([c])
+  expect(await lines({ path_filter: '/etc' })).toEqual([x])
+  expect(await lines({ path_filter: '/ETC' })).toEqual([])
+  expect(await lines({ limit: 2 })).toEqual([a, c])
+})
+
+test('L10 FT8 a call without an object names what it was about in its files; a dry run is told apart', async () => {
+  const ask = await setup()
+  const files = [{ path: '/work/back.txt', area: 'workspace' }]
+  const restored = { tool: 'trash_restore', area: 'workspace', size_bytes: 4, files }
+  await open?.ledger.record(called('trash_restore', 'deadbeef', { data: restored }))
+  const dry = { tool: 'update_file', area: 'workspace', dry_run: true }
+  await open?.ledger.record(called('update_file', '/work/dry.txt', { data: dry }))
+  expect(await ask({ path_filter: '/work/' })).toMatchObject([
+    { operation: 'update_file', path: '/work/dry.txt', dry_run: true },
+    { operation: 'trash_restore', path: '/work/back.txt', size_bytes: 4 },
+  ])
+  expect(await ask({ path_filter: '/docs/a' })).toEqual([
+    expect.not.objectContaining({ dry_run: expect.anything() }),
+  ])
+})

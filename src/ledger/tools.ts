@@ -7,6 +7,8 @@ import type { Tool } from '#base/tool.ts'
 import { callEnds, isDone } from './calls.ts'
 import type { Entry } from './model.ts'
 import type { Ledger } from './service.ts'
+import { touchedIn } from './touched.ts'
+import type { TouchedFile } from './touched.ts'
 import { visibleEntries } from './visibility.ts'
 
 /** Seed 004's words for what happened to a file. */
@@ -19,8 +21,11 @@ const auditEntry = z.object({
   agent_id: z.string(),
   session_id: z.string().optional(),
   success: z.boolean(),
+  dry_run: z.boolean().optional(),
   size_bytes: z.number().optional(),
 })
+
+type AuditEntry = z.infer<typeof auditEntry>
 
 export const ledgerTools = (ledger: Ledger): Tool[] => [
   defineTool({
@@ -45,14 +50,16 @@ export const ledgerTools = (ledger: Ledger): Tool[] => [
       const entries = await ledger.find({
         types: callEnds,
         ...visibleEntries(caller),
-        subjectPrefix: path_filter,
+        pathPrefix: path_filter,
         // Every call names its tool.
         toolPrefix: operation_filter ?? '',
         since: date_from === undefined ? undefined : timeOf(date_from),
         limit,
         newestFirst: true,
       })
-      return { entries: entries.map(auditEntryOf) }
+      const lines = entries.flatMap(auditEntriesOf)
+      const isAsked = ({ path = '' }: AuditEntry) => path.startsWith(path_filter ?? '')
+      return { entries: lines.filter(isAsked).slice(0, limit) }
     },
   }),
   defineTool({
@@ -91,19 +98,34 @@ function timeOf(date: string): number {
   return at
 }
 
-function auditEntryOf(entry: Entry): z.infer<typeof auditEntry> {
+/** A line for each file that the call was about; one where it says no more than its subject. */
+function auditEntriesOf(entry: Entry): AuditEntry[] {
   const { at, type, actor, subject, domain, ids, data } = entry
   // Of a file the seed's log names where it lies: in the workspace, or under a grant (FT8).
-  const { tool, size_bytes: size, area = domain } = data ?? {}
-  return {
-    timestamp: rfc3339(at),
-    operation: typeof tool === 'string' ? tool : type,
-    ...(subject !== undefined && { path: subject }),
-    ...(typeof area === 'string' && { domain: area }),
-    ...(ids?.grant !== undefined && { grant_id: ids.grant }),
-    agent_id: actor.id,
-    ...(actor.session !== undefined && { session_id: actor.session }),
-    success: isDone(entry),
-    ...(typeof size === 'number' && { size_bytes: size }),
-  }
+  const { tool, size_bytes: size, area: ownArea = domain, dry_run } = data ?? {}
+  const touched = touchedIn(entry)
+  const about: readonly Partial<TouchedFile>[] =
+    touched.length > 0
+      ? touched
+      : [
+          {
+            ...(subject !== undefined && { path: subject }),
+            ...(ids?.grant && { grant: ids.grant }),
+          },
+        ]
+  return about.map(({ path, area = ownArea, grant, success, size_bytes }) => {
+    const bytes = size_bytes ?? (about.length === 1 || path === subject ? size : undefined)
+    return {
+      timestamp: rfc3339(at),
+      operation: typeof tool === 'string' ? tool : type,
+      ...(path !== undefined && { path }),
+      ...(typeof area === 'string' && { domain: area }),
+      ...(grant !== undefined && { grant_id: grant }),
+      agent_id: actor.id,
+      ...(actor.session !== undefined && { session_id: actor.session }),
+      success: isDone(entry) && success !== false,
+      ...(dry_run === true && { dry_run }),
+      ...(typeof bytes === 'number' && { size_bytes: bytes }),
+    }
+  })
 }

@@ -4,10 +4,14 @@ import {
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server'
 import type { Server } from '@modelcontextprotocol/server'
+import type { Caller } from '#base/caller.ts'
+import { CoworkError } from '#base/errors.ts'
 import type { ResourceSource } from '#base/resource.ts'
+import { toProtocolError } from './mcp/answer.ts'
 import type { McpFeature } from './mcp/server.ts'
 
 const mostCompletions = 100
+const mostWatches = 1000
 const hint = { ttlMs: 1000, cacheScope: 'private' } as const
 
 /** Resources and the completion of their addresses (SV13), from whatever sources the domains give. */
@@ -15,29 +19,41 @@ export function resourceFeature(
   sources: readonly ResourceSource[],
 ): McpFeature & { close(): void } {
   const always = new Set(sources.flatMap((source) => source.watched ?? []))
-  /** The older era's subscribers; the newer era's are known to the SDK. */
-  const subscribers = new Map<string, Set<Server>>()
-  const watches = createWatches((uri) => sourceOf(uri)?.watch?.(uri))
-  const stops: (() => void)[] = [watches.close]
+  /** The older era's subscribers and how their watch ends; the newer era's are known to the SDK. */
+  const subscribers = new Map<string, Map<Server, () => void>>()
+  const watches = new Set<() => void>()
+  const stops: (() => void)[] = [() => watches.forEach((end) => end())]
   const sourceOf = (uri: string) => sources.find(({ prefix }) => uri.startsWith(prefix))
   const canBeWatched = always.size > 0 || sources.some(({ watch }) => watch)
 
-  function subscribe(uri: string, server: Server): void {
-    const listening = subscribers.get(uri) ?? new Set()
-    if (listening.has(server)) return
-    if (!always.has(uri) && !watches.begin(uri))
+  /** How to end it; nothing where it cannot be watched, or too much is. */
+  async function watch(caller: Caller, uri: string): Promise<(() => void) | undefined> {
+    if (always.has(uri)) return () => {}
+    const stop = watches.size < mostWatches && (await sourceOf(uri)?.watch?.(caller, uri))
+    if (!stop) return undefined
+    const end = () => {
+      if (watches.delete(end)) stop()
+    }
+    watches.add(end)
+    return end
+  }
+
+  async function subscribe(caller: Caller, uri: string, server: Server): Promise<void> {
+    const end = await watch(caller, uri)
+    if (!end)
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
         `${uri.slice(0, 200)} cannot be watched. These can: ${[...always].join(', ')}.`,
       )
-    subscribers.set(uri, listening.add(server))
+    unsubscribe(uri, server)
+    subscribers.set(uri, (subscribers.get(uri) ?? new Map<Server, () => void>()).set(server, end))
   }
 
   function unsubscribe(uri: string, server: Server): void {
     const listening = subscribers.get(uri)
-    if (!listening?.delete(server)) return
-    if (!always.has(uri)) watches.end(uri)
-    if (listening.size === 0) subscribers.delete(uri)
+    listening?.get(server)?.()
+    listening?.delete(server)
+    if (listening?.size === 0) subscribers.delete(uri)
   }
 
   return {
@@ -51,7 +67,7 @@ export function resourceFeature(
       for (const { onChange } of sources) {
         const stop = onChange?.((uri) => {
           resourceUpdated(uri)
-          for (const server of subscribers.get(uri) ?? [])
+          for (const server of subscribers.get(uri)?.keys() ?? [])
             // A session that ended cannot be told, and need not be any more.
             server.sendResourceUpdated({ uri }).catch(() => unsubscribe(uri, server))
         })
@@ -68,9 +84,15 @@ export function resourceFeature(
         resourceTemplates: sources.flatMap(({ templates }) => [...templates]),
       }))
       server.setRequestHandler('resources/read', async ({ params: { uri } }, context) => {
-        const found = await sourceOf(uri)?.read(await viewer.caller(context), uri)
+        const found = await sourceOf(uri)
+          ?.read(await viewer.caller(context), uri)
+          .catch((error: unknown) => {
+            throw error instanceof CoworkError ? toProtocolError(error) : error
+          })
         if (!found) throw new ResourceNotFoundError(uri)
-        return { contents: [{ uri, ...found }] }
+        const { notes = [], ...content } = found
+        const said = notes.map((note) => ({ uri, mimeType: 'text/plain', text: `[${note}]` }))
+        return { contents: [{ uri, ...content }, ...said] }
       })
       server.setRequestHandler('completion/complete', async ({ params }, context) => {
         const source = params.ref.type === 'ref/resource' ? sourceOf(params.ref.uri) : undefined
@@ -80,8 +102,7 @@ export function resourceFeature(
         return { completion: { values, hasMore: (all?.length ?? 0) > values.length } }
       })
       server.setRequestHandler('resources/subscribe', async ({ params: { uri } }, context) => {
-        await viewer.caller(context)
-        subscribe(uri, server)
+        await subscribe(await viewer.caller(context), uri, server)
         return {}
       })
       server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
@@ -89,42 +110,14 @@ export function resourceFeature(
         return {}
       })
     },
-    listens(uris, signal) {
-      const begun = uris.filter((uri) => !always.has(uri) && watches.begin(uri))
-      signal.addEventListener('abort', () => begun.forEach(watches.end), { once: true })
+    async listens(caller, uris, signal) {
+      const ends = await Promise.all(uris.map((uri) => watch(caller, uri)))
+      const leave = () => ends.forEach((end) => end?.())
+      if (signal.aborted) leave()
+      else signal.addEventListener('abort', leave, { once: true })
     },
     close() {
       for (const stop of stops.splice(0)) stop()
-    },
-  }
-}
-
-const mostWatches = 1000
-
-/** Addresses that are looked after for as long as somebody watches them. */
-function createWatches(start: (uri: string) => (() => void) | undefined) {
-  const running = new Map<string, { watchers: number; readonly stop: () => void }>()
-  return {
-    /** False where it cannot be watched, or too much is. */
-    begin(uri: string): boolean {
-      const known = running.get(uri)
-      if (known) known.watchers++
-      else {
-        const stop = running.size < mostWatches ? start(uri) : undefined
-        if (!stop) return false
-        running.set(uri, { watchers: 1, stop })
-      }
-      return true
-    },
-    end(uri: string): void {
-      const known = running.get(uri)
-      if (!known || --known.watchers > 0) return
-      known.stop()
-      running.delete(uri)
-    },
-    close(): void {
-      for (const { stop } of running.values()) stop()
-      running.clear()
     },
   }
 }

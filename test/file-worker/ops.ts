@@ -36,7 +36,7 @@ const write: RunOp<'write'> = async ({ roots, entered }, { at }, body) => {
   if (at.path.startsWith('slow')) await sleep(100)
   return root.withParent(
     at.path,
-    async ({ at: within, name }) => {
+    async ({ at: within, name, real }) => {
       const temporary = within(`.${name}.tmp`)
       fs.writeFileSync(temporary, body, { flag: 'w' })
       try {
@@ -45,7 +45,7 @@ const write: RunOp<'write'> = async ({ roots, entered }, { at }, body) => {
       } finally {
         fs.rmSync(temporary, { force: true })
       }
-      return { stat: { ...file, size: body.length }, sha256: '' }
+      return { stat: { ...file, size: body.length }, real, sha256: '' }
     },
     { need: 'write' },
   )
@@ -93,7 +93,7 @@ const diff: RunOp<'diff'> = async (_, { from }) => {
     listen: await outcome(listening()),
     connect: await outcome(connected()),
   }
-  return { diff: JSON.stringify(tried) }
+  return { diff: JSON.stringify(tried), sensitive: false }
 }
 
 function inThread(path: string): Promise<void> {

@@ -3,6 +3,7 @@ import { createClient } from '../client.ts'
 import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
 import { liveGrants } from '../grants.ts'
+import type { Grant } from '../grants.ts'
 import { plain } from '../plain.ts'
 import type { Settings } from '../settings.ts'
 import { bytesText, countText } from '../sizes.ts'
@@ -17,18 +18,52 @@ export async function checkWorkspace(context: Context, settings: Settings): Prom
   const client = createClient(context)
   const info = await client.call<WorkspaceInfo>('get_workspace_info')
   const grants = await liveGrants(client)
-  const gone = grants.filter(
-    ({ path, permission }) => permission !== 'deny' && !statSync(path, { throwIfNoEntry: false }),
-  )
+  const dead = [
+    ...grants.filter(({ replaced }) => replaced).map(deadGrant),
+    ...leftOut(settings, grants),
+  ]
   return [
     folder.state === 'ok' ? inUse(settings, info) : folder,
     containmentOf(info),
-    ...(gone.length > 0
-      ? gone.map(({ id, path }) =>
-          warn('grants', `${plain(path)} is granted and gone.`, `cowork grants revoke ${id}`),
-        )
-      : [ok('grants', countText(grants.length, 'grant'))]),
+    ...(dead.length > 0 ? dead : [ok('grants', countText(grants.length, 'grant'))]),
   ]
+}
+
+function deadGrant({ id, path }: Grant): Finding {
+  const revoke = `cowork grants revoke ${id}`
+  if (!statSync(path, { throwIfNoEntry: false }))
+    return warn('grants', `${plain(path)} is granted and gone.`, revoke)
+  return warn(
+    'grants',
+    `${plain(path)} is granted, but something else is there now: it is not open.`,
+    `Grant it anew: cowork grants add ${plain(path)}; or ${revoke}`,
+  )
+}
+
+/** What stands in the configuration and opens nothing: only the log told of it. */
+function leftOut({ config }: Settings, grants: readonly Grant[]): Finding[] {
+  const inForce = grants.filter(({ granted_by: by }) => by === 'system_setup')
+  return config.grants.entries
+    .filter(({ expires_at: until }) => until === undefined || Date.parse(until) > Date.now())
+    .filter(({ path, permission }) => {
+      const real = realOf(path)
+      return !inForce.some((grant) => grant.path === real && grant.permission === permission)
+    })
+    .map(({ path }) =>
+      warn(
+        'grants',
+        `The configuration grants ${plain(path)}, which is not in force${realOf(path) === undefined ? ': nothing is there' : ''}.`,
+        '`cowork logs` says why it was left out; `cowork restart` reads it again.',
+      ),
+    )
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
 }
 
 /** The one that the daemon uses: another may have been chosen since it started. */

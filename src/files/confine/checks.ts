@@ -9,7 +9,7 @@ import { isUnfinished } from './unfinished.ts'
 
 /** Longest path and name that Linux takes; longer ones are refused before the disk sees them. */
 const longestPath = 4096
-const longestName = 255
+export const longestName = 255
 
 /** The names of a relative path. The daemon has understood it before; here it is not believed. */
 export function namesOf(path: string): string[] {
@@ -33,8 +33,6 @@ export function createChecks(root: Root, guard: Guard, closed: readonly string[]
   // Trash and versions lie in folders of cowork's own, which are closed to everybody by their path.
   const isOwn = root.key === 'trash' || root.key === 'versions'
   const isOurs = isOwn || root.key === 'workspace'
-  const forbidden = (path: string) =>
-    new FileFault('forbidden_path', 'That path is closed, with or without a grant.', path)
   const isShut = (path: string) => shut.some((one) => isAtOrBelow(spelling(path), one))
   // A folder is not moved or thrown away together with what is closed in it.
   const holdsShut = (path: string) => shut.some((one) => isAtOrBelow(one, spelling(path)))
@@ -58,10 +56,9 @@ export function createChecks(root: Root, guard: Guard, closed: readonly string[]
         throw new FileFault('no_grant', 'No access. Call request_grant() first.', path)
       const absolute = join(root.path, path)
       if (guard.forbidden(absolute, need)) throw forbidden(path)
-      if (need === 'read' || reviewed) return
-      const reason = guard.isGuarded(absolute)
-      if (reason !== undefined)
-        throw new FileFault('forbidden_path', `Writing that needs a person: ${reason}`, path)
+      // Deleting puts it into the trash, where nothing runs and nobody reads.
+      if (need === 'read' || need === 'delete' || reviewed) return
+      checkRisk(guard.risk(absolute), path)
     },
 
     hides,
@@ -88,13 +85,16 @@ export function createChecks(root: Root, guard: Guard, closed: readonly string[]
         throw new FileFault('forbidden_extension', refusal, path)
     },
 
-    /** Only regular files are opened, and of those only ones that are nowhere else as well (PV3). */
-    regular(stat: BigIntStats, path: string): void {
+    /**
+     * Only regular files are opened, and of those only ones that are nowhere else as well (PV3). `again` looks
+     * once more, when what a crash left has been put right.
+     */
+    regular(stat: BigIntStats, path: string, again: () => BigIntStats = () => stat): void {
       if (stat.isDirectory())
         throw new FileFault('is_a_folder', 'That is a folder, not a file.', path)
       if (!stat.isFile())
         throw new FileFault('not_regular', 'Only regular files are read and written.', path)
-      if (stat.nlink > 1n && !isOurs && !root.hardLinks)
+      if (stat.nlink > 1n && !isOurs && !root.hardLinks && again().nlink > 1n)
         throw new FileFault(
           'hard_link',
           'The file has a second name, perhaps outside the folder. A person may allow it in the grant (hard_links).',
@@ -102,6 +102,37 @@ export function createChecks(root: Root, guard: Guard, closed: readonly string[]
         )
     },
   }
+}
+
+const forbidden = (path: string) =>
+  new FileFault('forbidden_path', 'That path is closed, with or without a grant.', path)
+
+/** Where trust or a person has looked at the path as it was given, nobody comes here (F5, PV5). */
+export function checkRisk(risk: string | undefined, path: string): void {
+  if (risk !== undefined)
+    throw new FileFault(
+      'forbidden_path',
+      `That needs a person: ${risk}. Name the file itself by its full path, and a person is asked.`,
+      path,
+    )
+}
+
+/**
+ * An entry of a folder that comes to stand elsewhere is judged there as a file that is made there would be.
+ * What stood as badly where it was is no worse off now: a person's own projects can be moved.
+ */
+export function checkArrival(
+  guard: Guard,
+  entry: { readonly from: string; readonly to: string; readonly isFolder: boolean },
+  reviewed: boolean,
+  path: string,
+): void {
+  const { from, to, isFolder } = entry
+  if (guard.forbidden(to, 'write')) throw forbidden(path)
+  const extension = isFolder ? undefined : guard.extension(to)
+  if (extension !== undefined && guard.extension(from) === undefined)
+    throw new FileFault('forbidden_extension', extension, path)
+  if (!reviewed && guard.risk(from) === undefined) checkRisk(guard.risk(to), path)
 }
 
 /** Some disks take other spellings for the same name; what is closed stays closed in all of them. */

@@ -334,6 +334,20 @@ describe.each(['walk', 'checked'] as const)('confinement by %s', (containment) =
     expect(refusal(() => hook(false))).toBe('forbidden_path')
     expect(fs.existsSync(join(folders.granted, '.git'))).toBe(false)
     expect(hook(true)).toBe('written')
+    // To take it away runs nothing.
+    const away = { need: 'delete', keepLeafLink: true } as const
+    expect(granted.withParent('.git/hooks/pre-commit', () => 'gone', away)).toBe('gone')
+  })
+
+  test('PV5 a link to what holds secrets is no way to write it without a look', () => {
+    fill(folders.granted, { 'server.pem': 'KEY' })
+    fs.symlinkSync('server.pem', join(folders.granted, 'innocent.txt'))
+    const change = (path: string, reviewed: boolean) =>
+      granted.withParent(path, () => 'changed', { need: 'write', reviewed })
+    expect(refusal(() => change('innocent.txt', false))).toBe('forbidden_path')
+    expect(refusal(() => granted.openFile('innocent.txt', { write: true }))).toBe('forbidden_path')
+    expect(change('server.pem', true)).toBe('changed')
+    expect(read(granted, 'innocent.txt')).toBe('KEY')
   })
 
   test('F6 agents read .cowork/ of the workspace, and cowork itself writes it', () => {

@@ -4,6 +4,7 @@ import type { Guard } from '../rules/guard.ts'
 import type { Root } from '../worker/protocol.ts'
 import { createChecks, statOf } from './checks.ts'
 import { errnoOf, faultOf, FileFault } from './fault.ts'
+import { putRight } from './leftovers.ts'
 import { at, enter, link, mountOf, O_PATH, openUnlessLink, readLink } from './pinned.ts'
 import type { Pin } from './pinned.ts'
 import { isOneName } from './names.ts'
@@ -56,7 +57,10 @@ export function confinedTo(
         if (opened === link) return link
         return passing(opened, path, () => {
           const stat = statOfOpen(opened)
-          checks.regular(stat, path)
+          checks.regular(stat, path, () => {
+            if (name !== undefined && root.access === 'read-write') putRight(at(fd, name))
+            return statOfOpen(opened)
+          })
           return { fd: opened, stat, real }
         })
       })

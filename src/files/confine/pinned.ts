@@ -39,7 +39,7 @@ export function checkPin(root: Root, { stat }: Pin): void {
   if (now?.dev !== stat.dev || now.ino !== stat.ino) throw replaced()
 }
 
-const replaced = () =>
+export const replaced = () =>
   new FileFault('root_replaced', 'What was granted is no longer at its path. Ask for it again.')
 
 /**
@@ -75,7 +75,7 @@ export function openUnlessLink(path: string, flags: number): number | typeof lin
 /** Opens a folder on the way, made where it is missing and wanted. */
 export function enter(fd: number, name: string, isMade: boolean): number | typeof link {
   try {
-    return fs.openSync(at(fd, name), asFolder)
+    return fs.openSync(isShownOtherwise(name) ? spelled(fd, name) : at(fd, name), asFolder)
   } catch (error) {
     const errno = errnoOf(error)
     // Of a link too, since it is no folder.
@@ -84,6 +84,19 @@ export function enter(fd: number, name: string, isMade: boolean): number | typeo
   }
   makeFolder(at(fd, name))
   return enter(fd, name, false)
+}
+
+/** A name that is no UTF-8 is shown with this sign in it, and not found by that. */
+const isShownOtherwise = (name: string) => name.includes('\ufffd')
+
+/** The bytes of a name as it is shown; of two that look the same neither is taken for the other. */
+function spelled(fd: number, name: string): Buffer | string {
+  const alike = fs
+    .readdirSync(at(fd), { encoding: 'buffer' })
+    .filter((bytes) => bytes.toString('utf8') === name)
+  if (alike.length > 1)
+    throw new FileFault('invalid_path', 'Names that are no UTF-8 look the same. Rename them first.')
+  return alike[0] ? Buffer.concat([Buffer.from(at(fd, '')), alike[0]]) : at(fd, name)
 }
 
 function makeFolder(path: string): void {

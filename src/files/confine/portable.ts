@@ -12,6 +12,7 @@ import type { Root } from '../worker/protocol.ts'
 import { createChecks, namesOf, statOf } from './checks.ts'
 import type { Wish } from './checks.ts'
 import { faultOf, FileFault } from './fault.ts'
+import { putRight } from './leftovers.ts'
 import { isOneName } from './names.ts'
 import type { Confined, Parent, ParentOptions } from './types.ts'
 
@@ -163,7 +164,11 @@ export function portableTo(root: Root, guard: Guard): (closed?: readonly string[
         const wish: Wish = { need: write ? 'write' : 'read', reviewed }
         const { absolute, real } = resolve(path, wish)
         const before = look(absolute)
-        if (before) checks.regular(before, path)
+        if (before)
+          checks.regular(before, path, () => {
+            if (root.access === 'read-write' && root.kind === 'folder') putRight(absolute)
+            return look(absolute) ?? before
+          })
         const { fd, stat } = open(absolute, write ? O_RDWR : O_RDONLY, path)
         return { fd, stat, real }
       }),

@@ -4,7 +4,7 @@ import { createGuard } from '../rules/guard.ts'
 import type { Root, WorkerSetup } from '../worker/protocol.ts'
 import { confinedTo } from './confined.ts'
 import { faultOf, FileFault } from './fault.ts'
-import { pin } from './pinned.ts'
+import { pin, replaced } from './pinned.ts'
 import { portableTo } from './portable.ts'
 import type { Confined, Roots } from './types.ts'
 
@@ -42,7 +42,8 @@ export function openRoots(
     missing: [...missing].map(([key, code]) => ({ key, code })),
     get(key, closed) {
       const code = missing.get(key)
-      if (code !== undefined) throw new FileFault(code, 'The granted folder cannot be opened.')
+      if (code === 'root_replaced') throw replaced()
+      if (code !== undefined) throw new FileFault(code, 'What was granted cannot be opened.')
       const found = opened.get(key)
       if (!found) throw new FileFault('no_grant', 'No access. Call request_grant() first.')
       return found.confined(closed)

@@ -27,8 +27,11 @@ const flushMs = 1000
 /** The grants of this node in memory, so that no call has to ask the store for them. */
 export function createBook({ db, store, node, now, log }: Deps) {
   let stored: readonly Grant[] = []
-  /** Those calls may go by: a new one only once every listener knows of it, an ended one not a moment longer. */
-  let shown: readonly Grant[] = []
+  /** Ids that listeners were told of, and of those the ones that every listener has dealt with. */
+  let told: ReadonlySet<string> = new Set()
+  const followed = new Set<string>()
+  /** All that is being told now. */
+  let telling: Promise<void> = Promise.resolve()
   // As identity does it: `asked` grows inside every transaction that changes grants, `read` follows.
   let asked = 1
   let read = 0
@@ -37,7 +40,11 @@ export function createBook({ db, store, node, now, log }: Deps) {
   const uses = new Map<string, { count: number; at: number }>()
   let flushing: NodeJS.Timeout | undefined
 
-  const live = (grants = shown) => grants.filter((grant) => isLive(grant, now()))
+  /** Those calls may go by: a new one only once every listener knows of it, an ended one not a moment longer. */
+  const live = () =>
+    stored.filter(
+      (grant) => isLive(grant, now()) && (followed.has(grant.id) || grant.permission === 'deny'),
+    )
 
   /** Through `transact`, whose bodies run in turn: it stands behind the change that asked for it. */
   async function readAgain(): Promise<void> {
@@ -46,25 +53,28 @@ export function createBook({ db, store, node, now, log }: Deps) {
       return { upTo, rows: await store.live(tx, node) }
     })
     stored = seen.rows
-    await announce()
     read = seen.upTo
+    telling = Promise.all([telling, announce()]).then(() => undefined)
   }
 
-  /** Tells who follows what is new and what has ended, also by time alone. */
+  /**
+   * Tells who follows what is new and what has ended, also by time alone. What has ended does not wait for those who
+   * still deal with what was new before.
+   */
   async function announce(): Promise<void> {
-    const before = new Set(shown.map(({ id }) => id))
-    const next = live(stored)
-    const after = new Set(next.map(({ id }) => id))
-    const ended = [...before].filter((id) => !after.has(id))
-    const isNew = next.some(({ id }) => !before.has(id))
-    shown = next.filter(({ id, permission }) => before.has(id) || permission === 'deny')
-    if (ended.length > 0 || isNew)
-      for (const told of await Promise.allSettled(
-        [...listeners].map(async (listener) => listener({ live: next, ended })),
-      ))
-        if (told.status === 'rejected')
-          log.error('a change of grants was not followed', { error: messageOf(told.reason) })
-    shown = next
+    const next = stored.filter((grant) => isLive(grant, now()))
+    const before = told
+    told = new Set(next.map(({ id }) => id))
+    const ended = [...before].filter((id) => !told.has(id))
+    const fresh = next.filter(({ id }) => !before.has(id))
+    for (const id of ended) followed.delete(id)
+    if (ended.length + fresh.length === 0) return
+    for (const one of await Promise.allSettled(
+      [...listeners].map(async (listener) => listener({ live: next, ended })),
+    ))
+      if (one.status === 'rejected')
+        log.error('a change of grants was not followed', { error: messageOf(one.reason) })
+    for (const { id } of fresh) if (told.has(id)) followed.add(id)
   }
 
   async function current(): Promise<void> {
@@ -72,6 +82,7 @@ export function createBook({ db, store, node, now, log }: Deps) {
       reading ??= readAgain().finally(() => (reading = undefined))
       await reading
     }
+    await telling
   }
 
   // A decision in the console takes effect at once and not only with the next call.
@@ -94,7 +105,6 @@ export function createBook({ db, store, node, now, log }: Deps) {
     })
     const counted = new Map(used)
     stored = stored.map((grant) => withUse(grant, counted))
-    shown = shown.map((grant) => withUse(grant, counted))
   }
 
   return {
@@ -106,7 +116,6 @@ export function createBook({ db, store, node, now, log }: Deps) {
       asked++
       await current()
     },
-    announce,
     onChange(listener: GrantListener): () => void {
       listeners.add(listener)
       return () => void listeners.delete(listener)

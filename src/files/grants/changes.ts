@@ -3,8 +3,10 @@ import type { Tx } from '#base/db/port.ts'
 import type { Actor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
+import { plainText } from '#base/plain.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
+import { covers } from '../rules/grants.ts'
 
 /** Who made a grant that stands in the configuration. */
 export const configBy = 'config'
@@ -58,8 +60,11 @@ export function createChanges({ store, node, changing, now }: Deps) {
       revokedBy: null,
       ...given,
     }
-    for (const before of await store.live(tx, grant.node))
-      if (isReplacedBy(before, grant)) await end(tx, before, 'replaced', actor, call)
+    const live = await store.live(tx, grant.node)
+    if (grant.permission !== 'deny') checkDenials(live, grant)
+    for (const before of live)
+      if (isReplacedBy(before, grant) || isGoneFor(before, grant))
+        await end(tx, before, 'replaced', actor, call)
     await store.add(tx, grant)
     const { id, path, approval, expiresAt } = grant
     tx.append({
@@ -111,13 +116,38 @@ export function createChanges({ store, node, changing, now }: Deps) {
   return { make, end, revoke }
 }
 
+/** A denial from further up, or one that lasts longer, would win, and the grant would do nothing (GR6). */
+export function checkDenials(live: readonly Grant[], made: Lasting): void {
+  const denial = live.find(
+    (grant) =>
+      grant.permission === 'deny' &&
+      (grant.agent === made.agent || grant.agent === '*') &&
+      covers(grant, made.path) &&
+      !isReplacedBy(grant, made),
+  )
+  if (denial)
+    throw new CoworkError('denied_above', `${plainText(denial.path, 300)} is denied for good.`, {
+      hint: `Revoke ${denial.id} first.`,
+    })
+}
+
+type Lasting = Pick<Grant, 'agent' | 'path' | 'scope' | 'session' | 'by'>
+
 /** One grant for each agent, path and time it lasts: what is said last counts. Config speaks for itself only. */
-const isReplacedBy = (before: Grant, { agent, path, scope, session, by }: Grant): boolean =>
+const isReplacedBy = (before: Grant, { agent, path, scope, session, by }: Lasting): boolean =>
   before.agent === agent &&
   before.path === path &&
   before.scope === scope &&
   before.session === session &&
   (before.by === configBy) === (by === configBy)
+
+/** Whomever it is for: what it opened is not there any more. A request's own pin may be the older one. */
+const isGoneFor = (before: Grant, { path, dev, ino, permission, approval }: Grant): boolean =>
+  before.path === path &&
+  (before.dev !== dev || before.ino !== ino) &&
+  before.permission !== 'deny' &&
+  permission !== 'deny' &&
+  approval === null
 
 const told = ({ agent, permission, scope, node, session }: Grant) => ({
   agent_id: agent,

@@ -1,14 +1,15 @@
 import type { Config } from '#base/config/index.ts'
 import { systemActor } from '#base/entry.ts'
+import { messageOf } from '#base/errors.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { isLive } from '../rules/grants.ts'
 import { configBy } from './changes.ts'
 import type { GrantChanges, NewGrant } from './changes.ts'
-import { pinOf } from './pin.ts'
+import { grantable } from './grantable.ts'
 import type { GrantsDeps } from './service.ts'
 
-type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'node' | 'now' | 'log'> &
+type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'where' | 'node' | 'now' | 'log'> &
   Pick<GrantChanges, 'make' | 'end'> & { readonly store: GrantStore }
 
 type Entry = Config['grants']['entries'][number]
@@ -29,29 +30,25 @@ export async function grantFromConfig(deps: Deps): Promise<void> {
   })
 }
 
-async function grantOf(entry: Entry, { guard, now, log }: Deps): Promise<NewGrant | undefined> {
+async function grantOf(entry: Entry, deps: Deps): Promise<NewGrant | undefined> {
   const { path, permission, scope, hard_links, expires_at } = entry
   const expiresAt = expires_at === undefined ? null : Date.parse(expires_at)
-  if (expiresAt !== null && expiresAt <= now()) return undefined
-  const pin = await pinOf(path)
-  if (!pin) {
-    log.warn('a grant of the configuration is left out: nothing is there', { path })
+  if (expiresAt !== null && expiresAt <= deps.now()) return undefined
+  try {
+    return {
+      ...(await grantable(path, permission, deps)),
+      agent: '*',
+      permission,
+      scope,
+      hardLinks: hard_links,
+      expiresAt,
+      grantedBy: 'system_setup',
+      by: configBy,
+      actor: systemActor,
+    }
+  } catch (error) {
+    deps.log.warn('a grant of the configuration is left out', { path, why: messageOf(error) })
     return undefined
-  }
-  if (guard.forbidden(pin.path, permission === 'read' ? 'read' : 'write')) {
-    log.warn('a grant of the configuration is left out: it is closed to agents', { path })
-    return undefined
-  }
-  return {
-    ...pin,
-    agent: '*',
-    permission,
-    scope,
-    hardLinks: hard_links,
-    expiresAt,
-    grantedBy: 'system_setup',
-    by: configBy,
-    actor: systemActor,
   }
 }
 

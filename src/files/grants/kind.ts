@@ -3,10 +3,13 @@ import type { Clock } from '#base/clock.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
+import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { chosenGrant, narrowest } from '../rules/choices.ts'
 import type { AskedAccess, GrantChoice, Pin } from '../rules/choices.ts'
 import { decideGrant } from '../rules/grants.ts'
+import { isWithin } from '../rules/paths.ts'
+import { checkDenials } from './changes.ts'
 import type { GrantChanges } from './changes.ts'
 import type { Inside } from './pin.ts'
 
@@ -24,6 +27,8 @@ export type GrantRequest = {
   readonly node: string
   readonly pin: Pin | null
   readonly folder_pin: Pin | null
+  /** Grants of that agent for what lay there before: dead, and in the way of a new one. */
+  readonly replaces?: readonly string[]
 }
 
 /** How a person answered; `covered` where a grant for another request of that agent answers this one, too. */
@@ -31,17 +36,31 @@ type Choosing =
   | { readonly choice: GrantChoice; readonly until?: string }
   | { readonly choice: 'covered'; readonly grant: Pick<Grant, 'id' | 'path' | 'permission'> }
 
+/** For a waiting request the session that asked for the same last: it may outlive the first. */
+export type Joined = Map<string, string>
+
 type Deps = {
   readonly node: string
   readonly ttlMs: number
   readonly make: GrantChanges['make']
+  readonly end: GrantChanges['end']
+  readonly store: Pick<GrantStore, 'find' | 'live'>
   readonly approvals: () => Pick<Approvals, 'pendingLike' | 'decide'>
   readonly sessions: { has(session: string): boolean }
+  readonly joined: Joined
   readonly now: Clock
 }
 
 /** A request for access: approving it chooses how far it goes (GR3). */
-export function grantKind({ node, ttlMs, make, approvals, sessions, now }: Deps): ApprovalKind {
+export function grantKind(deps: Deps): ApprovalKind {
+  const { node, ttlMs, make, store, approvals, sessions, joined, now } = deps
+
+  function accessOf({ id, session: first, content }: Approval): AskedAccess {
+    const { permission, real, pin, folder_pin: folderPin } = content.more as GrantRequest
+    const isHere = first !== null && sessions.has(first)
+    return { permission, real, pin, folderPin, session: isHere ? first : (joined.get(id) ?? first) }
+  }
+
   /** The grant that the decision makes; undefined where another one answers it. */
   function chosenBy(approval: Approval, decision: Decision) {
     const asked = accessOf(approval)
@@ -76,11 +95,51 @@ export function grantKind({ node, ttlMs, make, approvals, sessions, now }: Deps)
     }
   }
 
+  /** Else the nearest, which opens nothing any more, would still decide. */
+  async function endDead(
+    tx: Tx,
+    approval: Approval,
+    path: string,
+    { by }: Decision,
+    call: Deciding,
+  ): Promise<void> {
+    for (const id of requestOf(approval).replaces ?? []) {
+      const dead = await store.find(tx, id)
+      if (dead && isWithin(dead.path, path))
+        await deps.end(tx, dead, 'replaced', by, call.caller && call.id)
+    }
+  }
+
+  async function carryOut(tx: Tx, approval: Approval, decision: Decision, call: Deciding) {
+    const choosing = choosingOf(decision)
+    if (choosing?.choice === 'covered') {
+      await endDead(tx, approval, choosing.grant.path, decision, call)
+      return { grant_id: choosing.grant.id }
+    }
+    const isDenial = decision.verdict === 'reject'
+    if (isDenial && choosing?.choice !== 'deny_always') return {}
+    const chosen = chosenBy(approval, decision)
+    if (!chosen) return {}
+    if (!isDenial) await endDead(tx, approval, chosen.path, decision, call)
+    const grant = await make(tx, {
+      ...chosen,
+      id: grantIdOf(approval),
+      node: requestOf(approval).node,
+      agent: approval.requester,
+      grantedBy: 'user_explicit',
+      approval: approval.id,
+      actor: decision.by,
+      call: call.caller && call.id,
+    })
+    if (!isDenial) await answerOthers(tx, approval, grant, decision, call)
+    return { grant_id: grant.id, choice: choosing?.choice ?? narrowest(accessOf(approval)) }
+  }
+
   return {
     kind: 'grant',
     ttlMs,
     opened: 'grant.requested',
-    check(approval, decision) {
+    async check(approval, decision, reader) {
       if (decision.change !== undefined)
         throw new CoworkError('invalid_input', 'A request for access is not edited.', {
           hint: 'Choose how far it goes with `grant`.',
@@ -93,9 +152,12 @@ export function grantKind({ node, ttlMs, make, approvals, sessions, now }: Deps)
         })
       if (decision.verdict === 'reject') return
       const chosen = chosenBy(approval, decision)
-      const { session } = chosen ?? {}
-      const isHere = requestOf(approval).node === node
-      if (typeof session === 'string' && isHere && !sessions.has(session))
+      if (!chosen) return
+      const { node: theirs } = requestOf(approval)
+      const live = await store.live(reader, theirs)
+      checkDenials(live, { ...chosen, agent: approval.requester, by: decision.by.id })
+      const { session } = chosen
+      if (session !== null && theirs === node && !sessions.has(session))
         throw new CoworkError('session_ended', 'The session that asked for it is over.', {
           hint: 'Allow it for longer, or let the agent ask again.',
         })
@@ -112,25 +174,13 @@ export function grantKind({ node, ttlMs, make, approvals, sessions, now }: Deps)
         expires_at: expiresAt === null ? null : rfc3339(expiresAt),
       }
     },
+    async onDropped(_, { id }) {
+      joined.delete(id)
+    },
     async onDecided(tx, approval, decision, call) {
-      const choosing = choosingOf(decision)
-      if (choosing?.choice === 'covered') return { grant_id: choosing.grant.id }
-      const isDenial = decision.verdict === 'reject'
-      if (isDenial && choosing?.choice !== 'deny_always') return {}
-      const chosen = chosenBy(approval, decision)
-      if (!chosen) return {}
-      const grant = await make(tx, {
-        ...chosen,
-        id: grantIdOf(approval),
-        node: requestOf(approval).node,
-        agent: approval.requester,
-        grantedBy: 'user_explicit',
-        approval: approval.id,
-        actor: decision.by,
-        call: call.caller && call.id,
-      })
-      if (!isDenial) await answerOthers(tx, approval, grant, decision, call)
-      return { grant_id: grant.id, choice: choosing?.choice ?? narrowest(accessOf(approval)) }
+      const told = await carryOut(tx, approval, decision, call)
+      joined.delete(approval.id)
+      return told
     },
   }
 }
@@ -139,11 +189,6 @@ export function grantKind({ node, ttlMs, make, approvals, sessions, now }: Deps)
 export const grantIdOf = ({ id }: Approval): string => `grant_${id}`
 
 const requestOf = ({ content }: Approval) => content.more as GrantRequest
-
-function accessOf(approval: Approval): AskedAccess {
-  const { permission, real, pin, folder_pin: folderPin } = requestOf(approval)
-  return { permission, real, pin, folderPin, session: approval.session }
-}
 
 const choosingOf = ({ more }: Decision) => more?.['grant'] as Choosing | undefined
 

@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { anna } from '../../../test/acts.ts'
@@ -41,6 +41,10 @@ test('GR10 what cannot be granted is refused with the reason', async () => {
   expect(await here.add(join(docs, 'none'))).toMatchObject({ fault: 'not_found' })
   expect(await here.add(join(home, '.ssh'))).toMatchObject({ fault: 'forbidden_path' })
   expect(await here.add(workspace)).toMatchObject({ fault: 'invalid_path' })
+  mkdirSync(join(workspace, 'temp'))
+  symlinkSync(workspace, join(home, 'shortcut'))
+  for (const path of ['~/shortcut', '~/shortcut/temp'])
+    expect(await here.add(path)).toMatchObject({ fault: 'invalid_path' })
   expect(await here.add(docs, 'read', { expires_at: '2020-01-01T00:00:00Z' })).toMatchObject({
     fault: 'invalid_input',
   })
@@ -65,6 +69,46 @@ test('GR4 who follows learns of new grants before they are used, and of ended on
     { live: [docs], ended: [], isUsable: false },
     { live: [], ended: [id], isUsable: false },
   ])
+})
+
+test('GR4 a revocation counts and is told at once, whatever an earlier announcement still waits for', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const { id } = await here.add(docs)
+  const work = join(docs, 'Work')
+  const started = Promise.withResolvers<void>()
+  const told: string[] = []
+  here.grants.onChange(async ({ ended }) => {
+    told.push(...ended)
+    // A worker that is slow to start.
+    if (ended.length === 0) await started.promise
+  })
+  const adding = here.add(work, 'read-write')
+  await expect.poll(() => here.grants.list()).toHaveLength(2)
+  const revoking = here.revoke(id)
+  await expect.poll(() => here.grants.decide(here.sales, docs, 'read').grant).toBeUndefined()
+  await expect.poll(() => told).toEqual([id])
+  // The new one is still not there for everyone.
+  expect(here.grants.decide(here.sales, work, 'write').grant).toBeUndefined()
+  started.resolve()
+  const added = await adding
+  expect(await revoking).toMatchObject({ success: true })
+  expect(here.grants.live()).toMatchObject([{ id: added['id'] }])
+})
+
+test('GR4 what was revoked before everyone knew of it never counts', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const started = Promise.withResolvers<void>()
+  here.grants.onChange(({ ended }) => (ended.length === 0 ? started.promise : undefined))
+  const adding = here.add(docs)
+  await expect.poll(() => here.grants.list()).toHaveLength(1)
+  const [grant] = await here.grants.list()
+  const revoking = here.revoke(grant?.id)
+  await expect.poll(() => here.grants.list()).toEqual([])
+  started.resolve()
+  await Promise.all([adding, revoking])
+  expect(here.grants.live()).toEqual([])
 })
 
 test('GR10 people browse their disk to pick from it', async () => {

@@ -10,11 +10,11 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { fileFault } from '../faults.ts'
 import type { Grant } from '../model.ts'
-import { covers } from '../rules/grants.ts'
 import type { Guard } from '../rules/guard.ts'
 import { understandPath } from '../rules/paths.ts'
 import type { Where } from '../rules/paths.ts'
 import { configBy } from './changes.ts'
+import { grantable } from './grantable.ts'
 import { pinOf } from './pin.ts'
 import type { Grants } from './service.ts'
 import { grantShape, shownGrant } from './shown.ts'
@@ -72,7 +72,6 @@ const addGrant = ({ db, grants, guard, where, defaultScope, now }: Deps) =>
           hint: 'Give a time to come.',
         })
       const pin = await grantable(input.path, input.permission, { guard, where })
-      checkDenials(grants, input.agent, pin.path)
       const grant = await db.transact((tx) =>
         grants.make(tx, {
           ...pin,
@@ -90,57 +89,6 @@ const addGrant = ({ db, grants, guard, where, defaultScope, now }: Deps) =>
       return shownGrant(grant)
     },
   })
-
-/** What lies there, if it can be granted at all. */
-async function grantable(
-  given: string,
-  permission: Grant['permission'],
-  { guard, where }: Pick<Deps, 'guard' | 'where'>,
-) {
-  const understood = understandPath(given, where)
-  if (understood.area === 'workspace')
-    throw new CoworkError('invalid_path', `${plainText(given, 300)} is in the workspace.`, {
-      hint: 'Agents may use it already. For another folder give its path from / or ~/.',
-    })
-  const need = permission === 'read' ? 'read' : 'write'
-  const pin = await pinOf(understood.path)
-  if (guard.forbidden(understood.path, need) || (pin && guard.forbidden(pin.path, need)))
-    throw fileFault(
-      'forbidden_path',
-      understood.path,
-      `${plainText(given, 300)} is closed to agents.`,
-      'No grant opens it. Copy what they need into the workspace.',
-    )
-  if (!pin)
-    throw fileFault(
-      'not_found',
-      understood.path,
-      `No file or folder is at ${plainText(given, 300)}.`,
-      'Check the path.',
-    )
-  if (permission === 'write' && pin.kind === 'file')
-    throw new CoworkError('invalid_input', 'New files are made in a folder, not in a file.', {
-      hint: 'Grant the folder, or give read-write.',
-    })
-  return pin
-}
-
-/** A denial further up would win, and the grant would do nothing. */
-function checkDenials(grants: Grants, agent: string, granted: string): void {
-  const denial = grants
-    .live()
-    .find(
-      (grant) =>
-        grant.permission === 'deny' &&
-        (grant.agent === agent || grant.agent === '*') &&
-        grant.path !== granted &&
-        covers(grant, granted),
-    )
-  if (denial)
-    throw new CoworkError('denied_above', `${plainText(denial.path, 300)} is denied for good.`, {
-      hint: `Revoke ${denial.id} first.`,
-    })
-}
 
 const revokeGrant = ({ db, grants }: Deps) =>
   defineTool({

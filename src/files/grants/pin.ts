@@ -1,6 +1,7 @@
 import { lstat, opendir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { errnoOf } from '../confine/fault.ts'
 import type { Pin } from '../rules/choices.ts'
 import type { Guard } from '../rules/guard.ts'
 
@@ -20,6 +21,21 @@ async function pinned(path: string): Promise<Pin | undefined> {
     return kind && { path: real, kind, dev: String(found.dev), ino: String(found.ino) }
   } catch {
     return undefined
+  }
+}
+
+/**
+ * Whether what was granted still lies at its path (PV9), as the worker will find it. Where the disk does not say,
+ * it is believed: nothing is opened by that.
+ */
+export const isInPlace = (pin: Pin): Promise<boolean> => soon(lies(pin), true)
+
+async function lies({ path, dev, ino }: Pin): Promise<boolean> {
+  try {
+    const found = await lstat(path, { bigint: true })
+    return String(found.dev) === dev && String(found.ino) === ino
+  } catch (error) {
+    return !['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')
   }
 }
 

@@ -214,7 +214,11 @@ test('GR3 the workspace needs no grant, also by a link to it', async () => {
   const { start, workspace, home } = await world()
   const here = await start()
   symlinkSync(workspace, join(home, 'shortcut'))
-  expect(await here.ask('~/shortcut/notes.md', here.sales)).toMatchObject({ status: 'granted' })
+  expect(await here.ask('~/shortcut/notes.md', here.sales)).toMatchObject({
+    status: 'granted',
+    granted_path: join(workspace, 'notes.md'),
+    message: `It is in the workspace, as ${join(workspace, 'notes.md')}: use that path.`,
+  })
   for (const path of ['notes.md', workspace]) {
     expect(await here.ask(path, here.sales)).toMatchObject({ status: 'granted' })
     expect(await here.check(path, here.sales)).toEqual({
@@ -225,6 +229,61 @@ test('GR3 the workspace needs no grant, also by a link to it', async () => {
     })
   }
   expect(await here.ask('../x', here.sales)).toMatchObject({ fault: 'path_traversal' })
+})
+
+test('GR3 GR6 below a denial nothing is allowed in vain', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { request_id: below } = await here.ask(file, here.sales)
+  const { request_id: whole } = await here.ask(docs, here.sales)
+  const { request_id: same } = await here.ask(docs, here.sales, { permission: 'read-write' })
+  await here.decide(whole, { decision: 'reject', grant: { choice: 'deny_always' } })
+  for (const [id, choice] of [
+    [below, 'file'],
+    [below, 'file_once'],
+    [same, 'folder_session'],
+  ] as const)
+    expect([choice, await here.allow(id, choice)]).toMatchObject([
+      choice,
+      { error: { code: 'denied_above' } },
+    ])
+  // The same thing said anew takes the place of what was said.
+  expect(await here.allow(same, 'folder_write')).toMatchObject({ status: 'approved' })
+  expect(await here.grants.decideNow(here.sales, file, 'write')).toMatchObject({
+    grant: { path: docs },
+  })
+})
+
+test('GR3 GR5 a request that outlives its session is allowed for the one that joined it', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const first = await here.agent('sales', 'sales-0')
+  const { request_id: once } = await here.ask(file, first)
+  const { request_id: folder } = await here.ask(docs, first)
+  here.identity.sessions.ended('sales-0')
+  expect(await here.decide(once)).toMatchObject({ error: { code: 'session_ended' } })
+  const again = await here.agent('sales', 'sales-2')
+  expect(await here.ask(file, again)).toMatchObject({ status: 'pending', request_id: once })
+  expect(await here.decide(once)).toMatchObject({ status: 'approved' })
+  expect(await here.ask(file, again)).toMatchObject({ status: 'granted', granted_path: file })
+  // After a restart, too: sessions end with it.
+  await here.stop()
+  const after = await start()
+  const later = await after.agent('sales', 'sales-3')
+  expect(await after.ask(docs, later)).toMatchObject({ request_id: folder })
+  expect(await after.allow(folder, 'folder_session')).toMatchObject({ status: 'approved' })
+  expect(await after.ask(docs, later)).toMatchObject({ status: 'granted', granted_path: docs })
+})
+
+test('GR5 whoever joins takes nothing from the session that asked first', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const { request_id: id } = await here.ask(docs, here.sales)
+  await here.ask(docs, await here.agent('sales', 'sales-2'))
+  await here.allow(id, 'folder_session')
+  expect(await here.ask(docs, here.sales)).toMatchObject({ status: 'granted' })
 })
 
 test('B4 refusing access costs trust only if the person says so', async () => {

@@ -7,11 +7,12 @@ import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import { fileFault } from '../faults.ts'
 import type { Grant, Need } from '../model.ts'
+import { covers } from '../rules/grants.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
 import { understandPath } from '../rules/paths.ts'
 import { grantIdOf } from './kind.ts'
-import type { GrantRequest } from './kind.ts'
-import { lookAt } from './pin.ts'
+import type { GrantRequest, Joined } from './kind.ts'
+import { isInPlace, lookAt } from './pin.ts'
 import type { Seen } from './pin.ts'
 import type { GrantsDeps } from './service.ts'
 
@@ -23,8 +24,9 @@ export type AccessRequest = {
 
 /** What an agent is told. It never says what is on the disk, only what a person decided. */
 export type AccessAnswer =
-  /** Without a grant: it lies in the workspace. */
-  | { readonly status: 'granted'; readonly grant?: Grant }
+  | { readonly status: 'granted'; readonly grant: Grant }
+  /** It lies in the workspace; at this path, where it was named over a link. */
+  | { readonly status: 'granted'; readonly grant?: never; readonly path?: string }
   | { readonly status: 'denied' }
   | { readonly status: 'pending'; readonly approval: Approval }
 
@@ -41,6 +43,7 @@ type Deps = Pick<
   readonly refresh: () => Promise<void>
   /** Those that the caller can use now. */
   readonly of: (caller: Caller) => readonly Grant[]
+  readonly joined: Joined
 }
 
 /** So many of one agent wait at most: more would only bury the others. */
@@ -66,16 +69,17 @@ export function createRequests(deps: Deps): Requests {
 
     const seen = await lookAt(path, guard)
     checkOpen(path, need, seen.real)
-    // Named over a link it is the workspace all the same.
-    if (understandPath(seen.real, where).area === 'workspace') return { status: 'granted' }
+    if (understandPath(seen.real, where).area === 'workspace')
+      return { status: 'granted', path: seen.real }
     const really = seen.real === path ? undefined : await answered(caller, seen.real, need)
     if (really) return really
+    const dead = await deadOnes(caller, [path, seen.real])
     return db.transact(async (tx) => {
       // Another call of the same agent may have asked in the meantime.
       const [other] = await approvals().pendingLike(tx, equal, 1)
-      if (other) return { status: 'pending', approval: other }
+      if (other) return joinedBy(caller, other)
       await checkRoom(tx, caller)
-      const approval = await open(tx, { ...asked, path }, seen, digest, call)
+      const approval = await open(tx, { ...asked, path }, { ...seen, dead }, digest, call)
       return { status: 'pending', approval }
     })
   }
@@ -92,8 +96,21 @@ export function createRequests(deps: Deps): Requests {
     need: Need,
   ): Promise<AccessAnswer | undefined> {
     const verdict = await deps.decideNow(caller, path, need)
-    if (verdict.grant) return { status: 'granted', grant: verdict.grant }
+    const { grant } = verdict
+    if (grant) return (await isInPlace(grant)) ? { status: 'granted', grant } : undefined
     return verdict.denied ? { status: 'denied' } : undefined
+  }
+
+  /** What lies there now was never granted (PV9): a person has to see it. */
+  async function deadOnes(caller: Caller, paths: readonly string[]): Promise<string[]> {
+    const over = deps.of(caller).filter((grant) => paths.some((path) => covers(grant, path)))
+    const inPlace = await Promise.all(over.map(isInPlace))
+    return over.filter((_, at) => !inPlace[at]).map(({ id }) => id)
+  }
+
+  function joinedBy({ session }: Caller, approval: Approval): AccessAnswer {
+    deps.joined.set(approval.id, session)
+    return { status: 'pending', approval }
   }
 
   const isWaiting = ({ status, expiresAt, held }: Approval) =>
@@ -101,7 +118,7 @@ export function createRequests(deps: Deps): Requests {
 
   /** What a person said to the same question; nothing where it is to be asked anew. */
   async function outcome(approval: Approval, caller: Caller): Promise<AccessAnswer | undefined> {
-    if (isWaiting(approval)) return { status: 'pending', approval }
+    if (isWaiting(approval)) return joinedBy(caller, approval)
     if ((approval.decidedAt ?? 0) <= now() - config.approvals.call_ttl) return undefined
     if (approval.status === 'rejected') return { status: 'denied' }
     if (approval.status !== 'approved') return undefined
@@ -109,7 +126,7 @@ export function createRequests(deps: Deps): Requests {
     await deps.refresh()
     const { grant_id: id = grantIdOf(approval) } = (approval.answer ?? {}) as { grant_id?: string }
     const grant = deps.of(caller).find((one) => one.id === id)
-    return grant && { status: 'granted', grant }
+    return grant && (await isInPlace(grant)) ? { status: 'granted', grant } : undefined
   }
 
   async function checkRoom(tx: Tx, { id: requester }: Caller): Promise<void> {
@@ -125,7 +142,7 @@ export function createRequests(deps: Deps): Requests {
   function open(
     tx: Tx,
     { path, permission, reason }: AccessRequest,
-    seen: Seen,
+    seen: Seen & { readonly dead: readonly string[] },
     digest: string,
     { caller, id }: Call,
   ): Promise<Approval> {
@@ -141,6 +158,7 @@ export function createRequests(deps: Deps): Requests {
       node,
       pin: seen.pin,
       folder_pin: seen.folderPin,
+      ...(seen.dead.length > 0 && { replaces: seen.dead }),
     }
     const verb = permission === 'read' ? 'read' : 'read and write'
     return approvals().open(tx, caller, id, {
@@ -160,7 +178,10 @@ export function createRequests(deps: Deps): Requests {
         change: { path, permission, reason },
         reasoning: reason,
         why: {
-          text: 'You are asked because files outside the workspace are opened by a person only.',
+          text:
+            seen.dead.length > 0
+              ? 'You are asked because what was granted there is not there any more; something else may be.'
+              : 'You are asked because files outside the workspace are opened by a person only.',
           rules: [],
           policy_id: null,
           policy_description: null,

@@ -117,3 +117,53 @@ test('GR1 a file that is no database stops nothing and stays as it is', async ()
   const here = await start({ 'grants.database': path })
   expect(await here.add(docs)).toMatchObject({ path: docs })
 })
+
+test('GR1 an id that is none of a grant is not taken over: roots of the worker have names, too', async () => {
+  const { start, docs } = await createWorld(sqliteStore())
+  const ids = ['workspace', 'trash', 'versions', 'grant_', 'grant_../x', 'Grant_a']
+  const path = seedDatabase(ids.map((id) => ({ id, path: docs })))
+  const here = await start({ 'grants.database': path })
+  expect(await here.listed(anna)).toEqual([])
+  expect(rowsOf(path)).toHaveLength(ids.length)
+})
+
+test('GR1 a grants.db that names a grant of another node stops no start and opens nothing', async () => {
+  const { start, docs } = await createWorld(sqliteStore())
+  const path = seedDatabase([{ id: 'grant_abc123', path: docs }])
+  const there = await start({ 'grants.database': path }, 'there')
+  await there.stop()
+  const here = await start({ 'grants.database': path }, 'here')
+  expect(await here.listed(anna)).toMatchObject([{ id: 'grant_abc123', node: 'there' }])
+  expect(await here.listed(here.sales)).toEqual([])
+  expect(rowsOf(path)).toMatchObject([{ id: 'grant_abc123' }])
+})
+
+test('GR1 paths of grants.db are read from / or ~/, never from where the daemon was started', async () => {
+  const { start, docs, workspace } = await createWorld(sqliteStore())
+  const path = seedDatabase([
+    { id: 'grant_home', path: '~/Documents' },
+    { id: 'grant_relative', path: 'src' },
+    { id: 'grant_climbing', path: join(docs, '..').concat('/../home/Documents/Work') },
+    { id: 'grant_own', path: workspace },
+    { id: 'grant_drop', path: join(docs, 'report.txt'), permission: 'write' },
+  ])
+  const here = await start({ 'grants.database': path })
+  expect(await here.listed(anna)).toMatchObject([{ id: 'grant_home', path: docs }])
+  expect(rowsOf(path)).toHaveLength(5)
+})
+
+test('GR1 GR6 what a person denied for good is not opened by a grants.db, and stops no start', async () => {
+  const { start, docs } = await createWorld(sqliteStore())
+  const path = seedDatabase([])
+  const first = await start({ 'grants.database': path })
+  const { request_id: id } = await first.ask(docs, first.sales)
+  await first.decide(id, { decision: 'reject', grant: { choice: 'deny_always' } })
+  await first.stop()
+  const db = new DatabaseSync(path)
+  db.prepare(
+    "INSERT INTO grants (id, path, permission, scope, granted_at, granted_by, agent) VALUES ('grant_a', ?, 'read', 'permanent', '2026-02-01T10:30:00Z', 'user_explicit', 'sales')",
+  ).run(join(docs, 'Work'))
+  db.close()
+  const here = await start({ 'grants.database': path })
+  expect(await here.listed(here.sales)).toEqual([])
+})

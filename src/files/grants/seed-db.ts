@@ -6,11 +6,13 @@ import { systemActor } from '#base/entry.ts'
 import { messageOf } from '#base/errors.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant, GrantedBy, Permission } from '../model.ts'
+import type { Pin } from '../rules/choices.ts'
+import { covers } from '../rules/grants.ts'
 import type { GrantChanges, NewGrant } from './changes.ts'
-import { pinOf } from './pin.ts'
+import { grantable } from './grantable.ts'
 import type { GrantsDeps } from './service.ts'
 
-type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'node' | 'now' | 'log'> & {
+type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'where' | 'node' | 'now' | 'log'> & {
   readonly store: GrantStore
 }
 
@@ -46,9 +48,10 @@ type SeedRow = {
 const by = 'import'
 
 /** A grants.db of seed 004: what is new in it is taken over at start, and it is kept as a copy (GR1). */
-export function createSeedCopy({ db, config, guard, store, node, now, log }: Deps) {
+export function createSeedCopy({ db, config, guard, where, store, node, now, log }: Deps) {
   const path = config.grants.database
   let copy: DatabaseSync | undefined
+  let writes = 0
 
   function open(): DatabaseSync | undefined {
     if (copy || path === undefined) return copy
@@ -76,28 +79,44 @@ export function createSeedCopy({ db, config, guard, store, node, now, log }: Dep
       complain(error)
     }
     if (rows.length === 0) return
-    // What this store knows, alive or not, it knows better than the copy does.
-    const known = await store.ids(db, node)
     for (const row of rows) {
-      if (known.has(row.id)) continue
-      const made = await grantOf(row)
-      const here = await store.live(db, node)
-      const isKnown = here.some(({ path: at, agent }) => at === made?.path && agent === made.agent)
-      if (made && !isKnown) await db.transact((tx) => make(tx, made))
-      else log.warn('a grant of grants.db is not taken over', { id: row.id, path: row.path })
+      // What this store knows, alive or not, it knows better than the copy does; of another node it is not ours.
+      const known = await store.find(db, row.id)
+      if (known?.node === node) continue
+      const made = known ? 'It is of another machine.' : await grantOf(row)
+      const why = typeof made === 'string' ? made : await against(made)
+      if (typeof made === 'string' || why !== undefined)
+        log.warn('a grant of grants.db is not taken over', { id: row.id, path: row.path, why })
+      else await db.transact((tx) => make(tx, made))
     }
   }
 
-  async function grantOf(row: SeedRow): Promise<NewGrant | undefined> {
+  /** What people have said here about the same counts. */
+  async function against({ path: granted, agent }: NewGrant): Promise<string | undefined> {
+    const isSaid = (await store.live(db, node)).some(
+      (grant) =>
+        grant.agent === agent &&
+        (grant.permission === 'deny' ? covers(grant, granted) : grant.path === granted),
+    )
+    return isSaid ? 'It is granted or denied here already.' : undefined
+  }
+
+  /** Or why there is none. */
+  async function grantOf(row: SeedRow): Promise<NewGrant | string> {
     const expiresAt = timeOf(row.expires_at)
     // An end that cannot be read must not become no end.
     const isOver = row.expires_at !== null && !((expiresAt ?? 0) > now())
     const permission = permissions.find((one) => one === row.permission)
-    // Sessions of another program are over.
-    if (!permission || row.scope !== 'permanent' || isOver) return undefined
-    const pin = typeof row.path === 'string' ? await pinOf(row.path) : undefined
-    if (!pin || guard.forbidden(pin.path, permission === 'read' ? 'read' : 'write'))
-      return undefined
+    // Sessions of another program are over. An id becomes the name of a root, and must not be that of another.
+    if (!permission) return 'Its permission is not known.'
+    if (row.scope !== 'permanent' || isOver) return 'Its time is over.'
+    if (!isGrantId(row.id)) return 'Its id is none of a grant.'
+    let pin: Pin
+    try {
+      pin = await grantable(String(row.path), permission, { guard, where })
+    } catch (error) {
+      return messageOf(error)
+    }
     return {
       ...pin,
       id: row.id,
@@ -118,7 +137,10 @@ export function createSeedCopy({ db, config, guard, store, node, now, log }: Dep
   async function write(live: readonly Grant[]): Promise<void> {
     const file = open()
     if (!file) return
+    const turn = ++writes
     const known = await store.ids(db, node)
+    // What was said later is written already, or will be.
+    if (turn !== writes) return
     try {
       file.exec('BEGIN IMMEDIATE')
       const remove = file.prepare('DELETE FROM grants WHERE id = ?')
@@ -159,6 +181,8 @@ export function createSeedCopy({ db, config, guard, store, node, now, log }: Dep
 
 const permissions: readonly Permission[] = ['read', 'read-write', 'write']
 const origins: readonly GrantedBy[] = ['user_explicit', 'user_implicit', 'system_setup']
+
+const isGrantId = (id: string) => /^grant_[\w-]{1,100}$/.test(id)
 
 const shownTime = (at: number | null) => (at === null ? null : rfc3339(at))
 

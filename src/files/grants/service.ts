@@ -19,6 +19,8 @@ import { createChanges } from './changes.ts'
 import type { EndReason, GrantChanges } from './changes.ts'
 import { grantFromConfig } from './from-config.ts'
 import { grantKind } from './kind.ts'
+import type { Joined } from './kind.ts'
+import { isInPlace } from './pin.ts'
 import { createRequests } from './requests.ts'
 import type { Requests } from './requests.ts'
 import { createSeedCopy } from './seed-db.ts'
@@ -54,6 +56,8 @@ export type Grants = Requests & {
   decide(caller: Caller, abs: string, need: Need): GrantVerdict
   /** The same; before a refusal it sees what was decided in this very moment. */
   decideNow(caller: Caller, abs: string, need: Need): Promise<GrantVerdict>
+  /** Whether it opens anything: what was granted may be gone, or another in its place (PV9). Looks at the disk. */
+  isInPlace(grant: Grant): Promise<boolean>
   /** For `Place.closed`: what below this grant the caller may not use so. */
   closedBelow(caller: Caller, grant: Grant, need: Need): readonly string[]
   /** Counts a use; written at most each second. */
@@ -75,12 +79,13 @@ const longestPause = 60_000
 
 /** What people let agents do with their files: asked for, made, used, ended (GR1–GR10). */
 export function createGrants(deps: GrantsDeps): Grants {
-  const { db, config, node, approvals, sessions, now, log } = deps
+  const { db, config, node, sessions, now, log } = deps
   const store = createGrantStore(db.dialect)
   const book = createBook({ db, store, node, now, log })
   const seedCopy = createSeedCopy({ ...deps, store })
   const { make, end, revoke } = createChanges({ store, node, changing: book.changing, now })
   const unused = createUnused({ ...deps, end })
+  const joined: Joined = new Map()
   let timer: NodeJS.Timeout | undefined
   let tidying = Promise.resolve()
   let isClosed = false
@@ -148,7 +153,14 @@ export function createGrants(deps: GrantsDeps): Grants {
 
   return {
     kinds: [
-      grantKind({ node, ttlMs: config.approvals.ttl, make, approvals, sessions, now }),
+      grantKind({
+        ...deps,
+        ttlMs: config.approvals.ttl,
+        make,
+        end,
+        store,
+        joined,
+      }),
       unused.kind,
     ],
     async start() {
@@ -171,6 +183,9 @@ export function createGrants(deps: GrantsDeps): Grants {
     of,
     decide,
     decideNow,
+    // A denial is for the path, and of another machine's disk nothing is known here.
+    isInPlace: async (grant) =>
+      grant.permission === 'deny' || grant.node !== node || isInPlace(grant),
     closedBelow: (caller, grant, need) =>
       closedBelow(book.live(), grant, { holder: holderOf(caller), need, now: now() }),
     used: book.used,
@@ -180,7 +195,7 @@ export function createGrants(deps: GrantsDeps): Grants {
     refresh: book.refresh,
     onChange: book.onChange,
     tidy,
-    ...createRequests({ ...deps, decideNow, refresh: book.refresh, of }),
+    ...createRequests({ ...deps, decideNow, refresh: book.refresh, of, joined }),
     async close() {
       isClosed = true
       clearTimeout(timer)

@@ -20,11 +20,13 @@ export const grantShape = z.object({
   last_accessed: text,
   access_count: z.number(),
   node: z.string(),
+  replaced: z.boolean().optional(),
 })
 
 const timeOf = (at: number | null) => (at === null ? null : rfc3339(at))
 
-export const shownGrant = (grant: Grant): z.output<typeof grantShape> => ({
+/** `replaced` is said of one whose file or folder lies at its path no more: it opens nothing (PV9). */
+export const shownGrant = (grant: Grant, isInPlace = true): z.output<typeof grantShape> => ({
   id: grant.id,
   agent: grant.agent,
   path: grant.path,
@@ -39,4 +41,5 @@ export const shownGrant = (grant: Grant): z.output<typeof grantShape> => ({
   last_accessed: timeOf(grant.lastAccessed),
   access_count: grant.accessCount,
   node: grant.node,
+  ...(!isInPlace && { replaced: true }),
 })

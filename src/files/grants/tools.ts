@@ -62,7 +62,7 @@ const checkGrant = ({ grants, guard, where }: GrantToolDeps) =>
       for (const need of ['read', 'create'] as const) {
         if (guard.forbidden(abs, need)) continue
         const { grant } = await grants.decideNow(caller, abs, need)
-        if (grant)
+        if (grant && (await grants.isInPlace(grant)))
           return {
             has_access: true,
             permission: grant.permission,
@@ -124,15 +124,22 @@ const requestGrant = ({ grants, approvals }: GrantToolDeps) =>
   })
 
 function grantedAnswer(
-  { grant }: Extract<AccessAnswer, { status: 'granted' }>,
+  answer: Extract<AccessAnswer, { status: 'granted' }>,
   { permission }: AccessRequest,
 ) {
-  if (!grant)
+  if (!answer.grant) {
+    const { path: really } = answer
     return {
       status: 'granted' as const,
       permission: 'read-write',
-      message: 'The workspace is always open: no grant is needed.',
+      ...(really !== undefined && { granted_path: really }),
+      message:
+        really === undefined
+          ? 'The workspace is always open: no grant is needed.'
+          : `It is in the workspace, as ${really}: use that path.`,
     }
+  }
+  const { grant } = answer
   const isLess = permission === 'read-write' && grant.permission === 'read'
   return {
     status: 'granted' as const,
@@ -158,8 +165,13 @@ const listGrants = ({ grants }: GrantToolDeps) =>
     text: ({ grants: list }) =>
       list.length === 0
         ? 'Nothing outside the workspace is granted. Ask with request_grant.'
-        : list.map((one) => `${one.permission} ${plainText(one.path)} (${one.id})`).join('\n'),
-    run: async (_, { caller }) => ({
-      grants: (caller.kind === 'agent' ? grants.of(caller) : await grants.list()).map(shownGrant),
-    }),
+        : list.map(lineOf).join('\n'),
+    async run(_, { caller }) {
+      const listed = caller.kind === 'agent' ? grants.of(caller) : await grants.list()
+      const shown = listed.map(async (grant) => shownGrant(grant, await grants.isInPlace(grant)))
+      return { grants: await Promise.all(shown) }
+    },
   })
+
+const lineOf = ({ permission, path: granted, id, replaced }: z.output<typeof grantShape>) =>
+  `${permission} ${plainText(granted)} (${id})${replaced ? ': not there any more, ask anew' : ''}`

@@ -1,5 +1,5 @@
 import { digestOf, oneLine } from '#approvals'
-import type { ApprovalKind } from '#approvals'
+import type { Approval, ApprovalKind } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
@@ -15,18 +15,18 @@ const day = 24 * 60 * 60 * 1000
 /** As long without use as makes it worth asking (GR7). */
 const longUnused = 60 * day
 
-type Deps = Pick<GrantsDeps, 'db' | 'config' | 'approvals' | 'policyVersion' | 'now'> &
+type Deps = Pick<GrantsDeps, 'db' | 'config' | 'node' | 'approvals' | 'policyVersion' | 'now'> &
   Pick<GrantChanges, 'end'>
 
 const cowork: Caller = { ...systemActor, session: '', verified: true, scopes: [] }
 
 /** Lasting grants that nobody uses are offered for ending: once for each sixty days of silence (GR7). */
-export function createUnused({ db, config, approvals, policyVersion, now, end }: Deps) {
+export function createUnused({ db, config, node, approvals, policyVersion, now, end }: Deps) {
   const kind: ApprovalKind = {
     kind: 'finding',
     ttlMs: config.approvals.ttl,
     async onDecided(tx, { content }, decision, call) {
-      const { grant } = content.more as { grant: Grant }
+      const grant = offered(content)
       if (decision.verdict === 'approve') return { kept: true }
       const ended = await end(tx, grant, 'person', decision.by, call.caller && call.id)
       return { ended }
@@ -37,8 +37,9 @@ export function createUnused({ db, config, approvals, policyVersion, now, end }:
   const asked = new Set<string>()
 
   async function ask(grants: readonly Grant[]): Promise<void> {
+    await takeBack(grants)
     for (const grant of grants) {
-      const usedAt = grant.lastAccessed ?? grant.grantedAt
+      const usedAt = lastUse(grant)
       const periods = Math.floor((now() - usedAt) / longUnused)
       if (periods < 1 || !isOffered(grant)) continue
       const key = `unused-${grant.id}-${usedAt}-${periods}`
@@ -48,6 +49,22 @@ export function createUnused({ db, config, approvals, policyVersion, now, end }:
       })
       asked.add(key)
     }
+  }
+
+  /** What has ended by now, or was used after all, is no question any more. */
+  async function takeBack(grants: readonly Grant[]): Promise<void> {
+    const asksStill = new Set(grants.map(silenceOf))
+    const isOver = ({ content }: Approval) => {
+      const grant = offered(content)
+      return grant.node === node && !asksStill.has(silenceOf(grant))
+    }
+    const ours = { kind: kind.kind, requester: cowork.id }
+    const waiting = await approvals().list({ ...ours, statuses: ['pending'], limit: 1000 })
+    if (!waiting.some(isOver)) return
+    await db.transact(async (tx) => {
+      for (const offer of await approvals().pendingLike(tx, ours))
+        if (isOver(offer)) await approvals().withdraw(tx, offer.id, { caller: cowork })
+    })
   }
 
   function open(tx: Tx, grant: Grant, usedAt: number, key: string) {
@@ -91,6 +108,10 @@ export function createUnused({ db, config, approvals, policyVersion, now, end }:
 
   return { kind, ask }
 }
+
+const offered = ({ more }: Approval['content']) => (more as { grant: Grant }).grant
+const lastUse = ({ lastAccessed, grantedAt }: Grant) => lastAccessed ?? grantedAt
+const silenceOf = (grant: Grant) => `${grant.id} ${lastUse(grant)}`
 
 /** What ends by itself needs no question, and what stands in the configuration would come back. */
 const isOffered = ({ permission, scope, expiresAt, by }: Grant): boolean =>

@@ -1,27 +1,65 @@
 import fs from 'node:fs'
+import { extname } from 'node:path/posix'
+import { longestName } from '../confine/checks.ts'
 import { errnoOf, FileFault } from '../confine/fault.ts'
 import type { Parent } from '../confine/types.ts'
+import { unfinishedName } from '../confine/unfinished.ts'
 import { writeAll } from './disk.ts'
 import { isLinked, unlinkIfThere } from './placing.ts'
 import { permissionsOf } from './present.ts'
 import type { Present } from './present.ts'
+import { withoutTornEnd } from './text.ts'
 
 const mostBackups = 10_000
 
-/** Leaves what is there under the next free `.bak` name as well (FT4), and says which. */
-export function backUp(parent: Parent, present: Present): string {
+/**
+ * Leaves what is there under the next free `.bak` name (FT4) while `place` puts something else in its place, and
+ * says which. Until then it has an unfinished name as well: `putRight` knows by it that a crash came first.
+ */
+export function backedUp(parent: Parent, present: Present, place: () => void): string {
+  const aside = parent.at(unfinishedName())
+  const isOnly = present.stat.nlink === 1n
+  const isAside = isOnly && isLinked(parent.at(parent.name), aside)
+  try {
+    const name = backUp(parent, present, isAside)
+    try {
+      place()
+    } catch (error) {
+      unlinkIfThere(parent.at(name))
+      throw error
+    }
+    return name
+  } finally {
+    if (isAside) unlinkIfThere(aside)
+  }
+}
+
+function backUp(parent: Parent, present: Present, isLinking: boolean): string {
   for (let number = 0; number < mostBackups; number++) {
-    const name = `${parent.name}.bak${number === 0 ? '' : `.${number}`}`
-    if (isBackedUp(parent, name, present)) return name
+    const name = fittingName(parent.name, `.bak${number === 0 ? '' : `.${number}`}`)
+    // By a name that was cut `putRight` would not know it again.
+    const isKnown = name.startsWith(parent.name)
+    if (isBackedUp(parent, name, present, isLinking && isKnown)) return name
   }
   throw new FileFault('exists', 'There are too many backups beside the file.', parent.real)
 }
 
+/** Longer endings say nothing of what kind of file it is. */
+const longestEnding = 50
+
+/** A name that gets too long loses letters before its ending. */
+function fittingName(name: string, suffix: string): string {
+  const over = Buffer.byteLength(name + suffix) - longestName
+  if (over <= 0) return name + suffix
+  const ending = Buffer.byteLength(extname(name)) > longestEnding ? '' : extname(name)
+  const start = Buffer.from(name.slice(0, name.length - ending.length))
+  return withoutTornEnd(start.subarray(0, -over)).toString() + ending + suffix
+}
+
 /** The old file itself under a second name, unless others have it too: then a copy. */
-function isBackedUp(parent: Parent, name: string, present: Present): boolean {
+function isBackedUp(parent: Parent, name: string, present: Present, isLinking: boolean): boolean {
   try {
-    const isOnly = present.stat.nlink === 1n
-    if (!isOnly || !isLinked(parent.at(parent.name), parent.at(name)))
+    if (!isLinking || !isLinked(parent.at(parent.name), parent.at(name)))
       writeCopy(parent.at(name), present)
     return true
   } catch (error) {

@@ -6,12 +6,13 @@ import { statOf } from '../confine/checks.ts'
 import { FileFault } from '../confine/fault.ts'
 import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
-import { backUp } from './backup.ts'
+import { backedUp } from './backup.ts'
+import { mayRun, withoutRunning } from './copying.ts'
 import { inTurn, isUnchanged, rootOf, sync, syncFolder, writeAll } from './disk.ts'
 import { changeInPlace } from './in-place.ts'
 import { keep } from './kept.ts'
 import { leafStat, openLeaf } from './leaf.ts'
-import { placeAtFree, placeOver, unlinkIfThere, withTemporary } from './placing.ts'
+import { isFree, placeAtFree, placeOver, withTemporary } from './placing.ts'
 import type { Temporary } from './placing.ts'
 import { exists, keptOf, newContent, notFound, permissionsOf, presentOf, stale } from './present.ts'
 import type { Changed, Make, Present, Wanted } from './present.ts'
@@ -41,7 +42,8 @@ export async function changeFile(context: OpContext, wanted: Wanted, make: Make)
     const isMissing = error instanceof FileFault && error.code === 'not_found'
     if (!isMissing || wanted.how === 'replace') throw error
   }
-  // Folders on the way can be seen as soon as they are made.
+  // Folders on the way can be seen as soon as they are made: a content that is refused makes none.
+  await newContent(context, wanted, undefined, make)
   await context.entered()
   return change(true)
 }
@@ -52,9 +54,9 @@ async function changeIn(where: Where, wanted: Wanted, make: Make): Promise<Chang
   const { context, parent } = where
   const present = presentIn(where, wanted)
   const bytes = await newContent(context, wanted, present, make)
-  if (bytes === undefined) return asItIs(present, wanted.at.path)
+  if (bytes === undefined) return asItIs(present, parent.real)
 
-  const mode = wanted.mode ?? (present && permissionsOf(present.stat))
+  const mode = modeOf(where, wanted, present)
   const changed = await withTemporary(parent, mode ?? 0o644, async (made) => {
     const { fd } = made
     writeAll(fd, bytes)
@@ -64,11 +66,12 @@ async function changeIn(where: Where, wanted: Wanted, make: Make): Promise<Chang
     const durable = Promise.all([sync(fd), present && keep(context, present.sha256, present.bytes)])
     // While the disk is at work.
     const sha256 = sha256Hex(bytes)
-    await durable
-    await context.entered()
+    // What must not be done after all does not wait for the disk.
+    await Promise.all([durable, context.entered()])
     const backup = putInPlace(parent, made, present, wanted)
     return {
       stat: statOf(fs.fstatSync(fd, { bigint: true })),
+      real: parent.real,
       sha256,
       ...(present && { before: keptOf(present) }),
       ...(backup !== undefined && { backup: join(dirname(parent.real), backup) }),
@@ -78,11 +81,18 @@ async function changeIn(where: Where, wanted: Wanted, make: Make): Promise<Chang
   return changed
 }
 
+/** What is put back has its own mode; but outside Code/ it is run only where what is there is run (F5). */
+function modeOf({ confined, parent }: Where, { mode }: Wanted, present: Present | undefined) {
+  const now = present && permissionsOf(present.stat)
+  if (mode === undefined || mayRun(confined, parent.real)) return mode ?? now
+  return withoutRunning(mode) | (mode & (now ?? 0))
+}
+
 function presentIn({ context, confined, parent }: Where, { at, how }: Wanted): Present | undefined {
   const target = parent.at(parent.name)
   // Whoever may only create learns that something is there, and nothing of what it is (GR9).
   if (how === 'create') {
-    if (leafStat(target)) throw exists(at.path)
+    if (!isFree(target)) throw exists(at.path)
     return undefined
   }
   const leaf = openLeaf(confined, target, at.path)
@@ -95,9 +105,9 @@ function presentIn({ context, confined, parent }: Where, { at, how }: Wanted): P
   }
 }
 
-function asItIs(present: Present | undefined, path: string): Changed {
-  if (!present) throw notFound(path)
-  return { stat: statOf(present.stat), sha256: present.sha256 }
+function asItIs(present: Present | undefined, real: string): Changed {
+  if (!present) throw notFound(real)
+  return { stat: statOf(present.stat), real, sha256: present.sha256 }
 }
 
 /** A daemon of the administrator leaves a file to whom it belonged. */
@@ -122,12 +132,7 @@ function putInPlace(
   }
   const now = leafStat(target)
   if (!now || !isUnchanged(now, present.stat)) throw stale(path)
-  const name = backup ? backUp(parent, present) : undefined
-  try {
-    placeOver(made, target)
-  } catch (error) {
-    if (name !== undefined) unlinkIfThere(parent.at(name))
-    throw error
-  }
-  return name
+  if (backup) return backedUp(parent, present, () => placeOver(made, target))
+  placeOver(made, target)
+  return undefined
 }

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { dirname, join } from 'node:path/posix'
-import { randomHex } from '#base/ids.ts'
 import type { Confined } from '../confine/types.ts'
+import { unfinishedName } from '../confine/unfinished.ts'
 import type { OpContext } from '../worker/context.ts'
 import { copyContent } from './copying.ts'
 import { syncFolder } from './disk.ts'
@@ -25,7 +25,7 @@ export async function copyTree({ turn }: OpContext, from: End, to: End): Promise
   const target = spotOf(to)
   const stat = leafStat(pathOf(spotOf(from)))
   if (!stat?.isDirectory()) return copyOne(spotOf(from), target, turn)
-  const name = `.cowork-${randomHex(12)}.tmp`
+  const name = unfinishedName()
   const temporary = { ...target, name, real: join(dirname(target.real), name) }
   try {
     await copyOne(spotOf(from), temporary, turn)

@@ -1,11 +1,10 @@
 import fs from 'node:fs'
-import { basename } from 'node:path'
-import { statOf } from '../confine/checks.ts'
+import { basename, join } from 'node:path'
+import { checkRisk, statOf } from '../confine/checks.ts'
 import type { RunOp } from '../worker/context.ts'
 import { copyContent, mayRun, withoutRunning } from './copying.ts'
 import { rootOf, syncFolder } from './disk.ts'
-import { leafStat } from './leaf.ts'
-import { placeAtFree, withTemporary } from './placing.ts'
+import { isFree, placeAtFree, withTemporary } from './placing.ts'
 import { exists, permissionsOf, tooLarge } from './present.ts'
 
 export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false }) => {
@@ -15,17 +14,24 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
   try {
     const { maxFileBytes } = context.limits
     if (file.stat.size > BigInt(maxFileBytes)) throw tooLarge(maxFileBytes, from.path)
-    const name = basename(file.real || source.root.path)
+    const path = join(source.root.path, file.real)
+    // Under a plain name it would be found, shown and sent like any text (PV5).
+    if (!reviewed && context.guard.isSensitive(path)) checkRisk(context.guard.risk(path), from.path)
+    const name = basename(path)
     return await target.withParent(
       to.path,
       async (parent) => {
-        if (leafStat(parent.at(parent.name))) throw exists(to.path)
+        if (!isFree(parent.at(parent.name))) throw exists(to.path)
         const mode = permissionsOf(file.stat)
         const copied = await withTemporary(parent, 0o600, async (temporary) => {
           const sha256 = await copyContent({ ...file, name }, temporary.fd, context.turn)
           fs.fchmodSync(temporary.fd, mayRun(target, parent.real) ? mode : withoutRunning(mode))
           placeAtFree(temporary, parent.at(parent.name))
-          return { sha256, stat: statOf(fs.fstatSync(temporary.fd, { bigint: true })) }
+          return {
+            sha256,
+            real: parent.real,
+            stat: statOf(fs.fstatSync(temporary.fd, { bigint: true })),
+          }
         })
         await syncFolder(parent.at('.'))
         return copied

@@ -6,7 +6,7 @@ import type { TestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
 import { mountSmallDisk } from '../../../test/small-disk.ts'
 import type { SmallDisk } from '../../../test/small-disk.ts'
-import { inTurn } from './disk.ts'
+import { inTurn, syncFolder } from './disk.ts'
 
 let disk: SmallDisk
 let files: TestOps
@@ -102,4 +102,10 @@ test('FT10 work on the same key is done one after the other, also after one that
     })
   await Promise.allSettled([work('a'), work('b', true), work('c')])
   expect(steps).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
+})
+
+test('FT1 a disk that cannot sync folders fails no write', async () => {
+  // The kernel’s own files know no fsync: EINVAL, as on some shared folders.
+  await syncFolder('/proc/self')
+  await expect(syncFolder('/proc/self/no-such')).rejects.toThrow('ENOENT')
 })

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import fs, { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
+import { basename } from 'node:path'
 import { promisify } from 'node:util'
 import { errnoOf, FileFault } from '../confine/fault.ts'
 import type { Confined } from '../confine/types.ts'
@@ -10,6 +11,10 @@ import type { Place } from '../worker/protocol.ts'
 
 export const rootOf = ({ roots }: OpContext, { root, closed }: Place): Confined =>
   roots.get(root, closed)
+
+/** As a person would call it: of a root that is a file, the file's own name. */
+export const nameOf = (context: OpContext, at: Place): string =>
+  at.path || basename(rootOf(context, at).root.path)
 
 /** A long piece of work is ended when nobody waits for it any longer. */
 export async function pause({ turn }: OpContext, cancelled: () => boolean): Promise<void> {
@@ -62,6 +67,9 @@ export const isUnchanged = (a: BigIntStats, b: BigIntStats): boolean =>
 /** On disk when it resolves. Not in this thread: others work on meanwhile. */
 export const sync = promisify(fs.fsync)
 
+/** Disks that cannot sync a folder: its names are as durable as the disk makes them. */
+const noFolderSync = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
 /** Makes names in a folder durable. Windows cannot open a folder, and needs no such thing. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
@@ -69,6 +77,8 @@ export async function syncFolder(path: string): Promise<void> {
   if (fd === undefined) return
   try {
     await sync(fd)
+  } catch (error) {
+    if (!noFolderSync.has(errnoOf(error) ?? '')) throw error
   } finally {
     fs.closeSync(fd)
   }

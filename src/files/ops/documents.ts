@@ -49,11 +49,6 @@ async function limited(text: Promise<string>, { ms, growthBytes }: typeof limits
   }
 }
 
-const unreadable = () =>
-  new FileFault('unreadable', 'No text could be taken out of the document. Read its bytes instead.')
+const unreadable = () => new FileFault('unreadable', 'No text could be taken out of the document.')
 
-const tooSlow = () =>
-  new FileFault(
-    'timeout',
-    'Taking the text out of the document took too long. Read its bytes instead.',
-  )
+const tooSlow = () => new FileFault('timeout', 'Taking the text out of the document took too long.')

@@ -59,7 +59,7 @@ test('PV8 a name with a line break does not break into the diff', async () => {
   files.put({ 'a\n+++ evil': 'one\n' })
   const at = inWorkspace('a\n+++ evil')
   const { diff } = await files.run('edit', { at, edits: [{ old: 'one', new: 'two' }] })
-  expect(diff.split('\n').filter((line) => line.startsWith('+++'))).toHaveLength(1)
+  expect(diff?.split('\n').filter((line) => line.startsWith('+++'))).toHaveLength(1)
 })
 
 test('FT4 whatever bytes a file has, an edit changes nothing else or is refused', async () => {

@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FileFault } from '../confine/fault.ts'
-import { applyEdits } from './edits.ts'
+import type { Edit } from '../worker/protocol.ts'
+import { applyEdit } from './edits.ts'
 import { lineEndingOf, withLineEnding } from './line-endings.ts'
+
+const applyEdits = (text: string, edits: readonly Edit[]) =>
+  edits.reduce((now, edit, place) => applyEdit(now, edit, place + 1), text)
 
 const codeOf = (act: () => unknown) => {
   try {

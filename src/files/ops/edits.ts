@@ -4,30 +4,23 @@ import type { Edit } from '../worker/protocol.ts'
 import { lineEndingOf, withLineEnding } from './line-endings.ts'
 
 /**
- * Each edit in turn, on what the one before made of it. Line ends match whichever they are, and what is put
+ * One of several edits, on what the one before it made of the text. Line ends match whichever they are, and what is put
  * in gets those of the place; all the rest stays as it was, character by character.
  */
-export function applyEdits(text: string, edits: readonly Edit[]): string {
-  let now = text
-  for (const [place, edit] of edits.entries()) now = applied(now, edit, `Edit ${place + 1}`)
-  return now
-}
-
-function applied(text: string, edit: Edit, name: string): string {
+export function applyEdit(text: string, edit: Edit, number: number): string {
   const old = edit.old.replaceAll('\r\n', '\n')
-  if (old === '') throw new FileFault('no_match', `${name} does not say which text to replace.`)
+  if (old === '')
+    throw new FileFault('no_match', `Edit ${number} does not say which text to replace.`)
   const { plain, real } = withoutReturns(text)
   const found = plain.indexOf(old)
-  if (found === -1) throw new FileFault('no_match', `The old text of ${lower(name)} is not there.`)
+  if (found === -1) throw new FileFault('no_match', `The old text of edit ${number} is not there.`)
   const count = countOf(plain, old, found)
   if (count > 1)
-    throw new FileFault('ambiguous_edit', `The old text of ${lower(name)} is there ${count} times.`)
+    throw new FileFault('ambiguous_edit', `The old text of edit ${number} is there ${count} times.`)
   const [from, to] = [real(found), real(found + old.length)]
   const ending = lineEndingOf(text.slice(from, to)) ?? usualEnding(text)
   return text.slice(0, from) + withLineEnding(edit.new, ending) + text.slice(to)
 }
-
-const lower = (name: string) => name.toLowerCase()
 
 /** Places that overlap are counted too: each of them could be meant. */
 function countOf(text: string, old: string, first: number): number {

@@ -26,6 +26,11 @@ export async function withFinder<T>(
 ): Promise<T> {
   if (query === '' || query.length > longestQuery)
     throw new FileFault('invalid_query', `Search for 1 to ${longestQuery} characters.`)
+  if (query.includes('\n'))
+    throw new FileFault(
+      'invalid_query',
+      'A search looks at one line at a time: leave out the line break.',
+    )
   return regex ? withRegex(query, rest, use) : use(literalFinder(query.toLowerCase()))
 }
 

@@ -1,4 +1,7 @@
-/** A root that is one file: its folder is not ours, so it is written where it lies, the old content kept first. */
+/**
+ * A root that is one file: its folder is not ours, so it is written where it lies, the old content kept first.
+ * Whoever reads it in that moment may see some of both; after a crash it is put back.
+ */
 import fs from 'node:fs'
 import { basename } from 'node:path'
 import { sha256Hex } from '#base/hash.ts'
@@ -6,9 +9,10 @@ import { statOf } from '../confine/checks.ts'
 import type { Confined } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import { isUnchanged, sync, writeAll } from './disk.ts'
+import { dropNote, note } from './in-place-notes.ts'
 import { keep } from './kept.ts'
 import { exists, keptOf, newContent, presentOf, stale } from './present.ts'
-import type { Changed, Make, Wanted } from './present.ts'
+import type { Changed, Make, Present, Wanted } from './present.ts'
 
 export async function changeInPlace(
   context: OpContext,
@@ -24,12 +28,11 @@ export async function changeInPlace(
     const bytes = await newContent(context, wanted, present, make)
     if (bytes !== undefined) {
       await keep(context, present.sha256, present.bytes)
-      if (!isUnchanged(fs.fstatSync(file.fd, { bigint: true }), present.stat)) throw stale(path)
-      overwrite(file.fd, present.bytes, bytes)
-      await sync(file.fd)
+      await overwriteNoted(context, file.fd, present, bytes, path)
     }
     return {
       stat: statOf(fs.fstatSync(file.fd, { bigint: true })),
+      real: file.real,
       sha256: bytes === undefined ? present.sha256 : sha256Hex(bytes),
       ...(bytes !== undefined && { before: keptOf(present) }),
     }
@@ -38,15 +41,34 @@ export async function changeInPlace(
   }
 }
 
-/** What needs new room on the disk comes first: where there is none, the old content has not been touched. */
-function overwrite(fd: number, old: Buffer, bytes: Buffer): void {
+async function overwriteNoted(
+  { roots }: OpContext,
+  fd: number,
+  { stat, bytes: old }: Present,
+  fresh: Buffer,
+  path: string,
+): Promise<void> {
+  await note(roots, stat, { old, fresh })
+  if (!isUnchanged(fs.fstatSync(fd, { bigint: true }), stat)) {
+    dropNote(roots, stat)
+    throw stale(path)
+  }
   try {
-    writeAll(fd, bytes.subarray(old.length), old.length)
-    writeAll(fd, bytes.subarray(0, old.length))
-    fs.ftruncateSync(fd, bytes.length)
+    overwrite(fd, old, fresh)
   } catch (error) {
+    // Where this fails too, the note stays, and the next worker tries it.
     fs.ftruncateSync(fd, old.length)
     writeAll(fd, old)
+    dropNote(roots, stat)
     throw error
   }
+  await sync(fd)
+  dropNote(roots, stat)
+}
+
+/** What needs new room on the disk comes first: where there is none, the old content has not been touched. */
+function overwrite(fd: number, old: Buffer, bytes: Buffer): void {
+  writeAll(fd, bytes.subarray(old.length), old.length)
+  writeAll(fd, bytes.subarray(0, old.length))
+  fs.ftruncateSync(fd, bytes.length)
 }

@@ -11,7 +11,7 @@ import { searchContent } from './search-content.ts'
 import { searchNames } from './search-names.ts'
 import { purge, restore, trash, trashed } from './trash.ts'
 import { usage } from './usage.ts'
-import { diff, dropVersions, readVersion, restoreVersion } from './versions.ts'
+import { diff, dropVersions, keptVersions, readVersion, restoreVersion } from './versions.ts'
 import { write } from './write.ts'
 
 export const ops: OpMap = {
@@ -30,6 +30,7 @@ export const ops: OpMap = {
   trashed,
   restoreVersion,
   readVersion,
+  keptVersions,
   dropVersions,
   diff,
   usage,

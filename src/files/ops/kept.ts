@@ -6,6 +6,7 @@ import { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } from '../confine/flags.ts'
 import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import { readAt, sync, syncFolder, writeAll } from './disk.ts'
+import { entriesOf } from './folders.ts'
 import { openLeaf } from './leaf.ts'
 import { placeOver, unlinkIfThere, withTemporary } from './placing.ts'
 
@@ -120,3 +121,21 @@ export function drop(context: OpContext, sha256: string): number {
     throw error
   }
 }
+
+const namesBelow = (context: OpContext, folder: string, isOne: RegExp): string[] => {
+  const versions = store(context)
+  const { fd } = versions.openFolder(folder)
+  try {
+    return [...entriesOf(versions, fd)].map(({ name }) => name).filter((name) => isOne.test(name))
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** The folders that contents lie in, by the first letters of their names. */
+export const shardsOf = (context: OpContext): string[] =>
+  namesBelow(context, '', /^[0-9a-f]{2}$/).sort()
+
+/** What lies in one of them. */
+export const namesIn = (context: OpContext, shard: string): string[] =>
+  namesBelow(context, shard, /^[0-9a-f]{62}$/).map((name) => shard + name)

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } from '../confine/flags.ts'
 import type { BigIntStats } from 'node:fs'
 import { errnoOf, FileFault } from '../confine/fault.ts'
+import { putRight } from '../confine/leftovers.ts'
 import type { Confined } from '../confine/types.ts'
 
 /** No link is followed, and a FIFO does not wait for its other end. */
@@ -11,7 +12,7 @@ const asFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
 export type Leaf = { readonly fd: number; readonly stat: BigIntStats }
 
 /** What stands under a name itself, a link where it is one. */
-export const leafStat = (path: string): BigIntStats | undefined =>
+export const leafStat = (path: string | Buffer): BigIntStats | undefined =>
   fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
 
 /** Opens a regular file by its path in an open folder; undefined where there is none. The caller closes it. */
@@ -20,7 +21,10 @@ export function openLeaf(confined: Confined, path: string, real: string): Leaf |
   if (fd === undefined) return undefined
   try {
     const stat = fs.fstatSync(fd, { bigint: true })
-    checkRegular(confined, stat, real)
+    checkRegular(confined, stat, real, () => {
+      if (confined.root.access === 'read-write') putRight(path)
+      return fs.fstatSync(fd, { bigint: true })
+    })
     return { fd, stat }
   } catch (error) {
     fs.closeSync(fd)
@@ -42,10 +46,15 @@ function opened(path: string, real: string): number | undefined {
 const notRegular = (real: string) =>
   new FileFault('not_regular', 'Only regular files are read and written.', real)
 
-function checkRegular({ root }: Confined, stat: BigIntStats, real: string): void {
+function checkRegular(
+  { root }: Confined,
+  stat: BigIntStats,
+  real: string,
+  again: () => BigIntStats,
+): void {
   if (stat.isDirectory()) throw new FileFault('is_a_folder', 'That is a folder, not a file.', real)
   if (!stat.isFile()) throw notRegular(real)
-  if (stat.nlink > 1n && !root.hardLinks && !isOurs(root.key))
+  if (stat.nlink > 1n && !root.hardLinks && !isOurs(root.key) && again().nlink > 1n)
     throw new FileFault(
       'hard_link',
       'The file has a second name, perhaps outside the folder.',

@@ -43,7 +43,9 @@ test('F4 lines near the start of ten gigabytes end the reading, in small pieces'
 test('F4 a page of lines ends where no more fits', async () => {
   const lines = await linesBetween(endless(), { first: 1, last: 1e9, most: 1000 }, rest)
   expect(lines).toEqual({ from: 0, to: 15 * 64, next: 16 })
-  expect(await lastLines(endless(), { count: 1e9, most: 1000 }, rest)).toMatchObject({
-    from: 10 * 1024 ** 3 - 15 * 64,
-  })
+  const from = 10 * 1024 ** 3 - 15 * 64
+  const cut = { from, to: 10 * 1024 ** 3, before: from }
+  expect(await lastLines(endless(), { count: 1e9, most: 1000 }, rest)).toEqual(cut)
+  expect(await lastLines(endless(), { count: 16, most: 1000 }, rest)).toEqual(cut)
+  expect(await lastLines(endless(), { count: 15, most: 1000 }, rest)).not.toHaveProperty('before')
 })

@@ -9,6 +9,8 @@ export type Lines = Span & {
   readonly next?: number
   /** Lines in all, where the end was seen. */
   readonly total?: number
+  /** Where it begins, when lines that were asked for lie before it and did not fit. */
+  readonly before?: number
 }
 
 /** A text on disk, or one that was taken out of a document. */
@@ -116,7 +118,9 @@ export async function lastLines(
   const wanted = starts.slice(-count)
   const from = wanted.find((place) => size - place <= budget)
   if (from === undefined && size - start > budget) throw tooLong(undefined, most)
-  return { from: from ?? size, to: size }
+  if (from === undefined) return { from: size, to: size }
+  const given = wanted.filter((place) => place >= from).length
+  return { from, to: size, ...(given < count && from > start && { before: from }) }
 }
 
 const tooLong = (line: number | undefined, most: number) =>

@@ -152,6 +152,17 @@ test('FT3 what a crash left unfinished goes with the next look at its folder, an
   expect(fs.readdirSync(join(files.workspace, 'deep'))).toEqual([])
 })
 
+test('FT3 a folder that a crash left half copied goes too', async () => {
+  const old = `.cowork-${'4'.repeat(24)}.tmp`
+  files.put({ [`${old}/a/b.md`]: 'half', [`${old}/c.md`]: '', 'd.md': '' })
+  fs.symlinkSync(files.outside, join(files.workspace, old, 'out'))
+  const longAgo = new Date(Date.now() - 2 * 60 * 60 * 1000)
+  fs.utimesSync(join(files.workspace, old), longAgo, longAgo)
+  expect(await paths('')).toEqual(['d.md'])
+  expect(fs.readdirSync(files.workspace)).toEqual(['d.md'])
+  expect(fs.readdirSync(files.outside)).toEqual(['secret.txt'])
+})
+
 test('FT5 nobody makes a file under a name that is for unfinished ones', async () => {
   const name = `.cowork-${'3'.repeat(24)}.tmp`
   files.put({ 'a.md': 'mine' })

@@ -3,10 +3,10 @@ import type { Dirent } from 'node:fs'
 import { FileFault } from '../confine/fault.ts'
 import { isOneName } from '../confine/names.ts'
 import type { Confined } from '../confine/types.ts'
-import { passesUnfinished } from '../confine/unfinished.ts'
 import { createColumns } from '../worker/columns.ts'
 import type { RunOp } from '../worker/context.ts'
 import type { Stat } from '../worker/protocol.ts'
+import { passesUnfinished } from './abandoned.ts'
 import { pause, rootOf } from './disk.ts'
 import { below, entriesOf, inside, openedChild, typeOf } from './folders.ts'
 import { isIgnored, loadIgnore, rulesAt, rulesIn } from './ignore.ts'
@@ -109,7 +109,7 @@ async function entriesAfter(listing: Listing, folder: Folder, last: string | und
     if (++seen % 4096 === 0) await rest()
     const { name } = entry
     if ((last !== undefined && name <= last) || hides(name)) continue
-    if (passesUnfinished(confined, folder.fd, name)) continue
+    if (passesUnfinished(confined, folder, name)) continue
     if (isLeftOut(listing, folder, entry)) continue
     first.add(entry)
   }

@@ -85,6 +85,44 @@ describe('move', () => {
     expect(fs.statSync(inside('Documents/run.py')).mode & 0o777).toBe(0o644)
   })
 
+  test('F5 a folder carries nothing to where it could not be made', async () => {
+    files.put({ 'x/hooks/pre-commit': '', 'bare/hooks/update': '', 'plain/a.md': '' })
+    files.put({ 'Code/bash/s/deep/run.sh': '', 'keys/server.txt': '' })
+    expect(await files.refusal('move', between('x', 'repo/.git'))).toBe('forbidden_path')
+    expect(await files.refusal('move', between('bare', 'b.git'))).toBe('forbidden_path')
+    expect(await files.refusal('move', between('x/hooks', 'c.git/hooks'))).toBe('forbidden_path')
+    expect(await files.refusal('move', between('x', '.vscode'))).toBe('forbidden_path')
+    expect(await files.refusal('move', between('Code/bash/s', 'Documents/s'))).toBe(
+      'forbidden_extension',
+    )
+    await files.run('move', { ...between('x', 'repo/.git'), reviewed: true })
+    expect(fs.existsSync(inside('repo/.git/hooks/pre-commit'))).toBe(true)
+    await move('Code/bash/s', 'Code/bash/t')
+    await move('plain', 'Documents/plain')
+  })
+
+  test('F5 a folder keeps what was in it already: a repository and its scripts move as they are', async () => {
+    files.put({ 'p/.git/hooks/pre-commit': '', 'p/gradlew.sh': '', 'p/server.pem': '' })
+    await move('p', 'q/p')
+    expect(fs.readdirSync(inside('q/p')).toSorted()).toEqual(['.git', 'gradlew.sh', 'server.pem'])
+  })
+
+  test('F5 what a folder brings out of Code/ is not run, in a granted folder it stays as it was', async () => {
+    files.put({ 'Code/k/deep/tool.py': '', 'Code/k/a.md': '' })
+    fill(files.granted, { 'p/tool.py': '' })
+    fs.chmodSync(inside('Code/k/deep/tool.py'), 0o755)
+    fs.chmodSync(join(files.granted, 'p/tool.py'), 0o755)
+    fs.symlinkSync('deep/tool.py', inside('Code/k/link'))
+    await move('Code/k', 'Code/l')
+    const modeOf = (path: string) => fs.statSync(path).mode & 0o777
+    expect(modeOf(inside('Code/l/deep/tool.py'))).toBe(0o755)
+    await move('Code/l', 'Documents/l')
+    expect(modeOf(inside('Documents/l/deep/tool.py'))).toBe(0o644)
+    expect(modeOf(inside('Documents/l/deep'))).toBe(0o755)
+    await files.run('move', { from: granted('p'), to: granted('q') })
+    expect(modeOf(join(files.granted, 'q/tool.py'))).toBe(0o755)
+  })
+
   test('FT10 what is not there, and the root itself, are not moved', async () => {
     expect(await files.refusal('move', between('none', 'b'))).toBe('not_found')
     expect(await files.refusal('move', between('', 'b'))).toBe('is_a_folder')
@@ -121,6 +159,15 @@ describe('copy', () => {
     expect(content('c.md')).toBe('a')
     expect(fs.lstatSync(inside('c.md')).isFile()).toBe(true)
     expect(fs.readdirSync(files.workspace)).toHaveLength(4)
+  })
+
+  test('PV5 secrets get a plain name only after a look, also over a link', async () => {
+    files.put({ 'server.pem': 'KEY' })
+    fs.symlinkSync('server.pem', inside('innocent.txt'))
+    for (const from of ['server.pem', 'innocent.txt'])
+      expect(await files.refusal('copy', between(from, 'plain.txt')), from).toBe('forbidden_path')
+    await files.run('copy', { ...between('server.pem', 'plain.txt'), reviewed: true })
+    expect(content('plain.txt')).toBe('KEY')
   })
 
   test('PV9 what has its content elsewhere is not copied', async () => {
@@ -190,4 +237,10 @@ describe('across disks', () => {
       disk.remove()
     }
   })
+})
+
+test('FT5 what is not there is not moved, and leaves no folder behind', async () => {
+  const ask = { from: inWorkspace('nope'), to: inWorkspace('new/deep/x') }
+  expect(await files.refusal('move', ask)).toBe('not_found')
+  expect(fs.existsSync(join(files.workspace, 'new'))).toBe(false)
 })

@@ -3,6 +3,8 @@ import { FileFault } from '../confine/fault.ts'
 import type { RunOp } from '../worker/context.ts'
 import type { Place } from '../worker/protocol.ts'
 import { rootOf } from './disk.ts'
+import { leafStat } from './leaf.ts'
+import { notFound } from './present.ts'
 import { transfer } from './transfer.ts'
 
 export const move: RunOp<'move'> = async (context, { from, to, reviewed = false }) => {
@@ -10,8 +12,10 @@ export const move: RunOp<'move'> = async (context, { from, to, reviewed = false 
   const [source, target] = [rootOf(context, from), rootOf(context, to)]
   return source.withParent(
     from.path,
-    (away) =>
-      target.withParent(
+    (away) => {
+      // Nothing is moved, then no folder is made for it either.
+      if (!leafStat(away.at(away.name))) throw notFound(from.path)
+      return target.withParent(
         to.path,
         async (parent) => {
           checkNotInside({ ...from, path: away.real }, { ...to, path: parent.real })
@@ -19,10 +23,12 @@ export const move: RunOp<'move'> = async (context, { from, to, reviewed = false 
             { confined: source, parent: away },
             { confined: target, parent },
           ] as const
-          return { stat: statOf(await transfer(context, ...ends)) }
+          const stat = statOf(await transfer(context, ...ends, { reviewed }))
+          return { stat, from: away.real, to: parent.real }
         },
         { need: 'create', parents: true, reviewed, keepLeafLink: true },
-      ),
+      )
+    },
     { need: 'write', reviewed, keepLeafLink: true },
   )
 }

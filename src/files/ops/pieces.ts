@@ -1,39 +1,61 @@
 /** A piece of a text by bytes on disk, moved to where characters begin. */
 import { diskBudget } from './lines.ts'
 import type { Lines, Source } from './lines.ts'
-import { withoutTornEnd } from './text.ts'
+import { decoded, lengthOfUtf8, withoutTornEnd } from './text.ts'
 import type { Coding } from './text.ts'
 
 type ByteRange = { readonly from: number; readonly to?: number }
 export type Piece = Omit<Lines, 'total'> & { readonly bytes: Buffer }
 
 /** From a byte on to before another, as much as fits in so many bytes of UTF-8. Pieces in a row lose nothing. */
-export function pieceOf(
-  { read, size, coding }: Source,
-  range: ByteRange | undefined,
-  most: number,
-): Piece {
-  const budget = Math.max(4, diskBudget(most, coding))
-  const wanted = Math.min(range?.from ?? 0, size)
-  const to = Math.min(range?.to ?? size, size, wanted + budget)
+export function pieceOf(source: Source, range: ByteRange | undefined, most: number): Piece {
+  const { size, coding } = source
+  const from = Math.min(range?.from ?? 0, size)
+  const end = Math.min(range?.to ?? size, size)
+  const upTo = (budget: number) => pieceBetween(source, from, Math.min(end, from + budget))
+  const goesOn = ({ next }: Piece) => next === undefined || next > from
+  const isUtf8 = coding.encoding === 'utf-8'
+  const fits = ({ bytes }: Piece) => isUtf8 || Buffer.byteLength(decoded(bytes, coding)) <= most
+
+  // Plain letters take two bytes in UTF-16 and one in UTF-8: at best so much fits, and surely the other.
+  for (const budget of isUtf8 ? [most] : [most * 2, diskBudget(most, coding)]) {
+    const piece = upTo(budget)
+    if (goesOn(piece) && fits(piece)) return piece
+  }
+  // One character is given even where none fits, torn where the range ends within: there is always a way on.
+  const smallest = [1, 2, 3, 4].map(upTo).find(goesOn)
+  return smallest ?? { from, to: end, bytes: source.read(from, end - from), next: end }
+}
+
+function pieceBetween({ read, size, coding }: Source, wanted: number, to: number): Piece {
   const raw = read(wanted, Math.max(0, to - wanted))
-  const skipped = wanted === 0 ? 0 : tornStart(raw, wanted, coding)
-  const end = wanted + raw.length
-  const kept = end < size ? withoutTear(raw.subarray(skipped), coding) : raw.subarray(skipped)
-  // A range within one character is given torn rather than for ever empty.
-  const bytes = kept.length > 0 ? kept : raw.subarray(skipped)
-  const next = wanted + skipped + bytes.length
-  return { from: wanted + skipped, to: next, bytes, ...(next < size && { next }) }
+  const skipped = Math.min(raw.length, wanted === 0 ? 0 : tornStart(read, raw, wanted, coding))
+  const whole = raw.subarray(skipped)
+  const bytes = wanted + raw.length < size ? withoutTear(whole, coding) : whole
+  const from = wanted + skipped
+  const next = from + bytes.length
+  return { from, to: next, bytes, ...(next < size && { next }) }
 }
 
 /** Bytes at the start that belong to a character before. */
-function tornStart(bytes: Buffer, position: number, { encoding }: Coding): number {
+function tornStart(
+  read: Source['read'],
+  bytes: Buffer,
+  position: number,
+  { encoding }: Coding,
+): number {
   if (encoding.startsWith('utf-16')) return position % 2
-  if (encoding !== 'utf-8') return 0
-  let skipped = 0
-  while (skipped < Math.min(3, bytes.length) && ((bytes[skipped] ?? 0) & 0xc0) === 0x80) skipped++
-  return skipped
+  if (encoding !== 'utf-8' || !isTrail(bytes[0])) return 0
+  const before = read(Math.max(0, position - 3), Math.min(3, position))
+  const torn = before.subarray(withoutTornEnd(before).length)
+  if (torn.length === 0) return 0
+  // In an old encoding it may look like one and is not.
+  const missing = lengthOfUtf8(torn[0] ?? 0) - torn.length
+  const rest = read(position, missing)
+  return rest.length === missing && rest.every(isTrail) ? missing : 0
 }
+
+const isTrail = (byte = 0): boolean => (byte & 0xc0) === 0x80
 
 function withoutTear(bytes: Buffer, { encoding }: Coding): Buffer {
   if (encoding === 'utf-8') return withoutTornEnd(bytes)

@@ -1,7 +1,9 @@
 /** A new content comes to its place whole or not at all. */
 import fs from 'node:fs'
+import { dirname, join } from 'node:path'
 import { errnoOf } from '../confine/fault.ts'
 import { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_WRONLY } from '../confine/flags.ts'
+import { placeholderMode, putRight } from '../confine/leftovers.ts'
 import type { Parent } from '../confine/types.ts'
 import { unfinishedName } from '../confine/unfinished.ts'
 
@@ -51,9 +53,26 @@ export function isLinked(from: string, to: string): boolean {
   }
 }
 
+/** Whether nothing stands there. What a crash left to hold the name does not count, and goes. */
+export function isFree(path: string): boolean {
+  const look = () => fs.lstatSync(path, { throwIfNoEntry: false })
+  if ((look()?.nlink ?? 0) > 1) putRight(path)
+  return look() === undefined
+}
+
+/** Takes a name by a link, as `isLinked`. */
+function isTaken(from: string, to: string): boolean {
+  try {
+    return isLinked(from, to)
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST' && isFree(to)) return isLinked(from, to)
+    throw error
+  }
+}
+
 /** Puts a finished file under its name if that is free; EEXIST where it is not. */
 export function placeAtFree(made: Temporary, to: string): void {
-  if (isLinked(made.path, to)) fs.unlinkSync(made.path)
+  if (isTaken(made.path, to)) unlinkIfThere(made.path)
   else renameToFree(made.path, to)
   made.isPlaced = true
 }
@@ -66,33 +85,35 @@ export function placeOver(made: Temporary, to: string): void {
 
 /**
  * Moves whatever stands under a name, at that very moment, to one that is free: an empty file takes it, and is
- * ours to rename over. With a link and an unlink, what an editor saved in between would be lost.
+ * ours to rename over. With a link and an unlink, what an editor saved in between would be lost. The empty file
+ * has an unfinished name as well, by which `putRight` knows it after a crash.
  */
 export function renameToFree(from: string, to: string): void {
-  fs.closeSync(fs.openSync(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600))
+  const aside = join(dirname(to), unfinishedName())
+  makeEmpty(aside)
   try {
-    fs.renameSync(from, to)
-  } catch (error) {
-    unlinkIfThere(to)
-    throw error
+    // A disk without links: there a crash leaves an empty file, which is better than to overwrite one.
+    if (!isTaken(aside, to)) makeEmpty(to)
+    try {
+      fs.renameSync(from, to)
+    } catch (error) {
+      unlinkIfThere(to)
+      throw error
+    }
+  } finally {
+    unlinkIfThere(aside)
   }
 }
 
-/** Moves a folder to a name that is free: rename(2) takes the place of an empty folder only, and that is ours. */
+function makeEmpty(path: string): void {
+  fs.closeSync(fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, placeholderMode))
+}
+
+/**
+ * Moves a folder to a name that is free. rename(2) takes the place of an empty folder and of nothing else: one
+ * that was made since we looked is all that could be lost.
+ */
 export function renameFolderToFree(from: string, to: string): void {
-  fs.mkdirSync(to, 0o700)
-  try {
-    fs.renameSync(from, to)
-  } catch (error) {
-    removeIfEmpty(to)
-    throw error
-  }
-}
-
-function removeIfEmpty(folder: string): void {
-  try {
-    fs.rmdirSync(folder)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOTEMPTY') throw error
-  }
+  if (!isFree(to)) throw Object.assign(new Error('the name is taken'), { code: 'EEXIST' })
+  fs.renameSync(from, to)
 }

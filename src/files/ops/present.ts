@@ -26,6 +26,7 @@ export type Wanted = {
 
 export type Changed = {
   readonly stat: Stat
+  readonly real: string
   readonly sha256: string
   readonly before?: Kept
   readonly backup?: string

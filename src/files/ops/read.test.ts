@@ -63,6 +63,43 @@ test('FT2 text in an old encoding is read, short or behind a long plain stretch'
   expect(late.text.endsWith(text)).toBe(true)
 })
 
+test('FT2 pieces of a text are in the encoding they show, also behind a long plain stretch', async () => {
+  const line = '«Les élèves français» étaient fatigués après la fête de Noël, à 30°\n'
+  const text = `${'plain\n'.repeat(20_000)}${line.repeat(50)}`
+  files.put({ 'late.txt': iconv.encode(text, 'windows-1252') })
+  const tail = await read('late.txt', { by: 'tail', lines: 2 })
+  expect(tail).toMatchObject({ text: line + line, encoding: 'windows-1252' })
+  let joined = ''
+  for (let from: number | undefined = 119_950; from !== undefined;) {
+    const piece = await read('late.txt', { by: 'bytes', from }, 31)
+    joined += piece.text
+    from = piece.next
+  }
+  expect(joined).toBe(text.slice(119_950))
+})
+
+test('FT2 as much of a text is given as fits, whatever it takes on disk', async () => {
+  const plain = 'mostly plain, déjà vu\n'.repeat(1000)
+  const size = Buffer.byteLength(plain)
+  for (const name of ['windows-1252', 'utf-16le']) {
+    files.put({ 'a.txt': name === 'utf-16le' ? bytesOf(plain, name) : iconv.encode(plain, name) })
+    const whole = await read('a.txt', undefined, size)
+    expect(whole.text).toBe(plain)
+    expect(whole.next).toBeUndefined()
+    const less = await read('a.txt', undefined, size - 1)
+    expect(less.next).toBeGreaterThan(0)
+    expect(Buffer.byteLength(less.text)).toBeLessThan(size)
+  }
+})
+
+test('FT2 UTF-16 with half a character at its end is text, short or long', async () => {
+  for (const text of ['short text', 'long text '.repeat(20_000)])
+    for (const name of ['utf-16le', 'utf-16be']) {
+      files.put({ 'a.txt': Buffer.concat([bytesOf(text, name), Buffer.from('x')]) })
+      expect(await read('a.txt')).toMatchObject({ kind: 'text', encoding: name, text })
+    }
+})
+
 test('PV5 a sensitive file is read with a mark', async () => {
   files.put({ 'server.pem': 'key' })
   expect(await read('server.pem')).toMatchObject({ sensitive: true, text: 'key' })
@@ -82,6 +119,27 @@ test('FT2 pictures come whole, other bytes up to what was asked for', async () =
   expect(other).toMatchObject({ kind: 'binary', mime: 'application/octet-stream', next: 100 })
   expect(other.body?.equals(bytes.subarray(0, 100))).toBe(true)
   expect(other.sha256).toBeUndefined()
+})
+
+test('FT2 F4 a range of a picture is so many bytes, and of a large sheet, too', async () => {
+  const small = openTestOps({ limits: { maxFileBytes: 1000, maxBinaryReadBytes: 1000 } })
+  const png = Buffer.from(
+    '89504e470d0a1a0a0000000d494844520000000100000001080600000000000000',
+    'hex',
+  )
+  small.put({
+    'a.png': Buffer.concat([png, Buffer.alloc(5000, 7)]),
+    'a.xlsx': Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(5000, 7)]),
+  })
+  for (const path of ['a.png', 'a.xlsx']) {
+    const at = inWorkspace(path)
+    const range = { by: 'bytes', from: 0 } as const
+    const part = await small.run('read', { at, maxBytes: 100, range })
+    expect(part.body).toHaveLength(100)
+    expect(part).toMatchObject({ next: 100 })
+    expect(part.sha256).toBeUndefined()
+  }
+  await small.close()
 })
 
 test('FT2 raw gives the bytes of a text as they lie on disk', async () => {
@@ -176,22 +234,20 @@ function bytesOf(text: string, encoding: string): Buffer {
 
 test('FT2 pieces by bytes, one after the other, are the whole text', async () => {
   await fc.assert(
-    fc.asyncProperty(
-      texts,
-      codings,
-      fc.integer({ min: 12, max: 200 }),
-      async (text, name, most) => {
-        files.put({ 'a.txt': bytesOf(text, name) })
-        let joined = ''
-        for (let from: number | undefined = 0; from !== undefined;) {
-          const piece = await read('a.txt', { by: 'bytes', from }, most)
-          expect(Buffer.byteLength(piece.text)).toBeLessThanOrEqual(most)
-          joined += piece.text
-          from = piece.next
-        }
-        expect(joined).toBe(text)
-      },
-    ),
+    fc.asyncProperty(texts, codings, fc.integer({ min: 1, max: 200 }), async (text, name, most) => {
+      files.put({ 'a.txt': bytesOf(text, name) })
+      let joined = ''
+      for (let from: number | undefined = 0; from !== undefined;) {
+        const piece = await read('a.txt', { by: 'bytes', from }, most)
+        // One character is given even where none fits.
+        expect(Buffer.byteLength(piece.text)).toBeLessThanOrEqual(
+          [...piece.text].length === 1 ? 4 : most,
+        )
+        joined += piece.text
+        from = piece.next
+      }
+      expect(joined).toBe(text)
+    }),
     { numRuns: 60 },
   )
 })

@@ -15,7 +15,7 @@ import { isPlaceholder, placeholderFault } from './leaf.ts'
 import { lastLines, linesBetween } from './lines.ts'
 import type { Lines, Source } from './lines.ts'
 import { pieceOf } from './pieces.ts'
-import { codingOf, decoded, legacyOf, sampleBytes, unicodeOf, utf8 } from './text.ts'
+import { decoded, legacyOf, sampleBytes, unicodeOf, utf8 } from './text.ts'
 import type { Coding } from './text.ts'
 
 type Rest = () => Promise<void>
@@ -43,7 +43,7 @@ export const read: RunOp<'read'> = async (context, ask, _body, cancelled) => {
 type Typed = FileType & { readonly coding?: Coding }
 
 async function typeOf(name: string, start: Buffer, isWhole: boolean): Promise<Typed> {
-  const unicode = isPdf(start) ? undefined : unicodeOf(start, isWhole)
+  const unicode = isPdf(start) ? undefined : (unicodeOf(start, isWhole) ?? oddUtf16(start, isWhole))
   if (unicode) return { kind: 'text', mime: await textMime(name), coding: unicode }
   const type = await typeByContent(start, name)
   if (type) return type
@@ -51,15 +51,22 @@ async function typeOf(name: string, start: Buffer, isWhole: boolean): Promise<Ty
   return coding ? { kind: 'text', mime: await textMime(name), coding } : typeByName(name)
 }
 
-/** What is too large for one piece is read by ranges (F4); a document is taken whole or not at all. */
+/** A half character at the end of UTF-16 is none, and the rest is text all the same. */
+function oddUtf16(bytes: Buffer, isWhole: boolean): Coding | undefined {
+  if (!isWhole || bytes.length % 2 === 0) return undefined
+  const coding = unicodeOf(bytes.subarray(0, -1))
+  return coding?.encoding.startsWith('utf-16') ? coding : undefined
+}
+
+/** What is too large for one piece is read by ranges (F4); the text of a document is taken whole or not at all. */
 function checkSize(
   { limits }: OpContext,
   { ask, file, start }: Reading,
   name: string,
-  { kind }: FileType,
+  { kind, mime }: FileType,
 ): void {
   const most = kind === 'text' ? limits.maxFileBytes : limits.maxBinaryReadBytes
-  const isWhole = ask.range === undefined || (kind === 'document' && !ask.raw)
+  const isWhole = ask.range === undefined || (hasText(mime) && !ask.raw)
   if (isWhole && file.stat.size > BigInt(most))
     throw new FileFault(
       'too_large',
@@ -76,8 +83,8 @@ async function contentOf(reading: Reading, type: Typed, rest: Rest): Promise<Con
   if (type.coding && !ask.raw) return textContent(reading, type.coding, rest)
   if (type.kind === 'document' && hasText(type.mime) && !ask.raw)
     return documentContent(reading, type.mime, rest)
-  // A piece of a picture is no picture: those come whole, within the limit for binary files.
-  const isPiece = ask.raw || type.kind === 'binary'
+  // Pictures come whole, within the limit for binary files, unless a range of bytes is asked for.
+  const isPiece = ask.raw || ask.range !== undefined || type.kind === 'binary'
   const kind = type.kind === 'text' ? 'binary' : type.kind
   return { kind, encoding: 'binary', ...bytesContent(reading, isPiece ? ask.maxBytes : Infinity) }
 }
@@ -85,7 +92,7 @@ async function contentOf(reading: Reading, type: Typed, rest: Rest): Promise<Con
 function bytesContent({ ask, file, start }: Reading, most: number) {
   const { range } = ask
   if (range && range.by !== 'bytes')
-    throw new FileFault('not_text', 'Only text has lines. Read it by bytes.', ask.at.path)
+    throw new FileFault('not_text', 'Only text has lines.', ask.at.path)
   const size = Number(file.stat.size)
   const from = Math.min(range?.from ?? 0, size)
   const to = Math.min(range?.to ?? size, size, from + most)
@@ -99,25 +106,36 @@ function bytesContent({ ask, file, start }: Reading, most: number) {
   }
 }
 
-async function textContent(reading: Reading, coding: Coding, rest: Rest): Promise<Content> {
+async function textContent(reading: Reading, sampled: Coding, rest: Rest): Promise<Content> {
   const { ask, file, start } = reading
   const size = Number(file.stat.size)
   const isAll = start.length === size
   const read = (position: number, length: number) =>
     isAll ? start.subarray(position, position + length) : readAt(file.fd, position, length)
   // A half character at the end of UTF-16 is none.
-  const even = coding.encoding.startsWith('utf-16') ? size - (size % 2) : size
-  const given = await givenOf({ size: even, coding, read }, ask, rest)
-  const whole = given.from === 0 && given.bytes.length === size
-  // The sample may have been plain letters, and the rest in an old encoding.
-  const actual = whole && !isAll && !isUtf8(given.bytes) ? await codingOf(given.bytes) : coding
+  const even = sampled.encoding.startsWith('utf-16') ? size - (size % 2) : size
+  const source = { size: even, coding: sampled, read }
+  const first = await givenOf(source, ask, rest)
+  const older = isAll || sampled !== utf8 ? undefined : await olderCoding(source, first)
+  const coding = older ?? sampled
+  const given = older ? await givenOf({ ...source, coding }, ask, rest) : first
+  const isWhole = given.from === 0 && given.bytes.length === size
   return {
     kind: 'text',
-    encoding: actual?.encoding ?? coding.encoding,
-    body: asUtf8(given, actual ?? coding),
+    encoding: coding.encoding,
+    body: asUtf8(given, coding),
     ...told(given),
-    ...(whole && { sha256: sha256Hex(given.bytes) }),
+    ...(isWhole && { sha256: sha256Hex(given.bytes) }),
   }
+}
+
+/** The sample may have been plain letters, and the rest in an old encoding. */
+async function olderCoding({ size, read }: Source, given: Given): Promise<Coding | undefined> {
+  if (isUtf8(given.bytes)) return undefined
+  // A guess from a few letters would not be the same for the next piece.
+  const isMuch = given.bytes.length >= sampleBytes
+  const around = Math.max(0, Math.min(given.from, size - sampleBytes))
+  return legacyOf(isMuch ? given.bytes : read(around, sampleBytes), false)
 }
 
 async function documentContent(reading: Reading, mime: string, rest: Rest): Promise<Content> {
@@ -157,7 +175,8 @@ function linesOf(source: Source, range: LineRange, most: number, rest: Rest): Pr
     : lastLines(source, { count: range.lines, most }, rest)
 }
 
-const told = ({ next, total }: Given) => ({
+const told = ({ next, total, before }: Given) => ({
+  ...(before !== undefined && { before }),
   ...(next !== undefined && { next }),
   ...(total !== undefined && { lines: total }),
 })

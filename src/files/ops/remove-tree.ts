@@ -8,8 +8,9 @@ export async function removeTree(
   confined: Confined,
   { fd, name, real }: Pick<Parent, 'fd' | 'name' | 'real'>,
   rest: () => Promise<void>,
+  /** Its bytes, where it is no text as in old archives. */
+  path: string | Buffer = confined.at(fd, name),
 ): Promise<void> {
-  const path = confined.at(fd, name)
   const stat = leafStat(path)
   if (!stat) return
   if (!stat.isDirectory()) {
@@ -21,10 +22,8 @@ export async function removeTree(
     // All names first: what a folder lists while it is emptied is not said anywhere.
     for (const child of fs.readdirSync(confined.at(folder), { encoding: 'buffer' })) {
       const text = child.toString('utf8')
-      // Old archives have names that are no text; those of files can go all the same.
-      if (!Buffer.from(text).equals(child))
-        fs.unlinkSync(Buffer.concat([Buffer.from(`${confined.at(folder)}/`), child]))
-      else await removeTree(confined, { fd: folder, name: text, real: below(real, text) }, rest)
+      const at = Buffer.concat([Buffer.from(`${confined.at(folder)}/`), child])
+      await removeTree(confined, { fd: folder, name: text, real: below(real, text) }, rest, at)
       await rest()
     }
   } finally {

@@ -36,8 +36,8 @@ async function searchWith(
     for (let at = 0; at < folder.names.length;) {
       const batch = lookedAt(context, folder, folder.names.slice(at, at + filesAtOnce), finder)
       at += batch.count
-      const { hits, odd } = await hitsIn(context, folder, batch.files, finder)
-      skipped += batch.skipped + odd
+      const hits = await hitsIn(context, folder, batch.files, finder)
+      skipped += batch.skipped
       total += hits.length
       for (const hit of hits) if (after === undefined || order(hit, after) > 0) page.add(hit)
       await rest()
@@ -82,7 +82,7 @@ function lookedAt(context: OpContext, folder: Searched, names: readonly string[]
   return { files, count, skipped }
 }
 
-/** Undefined for a file that cannot be searched. */
+/** Undefined for a file that is too large or cannot be read. */
 function contentOf({ limits }: OpContext, folder: Searched, name: string, at: string) {
   const path = pathIn(folder, name)
   const leaf = openedLeaf(folder, at, path)
@@ -109,22 +109,21 @@ function openedLeaf({ confined, fd }: Searched, at: string, path: string) {
   }
 }
 
-/** `odd` are those that are no text. One that is sensitive has no lines to show (PV5). */
+/** What is no text has no lines, and one that is sensitive has none to show (PV5). */
 async function hitsIn(
   { guard }: OpContext,
   { confined, place }: Searched,
   files: readonly File[],
   finder: Finder,
-): Promise<{ readonly hits: readonly Hit[]; readonly odd: number }> {
+): Promise<readonly Hit[]> {
   const open = files.filter(({ path }) => !guard.isSensitive(absoluteIn(confined, path)))
   const read = await Promise.all(open.map(async (file) => ({ file, text: await textIn(file) })))
   const texts = read.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]))
   const found = texts.length === 0 ? [] : await finder.linesOf(texts.map(({ text }) => text))
-  const hits = texts.flatMap(({ file: { path, size, modifiedAt } }, at) => {
+  return texts.flatMap(({ file: { path, size, modifiedAt } }, at) => {
     const file = { place, root: confined.root.key, path, size, modifiedAt }
     return (found[at] ?? []).map((line) => ({ ...file, ...line }))
   })
-  return { hits, odd: open.length - texts.length }
 }
 
 const textIn = ({ bytes, isOdd }: File): Promise<string | undefined> =>

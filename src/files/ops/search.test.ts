@@ -153,7 +153,7 @@ describe('content', () => {
     expect(await lines('two', { types: ['.txt'] })).toEqual([])
   })
 
-  test('S3 text in any encoding is found; what is no text or too large is skipped and counted', async () => {
+  test('S3 text in any encoding is found; what is no text has none, what is too large is counted', async () => {
     const small = openTestOps({ limits: { maxFileBytes: 1000, maxBinaryReadBytes: 1000 } })
     small.put({
       'utf16.txt': Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('ein Wört\n', 'utf16le')]),
@@ -168,7 +168,7 @@ describe('content', () => {
       ['utf16.txt', 'ein Wört'],
       ['utf8.txt', 'WÖRT'],
     ])
-    expect(skipped).toBe(2)
+    expect(skipped).toBe(1)
     await small.close()
   })
 
@@ -195,6 +195,8 @@ describe('content', () => {
     expect(await lines('^BAR', { regex: true })).toEqual([])
     expect(await files.refusal('searchContent', ask('(', { regex: true }))).toBe('invalid_query')
     expect(await files.refusal('searchContent', ask(''))).toBe('invalid_query')
+    // It would find nothing in any file.
+    expect(await files.refusal('searchContent', ask('two\nlines'))).toBe('invalid_query')
   })
 
   test('PV8 a snippet is one plain line around the match', async () => {

@@ -46,11 +46,13 @@ export function withoutTornEnd(bytes: Buffer): Buffer {
     const byte = bytes[bytes.length - back] ?? 0
     if (byte < 0x80) break
     if (byte < 0xc0) continue
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
-    return back < length ? bytes.subarray(0, bytes.length - back) : bytes
+    return back < lengthOfUtf8(byte) ? bytes.subarray(0, bytes.length - back) : bytes
   }
   return bytes
 }
+
+/** Bytes of the character that begins with this one, which is no plain letter. */
+export const lengthOfUtf8 = (lead: number): number => (lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2)
 
 /** What no text has: controls, and characters that stand for nothing. */
 const strange = /[\p{Cn}\p{Co}]|(?![\t\n\f\r])\p{Cc}/u
@@ -159,7 +161,9 @@ export async function encoded(text: string, coding: Coding): Promise<Buffer> {
   if (iconv ? decoded(bytes, coding) === text : text.isWellFormed()) return bytes
   throw new FileFault(
     'not_text',
-    `The file is in ${coding.encoding}, which has not all characters of the text. Write it with encoding utf-8.`,
+    iconv
+      ? `The file is in ${coding.encoding}, which has not all characters of the text.`
+      : 'The text holds half of a character. Give it whole.',
   )
 }
 

@@ -21,8 +21,8 @@ export function createThreads(most: number) {
     use: (thread: Thread) => Promise<T>,
   ): Promise<T> {
     for (; running >= most; await sleep(lookEvery)) await rest()
-    running++
     const thread = start()
+    running++
     const over = Promise.withResolvers<never>()
     // Whoever asks next hears of it; nobody has to.
     over.promise.catch(() => undefined)

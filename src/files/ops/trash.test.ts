@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { inWorkspace, openTestOps } from '../../../test/ops.ts'
+import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill, testFolders } from '../../../test/roots.ts'
 import { mountSmallDisk } from '../../../test/small-disk.ts'
@@ -71,6 +71,58 @@ test('TR1 folders are deleted and restored whole; links are deleted and never fo
   ])
   expect(fs.readdirSync(bin(''))).toEqual([])
   expect(fs.readFileSync(join(files.outside, 'secret.txt'), 'utf8')).toBe('SECRET')
+})
+
+test('F5 what runs later is deleted like any file, and comes back only after a look', async () => {
+  files.put({ 'p/.git/hooks/pre-commit': 'x', 'a.desktop': 'x', 'server.pem': 'x' })
+  await trash('p/.git/hooks/pre-commit', 'id-1')
+  await trash('a.desktop', 'id-2')
+  await trash('server.pem', 'id-3')
+  await trash('p', 'id-4')
+  const to = { 'id-1': 'p/.git/hooks/pre-commit', 'id-2': 'a.desktop', 'id-3': 'server.pem' }
+  for (const [id, path] of Object.entries(to)) {
+    expect(await files.refusal('restore', { id, to: inWorkspace(path) }), path).toBe(
+      'forbidden_path',
+    )
+    await files.run('restore', { id, to: inWorkspace(path), reviewed: true })
+  }
+  expect(fs.readFileSync(inside('a.desktop'), 'utf8')).toBe('x')
+})
+
+test('F5 a restored folder carries nothing to where it could not be made', async () => {
+  const throwAway = (path: string, id: string) =>
+    files.run('trash', { at: inWorkspace(path), id, record: { path: inside(path) } })
+  const restore = (id: string, path: string) => files.run('restore', { id, to: inWorkspace(path) })
+  const refusal = (id: string, path: string) =>
+    files.refusal('restore', { id, to: inWorkspace(path) })
+  files.put({ 'x/hooks/pre-commit': '', 'Code/bash/s/run.sh': '', 'p/run.sh': '', 'p/.git/x': '' })
+  fs.chmodSync(inside('Code/bash/s/run.sh'), 0o755)
+  await throwAway('x', 'id-1')
+  await throwAway('Code/bash/s', 'id-2')
+  await throwAway('p', 'id-3')
+  expect(await refusal('id-1', 'r/.git')).toBe('forbidden_path')
+  expect(await refusal('id-1', 'r.git')).toBe('forbidden_path')
+  expect(await refusal('id-2', 'Documents/s')).toBe('forbidden_extension')
+  fs.symlinkSync('Code/bash', inside('scripts'))
+  files.put({ 'Code/bash/t/run.sh': '' })
+  await throwAway('scripts/t', 'id-4')
+  expect(await refusal('id-4', 'Documents/t')).toBe('forbidden_extension')
+  await restore('id-2', 'Code/bash/s')
+  expect(fs.statSync(inside('Code/bash/s/run.sh')).mode & 0o777).toBe(0o755)
+  // What a person put there comes back.
+  await restore('id-3', 'p')
+  expect(fs.readdirSync(inside('p')).toSorted()).toEqual(['.git', 'run.sh'])
+})
+
+test('F5 what comes out of the trash is not run, but in Code/', async () => {
+  files.put({ 'Code/a.py': '', 'Code/k/b.py': '' })
+  for (const path of ['Code/a.py', 'Code/k/b.py']) fs.chmodSync(inside(path), 0o755)
+  await trash('Code/a.py', 'id-1')
+  await trash('Code/k', 'id-2')
+  await files.run('restore', { id: 'id-1', to: granted('a.py') })
+  await files.run('restore', { id: 'id-2', to: granted('k') })
+  for (const path of ['a.py', 'k/b.py'])
+    expect(fs.statSync(join(files.granted, path)).mode & 0o777, path).toBe(0o644)
 })
 
 test('TR1 a folder with names that are no text is deleted and purged', async () => {

@@ -1,5 +1,6 @@
 /** The trash: one folder for each thing that was thrown away, with a record of it beside it (TR1). */
 import fs from 'node:fs'
+import { join } from 'node:path'
 import { statOf } from '../confine/checks.ts'
 import { FileFault } from '../confine/fault.ts'
 import type { Confined, Parent } from '../confine/types.ts'
@@ -25,9 +26,11 @@ export const trash: RunOp<'trash'> = async (context, { at, id, record }) => {
       const sha256 = await contentHash(context, confined, parent)
       const shown = statOf(stat)
       const hash = sha256 === undefined ? {} : { sha256 }
-      const known = { ...record, type: shown.type, size: shown.size, ...hash }
+      // Of a folder, what is in it is judged again when it comes back, by where it really was.
+      const origin = stat.isDirectory() ? { origin: join(confined.root.path, parent.real) } : {}
+      const known = { ...record, type: shown.type, size: shown.size, ...hash, ...origin }
       await into(context, bin, id, known, { confined, parent })
-      return { stat: shown, ...hash }
+      return { stat: shown, real: parent.real, ...hash }
     },
     { need: 'delete', keepLeafLink: true },
   )
@@ -89,15 +92,23 @@ async function contentHash(
 export const restore: RunOp<'restore'> = async (context, { id, to, reviewed = false }) => {
   const bin = openBin(context)
   const target = rootOf(context, to)
-  const stat = await inBin(bin, `${checkedId(id)}/content`, (from) =>
+  const restored = await inBin(bin, `${checkedId(id)}/content`, (from) =>
     target.withParent(
       to.path,
-      (parent) => transfer(context, { confined: bin, parent: from }, { confined: target, parent }),
+      async (parent) => {
+        const stat = await transfer(
+          context,
+          { confined: bin, parent: from },
+          { confined: target, parent },
+          { reviewed, origin: originOf(bin, id) },
+        )
+        return { stat: statOf(stat), real: parent.real }
+      },
       { need: 'create', parents: true, reviewed, keepLeafLink: true },
     ),
   )
   await removeFromBin(context, bin, id)
-  return { stat: statOf(stat) }
+  return restored
 }
 
 export const purge: RunOp<'purge'> = async (context, { ids }) => {
@@ -144,6 +155,12 @@ function recordOf(bin: Confined, id: string): Readonly<Record<string, unknown>> 
   } catch {
     return undefined
   }
+}
+
+/** Where it was, by its record. */
+function originOf(bin: Confined, id: string): string | undefined {
+  const { origin, path } = recordOf(bin, id) ?? {}
+  return [origin, path].find((one) => typeof one === 'string')
 }
 
 const isId = (id: string) => /^[\w-]{1,100}$/.test(id)

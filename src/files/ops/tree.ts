@@ -1,7 +1,7 @@
 /** Going through a whole tree, for searches and sums. */
 import fs from 'node:fs'
 import type { Confined } from '../confine/types.ts'
-import { passesUnfinished } from '../confine/unfinished.ts'
+import { passesUnfinished } from './abandoned.ts'
 import { below, entriesOf, openedChild } from './folders.ts'
 
 export type Folder = {
@@ -35,7 +35,7 @@ export function* foldersBelow(
       let files: string[] = []
       for (const entry of entriesOf(confined, fd)) {
         const { name } = entry
-        if (hides(name) || passesUnfinished(confined, fd, name)) continue
+        if (hides(name) || passesUnfinished(confined, { fd, real }, name)) continue
         if (entry.isDirectory()) folders.push(name)
         else if (entry.isFile() && files.push(name) === filesAtOnce) {
           yield { fd, real, files }

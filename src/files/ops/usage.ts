@@ -10,7 +10,12 @@ type Sum = { files: number; bytes: number }
 /** As many as a person can make out. */
 const mostFolders = 1000
 
-export const usage: RunOp<'usage'> = async (context, { at, depth }, _body, cancelled) => {
+export const usage: RunOp<'usage'> = async (
+  context,
+  { at, depth, always = [] },
+  _body,
+  cancelled,
+) => {
   const confined = rootOf(context, at)
   const whole: Sum = { files: 0, bytes: 0 }
   const byFolder = new Map<string, Sum>()
@@ -27,7 +32,9 @@ export const usage: RunOp<'usage'> = async (context, { at, depth }, _body, cance
     await pause(context, cancelled)
   }
   const folders = [...byFolder].map(([path, sum]) => ({ path, ...sum }))
-  const largest = folders.toSorted((a, b) => b.bytes - a.bytes).slice(0, mostFolders)
+  const largest = folders
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .filter(({ path }, place) => place < mostFolders || always.includes(path))
   return { ...whole, folders: largest }
 }
 

@@ -40,6 +40,20 @@ test('TR3 a kept content comes back with its mode, and the present one is kept f
   expect(content()).toBe('one')
 })
 
+test('F5 a version brings the execute bit to Code/, and elsewhere only where the file has it', async () => {
+  await write('one')
+  await write('two')
+  const back = { sha256: sha256('one'), mode: 0o755 }
+  const modeOf = (path: string) => fs.statSync(join(files.workspace, path)).mode & 0o777
+  await files.run('restoreVersion', { at, ...back })
+  expect(modeOf('a.md')).toBe(0o644)
+  fs.chmodSync(join(files.workspace, 'a.md'), 0o744)
+  await files.run('restoreVersion', { at, ...back })
+  expect(modeOf('a.md')).toBe(0o744)
+  await files.run('restoreVersion', { at: inWorkspace('Code/a.py'), ...back })
+  expect(modeOf('Code/a.py')).toBe(0o755)
+})
+
 test('TR3 the same content is kept once, and goes when it is dropped', async () => {
   await write('one')
   await write('two')
@@ -119,6 +133,22 @@ test('FT9 files and versions are compared line by line, whatever their encoding'
   )
   expect((await files.run('diff', { from: at, to: at })).diff).toBe('')
   expect(await files.refusal('diff', { from: at, to: inWorkspace('b.bin') })).toBe('not_text')
+})
+
+test('PV5 of a file that may hold secrets, also behind a link, only that it differs is told', async () => {
+  files.put({ 'a.md': 'plain\n', 'server.pem': 'secret\n', 'other.pem': 'secret\n' })
+  fs.symlinkSync('server.pem', join(files.workspace, 'innocent.txt'))
+  const diff = (from: string, to: string) =>
+    files.run('diff', { from: inWorkspace(from), to: inWorkspace(to) })
+  expect(await diff('a.md', 'server.pem')).toEqual({ sensitive: true })
+  expect(await diff('innocent.txt', 'a.md')).toEqual({ sensitive: true })
+  expect(await diff('innocent.txt', 'other.pem')).toEqual({ sensitive: true, diff: '' })
+})
+
+test('FT9 a difference that no line shows is not told as none', async () => {
+  files.put({ 'a.md': 'one\n', 'b.md': 'one' })
+  const sides = { from: inWorkspace('a.md'), to: inWorkspace('b.md') }
+  expect(await files.run('diff', sides)).toEqual({ sensitive: false })
 })
 
 test('F6 cowork’s own files are written where agents may not', async () => {

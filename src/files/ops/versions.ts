@@ -1,10 +1,11 @@
 import fs from 'node:fs'
+import { join } from 'node:path'
 import { FileFault } from '../confine/fault.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
 import type { Ask } from '../worker/protocol.ts'
 import { changeFile } from './change.ts'
-import { readAt, rootOf } from './disk.ts'
-import { drop, keptContent } from './kept.ts'
+import { nameOf, readAt, rootOf } from './disk.ts'
+import { drop, keptContent, namesIn, shardsOf } from './kept.ts'
 import { pieceOf } from './pieces.ts'
 import { textOf, textDiff } from './text-diff.ts'
 import { utf8 } from './text.ts'
@@ -25,6 +26,19 @@ export const readVersion: RunOp<'readVersion'> = async (context, { sha256, maxBy
   return { size: bytes.length, kind: 'text', body: piece.bytes }
 }
 
+/** About so many in one answer. */
+const mostNamed = 10_000
+
+export const keptVersions: RunOp<'keptVersions'> = async (context, { after = '' }) => {
+  const sha256: string[] = []
+  for (const shard of shardsOf(context).filter((one) => one > after)) {
+    sha256.push(...namesIn(context, shard))
+    if (sha256.length >= mostNamed) return { sha256, next: shard }
+    await context.turn()
+  }
+  return { sha256 }
+}
+
 export const dropVersions: RunOp<'dropVersions'> = async (context, { sha256 }) => {
   let bytes = 0
   for (const one of sha256) {
@@ -41,20 +55,33 @@ export const diff: RunOp<'diff'> = async (context, { from, to }) => {
   const [old, now] = [contentOf(context, from), contentOf(context, to)]
   if (old.bytes.length + now.bytes.length > mostDiffBytes)
     throw new FileFault('too_large', 'The files are too large to compare.')
+  if (old.sensitive || now.sensitive)
+    return { sensitive: true, ...(old.bytes.equals(now.bytes) && { diff: '' }) }
   const [oldText, newText] = [await textOf(old.bytes), await textOf(now.bytes)]
   if (oldText === undefined || newText === undefined)
     throw new FileFault('not_text', 'Only texts can be compared.')
-  return { diff: textDiff(oldText, newText, old.name, now.name) }
+  const found = textDiff(oldText, newText, old.name, now.name)
+  return { sensitive: false, ...(found !== undefined && { diff: found }) }
 }
 
-function contentOf(context: OpContext, side: Ask<'diff'>['from']): { bytes: Buffer; name: string } {
-  if ('sha256' in side)
-    return { bytes: keptContent(context, side.sha256), name: `version ${side.sha256.slice(0, 12)}` }
-  const { fd, stat } = rootOf(context, side).openFile(side.path)
+type Content = { readonly bytes: Buffer; readonly name: string; readonly sensitive: boolean }
+
+/** A version is as sensitive as the file that it is compared with. */
+function contentOf(context: OpContext, side: Ask<'diff'>['from']): Content {
+  if ('sha256' in side) {
+    const bytes = keptContent(context, side.sha256)
+    return { bytes, name: `version ${side.sha256.slice(0, 12)}`, sensitive: false }
+  }
+  const confined = rootOf(context, side)
+  const { fd, stat, real } = confined.openFile(side.path)
   try {
     if (stat.size > BigInt(mostDiffBytes))
       throw new FileFault('too_large', 'The file is too large to compare.', side.path)
-    return { bytes: readAt(fd, 0, Number(stat.size)), name: side.path }
+    return {
+      bytes: readAt(fd, 0, Number(stat.size)),
+      name: nameOf(context, side),
+      sensitive: context.guard.isSensitive(join(confined.root.path, real)),
+    }
   } finally {
     fs.closeSync(fd)
   }

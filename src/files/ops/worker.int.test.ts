@@ -1,10 +1,12 @@
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sha256Hex } from '#base/hash.ts'
 import { silentLog } from '#base/log.ts'
 import { docxOf, paragraph, pdfOf } from '../../../test/documents.ts'
 import { granted, inWorkspace } from '../../../test/ops.ts'
-import { fill, testFolders } from '../../../test/roots.ts'
+import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
 import type { TestFolders } from '../../../test/roots.ts'
 import { createFileWorker } from '../client.ts'
 import type { FileWorker } from '../client.ts'
@@ -90,4 +92,19 @@ test('F4 small reads pass a long search', async () => {
     .then(() => order.push('read'))
   await Promise.all([long, small])
   expect(order).toEqual(['read', 'search'])
+})
+
+test('GR6 a worker behind Landlock undoes what one before it left half written in a granted file', async () => {
+  const path = join(folders.outside, 'one.txt')
+  fs.writeFileSync(path, 'NEW content')
+  const { dev, ino } = fs.statSync(path)
+  const { pid } = spawnSync('/bin/true')
+  const [old, fresh] = ['old content', 'NEW CONTENT']
+  const head = { pid, old: sha256Hex(old), fresh: sha256Hex(fresh), length: old.length }
+  const note = `${JSON.stringify(head)}\n${old}${fresh}`
+  fill(join(folders.top, 'versions/in-place'), { [`${dev}-${ino}`]: note })
+  const single = pinnedRoot('single', path, { kind: 'file' })
+  await worker.setRoots([...folders.setup.roots, single])
+  expect(fs.readFileSync(path, 'utf8')).toBe(old)
+  expect(fs.readdirSync(join(folders.top, 'versions/in-place'))).toEqual([])
 })

@@ -104,10 +104,108 @@ describe('create', () => {
       'unknown_encoding',
     )
   })
+
+  test('FT1 what is refused leaves no folder behind', async () => {
+    const at = inWorkspace('new/deep/a.txt')
+    const refusal = (encoding: string) => files.refusal('write', { ...ask, encoding, at }, '漢字')
+    expect(await refusal('nonsense')).toBe('unknown_encoding')
+    expect(await refusal('windows-1252')).toBe('not_text')
+    expect(fs.readdirSync(files.workspace)).toEqual([])
+  })
 })
 
 describe('replace', () => {
   const ask = { how: 'replace', encoding: 'keep' } as const
+
+  test('FT4 a dry run answers what the change itself would, and changes nothing', async () => {
+    files.put({
+      'windows.txt': 'one\r\ntwo\r\n',
+      'old.txt': iconv.encode('Les élèves français étaient très fatigués.\n', 'windows-1252'),
+      'picture.bin': Buffer.from([0, 1, 2, 3, 255]),
+    })
+    const before = fs.readdirSync(files.top, { recursive: true })
+    const dry = (path: string, text: string, more = {}) =>
+      files.run(
+        'write',
+        { ...ask, at: inWorkspace(path), backup: true, dryRun: true, ...more },
+        text,
+      )
+    const windows = await dry('windows.txt', 'one\nthree\n')
+    expect(windows.diff?.split('\n').slice(2)).toEqual([
+      '@@ -1,2 +1,2 @@',
+      ' one\r',
+      '-two\r',
+      '+three\r',
+    ])
+    expect(windows.sha256).toBe(sha256('one\r\nthree\r\n'))
+    expect([windows.before, windows.backup]).toEqual([undefined, undefined])
+    // It cannot be shown, and can be done.
+    expect((await dry('picture.bin', 'text')).diff).toBeUndefined()
+    await expect(dry('old.txt', '漢字')).rejects.toMatchObject({ code: 'not_text' })
+    await expect(dry('old.txt', 'x', { expected: sha256('x') })).rejects.toMatchObject({
+      code: 'stale',
+    })
+    expect(fs.readdirSync(files.top, { recursive: true })).toEqual(before)
+    expect(content('windows.txt')).toBe('one\r\ntwo\r\n')
+    const real = await files.run(
+      'write',
+      { ...ask, at: inWorkspace('windows.txt') },
+      'one\nthree\n',
+    )
+    expect(real).toMatchObject({ diff: windows.diff, sha256: windows.sha256 })
+  })
+
+  test('FT4 the content that is there already is no change: no version, no backup', async () => {
+    files.put({ 'a.md': 'same\r\n' })
+    const at = inWorkspace('a.md')
+    const { mtimeNs } = fs.statSync(join(files.workspace, 'a.md'), { bigint: true })
+    const answer = await files.run('write', { ...ask, at, backup: true }, 'same\n')
+    expect(answer).toMatchObject({ diff: '', sha256: sha256('same\r\n') })
+    expect(answer.before).toBeUndefined()
+    expect(fs.readdirSync(files.workspace)).toEqual(['a.md'])
+    expect(fs.readdirSync(join(files.top, 'versions'))).toEqual([])
+    expect(fs.statSync(join(files.workspace, 'a.md'), { bigint: true }).mtimeNs).toBe(mtimeNs)
+  })
+
+  test('FT4 a name of any length has a backup, which keeps its beginning and its kind', async () => {
+    const names = [
+      `${'n'.repeat(251)}.pem`,
+      'n'.repeat(252),
+      `${'ö'.repeat(125)}.md`,
+      `n.${'x'.repeat(253)}`,
+    ]
+    for (const name of names) {
+      files.put({ [name]: 'zero' })
+      const update = (text: string) =>
+        files.run('write', { ...ask, at: inWorkspace(name), backup: true, reviewed: true }, text)
+      const [first = '', second = ''] = [(await update('one')).backup, (await update('two')).backup]
+      expect([content(first), content(second)]).toEqual(['zero', 'one'])
+      for (const backup of [first, second]) {
+        expect(Buffer.byteLength(backup)).toBeLessThanOrEqual(255)
+        expect(backup).not.toContain('\uFFFD')
+        expect(backup).toMatch(/^[nö].*\.bak(\.1)?$/)
+      }
+    }
+    expect(fs.readdirSync(files.workspace)).toContainEqual(expect.stringMatching(/^n+\.pem\.bak$/))
+  })
+
+  test('FT4 however much is changed, the answer is short', async () => {
+    files.put({
+      'long.json': `"${'x'.repeat(20_000_000)}END"`,
+      'odd.txt': '\u0001'.repeat(900_000),
+    })
+    const edits = [{ old: 'END', new: 'FIN' }]
+    const edited = await files.run('edit', { at: inWorkspace('long.json'), edits })
+    expect(edited.before?.size).toBe(20_000_005)
+    const written = await files.run(
+      'write',
+      { ...ask, at: inWorkspace('odd.txt') },
+      '\u0002\n'.repeat(900_000),
+    )
+    expect(written.diff?.length).toBeGreaterThan(50_000)
+    for (const answer of [edited, written])
+      expect(JSON.stringify(answer).length).toBeLessThan(1_000_000)
+  })
 
   test('TR3 the previous content is kept under its hash before it is gone', async () => {
     files.put({ 'a.md': 'old' })

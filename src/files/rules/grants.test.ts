@@ -215,3 +215,10 @@ test('GR6 a walk below a grant is told to leave out all that would be refused th
     }),
   )
 })
+
+test('GR6 what is closed below a grant is named with slashes, also on Windows', () => {
+  const root = grant('C:\\me\\proj', 'read')
+  const denied = grant('C:\\me\\proj\\a\\secret', 'deny')
+  const closed = closedBelow([root, denied], root, { holder: sales, need: 'read', now })
+  expect(closed).toEqual(['a/secret'])
+})

@@ -1,6 +1,6 @@
 import type { Grant, Need } from '../model.ts'
 import type { Root } from '../worker/protocol.ts'
-import { isWithin } from './paths.ts'
+import { belowFolder, isWithin } from './paths.ts'
 
 /** Who asks, as far as grants care. A person has what any live grant opens. */
 export type Holder =
@@ -66,7 +66,7 @@ export function closedBelow(
   const closed = below
     .map(({ path }) => path)
     .filter((path) => !decideGrant(grants, { holder, path, need, now }).grant)
-  return [...new Set(closed)].map((path) => path.slice(root.path.length).replace(/^[\\/]+/, ''))
+  return [...new Set(closed)].map((path) => belowFolder(path, root.path))
 }
 
 /** Not revoked and not over. */

@@ -45,6 +45,7 @@ describe('closed paths', () => {
     '/srv/SSH~1/x',
     '/srv/NativeMessagingHosts/x.json',
     '/home/me/AI/.env',
+    '/srv/project/.env:x',
   ])('PV4 %s is closed, grant or not', (path) => {
     expect(guard.forbidden(path, 'read')).toBe('forbidden_path')
     expect(guard.forbidden(path, 'create')).toBe('forbidden_path')
@@ -62,6 +63,8 @@ describe('closed paths', () => {
     '/srv/project/environment',
     '/var/tmp/x',
     '/home/me/AI/notes.md',
+    '/srv/project/notes: .env',
+    '/srv/project/a\\.env',
   ])('PV4 %s is not', (path) => {
     expect(isClosed(path)).toBe(false)
   })
@@ -128,6 +131,12 @@ test.each([
   ['/srv/private/x', false],
   ['/a/b/vault.kdbx', true],
   ['/a/notes.md', false],
+  ['/a/server.pem.bak', true],
+  ['/a/server.PEM.bak.12', true],
+  ['/a/server.pem.bak.bak', true],
+  ['/a/vault.kdbx:x', true],
+  ['/a/notes.md.bak', false],
+  ['/a/server.pem.bakery', false],
 ])('PV5 that %s is sensitive is %s', (path, expected) => {
   expect(guard.isSensitive(path)).toBe(expected)
 })
@@ -135,6 +144,18 @@ test.each([
 test.each([
   ['/p/.git/hooks/pre-commit', /git/],
   ['/p/.git/config', /git/],
+  ['/p/.git', /git/],
+  ['/p/.GIT. ', /git/],
+  ['/p/GIT~1/hooks/pre-commit', /git/],
+  ['/p/.git/modules/sub/hooks/post-checkout', /git/],
+  ['/p/.git/worktrees/x/commondir', /git/],
+  ['/srv/repo.git', /git/],
+  ['/srv/repo.git/hooks/update', /git/],
+  ['/srv/repo.git/config', /git/],
+  ['/srv/repo.git/modules/sub/config', /git/],
+  ['/p/a:.desktop', /opened/],
+  ['/p/x:1.lnk', /opened/],
+  ['/p/app.desktop:x', /opened/],
   ['/home/me/.bashrc', /shell/],
   ['/home/me/.ZSHRC', /shell/],
   ['/p/app.desktop', /opened/],
@@ -147,8 +168,21 @@ test.each([
 })
 
 test('F5 other files are written without a question', () => {
-  for (const path of ['/p/src/hooks/use.ts', '/p/.gitignore', '/p/bashrc', '/p/desktop'])
+  for (const path of [
+    '/p/src/hooks/use.ts',
+    '/p/.gitignore',
+    '/p/bashrc',
+    '/p/desktop',
+    '/p/git/config',
+  ])
     expect(guard.isGuarded(path)).toBeUndefined()
+})
+
+test('F5 PV5 whether a person looks at a write first is one question: what runs later, and what holds secrets', () => {
+  expect(guard.risk('/p/.git/config')).toMatch(/git/)
+  expect(guard.risk('/p/server.pem')).toMatch(/secret/)
+  expect(guard.risk('/srv/repo.git/README.md')).toBeUndefined()
+  expect(guard.risk('/p/notes.md')).toBeUndefined()
 })
 
 test.each([
@@ -159,6 +193,13 @@ test.each([
   ['/home/me/AI/run.sh', /only in Code\/bash\//],
   ['/home/me/AI/Code/bash.sh', /only in/],
   ['/srv/Code/bash/run.sh', /only in/],
+  ['/home/me/AI/n/a:b.exe', /\.exe/],
+  ['/home/me/AI/n/report: final.bat', /\.bat/],
+  ['/home/me/AI/n/x:1.sh', /only in/],
+  ['/home/me/AI/n/tool.exe:stream', /\.exe/],
+  ['/home/me/AI/Code\\bash\\x.sh', /only in/],
+  ['/home/me/AI/code/bash/x.sh', /only in/],
+  ['/home/me/AI/Code:a/bash/x.sh', /only in/],
 ])('F5 %s is not made', (path, why) => {
   expect(guard.extension(path)).toMatch(why)
 })
@@ -167,9 +208,24 @@ test('F5 scripts have their folder, and other extensions are free', () => {
   for (const path of [
     '/home/me/AI/Code/bash/run.sh',
     '/home/me/AI/Code/bash/a/run.sh',
+    '/home/me/AI/Code/bash/a:b.sh',
+    '/home/me/AI/a.sh:notes.md/b.md',
     '/srv/a.md',
   ])
     expect(guard.extension(path)).toBeUndefined()
+})
+
+test('F5 nothing that is put after a name or before its end takes a rule away', () => {
+  const bad = fc.constantFrom('a.exe', 'b.bat', 'c.sh', 'd.desktop', 'e.lnk')
+  const plain = fc.string({ maxLength: 6 }).map((text) => text.replaceAll('/', ''))
+  const isStopped = (name: string) =>
+    guard.extension(`/srv/${name}`) !== undefined || guard.isGuarded(`/srv/${name}`) !== undefined
+  fc.assert(
+    fc.property(bad, plain, (name, text) => {
+      expect(isStopped(`${text}${name}`)).toBe(true)
+      expect(isStopped(`${name}:${text}`)).toBe(true)
+    }),
+  )
 })
 
 test('PV4 a name by itself, and one in a folder where no path is closed, is closed as the whole path is', () => {
@@ -186,7 +242,7 @@ test('PV4 a name by itself, and one in a folder where no path is closed, is clos
   )
   const name = fc
     .tuple(fc.option(part, { nil: '' }), fc.string({ maxLength: 4 }))
-    .map((parts) => parts.join('').replaceAll(/[\\/]/g, ''))
+    .map((parts) => parts.join('').replaceAll('/', ''))
     .filter((text) => text !== '')
   expect(guard.holdsForbidden('/srv/project')).toBe(false)
   expect(guard.holdsForbidden('/home/ME')).toBe(true)

@@ -1,3 +1,4 @@
+import { sep } from 'node:path'
 import type { Need } from '../model.ts'
 import type { GuardSettings } from '../worker/protocol.ts'
 import { compilePathGlob } from './path-glob.ts'
@@ -14,59 +15,76 @@ export type Guard = {
   isSensitive(abs: string): boolean
   /** Why writing it is never silent, as the rest of a sentence; undefined for a file like any other. */
   isGuarded(abs: string): string | undefined
+  /** The same for all that trust or a person looks at first, secrets too. */
+  risk(abs: string): string | undefined
   /** Why a file of this extension is not made there, as a sentence. */
   extension(abs: string): string | undefined
 }
 
 /** One matcher for the daemon and the worker, so that neither lets through what the other would refuse. */
 export function createGuard(settings: GuardSettings): Guard {
-  const closed = settings.forbidden.map(foldedNames)
+  const closed = settings.forbidden.map(wholeNames)
   const open = [settings.workspace, ...settings.except].map(namesOf)
-  const readOnly = settings.readOnly.map(foldedNames)
-  const workspace = foldedNames(settings.workspace)
+  const readOnly = settings.readOnly.map(wholeNames)
+  const workspace = namesOf(settings.workspace)
   const sensitive = settings.sensitive.map((pattern) =>
     compilePathGlob(anchored(pattern, settings.home), folded),
   )
   const extensions = settings.forbiddenExtensions.map(({ extension, unless_in }) => ({
     extension: folded(extension),
-    ...(unless_in !== undefined && { unlessIn: foldedNames(unless_in), shown: unless_in }),
+    ...(unless_in !== undefined && {
+      unlessIn: [...workspace, ...namesOf(unless_in)],
+      shown: unless_in,
+    }),
   }))
+  const spelt = rememberingLast(speltOf)
 
   /** An open folder inside a closed one stays open, as it is spelled; a closed one inside an open one stays closed. */
-  const isClosed = (abs: string, names: readonly string[]): boolean => {
-    const spelled = namesOf(abs)
-    const deepest = Math.max(
-      0,
-      ...open.filter((folder) => isBelow(spelled, folder)).map(({ length }) => length),
-    )
-    return closed.some((folder) => folder.length >= deepest && isBelow(names, folder))
+  const isClosed = (abs: string, path: Spelt): boolean => {
+    const around = closed.filter((folder) => isBelow(path, folder))
+    if (around.length === 0) return false
+    const spelled = { names: namesOf(abs) }
+    const opened = open.filter((folder) => isBelow(spelled, folder)).map(({ length }) => length)
+    return around.some(({ length }) => opened.every((deep) => length >= deep))
+  }
+  const isSensitive = (abs: string) =>
+    formsOf(abs).some((form) => sensitive.some((isMatch) => isMatch(form)))
+  const isGuarded = (abs: string) => {
+    const { names, cut } = spelt(abs)
+    return guardedReason(names) ?? (cut && guardedReason(cut))
   }
 
   return {
     forbidden(abs, need) {
-      const names = foldedNames(abs)
-      if (names.some(isClosedName) || isClosed(abs, names)) return 'forbidden_path'
+      const path = spelt(abs)
+      const isNamed = path.names.some(isClosedName) || path.cut?.some(isClosedName)
+      if (isNamed || isClosed(abs, path)) return 'forbidden_path'
       const isWrite = need !== 'read'
-      return isWrite && readOnly.some((folder) => isBelow(names, folder))
+      return isWrite && readOnly.some((folder) => isBelow(path, folder))
         ? 'forbidden_path'
         : undefined
     },
-    isForbiddenName: (name) => mayBeClosed.test(name) && isClosedName(foldedName(name)),
-    holdsForbidden(abs) {
-      const names = foldedNames(abs)
-      return closed.some((folder) => isBelow(folder, names))
+    isForbiddenName(name) {
+      if (!mayBeClosed.test(name)) return false
+      const { names, cut } = speltOf(name)
+      return names.some(isClosedName) || cut?.some(isClosedName) === true
     },
-    isSensitive: (abs) => sensitive.some((isMatch) => isMatch(abs)),
-    isGuarded: (abs) => guardedReason(foldedNames(abs)),
+    holdsForbidden(abs) {
+      const path = wholeNames(abs)
+      return closed.some((folder) => isBelow({ names: folder }, path))
+    },
+    isSensitive,
+    isGuarded,
+    risk: (abs) => isGuarded(abs) ?? (isSensitive(abs) ? 'it is for secrets' : undefined),
     extension(abs) {
-      const names = foldedNames(abs)
-      const name = names.at(-1) ?? ''
+      const { names, cut = names } = spelt(abs)
+      const ends = [names.at(-1) ?? '', cut.at(-1) ?? '']
       for (const { extension, unlessIn, shown } of extensions) {
-        if (!name.endsWith(extension)) continue
+        if (!ends.some((name) => name.endsWith(extension))) continue
+        // As it is spelled: in a folder that only looks like that one nobody expects programs.
+        const spelled = namesOf(abs)
         const isAllowed =
-          unlessIn !== undefined &&
-          isBelow(names, [...workspace, ...unlessIn]) &&
-          names.length > workspace.length + unlessIn.length
+          unlessIn && spelled.length > unlessIn.length && isBelow({ names: spelled }, unlessIn)
         if (!isAllowed)
           return shown === undefined
             ? `Files that end in ${extension} are not made here.`
@@ -74,6 +92,15 @@ export function createGuard(settings: GuardSettings): Guard {
       }
       return undefined
     },
+  }
+}
+
+/** One path is asked about several times in a row. */
+function rememberingLast<V>(compute: (text: string) => V): (text: string) => V {
+  let last: { text: string; value: V } | undefined
+  return (text) => {
+    if (last?.text !== text) last = { text, value: compute(text) }
+    return last.value
   }
 }
 
@@ -91,19 +118,47 @@ const folded = (text: string): string =>
         .toLowerCase()
         .normalize('NFKC')
 
-/** Windows also drops dots and spaces at the end, and takes `x::$DATA` for `x`. */
-function foldedName(name: string): string {
-  const whole = folded(name)
-  return whole.replace(/:.*$/s, '').replace(/[. ]+$/, '') || whole
+/** The names of a path, and where one has a colon, the same up to it: a rule that fits either way counts. */
+type Spelt = { readonly names: readonly string[]; readonly cut?: readonly string[] }
+
+/** What every disk takes as it stands, but for its case. */
+const isOdd = /[^ -~]|:|[. ](?:[\\/]|$)/
+
+function speltOf(path: string): Spelt {
+  if (!isOdd.test(path)) return { names: namesOf(path.toLowerCase()) }
+  const names = wholeNames(path)
+  return names.some((name) => name.includes(':'))
+    ? { names, cut: names.map(withoutStream) }
+    : { names }
 }
 
+const separator = sep === '\\' ? /[\\/]/ : '/'
 const namesOf = (path: string): readonly string[] =>
-  path.split(/[\\/]/).filter((name) => name !== '')
+  path.split(separator).filter((name) => name !== '')
 
-const foldedNames = (path: string): readonly string[] => namesOf(path).map(foldedName)
+const wholeNames = (path: string): readonly string[] =>
+  namesOf(path).map((name) => withoutEnd(folded(name)))
 
-const isBelow = (names: readonly string[], folder: readonly string[]): boolean =>
-  folder.length <= names.length && folder.every((name, place) => names[place] === name)
+/** Windows drops dots and spaces at the end. */
+const withoutEnd = (name: string): string => name.replace(/[. ]+$/, '') || name
+
+/** And it takes `x:y` and `x::$DATA` for streams of `x`. */
+const withoutStream = (name: string): string => withoutEnd(name.replace(/:.*$/s, '')) || name
+
+const isBelow = ({ names, cut }: Spelt, folder: readonly string[]): boolean =>
+  folder.length <= names.length &&
+  folder.every((name, place) => names[place] === name || cut?.[place] === name)
+
+/** The copies that an update leaves hold what the file held. */
+const backup = /(?:\.bak(?:\.\d+)?)+$/i
+
+/** What a pattern may mean: the path, the file it is a backup of, the file it is a stream of. */
+function formsOf(path: string): readonly string[] {
+  const forms = path.includes(':') ? [path, path.replaceAll(/:[^\\/]*/g, '')] : [path]
+  return backup.test(path) || forms.length > 1
+    ? [...forms, ...forms.map((form) => form.replace(backup, ''))]
+    : forms
+}
 
 /** A pattern without a slash is meant for names anywhere. */
 const anchored = (pattern: string, home: string): string =>
@@ -167,12 +222,31 @@ const editorStarts = new Set([
 const editorFolders = new Set(['.vscode', '.idea', '.zed', '.fleet', '.vim'])
 const startFolders = new Set(['autostart', 'launchagents', 'launchdaemons'])
 
+/** What git runs from, or is led elsewhere by, in a folder that is a repository without a `.git`. */
+const gitRunsFrom = new Set([
+  'hooks',
+  'config',
+  'config.worktree',
+  'modules',
+  'worktrees',
+  'commondir',
+])
+
+const isGitFolder = (name: string) => name === '.git' || /^git~\d+$/.test(name)
+
+/** All of `.git`, which may be a file that names another folder; of a bare `x.git` itself and what git runs from. */
+const isGits = (names: readonly string[]): boolean =>
+  names.some(
+    (name, place) =>
+      isGitFolder(name) ||
+      (name.endsWith('.git') &&
+        (place === names.length - 1 || gitRunsFrom.has(names[place + 1] ?? ''))),
+  )
+
 /** What another program runs without being asked again. */
 function guardedReason(names: readonly string[]): string | undefined {
   const name = names.at(-1) ?? ''
-  const git = names.lastIndexOf('.git')
-  const inGit = git >= 0 ? names[git + 1] : undefined
-  if (inGit === 'hooks' || inGit === 'config' || name === '.gitconfig' || names.includes('.husky'))
+  if (isGits(names) || name === '.gitconfig' || names.includes('.husky'))
     return 'git runs what stands in it'
   if (shellStarts.has(name)) return 'a shell runs it when it starts'
   if (/\.(desktop|lnk|url|command)$/.test(name)) return 'it starts a program when it is opened'

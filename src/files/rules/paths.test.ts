@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
-import { checkName, isWithin, understandPath } from './paths.ts'
+import { belowFolder, checkName, isWithin, understandPath } from './paths.ts'
 
 const where = { home: '/home/me', workspace: '/home/me/AI', windows: false }
 const read = (path: string) => understandPath(path, where)
@@ -34,6 +34,20 @@ test.each([
   ['./~draft', '~draft'],
 ])('PV2 %j is in the workspace as %j', (given, path) => {
   expect(read(given)).toEqual({ area: 'workspace', path })
+})
+
+test('F2 a workspace that config names over a link is the workspace by that name as well', () => {
+  const linked = { ...where, given: '/mnt/link' }
+  expect(understandPath('/mnt/link/a/b', linked)).toEqual({ area: 'workspace', path: 'a/b' })
+  expect(understandPath('/mnt/link', linked)).toEqual({ area: 'workspace', path: '' })
+  expect(understandPath('/mnt/link-evil/a', linked)).toMatchObject({ area: 'absolute' })
+})
+
+test('PV2 below a folder names are parted by slashes, and a backslash is a letter only where it is one', () => {
+  expect(belowFolder('/home/me/a/b\\c', '/home/me')).toBe('a/b\\c')
+  expect(belowFolder('C:\\Users\\me\\a\\b', 'C:\\Users')).toBe('me/a/b')
+  expect(belowFolder('C:\\a', 'C:\\')).toBe('a')
+  expect(belowFolder('/a', '/')).toBe('a')
 })
 
 test.each([

@@ -12,6 +12,8 @@ export type Where = {
   readonly home: string
   /** The real path of the workspace. */
   readonly workspace: string
+  /** As config names it, which may lead there over links. */
+  readonly given?: string
   /** Whether backslashes separate names, as on Windows. */
   readonly windows?: boolean
 }
@@ -24,7 +26,7 @@ const longestName = 255
  * refused, and what only looks like a trick (`%2e%2e`, full-width dots) is a name like any other.
  */
 export function understandPath(given: string, where: Where): Understood {
-  const { home, workspace, windows = process.platform === 'win32' } = where
+  const { home, workspace, given: named, windows = process.platform === 'win32' } = where
   checkText(given)
   const path = windows ? given.replaceAll('\\', '/') : given
   if (/^file:\//i.test(path)) throw badPath(given, 'is an address', 'Give the plain path.')
@@ -48,7 +50,9 @@ export function understandPath(given: string, where: Where): Understood {
   const isAbsolute =
     path.startsWith('/') || path.startsWith('~') || (windows && /^[a-z]:/i.test(path))
   if (!isAbsolute) return { area: 'workspace', path: names.join('/') }
-  const inside = below(names, namesOf(workspace, windows))
+  const inside =
+    below(names, namesOf(workspace, windows)) ??
+    (named === undefined ? undefined : below(names, namesOf(named, windows)))
   if (inside) return { area: 'workspace', path: inside.join('/') }
   return { area: 'absolute', path: windows ? `${names.join('\\')}` : `/${names.join('/')}` }
 }
@@ -68,6 +72,13 @@ export const isWithin = (path: string, folder: string): boolean =>
   path === folder ||
   (path.startsWith(folder) &&
     (folder.endsWith('/') || folder.endsWith('\\') || /^[\\/]/.test(path.slice(folder.length))))
+
+/** What is left of a path below a folder around it, with `/` between names, as the worker takes it. */
+export function belowFolder(path: string, folder: string): string {
+  const rest = path.slice(folder.length).replace(/^[\\/]+/, '')
+  // Elsewhere a backslash is a letter of a name.
+  return folder.startsWith('/') ? rest : rest.replaceAll('\\', '/')
+}
 
 const namesOf = (path: string, windows: boolean): string[] =>
   path.split(windows ? /[\\/]/ : '/').filter((name) => name !== '' && name !== '.')

@@ -42,15 +42,21 @@ export function versionsToDrop(
   })
 }
 
-/** The contents that no version needs once these are gone. */
+/** Of the contents that lie there, those that none of these versions needs. */
 export function contentsToDrop(
-  versions: readonly KeptVersion[],
-  dropped: readonly KeptVersion[],
+  lying: readonly string[],
+  kept: readonly Pick<KeptVersion, 'sha256'>[],
 ): readonly string[] {
-  const gone = new Set(dropped.map(({ id }) => id))
-  const needed = new Set(versions.filter(({ id }) => !gone.has(id)).map(({ sha256 }) => sha256))
-  return [...new Set(dropped.map(({ sha256 }) => sha256))].filter((sha256) => !needed.has(sha256))
+  const needed = new Set(kept.map(({ sha256 }) => sha256))
+  return lying.filter((sha256) => !needed.has(sha256))
 }
+
+/** What they take up: equal contents are stored once. */
+export const bytesOf = (kept: readonly KeptVersion[]): number =>
+  [...new Map(kept.map(({ sha256, size }) => [sha256, size])).values()].reduce(
+    (sum, size) => sum + size,
+    0,
+  )
 
 /** Deleted files whose time in the trash is over. */
 export const trashToPurge = <T extends { readonly deletedAt: number }>(

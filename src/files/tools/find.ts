@@ -110,11 +110,20 @@ export const findTools = (files: Files): Tool[] => [
       cursor,
       limit,
     }),
-    output: z.object({ results: z.array(hit), total_count: z.number(), next_cursor }),
-    touches: () => files.places.touch(''),
+    output: z.object({
+      results: z.array(hit),
+      total_count: z.number(),
+      skipped: z.number().optional(),
+      next_cursor,
+    }),
+    // Which grants those are is known when it runs.
+    touches: ({ search_in }) =>
+      search_in === 'granted'
+        ? { domain: 'files', data: { area: 'granted' } }
+        : files.places.touch(''),
     async run({ limit: most, search_type, ...input }, call) {
       const search = async (count: number) => {
-        const { hits, total, next } = await files.reading.search(call, {
+        const { hits, total, skipped, next } = await files.reading.search(call, {
           query: input.query,
           where: input.search_in,
           by: search_type,
@@ -129,7 +138,12 @@ export const findTools = (files: Files): Tool[] => [
           ...(line !== undefined && { line }),
           ...(snippet !== undefined && { snippet }),
         }))
-        return { results, total_count: total, ...(next !== undefined && { next_cursor: next }) }
+        return {
+          results,
+          total_count: total,
+          ...(skipped > 0 && { skipped }),
+          ...(next !== undefined && { next_cursor: next }),
+        }
       }
       const found = await search(most ?? usualHits)
       const { length } = most === undefined ? fitting(found.results) : found.results
@@ -137,9 +151,12 @@ export const findTools = (files: Files): Tool[] => [
       // Only the search itself can say where to go on: very long lines are looked for once more.
       return length < found.results.length ? search(length) : found
     },
-    text: ({ results, total_count, next_cursor: next }) =>
+    text: ({ results, total_count, skipped, next_cursor: next }) =>
       [
         `${total_count} found`,
+        ...(skipped === undefined
+          ? []
+          : [`${skipped} files were not searched: too large, or not to be read.`]),
         ...results.map(({ path: at, line, snippet = '' }) =>
           line === undefined ? shown(at) : `${shown(at)}:${line}: ${shown(snippet)}`,
         ),
@@ -164,7 +181,12 @@ export const findTools = (files: Files): Tool[] => [
     }),
     touches: () => files.places.touch(''),
     async run(_, call) {
-      const { path: at, files: count, bytes, folders } = await files.reading.usage(call, '', 1)
+      const {
+        path: at,
+        files: count,
+        bytes,
+        folders,
+      } = await files.reading.usage(call, '', 1, ['temp', '.cowork'])
       const of = (name: string) => folders.find((folder) => folder.path === name)
       const own = of('.cowork') ?? { files: 0, bytes: 0 }
       return {

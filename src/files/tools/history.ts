@@ -1,8 +1,18 @@
 import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
+import { touchedData } from '#ledger'
 import type { Files } from '../service.ts'
-import { cursor, cut, next_cursor, path, shown, success, time } from './words.ts'
+import {
+  cursor,
+  next_cursor,
+  path,
+  sensitiveWarning,
+  shown,
+  shownDiff,
+  success,
+  time,
+} from './words.ts'
 
 const pageSize = 100
 
@@ -60,15 +70,20 @@ export const historyTools = (files: Files): Tool[] => {
       effect: 'read',
       by: 'anyone',
       input: z.object({ path, version_id: z.string().optional(), with: z.string().optional() }),
-      output: z.object({ path: z.string(), diff: z.string() }),
-      touches: (input) => places.touch(input.path),
+      output: z.object({
+        path: z.string(),
+        diff: z.string(),
+        warnings: z.array(z.string()).optional(),
+      }),
+      touches: (input) =>
+        places.touch(input.path, ...(input.with === undefined ? [] : [input.with])),
       async run({ path: given, version_id, with: other }, call) {
-        const { path: at, diff } = await versions.diff(call, given, {
-          version: version_id,
-          path: other,
-        })
-        const { text, isCut } = cut(diff)
-        return { path: at, diff: isCut ? `${text}\n[more differs than is shown]` : text }
+        const compared = await versions.diff(call, given, { version: version_id, path: other })
+        return {
+          path: compared.path,
+          diff: shownDiff(compared.diff),
+          ...(compared.sensitive && { warnings: [sensitiveWarning] }),
+        }
       },
       text: ({ path: at, diff }) => (diff === '' ? `${shown(at)}: nothing differs.` : diff),
     }),
@@ -147,11 +162,10 @@ export const historyTools = (files: Files): Tool[] => {
       isRisky: ({ destination }) => destination !== undefined && places.isRisky(destination),
       async run({ trash_id, destination }, call) {
         const { path: at, stat } = await trash.restore(call, trash_id, destination)
-        call.tell({ data: { path: at } })
         const output = { success: true as const, restored_path: at }
         return history.changed(output, {
           operation: 'trash_restore',
-          untrashed: [trash_id],
+          restored: { id: trash_id, path: at },
           ...(stat.type === 'file' && { made: at }),
         })
       },
@@ -174,9 +188,10 @@ export const historyTools = (files: Files): Tool[] => {
       async run({ trash_ids = [], all }, call) {
         const purged = await trash.purge(call, all ? 'all' : trash_ids)
         const ids = purged.map(({ id }) => id)
-        call.tell({ data: { paths: purged.slice(0, pageSize).map(({ path: at }) => at) } })
+        const gone = purged.map(({ path: at, size }) => ({ path: at, size_bytes: size }))
+        call.tell({ data: touchedData(gone) })
         const output = { purged: ids, count: ids.length }
-        return history.changed(output, { operation: 'trash_purge', untrashed: ids })
+        return history.changed(output, { operation: 'trash_purge', purged: ids })
       },
       settle,
     }),

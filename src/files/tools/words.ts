@@ -27,10 +27,15 @@ export function fitting<T>(
   return most === -1 ? items : items.slice(0, Math.max(1, most))
 }
 
-/** Text up to the usual size of a reply, and whether something is missing. */
-export const cut = (text: string): { text: string; isCut: boolean } =>
-  text.length <= usualBytes
-    ? { text, isCut: false }
-    : { text: text.slice(0, text.lastIndexOf('\n', usualBytes)), isCut: true }
+/** A diff up to the usual size of a reply. Empty it says that nothing differs, so one that is not shown is not empty. */
+export function shownDiff(diff: string | undefined): string {
+  if (diff === undefined) return '[it differs; what does is not shown]'
+  if (diff.length <= usualBytes) return diff
+  return `${diff.slice(0, diff.lastIndexOf('\n', usualBytes))}\n[more differs than is shown]`
+}
+
+/** What is said of a content whose name speaks of secrets (PV5). */
+export const sensitiveWarning =
+  'The name of this file is one of those that hold secrets. Do not repeat what is in it.'
 
 export const isUsual = (bytes: number): boolean => bytes <= usualBytes

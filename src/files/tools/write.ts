@@ -4,7 +4,7 @@ import { sha256Hex } from '#base/hash.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Files } from '../service.ts'
-import { cut, path, shown, success, time } from './words.ts'
+import { path, shown, shownDiff, success, time } from './words.ts'
 
 const warnings = z.array(z.string()).optional()
 
@@ -97,8 +97,12 @@ export const writeTools = (files: Files): Tool[] => {
         warnings,
       }),
       large: true,
-      touches: (input) => places.touch(input.path),
-      isRisky: (input) => places.isRisky(input.path),
+      touches(input) {
+        const touch = places.touch(input.path)
+        return input.dry_run ? { ...touch, data: { ...touch.data, dry_run: true } } : touch
+      },
+      // A dry run writes nothing, and shows nothing of what is sensitive.
+      isRisky: (input) => !input.dry_run && places.isRisky(input.path),
       recorded: (input) => ({
         ...input,
         ...(input.content !== undefined && { content: digestOf(bytesIn(input, input.content)) }),
@@ -120,27 +124,25 @@ export const writeTools = (files: Files): Tool[] => {
           dryRun: dry_run,
           expected: expected_sha256,
         })
-        const { path: at, stat, before, backup, diff = '' } = written
-        const { text, isCut } = cut(places.isSensitive(at) ? '' : diff)
+        const { path: at, stat, before, backup, diff } = written
+        const isHidden = diff !== '' && places.isSensitive(at)
         const output = {
           success: true as const,
           path: at,
           ...(backup !== undefined && { backup_path: backup }),
           ...(!dry_run && { updated_at: time(stat.modifiedAt) }),
-          diff: isCut ? `${text}\n[more is changed than is shown]` : text,
+          diff: shownDiff(isHidden ? undefined : diff),
           ...warned(at),
         }
-        return dry_run
-          ? output
-          : history.changed(output, {
-              operation: 'update_file',
-              made: at,
-              replaced: before && { path: at, before },
-            })
+        if (!before) return output
+        const replaced = { path: at, before }
+        return history.changed(output, { operation: 'update_file', made: at, replaced })
       },
       settle,
       text: ({ path: at, updated_at, diff }) =>
-        `${updated_at === undefined ? 'Would change' : 'Changed'} ${shown(at)}.\n${diff}`,
+        diff === ''
+          ? `${shown(at)} has that content already.`
+          : `${updated_at === undefined ? 'Would change' : 'Changed'} ${shown(at)}.\n${diff}`,
     }),
     defineTool({
       name: 'delete_file',
@@ -174,12 +176,12 @@ export const writeTools = (files: Files): Tool[] => {
       by: 'anyone',
       input: z.object({ source: z.string(), destination: z.string() }),
       output: z.object({ success, new_path: z.string() }),
-      touches: ({ source, destination }) => withOther(places.touch(source), 'to', destination),
+      touches: ({ source, destination }) => places.touch(source, destination),
       isRisky: ({ source, destination }) => places.isRisky(source) || places.isRisky(destination),
       async run({ source, destination }, call) {
-        const { path: at } = await writing.move(call, source, destination)
+        const { from, path: at } = await writing.move(call, source, destination)
         const output = { success: true as const, new_path: at }
-        const moved = { from: places.locate(source).path, to: at }
+        const moved = { from, to: at }
         return history.changed(output, { operation: 'move_file', moved })
       },
       settle,
@@ -194,8 +196,10 @@ export const writeTools = (files: Files): Tool[] => {
       by: 'anyone',
       input: z.object({ source: z.string(), destination: z.string() }),
       output: z.object({ success, destination_path: z.string() }),
-      touches: ({ source, destination }) => withOther(places.touch(destination), 'from', source),
-      isRisky: ({ destination }) => places.isRisky(destination),
+      touches: ({ source, destination }) => places.touch(destination, source),
+      // A secret under a plain name is found and shown like any text.
+      isRisky: ({ source, destination }) =>
+        places.isRisky(destination) || places.isSensitive(source),
       async run({ source, destination }, call) {
         const { path: at } = await writing.copy(call, source, destination)
         const output = { success: true as const, destination_path: at }
@@ -205,10 +209,6 @@ export const writeTools = (files: Files): Tool[] => {
       text: ({ destination_path }) => `Copied to ${shown(destination_path)}.`,
     }),
   ]
-
-  function withOther(touch: ReturnType<typeof places.touch>, name: string, other: string) {
-    return { ...touch, data: { ...touch.data, [name]: places.touch(other).target } }
-  }
 }
 
 /** What the ledger keeps of a content: enough to know it again. */
@@ -224,7 +224,10 @@ function bytesIn(input: object, text: string): Buffer {
 }
 
 function bytesOf(content: string): Buffer {
-  if (/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(content)) return Buffer.from(content, 'base64')
+  const letters = content.replaceAll(/\s/g, '')
+  // Four letters are three bytes; one alone is none.
+  const isWhole = letters.length % 4 === 0 || (letters.length % 4 > 1 && !letters.endsWith('='))
+  if (isWhole && /^[A-Za-z0-9+/]*={0,2}$/.test(letters)) return Buffer.from(letters, 'base64')
   throw new CoworkError('invalid_input', 'The content is not base64.', {
     hint: 'Leave out encoding to write text.',
   })

@@ -12,6 +12,7 @@ const reads: ReadonlySet<Op> = new Set<Op>([
   'searchContent',
   'trashed',
   'readVersion',
+  'keptVersions',
   'diff',
   'usage',
 ])

@@ -11,10 +11,21 @@ const nothing = Buffer.alloc(0)
 /** A smaller body is copied behind its head: one buffer to write costs less than two. */
 const smallBody = 16 * 1024
 
-/** The frame as pieces to be written one after the other; a large body is not copied. */
-export function encodeFrame(head: unknown, body: Uint8Array = nothing): readonly Uint8Array[] {
+/** The frame as pieces to be written one after the other; a large body is not copied. Undefined beyond the limits. */
+export function encodeFrame(head: unknown, body?: Uint8Array): readonly Uint8Array[]
+export function encodeFrame(
+  head: unknown,
+  body: Uint8Array | undefined,
+  limits: FrameLimits,
+): readonly Uint8Array[] | undefined
+export function encodeFrame(
+  head: unknown,
+  body: Uint8Array = nothing,
+  limits?: FrameLimits,
+): readonly Uint8Array[] | undefined {
   const text = JSON.stringify(head)
   const length = Buffer.byteLength(text)
+  if (limits && (length > limits.head || body.byteLength > limits.body)) return undefined
   const joined = body.byteLength <= smallBody ? body : nothing
   const start = Buffer.allocUnsafe(prefix + length + joined.byteLength)
   start.writeUInt32BE(length, 0)

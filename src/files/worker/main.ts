@@ -1,4 +1,5 @@
+import { undoUnfinished } from '../ops/in-place-notes.ts'
 import { ops } from '../ops/index.ts'
 import { runWorker } from './run.ts'
 
-runWorker(ops)
+runWorker(ops, undoUnfinished)

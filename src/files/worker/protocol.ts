@@ -98,6 +98,17 @@ export type Kept = { readonly sha256: string; readonly size: number; readonly mo
 /** Of writes: `reviewed` where a person or trust was asked because of the path (F5, PV5). */
 type Writing = { readonly reviewed?: boolean }
 
+/** `before` only where something was changed. The diff is empty where nothing is, and left out where it cannot be shown. */
+type Replaced = {
+  readonly stat: Stat
+  /** Where it lies after links, relative to the root. */
+  readonly real: string
+  readonly sha256: string
+  readonly before?: Kept
+  readonly backup?: string
+  readonly diff?: string
+}
+
 /** Every operation: its question beside its answer. A `body` travels as bytes after the head. */
 export type Ops = {
   stat: { ask: { at: Place }; answer: { stat: Stat; real: string } }
@@ -113,6 +124,8 @@ export type Ops = {
       next?: number
       /** Lines of the whole file, where they were counted. */
       lines?: number
+      /** The byte where the last lines begin, when not all that were asked for fit. */
+      before?: number
       /** Of the bytes on disk, when the whole file was read. */
       sha256?: string
       /** Text taken out of a document by us: not what the file holds byte for byte. */
@@ -132,8 +145,10 @@ export type Ops = {
       expected?: string
       /** Leave a copy beside it as `<name>.bak` (FT4). */
       backup?: boolean
+      /** Nothing is changed; the answer is the same. */
+      dryRun?: boolean
     }
-    answer: { stat: Stat; sha256: string; before?: Kept; backup?: string; diff?: string }
+    answer: Replaced
   }
   edit: {
     ask: Writing & {
@@ -143,7 +158,7 @@ export type Ops = {
       backup?: boolean
       dryRun?: boolean
     }
-    answer: { stat: Stat; sha256: string; before?: Kept; backup?: string; diff: string }
+    answer: Replaced
   }
   list: {
     ask: {
@@ -169,14 +184,21 @@ export type Ops = {
     ask: SearchAsk & { regex?: boolean }
     answer: { hits: readonly SearchHit[]; total: number; next?: string; skipped: number }
   }
-  move: { ask: Writing & { from: Place; to: Place }; answer: { stat: Stat } }
-  copy: { ask: Writing & { from: Place; to: Place }; answer: { stat: Stat; sha256: string } }
+  /** Both as they lie after links. */
+  move: {
+    ask: Writing & { from: Place; to: Place }
+    answer: { stat: Stat; from: string; to: string }
+  }
+  copy: {
+    ask: Writing & { from: Place; to: Place }
+    answer: { stat: Stat; real: string; sha256: string }
+  }
   /** Into the trash, under an id, with a record beside it (TR1). */
   trash: {
     ask: { at: Place; id: string; record: Readonly<Record<string, unknown>> }
-    answer: { stat: Stat; sha256?: string }
+    answer: { stat: Stat; real: string; sha256?: string }
   }
-  restore: { ask: Writing & { id: string; to: Place }; answer: { stat: Stat } }
+  restore: { ask: Writing & { id: string; to: Place }; answer: { stat: Stat; real: string } }
   purge: { ask: { ids: readonly string[] }; answer: { purged: readonly string[] } }
   /** What lies in the trash by the records beside it: for finding what no row knows after a crash. */
   trashed: {
@@ -186,21 +208,28 @@ export type Ops = {
   /** Puts a kept version back in place, the present content kept first. */
   restoreVersion: {
     ask: Writing & { at: Place; sha256: string; mode: number }
-    answer: { stat: Stat; sha256: string; before?: Kept }
+    answer: { stat: Stat; real: string; sha256: string; before?: Kept }
   }
   readVersion: {
     ask: { sha256: string; maxBytes: number }
     answer: { size: number; kind: 'text' | 'binary' }
   }
+  /** The contents that lie in the version store, so many shards at a time. */
+  keptVersions: {
+    ask: { after?: string }
+    answer: { sha256: readonly string[]; next?: string }
+  }
   dropVersions: { ask: { sha256: readonly string[] }; answer: { bytes: number } }
   /** A unified diff of two texts: files, or a kept version by its hash. */
   diff: {
     ask: { from: Place | { sha256: string }; to: Place | { sha256: string } }
-    answer: { diff: string }
+    /** As in `Replaced`; of a file whose name speaks of secrets (PV5) never more than that something differs. */
+    answer: { diff?: string; sensitive: boolean }
   }
   /** Files and bytes below, by the folders so far down (treemap, FT7). */
   usage: {
-    ask: { at: Place; depth: number }
+    /** `always` is told of also where there are too many to tell of all. */
+    ask: { at: Place; depth: number; always?: readonly string[] }
     answer: {
       files: number
       bytes: number

@@ -1,9 +1,10 @@
 import { Socket } from 'node:net'
 import { openRoots } from '../confine/roots.ts'
+import type { Roots } from '../confine/types.ts'
 import { createGuard } from '../rules/guard.ts'
 import type { OpMap } from './context.ts'
 import { createFrameReader, encodeFrame } from './frames.ts'
-import type { Frame } from './frames.ts'
+import type { Frame, FrameLimits } from './frames.ts'
 import type { ReplyHead, WorkerSetup } from './protocol.ts'
 import { frameLimits, serve } from './serve.ts'
 
@@ -13,8 +14,11 @@ const inbound = { head: 2 ** 26, body: 2 ** 32 }
 /** As much as a socket holds. */
 const readBytes = 256 * 1024
 
+/** What is done before the first request. */
+type Begin = (roots: Roots, all: WorkerSetup['roots']) => void
+
 /** The worker's life: the setup comes first, then requests, until the daemon closes the line or is gone. */
-export function runWorker(ops: OpMap): void {
+export function runWorker(ops: OpMap, begin: Begin = () => undefined): void {
   // Replies go out here alone. What a library prints goes where the daemon logs it.
   const output = new Socket({ fd: 1, readable: false, writable: true })
   Object.defineProperty(process, 'stdout', { get: () => process.stderr })
@@ -32,29 +36,33 @@ export function runWorker(ops: OpMap): void {
     },
   })
 
-  function send(head: ReplyHead, body?: Uint8Array): void {
+  function send(limits: FrameLimits, head: ReplyHead, body?: Uint8Array): boolean {
+    const pieces = encodeFrame(head, body, limits)
+    if (!pieces) return false
     output.cork()
     let hasRoom = true
-    for (const piece of encodeFrame(head, body)) hasRoom = output.write(piece)
+    for (const piece of pieces) hasRoom = output.write(piece)
     output.uncork()
     // A daemon that does not read gets no more to read.
     if (!hasRoom) input.pause()
+    return true
   }
   output.on('drain', () => input.resume())
   output.on('error', () => process.exit(0))
 
   function start(setup: WorkerSetup): ReturnType<typeof serve> {
+    const limits = frameLimits(setup.limits)
     const roots = openRoots(setup)
     const context = { roots, guard: createGuard(setup.guard), limits: setup.limits }
     const serving = serve({
       ops,
       context,
-      limits: frameLimits(setup.limits),
-      send,
+      send: (head, body) => send(limits, head, body),
       complain: (message) => process.stderr.write(`${message}\n`),
     })
+    begin(roots, setup.roots)
     const isRestricted = process.argv.includes('landlock')
-    send({ ready: isRestricted ? 'landlock' : roots.containment, missing: roots.missing })
+    send(limits, { ready: isRestricted ? 'landlock' : roots.containment, missing: roots.missing })
     return serving
   }
 

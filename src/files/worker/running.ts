@@ -48,7 +48,8 @@ export function startRunning({ onFree, ...options }: Options): Running {
       onFree()
     },
   })
-  const isWriting = () => [...calls.values()].some((call) => !call.isRead && !call.isSettled())
+  // Also one that nobody waits for any longer: it may have a temporary file to take away.
+  const isWriting = () => [...calls.values()].some(({ isRead }) => !isRead)
   const cancel = ({ id }: Call) => send({ cancel: id })
 
   const running: Running = {

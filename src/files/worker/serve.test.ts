@@ -4,6 +4,7 @@ import { FileFault } from '../confine/fault.ts'
 import { openRoots } from '../confine/roots.ts'
 import { createGuard } from '../rules/guard.ts'
 import type { OpMap } from './context.ts'
+import { encodeFrame } from './frames.ts'
 import type { ReplyHead } from './protocol.ts'
 import { serve } from './serve.ts'
 import { createTurns } from './turns.ts'
@@ -18,8 +19,11 @@ function serving(ops: Partial<OpMap>) {
   const { take, end } = serve({
     ops: ops as OpMap,
     context: { roots: openRoots(setup), guard: createGuard(setup.guard), limits: setup.limits },
-    limits: { head: 1000, body: 10 },
-    send: (head, body) => void replies.push({ head, body: body && Buffer.from(body).toString() }),
+    send(head, body) {
+      const isFitting = encodeFrame(head, body, { head: 1000, body: 10 }) !== undefined
+      if (isFitting) replies.push({ head, body: body && Buffer.from(body).toString() })
+      return isFitting
+    },
     complain: (message) => void complaints.push(message),
   })
   const ask = (id: number, op: string, about: unknown = {}) =>
@@ -60,19 +64,34 @@ test('PV6 a bug is complained of and answered without its details', async () => 
     usage: () => {
       throw new TypeError('x is not a function at /home/secret')
     },
-    readVersion: () => ({ size: 11, kind: 'text', body: Buffer.alloc(11) }),
   })
   ask(1, 'usage')
   ask(2, 'toString')
-  ask(3, 'readVersion')
   await end()
   expect(JSON.stringify(replies)).not.toContain('secret')
   expect(replies.map(({ head }) => ('fault' in head ? head.fault.code : '')).toSorted()).toEqual([
-    'too_large',
     'unreadable',
     'unreadable',
   ])
   expect(complaints).toEqual([expect.stringContaining('TypeError: x is not a function')])
+})
+
+test('PV6 an answer that is too large is refused here and does not end the worker', async () => {
+  const { replies, complaints, ask, end } = serving({
+    readVersion: () => ({ size: 11, kind: 'text', body: Buffer.alloc(11) }),
+    diff: () => ({ diff: '\u0001'.repeat(200), sensitive: false }),
+    trashed: () => ({ records: [] }),
+  })
+  ask(1, 'readVersion')
+  ask(2, 'diff')
+  ask(3, 'trashed')
+  await end()
+  expect(replies.map(({ head }) => head)).toMatchObject([
+    { id: 1, fault: { code: 'too_large' } },
+    { id: 2, fault: { code: 'too_large' } },
+    { id: 3, answer: { records: [] } },
+  ])
+  expect(complaints).toEqual([])
 })
 
 test('PV6 a long operation lets a short one pass, and stops when it is cancelled', async () => {

@@ -1,7 +1,7 @@
 import { messageOf } from '#base/errors.ts'
 import { errnoOf, faultOf, FileFault } from '../confine/fault.ts'
 import type { OpContext, OpMap, RunOp } from './context.ts'
-import type { Frame, FrameLimits } from './frames.ts'
+import type { Frame } from './frames.ts'
 import type { CancelHead, GoHead, Op, ReplyHead, RequestHead, WorkerSetup } from './protocol.ts'
 import { createTurns } from './turns.ts'
 
@@ -32,14 +32,14 @@ function cancel(state: Running | undefined): void {
 type Deps = {
   readonly ops: OpMap
   readonly context: Omit<OpContext, 'turn' | 'entered'>
-  readonly limits: FrameLimits
-  send(head: ReplyHead, body?: Uint8Array): void
+  /** False where it is too large, and was not sent: the other side would take it for the end of all order. */
+  send(head: ReplyHead, body?: Uint8Array): boolean
   /** Of what went wrong by our own fault. */
   complain(message: string): void
 }
 
 /** Runs what is asked, each as it comes; whatever takes long stands aside by `context.turn`. */
-export function serve({ ops, context, limits, send, complain }: Deps) {
+export function serve({ ops, context, send, complain }: Deps) {
   const { begin, turn } = createTurns()
   const free: OpContext = { ...context, turn, entered: () => Promise.resolve() }
   const running = new Map<number, Running>()
@@ -58,9 +58,9 @@ export function serve({ ops, context, limits, send, complain }: Deps) {
       const whole = hold ? { ...free, entered: () => hold.promise } : free
       const answered = await act(whole, ask as never, body, () => state.isCancelled)
       const { body: bytes, ...answer } = answered
-      if ((bytes?.length ?? 0) > limits.body)
+      // Of reads alone: what is answered to a change is short, however much was changed.
+      if (!send({ id, answer }, bytes))
         throw new FileFault('too_large', 'The answer is too large. Ask for a part of it.')
-      send({ id, answer }, bytes)
     } catch (error) {
       const { code, message, path, cause } = faultOf(error)
       if (cause !== undefined && errnoOf(cause) === undefined)

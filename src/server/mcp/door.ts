@@ -1,6 +1,11 @@
 import type { Duplex } from 'node:stream'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { createMcpHandler, isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  isJsonContentType,
+  isJSONRPCRequest,
+  isLegacyRequest,
+} from '@modelcontextprotocol/server'
 import type { Server, ServerContext, Transport } from '@modelcontextprotocol/server'
 import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
@@ -153,13 +158,28 @@ export function createMcpDoor(deps: McpDoorDeps) {
     }
   }
 
-  function listens(body: unknown, signal: AbortSignal): void {
+  /** Nothing where nobody asks for it. Otherwise the answer waits, so that what changes after it is told. */
+  function listens(
+    body: unknown,
+    credentials: Credentials,
+    signal: AbortSignal,
+  ): Promise<void> | undefined {
     const uris = listenedIn(body)
-    if (uris.length > 0) for (const feature of deps.features ?? []) feature.listens?.(uris, signal)
+    return uris.length === 0 ? undefined : listen(uris, credentials, signal)
   }
 
-  function serveModern(request: Request, body: unknown): Promise<Response> {
-    listens(body, request.signal)
+  async function listen(
+    uris: readonly string[],
+    credentials: Credentials,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { principal: _, ...presented } = credentials
+    const caller = await identity.identify({ door: 'mcp', ...presented })
+    for (const feature of deps.features ?? []) await feature.listens?.(caller, uris, signal)
+  }
+
+  async function serveModern(request: Request, body: unknown): Promise<Response> {
+    await listens(body, arrivalOf(request).credentials, request.signal)
     const { params } = isCall(body) ? body : {}
     const tool = catalogue.find(String(params?.name))
     if (tool) checkMirrored(tool, params?.arguments, request.headers)
@@ -224,8 +244,11 @@ export function createMcpDoor(deps: McpDoorDeps) {
     }
     const over = new AbortController()
     const take = (message: unknown) => {
-      listens(message, over.signal)
-      return direct.take(message)
+      const begun = listens(message, presented, over.signal)
+      if (!begun || !isJSONRPCRequest(message)) return direct.take(message)
+      const goOn = () => transport.onmessage?.(message)
+      begun.then(goOn, goOn)
+      return true
     }
     const transport = createLineTransport(stream, undefined, take)
     const connection = { servers: new Set<Server>(), transport }

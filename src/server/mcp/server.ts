@@ -57,8 +57,8 @@ export type McpFeature = {
   /** Called once, before any client comes. */
   start?(announce: Announce): void
   attach(server: Server, viewer: Viewer): void
-  /** A client of the newer era wants to hear of these addresses until the signal. */
-  listens?(uris: readonly string[], signal: AbortSignal): void
+  /** A client of the newer era wants to hear of these addresses until the signal, from when it resolves. */
+  listens?(caller: Caller, uris: readonly string[], signal: AbortSignal): Promise<void>
 }
 
 /** Tells every client that listens. */

@@ -1,0 +1,126 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { anna } from '../../../test/acts.ts'
+import { sqliteStore } from '../../../test/governed.ts'
+import { createWorld } from '../../../test/granted.ts'
+import { pinOf } from './pin.ts'
+
+const world = () => createWorld(sqliteStore())
+
+/** As many editors save: another file takes the name. */
+function replace(file: string): void {
+  writeFileSync(`${file}~`, 'new')
+  renameSync(`${file}~`, file)
+}
+
+function replaceFolder(folder: string): void {
+  renameSync(folder, `${folder}-old`)
+  mkdirSync(folder)
+}
+
+test('PV9 GR3 what took the place of a granted file is asked for anew, and the new grant ends the dead one', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { id: dead } = await here.add(file, 'read', { agent: 'sales' })
+  expect(await here.ask(file, here.sales)).toMatchObject({ status: 'granted', grant_id: dead })
+  replace(file)
+  const asked = await here.ask(file, here.sales)
+  expect(asked).toMatchObject({ status: 'pending' })
+  await here.decide(asked['request_id'])
+  const { grant_id: made } = await here.ask(file, here.sales)
+  const listed = await here.listed(here.sales)
+  expect(listed).toMatchObject([{ id: made, path: file, scope: 'session' }])
+  expect(listed[0]).not.toHaveProperty('replaced')
+  const { ino } = (await pinOf(file)) ?? {}
+  expect(here.grants.decide(here.sales, file, 'read').grant).toMatchObject({ ino })
+  expect(await here.entries(['grant.revoked'])).toMatchObject([
+    { ids: { grant: dead }, data: { reason: 'replaced' } },
+  ])
+})
+
+test('PV9 GR3 what was allowed by request and replaced since is asked for anew, too', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const work = join(docs, 'Work')
+  const { request_id: first } = await here.ask(work, here.sales)
+  await here.allow(first, 'folder')
+  replaceFolder(work)
+  const asked = await here.ask(work, here.sales)
+  expect(asked).toMatchObject({ status: 'pending' })
+  expect(asked['request_id']).not.toBe(first)
+  expect(await here.ask(join(work, 'plan.md'), here.sales)).toMatchObject({ status: 'pending' })
+})
+
+test('PV9 GR6 where the folder is allowed instead, the dead grant of its file is not in the way', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  await here.add(file, 'read')
+  replace(file)
+  const { request_id: read } = await here.ask(file, here.sales)
+  const { request_id: write } = await here.ask(file, here.sales, { permission: 'read-write' })
+  expect(await here.allow(write, 'folder_write')).toMatchObject({ status: 'approved' })
+  expect(await here.ask(file, here.sales)).toMatchObject({ status: 'granted', granted_path: docs })
+  expect(await here.governance.inbox.detail(anna, String(read))).toMatchObject({
+    status: 'approved',
+  })
+  expect(here.grants.decide(here.sales, file, 'write').grant).toMatchObject({ path: docs })
+})
+
+test('PV9 GR6 a dead grant further down gives way to nothing by itself', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  await here.add(docs, 'read-write')
+  await here.add(file, 'read')
+  replace(file)
+  expect(await here.ask(file, here.sales, { permission: 'read-write' })).toMatchObject({
+    status: 'pending',
+  })
+  expect(here.grants.decide(here.sales, file, 'write')).toEqual({ code: 'read_only_grant' })
+})
+
+test('PV9 a grant that people add for what lies there now ends those for what lay there before', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const work = join(docs, 'Work')
+  await here.add(work, 'read-write')
+  const denied = await here.ask(work, await here.agent('support'), { permission: 'read-write' })
+  expect(denied).toMatchObject({ status: 'granted' })
+  replaceFolder(work)
+  const added = await here.add(work, 'read', { agent: 'sales' })
+  expect(await here.listed(anna)).toEqual([added])
+})
+
+test('GR2 GR4 PV9 agents and people are told that what was granted is not there any more', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { id } = await here.add(file)
+  const { id: kept } = await here.add(join(docs, 'Work'))
+  const nothing = { has_access: false, permission: null, grant_id: null, granted_path: null }
+  for (const change of [() => replace(file), () => rmSync(file)]) {
+    change()
+    expect(await here.check(file, here.sales)).toEqual(nothing)
+    for (const caller of [anna, here.sales])
+      expect((await here.listed(caller)).filter(({ replaced }) => replaced === true)).toMatchObject(
+        [{ id }],
+      )
+  }
+  expect(await here.check(join(docs, 'Work'), here.sales)).toMatchObject({ grant_id: kept })
+})
+
+test('GR1 PV9 whether a grant of another disk is in place is not known here', async () => {
+  const { start, docs } = await world()
+  const there = await start({}, 'there')
+  const file = join(docs, 'report.txt')
+  await there.add(file)
+  await there.stop()
+  replace(file)
+  const here = await start({}, 'here')
+  const [grant] = await here.listed(anna)
+  expect(grant).toMatchObject({ node: 'there' })
+  expect(grant).not.toHaveProperty('replaced')
+})

@@ -1,0 +1,125 @@
+/**
+ * A file that is written where it lies is neither the old nor the new one for a moment. A note with both
+ * contents lies in the version store until that is over; the next worker finds it and puts the old one back.
+ */
+import fs from 'node:fs'
+import type { BigIntStats } from 'node:fs'
+import { sha256Hex } from '#base/hash.ts'
+import { errnoOf } from '../confine/fault.ts'
+import type { Confined, Parent, Roots } from '../confine/types.ts'
+import type { Root } from '../worker/protocol.ts'
+import { readAt, sync, syncFolder, writeAll } from './disk.ts'
+import { placeOver, unlinkIfThere, withTemporary } from './placing.ts'
+
+type Both = { readonly old: Buffer; readonly fresh: Buffer }
+type Head = { readonly pid: number; readonly old: string; readonly fresh: string; length: number }
+
+/** The file, as stat or its root has it. */
+type Inode = Pick<BigIntStats, 'dev' | 'ino'> | Pick<Root, 'dev' | 'ino'>
+
+const pathOf = ({ dev, ino }: Inode) => `in-place/${dev}-${ino}`
+
+/** On disk when it resolves. */
+export async function note(roots: Roots, file: BigIntStats, { old, fresh }: Both): Promise<void> {
+  const head: Head = {
+    pid: process.pid,
+    old: sha256Hex(old),
+    fresh: sha256Hex(fresh),
+    length: old.length,
+  }
+  await inStore(roots, pathOf(file), (parent) =>
+    withTemporary(parent, 0o600, async (temporary) => {
+      writeAll(temporary.fd, Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), old, fresh]))
+      await sync(temporary.fd)
+      placeOver(temporary, parent.at(parent.name))
+      await Promise.all([syncFolder(parent.at('.')), syncFolder(parent.at('..'))])
+    }),
+  )
+}
+
+export const dropNote = (roots: Roots, file: Inode) =>
+  inStore(roots, pathOf(file), ({ at, name }) => unlinkIfThere(at(name)))
+
+const inStore = <T>(roots: Roots, path: string, use: (parent: Parent) => T): T =>
+  roots.get('versions').withParent(path, use, { need: 'create', parents: true })
+
+/** How soon a worker is looked after that may still be at it. */
+const lookEvery = 1000
+
+/** When a worker starts: what one before it did not finish is as it was before. */
+export function undoUnfinished(roots: Roots, all: readonly Root[]): void {
+  const files = all.filter(({ kind, access }) => kind === 'file' && access === 'read-write')
+  const busy = files.filter((root) => {
+    try {
+      return !isUndone(roots, root)
+    } catch {
+      // It cannot be opened now; the note stays.
+      return false
+    }
+  })
+  if (busy.length > 0) setTimeout(() => undoUnfinished(roots, busy), lookEvery).unref()
+}
+
+/** False where the worker that wrote the note is alive. */
+function isUndone(roots: Roots, root: Root): boolean {
+  const noted = notedOf(roots.get('versions'), root)
+  if (!noted) return true
+  if (noted.pid !== process.pid && isAlive(noted.pid)) return false
+  if (noted.both) undo(roots.get(root.key), noted.both)
+  dropNote(roots, root)
+  return true
+}
+
+/** Without contents where the note itself is half: then the file was not touched. */
+function notedOf(versions: Confined, root: Root): { pid: number; both?: Both } | undefined {
+  const bytes = contentOf(versions, pathOf(root))
+  if (!bytes) return undefined
+  const end = bytes.indexOf('\n')
+  const { pid, old, fresh, length } = JSON.parse(bytes.toString('utf8', 0, end)) as Head
+  const both = {
+    old: bytes.subarray(end + 1, end + 1 + length),
+    fresh: bytes.subarray(end + 1 + length),
+  }
+  return sha256Hex(both.old) === old && sha256Hex(both.fresh) === fresh ? { pid, both } : { pid }
+}
+
+function contentOf(versions: Confined, path: string): Buffer | undefined {
+  try {
+    const { fd, stat } = versions.openFile(path)
+    try {
+      return readAt(fd, 0, Number(stat.size))
+    } finally {
+      fs.closeSync(fd)
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return errnoOf(error) !== 'ESRCH'
+  }
+}
+
+function undo(confined: Confined, { old, fresh }: Both): void {
+  const { fd, stat } = confined.openFile('', { write: true, reviewed: true })
+  try {
+    const now = readAt(fd, 0, Number(stat.size))
+    if (now.equals(old) || now.equals(fresh) || !isBetween(now, old, fresh)) return
+    writeAll(fd, old)
+    fs.ftruncateSync(fd, old.length)
+    fs.fsyncSync(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** Some of the old and some of the new, and nothing that anybody else wrote since. */
+function isBetween(now: Buffer, old: Buffer, fresh: Buffer): boolean {
+  const [least, most] = [old.length, fresh.length].toSorted((a, b) => a - b)
+  if (now.length < (least ?? 0) || now.length > (most ?? 0)) return false
+  return now.every((byte, at) => byte === old[at] || byte === fresh[at])
+}

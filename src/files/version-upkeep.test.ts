@@ -1,0 +1,113 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Call } from '#base/tool.ts'
+import { openTestLedger } from '../../test/ledger.ts'
+import { inWorkspace, openTestOps } from '../../test/ops.ts'
+import type { FileWorker } from './client.ts'
+import { createHistoryStore } from './history-store.ts'
+import { createHistory } from './history.ts'
+import { fileMigrations } from './migrations.ts'
+import { createVersionUpkeep } from './version-upkeep.ts'
+
+const call: Call = {
+  id: 'c1',
+  caller: { kind: 'agent', id: 'sales', session: 's1', verified: true, scopes: ['*'] },
+  signal: new AbortController().signal,
+  progress: () => undefined,
+  tell: () => undefined,
+}
+
+async function setup(more: { maxPerFile?: number; maxBytes?: number } = {}) {
+  const limits = { retentionMs: 1000, maxPerFile: 50, maxBytes: 1000, ...more }
+  const { db, ledger, entries, close } = await openTestLedger(fileMigrations)
+  const disk = openTestOps()
+  const folder = join(disk.workspace, '..', 'versions')
+  onTestFinished(async () => {
+    await disk.close()
+    await close()
+  })
+  let time = 0
+  const now = () => time
+  const store = createHistoryStore(db.dialect, 'here')
+  const history = createHistory(store, now, limits.maxPerFile)
+  const ask: FileWorker['ask'] = (op, asked, { body } = {}) => disk.run(op, asked, body)
+  const upkeep = createVersionUpkeep({ db, store, history, worker: { ask }, limits, now })
+  /** What was there before is kept on disk; its row comes only with `settle`. */
+  async function write(path: string, content: string) {
+    time++
+    const asked = { at: inWorkspace(path), how: 'put', encoding: 'binary' } as const
+    const { before } = await history.writing(() => disk.run('write', asked, content))
+    return history.changed(
+      {},
+      { operation: 'create_file', made: path, replaced: before && { path, before } },
+    )
+  }
+  return {
+    ...upkeep,
+    store,
+    db,
+    write,
+    settle: (output: object) => ledger.transact((tx) => history.settle(tx, output, call)),
+    folder,
+    pass: (ms: number) => (time += ms),
+    kept: () =>
+      readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+        .length,
+    dropped: async () => (await entries()).filter(({ type }) => type === 'versions.dropped'),
+  }
+}
+
+test('TR4 contents of versions that are too many go soon after, others’ and equal ones stay', async () => {
+  const { write, settle, trim, kept, dropped, pass } = await setup({ maxPerFile: 2 })
+  for (const n of [0, 1, 2, 3, 4]) await settle(await write('a', `a${n}`))
+  // The content of the oldest version of a is now that of a version of b.
+  for (const content of ['a0', 'b1']) await settle(await write('b', content))
+  expect(kept()).toBe(4)
+  // What a row may be about to name is spared for a while.
+  await trim()
+  expect(kept()).toBe(4)
+  expect(await dropped()).toEqual([])
+  pass(11 * 60_000)
+  await trim()
+  expect(kept()).toBe(3)
+  expect(await dropped()).toMatchObject([{ data: { versions: 0, contents: 1 } }])
+})
+
+test('TR4 beyond the size of all together the oldest go without waiting for the next day', async () => {
+  const { write, settle, trim, kept, pass, store, db } = await setup({ maxBytes: 25 })
+  for (const n of [0, 1, 2]) await settle(await write(`f${n}`, `${n}`.repeat(10)))
+  for (const n of [0, 1]) await settle(await write(`f${n}`, 'x'))
+  await trim()
+  expect(await store.versions(db)).toHaveLength(2)
+  await settle(await write('f2', 'x'))
+  await trim()
+  const left = (await store.versions(db)).map(({ path }) => path)
+  expect(left.sort()).toEqual(['f1', 'f2'])
+  pass(11 * 60_000)
+  await trim()
+  expect(kept()).toBe(2)
+})
+
+test('TR4 a content that no version names goes, one that is about to be named stays', async () => {
+  const { write, settle, expire, kept, folder, pass, dropped } = await setup()
+  await settle(await write('a', 'one'))
+  await settle(await write('a', 'two'))
+  // As a kill leaves it; and what does not look like a content is not ours to judge.
+  mkdirSync(join(folder, 'ab'))
+  writeFileSync(join(folder, 'ab', '0'.repeat(62)), 'orphan')
+  writeFileSync(join(folder, 'ab', 'note'), 'other')
+  const pending = await write('a', 'three')
+  expect(kept()).toBe(4)
+  await expire()
+  expect(kept()).toBe(3)
+  expect(await dropped()).toMatchObject([{ data: { versions: 0, contents: 1 } }])
+  await settle(pending)
+  await expire()
+  expect(kept()).toBe(3)
+  // Of a change that was never recorded: when nobody can be about to record it any more.
+  await write('a', 'four')
+  pass(11 * 60_000)
+  await expire()
+  expect(kept()).toBe(1)
+})

@@ -1,0 +1,95 @@
+import type { Clock } from '#base/clock.ts'
+import type { Db } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
+import type { FileWorker } from './client.ts'
+import type { HistoryStore } from './history-store.ts'
+import type { History } from './history.ts'
+import { bytesOf, contentsToDrop, versionsToDrop } from './rules/retention.ts'
+import type { VersionLimits } from './rules/retention.ts'
+
+type Deps = {
+  readonly db: Db
+  readonly store: HistoryStore
+  readonly history: Pick<History, 'cleaning' | 'takeGrowth'>
+  readonly worker: Pick<FileWorker, 'ask'>
+  readonly limits: VersionLimits
+  readonly now: Clock
+}
+
+/** Keeps the version store within its limits (TR4). Rows and contents are both of this node alone. */
+export function createVersionUpkeep({ db, store, history, worker, limits, now }: Deps) {
+  /** What versions take up; too much where equal contents came since it was counted. */
+  let storedBytes = 0
+  /** Contents that could go, and had to be spared the last time. */
+  let spared: readonly string[] = []
+
+  /** What is beyond the limits goes for good, and contents that no version names. */
+  async function expire(): Promise<void> {
+    const lying = await contentsThere()
+    await history.cleaning(async (isExpected) => {
+      const all = await store.versions(db)
+      const over = new Set(versionsToDrop(all, limits, now()))
+      const kept = all.filter((one) => !over.has(one))
+      const there = new Set([...lying, ...[...over].map(({ sha256 }) => sha256)])
+      const ids = [...over].map(({ id }) => id)
+      await drop(ids, contentsToDrop([...there], kept), isExpected)
+      storedBytes = bytesOf(kept)
+    })
+  }
+
+  /** All that lie in the store, also those a crash left there before a version could name them. */
+  async function contentsThere(): Promise<readonly string[]> {
+    const all: string[] = []
+    let after: string | undefined
+    do {
+      const { sha256, next } = await worker.ask(
+        'keptVersions',
+        after === undefined ? {} : { after },
+      )
+      all.push(...sha256)
+      after = next
+    } while (after !== undefined)
+    return all
+  }
+
+  /** On record first: contents that are left over when that fails are found the next time. */
+  async function drop(
+    ids: readonly string[],
+    contents: readonly string[],
+    isExpected: (sha256: string) => boolean,
+  ): Promise<void> {
+    const unneeded = contents.filter((sha256) => !isExpected(sha256))
+    spared = contents.filter(isExpected)
+    if (ids.length + unneeded.length === 0) return
+    await db.transact(async (tx) => {
+      for (const id of ids) await store.dropVersion(tx, id)
+      tx.append({
+        type: 'versions.dropped',
+        actor: systemActor,
+        domain: 'files',
+        data: { versions: ids.length, contents: unneeded.length, why: 'retention' },
+      })
+    })
+    if (unneeded.length > 0) await worker.ask('dropVersions', { sha256: unneeded })
+  }
+
+  return {
+    expire,
+    /** What came since the last time. All is gone through only where there may be too much in all. */
+    async trim(): Promise<void> {
+      const { bytes, surplus } = history.takeGrowth()
+      storedBytes += bytes
+      const perhaps = [...new Set([...spared, ...surplus])]
+      if (storedBytes > limits.maxBytes) await expire()
+      else if (perhaps.length > 0)
+        await history.cleaning(async (isExpected) => {
+          const named = await store.named(db, perhaps)
+          await drop(
+            [],
+            perhaps.filter((sha256) => !named.has(sha256)),
+            isExpected,
+          )
+        })
+    },
+  }
+}
