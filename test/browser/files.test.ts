@@ -164,10 +164,15 @@ test('C5 GR4 grants are listed with their last use, and revoking one closes it f
   await grants.getByText('codex').waitFor()
   const read = () => agent.call('read_file', { path: home.at('Work/plan.txt') })
   expect((await read()).error).toBeUndefined()
+  // What was used meanwhile is seen when one comes back to it.
   await expect
     .poll(async () => {
-      await page.reload()
+      const tabs = page.getByRole('navigation', { name: 'Files' })
+      await tabs.getByRole('link', { name: 'Trash' }).click()
+      await page.getByText('The trash is empty').waitFor()
+      await tabs.getByRole('link', { name: 'Grants' }).click()
       await grants.waitFor()
+      await page.waitForTimeout(100)
       return grants.getByText('used just now, 1 time').count()
     })
     .toBe(1)

@@ -163,6 +163,24 @@ test('GR3 allowed until a day, it ends then', async () => {
   expect(grant?.expires_at).toBe(new Date('2099-01-31T18:00').toISOString())
 })
 
+test.each([375, 1000])(
+  'C2 C11 at %d px the whole path of a request is seen, beside the buttons that open it',
+  async (width) => {
+    const name = `Work/laser/${'results-of-the-second-simulation-'.repeat(3)}.csv`
+    const place = newHome({ [name]: 'a,b' })
+    const app = await place.during(() => start())
+    const { request_id: id } = await request(await asking(app, 'codex'), place.at(name))
+    const page = await visit(app, `/inbox/${id}`)
+    await page.setViewportSize({ width, height: 800 })
+    const item = await opened(page)
+    const hangsOut = await item.evaluate(
+      (shown) =>
+        Number(Reflect.get(shown, 'scrollWidth')) - Number(Reflect.get(shown, 'clientWidth')),
+    )
+    expect(hangsOut).toBe(0)
+  },
+)
+
 test('GR3 denied for good, it is refused without asking, until that is lifted under Grants', async () => {
   const { place, app, agent } = await scene()
   const path = place.at('Work/laser')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
-import { opened } from './asks.ts'
+import { asking, askOf, opened } from './asks.ts'
 import { faultsOf } from './axe.ts'
 import { linkOf, output, useBrowser } from './browser.ts'
 import { useHomes } from './home.ts'
@@ -145,6 +145,76 @@ test.each(['open', 'closed'])(
     await page.getByText('Asks for access to').first().waitFor()
   },
 )
+
+test('C9 “Use Default” takes back another choice', async () => {
+  const home = newHome({ 'AI/.keep': '' })
+  const workspace = home.at('Downloads/AI-Workspace')
+  const app = await home.during(() => start({ 'workspace.path': workspace }))
+  await output(app, 'workspace_choose', { path: home.at('AI') })
+  const config = join(app.state, 'cowork.yaml')
+  expect(readFileSync(config, 'utf8')).toContain(home.at('AI'))
+  const page = await visit(app, '/welcome')
+  await press(page, 'Use Default')
+  await heading(page, 'Grant AI access to these folders now?').waitFor()
+  expect(readFileSync(config, 'utf8')).not.toContain(home.at('AI'))
+})
+
+test('C9 GR6 a folder is “granted” only where every agent has it; what is closed for good says so', async () => {
+  const home = newHome({ 'Documents/a': '', 'Desktop/b': '', 'Pictures/c': '', 'Projects/d': '' })
+  const app = await home.during(() => start())
+  const add = (name: string, permission: string, agent = '*') =>
+    output(app, 'add_grant', { path: home.at(name), permission, agent })
+  await add('Documents', 'read')
+  await add('Desktop', 'read', 'codex')
+  const gemini = await asking(app, 'gemini-cli')
+  const { output: asked } = await gemini.call<{ request_id: string }>('request_grant', {
+    path: home.at('Pictures'),
+    permission: 'read',
+    reason: 'To look',
+  })
+  const page = await visit(app, `/inbox/${asked.request_id}`)
+  await opened(page)
+  await press(page, 'Deny and don’t ask again')
+  await expect.poll(async () => (await grantsOf(app)).length).toBe(3)
+  await page.goto(`${app.url}/welcome?step=folders`)
+  const row = (name: string) => page.getByRole('listitem').filter({ hasText: home.at(name) })
+  const box = (name: string) => row(name).getByRole('checkbox')
+  await row('Documents').getByText('granted already').waitFor()
+  expect(await box('Documents').isChecked()).toBe(true)
+  await row('Desktop').getByText('codex has it already').waitFor()
+  await row('Pictures').getByText('never for gemini-cli').waitFor()
+  for (const name of ['Desktop', 'Pictures', 'Projects'])
+    expect([name, await box(name).isChecked()]).toEqual([name, false])
+  // What is open for reading can be opened further.
+  await row('Documents').getByText('Read-Write').click()
+  await press(page, 'Continue')
+  await heading(page, 'Which clients shall work with cowork?').waitFor()
+  const made = (await grantsOf(app)).find(({ path }) => path === home.at('Documents'))
+  expect(made).toMatchObject({ permission: 'read-write', agent: '*' })
+})
+
+test('C9 a practice round goes on after a reload, and ends wherever its last request is decided', async () => {
+  const home = newHome({ 'Documents/a.txt': 'a' })
+  const app = await home.during(() => start())
+  await output(app, 'cowork_add_agent', { id: 'codex' })
+  const page = await visit(app, '/welcome?step=practice')
+  await press(page, 'Start the practice round')
+  const first = await opened(page)
+  expect(await first.getByRole('link', { name: /^Close|^Back/ }).count()).toBe(0)
+  await page.keyboard.press('a')
+  const asks = `AI wants to read files in: ${home.at('Documents')}`
+  await heading(page, asks).waitFor()
+  await page.reload()
+  await heading(page, asks).waitFor()
+  await page.goto(`${app.url}/inbox`)
+  await askOf(page, 'AI wants to read files in').click()
+  await page
+    .getByRole('list', { name: 'What you can allow' })
+    .getByText('Allow folder', { exact: true })
+    .click()
+  await expect.poll(() => activeAgents(app)).toEqual(['codex'])
+  await expect.poll(() => grantsOf(app)).toEqual([])
+})
 
 test('C11 axe finds nothing serious in the first steps, and none is wider than a phone', async () => {
   const home = newHome({ 'Documents/a.txt': 'a' })

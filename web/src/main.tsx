@@ -10,11 +10,13 @@ import { queries, startQueries } from './queries.ts'
 import { router } from './router.tsx'
 import { startSession } from './session.ts'
 import './tokens.css'
+import { startPractice } from './welcome/practice.ts'
 
 startSession()
 startLive()
 startQueries()
 queue.start()
+startPractice()
 startNotices((id) => {
   void (id === undefined
     ? router.navigate({ to: '/inbox' })

@@ -25,7 +25,30 @@ test.each([
 })
 
 test('A13 in a block, line breaks and tabs are what they are', () => {
-  expect(shown('a\n\tb\r', { lines: true })).toBe('a\n\tb[U+000D]')
+  expect(shown('a\n\tb\rc', { lines: true })).toBe('a\n\tb[U+000D]c')
+})
+
+test('A13 in a block, a line that ends as Windows ends it is a line', () => {
+  expect(shown('a\r\nb\r\n', { lines: true })).toBe('a\r\nb\r\n')
+  expect(shown('a\r\n')).toBe('a[U+000D][↵]')
+})
+
+test('A13 in the content of a file, spaces that are seen as spaces are no trick', () => {
+  const text = '10\u00a0000\u202f€\u3000。'
+  expect(shown(text, { lines: true, spaces: true })).toBe(text)
+  expect(shown(text, { lines: true })).toBe('10[U+00A0]000[U+202F]€[U+3000]。')
+  expect(shown('a\u200bb\u202e', { spaces: true })).toBe('a[U+200B]b[U+202E]')
+})
+
+test('A13 PV8 many hidden characters are few marks, and none is shown as it is', () => {
+  expect(shown('a\u0007\u0007\u0007b')).toBe('a[U+0007 ×3]b')
+  expect(plainRuns('\u0007'.repeat(100_000))).toHaveLength(1)
+  const runs = plainRuns('x\u200b'.repeat(50_000))
+  expect(runs.length).toBeLessThan(2100)
+  expect(runs.some(({ text, hidden }) => hidden === undefined && text.includes('\u200b'))).toBe(
+    false,
+  )
+  expect(hiddenNote(`${'x\u200b'.repeat(50_000)}\u202e`)).toContain('U+202E')
 })
 
 test('A13 nothing unseen or bidirectional is left in what is shown as it is', () => {

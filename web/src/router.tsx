@@ -194,5 +194,7 @@ declare module '@tanstack/react-router' {
   interface HistoryState {
     /** Set when the keys moved the selection: the focus stays in the list. */
     keepFocus?: boolean
+    /** The row of the file list that the focus goes to; the first one where it is not there. */
+    row?: string
   }
 }

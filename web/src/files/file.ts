@@ -49,6 +49,8 @@ export type Grant = {
   readonly expires_at: string | null
   readonly last_accessed: string | null
   readonly access_count: number
+  /** What was granted is not at its path any more: it opens nothing. */
+  readonly replaced?: boolean
 }
 
 export type Trashed = {

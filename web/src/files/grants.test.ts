@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Grant } from './file.ts'
-import { forWhom, isUnused, lastsText, originText } from './grants.ts'
+import { forWhom, isUnused, lastsText, originText, standingOf } from './grants.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
 const grant = (part: Partial<Grant> = {}): Grant => ({
@@ -36,4 +36,21 @@ test('GR7 a lasting grant that nobody used for 60 days is pointed out', () => {
     { permission: 'deny' },
   ] as const)
     expect(isUnused(grant(part), now)).toBe(false)
+})
+
+test('C9 GR6 a folder is open to all only by a lasting grant for all', () => {
+  const { path } = grant()
+  expect(standingOf([grant()], path)).toEqual({ all: 'read', others: [] })
+  expect(standingOf([grant({ permission: 'deny' })], path).all).toBe('deny')
+  for (const part of [{ scope: 'session' }, { replaced: true }] as const)
+    expect(standingOf([grant(part)], path).all).toBeUndefined()
+  const single = [
+    grant({ agent: 'codex' }),
+    grant({ agent: 'gemini-cli', permission: 'deny' }),
+    grant({ path: '/home/mara' }),
+  ]
+  expect(standingOf(single, path)).toEqual({
+    all: undefined,
+    others: ['codex has it already', 'never for gemini-cli'],
+  })
 })

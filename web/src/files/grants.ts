@@ -39,3 +39,23 @@ export function isUnused(grant: Grant, now: number): boolean {
     return false
   return now - Date.parse(grant.last_accessed ?? grant.granted_at) > longUnused
 }
+
+/** What a folder is to agents by the grants on it alone. */
+export type Standing = {
+  readonly all: Grant['permission'] | undefined
+  /** What single agents were told. */
+  readonly others: readonly string[]
+}
+
+export function standingOf(grants: readonly Grant[], path: string): Standing {
+  const here = grants.filter((grant) => grant.path === path && grant.replaced !== true)
+  const lasting = here.find(({ agent, scope, expires_at: ends }) => {
+    return agent === '*' && scope === 'permanent' && ends === null
+  })
+  const others = here
+    .filter(({ agent }) => agent !== '*')
+    .map(({ agent, permission }) =>
+      permission === 'deny' ? `never for ${agent}` : `${agent} has it already`,
+    )
+  return { all: lasting?.permission, others: [...new Set(others)] }
+}

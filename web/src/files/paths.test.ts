@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { crumbsOf, freeName, joined, liesIn, nameOf, parentOf, relativeTo } from './paths.ts'
 import { sizeText } from './sizes.ts'
 
-const name = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/[/\\:]/.test(text))
+const name = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/[/:]/.test(text))
 const folder = fc.oneof(
   fc.array(name, { maxLength: 4 }).map((names) => names.join('/')),
   fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `/${names.join('/')}`),
@@ -33,6 +33,14 @@ test('C5 the way to a folder begins at the workspace, or at the grant', () => {
     '/home/mara/Work',
     '/home/mara/Work/2026',
   ])
+})
+
+test('PV8 a backslash is part of a name, but for the paths of Windows', () => {
+  expect(nameOf('Documents/a\\b.txt')).toBe('a\\b.txt')
+  expect(nameOf('folder\\/')).toBe('folder\\')
+  expect(crumbsOf('a\\b/c', '').map(({ name: each }) => each)).toEqual(['Workspace', 'a\\b', 'c'])
+  expect(nameOf('C:\\Users\\mara\\')).toBe('mara')
+  expect(crumbsOf('C:\\Work\\2026', 'C:\\Work').at(-1)?.path).toBe('C:\\Work\\2026')
 })
 
 test('C5 a folder with a longer name is another folder', () => {

@@ -2,24 +2,27 @@
 
 export const isAbsolute = (path: string): boolean => path.startsWith('/') || /^[a-z]:/i.test(path)
 
-const separator = (path: string) => (/^[a-z]:\\/i.test(path) ? '\\' : '/')
-const bare = (path: string) => path.replace(/[/\\]+$/, '')
+/** Only where a path says that it is one of Windows does a backslash part names: elsewhere it may be in one. */
+const isWindows = (path: string) => /^[a-z]:\\/i.test(path)
+const separator = (path: string) => (isWindows(path) ? '\\' : '/')
+const between = (path: string) => (isWindows(path) ? /[/\\]/ : '/')
+const bare = (path: string) => path.replace(isWindows(path) ? /[/\\]+$/ : /\/+$/, '')
 
 export function joined(folder: string, name: string): string {
   if (folder === '') return name
-  const between = separator(folder)
-  return folder.endsWith(between) ? folder + name : folder + between + name
+  const mark = separator(folder)
+  return folder.endsWith(mark) ? folder + name : folder + mark + name
 }
 
 /** The last name of it; folders are listed with a slash behind. */
-export const nameOf = (path: string): string => bare(path).split(/[/\\]/).at(-1) ?? path
+export const nameOf = (path: string): string => bare(path).split(between(path)).at(-1) ?? path
 
 /** The folder around it: nothing for the workspace itself, and the top of the disk stays itself. */
 export function parentOf(path: string): string {
-  const between = separator(path)
-  const at = bare(path).lastIndexOf(between)
+  const mark = separator(path)
+  const at = bare(path).lastIndexOf(mark)
   if (at === -1) return ''
-  return at === 0 ? between : bare(path).slice(0, at)
+  return at === 0 ? mark : bare(path).slice(0, at)
 }
 
 export type Crumb = { readonly name: string; readonly path: string }
@@ -29,7 +32,7 @@ export function crumbsOf(path: string, root: string): Crumb[] {
   const top = { name: root === '' ? 'Workspace' : root, path: root }
   const below = root === '' ? path : path.startsWith(root) ? path.slice(root.length) : ''
   const crumbs = [top]
-  for (const name of below.split(/[/\\]/).filter((part) => part !== ''))
+  for (const name of below.split(between(root)).filter((part) => part !== ''))
     crumbs.push({ name, path: joined(crumbs.at(-1)?.path ?? '', name) })
   return crumbs
 }
@@ -41,7 +44,7 @@ export const liesIn = (path: string, folder: string): boolean =>
 /** As the workspace's own tools call it, where it lies there. */
 export function relativeTo(workspace: string, path: string): string {
   if (!isAbsolute(path) || !liesIn(path, workspace)) return path
-  return path.slice(bare(workspace).length).replace(/^[/\\]+/, '')
+  return path.slice(bare(workspace).length).replace(isWindows(path) ? /^[/\\]+/ : /^\/+/, '')
 }
 
 /** The next name to try where one is taken: `notes (2).md`. */

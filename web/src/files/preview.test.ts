@@ -40,3 +40,12 @@ test('PV5 a sensitive file is named and not shown, picture or text', () => {
   for (const part of [{}, { encoding: 'base64', mime: 'image/png' }])
     expect(previewOf(read({ ...part, sensitive: true }))).toEqual({ kind: 'withheld' })
 })
+
+test('C5 a drawing in text is drawn, where all of it is there', () => {
+  const drawing = { mime: 'image/svg+xml', content: '<svg>#</svg>' }
+  expect(previewOf(read(drawing))).toEqual({
+    kind: 'picture',
+    source: 'data:image/svg+xml;charset=utf-8,%3Csvg%3E%23%3C%2Fsvg%3E',
+  })
+  expect(previewOf(read({ ...drawing, next_byte: 5 })).kind).toBe('text')
+})

@@ -21,5 +21,8 @@ export function previewOf(read: ReadFile): Preview {
     return drawn.test(mime)
       ? { kind: 'picture', source: `data:${mime};base64,${content}` }
       : { kind: 'none' }
-  return { kind: 'text', text: content, isCut: read.next_byte !== undefined }
+  const isCut = read.next_byte !== undefined
+  if (mime === 'image/svg+xml' && !isCut)
+    return { kind: 'picture', source: `data:${mime};charset=utf-8,${encodeURIComponent(content)}` }
+  return { kind: 'text', text: content, isCut }
 }

@@ -13,13 +13,16 @@ export function FindBox({ what, text = '', onFind }: Props) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useKeys({ '/': () => input.current?.focus() })
   useEffect(() => () => clearTimeout(timer.current), [])
+  const sent = useRef(text)
   useEffect(() => {
     // Back, or a link, changed the address under the field.
-    if (input.current && document.activeElement !== input.current) input.current.value = text
+    if (input.current && text !== sent.current) input.current.value = text
+    sent.current = text
   }, [text])
   const find = (given: string) => {
     clearTimeout(timer.current)
-    onFind(given.trim())
+    sent.current = given.trim()
+    if (sent.current !== text) onFind(sent.current)
   }
   return (
     <form
@@ -44,7 +47,13 @@ export function FindBox({ what, text = '', onFind }: Props) {
           clearTimeout(timer.current)
           timer.current = setTimeout(() => find(value), pause)
         }}
-        onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return
+          event.preventDefault()
+          event.currentTarget.value = ''
+          find('')
+          event.currentTarget.blur()
+        }}
         className="h-full min-w-0 flex-1 bg-transparent pr-1 text-xs text-text outline-none max-md:text-[16px]"
       />
     </form>

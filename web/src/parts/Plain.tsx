@@ -1,10 +1,10 @@
 import { plainRuns } from '../plain.ts'
 
 /** Words of agents, or of anybody else: plain text in which nothing hides (A13). */
-export function Plain({ text, lines = false }: { text: string; lines?: boolean }) {
+export function Plain({ text, ...how }: { text: string; lines?: boolean; spaces?: boolean }) {
   return (
     <bdi>
-      {plainRuns(text, { lines }).map(({ text: run, hidden }, at) =>
+      {plainRuns(text, how).map(({ text: run, hidden }, at) =>
         hidden ? (
           <span
             // The runs of one text never move.

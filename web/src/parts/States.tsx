@@ -17,7 +17,14 @@ export const Empty = ({ icon, title, children }: Props) => (
   </div>
 )
 
-export function Trouble({ error, retry }: { error: unknown; retry?: () => void }) {
+type TroubleProps = {
+  error: unknown
+  retry?: () => void
+  /** Other ways to go on. */
+  children?: ReactNode
+}
+
+export function Trouble({ error, retry, children }: TroubleProps) {
   const hint = error instanceof ApiError ? error.hint : undefined
   return (
     <div
@@ -35,7 +42,10 @@ export function Trouble({ error, retry }: { error: unknown; retry?: () => void }
           <Hint text={hint} />
         </p>
       )}
-      {retry && <Button onClick={retry}>Try again</Button>}
+      <div className="flex flex-wrap justify-center gap-2">
+        {retry && <Button onClick={retry}>Try again</Button>}
+        {children}
+      </div>
     </div>
   )
 }

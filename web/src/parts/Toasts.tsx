@@ -18,7 +18,7 @@ export function Toasts({ children }: { children: ReactNode }) {
             <span className={isProblem ? 'text-escalate' : 'text-act'}>
               <Icon name={isProblem ? 'warn' : 'check'} />
             </span>
-            <p>
+            <p className="min-w-0 [overflow-wrap:anywhere]">
               <Hint text={text} />
             </p>
             <IconButton icon="cross" label="Dismiss" onClick={() => dismissToast(id)} />

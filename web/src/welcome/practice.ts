@@ -1,9 +1,13 @@
 import { ApiError, call } from '../api.ts'
+import type { Item } from '../inbox/approval.ts'
+import { isPending, queue } from '../inbox/queue.ts'
+import { live } from '../live.ts'
 import { joined, nameOf, parentOf } from '../files/paths.ts'
 import { isFolder } from '../files/file.ts'
 import type { Browsed, Grant, WorkspaceInfo } from '../files/file.ts'
 import type { Agent, Status } from '../queries.ts'
 import { createStore } from '../store.ts'
+import { toastProblem } from '../toasts.ts'
 import { usualFolders } from './welcome.ts'
 
 /** Whom one practises with: an agent like every other, by the door every agent takes. */
@@ -11,7 +15,40 @@ export const practiceAgent = 'practice-agent'
 
 /** What it asked for, so that one may look elsewhere and come back. */
 export type Round = { readonly ids: readonly string[]; readonly isOver: boolean }
-export const round = createStore<Round | undefined>(undefined)
+
+const place = 'cowork.practice'
+
+/** A round that was begun outlives a reload: its requests wait, and what it is allowed has to end. */
+function begun(): Round | undefined {
+  const ids = localStorage.getItem(place)?.split(' ')
+  return ids && { ids, isOver: false }
+}
+
+export const round = createStore<Round | undefined>(begun())
+
+export const isOpen = (item: Item): boolean => isPending(item) && !item.held
+
+/** Wherever the last of them is decided, the round is over. */
+export function startPractice(): void {
+  const look = () => {
+    const now = round.get()
+    if (!now || now.isOver) return
+    const asked = now.ids.map((id) => queue.get().items.get(id))
+    if (asked.every((item) => item && !isOpen(item))) endRound(now).catch(toastProblem)
+  }
+  queue.subscribe(look)
+  round.subscribe(look)
+  // What was decided while no page was open stands in no list of what waits.
+  const ask = async () => {
+    const now = round.get()
+    if (live.state.get() !== 'live' || !now || now.isOver) return
+    if ((await queue.read(now.ids)).length > 0) return
+    // Another daemon than the one it was begun with.
+    localStorage.removeItem(place)
+    round.set(undefined)
+  }
+  live.state.subscribe(() => void ask().catch(() => undefined))
+}
 
 const version = '2026-07-28'
 const meta = 'io.modelcontextprotocol'
@@ -70,7 +107,9 @@ export async function startRound(): Promise<void> {
       ? (await call<{ token: string }>('cowork_add_agent', { id: practiceAgent })).token
       : undefined
   const ids = [await propose(token), await requestFolder(token)]
-  round.set({ ids: ids.filter((id) => id !== undefined), isOver: false })
+  const asked = ids.filter((id) => id !== undefined)
+  localStorage.setItem(place, asked.join(' '))
+  round.set({ ids: asked, isOver: false })
 }
 
 async function propose(token: string | undefined): Promise<string | undefined> {
@@ -119,11 +158,10 @@ async function candidates(): Promise<string[]> {
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 /** What was allowed for practice ends with it, and so does the agent. */
-export async function endRound(): Promise<void> {
-  const now = round.get()
-  if (!now || now.isOver) return
+async function endRound(now: Round): Promise<void> {
   round.set({ ...now, isOver: true })
   await dismiss()
+  localStorage.removeItem(place)
 }
 
 async function dismiss(): Promise<void> {

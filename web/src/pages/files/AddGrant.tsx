@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../api.ts'
+import { callFiles } from '../../files/call.ts'
 import { permissionWords } from '../../files/grants.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
@@ -23,6 +23,7 @@ export function AddGrant({ onClose }: { onClose: () => void }) {
     <FolderPicker
       title="What may agents see?"
       action="Choose this folder"
+      hint="Open the folder to choose it with all that is in it, or choose one file. You say next for whom, and for how long."
       withFiles
       onPick={setPicked}
       onClose={onClose}
@@ -41,7 +42,7 @@ function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose
   const [until, setUntil] = useState('')
   const add = useMutation({
     mutationFn: () =>
-      call('add_grant', {
+      callFiles('add_grant', {
         path,
         permission,
         agent,

@@ -22,7 +22,8 @@ export function FileBar({ view, root, onAdd }: Props) {
     void navigate({
       to: '/files',
       search: { ...others, ...(q !== '' && { q, ...asked }) },
-      replace: true,
+      // Looking for something is one step back, however long one types.
+      replace: view.q !== undefined,
     })
   }
   return (

@@ -10,10 +10,11 @@ import type { FilesView } from '../../files/view.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
-import { Empty, Loading, Trouble } from '../../parts/States.tsx'
+import { Empty, Loading } from '../../parts/States.tsx'
 import { ago, fullTime } from '../../time.ts'
 import { useNow } from '../../use-now.ts'
-import { infoQuery, listingQuery } from './file-queries.ts'
+import { infoQuery, listingQuery, standing } from './file-queries.ts'
+import { FileTrouble } from './FileTrouble.tsx'
 import { rowLook, useFileKeys } from './use-file-keys.ts'
 
 type Props = { view: FilesView; onAdd: (() => void) | undefined }
@@ -21,20 +22,30 @@ type Props = { view: FilesView; onAdd: (() => void) | undefined }
 /** Folders first, then files, each by name. */
 export function FileList({ view, onAdd }: Props) {
   const { path = '' } = view
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    listingQuery(path),
-  )
-  const files = useMemo(() => data?.pages.flatMap((page) => page.files).toSorted(inOrder), [data])
-  useFileKeys()
+  const listing = useInfiniteQuery(listingQuery(path))
+  const { error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = listing
+  const data = standing(listing)
+  // While there is more, what comes next has to come below: only the whole can be put in order.
+  const files = useMemo(() => {
+    const all = data?.pages.flatMap((page) => page.files)
+    return hasNextPage ? all : all?.toSorted(inOrder)
+  }, [data, hasNextPage])
+  useFileKeys(files !== undefined)
   if (!files)
     return error ? (
-      <Trouble error={error} retry={() => void refetch()} />
+      <FileTrouble error={error} retry={() => void refetch()} />
     ) : (
       <Loading what="the folder" rows={8} />
     )
-  if (files.length === 0) return <Nothing isTop={path === ''} onAdd={onAdd} />
+  if (files.length === 0) return <Nothing path={path} onAdd={onAdd} />
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
+      {hasNextPage && (
+        <p role="status" className="px-4 py-2 text-xs text-faint">
+          The first {countText(files.length, 'name', 'names')}, as the disk has them. There are more
+          below.
+        </p>
+      )}
       <ul aria-label="Files and folders">
         {files.map((file) => (
           <Row key={file.name} file={file} folder={path} view={view} />
@@ -70,6 +81,7 @@ function Row({ file, folder, view }: RowProps) {
       <Link
         to="/files"
         search={goesIn ? { path } : { ...withoutFile(view), open: path }}
+        {...(goesIn && { state: { row: '' } })}
         activeOptions={{ exact: true, includeSearch: true }}
         aria-current={isOpen ? 'true' : undefined}
         data-row={path}
@@ -78,7 +90,7 @@ function Row({ file, folder, view }: RowProps) {
         <span className={goesIn ? 'text-accent' : 'text-soft'}>
           <Icon name={goesIn ? 'folder' : 'file'} />
         </span>
-        <span className="min-w-0 flex-1 truncate">
+        <span className="min-w-0 flex-1 truncate whitespace-pre">
           <Plain text={name} />
           {goesIn && <span className="sr-only"> folder</span>}
         </span>
@@ -99,13 +111,10 @@ function Row({ file, folder, view }: RowProps) {
   )
 }
 
-const Nothing = ({ isTop, onAdd }: { isTop: boolean; onAdd: (() => void) | undefined }) => (
+const Nothing = ({ path, onAdd }: { path: string; onAdd: (() => void) | undefined }) => (
   <Empty icon="folder" title="This folder is empty">
-    <p>
-      {isTop
-        ? 'What agents make lies here. Drop a file on this page to give them one.'
-        : 'Drop a file on this page to put it here.'}
-    </p>
+    {path === '' && <p>What agents make lies here.</p>}
+    {onAdd && <p>Drop a file on this page to put it here.</p>}
     {onAdd && <Button onClick={onAdd}>Add files</Button>}
   </Empty>
 )

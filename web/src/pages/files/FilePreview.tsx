@@ -1,7 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
-import { call } from '../../api.ts'
+import { useEffect, useRef, useState } from 'react'
+import { ApiError } from '../../api.ts'
+import { callFiles } from '../../files/call.ts'
 import type { ReadFile } from '../../files/file.ts'
 import { isAbsolute, nameOf } from '../../files/paths.ts'
 import { previewOf } from '../../files/preview.ts'
@@ -13,18 +14,23 @@ import { CopyIcon } from '../../parts/Copy.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Sideways } from '../../parts/Sideways.tsx'
-import { Loading, Note, Trouble } from '../../parts/States.tsx'
+import { Loading, Note } from '../../parts/States.tsx'
 import { plainString } from '../../plain.ts'
 import { ago, fullTime } from '../../time.ts'
 import { toast, toastProblem } from '../../toasts.ts'
 import { useNow } from '../../use-now.ts'
-import { readQuery } from './file-queries.ts'
+import { useTitle } from '../../use-title.ts'
+import { readQuery, standing } from './file-queries.ts'
+import { FileTrouble } from './FileTrouble.tsx'
 
 type Props = { path: string; view: FilesView; mayChange: boolean }
 
 /** One file: what it is, and as much of it as can be shown. */
 export function FilePreview({ path, view, mayChange }: Props) {
-  const { data, error, refetch } = useQuery(readQuery(path))
+  const reading = useQuery(readQuery(path))
+  const { error, refetch } = reading
+  const data = standing(reading)
+  useTitle(nameOf(path), 'Files')
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   return (
@@ -36,20 +42,24 @@ export function FilePreview({ path, view, mayChange }: Props) {
         <h2
           ref={heading}
           tabIndex={-1}
-          className="min-w-0 flex-1 truncate font-[550] outline-none max-md:order-1"
+          className="min-w-0 flex-1 truncate font-[550] whitespace-pre outline-none max-md:order-1"
         >
           <Plain text={nameOf(path)} />
         </h2>
-        <Close view={view} />
+        <Close path={path} view={view} />
       </header>
       {data ? (
         <div className="grid gap-4 px-5 py-4 max-md:px-4">
           <Facts read={data} />
-          <Acts read={data} path={path} view={view} mayChange={mayChange} />
+          <Acts subject={data.path} path={path} view={view} mayChange={mayChange} />
           <Content read={data} />
         </div>
       ) : error ? (
-        <Trouble error={error} retry={() => void refetch()} />
+        <FileTrouble error={error} retry={() => void refetch()}>
+          {error instanceof ApiError && error.code === 'too_large' && (
+            <Acts path={path} view={view} mayChange={mayChange} />
+          )}
+        </FileTrouble>
       ) : (
         <Loading what="the file" rows={4} />
       )}
@@ -57,10 +67,11 @@ export function FilePreview({ path, view, mayChange }: Props) {
   )
 }
 
-const Close = ({ view }: { view: FilesView }) => (
+const Close = ({ path, view }: { path: string; view: FilesView }) => (
   <Link
     to="/files"
     search={withoutFile(view)}
+    state={{ row: path }}
     activeOptions={{ exact: true, includeSearch: true }}
     aria-label="Close"
     title="Close"
@@ -84,7 +95,7 @@ function Facts({ read }: { read: ReadFile }) {
       <time dateTime={read.modified_at} title={fullTime(at)}>
         changed {ago(at, now)}
       </time>
-      {read.encoding !== 'base64' && <span>{read.encoding}</span>}
+      {read.encoding !== 'base64' && read.mime.startsWith('text/') && <span>{read.encoding}</span>}
       <span className="flex min-w-0 basis-full items-center gap-1">
         <span className="min-w-0 font-mono break-all">
           <Plain text={read.path} />
@@ -95,13 +106,16 @@ function Facts({ read }: { read: ReadFile }) {
   )
 }
 
-type ActsProps = Props & { read: ReadFile }
+type ActsProps = Props & {
+  /** As the ledger names it, once that is known. */
+  subject?: string
+}
 
 /** What was deleted lies in the trash, so nobody is asked twice. */
-function Acts({ read, path, view, mayChange }: ActsProps) {
+function Acts({ subject, path, view, mayChange }: ActsProps) {
   const navigate = useNavigate()
   const remove = useMutation({
-    mutationFn: () => call('delete_file', { path }),
+    mutationFn: () => callFiles('delete_file', { path }),
     onSuccess: () => {
       toast(`${plainString(nameOf(path))} is in the trash.`)
       void navigate({ to: '/files', search: withoutFile(view) })
@@ -110,10 +124,12 @@ function Acts({ read, path, view, mayChange }: ActsProps) {
   })
   return (
     <div className="flex flex-wrap gap-2">
-      <Link to="/audit" search={{ subject: read.path }} className={buttonClass('plain', 'sm')}>
-        <Icon name="audit" size={14} />
-        What happened to it
-      </Link>
+      {subject !== undefined && (
+        <Link to="/audit" search={{ subject }} className={buttonClass('plain', 'sm')}>
+          <Icon name="audit" size={14} />
+          What happened to it
+        </Link>
+      )}
       {mayChange && !isAbsolute(path) && (
         <Button size="sm" icon="trash" disabled={remove.isPending} onClick={() => remove.mutate()}>
           Move to the trash
@@ -136,29 +152,43 @@ function Content({ read }: { read: ReadFile }) {
     )
   if (preview.kind === 'picture')
     return (
-      <img
-        src={preview.source}
-        alt={plainString(nameOf(read.path))}
-        className="max-h-[70dvh] max-w-full justify-self-start rounded border border-line bg-raised object-contain"
-      />
+      <Picture key={preview.source} source={preview.source} name={plainString(nameOf(read.path))} />
     )
   if (preview.kind === 'none')
     return <p className="text-soft">There is no preview of this kind of file.</p>
   if (preview.text === '') return <p className="text-soft">It is empty.</p>
   return (
     <div className="grid gap-2">
+      {read.warnings?.map((warning) => (
+        <Note key={warning} tone="suggest" icon="info">
+          <Plain text={warning} />
+        </Note>
+      ))}
       <div className="overflow-hidden rounded border border-line bg-panel">
         <Sideways
           as="pre"
           label="Content"
           className="p-3 font-mono text-code whitespace-pre-wrap [overflow-wrap:anywhere]"
         >
-          <Plain text={preview.text} lines />
+          <Plain text={preview.text} lines spaces />
         </Sideways>
       </div>
       {preview.isCut && (
         <p className="text-xs text-faint">The beginning of it. The file is longer.</p>
       )}
     </div>
+  )
+}
+
+function Picture({ source, name }: { source: string; name: string }) {
+  const [isBroken, setBroken] = useState(false)
+  if (isBroken) return <p className="text-soft">It cannot be drawn: the picture is damaged.</p>
+  return (
+    <img
+      src={source}
+      alt={name}
+      onError={() => setBroken(true)}
+      className="max-h-[70dvh] max-w-full justify-self-start rounded border border-line bg-raised object-contain"
+    />
   )
 }

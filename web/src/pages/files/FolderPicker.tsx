@@ -31,21 +31,30 @@ type Props = {
 
 /** The disk as the daemon sees it: a browser gives no paths away. Starts at home. */
 export function FolderPicker({ title, action, hint, withFiles = false, onPick, onClose }: Props) {
-  const [path, setPath] = useState('~')
+  const [chosen, setPath] = useState<string>()
+  const path = chosen ?? '~'
   const { data, error, refetch } = useQuery(browseQuery(path))
   return (
     <Dialog title={title} onClose={onClose} wide>
       {data ? (
         <Folder data={data} withFiles={withFiles} onOpen={setPath} onPick={onPick} />
       ) : error ? (
-        <Trouble error={error} retry={() => (path === '~' ? void refetch() : setPath('~'))} />
+        <Trouble
+          error={error}
+          retry={() => (chosen === undefined ? void refetch() : setPath(undefined))}
+        />
       ) : (
         <Loading what="the folder" rows={6} />
       )}
       {hint && <p className="text-xs text-soft">{hint}</p>}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
-        <Button tone="primary" disabled={!data} onClick={() => data && onPick(pickedOf(data))}>
+        <Button
+          tone="primary"
+          // Where it starts nobody has chosen anything yet.
+          disabled={!data || chosen === undefined}
+          onClick={() => data && onPick(pickedOf(data))}
+        >
           {action}
         </Button>
       </DialogActions>
@@ -92,7 +101,9 @@ function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
       </div>
       <div className="scroll-thin h-80 max-h-[45dvh] overflow-y-auto rounded border border-line">
         {shown.length === 0 ? (
-          <p className="p-3 text-soft">No folders in here.</p>
+          <p className="p-3 text-soft">
+            {withFiles ? 'There is nothing in here.' : 'No folders in here.'}
+          </p>
         ) : (
           <ul aria-label="In this folder">
             {shown.map((entry) => {
@@ -111,7 +122,7 @@ function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
                     onClick={() =>
                       goesIn ? onOpen(path) : onPick({ path, isFile: true, isEmpty: false })
                     }
-                    className="flex h-8 w-full items-center gap-2.5 px-3 text-left -outline-offset-2 hover:bg-raised disabled:text-faint max-md:h-11"
+                    className="flex h-8 w-full items-center gap-2.5 px-3 text-left -outline-offset-2 enabled:hover:bg-raised disabled:text-faint max-md:h-11"
                   >
                     <span
                       className={goesIn && entry.forbidden !== true ? 'text-accent' : 'text-soft'}

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call } from '../../api.ts'
+import { callFiles } from '../../files/call.ts'
 import type { Grant } from '../../files/file.ts'
 import { forWhom, isUnused, lastsText, originText, permissionWords } from '../../files/grants.ts'
 import { countText } from '../../files/sizes.ts'
@@ -51,6 +51,13 @@ export function GrantLine({ grant, mayRevoke }: Props) {
               {name}
             </Chip>
           </span>
+          {grant.replaced && (
+            <span title="What was granted is not at this path any more. Grant it anew to open what is there now.">
+              <Chip tone="escalate" icon="warn">
+                replaced: not open
+              </Chip>
+            </span>
+          )}
           {isUnused(grant, now) && (
             <Chip tone="plain" icon="clock">
               not used for long
@@ -82,7 +89,7 @@ export function GrantLine({ grant, mayRevoke }: Props) {
           title={isDenied ? 'Let it ask again?' : 'Revoke this grant?'}
           action={isDenied ? 'Let it ask' : 'Revoke'}
           act={async () => {
-            const { message } = await call<Revoked>('revoke_grant', { grant_id: grant.id })
+            const { message } = await callFiles<Revoked>('revoke_grant', { grant_id: grant.id })
             if (message !== undefined) toast(message, true)
             await client.invalidateQueries(grantsQuery)
           }}
@@ -91,6 +98,9 @@ export function GrantLine({ grant, mayRevoke }: Props) {
         >
           <p className="break-all text-text">
             <Plain text={path} />
+          </p>
+          <p>
+            <Plain text={forWhom(grant)} /> {means}.
           </p>
           <p>
             {isDenied

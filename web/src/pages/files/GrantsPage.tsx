@@ -4,12 +4,14 @@ import { Button } from '../../parts/Button.tsx'
 import { Empty, Loading, Trouble } from '../../parts/States.tsx'
 import { meQuery } from '../../queries.ts'
 import { AddGrant } from './AddGrant.tsx'
-import { grantsQuery } from './file-queries.ts'
+import { grantsQuery, standing } from './file-queries.ts'
 import { GrantLine } from './GrantLine.tsx'
 
 /** What people let agents see of their own files, each to be taken back (GR4). */
 export function GrantsPage() {
-  const { data, error, refetch } = useQuery(grantsQuery)
+  const grants = useQuery(grantsQuery)
+  const { error, refetch } = grants
+  const data = standing(grants)
   const role = useQuery(meQuery).data?.person.role
   const [isAdding, setAdding] = useState(false)
   const add = role === 'owner' && (

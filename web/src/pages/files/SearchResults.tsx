@@ -8,19 +8,20 @@ import type { FilesView } from '../../files/view.ts'
 import { Button, buttonClass } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
-import { Empty, Loading, Trouble } from '../../parts/States.tsx'
-import { infoQuery, searchQuery } from './file-queries.ts'
+import { Empty, Loading } from '../../parts/States.tsx'
+import { infoQuery, searchQuery, standing } from './file-queries.ts'
+import { FileTrouble } from './FileTrouble.tsx'
 import { useFileKeys } from './use-file-keys.ts'
 
 export function SearchResults({ view }: { view: FilesView }) {
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    searchQuery(view),
-  )
+  const search = useInfiniteQuery(searchQuery(view))
+  const { error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = search
+  const data = standing(search)
   const workspace = useQuery(infoQuery).data?.workspace_path
-  useFileKeys()
+  useFileKeys(data !== undefined)
   if (!data)
     return error ? (
-      <Trouble error={error} retry={() => void refetch()} />
+      <FileTrouble error={error} retry={() => void refetch()} />
     ) : (
       <Loading what="what was found" rows={6} />
     )
@@ -30,7 +31,7 @@ export function SearchResults({ view }: { view: FilesView }) {
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
       <p role="status" className="px-4 py-2 text-xs text-faint">
-        {countText(total, 'match', 'matches')}
+        {countText(total, 'match', 'matches')} {placeOf(view)}
       </p>
       <ul aria-label="Found">
         {hits.map((hit) => (
@@ -53,6 +54,14 @@ export function SearchResults({ view }: { view: FilesView }) {
   )
 }
 
+/** Wherever one stands, it is looked for in all of it. */
+const placeOf = ({ in: where }: FilesView) =>
+  where === 'all'
+    ? 'in the workspace and in what is granted'
+    : where === 'granted'
+      ? 'in what is granted'
+      : 'in the workspace'
+
 type RowProps = { hit: Hit; path: string; view: FilesView }
 
 function Row({ hit, path, view }: RowProps) {
@@ -64,7 +73,7 @@ function Row({ hit, path, view }: RowProps) {
         search={{ ...withoutFile(view), open: path }}
         activeOptions={{ exact: true, includeSearch: true }}
         aria-current={isOpen ? 'true' : undefined}
-        data-row={`${hit.path} ${hit.line ?? 0}`}
+        data-row={path}
         className={`grid grid-cols-[16px_minmax(0,1fr)] gap-x-2.5 border-b border-line px-4 py-2 -outline-offset-2 ${
           isOpen ? 'bg-accent-bg shadow-[inset_2px_0_var(--accent)]' : 'hover:bg-raised'
         }`}

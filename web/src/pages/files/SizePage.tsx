@@ -5,8 +5,9 @@ import { partsOf } from '../../files/usage.ts'
 import type { Part } from '../../files/usage.ts'
 import { percent } from '../../inbox/words.ts'
 import { Plain } from '../../parts/Plain.tsx'
-import { Empty, Loading, Trouble } from '../../parts/States.tsx'
-import { usageQuery } from './file-queries.ts'
+import { Empty, Loading } from '../../parts/States.tsx'
+import { standing, usageQuery } from './file-queries.ts'
+import { FileTrouble } from './FileTrouble.tsx'
 import { SizeCrumbs } from './SizeCrumbs.tsx'
 import { Treemap } from './Treemap.tsx'
 
@@ -15,10 +16,12 @@ const route = getRouteApi('/files/size')
 /** Where the room goes: as areas, and as a table of the same numbers (C11). */
 export function SizePage() {
   const { path = '' } = route.useSearch()
-  const { data, error, refetch } = useQuery(usageQuery(path))
+  const usage = useQuery(usageQuery(path))
+  const { error, refetch } = usage
+  const data = standing(usage)
   if (!data)
     return error ? (
-      <Trouble error={error} retry={() => void refetch()} />
+      <FileTrouble error={error} retry={() => void refetch()} />
     ) : (
       <Loading what="sizes" rows={6} />
     )
@@ -79,7 +82,7 @@ const SizeTable = ({ parts, bytes }: { parts: readonly Part[]; bytes: number }) 
           </td>
           <td className="text-right">{sizeText(part.bytes)}</td>
           <td className="text-right text-soft">{percent(part.bytes / bytes)}</td>
-          <td className="text-right text-soft">{part.files}</td>
+          <td className="text-right text-soft">{part.files.toLocaleString()}</td>
         </tr>
       ))}
     </tbody>

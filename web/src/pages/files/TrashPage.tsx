@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../api.ts'
+import { ApiError } from '../../api.ts'
+import { callFiles } from '../../files/call.ts'
 import { isFolder } from '../../files/file.ts'
 import type { Trashed } from '../../files/file.ts'
-import { nameOf } from '../../files/paths.ts'
+import { nameOf, parentOf, relativeTo } from '../../files/paths.ts'
 import { sizeText } from '../../files/sizes.ts'
 import { Button, IconButton } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
@@ -16,14 +17,16 @@ import { ago, fullTime, left } from '../../time.ts'
 import { toast, toastProblem } from '../../toasts.ts'
 import { useNow } from '../../use-now.ts'
 import { Confirm } from '../settings/Confirm.tsx'
-import { trashQuery } from './file-queries.ts'
+import { infoQuery, standing, trashQuery } from './file-queries.ts'
+import { RestoreAs } from './RestoreAs.tsx'
 
 /** What was deleted, and until when it can come back (TR1). */
 export function TrashPage() {
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } =
-    useInfiniteQuery(trashQuery)
+  const trash = useInfiniteQuery(trashQuery)
+  const { error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = trash
+  const workspace = useQuery(infoQuery).data?.workspace_path
   const role = useQuery(meQuery).data?.person.role
-  const items = data?.pages.flatMap((page) => page.items)
+  const items = standing(trash)?.pages.flatMap((page) => page.items)
   if (!items)
     return error ? (
       <Trouble error={error} retry={() => void refetch()} />
@@ -40,7 +43,12 @@ export function TrashPage() {
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-3 max-md:px-4">
       <ul aria-label="Deleted files" className="border-t border-line">
         {items.map((item) => (
-          <Line key={item.trash_id} item={item} role={role} />
+          <Line
+            key={item.trash_id}
+            item={item}
+            path={workspace === undefined ? item.path : relativeTo(workspace, item.path)}
+            role={role}
+          />
         ))}
       </ul>
       {hasNextPage && (
@@ -54,20 +62,32 @@ export function TrashPage() {
   )
 }
 
-function Line({ item, role }: { item: Trashed; role: string | undefined }) {
+const forGood = { label: 'Delete for good', icon: 'cross', danger: true } as const
+
+type LineProps = {
+  item: Trashed
+  /** As the workspace calls it. */
+  path: string
+  role: string | undefined
+}
+
+function Line({ item, path, role }: LineProps) {
   const now = useNow()
   const client = useQueryClient()
   const [isAsking, setAsking] = useState(false)
-  const name = plainString(nameOf(item.path))
+  const [isNaming, setNaming] = useState(false)
+  const name = plainString(nameOf(path))
   const readAgain = () => client.invalidateQueries({ queryKey: trashQuery.queryKey })
   const restore = useMutation({
-    mutationFn: () => call('trash_restore', { trash_id: item.trash_id }),
+    mutationFn: () => callFiles('trash_restore', { trash_id: item.trash_id }),
     onSuccess: async () => {
       toast(`${name} is back.`)
       await readAgain()
     },
-    onError: toastProblem,
+    onError: (error) =>
+      error instanceof ApiError && error.code === 'exists' ? setNaming(true) : toastProblem(error),
   })
+  const mayRestore = role !== undefined && role !== 'viewer'
   const at = Date.parse(item.deleted_at)
   return (
     <li className="flex items-center gap-3 border-b border-line py-2">
@@ -75,11 +95,16 @@ function Line({ item, role }: { item: Trashed; role: string | undefined }) {
         <Icon name={isFolder(item) ? 'folder' : 'file'} />
       </span>
       <div className="min-w-0 flex-1">
-        <p className="break-all">
-          <Plain text={item.path} />
+        <p className="break-all" title={plainString(item.path)}>
+          <Plain text={nameOf(path)} />
         </p>
         <p className="flex flex-wrap gap-x-3 text-xs text-soft">
-          <span>{sizeText(item.size_bytes)}</span>
+          {parentOf(path) !== '' && (
+            <span className="break-all">
+              <Plain text={parentOf(path)} />
+            </span>
+          )}
+          {!isFolder(item) && <span>{sizeText(item.size_bytes)}</span>}
           <span>
             deleted by <Plain text={item.deleted_by} />,{' '}
             <time dateTime={item.deleted_at} title={fullTime(at)}>
@@ -89,7 +114,7 @@ function Line({ item, role }: { item: Trashed; role: string | undefined }) {
           <span>gone in {left(Date.parse(item.expires_at), now)}</span>
         </p>
       </div>
-      {role !== undefined && role !== 'viewer' && (
+      {mayRestore && (
         <Button
           size="sm"
           icon="undo"
@@ -100,12 +125,21 @@ function Line({ item, role }: { item: Trashed; role: string | undefined }) {
           Restore
         </Button>
       )}
-      {role === 'owner' && (
+      {mayRestore && (
         <Menu
           trigger={<IconButton icon="more" label={`More about ${name}`} />}
           items={[
-            { label: 'Delete for good', icon: 'cross', danger: true, act: () => setAsking(true) },
+            { label: 'Restore as…', icon: 'undo', act: () => setNaming(true) },
+            ...(role === 'owner' ? [{ ...forGood, act: () => setAsking(true) }] : []),
           ]}
+        />
+      )}
+      {isNaming && (
+        <RestoreAs
+          id={item.trash_id}
+          path={path}
+          onDone={readAgain}
+          onClose={() => setNaming(false)}
         />
       )}
       {isAsking && (
@@ -113,7 +147,7 @@ function Line({ item, role }: { item: Trashed; role: string | undefined }) {
           title={`Delete ${name} for good?`}
           action="Delete for good"
           act={async () => {
-            await call('trash_purge', { trash_ids: [item.trash_id] })
+            await callFiles('trash_purge', { trash_ids: [item.trash_id] })
             await readAgain()
           }}
           done={`${name} is gone.`}

@@ -23,20 +23,23 @@ export function WorkspacePage() {
   const mayChange = role !== undefined && role !== 'viewer'
   const root = useGrantRoot(path)
   const input = useRef<HTMLInputElement>(null)
-  const add = mayChange ? () => input.current?.click() : undefined
+  // A browser gives no path away, so what is dropped is copied; into folders of the user's own nothing is.
+  const mayAdd = mayChange && !isAbsolute(path)
+  const add = mayAdd ? () => input.current?.click() : undefined
   useKeys({
     ...(open !== undefined && {
-      Escape: () => void navigate({ to: '/files', search: withoutFile(view) }),
+      Escape: () =>
+        void navigate({ to: '/files', search: withoutFile(view), state: { row: open } }),
     }),
     ...(path !== root && {
       u: () => {
         const up = parentOf(path)
-        void navigate({ to: '/files', search: up === '' ? {} : { path: up } })
+        void navigate({ to: '/files', search: up === '' ? {} : { path: up }, state: { row: path } })
       },
     }),
   })
   return (
-    <DropZone folder={isAbsolute(path) ? '' : path} isOn={mayChange} input={input}>
+    <DropZone folder={path} isOn={mayAdd} input={input}>
       <section
         aria-label="Folder"
         className={`flex min-w-0 flex-1 flex-col ${

@@ -1,4 +1,5 @@
-import { ApiError, call } from '../../api.ts'
+import { ApiError } from '../../api.ts'
+import { callFiles } from '../../files/call.ts'
 import { freeName, joined } from '../../files/paths.ts'
 
 /** As many names as are tried before somebody should choose one. */
@@ -10,7 +11,7 @@ export async function addFile(folder: string, file: File): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const path = joined(folder, freeName(file.name, attempt))
     try {
-      await call('create_file', { path, content, encoding: 'base64' })
+      await callFiles('create_file', { path, content, encoding: 'base64' })
       return path
     } catch (error) {
       const isTaken = error instanceof ApiError && error.code === 'exists'

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { call } from '../../api.ts'
+import { ApiError } from '../../api.ts'
+import { callFiles } from '../../files/call.ts'
 import type {
   Browsed,
   Found,
@@ -21,17 +22,28 @@ const from = (cursor: string | undefined) => (cursor === undefined ? {} : { curs
 /** Everything that lies on the disk begins like this, so that all of it is read again at once. */
 export const diskKey = ['files'] as const
 
+/** Most folders come whole, so that their order is the person's and not the disk's. */
+const rowsAtOnce = 1000
+
+/**
+ * What was read stays on the screen while the daemon is away. Once it answers that it is gone, or closed, it is
+ * not shown as if it were there.
+ */
+export const standing = <Data>({ data, error }: { data: Data | undefined; error: unknown }) =>
+  error instanceof ApiError && error.code !== 'unreachable' ? undefined : data
+
 export const infoQuery = queryOptions({
   ...fresh,
   queryKey: [...diskKey, 'info'],
-  queryFn: () => call<WorkspaceInfo>('get_workspace_info'),
+  queryFn: () => callFiles<WorkspaceInfo>('get_workspace_info'),
 })
 
 export const listingQuery = (path: string) =>
   infiniteQueryOptions({
     ...fresh,
     queryKey: [...diskKey, 'list', path],
-    queryFn: ({ pageParam }) => call<Listing>('list_files', { path, ...from(pageParam) }),
+    queryFn: ({ pageParam }) =>
+      callFiles<Listing>('list_files', { path, limit: rowsAtOnce, ...from(pageParam) }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor,
   })
@@ -40,7 +52,7 @@ export const readQuery = (path: string) =>
   queryOptions({
     ...fresh,
     queryKey: [...diskKey, 'read', path],
-    queryFn: () => call<ReadFile>('read_file', { path, max_bytes: mostBytes }),
+    queryFn: () => callFiles<ReadFile>('read_file', { path, max_bytes: mostBytes }),
   })
 
 export const searchQuery = ({ q = '', in: where, by }: FilesView) =>
@@ -48,7 +60,7 @@ export const searchQuery = ({ q = '', in: where, by }: FilesView) =>
     ...fresh,
     queryKey: [...diskKey, 'search', q, where, by],
     queryFn: ({ pageParam }) =>
-      call<Found>('search_files', {
+      callFiles<Found>('search_files', {
         query: q,
         search_in: where ?? 'workspace',
         search_type: by ?? 'filename',
@@ -62,28 +74,31 @@ export const usageQuery = (path: string) =>
   queryOptions({
     ...fresh,
     queryKey: [...diskKey, 'usage', path],
-    queryFn: () => call<Usage>('workspace_usage', { path, depth: 1 }),
+    queryFn: () => callFiles<Usage>('workspace_usage', { path, depth: 1 }),
   })
 
 export const trashQuery = infiniteQueryOptions({
   ...fresh,
   queryKey: ['trash'],
   queryFn: ({ pageParam }) =>
-    call<{ items: readonly Trashed[]; next_cursor?: string }>('trash_list', from(pageParam)),
+    callFiles<{ items: readonly Trashed[]; next_cursor?: string }>('trash_list', from(pageParam)),
   initialPageParam: undefined as string | undefined,
   getNextPageParam: (page) => page.next_cursor,
 })
 
+/** Use is counted without an entry of its own: whoever comes back sees it as it is. */
 export const grantsQuery = queryOptions({
+  ...fresh,
+  refetchOnWindowFocus: true,
   queryKey: ['grants'],
-  queryFn: async () => (await call<{ grants: readonly Grant[] }>('list_grants')).grants,
+  queryFn: async () => (await callFiles<{ grants: readonly Grant[] }>('list_grants')).grants,
 })
 
 export const browseQuery = (path: string) =>
   queryOptions({
     ...fresh,
     queryKey: ['browse', path],
-    queryFn: () => call<Browsed>('browse_folder', { path }),
+    queryFn: () => callFiles<Browsed>('browse_folder', { path }),
   })
 
 /** Tools that leave the disk otherwise than it was. */
@@ -98,6 +113,9 @@ const changing = new Set([
   'trash_purge',
 ])
 
-/** Whether it tells of a change on the disk, by whomever. */
+/** Whether it tells of a change on the disk, or of what may be seen of it, by whomever. */
 export const changesDisk = ({ type, data }: Entry): boolean =>
-  (type === 'call.done' && changing.has(String(data?.['tool']))) || type.startsWith('trash.')
+  (type === 'call.done' && changing.has(String(data?.['tool']))) ||
+  type.startsWith('trash.') ||
+  type === 'grant.made' ||
+  type === 'grant.revoked'

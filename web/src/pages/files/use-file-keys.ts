@@ -1,3 +1,5 @@
+import { useLocation } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { useKeys } from '../../keys.ts'
 
 export const rowLook = (isOpen: boolean): string =>
@@ -5,14 +7,26 @@ export const rowLook = (isOpen: boolean): string =>
     isOpen ? 'bg-accent-bg shadow-[inset_2px_0_var(--accent)]' : 'hover:bg-raised'
   }`
 
-/** j and k walk the rows that are there; Enter follows the link. */
-export function useFileKeys(): void {
+const rowsOf = () => [...document.querySelectorAll<HTMLElement>('[data-row]')]
+const isOpen = (row: HTMLElement) => row.hasAttribute('aria-current')
+
+/** j and k walk the rows that are there; Enter follows the link. Whoever comes from elsewhere finds the place. */
+export function useFileKeys(isThere: boolean): void {
+  const { row: wanted } = useLocation().state
+  useEffect(() => {
+    if (isThere) rowsOf().find(isOpen)?.scrollIntoView({ block: 'nearest' })
+  }, [isThere])
+  useEffect(() => {
+    if (!isThere || wanted === undefined) return
+    const rows = rowsOf()
+    const row = rows.find(({ dataset }) => dataset['row'] === wanted) ?? rows[0]
+    row?.focus()
+  }, [isThere, wanted])
   const move = (step: 1 | -1) => {
-    const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')]
+    const rows = rowsOf()
     const focused = document.activeElement
     const at = rows.findIndex((row) => row === focused)
-    const open = rows.findIndex((row) => row.getAttribute('aria-current') === 'true')
-    const from = at === -1 ? open : at
+    const from = at === -1 ? rows.findIndex(isOpen) : at
     rows[from === -1 ? 0 : from + step]?.focus()
   }
   useKeys({ j: () => move(1), k: () => move(-1) })

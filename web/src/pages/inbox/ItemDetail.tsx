@@ -24,10 +24,16 @@ import type { Acts } from './use-acts.ts'
 import { useFollow } from './use-follow.ts'
 import { Why } from './Why.tsx'
 
-type Props = { id: string; acts: Acts; mayDecide: boolean }
+type Props = {
+  id: string
+  acts: Acts
+  mayDecide: boolean
+  /** There is no list that it was opened from. */
+  isAlone?: boolean
+}
 
 /** One item: beside the list, or a page of its own on a phone. */
-export function ItemDetail({ id, acts, mayDecide }: Props) {
+export function ItemDetail({ id, acts, mayDecide, isAlone = false }: Props) {
   const { data, error, refetch } = useQuery(approvalQuery(id))
   const known = useQueue().items.get(id)
   // What the list knows is there at once and at least as new; the rest follows.
@@ -39,10 +45,12 @@ export function ItemDetail({ id, acts, mayDecide }: Props) {
       className="scroll-thin flex min-w-0 flex-1 flex-col overflow-y-auto [scroll-padding-block:48px_80px]"
     >
       <header className="sticky top-0 z-10 flex h-12 shrink-0 items-center justify-between border-b border-line bg-bg px-1 md:hidden">
-        <Close label="Back to the list" icon="back" />
+        {isAlone ? <span /> : <Close label="Back to the list" icon="back" />}
         {item && <Tools item={item} acts={acts} />}
       </header>
-      {item && <Body item={item} detail={data} acts={acts} mayDecide={mayDecide} />}
+      {item && (
+        <Body item={item} detail={data} acts={acts} mayDecide={mayDecide} isAlone={isAlone} />
+      )}
       {!data && !error && !item && <Loading what="the item" />}
       {error && !data && <Trouble error={error} retry={() => void refetch()} />}
       {item && data && <Footer item={item} detail={data} acts={acts} mayDecide={mayDecide} />}
@@ -76,13 +84,19 @@ const Tools = ({ item, acts }: { item: Item; acts: Acts }) => (
   </span>
 )
 
-type BodyProps = { item: Item; detail: Detail | undefined; acts: Acts; mayDecide: boolean }
+type BodyProps = {
+  item: Item
+  detail: Detail | undefined
+  acts: Acts
+  mayDecide: boolean
+  isAlone: boolean
+}
 
-function Body({ item, detail, acts, mayDecide }: BodyProps) {
+function Body({ item, detail, acts, mayDecide, isAlone }: BodyProps) {
   const heading = useFocusOnOpen()
   useTitle(item.summary, 'Inbox')
   return (
-    <article className="grid w-full max-w-195 gap-5 px-7 pt-5.5 pb-7 max-md:px-4">
+    <article className="grid w-full max-w-195 grid-cols-[minmax(0,1fr)] gap-5 px-7 pt-5.5 pb-7 max-md:px-4">
       <header className="flex items-start gap-1">
         <div className="min-w-0 flex-1">
           {item.kind === 'spot_check' && (
@@ -91,14 +105,14 @@ function Body({ item, detail, acts, mayDecide }: BodyProps) {
           <h2
             ref={heading}
             tabIndex={-1}
-            className="text-lg font-[620] tracking-[-.01em] text-balance break-words outline-none"
+            className="text-lg font-[620] tracking-[-.01em] text-balance [overflow-wrap:anywhere] outline-none"
           >
             <Plain text={item.summary} />
           </h2>
         </div>
         <span className="flex items-center max-md:hidden">
           <Tools item={item} acts={acts} />
-          <Close label="Close" icon="cross" />
+          {!isAlone && <Close label="Close" icon="cross" />}
         </span>
       </header>
       {item.status !== 'pending' && <Ending item={item} />}

@@ -2,6 +2,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api.ts'
 import { isFolder } from '../../files/file.ts'
+import { permissionWords, standingOf } from '../../files/grants.ts'
+import type { Standing } from '../../files/grants.ts'
 import { joined, nameOf } from '../../files/paths.ts'
 import { Button } from '../../parts/Button.tsx'
 import { ErrorNote } from '../../parts/ErrorNote.tsx'
@@ -58,7 +60,6 @@ export function FoldersStep({ onNext }: StepProps) {
   const { path: top, entries } = home.data
   const there = new Set(entries.filter(isFolder).map(({ name }) => nameOf(name)))
   const usual = usualFolders.filter((name) => there.has(name)).map((name) => joined(top, name))
-  const open = new Set(granted.data.map(({ path }) => path))
   const offered = [...new Set([...usual, ...added])]
   const hasChosen = Object.keys(wanted).length > 0
 
@@ -92,7 +93,7 @@ export function FoldersStep({ onNext }: StepProps) {
           <Folder
             key={path}
             path={path}
-            isGranted={open.has(path)}
+            standing={standingOf(granted.data, path)}
             permission={wanted[path]}
             onWant={(permission) => want(path, permission)}
           />
@@ -103,11 +104,16 @@ export function FoldersStep({ onNext }: StepProps) {
           </Button>
         </li>
       </ul>
+      <p className="text-pretty text-soft">
+        What you open here is open to every agent, with all folders in it, until you revoke it under
+        Files, Grants.
+      </p>
       <ErrorNote error={grant.error} />
       {isPicking && (
         <FolderPicker
           title="Add another folder"
           action="Add this folder"
+          hint="Every agent may enter it and all folders in it, until you revoke it."
           onPick={({ path }) => {
             setPicking(false)
             setAdded((before) => [...before, path])
@@ -122,39 +128,49 @@ export function FoldersStep({ onNext }: StepProps) {
 
 type FolderProps = {
   path: string
-  isGranted: boolean
+  standing: Standing
   permission: Permission | undefined
   onWant: (permission: Permission | undefined) => void
 }
 
-const Folder = ({ path, isGranted, permission, onWant }: FolderProps) => (
+const Folder = ({ path, standing: { all, others }, permission, onWant }: FolderProps) => (
   <li className="flex min-h-12 flex-wrap items-center gap-x-4 gap-y-1 border-b border-line py-1.5">
     <label className="flex min-w-48 flex-1 items-center gap-2.5">
       <input
         type="checkbox"
-        className="size-4 accent-(--accent)"
-        checked={isGranted || permission !== undefined}
-        disabled={isGranted}
+        className="size-4 shrink-0 accent-(--accent)"
+        checked={(all !== undefined && all !== 'deny') || permission !== undefined}
+        disabled={all !== undefined}
         onChange={(event) => onWant(event.target.checked ? 'read' : undefined)}
       />
       <span className="min-w-0 font-mono text-code break-all">
         <Plain text={path} />
       </span>
     </label>
-    {isGranted ? (
-      <span className="text-xs text-soft">granted already</span>
+    {all === 'deny' ? (
+      <span className="text-xs text-soft">never, for every agent</span>
+    ) : all === 'read-write' || all === 'write' ? (
+      <span className="text-xs text-soft">granted already: {permissionWords(all).name}</span>
     ) : (
-      permission && (
-        <Choices
-          label={`Permission for ${plainString(path)}`}
-          value={permission}
-          choices={[
-            { value: 'read', label: 'Read' },
-            { value: 'read-write', label: 'Read-Write' },
-          ]}
-          onChoose={onWant}
-        />
-      )
+      <>
+        {all === 'read' && <span className="text-xs text-soft">granted already</span>}
+        {others.map((text) => (
+          <span key={text} className="text-xs text-soft">
+            <Plain text={text} />
+          </span>
+        ))}
+        {(permission ?? all) && (
+          <Choices
+            label={`Permission for ${plainString(path)}`}
+            value={permission ?? 'read'}
+            choices={[
+              { value: 'read', label: 'Read' },
+              { value: 'read-write', label: 'Read-Write' },
+            ]}
+            onChoose={(chosen) => onWant(chosen === all ? undefined : chosen)}
+          />
+        )}
+      </>
     )}
   </li>
 )

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useSyncExternalStore } from 'react'
 import { isEditable, isReturnable } from '../../inbox/approval.ts'
 import type { Item } from '../../inbox/approval.ts'
-import { isPending, queue } from '../../inbox/queue.ts'
+import { queue } from '../../inbox/queue.ts'
 import { useQueue } from '../../inbox/use-queue.ts'
 import { useKeys } from '../../keys.ts'
 import { Button, buttonClass } from '../../parts/Button.tsx'
@@ -12,7 +12,7 @@ import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Loading } from '../../parts/States.tsx'
 import { toastProblem } from '../../toasts.ts'
-import { endRound, practiceAgent, round, startRound } from '../../welcome/practice.ts'
+import { isOpen, practiceAgent, round, startRound } from '../../welcome/practice.ts'
 import { AskDialog } from '../inbox/AskDialog.tsx'
 import { ItemDetail } from '../inbox/ItemDetail.tsx'
 import { useActs } from '../inbox/use-acts.ts'
@@ -57,9 +57,6 @@ function Playing({ ids, onNext, onAgain }: PlayingProps) {
   const open = asked.find((item) => item && isOpen(item))
   const isDone = asked.every((item) => item && !isOpen(item))
   useEffect(() => queue.refresh(ids), [ids])
-  useEffect(() => {
-    if (isDone) endRound().catch(toastProblem)
-  }, [isDone])
   if (open) return <Deciding key={open.id} item={open} />
   if (!isDone) return <Loading what="what it asks for" rows={4} />
   return (
@@ -86,8 +83,6 @@ function Playing({ ids, onNext, onAgain }: PlayingProps) {
     </Step>
   )
 }
-
-const isOpen = (item: Item) => isPending(item) && !item.held
 
 const Decided = ({ item }: { item: Item }) => {
   const isAllowed = item.status === 'approved' || item.held?.decision === 'approve'
@@ -117,7 +112,7 @@ function Deciding({ item }: { item: Item }) {
   })
   return (
     <div className="flex min-h-0 flex-1">
-      <ItemDetail id={item.id} acts={acts} mayDecide />
+      <ItemDetail id={item.id} acts={acts} mayDecide isAlone />
       {acts.ask && <AskDialog ask={acts.ask} acts={acts} />}
     </div>
   )

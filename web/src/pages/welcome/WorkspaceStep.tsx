@@ -44,7 +44,8 @@ export function WorkspaceStep({ onNext }: StepProps) {
             <Button
               tone="primary"
               disabled={choose.isPending}
-              onClick={() => (isThere ? onNext() : choose.mutate(defaultWorkspace))}
+              // Also where it is already: another choice may wait for the next start.
+              onClick={() => choose.mutate(defaultWorkspace)}
             >
               Use Default
             </Button>
