@@ -45,9 +45,9 @@ export function createDisk({ worker, places, grants }: Deps) {
       }
     },
 
-    /** `about` is what it is about: the one it failed for is named, and all their grants count as used. */
+    /** `about` is what it is about: the one it failed for is named, and an agent has used all their grants. */
     async ask<O extends Op>(
-      call: Pick<Call, 'signal' | 'enter'>,
+      call: Pick<Call, 'caller' | 'signal' | 'enter'>,
       op: O,
       about: readonly Placed[],
       asked: Ask<O>,
@@ -55,10 +55,11 @@ export function createDisk({ worker, places, grants }: Deps) {
     ): Promise<Answered<O>> {
       const ids = about.flatMap(({ grant }) => (grant ? [grant.id] : []))
       try {
-        const { signal, enter } = call
+        const { caller, signal, enter } = call
         const more = { grants: ids, signal, enter, ...(body && { body }) }
         const answer = await worker.ask(op, asked, more)
-        for (const id of ids) grants.used(id)
+        // A person who looks at what is granted says nothing of whether an agent needs it (GR7).
+        if (caller.kind === 'agent') for (const id of ids) grants.used(id)
         return answer
       } catch (error) {
         throw explained(error, op, about)

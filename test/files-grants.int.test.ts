@@ -66,3 +66,19 @@ test('K5 GR5 the doctor tells of grants that open nothing', async () => {
   ])
   expect((await place.cowork(['grants'])).stdout).toMatch(/no more: replaced.*saved\.txt/)
 })
+
+test('GR1 GR7 what a person looks at does not count as an agent using its grant', async () => {
+  const { agent, owner, grant } = await openPlace()
+  const file = join(newFolder(), 'plan.txt')
+  writeFileSync(file, 'one')
+  await grant(file)
+  const uses = async () => {
+    const { grants } = await owner.call('list_grants', {})
+    return (grants as { path: string; access_count: number }[]).find(({ path }) => path === file)
+      ?.access_count
+  }
+  await owner.call('read_file', { path: file })
+  expect(await uses()).toBe(0)
+  await agent.call('read_file', { path: file })
+  await expect.poll(uses).toBe(1)
+})
