@@ -120,6 +120,32 @@ describe.each([
   })
 })
 
+test('SV13 what a session watched ends with it, and one agent cannot watch for all', async () => {
+  const place = await openPlace()
+  const { app: opened, token: bearer } = place
+  const requestInit = { headers: { authorization: `Bearer ${bearer}` } }
+  const connected = async () => {
+    const client = new Client({ name: 'watcher', version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(opened.mcpUrl), { requestInit }))
+    onTestFinished(() => client.close())
+    return client
+  }
+  const watchedBy = async (client: Client) => {
+    let count = 0
+    for (; count < 300; count++)
+      try {
+        await client.subscribeResource({ uri: `workspace:///w${count}` })
+      } catch {
+        break
+      }
+    return count
+  }
+  const first = await connected()
+  expect(await watchedBy(first)).toBe(250)
+  await (first.transport as StreamableHTTPClientTransport).terminateSession()
+  expect(await watchedBy(await connected())).toBe(250)
+})
+
 async function readerOf({ app: { mcpUrl }, token: bearer }: Place) {
   const client = new Client({ name: 'reader', version: '1' })
   const requestInit = { headers: { authorization: `Bearer ${bearer}` } }

@@ -76,7 +76,8 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(made.map(({ path }) => path).sort()).toEqual(after)
       expect(made.map(({ by }) => by)).not.toContain('gone')
       const versions = await here.versions(store)
-      expect(versions.map(({ path }) => path).sort()).toEqual(after)
+      // Of what was there before, too: somebody may want it back.
+      expect(versions.map(({ path }) => path).sort()).toEqual([...after, '/w/new/a'].sort())
       expect(await there.versions(store)).toHaveLength(1)
       await store.transact((tx) => here.move(tx, '/w/new', '/w/new'))
       expect(await here.versions(store)).toEqual(versions)
@@ -117,6 +118,16 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(await here.made(store)).toMatchObject([{ path: '/w/back/a', by: 'sales' }])
       expect(await here.versionsOf(store, '/w/back/a', 5)).toMatchObject([{ id: 'v1' }])
       expect(await here.versionsOf(store, '/w/t/a', 5)).toMatchObject([{ id: 'v2' }])
+    })
+
+    test('TR1 what is found in the trash takes nothing from the file at its path', async () => {
+      const { db: store, here } = await setup()
+      await store.transact(async (tx) => {
+        await here.keepVersion(tx, version('v1', '/w/t', 5))
+        await here.keepFound(tx, trashed('t', 2))
+      })
+      expect(await here.trashed(store, 't')).toMatchObject({ path: '/w/t' })
+      expect(await here.versionsOf(store, '/w/t', 5)).toMatchObject([{ id: 'v1' }])
     })
 
     test('TR4 of one file the newest stay, and the contents of the others are named', async () => {

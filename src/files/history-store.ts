@@ -148,8 +148,8 @@ export function createHistoryStore(dialect: Dialect, node: string) {
   /** What is known of a file, or of all in a folder, goes where it goes. */
   async function move(tx: Tx, from: string, to: string): Promise<void> {
     if (from === to) return
-    // What was known of files that were once there is not about these.
-    for (const table of tables) await forget(tx, table, to)
+    // Who made what was once there is not about these; its versions are still wanted by whoever lost it.
+    await forget(tx, 'file_made', to)
     await rename(tx, from, to)
   }
 
@@ -186,6 +186,9 @@ export function createHistoryStore(dialect: Dialect, node: string) {
      * Nothing where it is known already, so that what was found after a crash can be added blindly. What is known of
      * it waits with it: another file may come to its place.
      */
+    /** One that lies there without a row. What is known under its path by now may be of another file. */
+    keepFound: (tx: Tx, { deletedAt, ...item }: Trashed) =>
+      tx.run(keepTrash({ ...item, node, deleted_at: deletedAt })),
     async keepTrash(tx: Tx, { deletedAt, ...item }: Trashed): Promise<void> {
       const kept = await tx.run(keepTrash({ ...item, node, deleted_at: deletedAt }))
       if (kept > 0) await rename(tx, item.path, inTrash(item.id))

@@ -136,7 +136,7 @@ export function createTrash({ db, store, worker, disk, places, retentionMs, now 
       const gone = rows.filter(({ id }) => !there.has(id))
       if (found.length + gone.length === 0) return
       await db.transact(async (tx) => {
-        for (const item of found) await store.keepTrash(tx, item)
+        for (const item of found) await store.keepFound(tx, item)
         for (const { id } of gone) await store.dropTrash(tx, id)
         tx.append({
           type: 'trash.reconciled',

@@ -37,15 +37,19 @@ export function createVersionUpkeep({ db, store, history, worker, limits, now }:
     })
   }
 
-  /** All that lie in the store, also those a crash left there before a version could name them. */
+  /**
+   * All that lie in the store for as long as a version is kept, also those a crash left there before a version
+   * could name them: until then such a one may be the only copy of what was overwritten.
+   */
   async function contentsThere(): Promise<readonly string[]> {
     const all: string[] = []
+    const before = now() - limits.retentionMs
     let after: string | undefined
     do {
-      const { sha256, next } = await worker.ask(
-        'keptVersions',
-        after === undefined ? {} : { after },
-      )
+      const { sha256, next } = await worker.ask('keptVersions', {
+        before,
+        ...(after !== undefined && { after }),
+      })
       all.push(...sha256)
       after = next
     } while (after !== undefined)

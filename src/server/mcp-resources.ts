@@ -12,6 +12,7 @@ import type { McpFeature } from './mcp/server.ts'
 
 const mostCompletions = 100
 const mostWatches = 1000
+const mostOfOne = 250
 const hint = { ttlMs: 1000, cacheScope: 'private' } as const
 
 /** Resources and the completion of their addresses (SV13), from whatever sources the domains give. */
@@ -22,6 +23,9 @@ export function resourceFeature(
   /** The older era's subscribers and how their watch ends; the newer era's are known to the SDK. */
   const subscribers = new Map<string, Map<Server, () => void>>()
   const watches = new Set<() => void>()
+  const ending = new WeakSet<Server>()
+  /** How many each caller has. */
+  const counts = new Map<string, number>()
   const stops: (() => void)[] = [() => watches.forEach((end) => end())]
   const sourceOf = (uri: string) => sources.find(({ prefix }) => uri.startsWith(prefix))
   const canBeWatched = always.size > 0 || sources.some(({ watch }) => watch)
@@ -29,12 +33,17 @@ export function resourceFeature(
   /** How to end it; nothing where it cannot be watched, or too much is. */
   async function watch(caller: Caller, uri: string): Promise<(() => void) | undefined> {
     if (always.has(uri)) return () => {}
-    const stop = watches.size < mostWatches && (await sourceOf(uri)?.watch?.(caller, uri))
+    const count = counts.get(caller.id) ?? 0
+    if (watches.size >= mostWatches || count >= mostOfOne) return undefined
+    const stop = await sourceOf(uri)?.watch?.(caller, uri)
     if (!stop) return undefined
     const end = () => {
-      if (watches.delete(end)) stop()
+      if (!watches.delete(end)) return
+      counts.set(caller.id, (counts.get(caller.id) ?? 1) - 1)
+      stop()
     }
     watches.add(end)
+    counts.set(caller.id, (counts.get(caller.id) ?? 0) + 1)
     return end
   }
 
@@ -43,10 +52,22 @@ export function resourceFeature(
     if (!end)
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `${uri.slice(0, 200)} cannot be watched. These can: ${[...always].join(', ')}.`,
+        `${uri.slice(0, 200)} cannot be watched, or too much is. These always can: ${[...always].join(', ')}.`,
       )
     unsubscribe(uri, server)
+    endWith(server)
     subscribers.set(uri, (subscribers.get(uri) ?? new Map<Server, () => void>()).set(server, end))
+  }
+
+  /** What a session watches ends with it. */
+  function endWith(server: Server): void {
+    if (ending.has(server)) return
+    ending.add(server)
+    const { onclose } = server
+    server.onclose = () => {
+      for (const uri of [...subscribers.keys()]) unsubscribe(uri, server)
+      onclose?.()
+    }
   }
 
   function unsubscribe(uri: string, server: Server): void {

@@ -1,6 +1,6 @@
 /** What is decided by name and by stat, the same for every way of reaching the disk. */
 import type { BigIntStats } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import type { Need } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
 import type { Root, Stat } from '../worker/protocol.ts'
@@ -45,7 +45,8 @@ export function createChecks(root: Root, guard: Guard, closed: readonly string[]
     place(path: string, { need, reviewed = false, own = false }: Wish): void {
       if (need !== 'read' && root.access === 'read')
         throw new FileFault('read_only_grant', 'That folder may be read, not changed.', path)
-      if (need !== 'read' && isUnfinished(basename(path)))
+      // A folder of such a name counts too: what lies in one that was given up goes.
+      if (need !== 'read' && namesOf(path).some(isUnfinished))
         throw new FileFault(
           'invalid_path',
           'That is a name for files that are being written.',

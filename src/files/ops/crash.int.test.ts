@@ -189,6 +189,28 @@ describe('a grant of one file', () => {
     expect(fs.readFileSync(path(), 'utf8')).toBe(old)
   })
 
+  test('GR6 another process may have the number of a worker that is long gone', async () => {
+    cut('ABCDEFGHIJKLMNOP', { at: 'writeSync', when: 'after' })
+    const [name = ''] = notes()
+    const file = join(files.top, 'versions/in-place', name)
+    const noted = fs.readFileSync(file, 'utf8')
+    fs.writeFileSync(file, noted.replace(/"pid":\d+/, `"pid":${process.ppid}`))
+    const hourAgo = Date.now() / 1000 - 3600
+    for (const one of [file, path()]) fs.utimesSync(one, hourAgo, hourAgo)
+    next()
+    expect(fs.readFileSync(path(), 'utf8')).toBe(old)
+  })
+
+  test('GR6 what somebody shortened long after is theirs, whatever it looks like', async () => {
+    cut('ABCDEFGHIJKLMNOP', { at: 'writeSync', when: 'after' })
+    const half = fs.readFileSync(path(), 'utf8')
+    const [name = ''] = notes()
+    const hourAgo = Date.now() / 1000 - 3600
+    fs.utimesSync(join(files.top, 'versions/in-place', name), hourAgo, hourAgo)
+    next()
+    expect(fs.readFileSync(path(), 'utf8')).toBe(half)
+  })
+
   test('GR6 a change that is done leaves no note, and its diff has the name of the file', async () => {
     const ask = { at, how: 'replace', encoding: 'keep' } as const
     const { diff } = await files.run('write', ask, 'new\n')

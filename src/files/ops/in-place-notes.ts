@@ -43,6 +43,9 @@ export const dropNote = (roots: Roots, file: Inode) =>
 const inStore = <T>(roots: Roots, path: string, use: (parent: Parent) => T): T =>
   roots.get('versions').withParent(path, use, { need: 'create', parents: true })
 
+/** No change takes longer: its call is over by then. Somebody else has the number of its worker after that. */
+const longestMs = 60_000
+
 /** How soon a worker is looked after that may still be at it. */
 const lookEvery = 1000
 
@@ -64,30 +67,37 @@ export function undoUnfinished(roots: Roots, all: readonly Root[]): void {
 function isUndone(roots: Roots, root: Root): boolean {
   const noted = notedOf(roots.get('versions'), root)
   if (!noted) return true
-  if (noted.pid !== process.pid && isAlive(noted.pid)) return false
-  if (noted.both) undo(roots.get(root.key), noted.both)
+  const isFresh = Date.now() - noted.at < longestMs
+  if (noted.pid !== process.pid && isFresh && isAlive(noted.pid)) return false
+  if (noted.both) undo(roots.get(root.key), noted.both, noted.at)
   dropNote(roots, root)
   return true
 }
 
 /** Without contents where the note itself is half: then the file was not touched. */
-function notedOf(versions: Confined, root: Root): { pid: number; both?: Both } | undefined {
-  const bytes = contentOf(versions, pathOf(root))
-  if (!bytes) return undefined
+function notedOf(
+  versions: Confined,
+  root: Root,
+): { pid: number; at: number; both?: Both } | undefined {
+  const found = contentOf(versions, pathOf(root))
+  if (!found) return undefined
+  const { bytes, at } = found
   const end = bytes.indexOf('\n')
   const { pid, old, fresh, length } = JSON.parse(bytes.toString('utf8', 0, end)) as Head
   const both = {
     old: bytes.subarray(end + 1, end + 1 + length),
     fresh: bytes.subarray(end + 1 + length),
   }
-  return sha256Hex(both.old) === old && sha256Hex(both.fresh) === fresh ? { pid, both } : { pid }
+  return sha256Hex(both.old) === old && sha256Hex(both.fresh) === fresh
+    ? { pid, at, both }
+    : { pid, at }
 }
 
-function contentOf(versions: Confined, path: string): Buffer | undefined {
+function contentOf(versions: Confined, path: string): { bytes: Buffer; at: number } | undefined {
   try {
     const { fd, stat } = versions.openFile(path)
     try {
-      return readAt(fd, 0, Number(stat.size))
+      return { bytes: readAt(fd, 0, Number(stat.size)), at: Number(stat.mtimeMs) }
     } finally {
       fs.closeSync(fd)
     }
@@ -104,9 +114,11 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function undo(confined: Confined, { old, fresh }: Both): void {
+/** Only what was last written while the note was fresh: anything later is somebody's own. */
+function undo(confined: Confined, { old, fresh }: Both, notedAt: number): void {
   const { fd, stat } = confined.openFile('', { write: true, reviewed: true })
   try {
+    if (Number(stat.mtimeMs) - notedAt > longestMs) return
     const now = readAt(fd, 0, Number(stat.size))
     if (now.equals(old) || now.equals(fresh) || !isBetween(now, old, fresh)) return
     writeAll(fd, old)

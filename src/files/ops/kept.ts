@@ -68,7 +68,12 @@ function same(versions: Confined, parent: Parent, bytes: Buffer): number | undef
   const leaf = openLeaf(versions, parent.at(parent.name), parent.real)
   if (!leaf) return undefined
   const { fd, stat } = leaf
-  if (stat.size === BigInt(bytes.length) && readAt(fd, 0, bytes.length).equals(bytes)) return fd
+  if (stat.size === BigInt(bytes.length) && readAt(fd, 0, bytes.length).equals(bytes)) {
+    // By its time it is told how long nobody has wanted it.
+    const now = new Date()
+    fs.futimesSync(fd, now, now)
+    return fd
+  }
   fs.closeSync(fd)
   return undefined
 }
@@ -122,11 +127,17 @@ export function drop(context: OpContext, sha256: string): number {
   }
 }
 
-const namesBelow = (context: OpContext, folder: string, isOne: RegExp): string[] => {
+const namesBelow = (
+  context: OpContext,
+  folder: string,
+  isOne: (name: string, path: string) => boolean,
+): string[] => {
   const versions = store(context)
   const { fd } = versions.openFolder(folder)
   try {
-    return [...entriesOf(versions, fd)].map(({ name }) => name).filter((name) => isOne.test(name))
+    return [...entriesOf(versions, fd)]
+      .map(({ name }) => name)
+      .filter((name) => isOne(name, versions.at(fd, name)))
   } finally {
     fs.closeSync(fd)
   }
@@ -134,8 +145,14 @@ const namesBelow = (context: OpContext, folder: string, isOne: RegExp): string[]
 
 /** The folders that contents lie in, by the first letters of their names. */
 export const shardsOf = (context: OpContext): string[] =>
-  namesBelow(context, '', /^[0-9a-f]{2}$/).sort()
+  namesBelow(context, '', (name) => /^[0-9a-f]{2}$/.test(name)).sort()
 
-/** What lies in one of them. */
-export const namesIn = (context: OpContext, shard: string): string[] =>
-  namesBelow(context, shard, /^[0-9a-f]{62}$/).map((name) => shard + name)
+/** What lies in one of them, and was kept last before that time. */
+export const namesIn = (context: OpContext, shard: string, before: number): string[] =>
+  namesBelow(
+    context,
+    shard,
+    (name, path) =>
+      /^[0-9a-f]{62}$/.test(name) &&
+      (fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < before,
+  ).map((name) => shard + name)

@@ -171,6 +171,11 @@ test('FT5 nobody makes a file under a name that is for unfinished ones', async (
   const to = inWorkspace(`x/${name}`)
   expect(await files.refusal('move', { from: inWorkspace('a.md'), to })).toBe('invalid_path')
   expect(await files.refusal('copy', { from: inWorkspace('a.md'), to })).toBe('invalid_path')
+  // Nor a folder, which would go with all that is in it.
+  const inside = inWorkspace(`${name}/a.md`)
+  const asked = { from: inWorkspace('a.md'), to: inside }
+  expect(await files.refusal('move', asked)).toBe('invalid_path')
+  expect(await files.refusal('write', { ...write, at: inside }, 'x')).toBe('invalid_path')
   expect(fs.readdirSync(files.workspace)).toEqual(['a.md'])
 })
 

@@ -29,10 +29,10 @@ export const readVersion: RunOp<'readVersion'> = async (context, { sha256, maxBy
 /** About so many in one answer. */
 const mostNamed = 10_000
 
-export const keptVersions: RunOp<'keptVersions'> = async (context, { after = '' }) => {
+export const keptVersions: RunOp<'keptVersions'> = async (context, { before, after = '' }) => {
   const sha256: string[] = []
   for (const shard of shardsOf(context).filter((one) => one > after)) {
-    sha256.push(...namesIn(context, shard))
+    sha256.push(...namesIn(context, shard, before))
     if (sha256.length >= mostNamed) return { sha256, next: shard }
     await context.turn()
   }

@@ -214,9 +214,9 @@ export type Ops = {
     ask: { sha256: string; maxBytes: number }
     answer: { size: number; kind: 'text' | 'binary' }
   }
-  /** The contents that lie in the version store, so many shards at a time. */
+  /** The contents that lie in the version store since before a time, so many shards at a time. */
   keptVersions: {
-    ask: { after?: string }
+    ask: { before: number; after?: string }
     answer: { sha256: readonly string[]; next?: string }
   }
   dropVersions: { ask: { sha256: readonly string[] }; answer: { bytes: number } }
