@@ -65,7 +65,7 @@ export function resourceFeature(
     ending.add(server)
     const { onclose } = server
     server.onclose = () => {
-      for (const uri of [...subscribers.keys()]) unsubscribe(uri, server)
+      for (const uri of subscribers.keys()) unsubscribe(uri, server)
       onclose?.()
     }
   }
