@@ -12,6 +12,7 @@ function oldFolder(workspace: string): Buffer {
   return odd
 }
 
+// Elsewhere the file system takes no name that is not Unicode, so there is no such folder.
 test.runIf(process.platform === 'linux')(
   'FT5 TR1 a folder with a folder whose name is no text is moved, deleted, restored and purged',
   async () => {
