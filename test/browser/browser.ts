@@ -142,6 +142,7 @@ export type Row = {
   readonly at: number
   readonly type: string
   readonly subject?: string
+  readonly data?: Readonly<Record<string, unknown>>
 }
 
 export async function ledgerOf(

@@ -4,11 +4,12 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { startNotices } from './inbox/notify.ts'
 import { queue } from './inbox/queue.ts'
+import { startLoadingAhead } from './late-screens.ts'
 import { startLive } from './live.ts'
 import './look.ts'
 import { queries, startQueries } from './queries.ts'
 import { router } from './router.tsx'
-import { startSession } from './session.ts'
+import { session, startSession } from './session.ts'
 import './tokens.css'
 import { startPractice } from './welcome/practice.ts'
 
@@ -22,6 +23,13 @@ startNotices((id) => {
     ? router.navigate({ to: '/inbox' })
     : router.navigate({ to: '/inbox/$id', params: { id } }))
 })
+startLoadingAhead(
+  () =>
+    session.get().status !== 'open' ||
+    router.state.isLoading ||
+    router.state.resolvedLocation === undefined ||
+    queries.isFetching() > 0,
+)
 const place = document.getElementById('root')
 if (place)
   createRoot(place).render(

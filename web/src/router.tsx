@@ -1,18 +1,13 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { agentFiltersOf } from './agents/standing.ts'
 import { filesViewOf } from './files/view.ts'
 import { inboxFiltersOf } from './inbox/filters.ts'
 import { filtersOf, parseSearch, stringifySearch } from './ledger/filters.ts'
+import { lateScreen } from './late-screens.ts'
 import { comparedOf } from './policies/compared.ts'
 import { Lost } from './parts/Lost.tsx'
 import { Root } from './parts/Root.tsx'
-import { Trouble } from './parts/States.tsx'
+import { ScreenTrouble } from './parts/ScreenTrouble.tsx'
 import { isSection } from './settings.ts'
 import { welcomeViewOf } from './welcome/welcome.ts'
 import { workViewOf } from './work/view.ts'
@@ -22,21 +17,21 @@ const root = createRootRoute({ component: Root, notFoundComponent: Lost })
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/welcome/Home.tsx'), 'Home'),
+  component: lateScreen(() => import('./pages/welcome/Home.tsx'), 'Home'),
 })
 
 const welcome = createRoute({
   getParentRoute: () => root,
   path: 'welcome',
   validateSearch: welcomeViewOf,
-  component: lazyRouteComponent(() => import('./pages/welcome/WelcomePage.tsx'), 'WelcomePage'),
+  component: lateScreen(() => import('./pages/welcome/WelcomePage.tsx'), 'WelcomePage'),
 })
 
 const inbox = createRoute({
   getParentRoute: () => root,
   path: 'inbox',
   validateSearch: inboxFiltersOf,
-  component: lazyRouteComponent(() => import('./pages/inbox/InboxPage.tsx'), 'InboxPage'),
+  component: lateScreen(() => import('./pages/inbox/InboxPage.tsx'), 'InboxPage'),
 })
 
 /** The page reads the id itself: list and item share what is selected and asked. */
@@ -46,7 +41,7 @@ const agents = createRoute({
   getParentRoute: () => root,
   path: 'agents',
   validateSearch: agentFiltersOf,
-  component: lazyRouteComponent(() => import('./pages/agents/AgentsPage.tsx'), 'AgentsPage'),
+  component: lateScreen(() => import('./pages/agents/AgentsPage.tsx'), 'AgentsPage'),
 })
 
 /** The page reads the name itself: the table marks the agent that is open. */
@@ -55,90 +50,90 @@ const agent = createRoute({ getParentRoute: () => agents, path: '$agent' })
 const policies = createRoute({
   getParentRoute: () => root,
   path: 'policies',
-  component: lazyRouteComponent(() => import('./pages/policies/PoliciesPage.tsx'), 'PoliciesPage'),
+  component: lateScreen(() => import('./pages/policies/PoliciesPage.tsx'), 'PoliciesPage'),
 })
 
 const rules = createRoute({
   getParentRoute: () => policies,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/policies/RulesPage.tsx'), 'RulesPage'),
+  component: lateScreen(() => import('./pages/policies/RulesPage.tsx'), 'RulesPage'),
 })
 
 const edit = createRoute({
   getParentRoute: () => policies,
   path: 'edit',
-  component: lazyRouteComponent(() => import('./pages/policies/EditPage.tsx'), 'EditPage'),
+  component: lateScreen(() => import('./pages/policies/EditPage.tsx'), 'EditPage'),
 })
 
 const versions = createRoute({
   getParentRoute: () => policies,
   path: 'versions',
   validateSearch: comparedOf,
-  component: lazyRouteComponent(() => import('./pages/policies/VersionsPage.tsx'), 'VersionsPage'),
+  component: lateScreen(() => import('./pages/policies/VersionsPage.tsx'), 'VersionsPage'),
 })
 
 const files = createRoute({
   getParentRoute: () => root,
   path: 'files',
-  component: lazyRouteComponent(() => import('./pages/files/FilesPage.tsx'), 'FilesPage'),
+  component: lateScreen(() => import('./pages/files/FilesPage.tsx'), 'FilesPage'),
 })
 
 const workspace = createRoute({
   getParentRoute: () => files,
   path: '/',
   validateSearch: filesViewOf,
-  component: lazyRouteComponent(() => import('./pages/files/WorkspacePage.tsx'), 'WorkspacePage'),
+  component: lateScreen(() => import('./pages/files/WorkspacePage.tsx'), 'WorkspacePage'),
 })
 
 const grants = createRoute({
   getParentRoute: () => files,
   path: 'grants',
-  component: lazyRouteComponent(() => import('./pages/files/GrantsPage.tsx'), 'GrantsPage'),
+  component: lateScreen(() => import('./pages/files/GrantsPage.tsx'), 'GrantsPage'),
 })
 
 const trash = createRoute({
   getParentRoute: () => files,
   path: 'trash',
-  component: lazyRouteComponent(() => import('./pages/files/TrashPage.tsx'), 'TrashPage'),
+  component: lateScreen(() => import('./pages/files/TrashPage.tsx'), 'TrashPage'),
 })
 
 const size = createRoute({
   getParentRoute: () => files,
   path: 'size',
   validateSearch: filesViewOf,
-  component: lazyRouteComponent(() => import('./pages/files/SizePage.tsx'), 'SizePage'),
+  component: lateScreen(() => import('./pages/files/SizePage.tsx'), 'SizePage'),
 })
 
 const work = createRoute({
   getParentRoute: () => root,
   path: 'work',
   validateSearch: workViewOf,
-  component: lazyRouteComponent(() => import('./pages/work/WorkPage.tsx'), 'WorkPage'),
+  component: lateScreen(() => import('./pages/work/WorkPage.tsx'), 'WorkPage'),
 })
 
 const board = createRoute({
   getParentRoute: () => work,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/work/BoardPage.tsx'), 'BoardPage'),
+  component: lateScreen(() => import('./pages/work/BoardPage.tsx'), 'BoardPage'),
 })
 
 const backlog = createRoute({
   getParentRoute: () => work,
   path: 'backlog',
-  component: lazyRouteComponent(() => import('./pages/work/BacklogPage.tsx'), 'BacklogPage'),
+  component: lateScreen(() => import('./pages/work/BacklogPage.tsx'), 'BacklogPage'),
 })
 
 const conflicts = createRoute({
   getParentRoute: () => work,
   path: 'conflicts',
-  component: lazyRouteComponent(() => import('./pages/work/ConflictsPage.tsx'), 'ConflictsPage'),
+  component: lateScreen(() => import('./pages/work/ConflictsPage.tsx'), 'ConflictsPage'),
 })
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: 'audit',
   validateSearch: filtersOf,
-  component: lazyRouteComponent(() => import('./pages/audit/AuditPage.tsx'), 'AuditPage'),
+  component: lateScreen(() => import('./pages/audit/AuditPage.tsx'), 'AuditPage'),
 })
 
 const entry = createRoute({
@@ -147,7 +142,7 @@ const entry = createRoute({
   beforeLoad: ({ params }) => {
     if (!/^\d{1,15}$/.test(params.seq)) redirect({ to: '/audit', throw: true })
   },
-  component: lazyRouteComponent(() => import('./pages/audit/EntryDetail.tsx'), 'EntryDetail'),
+  component: lateScreen(() => import('./pages/audit/EntryDetail.tsx'), 'EntryDetail'),
 })
 
 const settings = createRoute({
@@ -166,7 +161,7 @@ const section = createRoute({
     if (!isSection(params.section))
       redirect({ to: '/settings/$section', params: { section: 'people' }, throw: true })
   },
-  component: lazyRouteComponent(() => import('./pages/settings/SettingsPage.tsx'), 'SettingsPage'),
+  component: lateScreen(() => import('./pages/settings/SettingsPage.tsx'), 'SettingsPage'),
 })
 
 export const router = createRouter({
@@ -184,7 +179,7 @@ export const router = createRouter({
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',
-  defaultErrorComponent: ({ error, reset }) => <Trouble error={error} retry={reset} />,
+  defaultErrorComponent: ScreenTrouble,
 })
 
 declare module '@tanstack/react-router' {

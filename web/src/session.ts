@@ -7,6 +7,8 @@ export type Me = {
   readonly person: Person
   readonly has_passkey: boolean
   readonly assured_until?: string | undefined
+  /** For the owner: the words that run `cowork` in a terminal there. */
+  readonly command?: readonly string[]
 }
 
 /** Why there is no session: none was ever here, its link did not work, or it was ended. */

@@ -16,6 +16,19 @@ test.each(clients)(
   },
 )
 
+test('K4 Claude Desktop starts the bridge by words that work without a shell', () => {
+  const textOf = (command?: readonly string[]) =>
+    snippetsFor('claude-desktop', { ...given, command })[0]?.text ?? ''
+  const started = (text: string) =>
+    (JSON.parse(text) as { mcpServers: { cowork: object } }).mcpServers.cowork
+  expect(started(textOf())).toMatchObject({ command: 'cowork', args: ['mcp'] })
+  const words = ['node', '/opt/cowork/bin/cowork.mjs', '--state', '/data']
+  expect(started(textOf(words))).toMatchObject({
+    command: 'node',
+    args: ['/opt/cowork/bin/cowork.mjs', '--state', '/data', 'mcp'],
+  })
+})
+
 test.each(['cursor', 'vscode', 'claude-desktop'] as const)('K4 the file for %s is JSON', (id) => {
   const text = snippetsFor(id, given).at(-1)?.text ?? ''
   expect(Object.keys(JSON.parse(text) as object)).toContain(

@@ -9,7 +9,12 @@ export const clients = [
 export type ClientId = (typeof clients)[number]['id']
 
 export type Snippet = { readonly lead: string; readonly text: string }
-type Given = { readonly url: string; readonly token: string }
+type Given = {
+  readonly url: string
+  readonly token: string
+  /** The words that run `cowork` there. */
+  readonly command?: readonly string[] | undefined
+}
 
 const json = (value: unknown) => JSON.stringify(value, null, 2)
 
@@ -23,7 +28,7 @@ const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
 
 /** Each client in its own format; Claude Desktop speaks stdio only, so it goes through `cowork mcp`. */
 export function snippetsFor(client: ClientId, given: Given): Snippet[] {
-  const { url, token } = given
+  const { url, token, command: [program = 'cowork', ...args] = [] } = given
   switch (client) {
     case 'claude-code':
       return [
@@ -80,7 +85,7 @@ export function snippetsFor(client: ClientId, given: Given): Snippet[] {
           lead: 'In `claude_desktop_config.json`; it holds the token, so keep that file to yourself:',
           text: json({
             mcpServers: {
-              cowork: { command: 'cowork', args: ['mcp'], env: { COWORK_TOKEN: token } },
+              cowork: { command: program, args: [...args, 'mcp'], env: { COWORK_TOKEN: token } },
             },
           }),
         },

@@ -1,16 +1,22 @@
 import { ApiError } from './api.ts'
 import { createStore } from './store.ts'
 
-export type Toast = { readonly id: number; readonly text: string; readonly isProblem: boolean }
+export type Toast = {
+  readonly id: number
+  readonly text: string
+  readonly isProblem: boolean
+  /** What can still be done about it. */
+  readonly act?: { readonly label: string; readonly run: () => void } | undefined
+}
 
 const shownFor = 5000
 let count = 0
 export const toasts = createStore<readonly Toast[]>([])
 
-export function toast(text: string, isProblem = false): void {
+export function toast(text: string, isProblem = false, act?: Toast['act']): void {
   const id = ++count
-  toasts.set([...toasts.get().slice(-2), { id, text, isProblem }])
-  setTimeout(() => dismissToast(id), isProblem ? shownFor * 2 : shownFor)
+  toasts.set([...toasts.get().slice(-2), { id, text, isProblem, act }])
+  setTimeout(() => dismissToast(id), isProblem || act ? shownFor * 2 : shownFor)
 }
 
 export const dismissToast = (id: number): void =>

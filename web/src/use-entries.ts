@@ -5,10 +5,14 @@ import { live } from './live.ts'
 /** A burst is one change. */
 const gather = 150
 /** Looking is recorded too, so what never rests is looked at now and then. */
-const rest = 750
+const usualRest = 750
 
 /** Acts when entries came that matter here: at once, and not again before it has rested (C10). */
-export function useEntries(matters: (entry: Entry) => boolean, act: () => void): void {
+export function useEntries(
+  matters: (entry: Entry) => boolean,
+  act: () => void,
+  rest = usualRest,
+): void {
   const isOurs = useEffectEvent(matters)
   const onCome = useEffectEvent(act)
   useEffect(() => {
@@ -27,7 +31,7 @@ export function useEntries(matters: (entry: Entry) => boolean, act: () => void):
       stop()
       clearTimeout(timer)
     }
-  }, [])
+  }, [rest])
 }
 
 /** The noun of an entry: `approval` of `approval.rejected`. */

@@ -10,6 +10,10 @@ export type Listing = { readonly files: readonly Listed[]; readonly next_cursor?
 
 export const isFolder = ({ type }: Pick<Listed, 'type'>): boolean => type === 'directory'
 
+/** What a name stands for where that is neither a folder nor a file; such a thing has no size of its own. */
+export const kindOf = ({ type }: Pick<Listed, 'type'>): 'link' | 'no file' | undefined =>
+  type === 'directory' || type === 'file' ? undefined : type === 'link' ? 'link' : 'no file'
+
 export type ReadFile = {
   readonly content?: string
   readonly path: string
@@ -34,6 +38,8 @@ export type Hit = {
 export type Found = {
   readonly results: readonly Hit[]
   readonly total_count: number
+  /** What was not looked into, in words. */
+  readonly skipped?: readonly string[]
   readonly next_cursor?: string
 }
 
@@ -72,6 +78,17 @@ export type Usage = {
     readonly files: number
     readonly bytes: number
   }[]
+  /** Of those that lie no deeper than the folders. */
+  readonly largest_files: readonly { readonly path: string; readonly bytes: number }[]
+}
+
+/** An earlier content of a file: it was there until it was replaced. */
+export type Version = {
+  readonly version_id: string
+  readonly size_bytes: number
+  readonly replaced_at: string
+  readonly replaced_by: string
+  readonly operation: string
 }
 
 export type WorkspaceInfo = {
@@ -81,6 +98,8 @@ export type WorkspaceInfo = {
   readonly temp_files: number
   readonly last_cleanup: string | null
   readonly containment: string
+  /** Another one that was chosen since the start. */
+  readonly path_after_restart?: string
 }
 
 /** A folder of the user's disk, for picking. */

@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { crumbsOf, freeName, joined, liesIn, nameOf, parentOf, relativeTo } from './paths.ts'
+import {
+  crumbsOf,
+  freeName,
+  joined,
+  liesIn,
+  nameOf,
+  parentOf,
+  relativeTo,
+  shortened,
+} from './paths.ts'
 import { sizeText } from './sizes.ts'
 
 const name = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/[/:]/.test(text))
@@ -33,6 +42,16 @@ test('C5 the way to a folder begins at the workspace, or at the grant', () => {
     '/home/mara/Work',
     '/home/mara/Work/2026',
   ])
+})
+
+test('C11 a long way is shown by where it begins and its last two folders', () => {
+  const named = (path: string) => {
+    const { first, hidden, last } = shortened(crumbsOf(path, ''))
+    return [[first], hidden, last].map((crumbs) => crumbs.map(({ name: each }) => each))
+  }
+  expect(named('a/b/c/d/e')).toEqual([['Workspace'], ['a', 'b', 'c'], ['d', 'e']])
+  expect(named('a/b/c')).toEqual([['Workspace'], [], ['a', 'b', 'c']])
+  expect(named('')).toEqual([['Workspace'], [], []])
 })
 
 test('PV8 a backslash is part of a name, but for the paths of Windows', () => {

@@ -37,6 +37,19 @@ export function crumbsOf(path: string, root: string): Crumb[] {
   return crumbs
 }
 
+/** As many as fit on one line of a phone: where it begins, and the last two. */
+export function shortened([first, ...others]: readonly Crumb[]): {
+  readonly first: Crumb
+  readonly hidden: readonly Crumb[]
+  readonly last: readonly Crumb[]
+} {
+  const top = first ?? { name: 'Workspace', path: '' }
+  // A button in the place of one name would save nothing.
+  return others.length <= 3
+    ? { first: top, hidden: [], last: others }
+    : { first: top, hidden: others.slice(0, -2), last: others.slice(-2) }
+}
+
 /** Whether it is the folder, or lies in it: `/home/mara-old` does not lie in `/home/mara`. */
 export const liesIn = (path: string, folder: string): boolean =>
   bare(path) === bare(folder) || path.startsWith(bare(folder) + separator(folder))

@@ -15,3 +15,9 @@ export function sizeText(bytes: number): string {
 
 export const countText = (count: number, one: string, many: string): string =>
   `${number.format(count)} ${count === 1 ? one : many}`
+
+/** What a part is of the whole: never nothing where there is something. */
+export function shareText(bytes: number, whole: number): string {
+  const share = whole === 0 ? 0 : (bytes / whole) * 100
+  return share > 0 && share < 1 ? '< 1 %' : `${Math.round(share)} %`
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { partsOf } from './usage.ts'
+import { partsOf, sumOf } from './usage.ts'
 
 const usage = {
   total_files: 9,
@@ -11,29 +11,56 @@ const usage = {
     { path: 'Documents/reports', files: 3, bytes: 600 },
     { path: 'temp', files: 0, bytes: 0 },
   ],
+  largest_files: [
+    { path: '.cowork/index.json', bytes: 500 },
+    { path: 'Code/a.py', bytes: 200 },
+    { path: 'Documents/plan.md', bytes: 100 },
+    { path: 'large.bin', bytes: 90 },
+  ],
 }
 
-test('C5 a folder shows its folders and its own files, the largest first, and leaves nothing out', () => {
+test('C5 a folder shows its folders and its largest files, the largest first, and leaves nothing out', () => {
   const { parts, bytes, files } = partsOf(usage, '')
-  expect(parts.map((part) => [part.name, part.path, part.bytes])).toEqual([
-    ['Documents', 'Documents', 700],
-    ['Code', 'Code', 200],
-    ['Files here', undefined, 100],
+  expect(parts.map((part) => [part.kind, part.name, part.path, part.bytes])).toEqual([
+    ['folder', 'Documents', 'Documents', 700],
+    ['folder', 'Code', 'Code', 200],
+    ['file', 'large.bin', 'large.bin', 90],
+    ['rest', 'and 1 smaller file', '', 10],
   ])
   // What cowork keeps there itself takes no room of the agents.
   expect([bytes, files]).toEqual([1000, 7])
-  expect(parts.reduce((sum, part) => sum + part.bytes, 0)).toBe(bytes)
-  expect(parts.reduce((sum, part) => sum + part.files, 0)).toBe(files)
+  expect(sumOf(parts)).toEqual({ bytes, files })
+})
+
+test('C5 what is in each folder is shown as well', () => {
+  const [documents] = partsOf(usage, '').parts
+  expect(documents?.parts.map((part) => [part.kind, part.name, part.path])).toEqual([
+    ['folder', 'reports', 'Documents/reports'],
+    ['file', 'plan.md', 'Documents/plan.md'],
+  ])
 })
 
 test('C5 what is in a folder is named from the workspace on', () => {
   const [first] = partsOf(usage, 'Archive/2026').parts
   expect(first).toMatchObject({ name: 'Documents', path: 'Archive/2026/Documents' })
+  expect(first?.parts[1]).toMatchObject({ path: 'Archive/2026/Documents/plan.md' })
 })
 
-test('C5 many small folders are one part', () => {
-  const folders = Array.from({ length: 50 }, (_, at) => ({ path: `f${at}`, files: 1, bytes: 10 }))
-  const { parts } = partsOf({ total_files: 50, total_bytes: 500, folders }, '')
-  expect(parts.length).toBe(41)
-  expect(parts[0]).toEqual({ name: 'Smaller folders', path: undefined, bytes: 100, files: 10 })
+test('C5 many small folders and files are one part, with how many they are', () => {
+  const folders = Array.from({ length: 50 }, (_, at) => ({ path: `f${at}`, files: 30, bytes: 10 }))
+  const whole = { total_files: 1500, total_bytes: 500, folders, largest_files: [] }
+  const { parts } = partsOf(whole, '')
+  expect(parts).toHaveLength(41)
+  expect(parts[40]).toMatchObject({ name: 'and 300 smaller files', bytes: 100, files: 300 })
+  const specks = [
+    { path: 'large.bin', bytes: 999_000 },
+    { path: 'a.txt', bytes: 10 },
+  ]
+  const few = { total_files: 2, total_bytes: 999_010, folders: [], largest_files: specks }
+  expect(partsOf(few, '').parts.map(({ name }) => name)).toEqual([
+    'large.bin',
+    'and 1 smaller file',
+  ])
+  const nameless = { total_files: 2000, total_bytes: 0, folders: [], largest_files: [] }
+  expect(partsOf(nameless, '').parts).toMatchObject([{ kind: 'rest', name: '2,000 files' }])
 })

@@ -1,44 +1,81 @@
 import type { Usage } from './file.ts'
-import { joined } from './paths.ts'
+import { joined, nameOf } from './paths.ts'
+import { countText } from './sizes.ts'
 
-/** One box of the treemap: a folder, or the files that lie in none of them. */
+/** One box of the map: a folder with what is in it, a file, or what is too small for a box of its own. */
 export type Part = {
+  readonly kind: 'folder' | 'file' | 'rest'
   readonly name: string
-  readonly path: string | undefined
+  /** Of a rest: the folder that it lies in. */
+  readonly path: string
   readonly bytes: number
   readonly files: number
+  readonly parts: readonly Part[]
 }
 
+type Sum = { readonly bytes: number; readonly files: number }
 /** Without what cowork keeps there itself. */
-type Whole = { readonly parts: Part[]; readonly bytes: number; readonly files: number }
+type Whole = Sum & { readonly parts: readonly Part[] }
 
-/** More than one tells apart; the rest is one part. */
+/** More than one tells apart; the others are one part, and so are files of less than this part of the whole. */
 const most = 40
+const leastShare = 1 / 1000
 
-/** What lies directly in a folder, the largest first: its folders, and its own files together. */
+/** What lies in a folder, the largest first, and what lies in its folders. Nothing is left out. */
 export function partsOf(usage: Usage, folder: string): Whole {
-  const isOwn = ({ path }: { path: string }) => folder === '' && path === '.cowork'
-  const direct = usage.folders.filter(({ path }) => !path.includes('/'))
-  const own = direct.find(isOwn) ?? empty
-  const bytes = usage.total_bytes - own.bytes
-  const files = usage.total_files - own.files
-  const inside = direct
-    .filter((one) => one.files > 0 && !isOwn(one))
-    .toSorted((a, b) => b.bytes - a.bytes)
-    .map(({ path, ...size }) => ({ name: path, path: joined(folder, path), ...size }))
-  const shown: Part[] = inside.slice(0, most)
-  const others = inside.slice(most)
-  if (others.length > 0) shown.push({ name: 'Smaller folders', path: undefined, ...sumOf(others) })
-  const folders = sumOf(inside)
-  const loose = { bytes: bytes - folders.bytes, files: files - folders.files }
-  if (loose.files > 0) shown.push({ name: 'Files here', path: undefined, ...loose })
-  return { parts: shown.toSorted((a, b) => b.bytes - a.bytes), bytes, files }
+  const isOwn = (path: string) =>
+    folder === '' && (path === '.cowork' || path.startsWith('.cowork/'))
+  const folders = usage.folders.filter(({ path, files }) => files > 0 && !isOwn(path))
+  const named = usage.largest_files.filter(({ path }) => !isOwn(path))
+  const own = usage.folders.find(({ path }) => path === '.cowork' && isOwn(path)) ?? nothing
+  const whole = { bytes: usage.total_bytes - own.bytes, files: usage.total_files - own.files }
+
+  const partsIn = (at: string, sum: Sum): readonly Part[] => {
+    const isHere = ({ path }: { readonly path: string }) => above(path) === at
+    const inside = [
+      ...folders.filter(isHere).map((one): Part => {
+        const parts = at === '' ? partsIn(one.path, one) : []
+        return { ...one, ...namesOf(one.path), kind: 'folder', parts }
+      }),
+      ...named.filter(isHere).map((one): Part => {
+        return { ...one, ...namesOf(one.path), kind: 'file', files: 1, parts: [] }
+      }),
+    ]
+    const isShown = ({ kind, bytes }: Part, place: number) =>
+      place < most && (kind === 'folder' || bytes >= sum.bytes * leastShare)
+    return collected(inside, isShown, sum, joined(folder, at))
+  }
+  const namesOf = (path: string) => ({ name: nameOf(path), path: joined(folder, path) })
+  return { ...whole, parts: partsIn('', whole) }
 }
 
-const empty = { bytes: 0, files: 0 }
+/** The same with those in one part that are not to be told apart. */
+export function collected(
+  parts: readonly Part[],
+  isShown: (part: Part, place: number) => boolean,
+  whole: Sum,
+  path: string,
+): readonly Part[] {
+  const shown = parts
+    .filter(({ kind }) => kind !== 'rest')
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .filter(isShown)
+  const sum = sumOf(shown)
+  const rest = { bytes: whole.bytes - sum.bytes, files: whole.files - sum.files }
+  if (rest.files <= 0) return shown
+  const name =
+    shown.length === 0
+      ? countText(rest.files, 'file', 'files')
+      : `and ${countText(rest.files, 'smaller file', 'smaller files')}`
+  return [...shown, { kind: 'rest', name, path, ...rest, parts: [] }]
+}
 
-const sumOf = (parts: readonly { bytes: number; files: number }[]) =>
+const nothing: Sum = { bytes: 0, files: 0 }
+
+export const sumOf = (parts: readonly Sum[]): Sum =>
   parts.reduce(
     (sum, part) => ({ bytes: sum.bytes + part.bytes, files: sum.files + part.files }),
-    empty,
+    nothing,
   )
+
+const above = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))

@@ -5,9 +5,13 @@ export type FilesView = {
   /** The file that is read beside it. */
   readonly open?: string
   readonly q?: string
-  readonly in?: 'granted' | 'all'
+  /** Where to look that is not the folder itself. */
+  readonly in?: Wider
   readonly by?: 'content'
 }
+
+const wider = ['workspace', 'granted', 'all'] as const
+type Wider = (typeof wider)[number]
 
 const longest = 4096
 
@@ -20,12 +24,14 @@ export function filesViewOf(search: Record<string, unknown>): FilesView {
   const path = text('path')
   const open = text('open')
   const q = text('q', 200)?.trim()
-  const where = text('in')
+  const given = wider.find((one) => one === text('in'))
+  // The top of the workspace is the workspace.
+  const where = given === 'workspace' && path === undefined ? undefined : given
   return {
     ...(path !== undefined && { path }),
     ...(open !== undefined && { open }),
     ...(q !== undefined && q !== '' && { q }),
-    ...((where === 'granted' || where === 'all') && { in: where }),
+    ...(where && { in: where }),
     ...(text('by') === 'content' && { by: 'content' as const }),
   }
 }
@@ -34,4 +40,22 @@ export function filesViewOf(search: Record<string, unknown>): FilesView {
 export function withoutFile(view: FilesView): FilesView {
   const { open: _, ...others } = view
   return others
+}
+
+const places = {
+  workspace: { name: 'Workspace', said: 'in the workspace' },
+  granted: { name: 'Granted', said: 'in what is granted' },
+  all: { name: 'All', said: 'in the workspace and in what is granted' },
+} as const
+
+/** Where it is looked for, in words. */
+export const placeOf = ({ path, in: where }: FilesView): string =>
+  where === undefined && path !== undefined ? `in ${path}` : places[where ?? 'workspace'].said
+
+/** Where one can look from a folder, the nearest first; the address does not name that one. */
+export function scopesOf({ path }: FilesView): readonly { name: string; in?: Wider }[] {
+  const all = wider.map((where) => ({ name: places[where].name, in: where }))
+  return path === undefined
+    ? [{ name: places.workspace.name }, ...all.slice(1)]
+    : [{ name: 'This folder' }, ...all]
 }

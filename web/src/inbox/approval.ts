@@ -181,6 +181,8 @@ export type GrantRequest = {
     readonly capped: boolean
   } | null
   readonly sensitive: readonly string[]
+  /** What to know before opening so much. */
+  readonly warning?: string
 }
 
 /** How a person answers it. */

@@ -115,11 +115,11 @@ test.each([
   ],
   [{ type: 'daemon.started', actor: system, data: { version: '0.1.0' } }, 'cowork 0.1.0 started'],
   [
-    { type: 'grant.made', subject: '/home/x', data: { permission: 'read', agent: '*' } },
+    { type: 'grant.made', subject: '/home/x', data: { permission: 'read', agent_id: '*' } },
     'Opened /home/x to every agent',
   ],
   [
-    { type: 'grant.made', subject: '/home/x', data: { permission: 'deny', agent: 'codex' } },
+    { type: 'grant.made', subject: '/home/x', data: { permission: 'deny', agent_id: 'codex' } },
     'Closed /home/x for good',
   ],
   [

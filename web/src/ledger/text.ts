@@ -34,8 +34,10 @@ const endings: Record<string, string> = {
   person_removed: 'A session ended with its person',
 }
 
-const agentsOf = (entry: Entry) =>
-  field(entry, 'agent') === '*' ? 'every agent' : (word(entry, 'agent') ?? 'an agent')
+const agentsOf = (entry: Entry) => {
+  if (field(entry, 'person') !== undefined) return 'its owner for one call'
+  return field(entry, 'agent_id') === '*' ? 'every agent' : (word(entry, 'agent_id') ?? 'an agent')
+}
 
 const failedLogin: Speak = (entry) => {
   const count = field(entry, 'count')
@@ -117,6 +119,7 @@ const sentences: Record<string, Speak> = {
     said(e.subject),
     ...because({ ...e, data: { message: wordsOf(field(e, 'reason')) } }),
   ],
+  'grant.repinned': (e) => ['Changed', said(e.subject), 'which stays open to', agentsOf(e)],
   'trash.purged': (e) => ['Deleted for good', said(e.subject)],
   'policy.loaded': (e) => ['Took the policies of cowork.yaml as version', said(e.subject)],
   'policy.saved': (e) => ['Saved the policies as version', said(e.subject), ...because(e, 'note')],

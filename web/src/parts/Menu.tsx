@@ -4,6 +4,8 @@ import { Icon } from './Icon.tsx'
 import type { IconName } from './Icon.tsx'
 
 export type MenuItem = {
+  /** Where labels may be alike. */
+  readonly id?: string
   readonly label: string
   readonly icon?: IconName
   readonly danger?: boolean
@@ -19,16 +21,16 @@ export const Menu = ({ trigger, items }: { trigger: ReactNode; items: readonly M
         align="end"
         sideOffset={4}
         collisionPadding={8}
-        className="settle z-20 min-w-44 rounded-lg border border-line bg-panel p-1 shadow-raised"
+        className="settle z-20 max-w-[calc(100vw-16px)] min-w-44 rounded-lg border border-line bg-panel p-1 shadow-raised"
       >
-        {items.map(({ label, icon, danger = false, act }) => (
+        {items.map(({ id, label, icon, danger = false, act }) => (
           <DropdownMenu.Item
-            key={label}
+            key={id ?? label}
             onSelect={act}
             className={`flex h-8 cursor-pointer items-center gap-2 rounded px-2 outline-none select-none data-highlighted:bg-raised max-md:h-11 ${danger ? 'text-escalate' : ''}`}
           >
             {icon && <Icon name={icon} />}
-            {label}
+            <span className="min-w-0 truncate">{label}</span>
           </DropdownMenu.Item>
         ))}
       </DropdownMenu.Content>

@@ -1,20 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
-import { Outlet, useLocation, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react'
+import { CatchBoundary, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { Suspense, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react'
 import { closeDialog, dialogs, openDialog } from '../dialogs.ts'
 import { useKeys } from '../keys.ts'
+import { lateScreen } from '../late-screens.ts'
 import { meQuery } from '../queries.ts'
 import { screens } from '../screens.ts'
 import { Announcer } from './Announcer.tsx'
+import { Dialog } from './Dialog.tsx'
 import { HaltBanner, HaltDialog } from './Halt.tsx'
 import { Holds } from './Holds.tsx'
 import { Rail } from './Rail.tsx'
+import { ScreenTrouble } from './ScreenTrouble.tsx'
 import { ShortcutsDialog } from './ShortcutList.tsx'
 import { StepUp } from './StepUp.tsx'
 import { Toasts } from './Toasts.tsx'
 import { TopBar } from './TopBar.tsx'
 
-const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }))
+const Palette = lateScreen(() => import('./Palette.tsx'), 'Palette')
 
 export function Shell() {
   const { pathname } = useLocation()
@@ -56,11 +59,19 @@ function ShellDialog() {
   if (name === 'halt') return <HaltDialog onClose={closeDialog} />
   if (name === 'shortcuts') return <ShortcutsDialog onClose={closeDialog} />
   return name === 'palette' ? (
-    <Suspense>
-      <Palette onClose={closeDialog} />
-    </Suspense>
+    <CatchBoundary getResetKey={() => name} errorComponent={PaletteTrouble}>
+      <Suspense>
+        <Palette onClose={closeDialog} />
+      </Suspense>
+    </CatchBoundary>
   ) : null
 }
+
+const PaletteTrouble = (trouble: { error: unknown; reset: () => void }) => (
+  <Dialog title="Search or jump to" onClose={closeDialog}>
+    <ScreenTrouble {...trouble} />
+  </Dialog>
+)
 
 function useShellKeys() {
   const navigate = useNavigate()

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import type { ReactNode } from 'react'
 import { dismissToast, toasts } from '../toasts.ts'
-import { IconButton } from './Button.tsx'
+import { Button, IconButton } from './Button.tsx'
 import { Icon } from './Icon.tsx'
 import { Hint } from './States.tsx'
 
@@ -10,7 +10,7 @@ export function Toasts({ children }: { children: ReactNode }) {
   return (
     <div className="pointer-events-none fixed right-4 bottom-18 z-30 grid max-w-[calc(100vw-32px)] justify-items-end gap-2 max-md:bottom-20">
       <div role="status" className="grid justify-items-end gap-2">
-        {list.map(({ id, text, isProblem }) => (
+        {list.map(({ id, text, isProblem, act }) => (
           <div
             key={id}
             className="settle pointer-events-auto flex max-w-105 items-center gap-2.5 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-3 shadow-raised"
@@ -21,6 +21,17 @@ export function Toasts({ children }: { children: ReactNode }) {
             <p className="min-w-0 [overflow-wrap:anywhere]">
               <Hint text={text} />
             </p>
+            {act && (
+              <Button
+                size="sm"
+                onClick={() => {
+                  dismissToast(id)
+                  act.run()
+                }}
+              >
+                {act.label}
+              </Button>
+            )}
             <IconButton icon="cross" label="Dismiss" onClick={() => dismissToast(id)} />
           </div>
         ))}

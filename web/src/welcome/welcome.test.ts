@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { commandLine } from './command.ts'
 import { isDefault, stepAfter, steps, welcomeViewOf, workspaceIn } from './welcome.ts'
 
 test('C1 C9 an unknown step is the first one', () => {
@@ -22,4 +23,15 @@ test('C9 the default is known in every home', () => {
   expect(isDefault('/home/mara/Downloads/AI-Workspace')).toBe(true)
   expect(isDefault('/Users/mara/Downloads/AI-Workspace/')).toBe(true)
   expect(isDefault('/home/mara/Downloads/AI-Workspace-2')).toBe(false)
+})
+
+test('C9, K4 a command is copied as it runs there, whatever its folder is called', () => {
+  expect(commandLine(undefined, 'restart')).toBe('cowork restart')
+  const words = ['node', '/opt/co work/bin/cowork.mjs', '--state', "/home/o'neil/.state"]
+  expect(commandLine(words, 'connect', 'codex')).toBe(
+    String.raw`node '/opt/co work/bin/cowork.mjs' --state '/home/o'\''neil/.state' connect codex`,
+  )
+  expect(commandLine(['node', String.raw`C:\co work\cowork.mjs`], 'restart')).toBe(
+    String.raw`node "C:\co work\cowork.mjs" restart`,
+  )
 })

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callFiles } from '../../files/call.ts'
 import { permissionWords } from '../../files/grants.ts'
+import { untilOf } from '../../inbox/grant.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
 import { ErrorNote } from '../../parts/ErrorNote.tsx'
@@ -10,6 +11,7 @@ import { Plain } from '../../parts/Plain.tsx'
 import { Note } from '../../parts/States.tsx'
 import { agentsQuery } from '../../queries.ts'
 import { toast } from '../../toasts.ts'
+import { useNow } from '../../use-now.ts'
 import { grantsQuery } from './file-queries.ts'
 import { FolderPicker } from './FolderPicker.tsx'
 import type { Picked } from './FolderPicker.tsx'
@@ -40,6 +42,9 @@ function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose
   const [permission, setPermission] = useState<Given>('read')
   const [agent, setAgent] = useState('*')
   const [until, setUntil] = useState('')
+  const now = useNow()
+  const ends = until === '' ? undefined : untilOf(until, now)
+  const lacks = ends && 'lacks' in ends ? ends.lacks : undefined
   const add = useMutation({
     mutationFn: () =>
       callFiles('add_grant', {
@@ -47,7 +52,7 @@ function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose
         permission,
         agent,
         granted_by: isFile && permission === 'read' ? 'user_implicit' : 'user_explicit',
-        ...(until !== '' && { expires_at: new Date(until).toISOString() }),
+        ...(ends && 'until' in ends && { expires_at: ends.until }),
       }),
     onSuccess: async () => {
       toast('Access is granted.')
@@ -89,7 +94,8 @@ function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose
         <TextField
           label="Until"
           type="datetime-local"
-          hint="Empty means until you revoke it."
+          hint={lacks ?? 'Empty means until you revoke it.'}
+          aria-invalid={lacks !== undefined}
           value={until}
           onChange={(event) => setUntil(event.target.value)}
         />
@@ -103,7 +109,7 @@ function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose
           <Button onClick={onClose} data-autofocus>
             Cancel
           </Button>
-          <Button tone="primary" type="submit" disabled={add.isPending}>
+          <Button tone="primary" type="submit" disabled={add.isPending || lacks !== undefined}>
             Grant access
           </Button>
         </DialogActions>

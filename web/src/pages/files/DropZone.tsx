@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { DragEvent, ReactNode, RefObject } from 'react'
+import { countText } from '../../files/sizes.ts'
 import { plainString } from '../../plain.ts'
 import { toast, toastProblem } from '../../toasts.ts'
 import { addFile } from './add-file.ts'
@@ -29,7 +30,8 @@ export function DropZone({ folder, isOn, input, children }: Props) {
       } catch (error) {
         toastProblem(error)
       }
-    if (files.length > 1 && added > 0) toast(`Copied ${added} files into the workspace.`)
+    if (files.length > 1 && added > 0)
+      toast(`Copied ${countText(added, 'file', 'files')} into the workspace.`)
     await client.invalidateQueries({ queryKey: diskKey })
   }
 

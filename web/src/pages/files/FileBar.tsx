@@ -1,13 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
-import { crumbsOf } from '../../files/paths.ts'
-import { withoutFile } from '../../files/view.ts'
+import { useNavigate } from '@tanstack/react-router'
+import { scopesOf, withoutFile } from '../../files/view.ts'
 import type { FilesView } from '../../files/view.ts'
 import { Button, IconButton } from '../../parts/Button.tsx'
 import { FindBox } from '../../parts/FindBox.tsx'
-import { Icon } from '../../parts/Icon.tsx'
-import { Plain } from '../../parts/Plain.tsx'
 import { Views } from '../../parts/Views.tsx'
+import { Crumbs } from './Crumbs.tsx'
 import { diskKey } from './file-queries.ts'
 
 type Props = { view: FilesView; root: string; onAdd: (() => void) | undefined }
@@ -27,22 +25,25 @@ export function FileBar({ view, root, onAdd }: Props) {
     })
   }
   return (
-    <div className="grid grid-cols-[minmax(0,1fr)] gap-2 border-b border-line px-4 py-2.5">
-      <div className="flex items-center gap-1">
-        <Crumbs path={view.path ?? ''} root={root} />
-        <IconButton
-          icon="refresh"
-          label="Read the folder again"
-          onClick={() => void client.invalidateQueries({ queryKey: diskKey })}
-        />
-        {onAdd && (
-          <Button size="sm" icon="plus" onClick={onAdd}>
-            Add files
-          </Button>
-        )}
-      </div>
-      <div className="flex flex-wrap items-center gap-2">
-        <span className="flex min-w-40 flex-1">
+    <div className="flex flex-wrap items-center gap-x-1 gap-y-2 border-b border-line px-5 py-2.5 max-md:px-4 max-md:py-1.5">
+      <Crumbs to="/files" path={view.path ?? ''} root={root} />
+      <IconButton
+        icon="refresh"
+        label="Read the folder again"
+        className="max-md:order-1"
+        onClick={() => void client.invalidateQueries({ queryKey: diskKey })}
+      />
+      {onAdd && (
+        <Button size="sm" icon="plus" className="max-md:order-1" onClick={onAdd}>
+          Add files
+        </Button>
+      )}
+      <div
+        className={`flex min-w-0 basis-full flex-wrap items-center gap-2 ${
+          view.q === undefined ? 'max-md:flex-1 max-md:basis-0' : ''
+        }`}
+      >
+        <span className="flex min-w-30 flex-1">
           <FindBox what="files" text={view.q} onFind={find} />
         </span>
         {view.q !== undefined && <Scope view={view} />}
@@ -51,41 +52,6 @@ export function FileBar({ view, root, onAdd }: Props) {
   )
 }
 
-function Crumbs({ path, root }: { path: string; root: string }) {
-  const crumbs = crumbsOf(path, root)
-  return (
-    <nav aria-label="Folders" className="min-w-0 flex-1">
-      <ol className="flex flex-wrap items-center gap-x-1">
-        {crumbs.map(({ name, path: to }, at) => (
-          <li key={to} className="flex min-w-0 items-center gap-1">
-            {at > 0 && (
-              <span className="text-faint">
-                <Icon name="right" size={12} />
-              </span>
-            )}
-            <Link
-              to="/files"
-              search={to === '' ? {} : { path: to }}
-              activeOptions={{ exact: true, includeSearch: true }}
-              aria-current={at === crumbs.length - 1 ? 'page' : undefined}
-              className={`min-w-0 rounded-sm break-all max-md:leading-8 ${
-                at === crumbs.length - 1 ? 'font-[550] text-text' : 'text-soft hover:text-text'
-              }`}
-            >
-              <Plain text={name} />
-            </Link>
-          </li>
-        ))}
-      </ol>
-    </nav>
-  )
-}
-
-const places = [
-  [undefined, 'Workspace'],
-  ['granted', 'Granted'],
-  ['all', 'All'],
-] as const
 const ways = [
   [undefined, 'Names'],
   ['content', 'Content'],
@@ -99,7 +65,7 @@ function Scope({ view }: { view: FilesView }) {
       <Views
         label="Search in"
         to="/files"
-        views={places.map(([value, name]) => ({
+        views={scopesOf(view).map(({ name, in: value }) => ({
           name,
           isOn: where === value,
           search: { ...others, ...(value && { in: value }), ...(by && { by }) },

@@ -1,7 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { isFolder } from '../../files/file.ts'
+import type { RefObject } from 'react'
+import { isFolder, kindOf } from '../../files/file.ts'
 import type { Listed } from '../../files/file.ts'
 import { joined, nameOf } from '../../files/paths.ts'
 import { countText, sizeText } from '../../files/sizes.ts'
@@ -17,10 +18,15 @@ import { infoQuery, listingQuery, standing } from './file-queries.ts'
 import { FileTrouble } from './FileTrouble.tsx'
 import { rowLook, useFileKeys } from './use-file-keys.ts'
 
-type Props = { view: FilesView; onAdd: (() => void) | undefined }
+type Props = {
+  view: FilesView
+  /** What has the focus where no row can. */
+  place: RefObject<HTMLElement | null>
+  onAdd: (() => void) | undefined
+}
 
 /** Folders first, then files, each by name. */
-export function FileList({ view, onAdd }: Props) {
+export function FileList({ view, place, onAdd }: Props) {
   const { path = '' } = view
   const listing = useInfiniteQuery(listingQuery(path))
   const { error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = listing
@@ -30,7 +36,7 @@ export function FileList({ view, onAdd }: Props) {
     const all = data?.pages.flatMap((page) => page.files)
     return hasNextPage ? all : all?.toSorted(inOrder)
   }, [data, hasNextPage])
-  useFileKeys(files !== undefined)
+  useFileKeys(files !== undefined, place)
   if (!files)
     return error ? (
       <FileTrouble error={error} retry={() => void refetch()} />
@@ -41,7 +47,7 @@ export function FileList({ view, onAdd }: Props) {
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
       {hasNextPage && (
-        <p role="status" className="px-4 py-2 text-xs text-faint">
+        <p role="status" className="px-5 py-2 text-xs text-faint max-md:px-4">
           The first {countText(files.length, 'name', 'names')}, as the disk has them. There are more
           below.
         </p>
@@ -74,6 +80,7 @@ function Row({ file, folder, view }: RowProps) {
   const name = nameOf(file.name)
   const path = joined(folder, name)
   const goesIn = isFolder(file)
+  const kind = kindOf(file)
   const isOpen = view.open === path
   const at = file.modified_at === undefined ? undefined : Date.parse(file.modified_at)
   return (
@@ -88,7 +95,7 @@ function Row({ file, folder, view }: RowProps) {
         className={rowLook(isOpen)}
       >
         <span className={goesIn ? 'text-accent' : 'text-soft'}>
-          <Icon name={goesIn ? 'folder' : 'file'} />
+          <Icon name={goesIn ? 'folder' : kind === 'link' ? 'link' : 'file'} />
         </span>
         <span className="min-w-0 flex-1 truncate whitespace-pre">
           <Plain text={name} />
@@ -104,7 +111,7 @@ function Row({ file, folder, view }: RowProps) {
           </time>
         )}
         <span className="w-16 shrink-0 text-right text-xs text-soft">
-          {!goesIn && file.size_bytes !== undefined && sizeText(file.size_bytes)}
+          {kind ?? (!goesIn && file.size_bytes !== undefined && sizeText(file.size_bytes))}
         </span>
       </Link>
     </li>
@@ -130,12 +137,17 @@ function Whole() {
   const { data } = useQuery(infoQuery)
   if (!data) return null
   return (
-    <p className="flex flex-wrap gap-x-3 gap-y-0.5 px-4 py-3 text-xs text-faint">
+    <p className="flex flex-wrap gap-x-3 gap-y-0.5 px-5 py-3 text-xs text-faint max-md:px-4">
       <span className="font-mono break-all">
         <Plain text={data.workspace_path} />
       </span>
+      {data.path_after_restart !== undefined && (
+        <span className="text-suggest">
+          After a restart: <Plain text={data.path_after_restart} />
+        </span>
+      )}
       <span>
-        {countText(data.total_files, 'file', 'files')}, {data.total_size_mb} MB
+        {countText(data.total_files, 'file', 'files')}, {sizeText(data.total_size_mb * 1e6)}
       </span>
       <span>{guards[data.containment]}</span>
     </p>

@@ -22,8 +22,14 @@ import { useNow } from '../../use-now.ts'
 import { useTitle } from '../../use-title.ts'
 import { readQuery, standing } from './file-queries.ts'
 import { FileTrouble } from './FileTrouble.tsx'
+import { FileVersions } from './FileVersions.tsx'
+import { saveFile } from './save-file.ts'
+import { neighbourOf } from './use-file-keys.ts'
 
 type Props = { path: string; view: FilesView; mayChange: boolean }
+
+/** Whoever closes a file to agents can still take back what they did to it. */
+const isClosed = ({ code }: ApiError) => code === 'no_grant' || code === 'root_replaced'
 
 /** One file: what it is, and as much of it as can be shown. */
 export function FilePreview({ path, view, mayChange }: Props) {
@@ -33,6 +39,7 @@ export function FilePreview({ path, view, mayChange }: Props) {
   useTitle(nameOf(path), 'Files')
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  const [hasVersions, setVersions] = useState(false)
   return (
     <section
       aria-label="File"
@@ -51,15 +58,29 @@ export function FilePreview({ path, view, mayChange }: Props) {
       {data ? (
         <div className="grid gap-4 px-5 py-4 max-md:px-4">
           <Facts read={data} />
-          <Acts subject={data.path} path={path} view={view} mayChange={mayChange} />
+          <Acts
+            subject={data.path}
+            path={path}
+            view={view}
+            mayChange={mayChange}
+            versions={{ isOn: hasVersions, turn: () => setVersions(!hasVersions) }}
+          />
+          {hasVersions && <FileVersions path={path} mayChange={mayChange} />}
           <Content read={data} />
         </div>
       ) : error ? (
-        <FileTrouble error={error} retry={() => void refetch()}>
-          {error instanceof ApiError && error.code === 'too_large' && (
-            <Acts path={path} view={view} mayChange={mayChange} />
+        <>
+          <FileTrouble error={error} retry={() => void refetch()}>
+            {error instanceof ApiError && error.code === 'too_large' && (
+              <Acts path={path} view={view} mayChange={mayChange} />
+            )}
+          </FileTrouble>
+          {error instanceof ApiError && isClosed(error) && (
+            <div className="px-5 pb-4 max-md:px-4">
+              <FileVersions path={path} mayChange={mayChange} />
+            </div>
           )}
-        </FileTrouble>
+        </>
       ) : (
         <Loading what="the file" rows={4} />
       )}
@@ -109,19 +130,30 @@ function Facts({ read }: { read: ReadFile }) {
 type ActsProps = Props & {
   /** As the ledger names it, once that is known. */
   subject?: string
+  versions?: { isOn: boolean; turn: () => void }
 }
 
 /** What was deleted lies in the trash, so nobody is asked twice. */
-function Acts({ subject, path, view, mayChange }: ActsProps) {
+function Acts({ subject, path, view, mayChange, versions }: ActsProps) {
   const navigate = useNavigate()
   const remove = useMutation({
-    mutationFn: () => callFiles('delete_file', { path }),
-    onSuccess: () => {
-      toast(`${plainString(nameOf(path))} is in the trash.`)
-      void navigate({ to: '/files', search: withoutFile(view) })
+    mutationFn: () => callFiles<{ trash_id: string }>('delete_file', { path }),
+    onSuccess: ({ trash_id: id }) => {
+      const undo = { label: 'Undo', run: () => void bringBack(id) }
+      toast(`${plainString(nameOf(path))} is in the trash.`, false, undo)
+      const state = { row: neighbourOf(path) }
+      void navigate({ to: '/files', search: withoutFile(view), state })
     },
     onError: toastProblem,
   })
+  const bringBack = async (id: string) => {
+    try {
+      await callFiles('trash_restore', { trash_id: id })
+      toast(`${plainString(nameOf(path))} is back.`)
+    } catch (error) {
+      toastProblem(error)
+    }
+  }
   return (
     <div className="flex flex-wrap gap-2">
       {subject !== undefined && (
@@ -129,6 +161,11 @@ function Acts({ subject, path, view, mayChange }: ActsProps) {
           <Icon name="audit" size={14} />
           What happened to it
         </Link>
+      )}
+      {versions && (
+        <Button size="sm" icon="clock" aria-expanded={versions.isOn} onClick={versions.turn}>
+          Versions
+        </Button>
       )}
       {mayChange && !isAbsolute(path) && (
         <Button size="sm" icon="trash" disabled={remove.isPending} onClick={() => remove.mutate()}>
@@ -155,7 +192,16 @@ function Content({ read }: { read: ReadFile }) {
       <Picture key={preview.source} source={preview.source} name={plainString(nameOf(read.path))} />
     )
   if (preview.kind === 'none')
-    return <p className="text-soft">There is no preview of this kind of file.</p>
+    return (
+      <div className="grid justify-items-start gap-3">
+        <p className="text-soft">There is no preview of this kind of file.</p>
+        {read.content !== undefined && (
+          <Button icon="download" onClick={() => void saveFile(read).catch(toastProblem)}>
+            Download
+          </Button>
+        )}
+      </div>
+    )
   if (preview.text === '') return <p className="text-soft">It is empty.</p>
   return (
     <div className="grid gap-2">

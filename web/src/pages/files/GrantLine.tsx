@@ -34,14 +34,14 @@ export function GrantLine({ grant, mayRevoke }: Props) {
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-center gap-x-2 gap-y-0.5">
           {isDenied || permission === 'write' ? (
-            <span className="break-all">
+            <span className="py-0.5 break-all">
               <Plain text={path} />
             </span>
           ) : (
             <Link
               to="/files"
               search={grant.kind === 'file' ? { open: path } : { path }}
-              className="break-all underline decoration-line underline-offset-3 hover:decoration-current"
+              className="py-0.5 break-all underline decoration-line underline-offset-3 hover:decoration-current"
             >
               <Plain text={path} />
             </Link>

@@ -1,11 +1,16 @@
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
 import { Button } from '../../parts/Button.tsx'
 import { Empty, Loading, Trouble } from '../../parts/States.tsx'
 import { meQuery } from '../../queries.ts'
 import { AddGrant } from './AddGrant.tsx'
-import { grantsQuery, standing } from './file-queries.ts'
+import { useEntries } from '../../use-entries.ts'
+import { grantsQuery, standing, usesGrant } from './file-queries.ts'
 import { GrantLine } from './GrantLine.tsx'
+import { useFocusKept } from './use-focus-kept.ts'
+
+/** An agent at work uses its grants many times a second: how long ago that was is seen soon enough. */
+const restMs = 3000
 
 /** What people let agents see of their own files, each to be taken back (GR4). */
 export function GrantsPage() {
@@ -14,6 +19,10 @@ export function GrantsPage() {
   const data = standing(grants)
   const role = useQuery(meQuery).data?.person.role
   const [isAdding, setAdding] = useState(false)
+  const client = useQueryClient()
+  useEntries(usesGrant, () => void client.invalidateQueries(grantsQuery), restMs)
+  const place = useRef<HTMLElement>(null)
+  useFocusKept(place, 'li')
   const add = role === 'owner' && (
     <Button icon="plus" onClick={() => setAdding(true)}>
       Grant access
@@ -26,7 +35,12 @@ export function GrantsPage() {
       <Loading what="grants" rows={6} />
     )
   return (
-    <div className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-4 max-md:px-4">
+    <section
+      ref={place}
+      tabIndex={-1}
+      aria-label="Grants"
+      className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-4 outline-none max-md:px-4"
+    >
       {data.length === 0 ? (
         <Empty icon="key" title="Agents see nothing of yours">
           <p>
@@ -54,6 +68,6 @@ export function GrantsPage() {
         </>
       )}
       {isAdding && <AddGrant onClose={() => setAdding(false)} />}
-    </div>
+    </section>
   )
 }

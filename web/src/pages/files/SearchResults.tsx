@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { RefObject } from 'react'
 import type { Hit } from '../../files/file.ts'
 import { nameOf, parentOf, relativeTo } from '../../files/paths.ts'
 import { countText } from '../../files/sizes.ts'
-import { withoutFile } from '../../files/view.ts'
+import { placeOf, withoutFile } from '../../files/view.ts'
 import type { FilesView } from '../../files/view.ts'
 import { Button, buttonClass } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
@@ -13,12 +14,14 @@ import { infoQuery, searchQuery, standing } from './file-queries.ts'
 import { FileTrouble } from './FileTrouble.tsx'
 import { useFileKeys } from './use-file-keys.ts'
 
-export function SearchResults({ view }: { view: FilesView }) {
+type Props = { view: FilesView; place: RefObject<HTMLElement | null> }
+
+export function SearchResults({ view, place }: Props) {
   const search = useInfiniteQuery(searchQuery(view))
   const { error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = search
   const data = standing(search)
   const workspace = useQuery(infoQuery).data?.workspace_path
-  useFileKeys(data !== undefined)
+  useFileKeys(data !== undefined, place)
   if (!data)
     return error ? (
       <FileTrouble error={error} retry={() => void refetch()} />
@@ -27,12 +30,14 @@ export function SearchResults({ view }: { view: FilesView }) {
     )
   const hits = data.pages.flatMap((page) => page.results)
   const total = data.pages[0]?.total_count ?? hits.length
-  if (hits.length === 0) return <NoMatch view={view} />
+  const skipped = data.pages[0]?.skipped ?? []
+  if (hits.length === 0) return <NoMatch view={view} skipped={skipped} />
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
-      <p role="status" className="px-4 py-2 text-xs text-faint">
-        {countText(total, 'match', 'matches')} {placeOf(view)}
+      <p role="status" className="px-5 py-2 text-xs text-faint max-md:px-4">
+        {countText(total, 'match', 'matches')} <Plain text={placeOf(view)} />
       </p>
+      <NotSearched skipped={skipped} />
       <ul aria-label="Found">
         {hits.map((hit) => (
           <Row
@@ -54,13 +59,12 @@ export function SearchResults({ view }: { view: FilesView }) {
   )
 }
 
-/** Wherever one stands, it is looked for in all of it. */
-const placeOf = ({ in: where }: FilesView) =>
-  where === 'all'
-    ? 'in the workspace and in what is granted'
-    : where === 'granted'
-      ? 'in what is granted'
-      : 'in the workspace'
+const NotSearched = ({ skipped }: { skipped: readonly string[] }) =>
+  skipped.map((text) => (
+    <p key={text} className="px-5 pb-2 text-xs wrap-anywhere text-faint max-md:px-4">
+      <Plain text={text} />
+    </p>
+  ))
 
 type RowProps = { hit: Hit; path: string; view: FilesView }
 
@@ -74,7 +78,7 @@ function Row({ hit, path, view }: RowProps) {
         activeOptions={{ exact: true, includeSearch: true }}
         aria-current={isOpen ? 'true' : undefined}
         data-row={path}
-        className={`grid grid-cols-[16px_minmax(0,1fr)] gap-x-2.5 border-b border-line px-4 py-2 -outline-offset-2 ${
+        className={`grid grid-cols-[16px_minmax(0,1fr)] gap-x-2.5 border-b border-line px-5 py-2 -outline-offset-2 max-md:px-4 ${
           isOpen ? 'bg-accent-bg shadow-[inset_2px_0_var(--accent)]' : 'hover:bg-raised'
         }`}
       >
@@ -87,7 +91,7 @@ function Row({ hit, path, view }: RowProps) {
           </span>
           <span className="text-xs break-all text-soft">
             <Plain text={parentOf(path)} />
-            {hit.line !== undefined && `, line ${hit.line}`}
+            {hit.line !== undefined && `, line ${hit.line.toLocaleString()}`}
           </span>
         </span>
         {hit.snippet !== undefined && (
@@ -100,22 +104,31 @@ function Row({ hit, path, view }: RowProps) {
   )
 }
 
-function NoMatch({ view }: { view: FilesView }) {
+function NoMatch({ view, skipped }: { view: FilesView; skipped: readonly string[] }) {
   const { q = '', by } = view
   const { by: _, ...byName } = withoutFile(view)
   return (
     <Empty icon="search" title="Nothing matches">
-      <p>
-        {by === 'content' ? 'No file holds ' : 'No name holds '}“<Plain text={q} />
+      <p className="wrap-anywhere">
+        {by === 'content' ? 'No file' : 'No name'} <Plain text={placeOf(view)} /> holds “
+        <Plain text={q} />
         ”.
       </p>
-      <Link
-        to="/files"
-        search={by === 'content' ? byName : { ...byName, by: 'content' }}
-        className={buttonClass()}
-      >
-        {by === 'content' ? 'Search names' : 'Search content'}
-      </Link>
+      <NotSearched skipped={skipped} />
+      <p className="flex flex-wrap justify-center gap-2">
+        <Link
+          to="/files"
+          search={by === 'content' ? byName : { ...byName, by: 'content' }}
+          className={buttonClass()}
+        >
+          {by === 'content' ? 'Search names' : 'Search content'}
+        </Link>
+        {view.in !== 'all' && (
+          <Link to="/files" search={{ ...withoutFile(view), in: 'all' }} className={buttonClass()}>
+            Search everywhere
+          </Link>
+        )}
+      </p>
     </Empty>
   )
 }

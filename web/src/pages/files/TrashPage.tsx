@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { ApiError } from '../../api.ts'
 import { callFiles } from '../../files/call.ts'
 import { isFolder } from '../../files/file.ts'
@@ -19,6 +19,7 @@ import { useNow } from '../../use-now.ts'
 import { Confirm } from '../settings/Confirm.tsx'
 import { infoQuery, standing, trashQuery } from './file-queries.ts'
 import { RestoreAs } from './RestoreAs.tsx'
+import { useFocusKept } from './use-focus-kept.ts'
 
 /** What was deleted, and until when it can come back (TR1). */
 export function TrashPage() {
@@ -26,6 +27,8 @@ export function TrashPage() {
   const { error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = trash
   const workspace = useQuery(infoQuery).data?.workspace_path
   const role = useQuery(meQuery).data?.person.role
+  const place = useRef<HTMLElement>(null)
+  useFocusKept(place, 'li')
   const items = standing(trash)?.pages.flatMap((page) => page.items)
   if (!items)
     return error ? (
@@ -33,24 +36,29 @@ export function TrashPage() {
     ) : (
       <Loading what="the trash" rows={6} />
     )
-  if (items.length === 0)
-    return (
-      <Empty icon="trash" title="The trash is empty">
-        <p>What agents delete lies here for a while before it is gone.</p>
-      </Empty>
-    )
   return (
-    <div className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-3 max-md:px-4">
-      <ul aria-label="Deleted files" className="border-t border-line">
-        {items.map((item) => (
-          <Line
-            key={item.trash_id}
-            item={item}
-            path={workspace === undefined ? item.path : relativeTo(workspace, item.path)}
-            role={role}
-          />
-        ))}
-      </ul>
+    <section
+      ref={place}
+      tabIndex={-1}
+      aria-label="Trash"
+      className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-3 outline-none max-md:px-4"
+    >
+      {items.length === 0 ? (
+        <Empty icon="trash" title="The trash is empty">
+          <p>What agents delete lies here for a while before it is gone.</p>
+        </Empty>
+      ) : (
+        <ul aria-label="Deleted files" className="border-t border-line">
+          {items.map((item) => (
+            <Line
+              key={item.trash_id}
+              item={item}
+              path={workspace === undefined ? item.path : relativeTo(workspace, item.path)}
+              role={role}
+            />
+          ))}
+        </ul>
+      )}
       {hasNextPage && (
         <p className="p-3 text-center">
           <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -58,7 +66,7 @@ export function TrashPage() {
           </Button>
         </p>
       )}
-    </div>
+    </section>
   )
 }
 
@@ -119,8 +127,9 @@ function Line({ item, path, role }: LineProps) {
           size="sm"
           icon="undo"
           aria-label={`Restore ${name}`}
-          disabled={restore.isPending}
-          onClick={() => restore.mutate()}
+          // A button that is switched off loses the focus.
+          aria-disabled={restore.isPending}
+          onClick={() => restore.isPending || restore.mutate()}
         >
           Restore
         </Button>

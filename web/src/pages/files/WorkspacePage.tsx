@@ -23,6 +23,7 @@ export function WorkspacePage() {
   const mayChange = role !== undefined && role !== 'viewer'
   const root = useGrantRoot(path)
   const input = useRef<HTMLInputElement>(null)
+  const folder = useRef<HTMLElement>(null)
   // A browser gives no path away, so what is dropped is copied; into folders of the user's own nothing is.
   const mayAdd = mayChange && !isAbsolute(path)
   const add = mayAdd ? () => input.current?.click() : undefined
@@ -41,16 +42,18 @@ export function WorkspacePage() {
   return (
     <DropZone folder={path} isOn={mayAdd} input={input}>
       <section
+        ref={folder}
+        tabIndex={-1}
         aria-label="Folder"
-        className={`flex min-w-0 flex-1 flex-col ${
+        className={`flex min-w-0 flex-1 flex-col outline-none ${
           open === undefined ? '' : 'max-md:hidden md:max-w-[46%] md:min-w-80'
         }`}
       >
         <FileBar view={view} root={root} onAdd={add} />
         {q === undefined ? (
-          <FileList key={path} view={view} onAdd={add} />
+          <FileList key={path} view={view} place={folder} onAdd={add} />
         ) : (
-          <SearchResults view={view} />
+          <SearchResults view={view} place={folder} />
         )}
       </section>
       {open !== undefined && (

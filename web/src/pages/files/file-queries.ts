@@ -9,6 +9,7 @@ import type {
   ReadFile,
   Trashed,
   Usage,
+  Version,
   WorkspaceInfo,
 } from '../../files/file.ts'
 import { mostBytes } from '../../files/preview.ts'
@@ -55,14 +56,14 @@ export const readQuery = (path: string) =>
     queryFn: () => callFiles<ReadFile>('read_file', { path, max_bytes: mostBytes }),
   })
 
-export const searchQuery = ({ q = '', in: where, by }: FilesView) =>
+export const searchQuery = ({ q = '', path, in: where, by }: FilesView) =>
   infiniteQueryOptions({
     ...fresh,
-    queryKey: [...diskKey, 'search', q, where, by],
+    queryKey: [...diskKey, 'search', q, path, where, by],
     queryFn: ({ pageParam }) =>
       callFiles<Found>('search_files', {
         query: q,
-        search_in: where ?? 'workspace',
+        ...(where ? { search_in: where } : path !== undefined && { path }),
         search_type: by ?? 'filename',
         ...from(pageParam),
       }),
@@ -74,7 +75,23 @@ export const usageQuery = (path: string) =>
   queryOptions({
     ...fresh,
     queryKey: [...diskKey, 'usage', path],
-    queryFn: () => callFiles<Usage>('workspace_usage', { path, depth: 1 }),
+    queryFn: () => callFiles<Usage>('workspace_usage', { path, depth: 2 }),
+  })
+
+export const versionsQuery = (path: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...diskKey, 'versions', path],
+    queryFn: async () =>
+      (await callFiles<{ versions: readonly Version[] }>('file_versions', { path })).versions,
+  })
+
+/** What it is now, against what it was. */
+export const versionDiffQuery = (path: string, version: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...diskKey, 'diff', path, version],
+    queryFn: () => callFiles<{ diff: string }>('file_diff', { path, version_id: version }),
   })
 
 export const trashQuery = infiniteQueryOptions({
@@ -86,7 +103,7 @@ export const trashQuery = infiniteQueryOptions({
   getNextPageParam: (page) => page.next_cursor,
 })
 
-/** Use is counted without an entry of its own: whoever comes back sees it as it is. */
+/** Use is counted without an entry of its own; see `usesGrant`. */
 export const grantsQuery = queryOptions({
   ...fresh,
   refetchOnWindowFocus: true,
@@ -119,3 +136,13 @@ export const changesDisk = ({ type, data }: Entry): boolean =>
   type.startsWith('trash.') ||
   type === 'grant.made' ||
   type === 'grant.revoked'
+
+/** Whether an agent did something under a grant: the entry names it, or is about files that it opened (GR1). */
+export function usesGrant({ type, actor, ids, data }: Entry): boolean {
+  if (type !== 'call.done' || actor.kind !== 'agent') return false
+  const files = data?.['files']
+  return ids?.['grant'] !== undefined || (Array.isArray(files) && files.some(isUnderGrant))
+}
+
+const isUnderGrant = (file: unknown) =>
+  typeof file === 'object' && file !== null && 'grant' in file && file.grant !== undefined

@@ -28,6 +28,11 @@ export const GrantDetail = ({ detail: { reasoning }, grant }: Props) => (
         </code>
       </Note>
     )}
+    {grant.warning !== undefined && (
+      <Note tone="escalate" icon="warn">
+        {grant.warning}
+      </Note>
+    )}
     {grant.missing ? (
       <Note tone="suggest" icon="info">
         There is nothing at this place now.
@@ -43,6 +48,7 @@ type InsideProps = { inside: NonNullable<GrantRequest['inside']>; folder: string
 
 const Inside = ({ inside, folder }: InsideProps) => {
   const { files, folders, bytes, sample, capped } = inside
+  const more = files + folders - sample.length
   return (
     <Section title="What is inside">
       <p>
@@ -70,6 +76,12 @@ const Inside = ({ inside, folder }: InsideProps) => {
               </span>
             </li>
           ))}
+          {more > 0 && (
+            <li className="py-1 text-soft">
+              and {capped && 'at least '}
+              {more.toLocaleString()} more
+            </li>
+          )}
         </ul>
       )}
     </Section>

@@ -1,9 +1,11 @@
+import { useQuery } from '@tanstack/react-query'
 import { Tabs } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { Button } from '../../parts/Button.tsx'
 import { CopyBox } from '../../parts/Copy.tsx'
 import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
 import { Hint, Note } from '../../parts/States.tsx'
+import { meQuery } from '../../queries.ts'
 import { clients, snippetsFor } from '../../snippets.ts'
 
 type Props = { title: string; token: string; onClose: () => void; children?: ReactNode }
@@ -27,33 +29,37 @@ export const TokenOnce = ({ title, token, onClose, children }: Props) => (
   </Dialog>
 )
 
-const Snippets = ({ token }: { token: string }) => (
-  <Tabs.Root defaultValue={clients[0]?.id}>
-    <Tabs.List
-      aria-label="Client"
-      className="scroll-thin flex gap-4 overflow-x-auto border-b border-line"
-    >
-      {clients.map(({ id, name }) => (
-        <Tabs.Trigger
-          key={id}
-          value={id}
-          className="h-8 shrink-0 border-b-2 border-transparent text-soft -outline-offset-2 data-[state=active]:border-accent data-[state=active]:font-[550] data-[state=active]:text-text max-md:h-11"
-        >
-          {name}
-        </Tabs.Trigger>
-      ))}
-    </Tabs.List>
-    {clients.map(({ id }) => (
-      <Tabs.Content key={id} value={id} className="grid gap-3 pt-3">
-        {snippetsFor(id, { url: `${location.origin}/mcp`, token }).map(({ lead, text }) => (
-          <div key={lead} className="grid gap-1.5">
-            <p className="text-soft">
-              <Hint text={lead} />
-            </p>
-            <CopyBox text={text} what="snippet" />
-          </div>
+function Snippets({ token }: { token: string }) {
+  const command = useQuery(meQuery).data?.command
+  const given = { url: `${location.origin}/mcp`, token, command }
+  return (
+    <Tabs.Root defaultValue={clients[0]?.id}>
+      <Tabs.List
+        aria-label="Client"
+        className="scroll-thin flex gap-4 overflow-x-auto border-b border-line"
+      >
+        {clients.map(({ id, name }) => (
+          <Tabs.Trigger
+            key={id}
+            value={id}
+            className="h-8 shrink-0 border-b-2 border-transparent text-soft -outline-offset-2 data-[state=active]:border-accent data-[state=active]:font-[550] data-[state=active]:text-text max-md:h-11"
+          >
+            {name}
+          </Tabs.Trigger>
         ))}
-      </Tabs.Content>
-    ))}
-  </Tabs.Root>
-)
+      </Tabs.List>
+      {clients.map(({ id }) => (
+        <Tabs.Content key={id} value={id} className="grid gap-3 pt-3">
+          {snippetsFor(id, given).map(({ lead, text }) => (
+            <div key={lead} className="grid gap-1.5">
+              <p className="text-soft">
+                <Hint text={lead} />
+              </p>
+              <CopyBox text={text} what="snippet" />
+            </div>
+          ))}
+        </Tabs.Content>
+      ))}
+    </Tabs.Root>
+  )
+}

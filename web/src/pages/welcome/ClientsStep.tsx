@@ -6,10 +6,11 @@ import { SelectField } from '../../parts/Field.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Hint } from '../../parts/States.tsx'
-import { agentsQuery } from '../../queries.ts'
+import { agentsQuery, meQuery } from '../../queries.ts'
 import { clients } from '../../snippets.ts'
 import { ago } from '../../time.ts'
 import { useNow } from '../../use-now.ts'
+import { commandLine } from '../../welcome/command.ts'
 import { AddAgent } from '../settings/AddAgent.tsx'
 import { Step } from './Step.tsx'
 import type { StepProps } from './WelcomePage.tsx'
@@ -18,6 +19,7 @@ import type { StepProps } from './WelcomePage.tsx'
 export function ClientsStep({ onNext }: StepProps) {
   const [client, setClient] = useState<string>(clients[0].id)
   const [isAdding, setAdding] = useState(false)
+  const { data: me } = useQuery(meQuery)
   const agents = (useQuery(agentsQuery).data ?? []).filter(({ status }) => status === 'active')
   return (
     <Step
@@ -38,9 +40,9 @@ export function ClientsStep({ onNext }: StepProps) {
         onChange={(event) => setClient(event.target.value)}
         choices={clients.map(({ id, name }) => ({ value: id, label: name }))}
       />
-      <CopyBox text={`cowork connect ${client}`} what="command" />
+      <CopyBox text={commandLine(me?.command, 'connect', client)} what="command" />
       {agents.length > 0 ? (
-        <Connected agents={agents} />
+        <Agents agents={agents} />
       ) : (
         <p className="text-soft">
           <Hint text="None is connected yet. One that is appears here by itself." />
@@ -51,20 +53,23 @@ export function ClientsStep({ onNext }: StepProps) {
   )
 }
 
-function Connected({ agents }: { agents: readonly { id: string; last_seen_at?: string }[] }) {
+/** Who has a token; a tick is for those that came in with it. */
+function Agents({ agents }: { agents: readonly { id: string; last_seen_at?: string }[] }) {
   const now = useNow()
   return (
-    <ul aria-label="Connected" className="border-t border-line">
+    <ul aria-label="Agents" className="border-t border-line">
       {agents.map(({ id, last_seen_at: at }) => (
         <li key={id} className="flex items-center gap-2.5 border-b border-line py-2">
-          <span className="text-act">
-            <Icon name="check" />
+          <span className={at === undefined ? 'text-faint' : 'text-act'}>
+            <Icon name={at === undefined ? 'clock' : 'check'} />
           </span>
           <span className="min-w-0 font-[550] break-all">
             <Plain text={id} />
           </span>
           <span className="text-xs text-soft">
-            {at === undefined ? 'not seen yet' : `seen ${ago(Date.parse(at), now)}`}
+            {at === undefined
+              ? 'added, not seen since the start'
+              : `seen ${ago(Date.parse(at), now)}`}
           </span>
         </li>
       ))}

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -6,21 +6,28 @@ import { CopyBox } from '../../parts/Copy.tsx'
 import { ErrorNote } from '../../parts/ErrorNote.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Loading, Note, Trouble } from '../../parts/States.tsx'
+import { meQuery } from '../../queries.ts'
+import { commandLine } from '../../welcome/command.ts'
 import { defaultWorkspace, isDefault, workspaceIn } from '../../welcome/welcome.ts'
 import { infoQuery } from '../files/file-queries.ts'
 import { FolderPicker } from '../files/FolderPicker.tsx'
 import { Step } from './Step.tsx'
 import type { StepProps } from './WelcomePage.tsx'
 
-type Chosen = { readonly path: string; readonly restart_needed: boolean; readonly message: string }
+type Chosen = { readonly restart_needed: boolean }
 
 /** Where agents keep what they make. A running daemon stays where it is: another place needs a restart. */
 export function WorkspaceStep({ onNext }: StepProps) {
   const { data, error, refetch } = useQuery(infoQuery)
+  const { data: me } = useQuery(meQuery)
+  const queries = useQueryClient()
   const [isPicking, setPicking] = useState(false)
   const choose = useMutation({
     mutationFn: (path: string) => call<Chosen>('workspace_choose', { path }),
-    onSuccess: (chosen) => !chosen.restart_needed && onNext(),
+    onSuccess: async (chosen) => {
+      await queries.invalidateQueries(infoQuery)
+      if (!chosen.restart_needed) onNext()
+    },
   })
   if (!data)
     return error ? (
@@ -28,33 +35,37 @@ export function WorkspaceStep({ onNext }: StepProps) {
     ) : (
       <Loading what="the workspace" rows={3} />
     )
-  const isThere = isDefault(data.workspace_path)
-  const needsRestart = choose.data?.restart_needed === true
+  const { workspace_path: now, path_after_restart: next } = data
+  const isThere = isDefault(now)
   return (
     <Step
       title="Where should AI save files it creates?"
       lead="Agents read and write there without asking. Nothing else of yours is open to them."
       actions={
-        needsRestart ? (
-          <Button tone="primary" onClick={onNext}>
-            Continue
+        <>
+          {next !== undefined && (
+            <Button tone="primary" onClick={onNext}>
+              Continue
+            </Button>
+          )}
+          <Button
+            {...(next === undefined && { tone: 'primary' as const })}
+            disabled={choose.isPending}
+            onClick={() => choose.mutate(defaultWorkspace)}
+          >
+            Use Default
           </Button>
-        ) : (
-          <>
-            <Button
-              tone="primary"
-              disabled={choose.isPending}
-              // Also where it is already: another choice may wait for the next start.
-              onClick={() => choose.mutate(defaultWorkspace)}
-            >
-              Use Default
+          <Button disabled={choose.isPending} onClick={() => setPicking(true)}>
+            Choose Different Location…
+          </Button>
+          {next !== undefined ? (
+            <Button disabled={choose.isPending} onClick={() => choose.mutate(now)}>
+              Keep it where it is
             </Button>
-            <Button disabled={choose.isPending} onClick={() => setPicking(true)}>
-              Choose Different Location…
-            </Button>
-            {!isThere && <Button onClick={onNext}>Keep it where it is</Button>}
-          </>
-        )
+          ) : (
+            !isThere && <Button onClick={onNext}>Keep it where it is</Button>
+          )}
+        </>
       }
     >
       <dl className="grid grid-cols-[64px_minmax(0,1fr)] gap-x-3 gap-y-1">
@@ -62,15 +73,16 @@ export function WorkspaceStep({ onNext }: StepProps) {
         <dd className="font-mono text-code">{defaultWorkspace}</dd>
         <dt className="text-faint">Now</dt>
         <dd className="font-mono text-code break-all">
-          <Plain text={data.workspace_path} />
+          <Plain text={now} />
         </dd>
       </dl>
-      {choose.data && needsRestart && (
+      {next !== undefined && (
         <div role="status" className="grid gap-2">
           <Note tone="suggest" icon="info">
-            <Plain text={choose.data.message} />
+            From the next start on agents keep their files in <Plain text={next} />. What is in{' '}
+            <Plain text={now} /> stays there.
           </Note>
-          <CopyBox text="cowork restart" what="command" />
+          <CopyBox text={commandLine(me?.command, 'restart')} what="command" />
         </div>
       )}
       <ErrorNote error={choose.error} />
