@@ -15,6 +15,11 @@ test.each([
   expect(allowanceOf(text, now)).toEqual(allowance)
 })
 
+test('Y8, GR9 a day is meant to its end, where the person is', () => {
+  const end = new Date(2026, 2, 4, 23, 59, 59).toISOString()
+  expect(allowanceOf('until:2026-03-04', now)).toEqual({ for: 'until', until: end })
+})
+
 test.each([
   '',
   'forever',
@@ -27,6 +32,8 @@ test.each([
   'until:5',
   'until:tomorrow',
   'until:2026-13-01T00:00',
+  'until:2026-13-01',
+  'until:2026-02-27',
   'until:0h',
   'until:2026-02-28T00:00:00Z',
 ])('Y8, K3 --allow %j is a mistake, never a longer permission', (text) => {

@@ -8,6 +8,7 @@ export type Allowance =
   | { readonly for: 'until'; readonly until: string }
 
 const unit: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+const day = /^\d{4}-\d\d-\d\d$/
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/
 
 /** `once`, `session`, `always`, `uses:3`, `until:2h` or `until:2026-03-01T18:00`. */
@@ -26,9 +27,10 @@ export function allowanceOf(text: string, now: number): Allowance {
   return { for: 'until', until: rfc3339(at) }
 }
 
-/** A span from now, or a moment; NaN for what is neither. */
+/** A span from now, a moment, or a day, which is meant to its end; NaN for what is none. */
 export function momentOf(text: string, now: number): number {
   const [, count, name = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
   if (count !== undefined) return now + Number(count) * (unit[name] ?? NaN)
-  return moment.test(text) ? Date.parse(text) : NaN
+  const whole = day.test(text) ? `${text}T23:59:59` : text
+  return moment.test(whole) ? Date.parse(whole) : NaN
 }

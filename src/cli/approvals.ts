@@ -84,6 +84,7 @@ export type GrantRequest = {
     capped: boolean
   } | null
   sensitive: string[]
+  warning?: string
 }
 
 /** What an agent gave to a person, with all that was asked and answered about it (H1, H5, H6). */
@@ -206,14 +207,4 @@ export async function findApproval(client: Client, given: string, kind?: 'handof
   if (!found) throw new Error('nothing was looked for')
   if ('error' in found) throw found.error
   return found.item
-}
-
-const shortestShown = 8
-
-/** How much of each id tells them apart; never less than a person can recognise. */
-export function shortIds(ids: readonly string[]): (id: string) => string {
-  for (let length = shortestShown; length < 36; length++)
-    if (new Set(ids.map((id) => id.slice(0, length))).size === ids.length)
-      return (id) => id.slice(0, length)
-  return (id) => id
 }

@@ -27,7 +27,10 @@ export type BulkFlags = ApproveFlags & {
 export async function approveAll(context: Context, flags: BulkFlags): Promise<ExitCode> {
   const { agent, domain, expect, feedback } = flags
   if ((agent ?? domain) === undefined)
-    throw usage('Say what to approve.', 'Name ids, or --agent or --domain with --expect.')
+    throw usage(
+      'Say what to approve.',
+      'Name ids, or --agent or --domain with --expect; `cowork inbox --list` shows what waits.',
+    )
   if (expect === undefined)
     throw usage(
       'Approving all that wait says how many that is (--expect), so that none slips in.',

@@ -4,6 +4,7 @@ import { currentEnvironment, currentFolders, stateDirectory } from '#base/config
 import type { Environment } from '#base/config/env.ts'
 import { statePaths } from '#base/state.ts'
 import type { StatePaths } from '#base/state.ts'
+import { commandHere } from './launcher.ts'
 import { createOutput } from './output.ts'
 import type { Output } from './output.ts'
 
@@ -33,7 +34,12 @@ export function contextOf({ config, state, json = false, envFile = [] }: Globals
   const env = state === undefined ? given : { ...given, COWORK_STATE_DIR: state }
   const paths = statePaths(stateDirectory(env, currentFolders()))
   return {
-    out: createOutput({ json, stdout: process.stdout, stderr: process.stderr }),
+    out: createOutput({
+      json,
+      stdout: process.stdout,
+      stderr: process.stderr,
+      command: commandHere(given),
+    }),
     paths,
     env,
     fromFiles,

@@ -9,6 +9,7 @@ import type { Context } from './context.ts'
 import { exitCode, usage } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { grantChoiceOf } from './grant-choice.ts'
+import { grantedText, liveGrants } from './grants.ts'
 import { changesTrust } from './inbox/acts.ts'
 import { score } from './inbox/detail.ts'
 import { jsonArgument } from './json-argument.ts'
@@ -20,6 +21,8 @@ export type Outcome = {
   status: 'approved' | 'rejected' | 'voted' | 'held' | 'pending' | 'error'
   until?: string
   trust?: { from: number; to: number; promoted?: true; demoted?: true }
+  /** Other requests that it answers. */
+  also?: { id: string; summary: string }[]
   error?: { code: string; message: string; hint?: string }
 }
 
@@ -133,18 +136,42 @@ async function decideEach(
       hint: only.error.hint ?? '`cowork inbox` lists what waits.',
     })
   const errors = outcomes.filter(({ status }) => status === 'error').length
+  const opened = await openedBy(client, outcomes, items)
   context.out.data({ outcomes, count: outcomes.length, errors }, () =>
-    outcomes.map((outcome) =>
-      outcomeLine(
-        outcome,
-        items.find(({ id }) => id === outcome.id),
-      ),
-    ),
+    outcomes.flatMap((outcome) => {
+      const item = items.find(({ id }) => id === outcome.id)
+      const also = (outcome.also ?? []).map(
+        ({ id, summary }) => `and with it ${plain(id)}  ${plain(summary)}`,
+      )
+      return [outcomeLine(outcome, item, opened.get(outcome.id)), ...also]
+    }),
   )
+  for (const { id } of outcomes.filter((one) => one.status === 'approved' && opened.has(one.id)))
+    context.out.note(`\`cowork grants revoke ${id}\` takes it back.`)
   if (outcomes.some(({ status }) => status === 'held'))
     context.out.note('Until then `cowork undo <id>` takes it back.')
   return errors > 0 ? exitCode.failed : exitCode.ok
 }
+
+/** What requests for access came to, in words: more or less than was asked for. */
+async function openedBy(
+  client: Client,
+  outcomes: readonly Outcome[],
+  items: readonly Item[],
+): Promise<ReadonlyMap<string, string>> {
+  const decided = items
+    .filter(isGrant)
+    .filter(({ id }) => outcomes.some((one) => one.id === id && isMade(one)))
+  const grants = decided.length > 0 ? await liveGrants(client) : []
+  return new Map(
+    decided.flatMap(({ id }) => {
+      const made = grants.find((grant) => grant.id === `grant_${id}`)
+      return made ? [[id, grantedText(made)] as const] : []
+    }),
+  )
+}
+
+const isMade = ({ status }: Outcome) => status === 'approved' || status === 'rejected'
 
 function outcomeOf(found: Found, made: readonly Outcome[]): Outcome {
   if ('error' in found) {
@@ -158,12 +185,14 @@ function outcomeOf(found: Found, made: readonly Outcome[]): Outcome {
 export function outcomeLine(
   { id, status, until, trust, error }: Outcome,
   item: Item | undefined,
+  opened?: string,
 ): string {
   if (error) return `failed    ${plain(id)}  ${plain(error.message)}`
   const from = trust ? `  trust ${score(trust.from)} → ${score(trust.to)}` : ''
   const more = trust?.promoted ? ', promoted' : trust?.demoted ? ', demoted' : ''
   const held = until === undefined ? '' : ` until ${until.slice(11, 19)} UTC`
-  const what = item ? `  ${plain(item.requester)}: ${plain(item.summary)}` : ''
+  const asked = item && `${plain(item.requester)}: ${plain(item.summary)}`
+  const what = (opened ?? asked) === undefined ? '' : `  ${opened ?? asked}`
   return `${`${words[status]}${held}`.padEnd(8)}  ${id}${what}${from}${more}`
 }
 

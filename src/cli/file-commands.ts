@@ -38,11 +38,18 @@ function browseCommands(program: Command, add: Add): void {
     (await import('./files.ts')).searchFiles(context, command.args[0] ?? '', command.opts()),
   )
     .option('--content', 'by what is in them')
-    .addOption(new Option('--in <where>', 'which files').choices(searchPlaces).default('workspace'))
+    .option('--in <where>', `${searchPlaces.join(', ')}, or a folder`, 'workspace')
     .option('--type <extensions...>', 'only of these, such as .md')
     .addOption(count(100))
   add(files, 'versions <path>', 'its earlier contents', async (context, command) =>
     (await import('./versions.ts')).listVersions(context, command.args[0] ?? ''),
+  )
+  add(
+    files,
+    'diff <path> [version]',
+    'what changed since an earlier content; the newest where none is named',
+    async (context, command) =>
+      (await import('./versions.ts')).diffVersion(context, command.args[0] ?? '', command.args[1]),
   )
   add(
     files,
@@ -101,15 +108,18 @@ function grantCommands(program: Command, add: Add): void {
     )
     .addOption(agent())
     .addOption(new Option('--scope <how-long>', 'how long').choices(grantScopes))
-    .option('--until <time>', 'such as 2h, 7d or 2027-03-01T18:00')
+    .option('--until <time>', 'such as 2h, 7d, 2027-03-01 (its end) or 2027-03-01T18:00')
     .option('--hard-links', 'also files with a second name, perhaps elsewhere')
+    .option('-y, --yes', 'without asking, also for your whole home folder')
   add(grants, 'revoke <id>', 'close it again', async (context, command) =>
     (await import('./grants.ts')).revokeGrant(context, command.args[0] ?? ''),
   )
 }
 
 function workspaceCommands(program: Command, add: Add): void {
-  const workspace = program.command('workspace').description('where agents keep their files')
+  const workspace = add(program, 'workspace', 'where agents keep their files', async (context) =>
+    (await import('./workspace.ts')).workspaceInfo(context),
+  )
   add(workspace, 'info', 'where it is, and how much there is', async (context) =>
     (await import('./workspace.ts')).workspaceInfo(context),
   )

@@ -1,3 +1,4 @@
+import { searchPlaces } from './choices.ts'
 import { createClient } from './client.ts'
 import type { Client, Words } from './client.ts'
 import type { Context } from './context.ts'
@@ -7,9 +8,8 @@ import { bytesText, countText } from './sizes.ts'
 
 /** For the commands that show and change files. */
 export const fileWords: Words = {
-  no_grant: {
-    message: 'That is not in the workspace.',
-    hint: '`cowork files` is about the workspace; `cowork grants` lists what agents may see besides.',
+  forbidden_path: {
+    hint: 'No command of cowork opens it: look at it with another program.',
   },
   not_found: { hint: '`cowork files ls` and `cowork files search` show what is there.' },
   exists: { hint: 'Name another place with --to.' },
@@ -99,7 +99,7 @@ type Hit = {
   line?: number
   snippet?: string
 }
-type Found = { results: Hit[]; total_count: number; next_cursor?: string }
+type Found = { results: Hit[]; total_count: number; skipped?: string[]; next_cursor?: string }
 
 export type SearchFlags = {
   readonly content?: boolean
@@ -115,18 +115,21 @@ export async function searchFiles(
 ): Promise<void> {
   const found = await createClient(context, fileWords).call<Found>('search_files', {
     query,
-    search_in: where,
+    ...(isSearchPlace(where) ? { search_in: where } : { path: where }),
     search_type: content ? 'content' : 'filename',
     file_types: type,
     limit: lines,
   })
-  const { results, total_count: total } = found
+  const { results, total_count: total, skipped = [] } = found
   context.out.data(found, () =>
     results.length === 0 ? ['Nothing was found.'] : results.map(hitLine),
   )
+  for (const text of skipped) context.out.note(plain(text))
   if (results.length < total)
     context.out.note(`${results.length} of ${countText(total, 'file')}: -n shows more.`)
 }
+
+const isSearchPlace = (text: string) => searchPlaces.some((place) => place === text)
 
 const hitLine = ({ path, line, snippet }: Hit): string =>
   [

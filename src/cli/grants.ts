@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
+import { relative } from 'node:path'
 import { agentNamed } from './agent-named.ts'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
@@ -12,6 +13,8 @@ import { requirePersonHere } from './person.ts'
 import { plain } from './plain.ts'
 import { byPrefix } from './prefix.ts'
 import { countText } from './sizes.ts'
+import { confirmed } from './terminal.ts'
+import type { Asking } from './terminal.ts'
 
 export type Grant = {
   id: string
@@ -64,10 +67,12 @@ export async function listGrants(
 
 const whoText = ({ agent }: Grant) => (agent === '*' ? 'all' : plain(agent))
 
-function lasting({ scope, expires_at: until, replaced }: Grant): string {
+function lasting({ scope, session, expires_at: until, replaced }: Grant): string {
   if (replaced) return 'no more: replaced'
-  if (until !== null) return `until ${minuteOf(until)}`
-  return scope === 'session' ? 'this session' : scope
+  if (session !== null) return 'this session'
+  const restart = scope === 'session' ? 'restart' : ''
+  if (until !== null) return `until ${[minuteOf(until), restart].filter(Boolean).join(' or ')}`
+  return restart ? `until ${restart}` : scope
 }
 
 const idForm = /^grant_/
@@ -85,13 +90,9 @@ function shortGrantIds(ids: readonly string[]): (id: string) => string {
 
 async function grantNamed(client: Client, given: string): Promise<Grant> {
   const grants = await liveGrants(client)
-  const whole = idForm.test(given) || given === '' ? given : `grant_${given}`
-  const id = byPrefix(
-    whole,
-    grants.map((grant) => grant.id),
-    'grant',
-  )
-  const found = grants.find((grant) => grant.id === id)
+  const bare = grants.map((grant) => grant.id.replace(idForm, ''))
+  const id = byPrefix(given.replace(idForm, ''), bare, 'grant')
+  const found = grants[bare.indexOf(id)]
   if (!found) throw new Error(`the grant ${id} was there a moment ago`)
   return found
 }
@@ -117,7 +118,7 @@ export async function showGrant(context: Context, given: string): Promise<void> 
   )
 }
 
-export type AddGrantFlags = {
+export type AddGrantFlags = Asking & {
   readonly permission?: string
   readonly agent?: string
   readonly scope?: string
@@ -129,13 +130,15 @@ export type AddGrantFlags = {
 export async function addGrant(
   context: Context,
   given: string,
-  { permission, agent, scope, until, hardLinks = false }: AddGrantFlags,
+  { permission, agent, scope, until, hardLinks = false, ...asking }: AddGrantFlags,
 ): Promise<void> {
   const ends = until === undefined ? undefined : untilOf(until, Date.now())
   requirePersonHere(context, 'Granting access')
   const client = createClient(context)
   const path = pathHere(given)
+  await confirmWhole(path, asking)
   const isHandedOver = permission === undefined && isFile(path)
+  const denials = (await liveGrants(client)).filter((one) => one.permission === 'deny')
   const grant = await client.call<Grant>('add_grant', {
     path,
     permission: permission ?? 'read',
@@ -146,11 +149,45 @@ export async function addGrant(
     ...(hardLinks && { hard_links: true }),
   })
   context.out.data(grant, () => [grantedText(grant)])
+  const still = await liveGrants(client)
+  for (const denial of denials.filter(({ path: at }) => at === grant.path))
+    if (!still.some(({ id }) => id === denial.id))
+      context.out.note(`This replaces what was denied to ${whoText(denial)} for good.`)
+    else if (grant.agent === '*') context.out.note(`It stays denied to ${whoText(denial)}.`)
   context.out.note(`\`cowork grants revoke ${grant.id.replace(idForm, '')}\` takes it back.`)
 }
 
-export const grantedText = (grant: Grant): string =>
-  `${grant.agent === '*' ? 'Agents' : plain(grant.agent)} may ${verbOf(grant)} ${plain(grant.path)}.`
+/** A home, or a disk, is more than most mean to show: it takes a yes, and an Enter too many is none. */
+export async function confirmWhole(path: string, asking: Asking): Promise<void> {
+  const { home } = currentFolders()
+  const below = relative(realOf(path), realOf(home))
+  if (below === '..' || below.startsWith('../')) return
+  const what = below === '' ? 'your whole home folder' : 'your home folder and more'
+  await confirmed(`${plain(path)} is ${what}. Open all of it to agents?`, asking, false)
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+export function grantedText(grant: Grant): string {
+  const who = grant.agent === '*' ? 'Agents' : plain(grant.agent)
+  const path = plain(grant.path)
+  if (grant.permission === 'deny')
+    return `${who} may not use ${path}, and you are not asked about it again.`
+  return `${who} may ${verbOf(grant)} ${path}${endText(grant)}.`
+}
+
+function endText(grant: Grant): string {
+  const { scope, session, expires_at: until } = grant
+  if (until !== null) return ` until ${minuteOf(until)} UTC`
+  if (session !== null) return ' in this session'
+  return scope === 'session' ? ' until cowork is restarted' : ''
+}
 
 function verbOf({ permission }: Grant): string {
   if (permission === 'write') return 'create files in'

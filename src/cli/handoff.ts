@@ -1,5 +1,5 @@
 import { agentNamed } from './agent-named.ts'
-import { findApproval, readItems, shortIds } from './approvals.ts'
+import { findApproval, readItems } from './approvals.ts'
 import type { Item } from './approvals.ts'
 import type { OverrideType, Severity } from './choices.ts'
 import { createClient } from './client.ts'
@@ -11,6 +11,7 @@ import { table } from './output.ts'
 import { requirePersonHere } from './person.ts'
 import { plain } from './plain.ts'
 import { answeredText, answerHandoff } from './resolve-handoff.ts'
+import { shortIds } from './prefix.ts'
 
 export type HandoffFlags = {
   readonly all?: boolean

@@ -1,6 +1,8 @@
+import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Environment } from '#base/config/env.ts'
 import type { Context } from './context.ts'
 
 /** The program by its absolute path: `npx cowork` could run a stranger's package (K4). */
@@ -11,4 +13,37 @@ export const launcher = (): string =>
 export function placeOptions({ paths, samePlace }: Pick<Context, 'paths' | 'samePlace'>): string[] {
   const isDefault = paths.dir === join(homedir(), '.cowork')
   return isDefault ? samePlace.slice(2) : [...samePlace]
+}
+
+/** What a person writes for `cowork` in this terminal: without a link of that name, npx in its own folder. */
+export function commandHere(env: Environment, ours = launcher()): 'cowork' | 'npx cowork' {
+  const folder = env['npm_config_local_prefix']
+  const isByNpm = folder !== undefined && ours.startsWith(`${folder}${sep}`)
+  return isByNpm && !isOnPath(env, ours) ? 'npx cowork' : 'cowork'
+}
+
+/** The words that run it from any folder, on this place: outside ours npx would ask a stranger's package (K4). */
+export const commandAnywhere = (
+  context: Pick<Context, 'env' | 'paths' | 'samePlace'>,
+  ours = launcher(),
+): string[] => [
+  ...(isOnPath(context.env, ours) ? ['cowork'] : ['node', ours]),
+  ...placeOptions(context),
+]
+
+/** Whether the first `cowork` that a shell finds is this one. What npm puts on the PATH is there for us alone. */
+function isOnPath({ PATH = '' }: Environment, ours: string): boolean {
+  const folders = PATH.split(delimiter).filter(
+    (folder) => folder !== '' && !folder.endsWith(join('node_modules', '.bin')),
+  )
+  const first = folders.map((folder) => realOf(join(folder, 'cowork'))).find((one) => one)
+  return first !== undefined && first === realOf(ours)
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
 }

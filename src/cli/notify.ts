@@ -1,4 +1,3 @@
-import { shortIds } from './approvals.ts'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
@@ -7,7 +6,7 @@ import type { ExitCode } from './exit.ts'
 import { table } from './output.ts'
 import { requirePersonHere } from './person.ts'
 import { plain } from './plain.ts'
-import { byPrefix } from './prefix.ts'
+import { byPrefix, shortIds } from './prefix.ts'
 
 type Delivery = {
   id: string

@@ -4,11 +4,11 @@ import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
 import { createOutput, fields, shown, table } from './output.ts'
 
-function capture({ json = false, isTTY = false } = {}) {
+function capture({ json = false, isTTY = false, command = 'cowork' } = {}) {
   const stdout = Object.assign(new PassThrough(), { isTTY })
   const stderr = Object.assign(new PassThrough(), { isTTY })
   const textOf = (stream: PassThrough) => String(stream.read() ?? '')
-  const out = createOutput({ json, stdout, stderr })
+  const out = createOutput({ json, stdout, stderr, command })
   return { out, read: () => ({ stdout: textOf(stdout), stderr: textOf(stderr) }) }
 }
 
@@ -40,6 +40,20 @@ test('K2 a problem goes to stderr with its next step, as JSON where that was ask
     schemaVersion: 1,
     error: { code: 'not_found', message: 'There is no x.', hint: 'Look for y.' },
   })
+})
+
+test('K3 the next step names the command as it is called here, and no program reads another', () => {
+  const hint = 'Start it with `cowork up -d`.'
+  const error = new CoworkError('daemon_not_running', 'No daemon runs.', { hint })
+  const { out, read } = capture({ command: 'npx cowork' })
+  out.note('`cowork restart` does it now.')
+  out.problem(error)
+  expect(read().stderr).toBe(
+    '`npx cowork restart` does it now.\ncowork: No daemon runs.\nStart it with `npx cowork up -d`.\n',
+  )
+  const json = capture({ json: true, command: 'npx cowork' })
+  json.out.problem(error)
+  expect(JSON.parse(json.read().stderr)).toMatchObject({ error: { hint } })
 })
 
 test('K2 progress is shown on a terminal and nowhere else', () => {

@@ -13,8 +13,11 @@ export function createOutput(options: {
   readonly json: boolean
   readonly stdout: Stream
   readonly stderr: Stream
+  /** What a person writes for `cowork` here. */
+  readonly command?: string
 }) {
-  const { json, stdout, stderr } = options
+  const { json, stdout, stderr, command = 'cowork' } = options
+  const callable = (text: string) => text.replaceAll('`cowork ', `\`${command} `)
   // Respects NO_COLOR, FORCE_COLOR and whether anyone looks.
   const style = (name: Style, text: string) => styleText(name, text, { stream: stdout })
   const line = (text: string) => void stdout.write(`${text}\n`)
@@ -23,8 +26,10 @@ export function createOutput(options: {
 
   return {
     style,
+    /** A next step with the commands in it as they are called here. */
+    callable,
     /** A word beside the data: never on stdout, and none in `--json`, where nobody reads along. */
-    note: (text: string) => (json ? undefined : tell(shown(text))),
+    note: (text: string) => (json ? undefined : tell(shown(callable(text)))),
     /** The answer of a command, or one of many: the value for programs, the lines for people. */
     data(value: object, lines: () => readonly string[]): void {
       if (json) object(value)
@@ -39,7 +44,7 @@ export function createOutput(options: {
       const problem = problemOf(error)
       if (json) return tell(JSON.stringify({ schemaVersion, error: problem }))
       for (const text of `cowork: ${problem.message}\n${problem.hint ?? ''}`.trimEnd().split('\n'))
-        tell(shown(text))
+        tell(shown(callable(text)))
     },
     /** Overwrites itself on a terminal and is silent elsewhere. */
     progress(): { show: (text: string) => void; end: () => void } {

@@ -1,10 +1,9 @@
-import { shortIds } from './approvals.ts'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
 import { table } from './output.ts'
 import { plain } from './plain.ts'
-import { byPrefix } from './prefix.ts'
+import { byPrefix, shortIds } from './prefix.ts'
 
 type Permission = {
   id: string

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { newId } from '#base/ids.ts'
 import { exitCodeOf } from './exit.ts'
 import { byPrefix } from './prefix.ts'
 
@@ -35,4 +36,18 @@ test('K2 what is found begins as it was given, and nothing else does', () => {
       },
     ),
   )
+})
+
+test('K2, K3 what there is instead fits a line: names as they are, ids as far as needed', () => {
+  const hintOf = (given: string, ids: string[]) => {
+    try {
+      return byPrefix(given, ids, 'agent')
+    } catch (error) {
+      return (error as { hint?: string }).hint
+    }
+  }
+  expect(hintOf('x', ['sales-eu', 'sales-us'])).toBe('There is: sales-eu, sales-us.')
+  const ids = ['01a1e26c-52f0-723d-848c-c3a6d85a56f8', '01a1e26c-5307-7250-8655-6d5d017d7117']
+  expect(hintOf('01', ids)).toBe('Write more of it: 01a1e26c-52, 01a1e26c-53.')
+  expect(hintOf('x', Array.from({ length: 12 }, newId))).toMatch(/, and 2 more\.$/)
 })

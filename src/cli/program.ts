@@ -5,8 +5,10 @@ import type { Context } from './context.ts'
 import { exitCode, exitCodeOf } from './exit.ts'
 import { fileCommands } from './file-commands.ts'
 import { governanceCommands } from './governance-commands.ts'
+import { commandHere } from './launcher.ts'
 import { createOutput } from './output.ts'
 import { setupCommands } from './setup-commands.ts'
+import { pointToHelp, refuseUnknown, sharedOptions } from './usage-help.ts'
 import { version } from './version.ts'
 import { workCommands } from './work-commands.ts'
 
@@ -18,12 +20,13 @@ export async function run(args: readonly string[]): Promise<number> {
   const { stdout, stderr } = process
   let code: number = exitCode.ok
   let json = false
+  const words = commandHere(currentEnvironment())
   const newProgram = () =>
     createProgram(async (verb, command) => {
       const globals = command.optsWithGlobals()
       json = globals['json'] === true
       code = (await verb(contextOf(globals), command)) ?? exitCode.ok
-    })
+    }, words)
   try {
     const { operands, unknown } = newProgram().parseOptions([...args])
     const chosen = operands.length + unknown.length > 0 ? [] : byTransport(currentEnvironment())
@@ -33,7 +36,7 @@ export async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     // Commander has said what was wrong by then.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage
-    createOutput({ json, stdout, stderr }).problem(error)
+    createOutput({ json, stdout, stderr, command: words }).problem(error)
     return exitCodeOf(error)
   }
 }
@@ -49,7 +52,11 @@ function byTransport({
   return transport === 'http' || transport === 'sse' ? ['up'] : undefined
 }
 
-function createProgram(act: (verb: Verb, command: Command) => Promise<void>): Command {
+/** The whole command line: `act` carries out what was chosen, `words` are what a person calls it by. */
+export function createProgram(
+  act: (verb: Verb, command: Command) => Promise<void>,
+  words = 'cowork',
+): Command {
   const program = new Command('cowork')
     .description('One local server that people and AI agents work together through.')
     .version(version())
@@ -63,10 +70,13 @@ function createProgram(act: (verb: Verb, command: Command) => Promise<void>): Co
       ).argParser((file: string, before?: string[]) => [...(before ?? []), file]),
     )
     .exitOverride()
-    .showHelpAfterError('`cowork --help` lists the commands.')
+    .configureHelp(sharedOptions)
   const add = (parent: Command, usage: string, description: string, verb: Verb) => {
     const command = parent.command(usage).description(description)
-    return command.action(() => act(verb, command))
+    return command.action(() => {
+      refuseUnknown(command)
+      return act(verb, command)
+    })
   }
   lifeCommands(program, add)
   governanceCommands(program, add)
@@ -76,6 +86,7 @@ function createProgram(act: (verb: Verb, command: Command) => Promise<void>): Co
   agentCommands(program, add)
   storeCommands(program, add)
   setupCommands(program, add)
+  pointToHelp(program, words)
   return program
 }
 

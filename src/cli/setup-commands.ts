@@ -34,7 +34,7 @@ export function setupCommands(program: Command, add: Add): void {
     .addOption(yes())
     .addHelpText(
       'after',
-      '\nFinds cowork.config.yaml, fileops-mcp.yaml and grants-config.yaml here and in your home folder.',
+      '\nFinds cowork.config.yaml, fileops-mcp.yaml and grants-config.yaml here and in\nyour home folder.',
     )
   add(
     program,

@@ -1,9 +1,13 @@
+import { CoworkError } from '#base/errors.ts'
 import { createClient } from './client.ts'
+import type { Client } from './client.ts'
 import type { Context } from './context.ts'
 import { runningDaemon } from './daemon.ts'
 import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { fields } from './output.ts'
+import { plain } from './plain.ts'
+import type { WorkspaceInfo } from './workspace.ts'
 
 export type Status = {
   version: string
@@ -12,14 +16,28 @@ export type Status = {
   ledger: { size: number; checkpoint: number | null }
 }
 
+/** What else is said of a daemon does not depend on its disk. */
+async function workspaceOf(client: Client) {
+  try {
+    const info = await client.call<WorkspaceInfo>('get_workspace_info')
+    return { workspace: info.workspace_path, next: info.path_after_restart }
+  } catch (error) {
+    if (error instanceof CoworkError) return {}
+    throw error
+  }
+}
+
 export async function status(context: Context): Promise<ExitCode> {
   const { paths, out } = context
   const daemon = runningDaemon(paths)
   if (!daemon) {
     out.data({ running: false, state: paths.dir }, () => [`cowork does not run on ${paths.dir}.`])
+    out.note('`cowork up -d` starts it.')
     return exitCode.notRunning
   }
-  const { auth, halts, ledger, version } = await createClient(context).call<Status>('cowork_status')
+  const client = createClient(context)
+  const { auth, halts, ledger, version } = await client.call<Status>('cowork_status')
+  const { workspace, next } = await workspaceOf(client)
   const { pid, port, startedAt: started_at, workUrl } = daemon
   const data = {
     running: true,
@@ -32,6 +50,8 @@ export async function status(context: Context): Promise<ExitCode> {
     auth,
     halts,
     ledger,
+    ...(workspace !== undefined && { workspace }),
+    ...(next !== undefined && { workspace_after_restart: next }),
   }
   out.data(data, () =>
     fields({
@@ -44,9 +64,12 @@ export async function status(context: Context): Promise<ExitCode> {
         halts
           .map(({ scope, by, reason }) => `${scope} by ${by}${reason && `: ${reason}`}`)
           .join('; ') || 'nothing',
+      workspace: workspace === undefined ? 'cannot be read: see `cowork doctor`' : plain(workspace),
+      'at restart': next && plain(next),
       state: paths.dir,
       log: paths.log,
     }),
   )
+  if (next !== undefined) out.note('Another workspace is chosen: `cowork restart` takes it.')
   return exitCode.ok
 }

@@ -8,6 +8,7 @@ import { described, runningDaemon } from './daemon.ts'
 import type { Handover, Report } from './daemon.ts'
 import { exitCode, problemOf } from './exit.ts'
 import type { ExitCode } from './exit.ts'
+import { commandAnywhere, commandHere } from './launcher.ts'
 import { createLogFile } from './log-file.ts'
 import { readable } from './logs.ts'
 import { loadSettings } from './settings.ts'
@@ -56,6 +57,7 @@ async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
     secrets,
     // The banner of a daemon goes through its parent's hands, which may be an agent's bridge.
     consoleLink: !options.detached,
+    command: { here: commandHere(context.env), anywhere: commandAnywhere(context) },
     shared: {
       worksyncKey: config.work.api_key,
       coworkToken: env['COWORK_TOKEN'],

@@ -5,8 +5,7 @@ import type { Context } from './context.ts'
 import { fileWords, minuteOf } from './files.ts'
 import { table } from './output.ts'
 import { plain } from './plain.ts'
-import { byPrefix } from './prefix.ts'
-import { shortIds } from './approvals.ts'
+import { byPrefix, shortIds } from './prefix.ts'
 import { bytesText } from './sizes.ts'
 
 type Version = {
@@ -40,6 +39,38 @@ export async function listVersions(context: Context, path: string): Promise<void
   )
 }
 
+/** What changed since then. */
+export async function diffVersion(
+  context: Context,
+  path: string,
+  given: string | undefined,
+): Promise<void> {
+  const client = createClient(context, fileWords)
+  const id = await versionNamed(client, path, given)
+  const compared = await client.call<{ path: string; diff: string }>('file_diff', {
+    path,
+    version_id: id,
+  })
+  context.out.data(compared, () =>
+    compared.diff === ''
+      ? ['Nothing differs.']
+      : compared.diff.split('\n').map((line) => plain(line)),
+  )
+}
+
+async function versionNamed(
+  client: Client,
+  path: string,
+  given: string | undefined,
+): Promise<string> {
+  const ids = (await versionsOf(client, path)).map(({ version_id: id }) => id)
+  const id = given === undefined ? ids[0] : byPrefix(given, ids, 'version')
+  if (id !== undefined) return id
+  throw new CoworkError('not_found', `No earlier content of ${plain(path)} is kept.`, {
+    hint: '`cowork trash list` shows what was deleted.',
+  })
+}
+
 /** Undoes the last change where no version is named. */
 export async function restoreVersion(
   context: Context,
@@ -47,12 +78,7 @@ export async function restoreVersion(
   given: string | undefined,
 ): Promise<void> {
   const client = createClient(context, fileWords)
-  const ids = (await versionsOf(client, path)).map(({ version_id: id }) => id)
-  const id = given === undefined ? ids[0] : byPrefix(given, ids, 'version')
-  if (id === undefined)
-    throw new CoworkError('not_found', `No earlier content of ${plain(path)} is kept.`, {
-      hint: '`cowork trash list` shows what was deleted.',
-    })
+  const id = await versionNamed(client, path, given)
   const restored = await client.call<{ path: string }>('file_restore_version', {
     path,
     version_id: id,

@@ -14,7 +14,11 @@ export type WorkspaceInfo = {
   temp_files: number
   last_cleanup: string | null
   containment: 'landlock' | 'walk' | 'checked' | 'starting'
+  /** Another one that was chosen since the start. */
+  path_after_restart?: string
 }
+
+const restartNote = 'Another workspace is chosen: `cowork restart` takes it.'
 
 const informed = (context: Context) =>
   createClient(context).call<WorkspaceInfo>('get_workspace_info')
@@ -26,18 +30,26 @@ const guards: Record<WorkspaceInfo['containment'], string> = {
   starting: 'the file worker is starting',
 }
 
+/** Of a few small files the daemon tells no size. */
+export function holdsText({ total_files: files, total_size_mb: size }: WorkspaceInfo): string {
+  const least = files > 0 && size === 0
+  return `${countText(files, 'file')}, ${least ? 'less than 10 kB' : bytesText(size * 1e6)}`
+}
+
 /** Where agents keep their files, and how much there is (FT7). */
 export async function workspaceInfo(context: Context): Promise<void> {
   const info = await informed(context)
   context.out.data(info, () =>
     fields({
       workspace: plain(info.workspace_path),
-      holds: `${countText(info.total_files, 'file')}, ${bytesText(info.total_size_mb * 1e6)}`,
+      holds: holdsText(info),
       temp: countText(info.temp_files, 'file'),
       'clean-up': info.last_cleanup ?? 'not yet',
       guarded: guards[info.containment],
+      'at restart': info.path_after_restart && plain(info.path_after_restart),
     }),
   )
+  if (info.path_after_restart !== undefined) context.out.note(restartNote)
 }
 
 /** In the file manager; where there is none, its path is printed. */

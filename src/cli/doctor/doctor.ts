@@ -69,6 +69,8 @@ function lines({ check, state, message, remedy }: Finding, { out }: Context): st
   return [
     `${out.style(colours[state], state.padEnd(4))}  ${check.padEnd(11)} ${first}`,
     ...rest.map((text) => indent + text),
-    ...(remedy === undefined || state === 'ok' ? [] : [`${indent}→ ${shown(remedy)}`]),
+    ...(remedy === undefined || state === 'ok'
+      ? []
+      : [`${indent}→ ${shown(out.callable(remedy))}`]),
   ]
 }

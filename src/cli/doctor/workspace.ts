@@ -6,7 +6,8 @@ import { liveGrants } from '../grants.ts'
 import type { Grant } from '../grants.ts'
 import { plain } from '../plain.ts'
 import type { Settings } from '../settings.ts'
-import { bytesText, countText } from '../sizes.ts'
+import { countText } from '../sizes.ts'
+import { holdsText } from '../workspace.ts'
 import type { WorkspaceInfo } from '../workspace.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -30,13 +31,13 @@ export async function checkWorkspace(context: Context, settings: Settings): Prom
 }
 
 function deadGrant({ id, path }: Grant): Finding {
-  const revoke = `cowork grants revoke ${id}`
+  const revoke = `\`cowork grants revoke ${id.replace(/^grant_/, '')}\``
   if (!statSync(path, { throwIfNoEntry: false }))
-    return warn('grants', `${plain(path)} is granted and gone.`, revoke)
+    return warn('grants', `${plain(path)} is granted and gone.`, `${revoke} closes it.`)
   return warn(
     'grants',
     `${plain(path)} is granted, but something else is there now: it is not open.`,
-    `Grant it anew: cowork grants add ${plain(path)}; or ${revoke}`,
+    `Grant it anew with \`cowork grants add ${plain(path)}\`, or close it with ${revoke}.`,
   )
 }
 
@@ -68,8 +69,8 @@ function realOf(path: string): string | undefined {
 
 /** The one that the daemon uses: another may have been chosen since it started. */
 function inUse({ config }: Settings, info: WorkspaceInfo): Finding {
-  const { workspace_path: used, total_files: files, total_size_mb: size } = info
-  const told = `${used}: ${countText(files, 'file')}, ${bytesText(size * 1e6)}`
+  const { workspace_path: used } = info
+  const told = `${used}: ${holdsText(info)}`
   return realpathSync(config.workspace.path) === used
     ? ok('workspace', told)
     : warn(

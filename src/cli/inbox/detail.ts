@@ -147,9 +147,14 @@ function whoLines(detail: Detail, now: number): Line[] {
   const { client, session, created_at, confidence, trust_level } = detail
   const version = client?.version ? ` ${client.version}` : ''
   const over = client?.transport ? ` over ${client.transport}` : ''
+  // Of a request for access neither is known.
+  const sureness = [
+    ...(trust_level === null ? [] : [`trust ${score(trust_level)}`]),
+    ...(confidence === null ? [] : [`it is ${score(confidence)} sure`]),
+  ]
   return [
     [`${plain(detail.requester)} in ${plain(detail.domain)}, ${plain(detail.action)}`],
-    [`trust ${score(trust_level)}, it is ${score(confidence)} sure`],
+    ...(sureness.length > 0 ? [[sureness.join(', ')]] : []),
     [`${created_at} (${span(now - Date.parse(created_at))} ago)`],
     ...(client ? [[`by ${plain(client.name + version + over)}, in its own words`]] : []),
     ...(session ? [[`session ${plain(session)}`]] : []),

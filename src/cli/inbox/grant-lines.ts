@@ -12,8 +12,10 @@ export function accessLines({
   is_folder: isFolder,
   missing,
   folder,
+  warning,
 }: GrantRequest): Line[] {
   return [
+    ...(warning === undefined ? [] : [[looking('red', plain(warning))]]),
     [`${permission} of the ${isFolder ? 'folder' : 'file'} ${plain(real)}`],
     ...(path === real ? [] : [[dim(`asked for as ${plain(path)}`)]]),
     ...(missing ? [[looking('yellow', 'nothing is there now')]] : []),
@@ -28,9 +30,12 @@ export function insideLines({ inside }: GrantRequest): Line[] {
   return [
     [`${most}${countText(files, 'file')} in ${countText(folders, 'folder')}, ${bytesText(bytes)}`],
     ...sample.map((name): Line => ['• ', plain(name)]),
-    ...(sample.length < files ? [[dim('and more')]] : []),
+    ...moreLines(files + folders - sample.length, capped),
   ]
 }
+
+const moreLines = (count: number, capped: boolean): Line[] =>
+  count > 0 ? [[dim(`and ${capped ? 'at least ' : ''}${count} more`)]] : []
 
 export const sensitiveLines = ({ sensitive }: GrantRequest): Line[] =>
   sensitive.map((name) => [looking('red', '! '), plain(name)])

@@ -1,4 +1,4 @@
-import { findApproval, readDetail, readItems, shortIds } from '../approvals.ts'
+import { findApproval, readDetail, readItems } from '../approvals.ts'
 import type { Item, Wanted } from '../approvals.ts'
 import { agentNamed } from '../agent-named.ts'
 import { createClient } from '../client.ts'
@@ -9,6 +9,7 @@ import { requirePersonHere } from '../person.ts'
 import { plain } from '../plain.ts'
 import { detailLines, kindName, score, statusName } from './detail.ts'
 import { painted, span, wrapped } from './lines.ts'
+import { shortIds } from '../prefix.ts'
 
 export type InboxFlags = {
   readonly list?: boolean

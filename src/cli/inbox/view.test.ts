@@ -98,6 +98,8 @@ test('GR3, C2, PV8 a request for access reads as what it wants, what lies there 
     kind: 'grant',
     domain: 'files',
     summary: 'AI wants to read files in: /home/a/Work',
+    trust_level: null,
+    confidence: null,
   })
   const grant = {
     path: '/home/a/link',
@@ -108,17 +110,21 @@ test('GR3, C2, PV8 a request for access reads as what it wants, what lies there 
     folder: '/home/a/Work',
     inside: { files: 12, folders: 3, bytes: 48_200, sample: ['a\nb.md'], capped: true },
     sensitive: ['secret.pem'],
+    warning: 'This is your whole home: all of it.',
   }
   const detail = detailOf(item, { grant, reasoning: 'To find it.' })
   const size = { rows: 60, columns: 80 }
+  expect(shown(screenWith([item], size)).join('\n')).toContain('   sales · files · grant · 6d left')
   const state = play(after(screenWith([item], size), 'enter'), { event: 'read', detail }).state
   const text = shown(state).join('\n')
+  expect(text).not.toMatch(/trust –|– sure/)
   for (const part of [
     'read of the folder /home/a/WorkU+202E',
     'asked for as /home/a/link',
     'at least 12 files in 3 folders, 48.2 kB',
     '• a↵b.md',
-    'and more',
+    'and at least 14 more',
+    'This is your whole home',
     'Looks sensitive\n   ! secret.pem',
     '│ To find it.',
   ])

@@ -116,7 +116,7 @@ function beside(item: Item, now: number, columns: number): Line {
   const facts = [
     ...[requester, domain].map((name) => cut(plain(name), 16)),
     kindName(kind),
-    `trust ${score(trust_level)}`,
+    ...(trust_level === null ? [] : [`trust ${score(trust_level)}`]),
     ...(confidence === null ? [] : [`${score(confidence)} sure`]),
     ...votes,
     ...time,

@@ -17,6 +17,7 @@ import { readConnections } from '../connections.ts'
 import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
 import type { ExitCode } from '../exit.ts'
+import { confirmWhole } from '../grants.ts'
 import { canAsk, chosen, confirmed, diffLines, tell } from '../terminal.ts'
 import { importable, mergeImports, withoutSecrets } from './imports.ts'
 import type { Merged } from './imports.ts'
@@ -50,9 +51,10 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   for (const client of options.connect ?? []) clientNamed(client)
   const wishes = await wishesOf(options, present, !before.exists, refused)
   checkWishes(context, wishes, present)
+  for (const { path } of wishes.folders) await confirmWhole(path, options)
   const wished = await withWishes(context, merged, wishes, present)
   const text = before.exists ? wished.text : freshConfig(wished)
-  const isChanged = !before.exists || !isDeepStrictEqual(parse(text), parse(before.text))
+  const isChanged = !before.exists || !isDeepStrictEqual(settingsIn(text), settingsIn(before.text))
   if (isChanged) {
     // Nothing is written that the daemon would refuse.
     readConfigText(text, file, {})
@@ -80,6 +82,9 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
     out.note('A daemon runs: `cowork restart` makes it read this.')
   return carryOut(context, options, wishes)
 }
+
+/** Nothing but comments says as much as an empty object. */
+const settingsIn = (text: string): unknown => parse(text) ?? {}
 
 /** What is said against doing it. */
 function refusal(act: () => unknown): string | undefined {
