@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import { rfc3339, systemClock } from '#base/clock.ts'
 import { systemActor } from '#base/entry.ts'
+import { plainText } from '#base/plain.ts'
 import { ensureState, ownerToken, takeLock } from '#base/state.ts'
 import { readCall } from '#dispatch'
 import { createMetrics } from '#server'
@@ -30,6 +31,7 @@ export type App = {
 /** The only place where the parts meet: configuration in, running system out. */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, paths, version, log, consoleLink = true, now = systemClock } = options
+  const { here: command } = options.command ?? { here: 'cowork' }
   const undo = createUndo(log)
   try {
     ensureState(paths)
@@ -45,7 +47,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const domains = await openDomains(start, store, owner, (tool, args) =>
       readCall(calls.catalogue)(tool, args),
     )
-    const { identity } = domains
+    const { identity, grants } = domains
     const [newest] = await ledger.find({ limit: 1, newestFirst: true })
     const calls: Calls = openCalls(start, store, domains, newest?.at ?? 0)
     let isEnding = false
@@ -67,9 +69,12 @@ export async function startApp(options: AppOptions): Promise<App> {
         ...opening,
         `  MCP      ${mcpUrl}`,
         ...(workUrl === undefined ? [] : [`  Work     ${workUrl}`]),
-        `  Connect  cowork connect claude-code (or codex, gemini, cursor, vscode, claude-desktop)`,
+        `  Connect  ${command} connect claude-code (\`${command} connect\` lists the others)`,
         `  ${identity.banner()}`,
         `  State    ${paths.dir}`,
+        ...grants
+          .leftOut()
+          .map(({ path, why }) => `  Left out the grant of ${plainText(path, 300)}: ${why}`),
       ],
       async close() {
         if (isEnding) return

@@ -14,6 +14,8 @@ import {
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { descriptorPassing } from '../src/base/descriptors.ts'
 import { ended, launcher, lineReader, newPlace, testPlace } from './cli.ts'
@@ -35,7 +37,10 @@ const call = (id: number, name: string, args: object = {}) =>
 const note = (id: number) =>
   call(id, 'cowork_log', { domain: 'd', action: 'a', target: `t${id}`, details: {} })
 
-type Answer = { id: number; result: { content?: { text?: string }[] } }
+type Answer = {
+  id: number
+  result: { content?: { text?: string }[]; structuredContent?: { next_byte?: number } }
+}
 const answerIn = (text: string) => JSON.parse(text) as Answer
 const idsIn = (text: string) =>
   text
@@ -198,10 +203,48 @@ test('SV4, SV25 messages of many megabytes pass both ways', async () => {
       id,
       result: { structuredContent: { success: true } },
     })
-    child.stdin.write(call(id, 'read_file', { path, max_bytes: 20_000_000 }))
-    const { result } = answerIn(await nextLine())
-    expect(result.content?.[0]?.text === content).toBe(true)
+    let read = ''
+    for (let byte_from: number | undefined = 0; byte_from !== undefined;) {
+      child.stdin.write(call(id, 'read_file', { path, byte_from, max_bytes: 20_000_000 }))
+      const { result } = answerIn(await nextLine())
+      read += result.content?.[0]?.text
+      byte_from = result.structuredContent?.next_byte
+    }
+    expect(read === content).toBe(true)
   }
+})
+
+test('F4 SV12 whatever is asked for, the official client keeps its connection', async () => {
+  const picture = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(8_999_992)])
+  const paths = upTo(5).map((n) => join(folder, `${n}.png`))
+  for (const path of paths) writeFileSync(path, picture.subarray(0, 3_000_000))
+  const [large, log, quotes] = ['large.png', 'large.log', 'quotes.txt'].map((name) =>
+    join(folder, name),
+  )
+  writeFileSync(large ?? '', picture)
+  writeFileSync(log ?? '', 'line\n'.repeat(3_000_000))
+  writeFileSync(quotes ?? '', '"'.repeat(9_000_000))
+  const client = new Client({ name: 'test', version: '1' })
+  const args = [launcher, 'mcp']
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args,
+      env: { ...place.env, PATH: process.env['PATH'] ?? '' },
+    }),
+  )
+  onTestFinished(() => client.close())
+  const ask = async (name: string, given: Record<string, unknown>) => {
+    const { isError, content } = await client.callTool({ name, arguments: given })
+    return isError ? (content as { text: string }[])[0]?.text : 'given'
+  }
+  expect(await ask('read_file', { path: large })).toContain('max_bytes 7000000')
+  expect(await ask('read_file', { path: large, byte_from: 0, max_bytes: 2e7 })).toBe('given')
+  expect(await ask('read_files', { paths })).toBe('given')
+  expect(await ask('read_file', { path: log, max_bytes: 2e7 })).toBe('given')
+  // Each of these letters takes two on the way.
+  expect(await ask('read_file', { path: quotes, max_bytes: 2e7 })).toContain('too_large')
+  expect(await ask('read_file', { path: quotes, max_bytes: 4e6 })).toBe('given')
 })
 
 test('SV4 a client that does not read for a while gets everything, and holds up nobody else', async () => {

@@ -116,7 +116,15 @@ describe('files', () => {
     expect((await cowork(['files', 'search', 'nothing-like-this'])).stdout).toBe(
       'Nothing was found.\n',
     )
-    expect(await cowork(['files', 'search', 'x', '--in', 'moon'])).toMatchObject({ code: 2 })
+    const inFolder = (folder: string) => cowork(['files', 'search', 'b.py', '--in', folder])
+    expect((await inFolder('Code/python')).stdout).toContain('b.py')
+    expect((await inFolder('Documents')).stdout).toBe('Nothing was found.\n')
+    expect(await inFolder('moon')).toMatchObject({ code: 3 })
+    expect(await inFolder(documents)).toMatchObject({ code: 5 })
+    writeFileSync(join(workspace, 'temp', 'a.pdf'), '%PDF-1.4')
+    const { stdout: none, stderr } = await cowork(['files', 'search', 'PDF', '--content'])
+    expect(none).toBe('Nothing was found.\n')
+    expect(stderr).toContain('1 document was not searched')
   })
 
   test('TR3, K2 restore puts an earlier content back, and itself can be undone', async () => {
@@ -128,6 +136,8 @@ describe('files', () => {
       versions: { version_id: string }[]
     }
     const id = versions[0]?.version_id ?? ''
+    for (const version of [[], [id]])
+      expect((await cowork(['files', 'diff', path, ...version])).stdout).toMatch(/^\+/m)
     expect(await cowork(['files', 'restore', path, 'zzzz'])).toMatchObject({ code: 3 })
     const restored = await cowork(['files', 'restore', path, id])
     expect(restored, restored.stderr).toMatchObject({ code: 0 })
@@ -189,13 +199,14 @@ describe('files', () => {
   test('K3 a person is not told to call a tool', async () => {
     for (const args of [
       ['ls', '/nowhere'],
+      ['cat', '/etc/passwd'],
       ['cat', 'no.md'],
       ['search', ''],
     ]) {
       const { code, stderr } = await cowork(['files', ...args])
       expect(code).not.toBe(0)
-      expect(stderr).toMatch(/`cowork /)
-      expect(stderr).not.toMatch(/request_grant|list_files|tools\/list/)
+      expect(stderr).toMatch(/`cowork |another program/)
+      expect(stderr).not.toMatch(/request_grant|list_files|tools\/list|ask a person/)
     }
   })
 })
@@ -209,6 +220,8 @@ describe('grants', () => {
     expect(await grantOf(file)).toBeUndefined()
     const approved = await byHand(['approve', id, '--allow', 'file'])
     expect(approved.code, approved.output).toBe(0)
+    expect(approved.output).toContain(`sales may read ${file}.`)
+    expect(approved.output).toContain(`\`cowork grants revoke ${id}\` takes it back.`)
     expect(await grantOf(file)).toMatchObject({ permission: 'read', scope: 'permanent' })
     expect(await call('read_file', { path: file })).toMatchObject({ content: 'one\ntwo\nthree\n' })
     expect((await cowork(['files', 'cat', file, '--lines', '2'])).stdout).toBe('two\n')
@@ -239,6 +252,7 @@ describe('grants', () => {
     const id = await ask(other)
     const denied = await byHand(['reject', id, '--never'])
     expect(denied.code, denied.output).toBe(0)
+    expect(denied.output).toContain(`sales may not use ${other}`)
     const again = await call('request_grant', { path: other, permission: 'read', reason: 'Please' })
     expect(again).toMatchObject({ status: 'denied' })
     const asked = await call('cowork_propose', {
@@ -310,7 +324,8 @@ describe('workspace', () => {
   test('FT7, K2 info says where it is, and open prints it where there is no desktop', async () => {
     const info = jsonOf((await cowork(['workspace', 'info', '--json'])).stdout)
     expect(info).toMatchObject({ schemaVersion: 1, workspace_path: workspace })
-    expect((await cowork(['workspace', 'info'])).stdout).toMatch(/^guarded: /m)
+    expect((await cowork(['workspace'])).stdout).toMatch(/^guarded: /m)
+    expect((await cowork(['workspace', 'info'])).stdout).not.toMatch(/files, 0 B$/m)
     expect((await cowork(['workspace', 'open'])).stdout).toBe(`${workspace}\n`)
   })
 
@@ -325,9 +340,16 @@ describe('workspace', () => {
     expect(chosen.output).toContain('cowork restart')
     const doctor = await cowork(['doctor'])
     expect(doctor.stdout).toMatch(/^warn {2}workspace/m)
+    for (const command of [['workspace', 'info'], ['status']]) {
+      const { stdout, stderr } = await cowork(command)
+      expect(stdout).toMatch(new RegExp(`^workspace: +${workspace}$`, 'm'))
+      expect(stdout).toMatch(new RegExp(`^at restart: +${join(home, 'AI')}$`, 'm'))
+      expect(stderr).toContain('`cowork restart`')
+    }
     expect(await cowork(['restart'])).toMatchObject({ code: 0 })
     expect(existsSync(join(home, 'AI', 'Documents', 'reports'))).toBe(true)
     expect((await cowork(['workspace', 'open', '--print'])).stdout).toBe(`${join(home, 'AI')}\n`)
+    expect((await cowork(['workspace', 'info'])).stdout).not.toContain('at restart')
     const entries = (await cowork(['audit', 'tail', '-n', '200', '--json'])).stdout
     expect(entries).toContain('workspace_choose')
   })
@@ -343,6 +365,36 @@ describe('workspace', () => {
 })
 
 describe('what must not happen by an accident', () => {
+  test.each(['/', '~', '..'])('GR10 to open %s, the home with it, takes a yes', async (path) => {
+    const screen = inTerminal({ ...place, state: documents }, ['grants', 'add', path], env)
+    await seesOn(screen)('Open all of it to agents?')
+    screen.press('\r')
+    const { code, output } = await screen.ended()
+    expect(code, output).toBe(1)
+    expect((await grants()).map((grant) => grant['path'])).not.toContain(home)
+  })
+
+  test('GR10, K2 --yes is a yes to that', async () => {
+    const { code, output } = await byHand(['grants', 'add', '~', '--yes', '--until', '1m'])
+    expect(code, output).toBe(0)
+    expect(output).toContain(`Agents may read ${home} until `)
+    await cowork(['grants', 'revoke', (await grantOf(home))?.['id'] ?? ''])
+  })
+
+  test('GR4, GR10 a grant for what was denied says that it replaces the denial', async () => {
+    const file = join(home, 'once-denied.md')
+    writeFileSync(file, 'x')
+    const denial = await byHand(['reject', await ask(file), '--never'])
+    expect(denial.code, denial.output).toBe(0)
+    const all = await byHand(['grants', 'add', file])
+    expect(all.output).toContain('It stays denied to sales.')
+    const added = await byHand(['grants', 'add', file, '--agent', 'sales'])
+    expect(added.output).toContain('This replaces what was denied to sales for good.')
+    expect((await grants()).filter((one) => one['permission'] === 'deny')).not.toContainEqual(
+      expect.objectContaining({ path: file }),
+    )
+  })
+
   test('GR10 an empty path is not the folder one is in', async () => {
     const added = await byHand(['grants', 'add', ''])
     expect(added.code, added.output).toBe(2)
@@ -385,6 +437,15 @@ describe('init', () => {
     expect(text).toMatch(/^# {3}port: 8765$/m)
     expect(await run(['init', '--yes', '--workspace', own], inside)).toMatchObject({ code: 5 })
     expect(await run(['init', '--yes', '--notify', 'drums'], inside)).toMatchObject({ code: 2 })
+  })
+
+  test('C9, SV5 a second time it finds everything said, and leaves the file as it is', async () => {
+    const { config, inside, cowork: run } = fresh()
+    expect(await run(['init', '--yes'], inside)).toMatchObject({ code: 0 })
+    const text = readFileSync(config, 'utf8')
+    const again = await run(['init', '--yes'], inside)
+    expect(again.stdout).toContain('says all of this already')
+    expect(readFileSync(config, 'utf8')).toBe(text)
   })
 
   test('C9, K3 what a flag says wrong is said before anything is made or started', async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { testPlace } from './cli.ts'
-import { newFolder, openPlace } from './files.ts'
+import { agentOf, entriesOf, newFolder, openPlace } from './files.ts'
 import { inTerminal } from './terminal.ts'
 
 /** As many editors save: another file takes the name. */
@@ -43,7 +43,7 @@ test('PV9 GR3 a file that was saved anew is read again once a person has allowed
   }
 })
 
-test('K5 GR5 the doctor tells of grants that open nothing', async () => {
+test('K5 GR5 up and the doctor tell of grants that open nothing', async () => {
   const user = newFolder()
   const saved = join(user, 'saved.txt')
   writeFileSync(saved, 'one')
@@ -54,7 +54,11 @@ test('K5 GR5 the doctor tells of grants that open nothing', async () => {
     { path: '/etc', permission: 'read' },
   ]
   const place = testPlace(`grants: ${JSON.stringify(entries)}\n`)
-  await place.cowork(['up', '-d'])
+  const up = await place.cowork(['up', '-d'])
+  expect(up.stdout.split('\n').filter((line) => line.includes('Left out'))).toEqual([
+    `  Left out the grant of ${join(user, 'none')}: nothing is there. Make it, or mend the path in the configuration, and restart.`,
+    '  Left out the grant of /etc: no grant opens it to agents. Take it out of the configuration.',
+  ])
   await inTerminal(place, ['grants', 'add', saved], {}).ended()
   replace(saved, 'two')
   const { stdout } = await place.cowork(['doctor', '--json'])
@@ -81,4 +85,135 @@ test('GR1 GR7 what a person looks at does not count as an agent using its grant'
   expect(await uses()).toBe(0)
   await agent.call('read_file', { path: file })
   await expect.poll(uses).toBe(1)
+})
+
+test('FT4 a change to a single granted file says why no backup lies beside it', async () => {
+  const { agent, grant } = await openPlace()
+  const file = join(newFolder(), 'plan.txt')
+  writeFileSync(file, 'one')
+  await grant(file, 'read-write')
+  const change = (args: object) => agent.call('update_file', { path: file, ...args })
+  const changed = await change({ content: 'two' })
+  expect(changed).toMatchObject({ success: true, warnings: [expect.stringContaining('backup')] })
+  expect(changed).not.toHaveProperty('backup_path')
+  expect(await change({ content: 'three', create_backup: false })).not.toHaveProperty('warnings')
+  const { versions } = await agent.call('file_versions', { path: file })
+  expect(versions).toHaveLength(2)
+})
+
+test('PV9 GR6 a file that was saved anew is used under the folder’s grant, not its own dead one', async () => {
+  const { agent, owner, grant } = await openPlace()
+  const folder = newFolder()
+  const file = join(folder, 'plan.txt')
+  writeFileSync(file, 'one')
+  await grant(folder, 'read-write')
+  await grant(file, 'read')
+  expect(await agent.call('update_file', { path: file, content: 'x' })).toMatchObject({
+    code: 'read_only_grant',
+  })
+  replace(file, 'two')
+  expect(await agent.call('read_file', { path: file })).toMatchObject({ text: 'two' })
+  expect(await agent.call('update_file', { path: file, content: 'three' })).toMatchObject({
+    success: true,
+  })
+  expect(await owner.call('read_file', { path: file })).toMatchObject({ content: 'three' })
+  // The other way round: a dead folder does not hide what is open in it.
+  const outer = newFolder()
+  const deep = join(outer, 'deep.txt')
+  writeFileSync(deep, 'needle')
+  await grant(outer)
+  await grant(deep)
+  renameSync(outer, `${outer}-old`)
+  mkdirSync(outer)
+  renameSync(join(`${outer}-old`, 'deep.txt'), deep)
+  const query = { query: 'deep', search_in: 'granted' }
+  expect(await agent.call('search_files', query)).toMatchObject({ total_count: 1 })
+  expect(await agent.call('read_file', { path: deep })).toMatchObject({ text: 'needle' })
+})
+
+test('PV9 GR1 what cowork itself puts in the place of a granted file stays granted', async () => {
+  const { app, agent, owner, grant } = await openPlace()
+  const reader = await agentOf(app, 'reader')
+  const folder = newFolder()
+  const file = join(folder, 'plan.txt')
+  writeFileSync(file, 'one')
+  await grant(folder, 'read-write')
+  const mine = { path: file, permission: 'read', agent: 'reader' }
+  const { id } = await owner.call('add_grant', mine)
+  const read = () => reader.mcp.call('read_file', { path: file })
+  expect(await read()).toMatchObject({ text: 'one' })
+  const { versions } = await changed('update_file', { content: 'two' })
+  for (const [tool, args] of [
+    ['update_file', { edits: [{ old: 'two', new: 'three' }] }],
+    ['create_file', { content: 'four', overwrite: true }],
+    ['file_restore_version', { version_id: versions[0]?.version_id }],
+  ] as const)
+    await changed(tool, args)
+  expect(await reader.mcp.call('check_grant', { path: file })).toMatchObject({ grant_id: id })
+  const moved = (await entriesOf(app)).filter(({ type }) => type === 'grant.repinned')
+  expect(moved).toHaveLength(4)
+  expect(moved[0]).toMatchObject({
+    subject: file,
+    actor: { id: 'writer' },
+    ids: { grant: id, call: expect.any(String) },
+    data: { agent_id: 'reader', permission: 'read', from: expect.any(String) },
+  })
+  // What others put there is not what was granted, and nothing of ours makes it so.
+  replace(file, 'theirs')
+  expect(await read()).toMatchObject({ code: 'root_replaced' })
+  await agent.call('update_file', { path: file, content: 'five' })
+  expect(await read()).toMatchObject({ code: 'root_replaced' })
+
+  async function changed(tool: string, args: object) {
+    expect(await agent.call(tool, { path: file, ...args })).toMatchObject({ success: true })
+    const { content } = await owner.call('read_file', { path: file })
+    expect(await read(), tool).toMatchObject({ text: content })
+    const { versions: kept } = await agent.call('file_versions', { path: file })
+    return { versions: kept as { version_id: string }[] }
+  }
+})
+
+test('GR6 a change to a file that nobody has by itself starts no other worker', async () => {
+  const { app, agent, grant } = await openPlace()
+  const folder = newFolder()
+  writeFileSync(join(folder, 'plan.txt'), 'one')
+  writeFileSync(join(folder, 'other.txt'), 'one')
+  await grant(folder, 'read-write')
+  await grant(join(folder, 'other.txt'), 'read')
+  const path = join(folder, 'plan.txt')
+  expect(await agent.call('update_file', { path, content: 'two' })).toMatchObject({ success: true })
+  expect((await entriesOf(app)).filter(({ type }) => type === 'grant.repinned')).toEqual([])
+})
+
+test('PV9 GR3 a request that waited while cowork changed the file opens what is there', async () => {
+  const { app, agent, owner, grant } = await openPlace()
+  const reader = await agentOf(app, 'reader')
+  const folder = newFolder()
+  const file = join(folder, 'plan.txt')
+  writeFileSync(file, 'one')
+  await grant(folder, 'read-write')
+  const asked = { path: file, permission: 'read', reason: 'to help' }
+  const { request_id: id } = await reader.mcp.call('request_grant', asked)
+  for (const content of ['two', 'three'])
+    await agent.call('update_file', { path: file, content, create_backup: false })
+  const decision = { decision: 'approve', grant: { choice: 'file' } }
+  await owner.call('cowork_decide', { approval_ids: [id], ...decision })
+  expect(await reader.mcp.call('request_grant', asked)).toMatchObject({ status: 'granted' })
+  expect(await reader.mcp.call('read_file', { path: file })).toMatchObject({ text: 'three' })
+})
+
+test('FT10 GR3 who was told never is not told to ask, and a person not to call a tool', async () => {
+  const { agent, owner } = await openPlace()
+  const file = join(newFolder(), 'plan.txt')
+  writeFileSync(file, 'one')
+  const asked = { path: file, permission: 'read', reason: 'to help' }
+  const { request_id: id } = await agent.call('request_grant', asked)
+  const never = { decision: 'reject', grant: { choice: 'deny_always' } }
+  await owner.call('cowork_decide', { approval_ids: [id], ...never })
+  const refused = await agent.call('read_file', { path: file })
+  expect(refused).toMatchObject({ code: 'no_grant', text: expect.stringContaining('for good') })
+  const toPerson = await owner.call('read_file', { path: file })
+  expect(toPerson).toMatchObject({ code: 'no_grant', hint: expect.stringContaining(`add ${file}`) })
+  for (const said of [refused, toPerson])
+    expect(JSON.stringify(said)).not.toContain('request_grant')
 })

@@ -204,6 +204,7 @@ test('C5 people see which folders take the room', async () => {
       { path: 'c', files: 1, bytes: 2 },
     ]),
   )
+  expect(usage['largest_files']).toContainEqual({ path: 'c/y.txt', bytes: 2 })
   expect(await api.call('workspace_usage')).toMatchObject({ code: 'human_required' })
 })
 

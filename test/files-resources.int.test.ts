@@ -142,6 +142,11 @@ test('SV13 what a session watched ends with it, and one agent cannot watch for a
   }
   const first = await connected()
   expect(await watchedBy(first)).toBe(250)
+  const whatever = Array.from({ length: 30 }, (_, n) => `workspace:///more${n}`)
+  const asked = whatever.map((uri) => first.subscribeResource({ uri }))
+  expect(new Set((await Promise.allSettled(asked)).map(({ status }) => status))).toEqual(
+    new Set(['rejected']),
+  )
   await (first.transport as StreamableHTTPClientTransport).terminateSession()
   expect(await watchedBy(await connected())).toBe(250)
 })
@@ -201,3 +206,56 @@ test('SV13 A9 the newest of the workspace are listed, however much was made else
   await place.owner.call('cowork_halt', { reason: 'stop' })
   expect(await listed()).toEqual([])
 })
+
+test('SV13 FT8 A9 watching is a call: on record with its file, and not for a halted agent', async () => {
+  const { app: opened, token: bearer, owner } = await openPlace()
+  const client = new Client({ name: 'watcher', version: '1' })
+  const requestInit = { headers: { authorization: `Bearer ${bearer}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(opened.mcpUrl), { requestInit }))
+  onTestFinished(() => client.close())
+  await client.subscribeResource({ uri: 'workspace:///temp/watched.txt' })
+  expect((await entriesOf(opened, '&type=call.done')).at(-1)).toMatchObject({
+    subject: join(opened.workspace, 'temp/watched.txt'),
+  })
+  await owner.call('cowork_halt', { reason: 'stop' })
+  await expect(client.subscribeResource({ uri: 'workspace:///temp/b.txt' })).rejects.toThrow(
+    /watched/,
+  )
+})
+
+test.each(['http', 'stdio'] as const)(
+  'SV13 I11 over %s nobody hears of what they may not watch because another watches it',
+  async (door) => {
+    const { app: opened, token: bearer, owner } = await openPlace()
+    const added = await owner.call('cowork_add_agent', { id: 'planner', scopes: ['read:work'] })
+    const hearing = async (own: string) => {
+      const client = new Client(
+        { name: 'x', version: '1' },
+        { versionNegotiation: { mode: 'auto' } },
+      )
+      const requestInit = { headers: { authorization: `Bearer ${own}` } }
+      const socket = door === 'stdio' && connectSocket(join(opened.state, 'daemon.sock'))
+      if (socket) socket.write(`${JSON.stringify({ cowork: 1, token: own })}\n`)
+      await client.connect(
+        socket
+          ? createLineTransport(socket)
+          : new StreamableHTTPClientTransport(new URL(opened.mcpUrl), { requestInit }),
+      )
+      onTestFinished(() => client.close())
+      const told: string[] = []
+      client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+        told.push(params.uri)
+      })
+      await client.listen({
+        resourceSubscriptions: ['workspace:///temp/a.txt', 'cowork://grants'],
+      })
+      return told
+    }
+    const reader = await hearing(bearer)
+    const planner = await hearing(String(added['token']))
+    writeFileSync(join(opened.workspace, 'temp/a.txt'), 'new')
+    await expect.poll(() => reader, { timeout: 5000 }).toContain('workspace:///temp/a.txt')
+    await owner.call('add_grant', { path: newFolder(), permission: 'read' })
+    await expect.poll(() => planner).toEqual(['cowork://grants'])
+  },
+)

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newFolder, openPlace } from './files.ts'
+import { entriesOf, newFolder, openPlace } from './files.ts'
+import { clientOf } from './speakers.ts'
 
 test('FT4 a dry run with content shows what the update then does, and is refused where that is', async () => {
   const { agent, workspace } = await openPlace()
@@ -86,9 +88,6 @@ test('FT1 what is no base64, or names a folder, is refused and leaves nothing', 
   expect(await create('new/folder/', 'x', 'utf-8')).toMatchObject({ code: 'invalid_path' })
   expect(await create('new/a.txt', '漢', 'windows-1252')).toMatchObject({ code: 'not_text' })
   writeFileSync(join(workspace, 'a.txt'), 'a')
-  expect(await agent.call('copy_file', { source: 'a.txt', destination: 'new/' })).toMatchObject({
-    code: 'invalid_path',
-  })
   expect(await agent.call('move_file', { source: 'no', destination: 'new/b' })).toMatchObject({
     code: 'not_found',
   })
@@ -110,4 +109,28 @@ test('FT4 the diff of a granted file names it', async () => {
   await grant(path, 'read-write')
   const { diff } = await agent.call('update_file', { path, content: 'two\n' })
   expect(diff).toContain('--- report.txt\n+++ report.txt\n')
+})
+
+test('FT8 of bytes that come as base64 the ledger has their own size and hash, from the start on', async () => {
+  const { app, agent } = await openPlace()
+  const bytes = Buffer.from([0, 1, 2, 3, 255])
+  const content = bytes.toString('base64')
+  await agent.call('create_file', { path: 'a.bin', content, encoding: 'base64' })
+  const started = await entriesOf(app, '&tool=create_file&type=call.started')
+  const { body } = await clientOf(app, app.owner).ask(`/api/ledger/${started[0]?.seq}`)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  expect(body['payload']).toMatchObject({ content: { bytes: 5, sha256 } })
+  expect(await entriesOf(app, '&tool=create_file&type=call.done')).toMatchObject([
+    { data: { size_bytes: 5, sha256 } },
+  ])
+})
+
+test('FT4 a hash that is spelt in capitals is the same hash', async () => {
+  const { agent } = await openPlace()
+  await agent.call('create_file', { path: 'a.txt', content: 'one' })
+  const expected_sha256 = createHash('sha256').update('one').digest('hex').toUpperCase()
+  for (const change of [{ edits: [{ old: 'one', new: 'two' }], dry_run: true }, { content: 'two' }])
+    expect(
+      await agent.call('update_file', { path: 'a.txt', ...change, expected_sha256 }),
+    ).toMatchObject({ success: true })
 })

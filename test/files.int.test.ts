@@ -751,13 +751,3 @@ test('FT10 the file that is meant is the one that is named, and the next step le
   const query = { query: '(', search_type: 'regex' }
   expect(await call('search_files', query)).toMatch(/^invalid_query That is .* Change the query/)
 })
-
-test('FT6 a content search says how many files it could not look into', async () => {
-  const { agent, workspace } = await openPlace({ 'security.max_binary_read_mb': 1 })
-  writeFileSync(join(workspace, 'big.txt'), `needle\n${'x'.repeat(1_500_000)}`)
-  const content = { query: 'needle', search_type: 'content' }
-  const found = await agent.call('search_files', content)
-  expect(found).toMatchObject({ total_count: 0, skipped: 1 })
-  expect(found['text']).toContain('1 files were not searched: too large')
-  expect(await agent.call('search_files', { query: 'big' })).not.toHaveProperty('skipped')
-})

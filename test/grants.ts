@@ -249,6 +249,11 @@ export function grantsContract(newStore: () => Promise<Store>): void {
       { path: docs, agent: '*', granted_by: 'system_setup', scope: 'permanent' },
       { path: join(docs, 'Work'), permission: 'read-write', hard_links: true },
     ])
+    expect(first.grants.leftOut()).toMatchObject([
+      { path: join(home, 'none'), why: expect.stringContaining('nothing is there') },
+      { path: join(home, '.ssh'), why: expect.stringContaining('no grant opens it') },
+      { path: join(docs, 'Work', 'plan.md'), why: expect.stringContaining('Grant the folder') },
+    ])
     await first.stop()
     const second = await start({ grants: { entries } })
     expect(await second.listed(anna)).toEqual(made)

@@ -114,7 +114,7 @@ export const toolsOf = (parts: ToolParts): Tool[] => [
   ...identityTools(parts.identity),
   ...haltTools(parts.halts),
   ...notifyTools(parts.notify),
-  ...ledgerTools(parts.ledger),
+  ...ledgerTools(parts.ledger, (filter) => parts.files.files.places.prefixesOf(filter)),
   ...fileTools(parts.files),
   ...workTools(parts.work),
 ]

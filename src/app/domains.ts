@@ -79,5 +79,7 @@ export async function openDomains(
 const mirrorOf = (workspace: string, own: string, { audit }: Config) => ({
   path: join(own, 'audit.jsonl'),
   maxBytes: audit.max_log_size_mb * 1_000_000,
+  // An earlier one may tell of grants and of files elsewhere: agents cannot read it there.
+  asideIn: join(own, 'aside'),
   shows: workspaceAudit(workspace),
 })

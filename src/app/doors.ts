@@ -80,6 +80,7 @@ export function openDoors(
     metrics,
     log: log.scope('http'),
     version,
+    ...(start.command && { command: start.command.anywhere }),
     webFolder: start.webFolder ?? join(import.meta.dirname, '..', '..', 'web', 'dist'),
     bodyBytes: limits.body_bytes,
     callsInFlight: limits.calls_in_flight,

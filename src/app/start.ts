@@ -22,6 +22,8 @@ export type AppOptions = {
   readonly webFolder?: string
   /** Whether the banner opens the console. Not where it passes through other hands than the person's. */
   readonly consoleLink?: boolean
+  /** What a person writes for `cowork`: in the terminal of the banner, and, word by word, in any other. */
+  readonly command?: { readonly here: string; readonly anywhere: readonly string[] }
   /** Test-only tools and features, for the conformance suite; they take the same path as all others. */
   readonly fixture?: {
     readonly tools: readonly Tool[]

@@ -33,6 +33,8 @@ export type CallTold = {
 export type Touch = {
   readonly domain: string
   readonly target?: string
+  /** What people read instead, where the target alone says too little. */
+  readonly shown?: string
   /** What every entry of the call says of the target, refused or not. */
   readonly data?: Readonly<Record<string, unknown>>
 }
@@ -68,8 +70,11 @@ type Common<I extends Input, O extends z.ZodType> = {
   /** Parts of the listing kept as another server wrote them (its schemas, icons, `_meta`). */
   readonly listing?: Readonly<Record<string, unknown>>
   readonly touches?: (input: z.output<I>) => Touch
-  /** These arguments make it high risk, and trust decides about it wherever it belongs. */
-  readonly isRisky?: (input: z.output<I>) => boolean
+  /**
+   * These arguments make it high risk, and trust decides about it wherever it belongs. Said as the reason where there
+   * is one for people to read: what follows "because".
+   */
+  readonly isRisky?: (input: z.output<I>) => boolean | string
   /** Its arguments may be as large as a file (SV25). */
   readonly large?: true
   /** What the ledger keeps of the arguments, where all of them is too much (L8). */

@@ -279,6 +279,17 @@ test('SV14 a cancelled call says so, and one cancelled before it began does not 
   expect(ran).toBe(1)
 })
 
+test('SV14 L12 what a tool says of its act counts, also when its caller has gone', async () => {
+  const stop = new AbortController()
+  const run = async () => {
+    stop.abort()
+    throw new CoworkError('interrupted', 'It was ended while it did this.')
+  }
+  const { dispatch, entries } = await setup([say({ effect: 'write', run })])
+  await dispatch({ ...call(), signal: stop.signal })
+  expect((await entries()).at(-1)).toMatchObject({ type: 'call.failed', outcome: 'interrupted' })
+})
+
 test('SV11 tools are listed in a stable order, and two of one name are refused', () => {
   const names = createCatalogue([say({ name: 'b' }), say({ name: 'a' })])
     .list()

@@ -1,4 +1,3 @@
-import type * as z from 'zod'
 import type { Approval, Approvals } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
@@ -8,6 +7,7 @@ import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Call, CallTold, Tool, Touch } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
+import { argumentsFor, wrongArguments } from './arguments.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Attempt, Check, Refusal, Verdict } from './checks.ts'
 import { createPerform, entryOf } from './perform.ts'
@@ -158,22 +158,10 @@ function understand(
         hint: 'tools/list names those there are.',
       },
     }
-  const parsed = tool.input.safeParse(request.arguments ?? {})
-  if (!parsed.success)
-    return {
-      refusal: {
-        code: 'invalid_input',
-        message: `${tool.name} was called with arguments it does not take: ${flatten(parsed.error)}`,
-        hint: `The input schema of ${tool.name} in tools/list says what it takes.`,
-        details: { issues: parsed.error.issues.map(({ path, message }) => ({ path, message })) },
-      },
-    }
+  const given = argumentsFor(tool, request.arguments)
+  const parsed = tool.input.safeParse(given)
+  if (!parsed.success) return { refusal: wrongArguments(tool, given, parsed.error) }
   const input = parsed.data
   const touch = tool.touches?.(input) ?? { domain: tool.toolset }
   return { attempt: { tool, input, touch } }
 }
-
-const flatten = (error: z.ZodError) =>
-  error.issues
-    .map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message))
-    .join('; ')

@@ -302,11 +302,12 @@ export function entryOf(type: string, call: string, caller: Caller, touch?: Touc
 
 /** What went wrong, for the caller. A bug is logged with its stack and answered without it. */
 function explain(error: unknown, call: Call, log: Log): Refusal {
-  if (call.signal.aborted) return { code: 'cancelled', message: 'The call was cancelled.' }
+  // What the tool itself says of its act counts, also when nobody waits for it any longer.
   if (error instanceof CoworkError) {
     const { code, message, hint, details } = error
     return { code, message, ...(hint && { hint }), details }
   }
+  if (call.signal.aborted) return { code: 'cancelled', message: 'The call was cancelled.' }
   log.error('a call failed unexpectedly', {
     call: call.id,
     error: error instanceof Error ? error.stack : String(error),

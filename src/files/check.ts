@@ -2,7 +2,9 @@ import type { Caller } from '#base/caller.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Tool } from '#base/tool.ts'
 import { touchedData } from '#ledger'
+import { isOwner } from './grants/lend.ts'
 import type { Places, Wanted } from './places.ts'
+import { destinationOf } from './rules/paths.ts'
 
 type Input = Readonly<Record<string, unknown>>
 type Attempted = { readonly tool: Tool; readonly caller: Caller; readonly input: Input }
@@ -19,7 +21,11 @@ type Verdict =
     }
 
 const reads = ({ path }: Input): Wanted[] => [{ path: String(path), need: 'read' }]
-const comesTo = (path: unknown): Wanted => ({ path: String(path), need: 'create', makes: true })
+const comesTo = (path: unknown, from: unknown): Wanted => ({
+  path: destinationOf(String(path), String(from)),
+  need: 'create',
+  makes: true,
+})
 
 /** Which paths a call wants, and what for. read_files answers path by path instead. */
 const wants: Readonly<Record<string, (input: Input) => readonly Wanted[]>> = {
@@ -28,21 +34,31 @@ const wants: Readonly<Record<string, (input: Input) => readonly Wanted[]>> = {
   file_tree: reads,
   file_versions: reads,
   workspace_usage: reads,
+  search_files: ({ path }) => (path === undefined ? [] : reads({ path })),
   file_diff: ({ path, with: other }) =>
     [path, other].flatMap((one) => (typeof one === 'string' ? reads({ path: one }) : [])),
   create_file: ({ path, overwrite }) => [
     { path: String(path), need: overwrite === true ? 'write' : 'create', makes: true },
   ],
   update_file: ({ path }) => [{ path: String(path), need: 'write' }],
-  file_restore_version: ({ path }) => [{ path: String(path), need: 'write', makes: true }],
+  file_restore_version: ({ path }) => [{ path: String(path), need: 'write' }],
   delete_file: ({ path }) => [{ path: String(path), need: 'delete' }],
   move_file: ({ source, destination }) => [
     { path: String(source), need: 'write' },
-    comesTo(destination),
+    comesTo(destination, source),
   ],
-  copy_file: ({ source, destination }) => [...reads({ path: source }), comesTo(destination)],
-  trash_restore: ({ destination }) => (destination === undefined ? [] : [comesTo(destination)]),
+  copy_file: ({ source, destination }) => [
+    ...reads({ path: source }),
+    comesTo(destination, source),
+  ],
+  // Whether it is made there, or only comes back, is known when it is looked up.
+  trash_restore: ({ destination }) =>
+    typeof destination === 'string' ? [{ path: destination, need: 'create' }] : [],
 }
+
+/** What is kept is the owner's, whatever is granted by now (TR3). */
+const undoing = new Set(['file_versions', 'file_diff', 'file_restore_version'])
+const isAboutGrants = (code: string) => code === 'no_grant' || code === 'read_only_grant'
 
 /** Paths, grants and what no grant lifts, before a person is asked about a call that could not run anyway. */
 export const checkFiles =
@@ -55,6 +71,7 @@ export const checkFiles =
       } catch (error) {
         if (!(error instanceof CoworkError)) throw error
         const { code, message, hint, details } = error
+        if (undoing.has(tool.name) && isOwner(caller) && isAboutGrants(code)) continue
         const files = wanted.map((other) => ({
           ...places.named(other.path),
           ...(other === one && { code }),

@@ -79,7 +79,7 @@ describe('before the call is on record', () => {
     expect(fs.readdirSync(folders.granted)).toEqual(['new.txt'])
   })
 
-  test('L1 a write that may not be is dropped, and so is one that a worker ended over', async () => {
+  test('L1 a write that may not be is dropped', async () => {
     start()
     const entry = Promise.withResolvers<void>()
     const dropped = write('new.txt', 'hello', 'grant_1', { enter: () => entry.promise })
@@ -87,12 +87,24 @@ describe('before the call is on record', () => {
     entry.reject(new Error('the disk is full'))
     expect(await outcome(dropped)).toBe('cancelled')
     await expect.poll(() => fs.readdirSync(folders.granted)).toEqual([])
-    const late = Promise.withResolvers<void>()
-    const lost = write('new.txt', 'hello', 'grant_1', { enter: () => late.promise })
+  })
+
+  test('L1 one whose worker ends is begun anew, and put on record once', async () => {
+    start()
+    const entry = Promise.withResolvers<void>()
+    let asked = 0
+    const enter = () => {
+      asked++
+      return entry.promise
+    }
+    const writing = write('new.txt', 'hello', 'grant_1', { enter })
     process.kill(await pid(), 'SIGKILL')
-    expect(await outcome(lost)).toBe('interrupted')
-    late.resolve()
+    expect(await pid()).toBeGreaterThan(0)
     expect(fs.existsSync(join(folders.granted, 'new.txt'))).toBe(false)
+    entry.resolve()
+    expect((await writing).stat.size).toBe(5)
+    expect(asked).toBe(1)
+    expect(await read('new.txt')).toBe('hello')
   })
 
   test('L1 a large write is put on record once, when the worker has all of it', async () => {
@@ -243,12 +255,29 @@ describe('a worker that fails', () => {
     expect(await pid()).not.toBe(before)
   })
 
+  test('PV6 signals that are meant for the daemon leave it at its work: Ctrl-C goes to both', async () => {
+    start()
+    const before = await pid()
+    const writing = write('slow.txt', 'whole')
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(before, signal)
+    expect((await writing).stat.size).toBe(5)
+    expect(await pid()).toBe(before)
+  })
+
   test('PV6 a write that hangs is ended at the deadline too', async () => {
     start()
     await pid()
+    // It had not said what it would come to, so nothing can have come of it.
     expect(await outcome(write('stuck', 'x', 'grant_1', { deadlineMs: 50 }))).toBe('timeout')
     await write('after', 'well')
     expect(await read('after')).toBe('well')
+  })
+
+  test('PV6 a write that is done a little after its deadline is answered as done', async () => {
+    start()
+    await pid()
+    expect((await write('slow.txt', 'whole', 'grant_1', { deadlineMs: 50 })).stat.size).toBe(5)
+    expect(await read('slow.txt')).toBe('whole')
   })
 
   test('PV6 a call whose deadline comes while it waits is answered, and nothing is ended', async () => {
@@ -389,6 +418,33 @@ describe('grants that come and go', () => {
     await worker.revoke(['grant_2'], roots.slice(0, -1))
     entry.resolve()
     expect(await held).toBe('no_grant')
+    expect(names()).toEqual(['b.txt'])
+  })
+
+  test('GR4 another’s write that waits for its entry is begun anew', async () => {
+    start({ more: [another()] })
+    const before = await pid()
+    const entry = Promise.withResolvers<void>()
+    const held = write('new.txt', 'x', 'grant_1', {
+      grants: ['grant_1'],
+      enter: () => entry.promise,
+    })
+    await expect.poll(() => fs.readdirSync(folders.granted).join()).toMatch(/\.tmp/)
+    await worker.revoke(['grant_2'], roots.slice(0, -1))
+    expect(isAlive(before)).toBe(false)
+    entry.resolve()
+    expect((await held).stat.size).toBe(1)
+    expect(fs.existsSync(join(folders.granted, 'new.txt'))).toBe(true)
+  })
+
+  test('GR4 one that is interrupted leaves no hidden file in a folder that is open no more', async () => {
+    start({ landlock: true, more: [another()] })
+    await pid()
+    const lasting = outcome(write('lasting', 'x', 'grant_2', { grants: ['grant_2'] }))
+    const names = () => fs.readdirSync(join(folders.top, 'another'))
+    await expect.poll(() => names().join()).toMatch(/\.tmp/)
+    await worker.revoke(['grant_2'], roots.slice(0, -1))
+    expect(await lasting).toBe('interrupted')
     expect(names()).toEqual(['b.txt'])
   })
 

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { Containment, FileFaultCode } from './model.ts'
 import { createCall } from './worker/call.ts'
 import type { Call } from './worker/call.ts'
 import { createDeadlines } from './worker/deadlines.ts'
-import type { Answered, Ask, Op, Root, WorkerSetup } from './worker/protocol.ts'
+import type { Answered, Ask, Op, Outlook, Root, WorkerSetup } from './worker/protocol.ts'
 import { startRunning } from './worker/running.ts'
 import type { Running } from './worker/running.ts'
 
@@ -26,15 +27,16 @@ export type AskOptions = {
 /** The daemon's side of the process that alone touches the disk. */
 export type FileWorker = {
   /**
-   * One operation; throws a CoworkError with a FileFaultCode. A read is repeated when its worker ended, a
-   * write is answered `interrupted`.
+   * One operation; throws a CoworkError with a FileFaultCode. When its worker ended, a read is repeated, and so is
+   * what has not begun to act; a write is answered by what is seen of it, or `interrupted`.
    */
   ask<O extends Op>(op: O, ask: Ask<O>, more?: AskOptions): Promise<Answered<O>>
   /** Other roots from now on: resolves when calls go to a worker that has them. The old one finishes what it has. */
   setRoots(roots: readonly Root[]): Promise<void>
   /**
    * Ends what works under these grants, and every process that can reach their files; resolves when they are gone.
-   * Reads and what has not begun to act are refused; a write that has is done shortly, or `interrupted`.
+   * Reads and what has not begun to act are refused; a write that has is done shortly, or `interrupted`: nobody
+   * can look any more.
    */
   revoke(grantIds: readonly string[], roots: readonly Root[]): Promise<void>
   containment(): Containment | 'starting'
@@ -56,6 +58,12 @@ const times = {
   deadline: 30_000,
   /** What is being written when a grant is revoked, and what is dropped then, with its temporary file. */
   revoke: 250,
+  /** After that, to take away what is not finished: no later worker could. */
+  leave: 100,
+  /** Until one that was killed is gone. On a disk that hangs it never is, and nobody waits for it. */
+  gone: 2_000,
+  /** To see what a write came to whose worker cannot say it: with the longest pause before the next one. */
+  look: 10_000,
   start: 30_000,
   close: 3_000,
   /** A worker that lived so long was well: the next is started without a pause. */
@@ -116,13 +124,34 @@ export function createFileWorker(deps: Deps): FileWorker {
       },
       () => clearTimeout(late),
     )
-    void worker.ended.then(() => {
-      alive.delete(worker)
-      if (current === worker) current = undefined
-      for (const call of [...worker.calls.values()].toReversed()) lose(call, worker)
-      if (worker === newest && !isClosed) restart(worker)
-      pump()
-    })
+    void worker.ended.then(() => bury(worker, true))
+  }
+
+  function bury(worker: Running, isGone: boolean): void {
+    if (!alive.delete(worker)) return
+    if (current === worker) current = undefined
+    for (const call of [...worker.calls.values()].toReversed()) lose(call, worker, isGone)
+    if (worker === newest && !isClosed) restart(worker)
+    pump()
+  }
+
+  /** What it writes has a moment to be done, and then to be taken away. */
+  async function end(worker: Running): Promise<void> {
+    worker.isEndedByUs = true
+    await worker.written(times.revoke)
+    worker.leave()
+    const late = setTimeout(worker.kill, times.leave)
+    await Promise.race([worker.ended, sleep(times.leave + times.gone, undefined, { ref: false })])
+    clearTimeout(late)
+    bury(worker, false)
+  }
+
+  /** Another takes its calls, and what it cannot be made to end ends with it. */
+  function replace(worker: Running): void {
+    if (worker.isEndedByUs) return
+    if (current === worker) current = undefined
+    if (worker === newest && !isClosed) start()
+    void end(worker)
   }
 
   function restart({ readyAt }: Running): void {
@@ -134,17 +163,30 @@ export function createFileWorker(deps: Deps): FileWorker {
   }
 
   /** Its worker ended. */
-  function lose(call: Call, worker: Running): void {
+  function lose(call: Call, worker: Running, isGone: boolean): void {
     if (!worker.isEndedByUs) call.lost++
-    const isRepeated = call.isRead && call.lost < mostLost && !isClosed
-    if (!call.isSettled() && isRepeated) {
+    const hasNotActed = call.isRead || call.isHeld
+    if (!call.isSettled() && hasNotActed && call.lost < mostLost && !isClosed) {
       waiting.unshift(call)
       return
     }
     call.forget()
     if (call.isSettled()) return
-    if (call.isRead && !isClosed) call.fail('unreadable', 'The file worker ended over it, twice.')
-    else call.fail('interrupted', 'The file worker was ended while it did this.')
+    if (hasNotActed && !isClosed) call.fail('unreadable', 'The file worker ended over it, twice.')
+    else if (call.outlook) void lookFor(call, call.outlook)
+    else if (call.isLate && call.isForetold && isGone) call.timeOut()
+    else interrupt(call)
+  }
+
+  const interrupt = (call: Call) =>
+    call.fail('interrupted', 'The file worker was ended while it did this.')
+
+  /** What is seen was done. What is not may have been, and changed again by others. */
+  async function lookFor(call: Call, { sign, answer }: Outlook): Promise<void> {
+    const look = begin('seen', sign, { deadlineMs: times.look }, true)
+    const { isSeen } = await look.catch(() => ({ isSeen: false }))
+    if (isSeen) call.answer({ id: call.id, answer }, Buffer.alloc(0))
+    else interrupt(call)
   }
 
   function pump(): void {
@@ -179,6 +221,7 @@ export function createFileWorker(deps: Deps): FileWorker {
   async function release(call: Call, enter: () => Promise<void>): Promise<void> {
     try {
       await enter()
+      if (call.isSettled()) return
       call.isHeld = false
       holderOf(call)?.go(call)
     } catch {
@@ -187,9 +230,14 @@ export function createFileWorker(deps: Deps): FileWorker {
   }
 
   function onDeadline(call: Call): void {
-    if (!call.isSettled()) call.fail('timeout', 'It took too long and was ended.')
-    const onStuck = () => log.warn('the file worker is stuck and was ended', { op: call.op })
-    holderOf(call)?.stop(call, onStuck)
+    call.isLate = true
+    // What may have changed something is answered when it is known whether it has, and that it will not any more.
+    if (!call.isSettled() && !isActing(call)) call.timeOut()
+    const holder = holderOf(call)
+    holder?.stop(call, () => {
+      log.warn('the file worker is stuck and was ended', { op: call.op })
+      replace(holder)
+    })
     unqueue(call)
   }
 
@@ -201,31 +249,39 @@ export function createFileWorker(deps: Deps): FileWorker {
     start()
   }
 
+  function begin<O extends Op>(
+    op: O,
+    ask: Ask<O>,
+    more: AskOptions,
+    isFirst: boolean,
+  ): Promise<Answered<O>> {
+    const { body, grants = [], signal, deadlineMs = times.deadline, enter } = more
+    const id = ++lastId
+    const { call, promise } = createCall(
+      { id, op, ask, body, grants, ...(enter && { onTaken: () => void release(call, enter) }) },
+      deadlines.delete,
+    )
+    deadlines.add(call, deadlineMs)
+    const abort = () => {
+      if (call.isSettled() || (!call.isRead && holderOf(call))) return
+      withdraw(call, 'cancelled', 'The call was cancelled.')
+    }
+    if (isFirst) waiting.unshift(call)
+    else waiting.push(call)
+    if (isClosed) withdraw(call, 'interrupted', ending)
+    else if (signal?.aborted) abort()
+    else pump()
+    signal?.addEventListener('abort', abort)
+    // The worker answers an operation with what the protocol says of it.
+    return promise.finally(() => signal?.removeEventListener('abort', abort)) as Promise<
+      Answered<O>
+    >
+  }
+
   start()
 
   return {
-    ask<O extends Op>(op: O, ask: Ask<O>, more: AskOptions = {}): Promise<Answered<O>> {
-      const { body, grants = [], signal, deadlineMs = times.deadline, enter } = more
-      const id = ++lastId
-      const { call, promise } = createCall(
-        { id, op, ask, body, grants, ...(enter && { onTaken: () => void release(call, enter) }) },
-        deadlines.delete,
-      )
-      deadlines.add(call, deadlineMs)
-      const abort = () => {
-        if (call.isSettled() || (!call.isRead && holderOf(call))) return
-        withdraw(call, 'cancelled', 'The call was cancelled.')
-      }
-      waiting.push(call)
-      if (isClosed) withdraw(call, 'interrupted', ending)
-      else if (signal?.aborted) abort()
-      else pump()
-      signal?.addEventListener('abort', abort)
-      // The worker answers an operation with what the protocol says of it.
-      return promise.finally(() => signal?.removeEventListener('abort', abort)) as Promise<
-        Answered<O>
-      >
-    },
+    ask: (op, ask, more = {}) => begin(op, ask, more, false),
 
     async setRoots(next) {
       change(next)
@@ -245,12 +301,6 @@ export function createFileWorker(deps: Deps): FileWorker {
         if (!call.isSettled() && call.grants.some((grant) => gone.has(grant)) && !isActing(call))
           withdraw(call, 'no_grant', 'No access. Call request_grant() first.')
       change(next)
-      const end = async (worker: Running) => {
-        worker.isEndedByUs = true
-        await worker.written(times.revoke)
-        worker.kill()
-        await worker.ended
-      }
       await Promise.all(old.map(end))
     },
 
@@ -262,13 +312,13 @@ export function createFileWorker(deps: Deps): FileWorker {
       current = undefined
       for (const { reject } of rooting) reject(new CoworkError('interrupted', ending))
       for (const call of waiting.slice()) withdraw(call, 'interrupted', ending)
-      const end = async (worker: Running) => {
+      const finish = async (worker: Running) => {
         const late = setTimeout(worker.kill, worker.readyAt === undefined ? 0 : times.close)
         worker.end()
         await worker.ended
         clearTimeout(late)
       }
-      await Promise.all([...alive].map(end))
+      await Promise.all([...alive].map(finish))
     },
   }
 }

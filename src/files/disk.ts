@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
 import { touchedData } from '#ledger'
@@ -58,11 +59,13 @@ export function createDisk({ worker, places, grants }: Deps) {
         const { caller, signal, enter } = call
         const more = { grants: ids, signal, enter, ...(body && { body }) }
         const answer = await worker.ask(op, asked, more)
+        // What was answered before it has its rows first: those of a file go along with it.
+        if (op === 'move' || op === 'trash') await setImmediate()
         // A person who looks at what is granted says nothing of whether an agent needs it (GR7).
         if (caller.kind === 'agent') for (const id of ids) grants.used(id)
         return answer
       } catch (error) {
-        throw explained(error, op, about)
+        throw explained(error, op, about, call.caller.kind === 'human')
       }
     },
   }

@@ -24,7 +24,7 @@ const hints: Readonly<Record<FileFaultCode, string>> = {
   ambiguous_edit: 'Give more of the text around it, so that it is found once.',
   no_match: 'Read the file again and give the text exactly as it stands there.',
   not_text:
-    'create_file with overwrite writes the whole of it: encoding utf-8 takes any text, base64 any bytes.',
+    'Write a new file beside it. A text in another encoding is written anew by create_file with overwrite and encoding utf-8.',
   unknown_encoding: 'Leave out encoding for utf-8, or name one such as windows-1252.',
   invalid_query: 'Change the query; a cursor is for the search or list that gave it.',
   root_replaced: 'Ask for it anew with request_grant(): a person has to look at it.',
@@ -44,7 +44,8 @@ const tooLargeToChange = 'Write to a new name; a person has to change a file of 
 /** Where the next step depends on what was being done. */
 const hintsOf: Partial<Record<Op, Partial<Record<FileFaultCode, string>>>> = {
   read: {
-    too_large: 'Read a part of it with line_from and line_to or byte_from and byte_to.',
+    too_large:
+      'Read a part of it with line_from and line_to or byte_from and byte_to; of a document that large ask a person for a part.',
     not_text: 'Leave out head, tail and lines: it has none.',
     unreadable: 'It may be damaged or locked: ask a person for it in another form.',
     timeout: 'Ask a person for it in another form, or in parts.',
@@ -61,6 +62,10 @@ const hintsOf: Partial<Record<Op, Partial<Record<FileFaultCode, string>>>> = {
 
 const noAccess = 'No access. Call request_grant() first.'
 
+/** The next step of a person: it is theirs to open. */
+export const grantHint = (path: string, toWrite: boolean): string =>
+  `Open it for a while with \`cowork grants add ${plainText(path, 300)}${toWrite ? ' --permission read-write' : ''} --until 10m\`, or under Files in the console.`
+
 /** A refusal in the words of FT10, with the next step. */
 export function fileFault(
   code: FileFaultCode,
@@ -75,7 +80,12 @@ export function fileFault(
 type About = Pick<Placed, 'at' | 'path'>
 
 /** What the worker answered, with the path that was asked for and the next step. */
-export function explained(error: unknown, op: Op, about: readonly About[]): unknown {
+export function explained(
+  error: unknown,
+  op: Op,
+  about: readonly About[],
+  isPerson = false,
+): unknown {
   if (!(error instanceof CoworkError)) return error
   const { message, details } = error
   const code = error.code as FileFaultCode
@@ -87,7 +97,9 @@ export function explained(error: unknown, op: Op, about: readonly About[]): unkn
     code,
     paths[0] ?? '',
     code === 'no_grant' ? undefined : said.filter(Boolean).join(': '),
-    error.hint ?? hintsOf[op]?.[code],
+    isPerson && code === 'root_replaced'
+      ? grantHint(paths[0] ?? '', false)
+      : (error.hint ?? hintsOf[op]?.[code]),
   )
 }
 

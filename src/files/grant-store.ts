@@ -1,6 +1,7 @@
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
 import type { Grant } from './model.ts'
+import type { Inode } from './worker/protocol.ts'
 
 type Row = {
   id: string
@@ -51,6 +52,15 @@ export function createGrantStore(dialect: Dialect) {
       .where('id', '=', p.id)
       .where('revoked_at', 'is', null),
   )
+  const repin = statement((p: Inode & { id: string; oldDev: string; oldIno: string }) =>
+    sql
+      .updateTable('file_grant')
+      .set({ dev: p.dev, ino: p.ino })
+      .where('id', '=', p.id)
+      .where('dev', '=', p.oldDev)
+      .where('ino', '=', p.oldIno)
+      .where('revoked_at', 'is', null),
+  )
   const use = statement((p: { id: string; count: number; at: number }) =>
     sql
       .updateTable('file_grant')
@@ -76,6 +86,9 @@ export function createGrantStore(dialect: Dialect) {
     /** False when it had ended before. */
     end: async (tx: Tx, id: string, at: number, by: string) =>
       (await tx.run(end({ id, at, by }))) > 0,
+    /** False when it was for another file, or has ended. */
+    repin: async (tx: Tx, id: string, from: Inode, to: Inode) =>
+      (await tx.run(repin({ id, ...to, oldDev: from.dev, oldIno: from.ino }))) > 0,
     use: (tx: Tx, id: string, count: number, at: number) => tx.run(use({ id, count, at })),
   }
 }

@@ -71,3 +71,12 @@ test('PV4 temporary folders are open though /var is not; work data is for readin
   expect(guard().forbidden(join(data, 'x'), 'read')).toBeUndefined()
   expect(guard().forbidden(join(data, 'vault', 'x'), 'write')).toBe('forbidden_path')
 })
+
+test('F6 agents read what cowork keeps in the workspace, not its trash and not what it set aside', () => {
+  const { home, guard } = guarded()
+  const own = (name: string) => join(home, 'AI', '.cowork', name)
+  expect(guard().forbidden(own('audit.jsonl'), 'read')).toBeUndefined()
+  expect(guard().forbidden(own('audit.jsonl'), 'write')).toBe('forbidden_path')
+  for (const name of ['trash/id/content', 'aside/audit.aside-01020304.jsonl'])
+    expect(guard().forbidden(own(name), 'read')).toBe('forbidden_path')
+})

@@ -37,9 +37,9 @@ const core = [
 export function guardSettingsOf(given: Given): GuardSettings {
   const { config, home, workspace } = given
   const { security, work } = config
-  // What was deleted is not there any more, for whoever reads.
-  const trash = join(workspace, '.cowork', 'trash')
-  const closed = [...core.map((path) => path.replace(/^~/, home)), ...ownState(given), trash]
+  // What was deleted is not there any more, for whoever reads; and what was set aside is not for agents.
+  const apart = ['trash', 'aside'].map((name) => join(workspace, '.cowork', name))
+  const closed = [...core.map((path) => path.replace(/^~/, home)), ...ownState(given), ...apart]
   // On some systems homes lie below /var, and what is meant there are the files of programs.
   const open = [tmpdir(), '/var/tmp', home].flatMap(spellings)
   const vault = work.vault_path ?? join(work.data_root, 'vault')

@@ -83,6 +83,19 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(await here.versions(store)).toEqual(versions)
     })
 
+    test('TR3 a file that was found in the trash before its own call ended takes its versions along', async () => {
+      const { db: store, here } = await setup()
+      const item = trashed('t1', 5)
+      await store.transact(async (tx) => {
+        await here.keepVersion(tx, version('v1', item.path, 1))
+        await here.keepFound(tx, item)
+      })
+      await store.transact((tx) => here.keepTrash(tx, item))
+      expect(await here.versionsOf(store, item.path, 10)).toEqual([])
+      await store.transact((tx) => here.takeFromTrash(tx, 't1', item.path))
+      expect(await here.versionsOf(store, item.path, 10)).toHaveLength(1)
+    })
+
     test('FT9 on Windows what is known of a folder goes with it; elsewhere a backslash is a letter', async () => {
       const { db: store, here } = await setup()
       const paths = ['C:\\w\\a\\x', 'C:\\w\\ab', '/w/a/x', '/w/a\\x']

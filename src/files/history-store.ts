@@ -182,16 +182,13 @@ export function createHistoryStore(dialect: Dialect, node: string) {
     },
     dropVersion: (tx: Tx, id: string) => tx.run(dropVersion({ id })),
 
-    /**
-     * Nothing where it is known already, so that what was found after a crash can be added blindly. What is known of
-     * it waits with it: another file may come to its place.
-     */
     /** One that lies there without a row. What is known under its path by now may be of another file. */
     keepFound: (tx: Tx, { deletedAt, ...item }: Trashed) =>
       tx.run(keepTrash({ ...item, node, deleted_at: deletedAt })),
+    /** Found there already or not: what is known of it waits with it, since another file may come to its place. */
     async keepTrash(tx: Tx, { deletedAt, ...item }: Trashed): Promise<void> {
-      const kept = await tx.run(keepTrash({ ...item, node, deleted_at: deletedAt }))
-      if (kept > 0) await rename(tx, item.path, inTrash(item.id))
+      await tx.run(keepTrash({ ...item, node, deleted_at: deletedAt }))
+      await rename(tx, item.path, inTrash(item.id))
     },
     /** What was known of it is known again where it lies now. */
     async takeFromTrash(tx: Tx, id: string, path: string): Promise<void> {

@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
 import type { Call } from '#base/tool.ts'
+import type { Grants } from './grants/service.ts'
 import type { HistoryStore, Trashed } from './history-store.ts'
 import type { Kept } from './worker/protocol.ts'
 
@@ -27,7 +28,12 @@ export type History = ReturnType<typeof createHistory>
  * Between the disk and the store: the worker has acted, the rows about it are not written yet. They wait at the
  * call's output, so that nothing has to be cleaned up when the call does not get that far.
  */
-export function createHistory(store: HistoryStore, now: Clock, maxPerFile: number) {
+export function createHistory(
+  store: HistoryStore,
+  now: Clock,
+  maxPerFile: number,
+  follow?: Grants['follow'],
+) {
   const changes = new WeakMap<object, Change>()
   const listeners = new Set<() => void>()
   /** Contents that rows are about to name: they must not go for being unknown. */
@@ -73,7 +79,9 @@ export function createHistory(store: HistoryStore, now: Clock, maxPerFile: numbe
       if (restored) await store.takeFromTrash(tx, restored.id, restored.path)
       if (made !== undefined) await store.keepMade(tx, made, by, at)
       if (replaced) {
-        const { path, before } = replaced
+        const { path } = replaced
+        const { swap, ...before } = replaced.before
+        if (swap) await follow?.(tx, { path, ...swap }, call)
         await store.keepVersion(tx, {
           id: newId(),
           path,

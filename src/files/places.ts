@@ -4,12 +4,12 @@ import { plainText } from '#base/plain.ts'
 import { remembering } from '#base/remember.ts'
 import type { Touch } from '#base/tool.ts'
 import { touchedData } from '#ledger'
-import { fileFault } from './faults.ts'
+import { fileFault, grantHint } from './faults.ts'
 import type { Grants } from './grants/service.ts'
 import type { Area, Grant, Need } from './model.ts'
 import type { GrantVerdict } from './rules/grants.ts'
 import type { Guard } from './rules/guard.ts'
-import { belowFolder, understandPath } from './rules/paths.ts'
+import { belowFolder, prefixesOf, understandPath } from './rules/paths.ts'
 import type { Place } from './worker/protocol.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -79,18 +79,18 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
         'Ask a person to delete this one.',
       )
     const verdict = await grants.decideNow(caller, path, need)
-    if (!verdict.grant) throw refused(verdict, path)
+    if (!verdict.grant) throw refused(verdict, path, caller)
     const { grant } = verdict
     return {
-      at: rootOf(caller, grant, need, belowFolder(path, grant.path)),
+      at: await rootOf(caller, grant, need, belowFolder(path, grant.path)),
       area: 'granted',
       path,
       grant,
     }
   }
 
-  function rootOf(caller: Caller, grant: Grant, need: Need, path = ''): Place {
-    const closed = grants.closedBelow(caller, grant, need)
+  async function rootOf(caller: Caller, grant: Grant, need: Need, path = ''): Promise<Place> {
+    const closed = await grants.closedBelow(caller, grant, need)
     return { root: grant.id, path, ...(closed.length > 0 && { closed }) }
   }
 
@@ -102,6 +102,13 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
     } catch {
       return { path: plainText(given, 500), area: 'granted' }
     }
+  }
+
+  /** For the ledger and halts: what a call is about, and what else it touches. */
+  function touch(given: string, ...others: readonly string[]): Touch {
+    const { area, path } = named(given)
+    const files = others.length > 0 ? touchedData([given, ...others].map(named)) : {}
+    return { domain: 'files', target: path, data: { area, ...files } }
   }
 
   return {
@@ -120,11 +127,19 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
     pathIn: ({ grant }: Pick<Placed, 'grant'>, real: string): string =>
       join(grant?.path ?? workspace.path, real),
     named,
-    /** For the ledger and halts: what a call is about, and what else it touches. */
-    touch(given: string, ...others: readonly string[]): Touch {
-      const { area, path } = named(given)
-      const files = others.length > 0 ? touchedData([given, ...others].map(named)) : {}
-      return { domain: 'files', target: path, data: { area, ...files } }
+    /** How a path may begin that somebody looks for. */
+    prefixesOf: (given: string) => prefixesOf(given, where),
+    touch,
+    /** The same of what goes from one place to another; `target` is the one of them that it is about. */
+    touchBoth(from: string, to: string, target: 'from' | 'to'): Touch {
+      const about = target === 'from' ? touch(from, to) : touch(to, from)
+      return { ...about, shown: `${named(from).path} → ${named(to).path}` }
+    },
+    /** Why a person or trust looks at any of these first, in words that follow "because"; empty for plain ones. */
+    riskOf(...given: readonly string[]): string {
+      const paths = given.map((one) => named(one).path)
+      const [path] = paths.filter((one) => guard.risk(one) !== undefined)
+      return path === undefined ? '' : `of ${plainText(path, 300)}: ${guard.risk(path)}`
     },
     /** Sensitive, or run by something later on: trust decides about writing it (F5, PV5). */
     isRisky: (given: string): boolean => guard.risk(named(given).path) !== undefined,
@@ -132,9 +147,23 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
   }
 }
 
-function refused({ code, denied }: Extract<GrantVerdict, { code: string }>, path: string) {
+function refused(
+  { code, denied }: Extract<GrantVerdict, { code: string }>,
+  path: string,
+  { kind }: Caller,
+) {
+  const name = plainText(path, 300)
   if (denied)
-    return fileFault(code, path, undefined, 'A person has denied it for good: work without it.')
-  const message = `The grant for ${plainText(path, 300)} is for reading.`
-  return fileFault(code, path, code === 'read_only_grant' ? message : undefined)
+    return fileFault(
+      code,
+      path,
+      `No access: ${name} is denied for good.`,
+      kind === 'human' ? 'Revoke the denial first: `cowork grants list`.' : 'Work without it.',
+    )
+  const isReadOnly = code === 'read_only_grant'
+  if (kind === 'human') {
+    const message = isReadOnly ? `What is granted of ${name} is for reading.` : undefined
+    return fileFault(code, path, message ?? `No grant opens ${name}.`, grantHint(path, isReadOnly))
+  }
+  return fileFault(code, path, isReadOnly ? `The grant for ${name} is for reading.` : undefined)
 }

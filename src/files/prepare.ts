@@ -16,7 +16,7 @@ import { importSeed } from './seed-workspace.ts'
 import { createFiles } from './service.ts'
 import type { Files } from './service.ts'
 import type { FileToolDeps } from './tools/index.ts'
-import { checkConfiguredWorkspace } from './workspace-choice.ts'
+import { checkConfiguredWorkspace, watchChoice } from './workspace-choice.ts'
 import { markRecorded, prepareWorkspace } from './workspace.ts'
 
 type Deps = {
@@ -45,6 +45,7 @@ export function prepareFiles(deps: Deps) {
   const guard = createGuard(settings)
   const where = { home, workspace: workspace.path, given: workspace.given }
   const node = nodeName(paths)
+  const nextWorkspace = watchChoice(configFile, workspace.path)
   const grants = createGrants({ ...deps, guard, where, node })
 
   async function recordWorkspace(): Promise<void> {
@@ -90,6 +91,7 @@ export function prepareFiles(deps: Deps) {
         configFile,
         now,
       },
+      nextWorkspace,
     }),
   }
 }

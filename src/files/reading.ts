@@ -1,17 +1,15 @@
 import type { Call } from '#base/tool.ts'
-import { touchedData } from '#ledger'
-import { touchedOf } from './disk.ts'
 import type { Disk } from './disk.ts'
 import type { Grants } from './grants/service.ts'
-import type { Placed, Places } from './places.ts'
-import { isWithin } from './rules/paths.ts'
+import type { Places } from './places.ts'
+import { createSearch } from './search.ts'
 import { listedOf } from './worker/columns.ts'
 import type { Listed, Range, Stat } from './worker/protocol.ts'
 
 type Deps = {
   readonly disk: Disk
   readonly places: Places
-  readonly grants: Pick<Grants, 'live' | 'decide'>
+  readonly grants: Pick<Grants, 'live' | 'decide' | 'inPlace'>
   readonly workspace: string
 }
 
@@ -33,46 +31,13 @@ export type FileRead = {
   readonly isSensitive: boolean
 }
 
-export type Searching = {
-  readonly query: string
-  readonly where: 'workspace' | 'granted' | 'all'
-  readonly by: 'filename' | 'content' | 'regex'
-  readonly types: readonly string[]
-  readonly after?: string | undefined
-  readonly limit: number
-}
-
 export type Listing = { readonly entries: readonly Listed[]; readonly next?: string }
 
 const nothing = Buffer.alloc(0)
 
 /** What is read: contents, folders, names. */
-export function createReading({ disk, places, grants, workspace }: Deps) {
-  const own: Placed = { at: { root: 'workspace', path: '' }, area: 'workspace', path: workspace }
-
-  /** The widest folders this caller may read: one inside another would be searched twice. */
-  function readable({ caller }: Pick<Call, 'caller'>): Placed[] {
-    const theirs = grants
-      .live()
-      .filter((grant) => grants.decide(caller, grant.path, 'read').grant?.id === grant.id)
-    return theirs
-      .filter(
-        ({ id, path }) =>
-          !theirs.some(
-            (other) =>
-              other.id !== id &&
-              other.kind === 'folder' &&
-              isWithin(path, other.path) &&
-              path !== other.path,
-          ),
-      )
-      .map((grant) => ({
-        at: places.rootOf(caller, grant, 'read'),
-        area: 'granted',
-        path: grant.path,
-        grant,
-      }))
-  }
+export function createReading(deps: Deps) {
+  const { disk } = deps
 
   return {
     async read(
@@ -81,7 +46,14 @@ export function createReading({ disk, places, grants, workspace }: Deps) {
         path: given,
         range,
         maxBytes,
-      }: { path: string; range?: Range | undefined; maxBytes: number },
+        maxWhole,
+      }: {
+        readonly path: string
+        readonly range?: Range | undefined
+        readonly maxBytes: number
+        /** Of what is no text and comes whole. */
+        readonly maxWhole?: number | undefined
+      },
     ): Promise<FileRead> {
       const placed = await disk.place(call, { path: given, need: 'read' })
       const { at, path } = placed
@@ -89,6 +61,7 @@ export function createReading({ disk, places, grants, workspace }: Deps) {
         at,
         maxBytes,
         ...(range && { range }),
+        ...(maxWhole !== undefined && { maxWhole }),
       })
       const { stat, sha256 } = answer
       call.tell({ data: { size_bytes: stat.size, ...(sha256 && { sha256 }) } })
@@ -128,33 +101,7 @@ export function createReading({ disk, places, grants, workspace }: Deps) {
       return { path: placed.path, entries: listedOf(answer), ...(next !== undefined && { next }) }
     },
 
-    async search(call: Call, asked: Searching) {
-      const { query, where, by, types, after, limit } = asked
-      const roots = [
-        ...(where === 'granted' ? [] : [own]),
-        ...(where === 'workspace' ? [] : readable(call)),
-      ]
-      if (where !== 'workspace') call.tell({ data: touchedData(roots.map(touchedOf)) })
-      if (roots.length === 0) return { hits: [], total: 0, skipped: 0 }
-      const op = by === 'filename' ? 'searchNames' : 'searchContent'
-      const { hits, total, next, ...more } = await disk.ask(call, op, roots, {
-        in: roots.map(({ at }) => at),
-        query,
-        types,
-        limit,
-        ...(after !== undefined && { after }),
-        ...(by === 'regex' && { regex: true }),
-      })
-      return {
-        hits: hits.map(({ root, path, ...hit }) => ({
-          ...hit,
-          path: places.pathOf({ root, path }),
-        })),
-        total,
-        skipped: 'skipped' in more ? more.skipped : 0,
-        ...(next !== undefined && { next }),
-      }
-    },
+    search: createSearch(deps),
 
     /** Files and bytes in a folder, and by the folders so far below it. */
     async usage(call: Call, given: string, depth: number, always: readonly string[] = []) {

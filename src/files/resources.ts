@@ -90,7 +90,9 @@ function workspaceSource(files: Files, call: CallTool): ResourceSource {
     },
     async watch(caller, uri) {
       const path = pathOf(uri)
-      return path && mayRead(caller) ? watch.begin(uri, path) : undefined
+      // As with the list: a look at a file is a call.
+      const may = path && mayRead(caller) && (await call(caller, 'check_grant', { path }))
+      return may ? watch.begin(uri, path) : undefined
     },
     onChange: watch.onChange,
   }

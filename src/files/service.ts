@@ -4,6 +4,7 @@ import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import { createArriving } from './arriving.ts'
 import { createFileWorker } from './client.ts'
 import { createDisk } from './disk.ts'
 import type { Grants } from './grants/service.ts'
@@ -79,11 +80,12 @@ export function createFiles(deps: FilesDeps) {
   )
 
   const store = createHistoryStore(db.dialect, node)
-  const history = createHistory(store, now, kept.max_per_file)
+  const history = createHistory(store, now, kept.max_per_file, grants.follow)
   const places = createPlaces({ workspace, home: deps.guard.home, guard, grants })
   const disk = createDisk({ worker, places, grants })
   const index = createIndexFile({ db, store, worker, workspace: workspace.path, now, log })
-  const parts = { db, store, history, worker, disk, places, grants, now }
+  const arriving = createArriving({ disk, places })
+  const parts = { db, store, history, worker, disk, places, arriving, grants, now }
   const trash = createTrash({ ...parts, retentionMs: deleted.retention })
   const limits = {
     retentionMs: kept.retention,

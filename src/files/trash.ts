@@ -6,10 +6,12 @@ import { newId } from '#base/ids.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import type { FileWorker } from './client.ts'
+import type { Arriving } from './arriving.ts'
 import type { Disk } from './disk.ts'
 import { fileFault } from './faults.ts'
 import type { HistoryStore, Trashed } from './history-store.ts'
 import type { Places } from './places.ts'
+import { destinationOf, nameOf } from './rules/paths.ts'
 import { trashToPurge } from './rules/retention.ts'
 import type { Stat } from './worker/protocol.ts'
 
@@ -18,7 +20,8 @@ type Deps = {
   readonly store: HistoryStore
   readonly worker: Pick<FileWorker, 'ask'>
   readonly disk: Disk
-  readonly places: Pick<Places, 'isRisky' | 'pathIn'>
+  readonly arriving: Arriving
+  readonly places: Pick<Places, 'isRisky' | 'isSensitive' | 'locate' | 'pathIn'>
   readonly retentionMs: number
   readonly now: Clock
 }
@@ -27,13 +30,62 @@ type Deps = {
 const pastAll = 'g'
 
 /** Deleted files: each lies in the trash with a record beside it, and has a row here (TR1). */
-export function createTrash({ db, store, worker, disk, places, retentionMs, now }: Deps) {
+export function createTrash(deps: Deps) {
+  const { db, store, worker, disk, arriving, places, retentionMs, now } = deps
+
   async function find(id: string): Promise<Trashed> {
     const item = await store.trashed(db, id)
     if (item) return item
     throw new CoworkError('not_found', `There is nothing in the trash under ${id.slice(0, 100)}.`, {
       hint: 'trash_list names what is there.',
     })
+  }
+
+  /** Whether whoever was asked about this destination knew what would come there: the name it had counts, too. */
+  function isAskedFor({ path }: Trashed, destination: string | undefined): boolean {
+    if (destination === undefined || !places.isRisky(destination)) return false
+    return !places.isSensitive(path) || places.isSensitive(destination)
+  }
+
+  /** After a crash: rows of what lies in the trash without one, none of what is not there any more. */
+  async function reconcile(isMeant: (id: string) => boolean = () => true): Promise<void> {
+    // Rows first: what is deleted meanwhile has no row here that its record could lack.
+    const rows = (await store.trash(db)).filter(({ id }) => isMeant(id))
+    const records = (await worker.ask('trashed', {})).records.filter(({ id }) => isMeant(id))
+    const known = new Set(rows.map(({ id }) => id))
+    const there = new Set(records.map(({ id }) => id))
+    const found = records.flatMap(({ id, record }) => {
+      const item = known.has(id) ? undefined : trashedOf(id, record)
+      return item ? [item] : []
+    })
+    const gone = rows.filter(({ id }) => !there.has(id))
+    if (found.length + gone.length === 0) return
+    await db.transact(async (tx) => {
+      for (const item of found) await store.keepFound(tx, item)
+      for (const { id } of gone) await store.dropTrash(tx, id)
+      tx.append({
+        type: 'trash.reconciled',
+        actor: systemActor,
+        domain: 'files',
+        data: {
+          found: found.slice(0, mostNamed).map(({ id, path }) => ({ id, path })),
+          gone: gone.slice(0, mostNamed).map(({ id, path }) => ({ id, path })),
+          counts: { found: found.length, gone: gone.length },
+        },
+      })
+    })
+  }
+
+  /** What may have been done, and nobody could say, is looked for as soon as there is a worker. */
+  async function orReconciled<T>(ids: readonly string[], act: () => Promise<T>): Promise<T> {
+    try {
+      return await act()
+    } catch (error) {
+      if (error instanceof CoworkError && error.code === 'interrupted')
+        // Where this fails too, the upkeep of the day does it.
+        void reconcile((id) => ids.includes(id)).catch(() => undefined)
+      throw error
+    }
   }
 
   return {
@@ -47,7 +99,9 @@ export function createTrash({ db, store, worker, disk, places, retentionMs, now 
       const id = newId()
       const deletedAt = now()
       const record = { path, by: call.caller.id, call: call.id, deleted_at: deletedAt }
-      const answer = await disk.ask(call, 'trash', [placed], { at, id, record })
+      const answer = await orReconciled([id], () =>
+        disk.ask(call, 'trash', [placed], { at, id, record }),
+      )
       const { stat, sha256 = null } = answer
       call.tell({ data: { size_bytes: stat.size, trash: id, ...(sha256 && { sha256 }) } })
       const real = places.pathIn(placed, answer.real)
@@ -61,31 +115,33 @@ export function createTrash({ db, store, worker, disk, places, retentionMs, now 
       destination: string | undefined,
     ): Promise<{ path: string; stat: Stat }> {
       const item = await find(id)
-      const given = destination ?? item.path
+      const given = destination === undefined ? item.path : destinationOf(destination, item.path)
+      // What comes back to where it was is not made.
+      const makes = item.type === 'file' && places.locate(given).path !== item.path
       // Where nobody said where to, the entry is about an id.
-      const to = await disk.place(
-        call,
-        { path: given, need: 'create', makes: item.type === 'file' },
-        destination !== undefined,
-      )
-      const isRisky = places.isRisky(given)
-      if (isRisky && destination === undefined && call.caller.kind === 'agent')
+      const isSubject = destination !== undefined
+      const to = await disk.place(call, { path: given, need: 'create', makes }, isSubject)
+      const risky = [item.path, to.path].find(places.isRisky)
+      const isRisky = risky !== undefined
+      if (isRisky && call.caller.kind === 'agent' && !isAskedFor(item, destination))
         throw fileFault(
           'forbidden_path',
-          to.path,
-          `${plainText(to.path, 300)} comes back only after a person or trust has looked.`,
-          'Give that path as destination, and a person is asked.',
+          risky,
+          `${plainText(risky, 300)} comes back only after a person or trust has looked.`,
+          'Give that path as destination, and a person is asked; move_file takes it elsewhere.',
         )
-      const { stat, real } = await disk.ask(call, 'restore', [to], {
-        id,
-        to: to.at,
-        reviewed: isRisky,
-      })
+      const { stat, real } = await arriving(call, to, nameOf(item.path), () =>
+        orReconciled([id], () =>
+          disk.ask(call, 'restore', [to], { id, to: to.at, reviewed: isRisky }),
+        ),
+      )
       call.tell({ data: { size_bytes: stat.size, trash: id } })
       return { path: places.pathIn(to, real), stat }
     },
 
     async list(after: string | undefined, limit: number) {
+      if (after !== undefined && !/^[0-9a-f-]{36}$/.test(after))
+        throw fileFault('invalid_query', '', 'That is no cursor of this list.')
       const items = await store.trashPage(db, after ?? pastAll, limit + 1)
       const page = items.slice(0, limit)
       const last = page.at(-1)
@@ -97,9 +153,11 @@ export function createTrash({ db, store, worker, disk, places, retentionMs, now 
 
     async purge(call: Call, ids: readonly string[] | 'all'): Promise<readonly Trashed[]> {
       const all = await store.trash(db)
-      const wanted = ids === 'all' ? all : await Promise.all(ids.map(find))
+      const wanted = ids === 'all' ? all : await Promise.all([...new Set(ids)].map(find))
       const asked = wanted.map(({ id }) => id)
-      const { purged } = await disk.ask(call, 'purge', [], { ids: asked })
+      const { purged } = await orReconciled(asked, () =>
+        disk.ask(call, 'purge', [], { ids: asked }),
+      )
       call.tell({ data: { purged: purged.length } })
       return wanted.filter(({ id }) => purged.includes(id))
     },
@@ -122,34 +180,7 @@ export function createTrash({ db, store, worker, disk, places, retentionMs, now 
       await worker.ask('purge', { ids: over.map(({ id }) => id) })
     },
 
-    /** After a crash: rows of what lies in the trash without one, none of what is not there any more. */
-    async reconcile(): Promise<void> {
-      // Rows first: what is deleted meanwhile has no row here that its record could lack.
-      const rows = await store.trash(db)
-      const { records } = await worker.ask('trashed', {})
-      const known = new Set(rows.map(({ id }) => id))
-      const there = new Set(records.map(({ id }) => id))
-      const found = records.flatMap(({ id, record }) => {
-        const item = known.has(id) ? undefined : trashedOf(id, record)
-        return item ? [item] : []
-      })
-      const gone = rows.filter(({ id }) => !there.has(id))
-      if (found.length + gone.length === 0) return
-      await db.transact(async (tx) => {
-        for (const item of found) await store.keepFound(tx, item)
-        for (const { id } of gone) await store.dropTrash(tx, id)
-        tx.append({
-          type: 'trash.reconciled',
-          actor: systemActor,
-          domain: 'files',
-          data: {
-            found: found.slice(0, mostNamed).map(({ id, path }) => ({ id, path })),
-            gone: gone.slice(0, mostNamed).map(({ id, path }) => ({ id, path })),
-            counts: { found: found.length, gone: gone.length },
-          },
-        })
-      })
-    },
+    reconcile: () => reconcile(),
   }
 }
 
@@ -157,7 +188,9 @@ const mostNamed = 100
 
 /** A record that was written before the file was moved there: what it lacks is not known any more. */
 function trashedOf(id: string, record: Readonly<Record<string, unknown>>): Trashed | undefined {
-  const { path, by, call, deleted_at: at, type, size, sha256 } = record
+  const { origin, by, call, deleted_at: at, type, size, sha256 } = record
+  // Over a link it was given another path than its own.
+  const path = typeof origin === 'string' ? origin : record['path']
   if (typeof path !== 'string') return undefined
   const isType = type === 'folder' || type === 'link' || type === 'other'
   return {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Call } from '#base/tool.ts'
@@ -8,7 +8,9 @@ import type { FileWorker } from './client.ts'
 import { createHistoryStore } from './history-store.ts'
 import { createHistory } from './history.ts'
 import { fileMigrations } from './migrations.ts'
+import { note } from './ops/in-place-notes.ts'
 import { createVersionUpkeep } from './version-upkeep.ts'
+import type { Ask } from './worker/protocol.ts'
 
 const call: Call = {
   id: 'c1',
@@ -31,7 +33,11 @@ async function setup(more: { maxPerFile?: number; maxBytes?: number } = {}) {
   const now = () => time
   const store = createHistoryStore(db.dialect, 'here')
   const history = createHistory(store, now, limits.maxPerFile)
-  const ask: FileWorker['ask'] = (op, asked, { body } = {}) => disk.run(op, asked, body)
+  const asks: { readonly op: string; readonly asked: unknown }[] = []
+  const ask: FileWorker['ask'] = (op, asked, { body } = {}) => {
+    asks.push({ op, asked })
+    return disk.run(op, asked, body)
+  }
   const upkeep = createVersionUpkeep({ db, store, history, worker: { ask }, limits, now })
   /** What was there before is kept on disk; its row comes only with `settle`. */
   async function write(path: string, content: string) {
@@ -50,11 +56,14 @@ async function setup(more: { maxPerFile?: number; maxBytes?: number } = {}) {
     write,
     settle: (output: object) => ledger.transact((tx) => history.settle(tx, output, call)),
     folder,
+    asks,
     pass: (ms: number) => (time += ms),
     kept: () =>
       readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
         .length,
     dropped: async () => (await entries()).filter(({ type }) => type === 'versions.dropped'),
+    found: async () => (await entries()).filter(({ type }) => type === 'versions.found'),
+    disk,
   }
 }
 
@@ -115,4 +124,48 @@ test('TR4 a content that no version names goes, one that is about to be named st
   pass(11 * 60_000)
   await expire()
   expect(kept()).toBe(1)
+})
+
+test('TR4 however many contents go at once, each call to the disk is about a bounded number', async () => {
+  const { expire, kept, folder, asks, dropped } = await setup()
+  mkdirSync(join(folder, 'ab'))
+  for (let n = 0; n < 1200; n++) {
+    const orphan = join(folder, 'ab', String(n).padStart(62, '0'))
+    writeFileSync(orphan, '')
+    utimesSync(orphan, 1, 1)
+  }
+  await expire()
+  expect(kept()).toBe(0)
+  const sizes = asks
+    .filter(({ op }) => op === 'dropVersions')
+    .map(({ asked }) => (asked as Ask<'dropVersions'>).sha256.length)
+  expect(sizes).toEqual([1000, 200])
+  expect(await dropped()).toMatchObject([{ data: { contents: 1200 } }])
+})
+
+test('TR4 what was being written where it lies, under a grant that is gone, is a version until its time is over', async () => {
+  const { expire, disk, folder, store, db, pass, kept, found } = await setup()
+  const path = join(disk.granted, 'one.txt')
+  writeFileSync(path, 'half', { mode: 0o640 })
+  const stat = statSync(path, { bigint: true })
+  const contents = { old: Buffer.from('old'), fresh: Buffer.from('fresh') }
+  const notes = () => readdirSync(join(folder, 'in-place'))
+  // One whose grant is there is put right by the worker, and none of our business.
+  await note(disk.context.roots, disk.root('grant_1', path), stat, contents)
+  await expire()
+  expect(notes()).toHaveLength(1)
+  await note(disk.context.roots, disk.root('grant_gone', path), stat, contents)
+  await expire()
+  expect(notes()).toEqual([])
+  const [version, ...more] = await store.versionsOf(db, path, 10)
+  expect(more).toEqual([])
+  expect(version).toMatchObject({ size: 3, mode: 0o640, by: 'unknown' })
+  const { sha256 = '' } = version ?? {}
+  const read = await disk.run('readVersion', { sha256, maxBytes: 10 })
+  expect(read.body?.toString()).toBe('old')
+  expect(await found()).toMatchObject([{ data: { versions: 1, found: [path] } }])
+  pass(11 * 60_000)
+  await expire()
+  expect(await store.versionsOf(db, path, 10)).toEqual([])
+  expect(kept()).toBe(0)
 })

@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
+import { newId } from '#base/ids.ts'
 import type { FileWorker } from './client.ts'
 import type { HistoryStore } from './history-store.ts'
 import type { History } from './history.ts'
@@ -16,6 +17,11 @@ type Deps = {
   readonly now: Clock
 }
 
+/** Contents in one call: however slow the disk, it is done before the call's deadline. */
+const mostAtOnce = 1000
+/** Paths in one entry. */
+const mostNamed = 100
+
 /** Keeps the version store within its limits (TR4). Rows and contents are both of this node alone. */
 export function createVersionUpkeep({ db, store, history, worker, limits, now }: Deps) {
   /** What versions take up; too much where equal contents came since it was counted. */
@@ -23,8 +29,39 @@ export function createVersionUpkeep({ db, store, history, worker, limits, now }:
   /** Contents that could go, and had to be spared the last time. */
   let spared: readonly string[] = []
 
+  /** What a file was that a crash left half written, and that no grant opens any more, is a version like others. */
+  async function adoptNotes(): Promise<void> {
+    await history.cleaning(async () => {
+      const { notes } = await worker.ask('leftNotes', { settled: [] })
+      if (notes.length === 0) return
+      await db.transact(async (tx) => {
+        for (const { path, before, at } of notes)
+          await store.keepVersion(tx, {
+            id: newId(),
+            path,
+            ...before,
+            at,
+            by: 'unknown',
+            operation: 'update_file',
+            call: '',
+          })
+        tx.append({
+          type: 'versions.found',
+          actor: systemActor,
+          domain: 'files',
+          data: {
+            versions: notes.length,
+            found: notes.map(({ path }) => path).slice(0, mostNamed),
+          },
+        })
+      })
+      await worker.ask('leftNotes', { settled: notes.map(({ name }) => name) })
+    })
+  }
+
   /** What is beyond the limits goes for good, and contents that no version names. */
   async function expire(): Promise<void> {
+    await adoptNotes()
     const lying = await contentsThere()
     await history.cleaning(async (isExpected) => {
       const all = await store.versions(db)
@@ -74,7 +111,8 @@ export function createVersionUpkeep({ db, store, history, worker, limits, now }:
         data: { versions: ids.length, contents: unneeded.length, why: 'retention' },
       })
     })
-    if (unneeded.length > 0) await worker.ask('dropVersions', { sha256: unneeded })
+    for (let at = 0; at < unneeded.length; at += mostAtOnce)
+      await worker.ask('dropVersions', { sha256: unneeded.slice(at, at + mostAtOnce) })
   }
 
   return {

@@ -13,7 +13,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Call } from '#base/tool.ts'
 import { setupTools } from './tools/setup.ts'
 import { mountSmallDisk } from '../../test/small-disk.ts'
-import { checkConfiguredWorkspace, checkWorkspaceChoice } from './workspace-choice.ts'
+import { checkConfiguredWorkspace, checkWorkspaceChoice, watchChoice } from './workspace-choice.ts'
 
 function place(createIfMissing = true) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'cowork-choice-')))
@@ -105,4 +105,23 @@ test('C9, SV5 choosing writes the one setting, keeps comments and the file as it
   expect(chosen).toMatchObject({ path: join(home, 'Work'), changed: true, restart_needed: true })
   expect(await choose('~/Work')).not.toHaveProperty('backup')
   await expect(choose('~/.ssh')).rejects.toMatchObject({ code: 'forbidden_path' })
+})
+
+test('C9, FT7 a folder chosen since the start is told until a restart takes it, or it is taken back', () => {
+  const { home } = place()
+  const config = join(home, 'cowork.yaml')
+  const name = (folder: string) => writeFileSync(config, `workspace: { path: ${folder} }\n`)
+  const [inUse, other] = [join(home, 'Work'), join(home, 'Other')]
+  // As with a variable of the environment: what the file said at the start is not what is in use.
+  name(join(home, 'elsewhere'))
+  const next = watchChoice(config, inUse)
+  expect(next()).toBeUndefined()
+  name(other)
+  expect(next()).toBe(other)
+  name(inUse)
+  expect(next()).toBeUndefined()
+  writeFileSync(config, 'workspace: { path: [')
+  expect(next()).toBeUndefined()
+  const fresh = watchChoice(join(home, 'none.yaml'), inUse)
+  expect(fresh()).toBeUndefined()
 })

@@ -1,6 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
-import { expandPath } from '#base/config/env.ts'
+import { currentEnvironment, expandPath } from '#base/config/env.ts'
+import { loadConfig } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { StatePaths } from '#base/state.ts'
@@ -78,6 +79,24 @@ export const checkWorkspace = (
     state: paths.dir,
     createIfMissing: config.workspace.create_if_missing,
   })
+
+/** Asks for the folder that the configuration names since this start, where it is another: a restart takes it (C9). */
+export function watchChoice(configFile: string, inUse: string): () => string | undefined {
+  const named = () => {
+    try {
+      const { config } = loadConfig({ file: configFile, env: currentEnvironment() })
+      return realOf(config.workspace.path)
+    } catch {
+      // None is there, or none that the daemon would start with.
+      return undefined
+    }
+  }
+  const atStart = named()
+  return () => {
+    const now = named()
+    return now === atStart || now === inUse ? undefined : now
+  }
+}
 
 const elsewhere = 'Choose a folder for agents alone, such as ~/Downloads/AI-Workspace/.'
 

@@ -1,18 +1,20 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
+import type { Arriving } from './arriving.ts'
 import type { Disk } from './disk.ts'
 import { fileFault } from './faults.ts'
 import type { History } from './history.ts'
 import type { Grants } from './grants/service.ts'
 import type { Placed, Places } from './places.ts'
-import { isWithin } from './rules/paths.ts'
-import type { Edit, Kept, Stat } from './worker/protocol.ts'
+import { belowFolder, isWithin, nameOf } from './rules/paths.ts'
+import type { Edit, Kept, Place, Stat } from './worker/protocol.ts'
 
 type Deps = {
   readonly disk: Disk
   readonly places: Pick<Places, 'isRisky' | 'isSensitive' | 'pathIn'>
   readonly history: History
   readonly grants: Pick<Grants, 'live'>
+  readonly arriving: Arriving
   readonly maxFileBytes: number
 }
 
@@ -38,7 +40,9 @@ export type Update = {
 }
 
 /** What changes files. Each verb acts on disk; its rows are written with the entry that ends the call. */
-export function createWriting({ disk, places, history, grants, maxFileBytes }: Deps) {
+export function createWriting(deps: Deps) {
+  const { disk, places, history, grants, arriving, maxFileBytes } = deps
+
   /** Trust or a person was asked where the path as given is risky; a link to such a place is refused on the way. */
   const reviewed = (...given: string[]) => given.some(places.isRisky)
 
@@ -46,21 +50,27 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
     call.tell({ data: { size_bytes: stat.size, ...(sha256 && { sha256 }) } })
   }
 
-  /** What is moved away would take along what below it is closed to the caller (GR6). */
-  function checkWhole({ path, grant }: Placed): void {
-    const isApart = grants
-      .live()
-      .some(
-        (other) =>
-          grant && other.id !== grant.id && other.path !== path && isWithin(other.path, path),
-      )
-    if (isApart)
+  /**
+   * What is moved away would take along what below it is closed to the caller, or come out of what is denied to
+   * another, who could read it then (GR6). Says where the walk may not come to over a link either.
+   */
+  function whole({ at, path, grant }: Placed): Place {
+    if (!grant) return at
+    const others = grants.live().filter(({ id }) => id !== grant.id)
+    const denied = others
+      .filter((one) => one.permission === 'deny' && one.path !== grant.path)
+      .map((one) => one.path)
+      .filter((one) => isWithin(one, grant.path))
+    const isApart = others.some((one) => one.path !== path && isWithin(one.path, path))
+    if (isApart || denied.some((one) => isWithin(path, one)))
       throw fileFault(
         'no_grant',
         path,
-        'Part of it has a grant of its own.',
-        'Move the rest of it.',
+        'A person has decided about it, or about part of it, by itself.',
+        'Move the rest of it, or ask a person.',
       )
+    const closed = denied.map((one) => belowFolder(one, grant.path))
+    return { ...at, closed: [...(at.closed ?? []), ...closed] }
   }
 
   return {
@@ -79,19 +89,14 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
           `A file may have ${maxFileBytes} bytes, and this one has ${content.length}.`,
           'Write less, or in several files.',
         )
-      const answer = await history.writing(() =>
-        disk.ask(
-          call,
-          'write',
-          [placed],
-          {
-            at: placed.at,
-            how: overwrite ? 'put' : 'create',
-            encoding,
-            reviewed: reviewed(given.path),
-          },
-          content,
-        ),
+      const asked = {
+        at: placed.at,
+        how: overwrite ? ('put' as const) : ('create' as const),
+        encoding,
+        reviewed: reviewed(given.path),
+      }
+      const answer = await arriving(call, placed, undefined, () =>
+        history.writing(() => disk.ask(call, 'write', [placed], asked, content)),
       )
       tell(call, answer)
       return writtenOf(placed, answer)
@@ -107,7 +112,7 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
       const common = {
         at: placed.at,
         reviewed: reviewed(update.path),
-        ...(expected !== undefined && { expected }),
+        ...(expected !== undefined && { expected: expected.toLowerCase() }),
       }
       if (edits) {
         const answer = await history.writing(() =>
@@ -140,13 +145,9 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
           'Files are moved within the workspace, or within one read-write grant.',
           'Copy it with copy_file.',
         )
-      checkWhole(from)
-      const answer = await history.writing(() =>
-        disk.ask(call, 'move', [from, to], {
-          from: from.at,
-          to: to.at,
-          reviewed: reviewed(source, destination),
-        }),
+      const asked = { from: whole(from), to: to.at, reviewed: reviewed(source, destination) }
+      const answer = await arriving(call, to, nameOf(source), () =>
+        history.writing(() => disk.ask(call, 'move', [from, to], asked)),
       )
       tell(call, answer)
       const { stat } = answer
@@ -157,11 +158,11 @@ export function createWriting({ disk, places, history, grants, maxFileBytes }: D
       checkIsFile(destination)
       const from = await disk.place(call, { path: source, need: 'read' }, false)
       const to = await disk.place(call, { path: destination, need: 'create', makes: true })
-      const answer = await disk.ask(call, 'copy', [from, to], {
-        from: from.at,
-        to: to.at,
-        reviewed: reviewed(destination) || places.isSensitive(source),
-      })
+      const isReviewed = reviewed(destination) || places.isSensitive(source)
+      const asked = { from: from.at, to: to.at, reviewed: isReviewed }
+      const answer = await arriving(call, to, nameOf(source), () =>
+        disk.ask(call, 'copy', [from, to], asked),
+      )
       tell(call, answer)
       return writtenOf(to, answer)
     },

@@ -99,7 +99,7 @@ export function createCallJudge(deps: Deps) {
       domain: domainOf(attempted),
       action: tool.name,
       target,
-      summary: oneLine(`${tool.title}${target && `: ${target}`}`),
+      summary: oneLine([tool.title, touch.shown ?? target].filter(Boolean).join(': ')),
       mode: judgement.mode,
       risk: judgement.risk,
       digest,
@@ -143,6 +143,7 @@ export function createCallJudge(deps: Deps) {
       at: now(),
       ...(isEvery && { always: 'every write asks here (approvals.every_write)' }),
       ...(!known && { atLeast: deps.defaultMode }),
+      ...becauseOf(tool, input),
     })
     const { shadow } = judgement
     if (!byTrust && !isAsked)
@@ -225,7 +226,13 @@ const refusalOf = ({ code, message, hint = '', details }: Refused | CoworkError)
 })
 
 const isHighRisk = (tool: Tool, input: Attempted['input']) =>
-  tool.effect === 'destructive' || tool.isRisky?.(input) === true
+  tool.effect === 'destructive' || Boolean(tool.isRisky?.(input))
+
+/** Why it is, where the tool says it. */
+function becauseOf(tool: Tool, input: Attempted['input']) {
+  const reason = tool.isRisky?.(input)
+  return typeof reason === 'string' && reason !== '' ? { because: reason } : {}
+}
 
 const asks = ({ highRisk, approvers }: Effect) => highRisk.length > 0 || approvers > 1
 const forbidsOrAsks = (effect: Effect) => effect.hardStop || asks(effect)

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, rename, stat, truncate } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { join, parse } from 'node:path'
+import { dirname, join, parse } from 'node:path'
 import { syncFolder } from '#base/atomic-file.ts'
 import { randomHex } from '#base/ids.ts'
 
@@ -13,6 +13,8 @@ export type IsOurs = (line: Line) => Promise<boolean>
 const longestLine = 8 * 1024 * 1024
 const usualTail = 64 * 1024
 const newline = 0x0a
+/** As a file is called that was set aside. */
+const asideName = /\.aside-[0-9a-f]{8}$/
 /** How every entry begins, since its keys are sorted. */
 const opening = '{"actor":'
 
@@ -21,7 +23,12 @@ const opening = '{"actor":'
  * every entry stays reachable (L10). Its place is what it holds: nothing else has to be kept in step with it.
  * It is not fsynced line by line, because what a power cut takes from its end is written anew.
  */
-export function createMirrorFile(path: string, maxBytes: number, onAside: (name: string) => void) {
+export function createMirrorFile(
+  path: string,
+  maxBytes: number,
+  onAside: (name: string) => void,
+  asideIn = dirname(path),
+) {
   const { dir, name, ext } = parse(path)
   let size = 0
   let inode = 0
@@ -31,6 +38,7 @@ export function createMirrorFile(path: string, maxBytes: number, onAside: (name:
   /** The last entry that is here, whole, and of this ledger; 0 when there is none. */
   async function recover(isOurs: IsOurs): Promise<number> {
     await mkdir(dir, { recursive: true, mode: 0o700 })
+    if (asideIn !== dir) await moveAside()
     ;[size, inode, first, last] = [0, 0, 0, 0]
     const found = await endOf(path)
     if (found === 'torn') await truncate(path, 0)
@@ -61,9 +69,19 @@ export function createMirrorFile(path: string, maxBytes: number, onAside: (name:
 
   /** What is not ours is not ours to delete. */
   async function setAside(file: string) {
-    const aside = join(dir, `${parse(file).name}.aside-${randomHex(4)}${ext}`)
+    await mkdir(asideIn, { recursive: true, mode: 0o700 })
+    const aside = join(asideIn, `${parse(file).name}.aside-${randomHex(4)}${ext}`)
     await rename(file, aside)
     onAside(aside)
+  }
+
+  /** What was set aside beside it before there was another place for that. */
+  async function moveAside() {
+    const old = (await readdir(dir)).filter(
+      (file) => file.startsWith(name) && file.endsWith(ext) && asideName.test(parse(file).name),
+    )
+    if (old.length > 0) await mkdir(asideIn, { recursive: true, mode: 0o700 })
+    for (const file of old) await rename(join(dir, file), join(asideIn, file))
   }
 
   /** Whether nobody deleted, replaced or wrote it since. */

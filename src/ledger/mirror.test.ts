@@ -161,6 +161,24 @@ test('L9 a file of another ledger, or of somebody else, is set aside and not tou
   }
 })
 
+test('L9 F6 what is set aside goes where it is wanted, also what was set aside before', async () => {
+  const { start, bodies } = await setup(3)
+  const path = newPath()
+  const folder = join(path, '..')
+  const asideIn = join(folder, 'aside')
+  mkdirSync(folder)
+  for (const name of ['audit.aside-01020304.jsonl', 'audit-1-9.aside-05060708.jsonl'])
+    writeFileSync(join(folder, name), 'before\n')
+  writeFileSync(join(folder, 'audit.aside-notes.md'), 'mine')
+  writeFileSync(path, '{"seq":2}\n')
+  await start(path, { asideIn }).close()
+  expect(linesOf(path)).toEqual(await bodies())
+  expect(readdirSync(folder).toSorted()).toEqual(['aside', 'audit.aside-notes.md', 'audit.jsonl'])
+  const kept = readdirSync(asideIn).map((name) => readFileSync(join(asideIn, name), 'utf8'))
+  expect(kept.toSorted()).toEqual(['before\n', 'before\n', '{"seq":2}\n'])
+  expect(statSync(asideIn).mode & 0o777).toBe(0o700)
+})
+
 test('L9 a mirror ahead of a store that was put back is set aside and written anew', async () => {
   const { start } = await setup(10)
   const path = newPath()

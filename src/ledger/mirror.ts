@@ -12,6 +12,8 @@ export type MirrorOptions = {
   readonly path: string
   /** It is rotated before it grows beyond this. */
   readonly maxBytes: number
+  /** The folder for what is found at its path and does not belong there; beside it where absent. */
+  readonly asideIn?: string
   /**
    * What it says of an entry, with `actor` first and its seq; nothing for one it does not hold. All entries as
    * they were hashed where absent. It must answer the same for ever.
@@ -34,12 +36,13 @@ const pageSize = 500
  * Follows the ledger and copies it to a file for people and tools (L9). A mirror that cannot be written is
  * said and tried again, and never stops the daemon: the ledger itself has every entry.
  */
-export function startMirror({ db, store, log }: Deps, { path, maxBytes, shows }: MirrorOptions) {
+export function startMirror({ db, store, log }: Deps, options: MirrorOptions) {
+  const { path, maxBytes, asideIn, shows } = options
   const stop = new AbortController()
   const { signal } = stop
-  const file = createMirrorFile(path, maxBytes, (aside) =>
-    log.warn('a file that does not continue this ledger was set aside', { path, aside }),
-  )
+  const onAside = (aside: string) =>
+    log.warn('a file that does not continue this ledger was set aside', { path, aside })
+  const file = createMirrorFile(path, maxBytes, onAside, asideIn)
   const lineOf = ({ seq, body }: EntryRow): Line | undefined => {
     if (!shows) return { seq, body }
     const shown = shows(JSON.parse(body) as Entry)

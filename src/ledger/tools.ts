@@ -27,7 +27,11 @@ const auditEntry = z.object({
 
 type AuditEntry = z.infer<typeof auditEntry>
 
-export const ledgerTools = (ledger: Ledger): Tool[] => [
+export const ledgerTools = (
+  ledger: Ledger,
+  /** How paths may begin that such a filter is about. */
+  prefixesOf: (filter: string) => readonly string[] = (filter) => [filter],
+): Tool[] => [
   defineTool({
     name: 'get_audit_log',
     title: 'Audit log',
@@ -35,8 +39,12 @@ export const ledgerTools = (ledger: Ledger): Tool[] => [
     toolset: 'files',
     effect: 'read',
     by: 'anyone',
-    input: z.object({
-      path_filter: z.string().max(4096).optional().describe('Only paths that start with this'),
+    input: z.strictObject({
+      path_filter: z
+        .string()
+        .max(4096)
+        .optional()
+        .describe('Only paths that start with this; ~/ and workspace paths too'),
       operation_filter: z
         .string()
         .max(128)
@@ -47,18 +55,22 @@ export const ledgerTools = (ledger: Ledger): Tool[] => [
     }),
     output: z.object({ entries: z.array(auditEntry) }),
     async run({ path_filter, operation_filter, date_from, limit }, { caller }) {
-      const entries = await ledger.find({
-        types: callEnds,
-        ...visibleEntries(caller),
-        pathPrefix: path_filter,
-        // Every call names its tool.
-        toolPrefix: operation_filter ?? '',
-        since: date_from === undefined ? undefined : timeOf(date_from),
-        limit,
-        newestFirst: true,
-      })
-      const lines = entries.flatMap(auditEntriesOf)
-      const isAsked = ({ path = '' }: AuditEntry) => path.startsWith(path_filter ?? '')
+      const prefixes = prefixesOf(path_filter ?? '')
+      const find = (pathPrefix: string | undefined) =>
+        ledger.find({
+          types: callEnds,
+          ...visibleEntries(caller),
+          pathPrefix,
+          // Every call names its tool.
+          toolPrefix: operation_filter ?? '',
+          since: date_from === undefined ? undefined : timeOf(date_from),
+          limit,
+          newestFirst: true,
+        })
+      const found = await Promise.all(path_filter ? prefixes.map(find) : [find(undefined)])
+      const lines = newestOf(found.flat()).flatMap(auditEntriesOf)
+      const isAsked = ({ path = '' }: AuditEntry) =>
+        prefixes.some((prefix) => path.startsWith(prefix))
       return { entries: lines.filter(isAsked).slice(0, limit) }
     },
   }),
@@ -84,6 +96,12 @@ export const ledgerTools = (ledger: Ledger): Tool[] => [
     },
   }),
 ]
+
+/** Each once, the newest first. */
+const newestOf = (entries: readonly Entry[]): readonly Entry[] =>
+  [...new Map(entries.map((entry) => [entry.seq, entry])).values()].toSorted(
+    (one, other) => other.seq - one.seq,
+  )
 
 function timeOf(date: string): number {
   const at = Date.parse(date)

@@ -55,6 +55,8 @@ export type HttpDeps = {
   readonly metrics: Metrics
   readonly log: Log
   readonly version: string
+  /** The words that run `cowork` in a terminal of this machine. */
+  readonly command?: readonly string[]
   /** Where the built console lies. */
   readonly webFolder: string
   readonly bodyBytes: number

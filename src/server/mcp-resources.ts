@@ -35,16 +35,23 @@ export function resourceFeature(
     if (always.has(uri)) return () => {}
     const count = counts.get(caller.id) ?? 0
     if (watches.size >= mostWatches || count >= mostOfOne) return undefined
-    const stop = await sourceOf(uri)?.watch?.(caller, uri)
-    if (!stop) return undefined
+    let stop: (() => void) | undefined
     const end = () => {
       if (!watches.delete(end)) return
       counts.set(caller.id, (counts.get(caller.id) ?? 1) - 1)
-      stop()
+      stop?.()
     }
+    // Counted before it begins: many may be asked for at once.
     watches.add(end)
-    counts.set(caller.id, (counts.get(caller.id) ?? 0) + 1)
-    return end
+    counts.set(caller.id, count + 1)
+    try {
+      stop = await sourceOf(uri)?.watch?.(caller, uri)
+    } finally {
+      if (!stop) end()
+    }
+    if (watches.has(end)) return end
+    stop?.()
+    return undefined
   }
 
   async function subscribe(caller: Caller, uri: string, server: Server): Promise<void> {
@@ -136,6 +143,7 @@ export function resourceFeature(
       const leave = () => ends.forEach((end) => end?.())
       if (signal.aborted) leave()
       else signal.addEventListener('abort', leave, { once: true })
+      return uris.filter((_, place) => ends[place])
     },
     close() {
       for (const stop of stops.splice(0)) stop()

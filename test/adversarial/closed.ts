@@ -142,7 +142,7 @@ const names: Case[] = spellings.flatMap(([id, name]): Case[] => {
 })
 
 const foreign: Case[] = [
-  ...['\\\\?\\C:\\Windows\\win.ini', '\\\\localhost\\c$\\boot.ini', 'C:\\boot.ini'].map(
+  ...['\\\\?\\C:\\Windows\\win.ini', '\\\\localhost\\c$\\boot.ini', './C:\\boot.ini'].map(
     (path): Case => ({
       id: '73 N',
       rule: 'PV2',
@@ -152,6 +152,14 @@ const foreign: Case[] = [
       answer: 'not_found',
     }),
   ),
+  {
+    id: '73 N',
+    rule: 'PV2',
+    what: 'a path with a drive is none here',
+    in: 'workspace',
+    call: () => read('C:\\boot.ini'),
+    answer: 'invalid_path',
+  },
   ...['CON', 'nul.txt', 'COM1', 'folder/Aux.log', 'lpt9 .md'].map((name): Case => ({
     id: '74 N',
     rule: 'PV2',
@@ -215,18 +223,20 @@ const own: Case[] = (
   },
 ])
 
-const inWorkspace: Case[] = [
-  ['create_file', 'audit.jsonl', 'forbidden_path'],
-  ['update_file', 'audit.jsonl', 'forbidden_path'],
-  ['delete_file', 'index.json', 'forbidden_path'],
-  ['list_files', 'trash', 'forbidden_path'],
-].map(([tool = '', name = '', answer = '']) => ({
+const inWorkspace = (
+  [
+    ['create_file', 'audit.jsonl', { content: 'x', overwrite: true }],
+    ['update_file', 'audit.jsonl', { content: 'x' }],
+    ['delete_file', 'index.json', {}],
+    ['list_files', 'trash', {}],
+  ] satisfies [string, string, object][]
+).map(([tool, name, more]): Case => ({
   id: '85 N',
   rule: 'F6',
   what: `${tool} of .cowork/${name}`,
   in: 'workspace',
-  call: () => [tool, { path: `.cowork/${name}`, content: 'x', overwrite: true }],
-  answer,
+  call: () => [tool, { path: `.cowork/${name}`, ...more }],
+  answer: 'forbidden_path',
 }))
 
 const programs: Case[] = [

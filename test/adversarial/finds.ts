@@ -64,7 +64,7 @@ const inside: Case[] = [
         String(output['tree'])
           .split('\n')
           .map((line) => line.trim()),
-      ).toEqual(['folder/', 'leak', 'out', 'up', 'out', 'treasure-map.txt']),
+      ).toEqual(['folder/', 'leak@', 'out@', 'up@', 'out@', 'treasure-map.txt']),
   },
   {
     id: '27 L03',

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { errnoOf, FileFault } from '../../src/files/confine/fault.ts'
+import { dropTemporaries, withTemporary } from '../../src/files/ops/placing.ts'
 import type { OpMap, RunOp } from '../../src/files/worker/context.ts'
 import { runWorker } from '../../src/files/worker/run.ts'
 
@@ -29,14 +30,20 @@ const read: RunOp<'read'> = ({ roots }, { at }) => {
   }
 }
 
-/** Replaces whole, as a writer should. A name that begins with `slow` takes 100 ms, one with `stuck` for ever. */
+/**
+ * Replaces whole, as a writer should. A name that begins with `slow` takes 100 ms, one with `stuck` for ever; with
+ * `lasting` too, and others are served meanwhile.
+ */
 const write: RunOp<'write'> = async ({ roots, entered }, { at }, body) => {
   const root = roots.get(at.root, at.closed)
   if (at.path.startsWith('stuck')) stall()
   if (at.path.startsWith('slow')) await sleep(100)
   return root.withParent(
     at.path,
-    async ({ at: within, name, real }) => {
+    async (parent) => {
+      const { at: within, name, real } = parent
+      if (name.startsWith('lasting'))
+        await withTemporary(parent, 0o600, () => new Promise(() => {}))
       const temporary = within(`.${name}.tmp`)
       fs.writeFileSync(temporary, body, { flag: 'w' })
       try {
@@ -66,7 +73,7 @@ const usage: RunOp<'usage'> = async (_, { at }) => {
       process.exit(3)
     }
   }
-  return { files: process.pid, bytes: 0, folders: [] }
+  return { files: process.pid, bytes: 0, folders: [], largest: [] }
 }
 
 /** Goes on, standing aside as it should, until nobody waits for it. */
@@ -126,4 +133,6 @@ const connected = () =>
     socket.once('connect', () => resolve(void socket.destroy()))
   })
 
-runWorker({ stat, read, write, usage, searchContent, diff } as unknown as OpMap)
+runWorker({ stat, read, write, usage, searchContent, diff } as unknown as OpMap, {
+  leave: dropTemporaries,
+})

@@ -5,6 +5,7 @@ import type { Need } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
 import type { Root, Stat } from '../worker/protocol.ts'
 import { FileFault } from './fault.ts'
+import type { ParentOptions } from './types.ts'
 import { isUnfinished } from './unfinished.ts'
 
 /** Longest path and name that Linux takes; longer ones are refused before the disk sees them. */
@@ -78,10 +79,11 @@ export function createChecks(root: Root, guard: Guard, closed: readonly string[]
       if (!isOwn && guard.isForbiddenName(name)) throw forbidden(path)
     },
 
-    /** Some files are not made; one that is there may be changed (F5). */
-    extension(path: string, need: Need, isThere: () => boolean): void {
+    /** Some files are not made; one that is there may be changed, and one that was there comes back (F5). */
+    extension(path: string, { need, origin }: ParentOptions, isThere: () => boolean): void {
       if (isOwn || (need !== 'create' && need !== 'write')) return
-      const refusal = guard.extension(join(root.path, path))
+      const absolute = join(root.path, path)
+      const refusal = absolute === origin ? undefined : guard.extension(absolute)
       if (refusal !== undefined && (need === 'create' || !isThere()))
         throw new FileFault('forbidden_extension', refusal, path)
     },
@@ -120,7 +122,8 @@ export function checkRisk(risk: string | undefined, path: string): void {
 
 /**
  * An entry of a folder that comes to stand elsewhere is judged there as a file that is made there would be.
- * What stood as badly where it was is no worse off now: a person's own projects can be moved.
+ * What stood as badly where it was is no worse off now: a person's own projects can be moved. But what was for
+ * secrets only by the folder it was in would be found and shown like any text.
  */
 export function checkArrival(
   guard: Guard,
@@ -133,7 +136,9 @@ export function checkArrival(
   const extension = isFolder ? undefined : guard.extension(to)
   if (extension !== undefined && guard.extension(from) === undefined)
     throw new FileFault('forbidden_extension', extension, path)
-  if (!reviewed && guard.risk(from) === undefined) checkRisk(guard.risk(to), path)
+  const [before, now] = [guard.risk(from), guard.risk(to)]
+  const isSame = (before === undefined) === (now === undefined)
+  if (!reviewed && !isSame) checkRisk(now ?? before, path)
 }
 
 /** Some disks take other spellings for the same name; what is closed stays closed in all of them. */

@@ -5,9 +5,19 @@ import type { Root } from '../worker/protocol.ts'
 import { createChecks, statOf } from './checks.ts'
 import { errnoOf, faultOf, FileFault } from './fault.ts'
 import { putRight } from './leftovers.ts'
-import { at, enter, link, mountOf, O_PATH, openUnlessLink, readLink } from './pinned.ts'
+import {
+  at,
+  bytesAt,
+  checkMount,
+  enter,
+  link,
+  O_PATH,
+  openUnlessLink,
+  pathTo,
+  readLink,
+} from './pinned.ts'
 import type { Pin } from './pinned.ts'
-import { isOneName } from './names.ts'
+import { isOneName, isShownOtherwise } from './names.ts'
 import type { Confined } from './types.ts'
 import { createWalk } from './walk.ts'
 
@@ -28,8 +38,7 @@ export function confinedTo(
   /** What was opened is closed again unless it passes. */
   function passing<T>(fd: number, path: string, check: () => T): T {
     try {
-      if (mountOf(fd) !== pinned.mount)
-        throw new FileFault('other_device', 'Another disk is mounted there.', path)
+      checkMount(pinned, fd, path)
       return check()
     } catch (error) {
       fs.closeSync(fd)
@@ -53,7 +62,7 @@ export function confinedTo(
         const opened =
           name === undefined
             ? fs.openSync(`/proc/self/fd/${fd}`, flags)
-            : openUnlessLink(at(fd, name), flags | O_NOFOLLOW)
+            : openUnlessLink(pathTo(fd, name), flags | O_NOFOLLOW)
         if (opened === link) return link
         return passing(opened, path, () => {
           const stat = statOfOpen(opened)
@@ -70,11 +79,15 @@ export function confinedTo(
       if (root.kind === 'file') throw isNoFolder(path)
       return walk(path, options, ({ fd, name, real, keep }) => {
         if (name === undefined) throw isFolder(path)
+        if (isShownOtherwise(name) && !lookAt(fd, name) && pathTo(fd, name) instanceof Buffer)
+          throw new FileFault(
+            'invalid_path',
+            'Its name is no UTF-8: a person has to rename it.',
+            path,
+          )
         if (!options.keepLeafLink && lookAt(fd, name)?.isSymbolicLink()) return link
-        // The root itself lies where it was pinned: what is open stays in its mount.
-        if (fd !== pinned.fd && mountOf(fd) !== pinned.mount)
-          throw new FileFault('other_device', 'Another disk is mounted there.', path)
-        checks.extension(real, options.need, () => lookAt(fd, name) !== undefined)
+        checkMount(pinned, fd, path)
+        checks.extension(real, options, () => lookAt(fd, name) !== undefined)
         const used = use({ fd, name, real, at: (other) => at(fd, other) })
         if (used instanceof Promise && fd !== pinned.fd) {
           keep()
@@ -89,7 +102,7 @@ export function confinedTo(
     openFolder(path) {
       if (root.kind === 'file') throw isNoFolder(path)
       return walk(path, { need: 'read' }, ({ fd, name, real }) => {
-        const opened = enter(fd, name ?? '.', false)
+        const opened = enter(pathTo(fd, name ?? '.'))
         if (opened === link) {
           if (name !== undefined && isThere(() => readLink(fd, name))) return link
           throw isNoFolder(path)
@@ -98,11 +111,11 @@ export function confinedTo(
       })
     },
 
-    openChild(parentFd, name, real) {
+    openChild(parentFd, name, real, bytes) {
       if (!isOneName(name)) throw new FileFault('path_traversal', 'That is no name of a folder.')
       checks.place(real, { need: 'read' })
       try {
-        const opened = enter(parentFd, name, false)
+        const opened = enter(bytes ? bytesAt(parentFd, bytes) : pathTo(parentFd, name))
         if (opened === link) throw isNoFolder(real)
         return passing(opened, real, () => opened)
       } catch (error) {
@@ -113,7 +126,7 @@ export function confinedTo(
     stat(path) {
       return walk(path, { need: 'read' }, ({ fd, name, real }) => {
         if (name === undefined) return { stat: statOf(statOfOpen(fd)), real }
-        const opened = fs.openSync(at(fd, name), O_PATH | O_NOFOLLOW)
+        const opened = fs.openSync(pathTo(fd, name), O_PATH | O_NOFOLLOW)
         const stat = passing(opened, path, () => statOfOpen(opened))
         fs.closeSync(opened)
         return stat.isSymbolicLink() ? link : { stat: statOf(stat), real }

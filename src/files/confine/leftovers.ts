@@ -7,7 +7,7 @@ import type { BigIntStats } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isUnfinished } from './unfinished.ts'
 
-/** Of an empty file that holds a name for what is to be moved there. Nobody else makes one like it. */
+/** Of an empty file or folder that holds a name for what is to be moved there. Nobody else makes one like it. */
 export const placeholderMode = 0o200
 
 /** Another worker may be at it in this moment; it does not wait in between, so this is long. */
@@ -31,15 +31,23 @@ export function putRight(path: string): void {
 
 function dropNames(path: string): void {
   const stat = look(path)
+  if (stat?.isDirectory()) return dropPlaceholder(path, stat)
   if (!stat?.isFile() || stat.nlink < 2n || Date.now() - Number(stat.ctimeMs) < settledMs) return
   const folder = dirname(path)
   if (!unfinishedIn(folder).some((name) => isSame(look(join(folder, name)), stat))) return
   const names = fs.readdirSync(folder).filter((name) => isSame(look(join(folder, name)), stat))
   const shown = names.filter((name) => !isUnfinished(name))
-  const isPlaceholder = stat.size === 0n && (Number(stat.mode) & 0o777) === placeholderMode
+  const isPlaceholder = stat.size === 0n && hasPlaceholderMode(stat)
   const over = isPlaceholder ? shown : shown.filter((name) => isBackupOf(name, shown))
   // The unfinished names last: without them nobody would know.
   for (const name of [...over, ...names.filter(isUnfinished)]) fs.unlinkSync(join(folder, name))
+}
+
+const hasPlaceholderMode = ({ mode }: BigIntStats) => (Number(mode) & 0o777) === placeholderMode
+
+/** Only an empty folder can be removed so. */
+function dropPlaceholder(path: string, stat: BigIntStats): void {
+  if (hasPlaceholderMode(stat) && Date.now() - Number(stat.mtimeMs) > settledMs) fs.rmdirSync(path)
 }
 
 const isBackupOf = (name: string, others: readonly string[]) =>

@@ -3,6 +3,7 @@ import fs, { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import type { Root } from '../worker/protocol.ts'
 import { errnoOf, FileFault } from './fault.ts'
+import { isShownOtherwise } from './names.ts'
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants
 /** Not among Node's constants; the same on every architecture that Node runs on. */
@@ -40,13 +41,13 @@ export function checkPin(root: Root, { stat }: Pin): void {
 }
 
 export const replaced = () =>
-  new FileFault('root_replaced', 'What was granted is no longer at its path. Ask for it again.')
+  new FileFault('root_replaced', 'What was granted is no longer at its path.')
 
 /**
  * The mount that a descriptor lies in. Device numbers would not do: a bind mount has that of what it shows, and
  * files of an overlay or a Btrfs subvolume have others than the folder they are in.
  */
-export function mountOf(fd: number): string {
+function mountOf(fd: number): string {
   const opened = fs.openSync(`/proc/self/fdinfo/${fd}`, constants.O_RDONLY)
   try {
     const length = fs.readSync(opened, info)
@@ -56,6 +57,12 @@ export function mountOf(fd: number): string {
   }
 }
 
+/** The root itself lies where it was pinned: what is open stays in its mount. */
+export function checkMount(pinned: Pin, fd: number, path: string): void {
+  if (fd !== pinned.fd && mountOf(fd) !== pinned.mount)
+    throw new FileFault('other_device', 'Another disk is mounted there.', path)
+}
+
 /** Room for the first lines, among which the mount is; locks come after them. */
 const info = Buffer.alloc(512)
 
@@ -63,7 +70,7 @@ const info = Buffer.alloc(512)
 export const link = Symbol('a link')
 
 /** Opens a name with flags that refuse links. */
-export function openUnlessLink(path: string, flags: number): number | typeof link {
+export function openUnlessLink(path: string | Buffer, flags: number): number | typeof link {
   try {
     return fs.openSync(path, flags)
   } catch (error) {
@@ -72,22 +79,24 @@ export function openUnlessLink(path: string, flags: number): number | typeof lin
   }
 }
 
-/** Opens a folder on the way, made where it is missing and wanted. */
-export function enter(fd: number, name: string, isMade: boolean): number | typeof link {
+/** Opens a folder on the way; one that is missing is made where `mayMake` says nothing against it. */
+export function enter(path: string | Buffer, mayMake?: () => void): number | typeof link {
   try {
-    return fs.openSync(isShownOtherwise(name) ? spelled(fd, name) : at(fd, name), asFolder)
+    return fs.openSync(path, asFolder)
   } catch (error) {
     const errno = errnoOf(error)
     // Of a link too, since it is no folder.
     if (errno === 'ENOTDIR' || errno === 'ELOOP') return link
-    if (!isMade || errno !== 'ENOENT') throw error
+    if (!mayMake || errno !== 'ENOENT') throw error
   }
-  makeFolder(at(fd, name))
-  return enter(fd, name, false)
+  mayMake()
+  makeFolder(path)
+  return enter(path)
 }
 
-/** A name that is no UTF-8 is shown with this sign in it, and not found by that. */
-const isShownOtherwise = (name: string) => name.includes('\ufffd')
+/** A name in an open folder as `at`, also one that is only shown so. */
+export const pathTo = (fd: number, name: string): string | Buffer =>
+  isShownOtherwise(name) ? spelled(fd, name) : at(fd, name)
 
 /** The bytes of a name as it is shown; of two that look the same neither is taken for the other. */
 function spelled(fd: number, name: string): Buffer | string {
@@ -96,10 +105,14 @@ function spelled(fd: number, name: string): Buffer | string {
     .filter((bytes) => bytes.toString('utf8') === name)
   if (alike.length > 1)
     throw new FileFault('invalid_path', 'Names that are no UTF-8 look the same. Rename them first.')
-  return alike[0] ? Buffer.concat([Buffer.from(at(fd, '')), alike[0]]) : at(fd, name)
+  return alike[0] ? bytesAt(fd, alike[0]) : at(fd, name)
 }
 
-function makeFolder(path: string): void {
+/** A name in an open folder by its bytes. */
+export const bytesAt = (fd: number, bytes: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(at(fd, '')), bytes])
+
+function makeFolder(path: string | Buffer): void {
   try {
     fs.mkdirSync(path, 0o755)
   } catch (error) {
@@ -110,7 +123,7 @@ function makeFolder(path: string): void {
 /** What a link says, or undefined for anything that is none. */
 export function readLink(fd: number, name: string): string | undefined {
   try {
-    return fs.readlinkSync(at(fd, name))
+    return fs.readlinkSync(pathTo(fd, name))
   } catch (error) {
     if (errnoOf(error) === 'EINVAL') return undefined
     throw error

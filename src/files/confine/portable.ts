@@ -133,7 +133,7 @@ export function portableTo(root: Root, guard: Guard): (closed?: readonly string[
       const { folder, name } = parentOf(path, options)
       const real = relativeTo(join(folder, name), path)
       checks.place(real, options)
-      checks.extension(real, options.need, () => look(join(folder, name)) !== undefined)
+      checks.extension(real, options, () => look(join(folder, name)) !== undefined)
       checkDisk(folder, path)
       const fd = openFolderAt(folder, path)
       const opened = fs.fstatSync(fd, { bigint: true })
@@ -189,5 +189,4 @@ export function portableTo(root: Root, guard: Guard): (closed?: readonly string[
   }
 }
 
-const replaced = () =>
-  new FileFault('root_replaced', 'What was granted is no longer at its path. Ask for it again.')
+const replaced = () => new FileFault('root_replaced', 'What was granted is no longer at its path.')

@@ -28,6 +28,8 @@ export type ParentOptions = {
   readonly reviewed?: boolean
   /** A link as the last name is meant itself, not what it leads to. */
   readonly keepLeafLink?: boolean
+  /** Where what comes stood before, if it is not made anew (F5). */
+  readonly origin?: string | undefined
   /** cowork's own file in the workspace (F6), which the guard keeps from agents. */
   readonly own?: boolean
 }
@@ -47,8 +49,8 @@ export type Confined = {
   withParent<T>(path: string, use: (parent: Parent) => T, options?: ParentOptions): T
   /** Opens a folder; the caller closes it. */
   openFolder(path: string): { readonly fd: number; readonly real: string }
-  /** A folder in an open one, links not followed, for walks; `real` is its own path relative to the root. The caller closes it. */
-  openChild(parentFd: number, name: string, real: string): number
+  /** A folder in an open one, links not followed, for walks; `real` is its own path relative to the root, `bytes` its name where that is no text. The caller closes it. */
+  openChild(parentFd: number, name: string, real: string, bytes?: Buffer): number
   /** What to hand to `fs` for a name in an open folder; for the folder itself where there is no name. */
   at(fd: number, name?: string): string
   /** Of what the path leads to; nothing is opened. */

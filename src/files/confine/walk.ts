@@ -8,7 +8,7 @@ import type { Root } from '../worker/protocol.ts'
 import { namesOf } from './checks.ts'
 import type { Checks, Wish } from './checks.ts'
 import { faultOf, FileFault } from './fault.ts'
-import { checkPin, enter, link, readLink } from './pinned.ts'
+import { checkMount, checkPin, enter, link, pathTo, readLink } from './pinned.ts'
 import type { Pin } from './pinned.ts'
 
 /** As many as the kernel follows. */
@@ -99,7 +99,9 @@ export const createWalk =
         }
         if (name === undefined) throw escape()
         if (!isLast) {
-          const next = enter(folder, name, wish.parents === true)
+          const here = folder
+          const mayMake = () => checkMount(pinned, here, path)
+          const next = enter(pathTo(folder, name), wish.parents ? mayMake : undefined)
           if (next !== link) {
             leave()
             folder = next

@@ -24,12 +24,16 @@ type Deps = {
 
 const flushMs = 1000
 
+export type Book = ReturnType<typeof createBook>
+
 /** The grants of this node in memory, so that no call has to ask the store for them. */
 export function createBook({ db, store, node, now, log }: Deps) {
   let stored: readonly Grant[] = []
-  /** Ids that listeners were told of, and of those the ones that every listener has dealt with. */
-  let told: ReadonlySet<string> = new Set()
-  const followed = new Set<string>()
+  /** What listeners were told of, by id with the file it is for; and what of it every listener has dealt with. */
+  let told: ReadonlyMap<string, string> = new Map()
+  const followed = new Map<string, string>()
+  /** Grants that go on for another file, by the change that says so and is not read yet. */
+  const moving = new Map<string, number>()
   /** All that is being told now. */
   let telling: Promise<void> = Promise.resolve()
   // As identity does it: `asked` grows inside every transaction that changes grants, `read` follows.
@@ -54,6 +58,7 @@ export function createBook({ db, store, node, now, log }: Deps) {
     })
     stored = seen.rows
     read = seen.upTo
+    for (const [id, change] of moving) if (change <= read) moving.delete(id)
     telling = Promise.all([telling, announce()]).then(() => undefined)
   }
 
@@ -64,9 +69,9 @@ export function createBook({ db, store, node, now, log }: Deps) {
   async function announce(): Promise<void> {
     const next = stored.filter((grant) => isLive(grant, now()))
     const before = told
-    told = new Set(next.map(({ id }) => id))
-    const ended = [...before].filter((id) => !told.has(id))
-    const fresh = next.filter(({ id }) => !before.has(id))
+    told = new Map(next.map((grant) => [grant.id, fileOf(grant)]))
+    const ended = [...before.keys()].filter((id) => !told.has(id))
+    const fresh = next.filter((grant) => before.get(grant.id) !== fileOf(grant))
     for (const id of ended) followed.delete(id)
     if (ended.length + fresh.length === 0) return
     for (const one of await Promise.allSettled(
@@ -74,7 +79,8 @@ export function createBook({ db, store, node, now, log }: Deps) {
     ))
       if (one.status === 'rejected')
         log.error('a change of grants was not followed', { error: messageOf(one.reason) })
-    for (const { id } of fresh) if (told.has(id)) followed.add(id)
+    for (const grant of fresh)
+      if (told.get(grant.id) === fileOf(grant)) followed.set(grant.id, fileOf(grant))
   }
 
   async function current(): Promise<void> {
@@ -111,6 +117,12 @@ export function createBook({ db, store, node, now, log }: Deps) {
     live,
     /** Said inside a transaction that changes grants, before it is known whether it commits. */
     changing: () => void asked++,
+    /** The same, where one of them is for another file from now on. */
+    moving: (id: string) => void moving.set(id, ++asked),
+    /** Whether the worker may still know it by the file that it was for before. */
+    isMoving: (grant: Grant) => moving.has(grant.id) || followed.get(grant.id) !== fileOf(grant),
+    /** All that is stored, where nothing is being changed. */
+    known: () => (read === asked ? stored : undefined),
     current,
     async refresh(): Promise<void> {
       asked++
@@ -138,6 +150,8 @@ export function createBook({ db, store, node, now, log }: Deps) {
     log.warn('the use of grants could not be counted', { error: messageOf(error) })
   }
 }
+
+const fileOf = ({ dev, ino }: Grant) => `${dev}:${ino}`
 
 function withUse(grant: Grant, uses: ReadonlyMap<string, { count: number; at: number }>): Grant {
   const used = uses.get(grant.id)

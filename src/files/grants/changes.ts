@@ -1,18 +1,32 @@
+import { actorOf } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import type { Actor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { plainText } from '#base/plain.ts'
+import type { Call } from '#base/tool.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { covers } from '../rules/grants.ts'
+import type { Inode } from '../worker/protocol.ts'
 
 /** Who made a grant that stands in the configuration. */
 export const configBy = 'config'
 
+/** Of a grant that is for the person alone who makes it: no agent can be called so. */
+export const forNoAgent = ''
+
 /** Why a grant ended, as its entry says. */
-export type EndReason = 'person' | 'expired' | 'session_ended' | 'restart' | 'config' | 'replaced'
+export type EndReason =
+  | 'person'
+  | 'expired'
+  | 'session_ended'
+  | 'restart'
+  | 'config'
+  | 'replaced'
+  /** What it was made for. */
+  | 'done'
 
 export type NewGrant = Pick<
   Grant,
@@ -26,6 +40,8 @@ export type NewGrant = Pick<
   > &
   Partial<Pick<Grant, 'lastAccessed' | 'accessCount'>> & {
     readonly actor: Actor
+    /** When it was looked at, where that was before. */
+    readonly pinnedAt?: number
     /** The call that makes it. */
     readonly call?: string | undefined
   }
@@ -35,16 +51,28 @@ type Deps = {
   readonly node: string
   /** Said inside the transaction, before it is known whether it commits. */
   readonly changing: () => void
+  readonly moving: (id: string) => void
+  /** What is stored, where memory has all of it. */
+  readonly known: () => readonly Grant[] | undefined
   readonly now: Clock
 }
 
 export type GrantChanges = ReturnType<typeof createChanges>
 
 /** The only ways in which a grant comes and goes: each with its entry, in one transaction. */
-export function createChanges({ store, node, changing, now }: Deps) {
+export function createChanges({ store, node, changing, moving, known, now }: Deps) {
+  /** Of files that the worker replaced, what is there instead: a request may have waited over it. */
+  const swapped = new Map<string, Inode & { readonly at: number }>()
+
+  /** Numbers of files are given anew: only what was replaced after they were looked at counts. */
+  function latest(path: string, { dev, ino }: Inode, since: number): Inode {
+    const next = swapped.get(keyOf(path, { dev, ino }))
+    return next && next.at >= since ? latest(path, next, since) : { dev, ino }
+  }
+
   async function make(tx: Tx, made: NewGrant): Promise<Grant> {
     changing()
-    const { actor, call, ...given } = made
+    const { actor, call, pinnedAt, ...given } = made
     const grant: Grant = {
       id: `grant_${newId()}`,
       node,
@@ -59,6 +87,7 @@ export function createChanges({ store, node, changing, now }: Deps) {
       revokedAt: null,
       revokedBy: null,
       ...given,
+      ...(pinnedAt !== undefined && latest(given.path, given, pinnedAt)),
     }
     const live = await store.live(tx, grant.node)
     if (grant.permission !== 'deny') checkDenials(live, grant)
@@ -105,6 +134,40 @@ export function createChanges({ store, node, changing, now }: Deps) {
     return true
   }
 
+  /**
+   * The worker put a new file in the place of the one that was granted: the grant is for that from now on (PV9).
+   * Never for what anybody else put there, nor in place of another file than the one it was for.
+   */
+  async function follow(tx: Tx, { path, from, to }: Swap, call: FollowedCall): Promise<void> {
+    for (const one of [from, to]) swapped.delete(keyOf(path, one))
+    swapped.set(keyOf(path, from), { ...to, at: now() })
+    for (const [oldest] of swapped)
+      if (swapped.size > mostSwapped) swapped.delete(oldest)
+      else break
+    for (const grant of await filesAt(tx, path)) {
+      if (grant.dev !== from.dev || grant.ino !== from.ino) continue
+      moving(grant.id)
+      if (!(await store.repin(tx, grant.id, from, to))) continue
+      tx.append({
+        type: 'grant.repinned',
+        actor: actorOf(call.caller),
+        domain: 'files',
+        subject: path,
+        ids: { grant: grant.id, call: call.id },
+        data: { ...told(grant), from: nameOf(from), to: nameOf(to) },
+      })
+    }
+  }
+
+  /** Mostly memory knows that there is none, and the store is not asked. */
+  async function filesAt(tx: Tx, path: string): Promise<readonly Grant[]> {
+    const isThat = (grant: Grant) =>
+      grant.kind === 'file' && grant.path === path && grant.permission !== 'deny'
+    const inMemory = known()
+    if (inMemory && !inMemory.some(isThat)) return []
+    return (await store.live(tx, node)).filter(isThat)
+  }
+
   async function revoke(tx: Tx, id: string, by: Actor, call?: string): Promise<Grant> {
     const grant = await store.find(tx, id)
     if (grant && (await end(tx, grant, 'person', by, call))) return grant
@@ -113,8 +176,16 @@ export function createChanges({ store, node, changing, now }: Deps) {
     })
   }
 
-  return { make, end, revoke }
+  return { make, end, follow, revoke }
 }
+
+type Swap = { readonly path: string; readonly from: Inode; readonly to: Inode }
+type FollowedCall = Pick<Call, 'id' | 'caller'>
+
+const mostSwapped = 10_000
+
+const nameOf = ({ dev, ino }: Inode) => `${dev}:${ino}`
+const keyOf = (path: string, inode: Inode) => `${nameOf(inode)} ${path}`
 
 /** A denial from further up, or one that lasts longer, would win, and the grant would do nothing (GR6). */
 export function checkDenials(live: readonly Grant[], made: Lasting): void {
@@ -149,8 +220,8 @@ const isGoneFor = (before: Grant, { path, dev, ino, permission, approval }: Gran
   permission !== 'deny' &&
   approval === null
 
-const told = ({ agent, permission, scope, node, session }: Grant) => ({
-  agent_id: agent,
+const told = ({ agent, by, permission, scope, node, session }: Grant) => ({
+  ...(agent === forNoAgent ? { person: by } : { agent_id: agent }),
   permission,
   scope,
   node,

@@ -1,6 +1,6 @@
 import type { Config } from '#base/config/index.ts'
 import { systemActor } from '#base/entry.ts'
-import { messageOf } from '#base/errors.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { isLive } from '../rules/grants.ts'
@@ -14,12 +14,14 @@ type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'where' | 'node' | 'now
 
 type Entry = Config['grants']['entries'][number]
 
+/** What stands in config and opens nothing, with why and what to do about it. */
+export type LeftOut = { readonly path: string; readonly why: string }
+
 /** Makes what config lists and ends what it lists no more (GR5, GR9). The file is read anew at every start. */
-export async function grantFromConfig(deps: Deps): Promise<void> {
+export async function grantFromConfig(deps: Deps): Promise<readonly LeftOut[]> {
   const { db, config, store, node, now } = deps
-  const wanted = (
-    await Promise.all(config.grants.entries.map((entry) => grantOf(entry, deps)))
-  ).filter((grant) => grant !== undefined)
+  const found = await Promise.all(config.grants.entries.map((entry) => grantOf(entry, deps)))
+  const wanted = found.flatMap((one) => (one && !('why' in one) ? [one] : []))
   await db.transact(async (tx) => {
     const before = (await store.live(tx, node)).filter(({ by }) => by === configBy)
     const isKept = (grant: Grant) => wanted.some((one) => isSame(one, grant))
@@ -28,9 +30,10 @@ export async function grantFromConfig(deps: Deps): Promise<void> {
       if (!before.some((one) => isSame(grant, one) && isLive(one, now())))
         await deps.make(tx, grant)
   })
+  return found.flatMap((one) => (one && 'why' in one ? [one] : []))
 }
 
-async function grantOf(entry: Entry, deps: Deps): Promise<NewGrant | undefined> {
+async function grantOf(entry: Entry, deps: Deps): Promise<NewGrant | LeftOut | undefined> {
   const { path, permission, scope, hard_links, expires_at } = entry
   const expiresAt = expires_at === undefined ? null : Date.parse(expires_at)
   if (expiresAt !== null && expiresAt <= deps.now()) return undefined
@@ -48,8 +51,20 @@ async function grantOf(entry: Entry, deps: Deps): Promise<NewGrant | undefined> 
     }
   } catch (error) {
     deps.log.warn('a grant of the configuration is left out', { path, why: messageOf(error) })
-    return undefined
+    return { path, why: whyOf(error) }
   }
+}
+
+const whys: Readonly<Record<string, string>> = {
+  not_found: 'nothing is there. Make it, or mend the path in the configuration, and restart.',
+  forbidden_path: 'no grant opens it to agents. Take it out of the configuration.',
+}
+
+/** For whoever wrote the configuration. */
+function whyOf(error: unknown): string {
+  if (!(error instanceof CoworkError)) return messageOf(error)
+  const { code, message, hint = '' } = error
+  return whys[code] ?? `${message} ${hint}`.trimEnd()
 }
 
 const isSame = (one: NewGrant, other: Grant): boolean =>

@@ -23,6 +23,8 @@ export type GrantRequest = {
   readonly folder: string | null
   readonly inside: Inside | null
   readonly sensitive: readonly string[]
+  /** What to know before opening so much. */
+  readonly warning?: string
   /** Whose disk it is about, and what lay there when it was asked for. */
   readonly node: string
   readonly pin: Pin | null
@@ -35,6 +37,9 @@ export type GrantRequest = {
 type Choosing =
   | { readonly choice: GrantChoice; readonly until?: string }
   | { readonly choice: 'covered'; readonly grant: Pick<Grant, 'id' | 'path' | 'permission'> }
+
+/** A request that was answered along with another. */
+type Settled = { readonly id: string; readonly summary: string }
 
 /** For a waiting request the session that asked for the same last: it may outlive the first. */
 export type Joined = Map<string, string>
@@ -80,7 +85,8 @@ export function grantKind(deps: Deps): ApprovalKind {
     grant: Grant,
     decision: Decision,
     call: Deciding,
-  ): Promise<void> {
+  ): Promise<readonly Settled[]> {
+    const settled: Settled[] = []
     const { requester } = approval
     const waiting = await approvals().pendingLike(tx, { kind: 'grant', requester })
     for (const other of waiting) {
@@ -92,7 +98,9 @@ export function grantKind(deps: Deps): ApprovalKind {
       const { id, path, permission: given } = grant
       const more = { grant: { choice: 'covered', grant: { id, path, permission: given } } }
       await approvals().decide(tx, other.id, { ...decision, more }, call)
+      settled.push({ id: other.id, summary: other.summary })
     }
+    return settled
   }
 
   /** Else the nearest, which opens nothing any more, would still decide. */
@@ -128,11 +136,13 @@ export function grantKind(deps: Deps): ApprovalKind {
       agent: approval.requester,
       grantedBy: 'user_explicit',
       approval: approval.id,
+      pinnedAt: approval.createdAt,
       actor: decision.by,
       call: call.caller && call.id,
     })
-    if (!isDenial) await answerOthers(tx, approval, grant, decision, call)
-    return { grant_id: grant.id, choice: choosing?.choice ?? narrowest(accessOf(approval)) }
+    const also = isDenial ? [] : await answerOthers(tx, approval, grant, decision, call)
+    const choice = choosing?.choice ?? narrowest(accessOf(approval))
+    return { grant_id: grant.id, choice, ...(also.length > 0 && { also }) }
   }
 
   return {

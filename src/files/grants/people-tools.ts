@@ -46,7 +46,7 @@ const addGrant = ({ db, grants, guard, where, defaultScope, now }: Deps) =>
     effect: 'write',
     by: 'human',
     role: 'owner',
-    input: z.object({
+    input: z.strictObject({
       path,
       permission: z
         .enum(['read', 'read-write', 'write'])
@@ -98,7 +98,7 @@ const revokeGrant = ({ db, grants }: Deps) =>
     toolset: 'files',
     effect: 'write',
     by: 'human',
-    input: z.object({ grant_id: z.string().min(1).max(200) }),
+    input: z.strictObject({ grant_id: z.string().min(1).max(200) }),
     output: z.object({
       success: z.literal(true),
       revoked_path: z.string(),
@@ -131,7 +131,7 @@ const browseFolder = ({ guard, where }: Deps) =>
     effect: 'read',
     by: 'human',
     role: 'owner',
-    input: z.object({ path }),
+    input: z.strictObject({ path }),
     output: z.object({
       path: z.string(),
       parent: z.string().nullable(),

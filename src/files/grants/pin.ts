@@ -59,12 +59,15 @@ export type Inside = {
 
 export async function lookAt(path: string, guard: Guard): Promise<Seen> {
   const pin = (await pinOf(path)) ?? null
-  const real = pin?.path ?? (await soon(realOf(path), path))
+  const real = pin?.path ?? (await realPathOf(path))
   const folderPin = pin?.kind === 'folder' ? pin : await folderAround(real)
   if (pin?.kind !== 'folder')
     return { real, pin, folderPin, inside: null, sensitive: guard.isSensitive(real) ? [real] : [] }
   return { real, pin, folderPin, ...(await insideOf(real, guard)) }
 }
+
+/** Without links, as far as it is there. */
+export const realPathOf = (path: string): Promise<string> => soon(realOf(path), path)
 
 /** As far as it is there: a link on the way counts as what it leads to, also where nothing is at its end. */
 async function realOf(path: string): Promise<string> {
@@ -89,7 +92,7 @@ const mostSensitive = 20
 /** Counts from the top down until the time is up. Links are not followed, closed names not entered. */
 async function insideOf(root: string, guard: Guard) {
   const found = { files: 0, folders: 0, bytes: 0, capped: false }
-  const sample: string[] = []
+  const met: string[] = []
   const sensitive: string[] = []
   const until = performance.now() + mostTime
   const queue = ['']
@@ -100,7 +103,7 @@ async function insideOf(root: string, guard: Guard) {
       if (isEnough()) return
       const path = join(folder, entry.name)
       if (guard.isForbiddenName(entry.name)) continue
-      if (sample.length < mostShown) sample.push(entry.isDirectory() ? `${path}/` : path)
+      met.push(entry.isDirectory() ? `${path}/` : path)
       if (sensitive.length < mostSensitive && guard.isSensitive(join(root, path)))
         sensitive.push(path)
       if (entry.isDirectory()) {
@@ -122,8 +125,14 @@ async function insideOf(root: string, guard: Guard) {
     return queue.length > 0 || isEnough()
   }
   const capped = await soon(walk(), true)
-  return { inside: { ...found, sample: [...sample], capped }, sensitive: [...sensitive] }
+  const sample = met.toSorted(byDepthAndName).slice(0, mostShown)
+  return { inside: { ...found, sample, capped }, sensitive: [...sensitive] }
 }
+
+const order = new Intl.Collator(undefined, { numeric: true })
+const depthOf = (path: string) => path.split('/').filter(Boolean).length
+const byDepthAndName = (one: string, other: string) =>
+  depthOf(one) - depthOf(other) || order.compare(one, other)
 
 async function soon<T>(work: Promise<T>, otherwise: T): Promise<T> {
   const stop = new AbortController()

@@ -1,9 +1,11 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Caller } from '#base/caller.ts'
 import { anna } from '../../../test/acts.ts'
 import { sqliteStore } from '../../../test/governed.ts'
 import { createWorld } from '../../../test/granted.ts'
+import type { Grant, Need } from '../model.ts'
 import { pinOf } from './pin.ts'
 
 const world = () => createWorld(sqliteStore())
@@ -69,17 +71,71 @@ test('PV9 GR6 where the folder is allowed instead, the dead grant of its file is
   expect(here.grants.decide(here.sales, file, 'write').grant).toMatchObject({ path: docs })
 })
 
-test('PV9 GR6 a dead grant further down gives way to nothing by itself', async () => {
+test('PV9 GR6 a dead grant does not shadow a live one, for agents and people', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { id: folder } = await here.add(docs, 'read-write', { agent: 'sales' })
+  await here.add(file, 'read', { agent: 'sales' })
+  const decided = (by: Caller, need: Need) => here.grants.decideNow(by, file, need)
+  expect(await decided(here.sales, 'write')).toEqual({ code: 'read_only_grant' })
+  replace(file)
+  for (const need of ['read', 'write'] as const)
+    for (const by of [here.sales, anna])
+      expect(await decided(by, need)).toMatchObject({ grant: { id: folder } })
+  const whole = here.grants.live().find(({ id }) => id === folder)
+  expect(await here.grants.closedBelow(here.sales, whole as Grant, 'write')).toEqual([])
+  expect(await here.check(file, here.sales)).toMatchObject({
+    has_access: true,
+    permission: 'read-write',
+    grant_id: folder,
+  })
+  expect(await here.ask(file, here.sales, { permission: 'read-write' })).toMatchObject({
+    status: 'granted',
+    grant_id: folder,
+  })
+})
+
+test('PV9 GR6 what is put back is under its own grant again', async () => {
   const { start, docs } = await world()
   const here = await start()
   const file = join(docs, 'report.txt')
   await here.add(docs, 'read-write')
-  await here.add(file, 'read')
+  const { id: own } = await here.add(file, 'read')
+  renameSync(file, `${file}.away`)
   replace(file)
-  expect(await here.ask(file, here.sales, { permission: 'read-write' })).toMatchObject({
-    status: 'pending',
+  expect((await here.grants.decideNow(here.sales, file, 'read')).grant?.path).toBe(docs)
+  renameSync(`${file}.away`, file)
+  expect((await here.grants.decideNow(here.sales, file, 'read')).grant?.id).toBe(own)
+  expect(await here.grants.decideNow(here.sales, file, 'write')).toEqual({
+    code: 'read_only_grant',
   })
-  expect(here.grants.decide(here.sales, file, 'write')).toEqual({ code: 'read_only_grant' })
+})
+
+test('GR6 PV9 a denial holds by its path, whatever lies there', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { request_id: id } = await here.ask(file, here.sales)
+  await here.decide(id, { decision: 'reject', grant: { choice: 'deny_always' } })
+  await here.add(docs, 'read-write')
+  replace(file)
+  expect(await here.grants.decideNow(here.sales, file, 'read')).toMatchObject({
+    denied: { path: file },
+  })
+  const [whole] = here.grants.live().filter(({ path }) => path === docs)
+  expect(await here.grants.closedBelow(here.sales, whole as Grant, 'read')).toEqual(['report.txt'])
+})
+
+test('PV9 GR6 where all of them are dead, the nearest is named', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'Work', 'plan.md')
+  await here.add(join(docs, 'Work'), 'read-write')
+  const { id: own } = await here.add(file, 'read')
+  replaceFolder(join(docs, 'Work'))
+  expect((await here.grants.decideNow(here.sales, file, 'read')).grant?.id).toBe(own)
+  expect(await here.check(file, here.sales)).toMatchObject({ has_access: false })
 })
 
 test('PV9 a grant that people add for what lies there now ends those for what lay there before', async () => {

@@ -1,7 +1,7 @@
-import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { anna } from '../../../test/acts.ts'
+import { anna, check } from '../../../test/acts.ts'
 import { sqliteStore } from '../../../test/governed.ts'
 import { grantChoices } from '../rules/choices.ts'
 import { createWorld } from '../../../test/granted.ts'
@@ -329,5 +329,113 @@ test('GR3 an agent cannot bury people under requests', async () => {
     expect(await here.ask(join(docs, `f${n}`), here.sales)).toMatchObject({ status: 'pending' })
   expect(await here.ask(join(docs, 'one-more'), here.sales)).toMatchObject({
     fault: 'too_many_requests',
+  })
+})
+
+test('GR3 a path that is not there, or lies loose in the home, does not offer the home', async () => {
+  const { start, home } = await world()
+  const here = await start()
+  writeFileSync(join(home, 'loose.txt'), 'x')
+  symlinkSync(home, join(home, '..', 'me'))
+  const missing = await here.ask('~/Dokuments', here.sales)
+  const top = await here.ask('/Dokuments', here.sales)
+  const linked = await here.ask(join(home, '..', 'me', 'none'), here.sales)
+  const loose = await here.ask('~/loose.txt', here.sales)
+  for (const { request_id: id } of [missing, top, linked, loose]) {
+    expect(await here.governance.inbox.detail(anna, String(id))).toMatchObject({
+      risk: 'normal',
+      grant: { folder: null },
+    })
+    for (const choice of ['folder', 'folder_write', 'folder_session'])
+      expect(await here.allow(id, choice)).toMatchObject({ status: 'error' })
+  }
+  expect(Object.keys(missing)).toEqual(Object.keys(loose))
+  expect(await here.allow(loose['request_id'], 'file')).toMatchObject({ status: 'approved' })
+  expect(await here.listed(anna)).toMatchObject([{ path: join(home, 'loose.txt') }])
+})
+
+test('GR3 what holds the home is high risk, and says so plainly', async () => {
+  const { start, home, root, docs } = await world()
+  const here = await start()
+  symlinkSync(home, join(docs, 'everything'))
+  for (const [path, summary, warning] of [
+    ['~', `AI wants to read your whole home: ${home}`, 'This is your whole home'],
+    ['/', 'AI wants to read the whole disk: /', 'This is the whole disk, your home with it'],
+    [root, `AI wants to read files in: ${root}`, 'This holds your whole home'],
+    // Where a link leads is for people alone.
+    [
+      join(docs, 'everything'),
+      `AI wants to read files in: ${join(docs, 'everything')}`,
+      'This is your whole home',
+    ],
+  ]) {
+    const { request_id: id } = await here.ask(String(path), here.sales)
+    const shown = await here.governance.inbox.detail(anna, String(id))
+    expect(shown).toMatchObject({
+      summary,
+      risk: 'high',
+      grant: { warning: expect.stringContaining(String(warning)) },
+    })
+  }
+  const { request_id: id } = await here.ask(docs, here.sales)
+  const plain = await here.governance.inbox.detail(anna, String(id))
+  expect(plain).toMatchObject({ risk: 'normal' })
+  expect(plain?.grant).not.toHaveProperty('warning')
+})
+
+test('GR3 P8 why a person said no reaches the agent, also when they said never', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const reason = 'ask for the folder of one client'
+  for (const [path, grant] of [
+    [docs, undefined],
+    [join(docs, 'Work'), { choice: 'deny_always' }],
+  ] as const) {
+    const { request_id: id } = await here.ask(path, here.sales)
+    await here.decide(id, { decision: 'reject', reason, ...(grant && { grant }) })
+    expect(await here.ask(path, here.sales)).toEqual({
+      status: 'denied',
+      feedback: reason,
+      message: `User denied access request: ${reason}`,
+    })
+    expect(await check(here, id, {}, here.sales)).toMatchObject({
+      status: 'rejected',
+      feedback: reason,
+      message: expect.stringContaining(reason),
+    })
+  }
+})
+
+test('GR3 the text of a request that waits names it', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const asked = await here.ask(docs, here.sales)
+  const text = here.catalogue.find('request_grant')?.text?.(asked)
+  expect(text).toContain(String(asked['request_id']))
+})
+
+test('GR3 people see the first names in order, and how many more there are', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const names = ['m.txt', 'b.txt', 'zz.txt', 'k.txt', 'a.txt', 'Inbox.txt', 'x10.txt', 'x9.txt']
+  for (const name of names) writeFileSync(join(docs, 'Work', name), '')
+  const { request_id: id } = await here.ask(join(docs, 'Work'), here.sales)
+  const shown = await here.governance.inbox.detail(anna, String(id))
+  expect(shown?.grant).toMatchObject({
+    inside: {
+      files: 9,
+      sample: ['a.txt', 'b.txt', 'Inbox.txt', 'k.txt', 'm.txt', 'plan.md', 'x9.txt', 'x10.txt'],
+    },
+  })
+})
+
+test('GR3 who approves is told what else that answers', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const { request_id: file } = await here.ask(join(docs, 'report.txt'), here.sales)
+  const { request_id: folder } = await here.ask(docs, here.sales)
+  expect(await here.allow(folder, 'folder')).toMatchObject({
+    status: 'approved',
+    also: [{ id: file, summary: expect.stringContaining('report.txt') }],
   })
 })

@@ -9,10 +9,10 @@ import { fileFault } from '../faults.ts'
 import type { Grant, Need } from '../model.ts'
 import { covers } from '../rules/grants.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
-import { understandPath } from '../rules/paths.ts'
+import { isWithin, understandPath } from '../rules/paths.ts'
 import { grantIdOf } from './kind.ts'
 import type { GrantRequest, Joined } from './kind.ts'
-import { isInPlace, lookAt } from './pin.ts'
+import { isInPlace, lookAt, realPathOf } from './pin.ts'
 import type { Seen } from './pin.ts'
 import type { GrantsDeps } from './service.ts'
 
@@ -27,7 +27,7 @@ export type AccessAnswer =
   | { readonly status: 'granted'; readonly grant: Grant }
   /** It lies in the workspace; at this path, where it was named over a link. */
   | { readonly status: 'granted'; readonly grant?: never; readonly path?: string }
-  | { readonly status: 'denied' }
+  | { readonly status: 'denied'; readonly reason?: string }
   | { readonly status: 'pending'; readonly approval: Approval }
 
 export type Requests = {
@@ -67,7 +67,7 @@ export function createRequests(deps: Deps): Requests {
     const before = latest && (await outcome(latest, caller))
     if (before) return before
 
-    const seen = await lookAt(path, guard)
+    const seen = notTheHome(await lookAt(path, guard), await realPathOf(where.home))
     checkOpen(path, need, seen.real)
     if (understandPath(seen.real, where).area === 'workspace')
       return { status: 'granted', path: seen.real }
@@ -98,7 +98,13 @@ export function createRequests(deps: Deps): Requests {
     const verdict = await deps.decideNow(caller, path, need)
     const { grant } = verdict
     if (grant) return (await isInPlace(grant)) ? { status: 'granted', grant } : undefined
-    return verdict.denied ? { status: 'denied' } : undefined
+    return verdict.denied && { status: 'denied', ...(await reasonOf(verdict.denied)) }
+  }
+
+  /** What a person said when they denied it for good. */
+  async function reasonOf({ approval: id }: Grant) {
+    const approval = id === null ? undefined : await approvals().get(id)
+    return approval ? reasonIn(approval) : {}
   }
 
   /** What lies there now was never granted (PV9): a person has to see it. */
@@ -120,7 +126,7 @@ export function createRequests(deps: Deps): Requests {
   async function outcome(approval: Approval, caller: Caller): Promise<AccessAnswer | undefined> {
     if (isWaiting(approval)) return joinedBy(caller, approval)
     if ((approval.decidedAt ?? 0) <= now() - config.approvals.call_ttl) return undefined
-    if (approval.status === 'rejected') return { status: 'denied' }
+    if (approval.status === 'rejected') return { status: 'denied', ...reasonIn(approval) }
     if (approval.status !== 'approved') return undefined
     // Perhaps less than was asked for, or decided in another daemon a moment ago.
     await deps.refresh()
@@ -142,7 +148,7 @@ export function createRequests(deps: Deps): Requests {
   function open(
     tx: Tx,
     { path, permission, reason }: AccessRequest,
-    seen: Seen & { readonly dead: readonly string[] },
+    seen: Looked & { readonly dead: readonly string[] },
     digest: string,
     { caller, id }: Call,
   ): Promise<Approval> {
@@ -158,18 +164,20 @@ export function createRequests(deps: Deps): Requests {
       node,
       pin: seen.pin,
       folder_pin: seen.folderPin,
+      ...(seen.warning !== undefined && { warning: seen.warning }),
       ...(seen.dead.length > 0 && { replaces: seen.dead }),
     }
     const verb = permission === 'read' ? 'read' : 'read and write'
+    const what = wholes.get(path === where.home ? '~' : path) ?? 'files in'
     return approvals().open(tx, caller, id, {
       kind: 'grant',
       domain: 'files',
       action: 'request_grant',
       // As it was asked for: where it leads is shown to people only.
       target: path,
-      summary: oneLine(`AI wants to ${verb} files in: ${plainText(path)}`),
+      summary: oneLine(`AI wants to ${verb} ${what}: ${plainText(path)}`),
       mode: 'suggest',
-      risk: 'normal',
+      risk: seen.warning === undefined ? 'normal' : 'high',
       digest,
       policyVersion: policyVersion(),
       trustLevel: null,
@@ -198,6 +206,34 @@ export function createRequests(deps: Deps): Requests {
 
   return { request }
 }
+
+const wholes = new Map([
+  ['~', 'your whole home'],
+  ['/', 'the whole disk'],
+])
+
+type Looked = Seen & { readonly warning?: string }
+
+/**
+ * The home is opened by whoever asks for it, and not as the folder around something: a name that is mistyped would
+ * offer all of it.
+ */
+function notTheHome(seen: Seen, home: string): Looked {
+  const { pin, real, folderPin } = seen
+  const isWide = (folder: string) => isWithin(home, folder)
+  const warning = isWide(real) && {
+    warning: `${wideText(real, home)}: what agents read there they know, whatever is closed later.`,
+  }
+  const isAround = pin?.kind !== 'folder' && folderPin !== null && isWide(folderPin.path)
+  return { ...seen, ...(isAround && { folderPin: null }), ...warning }
+}
+
+function wideText(real: string, home: string): string {
+  if (real === home) return 'This is your whole home'
+  return real === '/' ? 'This is the whole disk, your home with it' : 'This holds your whole home'
+}
+
+const reasonIn = ({ reason }: Approval) => (reason ? { reason } : {})
 
 /** The same question, whatever reason is given for it. */
 const digestFor = ({ id: agent }: Caller, path: string, permission: AccessRequest['permission']) =>

@@ -9,18 +9,20 @@ import type { Log } from '#base/log.ts'
 import type { Identity } from '#identity'
 import { createGrantStore } from '../grant-store.ts'
 import type { Grant, Need } from '../model.ts'
-import { closedBelow, decideGrant, isFor, isLive } from '../rules/grants.ts'
-import type { GrantVerdict, Holder } from '../rules/grants.ts'
+import { isFor, isLive } from '../rules/grants.ts'
+import type { GrantVerdict } from '../rules/grants.ts'
 import type { Guard } from '../rules/guard.ts'
 import type { Where } from '../rules/paths.ts'
 import { createBook } from './book.ts'
 import type { GrantListener } from './book.ts'
 import { createChanges } from './changes.ts'
 import type { EndReason, GrantChanges } from './changes.ts'
+import { createDeciding, holderOf } from './deciding.ts'
 import { grantFromConfig } from './from-config.ts'
+import type { LeftOut } from './from-config.ts'
+import { createLending } from './lend.ts'
 import { grantKind } from './kind.ts'
 import type { Joined } from './kind.ts'
-import { isInPlace } from './pin.ts'
 import { createRequests } from './requests.ts'
 import type { Requests } from './requests.ts'
 import { createSeedCopy } from './seed-db.ts'
@@ -46,6 +48,8 @@ export type Grants = Requests & {
   readonly kinds: readonly ApprovalKind[]
   /** Reads the store, config and the seed's database. Once, before the first call. */
   start(): Promise<void>
+  /** Of config, at the start. */
+  leftOut(): readonly LeftOut[]
   /** Those of this node that count now, denials included; in memory. */
   live(): readonly Grant[]
   /** Everywhere, as stored, with the uses that are not written yet: for people. */
@@ -54,17 +58,26 @@ export type Grants = Requests & {
   of(caller: Caller): readonly Grant[]
   /** The rule over what is in memory. */
   decide(caller: Caller, abs: string, need: Need): GrantVerdict
-  /** The same; before a refusal it sees what was decided in this very moment. */
+  /**
+   * The same; before a refusal it sees what was decided in this very moment. Where several grants have a say, those
+   * whose file or folder is there no more have none, unless that leaves none (PV9). Denials hold by their path.
+   */
   decideNow(caller: Caller, abs: string, need: Need): Promise<GrantVerdict>
   /** Whether it opens anything: what was granted may be gone, or another in its place (PV9). Looks at the disk. */
   isInPlace(grant: Grant): Promise<boolean>
   /** For `Place.closed`: what below this grant the caller may not use so. */
-  closedBelow(caller: Caller, grant: Grant, need: Need): readonly string[]
+  closedBelow(caller: Caller, grant: Grant, need: Need): Promise<readonly string[]>
+  /** Those of them that open something. Looks at the disk where there are several. */
+  inPlace(grants: readonly Grant[]): Promise<readonly Grant[]>
   /** Counts a use; written at most each second. */
   used(id: string): void
   /** In force once it is committed and read again: by itself, or at the latest by `refresh`. */
   readonly make: GrantChanges['make']
   readonly revoke: GrantChanges['revoke']
+  /** Grants of one file go on for what the worker put in its place. */
+  readonly follow: GrantChanges['follow']
+  /** Does it with the file open to the owner who calls, also where no grant opens it (TR3). */
+  readonly lend: ReturnType<typeof createLending>
   find(reader: Reader, id: string): Promise<Grant | undefined>
   /** Reads again what is stored; resolves when every listener has dealt with what changed. */
   refresh(): Promise<void>
@@ -83,22 +96,15 @@ export function createGrants(deps: GrantsDeps): Grants {
   const store = createGrantStore(db.dialect)
   const book = createBook({ db, store, node, now, log })
   const seedCopy = createSeedCopy({ ...deps, store })
-  const { make, end, revoke } = createChanges({ store, node, changing: book.changing, now })
+  const { make, end, follow, revoke } = createChanges({ ...book, store, node, now })
   const unused = createUnused({ ...deps, end })
   const joined: Joined = new Map()
   let timer: NodeJS.Timeout | undefined
   let tidying = Promise.resolve()
   let isClosed = false
+  let leftOut: readonly LeftOut[] = []
 
-  const decide = (caller: Caller, path: string, need: Need): GrantVerdict =>
-    decideGrant(book.live(), { holder: holderOf(caller), path, need, now: now() })
-
-  async function decideNow(caller: Caller, path: string, need: Need): Promise<GrantVerdict> {
-    const verdict = decide(caller, path, need)
-    if (verdict.grant) return verdict
-    await book.current()
-    return decide(caller, path, need)
-  }
+  const { decide, decideNow, closedBelow, opens, inPlace } = createDeciding({ book, node, now })
 
   function of(caller: Caller): readonly Grant[] {
     const holder = holderOf(caller)
@@ -165,13 +171,14 @@ export function createGrants(deps: GrantsDeps): Grants {
     ],
     async start() {
       await endThose(({ scope }) => (scope === 'session' ? 'restart' : undefined))
-      await grantFromConfig({ ...deps, store, make, end })
+      leftOut = await grantFromConfig({ ...deps, store, make, end })
       await seedCopy.read(make)
       await book.refresh()
       await tidy()
       await seedCopy.write(book.live())
       plan(book.live())
     },
+    leftOut: () => leftOut,
     live: () => book.live(),
     async list() {
       const all = await store.live(db)
@@ -183,14 +190,14 @@ export function createGrants(deps: GrantsDeps): Grants {
     of,
     decide,
     decideNow,
-    // A denial is for the path, and of another machine's disk nothing is known here.
-    isInPlace: async (grant) =>
-      grant.permission === 'deny' || grant.node !== node || isInPlace(grant),
-    closedBelow: (caller, grant, need) =>
-      closedBelow(book.live(), grant, { holder: holderOf(caller), need, now: now() }),
+    isInPlace: opens,
+    inPlace,
+    closedBelow,
     used: book.used,
     make,
     revoke,
+    follow,
+    lend: createLending({ ...deps, make, end, decideNow, opens, refresh: book.refresh }),
     find: (reader, id) => store.find(reader, id),
     refresh: book.refresh,
     onChange: book.onChange,
@@ -211,8 +218,3 @@ export function createGrants(deps: GrantsDeps): Grants {
 
 const byPath = (one: Grant, other: Grant) =>
   Number(one.path > other.path) - Number(one.path < other.path)
-
-const holderOf = (caller: Caller): Holder =>
-  caller.kind === 'human'
-    ? { kind: 'human' }
-    : { kind: 'agent', agent: caller.id, session: caller.session }

@@ -2,12 +2,13 @@ import * as z from 'zod'
 import type { Approvals } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Guard } from '../rules/guard.ts'
 import type { Where } from '../rules/paths.ts'
-import { understandPath } from '../rules/paths.ts'
+import { absoluteOf, understandPath } from '../rules/paths.ts'
 import { peopleGrantTools } from './people-tools.ts'
 import type { AccessAnswer, AccessRequest } from './requests.ts'
 import type { Grants } from './service.ts'
@@ -41,14 +42,14 @@ const checkGrant = ({ grants, guard, where }: GrantToolDeps) =>
     toolset: 'files',
     effect: 'read',
     by: 'anyone',
-    input: z.object({ path }),
+    input: z.strictObject({ path }),
     output: z.object({
       has_access: z.boolean(),
       permission: z.string().nullable(),
       grant_id: z.string().nullable(),
       granted_path: z.string().nullable(),
     }),
-    touches: ({ path: target }) => ({ domain: 'files', target }),
+    touches: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
     async run({ path: given }, { caller }) {
       const understood = understandPath(given, where)
       if (understood.area === 'workspace')
@@ -74,7 +75,7 @@ const checkGrant = ({ grants, guard, where }: GrantToolDeps) =>
     },
   })
 
-const requestGrant = ({ grants, approvals }: GrantToolDeps) =>
+const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
   defineTool({
     name: 'request_grant',
     title: 'Ask for access',
@@ -85,7 +86,7 @@ const requestGrant = ({ grants, approvals }: GrantToolDeps) =>
     asks: true,
     by: 'agent',
     idempotent: true,
-    input: z.object({
+    input: z.strictObject({
       path,
       permission: z.enum(['read', 'read-write']),
       reason: z
@@ -102,14 +103,20 @@ const requestGrant = ({ grants, approvals }: GrantToolDeps) =>
       permission: z.string().optional(),
       granted_path: z.string().optional(),
       review_url: z.string().optional(),
+      feedback: z.string().optional(),
       message: z.string(),
     }),
-    text: ({ status, message }) => `${status.toUpperCase()}: ${plainText(message)}`,
-    touches: ({ path: target }) => ({ domain: 'files', target }),
+    text: ({ status, message, request_id: id }) =>
+      `${status.toUpperCase()}: ${plainText(message)}${id === undefined ? '' : ` (request_id ${id})`}`,
+    touches: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
     async run(asked: AccessRequest, call) {
       const answer = await grants.request(asked, call)
       if (answer.status === 'denied')
-        return { status: 'denied' as const, message: 'User denied access request' }
+        return {
+          status: 'denied' as const,
+          ...(answer.reason !== undefined && { feedback: answer.reason }),
+          message: ['User denied access request', answer.reason].filter(Boolean).join(': '),
+        }
       if (answer.status === 'pending') {
         const { id } = answer.approval
         return {
@@ -122,6 +129,16 @@ const requestGrant = ({ grants, approvals }: GrantToolDeps) =>
       return grantedAnswer(answer, asked)
     },
   })
+
+/** As the ledger names files; what is no path is named as it was given. */
+function namedPath(given: string, where: Where): string {
+  try {
+    return absoluteOf(given, where)
+  } catch (error) {
+    if (error instanceof CoworkError) return plainText(given, 500)
+    throw error
+  }
+}
 
 function grantedAnswer(
   answer: Extract<AccessAnswer, { status: 'granted' }>,
@@ -160,7 +177,7 @@ const listGrants = ({ grants }: GrantToolDeps) =>
     toolset: 'files',
     effect: 'read',
     by: 'anyone',
-    input: z.object({}),
+    input: z.strictObject({}),
     output: z.object({ grants: z.array(grantShape) }),
     text: ({ grants: list }) =>
       list.length === 0

@@ -3,7 +3,8 @@ import fs from 'node:fs'
 import { putRight } from '../confine/leftovers.ts'
 import type { Confined } from '../confine/types.ts'
 import { isUnfinished } from '../confine/unfinished.ts'
-import { below } from './folders.ts'
+import { below, entriesOf, pathOfEntry } from './folders.ts'
+import type { Entry } from './folders.ts'
 
 /** A call has half a minute: what is older will not be finished. */
 const abandonedMs = 60 * 60 * 1000
@@ -25,22 +26,29 @@ function removeAbandoned(confined: Confined, { fd, real }: Folder, name: string)
     const stat = fs.lstatSync(path)
     if (stat.isFile() && stat.nlink > 1) putRight(path)
     else if (Date.now() - stat.mtimeMs > abandonedMs)
-      remove(confined, { fd, real }, name, { left: mostAtOnce })
+      remove(confined, { fd, real }, { name }, { left: mostAtOnce })
   } catch {
     // Gone by now, or not ours to remove: it stays unseen.
   }
 }
 
-function remove(confined: Confined, { fd, real }: Folder, name: string, most: { left: number }) {
-  const path = confined.at(fd, name)
+function remove(
+  confined: Confined,
+  { fd, real }: Folder,
+  entry: Pick<Entry, 'name' | 'bytes'>,
+  most: { left: number },
+) {
+  const { name, bytes } = entry
+  const path = pathOfEntry(confined, fd, entry)
   if (!fs.lstatSync(path).isDirectory()) {
     fs.unlinkSync(path)
     return
   }
-  const inside = { fd: confined.openChild(fd, name, below(real, name)), real: below(real, name) }
+  const child = below(real, name)
+  const inside = { fd: confined.openChild(fd, name, child, bytes), real: child }
   try {
-    for (const child of fs.readdirSync(confined.at(inside.fd)))
-      if (most.left-- > 0) remove(confined, inside, child, most)
+    for (const one of entriesOf(confined, inside.fd))
+      if (most.left-- > 0) remove(confined, inside, one, most)
   } finally {
     fs.closeSync(inside.fd)
   }

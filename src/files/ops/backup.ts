@@ -5,6 +5,7 @@ import { errnoOf, FileFault } from '../confine/fault.ts'
 import type { Parent } from '../confine/types.ts'
 import { unfinishedName } from '../confine/unfinished.ts'
 import { writeAll } from './disk.ts'
+import { leafStat } from './leaf.ts'
 import { isLinked, unlinkIfThere } from './placing.ts'
 import { permissionsOf } from './present.ts'
 import type { Present } from './present.ts'
@@ -36,13 +37,26 @@ export function backedUp(parent: Parent, present: Present, place: () => void): s
 
 function backUp(parent: Parent, present: Present, isLinking: boolean): string {
   for (let number = 0; number < mostBackups; number++) {
-    const name = fittingName(parent.name, `.bak${number === 0 ? '' : `.${number}`}`)
+    const name = backupName(parent.name, number)
     // By a name that was cut `putRight` would not know it again.
     const isKnown = name.startsWith(parent.name)
     if (isBackedUp(parent, name, present, isLinking && isKnown)) return name
   }
   throw new FileFault('exists', 'There are too many backups beside the file.', parent.real)
 }
+
+/** The name that a backup would get now. */
+export function nextBackup(parent: Parent): string | undefined {
+  for (let number = 0; number < mostBackups; number++) {
+    const name = backupName(parent.name, number)
+    if (!leafStat(parent.at(name))) return name
+  }
+  return undefined
+}
+
+/** `<name>.bak`, then `<name>.bak.1`. */
+export const backupName = (name: string, number: number): string =>
+  fittingName(name, `.bak${number === 0 ? '' : `.${number}`}`)
 
 /** Longer endings say nothing of what kind of file it is. */
 const longestEnding = 50

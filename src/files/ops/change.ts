@@ -6,12 +6,13 @@ import { statOf } from '../confine/checks.ts'
 import { FileFault } from '../confine/fault.ts'
 import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
-import { backedUp } from './backup.ts'
+import { backedUp, nextBackup } from './backup.ts'
 import { mayRun, withoutRunning } from './copying.ts'
 import { inTurn, isUnchanged, rootOf, sync, syncFolder, writeAll } from './disk.ts'
 import { changeInPlace } from './in-place.ts'
 import { keep } from './kept.ts'
 import { leafStat, openLeaf } from './leaf.ts'
+import { outlookOf } from './outlook.ts'
 import { isFree, placeAtFree, placeOver, withTemporary } from './placing.ts'
 import type { Temporary } from './placing.ts'
 import { exists, keptOf, newContent, notFound, permissionsOf, presentOf, stale } from './present.ts'
@@ -21,21 +22,22 @@ export async function changeFile(context: OpContext, wanted: Wanted, make: Make)
   const confined = rootOf(context, wanted.at)
   if (confined.root.kind === 'file') {
     await context.entered()
-    return inTurn(confined.root.path, () => changeInPlace(context, confined, wanted, make))
+    return inTurn([confined.root.path], () => changeInPlace(context, confined, wanted, make))
   }
-  const change = (parents: boolean) =>
-    confined.withParent(
-      wanted.at.path,
-      (parent) =>
-        inTurn(join(confined.root.path, parent.real), () =>
-          changeIn({ context, confined, parent }, wanted, make),
-        ),
-      {
+  const change = (parents: boolean) => {
+    const walk = (use: (parent: Parent) => Promise<Changed>) =>
+      confined.withParent(wanted.at.path, use, {
         need: wanted.how === 'create' ? 'create' : 'write',
         parents,
         reviewed: wanted.reviewed ?? false,
-      },
+      })
+    const act = (parent: Parent) => changeIn({ context, confined, parent }, wanted, make)
+    return walk((parent) =>
+      inTurn([join(confined.root.path, parent.real)], (hasWaited) =>
+        hasWaited ? walk(act) : act(parent),
+      ),
     )
+  }
   try {
     return await change(false)
   } catch (error) {
@@ -51,7 +53,7 @@ export async function changeFile(context: OpContext, wanted: Wanted, make: Make)
 type Where = { readonly context: OpContext; readonly confined: Confined; readonly parent: Parent }
 
 async function changeIn(where: Where, wanted: Wanted, make: Make): Promise<Changed> {
-  const { context, parent } = where
+  const { context, confined, parent } = where
   const present = presentIn(where, wanted)
   const bytes = await newContent(context, wanted, present, make)
   if (bytes === undefined) return asItIs(present, parent.real)
@@ -66,16 +68,19 @@ async function changeIn(where: Where, wanted: Wanted, make: Make): Promise<Chang
     const durable = Promise.all([sync(fd), present && keep(context, present.sha256, present.bytes)])
     // While the disk is at work.
     const sha256 = sha256Hex(bytes)
-    // What must not be done after all does not wait for the disk.
-    await Promise.all([durable, context.entered()])
-    const backup = putInPlace(parent, made, present, wanted)
-    return {
-      stat: statOf(fs.fstatSync(fd, { bigint: true })),
+    const stat = fs.fstatSync(fd, { bigint: true })
+    const becomes = (backup: string | undefined): Changed => ({
+      stat: statOf(stat),
       real: parent.real,
       sha256,
-      ...(present && { before: keptOf(present) }),
+      ...(present && { before: { ...keptOf(present), swap: swapOf(present.stat, stat) } }),
       ...(backup !== undefined && { backup: join(dirname(parent.real), backup) }),
-    }
+    })
+    const answer = becomes(present && wanted.backup ? nextBackup(parent) : undefined)
+    const outlook = outlookOf(confined, parent, stat, answer)
+    // What must not be done after all does not wait for the disk.
+    await Promise.all([durable, context.entered(outlook)])
+    return becomes(putInPlace(parent, made, present, wanted))
   })
   await syncFolder(parent.at('.'))
   return changed
@@ -109,6 +114,11 @@ function asItIs(present: Present | undefined, real: string): Changed {
   if (!present) throw notFound(real)
   return { stat: statOf(present.stat), real, sha256: present.sha256 }
 }
+
+const swapOf = (from: fs.BigIntStats, to: fs.BigIntStats) => ({
+  from: { dev: String(from.dev), ino: String(from.ino) },
+  to: { dev: String(to.dev), ino: String(to.ino) },
+})
 
 /** A daemon of the administrator leaves a file to whom it belonged. */
 function keepOwner(fd: number, { stat }: Present): void {

@@ -1,16 +1,19 @@
 import fs from 'node:fs'
+import type { BigIntStats } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import type { Confined } from '../confine/types.ts'
 import { unfinishedName } from '../confine/unfinished.ts'
 import type { OpContext } from '../worker/context.ts'
 import { copyContent } from './copying.ts'
-import { syncFolder } from './disk.ts'
-import { below, entriesOf } from './folders.ts'
+import { isUnchanged, syncFolder } from './disk.ts'
+import { eachInside } from './each-inside.ts'
+import type { End } from './each-inside.ts'
+import { below, entriesOf, pathOfEntry } from './folders.ts'
 import { leafStat, openLeaf } from './leaf.ts'
 import { renameFolderToFree, placeAtFree, withTemporary } from './placing.ts'
-import { notFound, permissionsOf } from './present.ts'
+import { notFound, permissionsOf, stale } from './present.ts'
 import { removeTree } from './remove-tree.ts'
-import type { End } from './transfer.ts'
+import type { CheckGoing } from './remove-tree.ts'
 
 /** A name in an open folder. */
 type Spot = {
@@ -20,19 +23,54 @@ type Spot = {
   readonly real: string
 }
 
-/** Copies a file, a link or a whole folder to a free name; nothing is there until all of it is. */
-export async function copyTree({ turn }: OpContext, from: End, to: End): Promise<void> {
+/** What was copied, as it was then. */
+type Copied = { add(real: string, stat: BigIntStats): void; readonly check: CheckGoing }
+
+/**
+ * Copies a file, a link or a whole folder to a free name; nothing is there until all of it is. Answers by what it
+ * is known later that something is still as it was copied.
+ */
+export async function copyTree(
+  { turn }: OpContext,
+  from: End,
+  to: End,
+  /** Throws when nobody waits for it any longer. */
+  rest: () => Promise<void>,
+): Promise<Copied> {
   const target = spotOf(to)
-  const stat = leafStat(pathOf(spotOf(from)))
-  if (!stat?.isDirectory()) return copyOne(spotOf(from), target, turn)
+  const source = spotOf(from)
+  const copied = createCopied()
+  if (!leafStat(pathOf(source))?.isDirectory()) {
+    await copyOne(source, target, rest, copied)
+    return copied
+  }
   const name = unfinishedName()
   const temporary = { ...target, name, real: join(dirname(target.real), name) }
   try {
-    await copyOne(spotOf(from), temporary, turn)
+    await copyOne(source, temporary, rest, copied)
+    await eachInside(rest, from, (fd, entry, real) => {
+      const now = leafStat(pathOfEntry(from.confined, fd, entry))
+      if (now) copied.check(real, now)
+    })
     renameFolderToFree(pathOf(temporary), pathOf(target))
+    return copied
   } catch (error) {
     await removeTree(target.confined, temporary, turn)
     throw error
+  }
+}
+
+function createCopied(): Copied {
+  const known = new Map<string, BigIntStats>()
+  return {
+    add: (real, stat) => void known.set(real, stat),
+    check(real, stat) {
+      const before = known.get(real)
+      const isSame = before?.isDirectory()
+        ? stat.ino === before.ino
+        : before && isUnchanged(stat, before)
+      if (!isSame) throw stale(real)
+    },
   }
 }
 
@@ -44,14 +82,21 @@ const spotOf = ({ confined, parent: { fd, name, real } }: End): Spot => ({
 })
 const pathOf = ({ confined, fd, name }: Spot) => confined.at(fd, name)
 
-async function copyOne(from: Spot, to: Spot, rest: () => Promise<void>): Promise<void> {
+async function copyOne(
+  from: Spot,
+  to: Spot,
+  rest: () => Promise<void>,
+  copied: Copied,
+): Promise<void> {
   await rest()
   const stat = leafStat(pathOf(from))
   if (!stat) throw notFound(from.real)
+  copied.add(from.real, stat)
   if (stat.isSymbolicLink()) return fs.symlinkSync(fs.readlinkSync(pathOf(from)), pathOf(to))
-  if (stat.isDirectory()) return copyFolder(from, to, permissionsOf(stat), rest)
+  if (stat.isDirectory()) return copyFolder(from, to, permissionsOf(stat), rest, copied)
   const leaf = openLeaf(from.confined, pathOf(from), from.real)
   if (!leaf) throw notFound(from.real)
+  copied.add(from.real, leaf.stat)
   try {
     await withTemporary({ at: (name) => to.confined.at(to.fd, name) }, 0o600, async (temporary) => {
       const { fd } = temporary
@@ -70,6 +115,7 @@ async function copyFolder(
   to: Spot,
   mode: number,
   rest: () => Promise<void>,
+  copied: Copied,
 ): Promise<void> {
   fs.mkdirSync(pathOf(to), mode | 0o700)
   const source = from.confined.openChild(from.fd, from.name, from.real)
@@ -81,6 +127,7 @@ async function copyFolder(
           { confined: from.confined, fd: source, name, real: below(from.real, name) },
           { confined: to.confined, fd: target, name, real: below(to.real, name) },
           rest,
+          copied,
         )
       await syncFolder(to.confined.at(target))
     } finally {

@@ -4,6 +4,7 @@ import { checkRisk, statOf } from '../confine/checks.ts'
 import type { RunOp } from '../worker/context.ts'
 import { copyContent, mayRun, withoutRunning } from './copying.ts'
 import { rootOf, syncFolder } from './disk.ts'
+import { outlookOf } from './outlook.ts'
 import { isFree, placeAtFree, withTemporary } from './placing.ts'
 import { exists, permissionsOf, tooLarge } from './present.ts'
 
@@ -26,12 +27,11 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
         const copied = await withTemporary(parent, 0o600, async (temporary) => {
           const sha256 = await copyContent({ ...file, name }, temporary.fd, context.turn)
           fs.fchmodSync(temporary.fd, mayRun(target, parent.real) ? mode : withoutRunning(mode))
+          const stat = fs.fstatSync(temporary.fd, { bigint: true })
+          const answer = { sha256, real: parent.real, stat: statOf(stat) }
+          await context.entered(outlookOf(target, parent, stat, answer))
           placeAtFree(temporary, parent.at(parent.name))
-          return {
-            sha256,
-            real: parent.real,
-            stat: statOf(fs.fstatSync(temporary.fd, { bigint: true })),
-          }
+          return answer
         })
         await syncFolder(parent.at('.'))
         return copied

@@ -94,7 +94,7 @@ test('N31 on a disk that is mounted read-only every change says so', async () =>
 test('FT10 work on the same key is done one after the other, also after one that failed', async () => {
   const steps: string[] = []
   const work = (name: string, fails = false) =>
-    inTurn('key', async () => {
+    inTurn(['/key'], async () => {
       steps.push(`${name} begins`)
       await new Promise((resolve) => setImmediate(resolve))
       steps.push(`${name} ends`)

@@ -94,17 +94,34 @@ function openedForSync(path: string): number | undefined {
   }
 }
 
-const tails = new Map<string, Promise<unknown>>()
+type Turn = { readonly paths: readonly string[]; readonly over: Promise<void> }
 
-/** One after the other for the same key, so that no two changes of a file are made from the same old content. */
-export async function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-  const before = tails.get(key)
-  const mine = (before ?? Promise.resolve()).then(work)
-  const tail = mine.catch(() => {})
-  tails.set(key, tail)
+const turns = new Set<Turn>()
+
+/**
+ * One after the other for the same path, and for what lies below it: no two changes of a file are made from the same
+ * old content, and none while the file or a folder around it goes elsewhere. Each waits for those that came before
+ * it alone, so however many paths it takes, none waits for ever. What waited has to look anew where its path leads.
+ */
+export async function inTurn<T>(
+  paths: readonly string[],
+  work: (hasWaited: boolean) => Promise<T>,
+): Promise<T> {
+  const before = [...turns].filter((other) =>
+    other.paths.some((theirs) =>
+      paths.some((mine) => isInside(mine, theirs) || isInside(theirs, mine)),
+    ),
+  )
+  const { promise: over, resolve } = Promise.withResolvers<void>()
+  const mine = { paths, over }
+  turns.add(mine)
   try {
-    return await mine
+    await Promise.all(before.map((other) => other.over))
+    return await work(before.length > 0)
   } finally {
-    if (tails.get(key) === tail) tails.delete(key)
+    turns.delete(mine)
+    resolve()
   }
 }
+
+const isInside = (path: string, folder: string) => `${path}/`.startsWith(`${folder}/`)

@@ -1,5 +1,7 @@
-/** Takes the text out of one document and ends. In a thread, since what it reads is not to be trusted. */
+/** Takes the text out of one document. In a thread, since what it reads is not to be trusted. */
 import { parentPort } from 'node:worker_threads'
+
+export type Extracted = { readonly text: string } | { readonly fault: 'locked' | 'damaged' }
 
 type Document = { readonly bytes: Uint8Array<ArrayBuffer>; readonly isWord: boolean }
 
@@ -15,8 +17,14 @@ async function textOfPdf(bytes: Uint8Array): Promise<string> {
   return text.map((page) => page.trimEnd()).join('\n\n')
 }
 
+/** A reason that can be told; of any other it is enough that there is no text. */
+const isLocked = (error: unknown) => error instanceof Error && error.name === 'PasswordException'
+
 parentPort?.once('message', ({ bytes, isWord }: Document) => {
   const text = isWord ? textOfWord(bytes) : textOfPdf(bytes)
-  // A document that cannot be read ends the thread: whoever asked hears that.
-  void text.then((it) => parentPort?.postMessage(it))
+  const answer = text.then(
+    (it): Extracted => ({ text: it }),
+    (error: unknown): Extracted => ({ fault: isLocked(error) ? 'locked' : 'damaged' }),
+  )
+  void answer.then((it) => parentPort?.postMessage(it))
 })

@@ -75,3 +75,63 @@ test('FT2 a document that nobody waits for any longer is given up, also before i
   const cancelled = { status: 'rejected', reason: expect.objectContaining({ code: 'cancelled' }) }
   expect(await Promise.allSettled(both)).toEqual([cancelled, cancelled])
 })
+
+test('F4 FT2 a document that is too large for bytes at once is read as the text it holds, in parts', async () => {
+  const small = openTestOps({ limits: { maxFileBytes: 100_000, maxBinaryReadBytes: 500 } })
+  const pages = docxOf(['one', 'two', 'three'].map(paragraph).join(''))
+  expect(pages.length).toBeGreaterThan(500)
+  small.put({ 'a.docx': pages, 'a.pdf': Buffer.concat([pdfOf('text'), Buffer.alloc(2000, 10)]) })
+  const at = inWorkspace('a.docx')
+  const whole = await small.run('read', { at, maxBytes: 5 })
+  expect(whole).toMatchObject({ extracted: true, next: 5 })
+  const range = { by: 'lines', from: 3, to: 3 } as const
+  const line = await small.run('read', { at, maxBytes: 1000, range })
+  expect(line.body?.toString()).toBe('two\n')
+  const pdf = await small.run('read', { at: inWorkspace('a.pdf'), maxBytes: 1000 })
+  expect(pdf.body?.toString()).toBe('text')
+  await small.close()
+})
+
+test('F4 FT2 a document beyond the limit for files is refused, whatever part of it is asked for', async () => {
+  const small = openTestOps({ limits: { maxFileBytes: 500, maxBinaryReadBytes: 500 } })
+  small.put({ 'a.docx': docxOf(paragraph('one')) })
+  const ask = { at: inWorkspace('a.docx'), maxBytes: 1000 }
+  expect(await small.refusal('read', ask)).toBe('too_large')
+  const range = { by: 'head', lines: 1 } as const
+  expect(await small.refusal('read', { ...ask, range })).toBe('too_large')
+  // Its bytes can be had like those of any file.
+  const bytes = { by: 'bytes', from: 0, to: 4 } as const
+  expect((await small.run('read', { ...ask, raw: true, range: bytes })).body).toHaveLength(4)
+  await small.close()
+})
+
+test('FT2 broken and locked PDFs are refused with the reason, one after the other', async () => {
+  const whole = pdfOf('Quarterly report')
+  const pages = '/Kids [2 0 R] /Count 1000000000'
+  const endless = whole.toString('latin1').replace('/Kids [3 0 R] /Count 1', pages)
+  const broken = {
+    'cut.pdf': whole.subarray(0, 300),
+    'garbage.pdf': Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(200_000, 'Ï€x\0')]),
+    'no-pages.pdf': '%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer << /Root 1 0 R >>\n',
+  }
+  files.put({ ...broken, 'locked.pdf': lockedPdf, 'endless.pdf': endless, 'whole.pdf': whole })
+  const read = (path: string) => files.run('read', { at: inWorkspace(path), maxBytes: 1000 })
+  for (const path of Object.keys(broken))
+    await expect(read(path), path).rejects.toMatchObject({
+      code: 'unreadable',
+      message: 'No text could be taken out of the document.',
+    })
+  await expect(read('locked.pdf')).rejects.toMatchObject({
+    code: 'unreadable',
+    message: 'The document is locked with a password.',
+  })
+  // A tree of pages that holds itself has none.
+  expect((await read('endless.pdf')).body).toHaveLength(0)
+  expect((await read('whole.pdf')).body?.toString()).toBe('Quarterly report')
+})
+
+/** Whoever would open it has to know more than we do. */
+const encrypted = `/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <${'41'.repeat(32)}> /U <${'42'.repeat(32)}> >>`
+const lockedPdf = pdfOf('Secret')
+  .toString('latin1')
+  .replace('/Root 1 0 R', `/Root 1 0 R /ID [<00><00>] ${encrypted}`)

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { FileFault } from '../confine/fault.ts'
+import type { Extracted } from './documents-thread.ts'
 import { isWord } from './kinds.ts'
 import { createThreads } from './threads.ts'
 
@@ -25,15 +26,21 @@ export async function textOfDocument(
     })
   try {
     return await withDocumentThread(start, rest, async (thread) => {
-      const text = thread.ask<string>({ bytes: copy, isWord: isWord(mime) })
-      return await limited(text, within)
+      const question = { bytes: copy, isWord: isWord(mime) }
+      const answer = thread.ask<Extracted>(question, [copy.buffer])
+      return textIn(await limited(answer, within))
     })
   } catch (error) {
     throw error instanceof FileFault ? error : unreadable()
   }
 }
 
-async function limited(text: Promise<string>, { ms, growthBytes }: typeof limits): Promise<string> {
+function textIn(answer: Extracted): string {
+  if ('text' in answer) return answer.text
+  throw answer.fault === 'locked' ? locked() : unreadable()
+}
+
+async function limited<T>(answer: Promise<T>, { ms, growthBytes }: typeof limits): Promise<T> {
   const before = process.memoryUsage.rss()
   const over = Promise.withResolvers<never>()
   const late = setTimeout(() => over.reject(tooSlow()), ms)
@@ -42,7 +49,7 @@ async function limited(text: Promise<string>, { ms, growthBytes }: typeof limits
     if (process.memoryUsage.rss() - before > growthBytes) over.reject(unreadable())
   }, 50)
   try {
-    return await Promise.race([text, over.promise])
+    return await Promise.race([answer, over.promise])
   } finally {
     clearTimeout(late)
     clearInterval(watch)
@@ -50,5 +57,7 @@ async function limited(text: Promise<string>, { ms, growthBytes }: typeof limits
 }
 
 const unreadable = () => new FileFault('unreadable', 'No text could be taken out of the document.')
+
+const locked = () => new FileFault('unreadable', 'The document is locked with a password.')
 
 const tooSlow = () => new FileFault('timeout', 'Taking the text out of the document took too long.')

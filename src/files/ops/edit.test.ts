@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
+import { ops } from './index.ts'
 
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 
@@ -78,4 +79,17 @@ test('FT4 whatever bytes a file has, an edit changes nothing else or is refused'
     }),
     { numRuns: 100 },
   )
+})
+
+test('FT4 edits that nobody waits for any longer are given up, and change nothing', async () => {
+  files.put({ 'a.md': 'one' })
+  const edits = [
+    { old: 'one', new: 'two' },
+    { old: 'two', new: 'three' },
+  ]
+  const ask = { at: inWorkspace('a.md'), edits }
+  const editing = Promise.resolve(ops.edit(files.context, ask, Buffer.alloc(0), () => true))
+  await expect(editing).rejects.toMatchObject({ code: 'cancelled' })
+  expect(fs.readdirSync(files.workspace)).toEqual(['a.md'])
+  expect(fs.readFileSync(join(files.workspace, 'a.md'), 'utf8')).toBe('one')
 })

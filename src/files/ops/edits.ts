@@ -2,6 +2,10 @@
 import { FileFault } from '../confine/fault.ts'
 import type { Edit } from '../worker/protocol.ts'
 import { lineEndingOf, withLineEnding } from './line-endings.ts'
+import { firstPlaces } from './places-in-text.ts'
+
+/** Beyond this nobody wants to know how many. */
+const mostCounted = 1000
 
 /**
  * One of several edits, on what the one before it made of the text. Line ends match whichever they are, and what is put
@@ -12,21 +16,18 @@ export function applyEdit(text: string, edit: Edit, number: number): string {
   if (old === '')
     throw new FileFault('no_match', `Edit ${number} does not say which text to replace.`)
   const { plain, real } = withoutReturns(text)
-  const found = plain.indexOf(old)
-  if (found === -1) throw new FileFault('no_match', `The old text of edit ${number} is not there.`)
-  const count = countOf(plain, old, found)
-  if (count > 1)
-    throw new FileFault('ambiguous_edit', `The old text of edit ${number} is there ${count} times.`)
+  const places = firstPlaces(plain, old, mostCounted)
+  const [found] = places
+  if (found === undefined)
+    throw new FileFault('no_match', `The old text of edit ${number} is not there.`)
+  if (places.length > 1)
+    throw new FileFault(
+      'ambiguous_edit',
+      `The old text of edit ${number} is there ${places.length < mostCounted ? places.length : 'many'} times.`,
+    )
   const [from, to] = [real(found), real(found + old.length)]
   const ending = lineEndingOf(text.slice(from, to)) ?? usualEnding(text)
   return text.slice(0, from) + withLineEnding(edit.new, ending) + text.slice(to)
-}
-
-/** Places that overlap are counted too: each of them could be meant. */
-function countOf(text: string, old: string, first: number): number {
-  let count = 0
-  for (let at = first; at !== -1; at = text.indexOf(old, at + 1)) count++
-  return count
 }
 
 /** The text with plain line ends, and where a place in it is in the text as it stands. */

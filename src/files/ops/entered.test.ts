@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
 import type { Ask } from '../worker/protocol.ts'
@@ -27,6 +27,8 @@ function begin() {
     )
   return {
     ...world,
+    /** One whose call is. */
+    runEntered: world.run,
     entry,
     run,
     visible,
@@ -106,4 +108,39 @@ test('FT4 what somebody else saved meanwhile is not overwritten', async () => {
   entry.resolve()
   await expect(answer).rejects.toThrow('changed by somebody else')
   expect(text('notes.txt')).toBe('saved by an editor')
+})
+
+describe('beside a change that waits for its entry', () => {
+  const at = inWorkspace('d/f.txt')
+  const edits = [{ old: 'old', new: 'new' }]
+
+  test.each([
+    ['the file', 'd/f.txt', 'd/g.txt', 'd/g.txt'],
+    ['its folder', 'd', 'e', 'e/f.txt'],
+  ])('TR3 a move of %s waits until it is done', async (_, from, to, moved) => {
+    const { entry, put, run, runEntered, text } = begin()
+    put({ 'd/f.txt': 'old' })
+    const done: string[] = []
+    const editing = run('edit', { at, edits }).then(() => done.push('edit'))
+    const ask = { from: inWorkspace(from), to: inWorkspace(to) }
+    const moving = runEntered('move', ask).then(() => done.push('move'))
+    await aWhile()
+    entry.resolve()
+    await Promise.all([editing, moving])
+    expect(done).toEqual(['edit', 'move'])
+    expect(text(moved)).toBe('new')
+  })
+
+  test('TR1 so does the trash, and the file is gone for who comes after', async () => {
+    const { entry, put, run, runEntered, refusal, top } = begin()
+    put({ 'd/f.txt': 'old' })
+    const editing = run('edit', { at, edits })
+    const trashing = runEntered('trash', { at: inWorkspace('d'), id: 'id-1', record: {} })
+    const late = refusal('edit', { at, edits })
+    await aWhile()
+    entry.resolve()
+    await Promise.all([editing, trashing])
+    expect(await late).toBe('not_found')
+    expect(readFileSync(join(top, 'trash/id-1/content/f.txt'), 'utf8')).toBe('new')
+  })
 })

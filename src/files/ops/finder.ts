@@ -2,18 +2,16 @@
 import { isUtf8 } from 'node:buffer'
 import { Worker } from 'node:worker_threads'
 import { FileFault } from '../confine/fault.ts'
-import { lazily } from './lazily.ts'
-import { matchedLines } from './matched-lines.ts'
-import type { MatchedLine, PlaceIn } from './matched-lines.ts'
+import { matchedIn, matchedLines } from './matched-lines.ts'
+import type { Matched, PlaceIn, SearchedText } from './matched-lines.ts'
+import type { Answer, Question } from './regex-thread.ts'
 import { createThreads } from './threads.ts'
-
-const loadRe2 = lazily(() => import('re2js'))
 
 export type Finder = {
   /** Whether it is worth to look closer, decided on the bytes; `odd` where they are not plainly UTF-8. */
   hint(bytes: Buffer): 'no' | 'maybe' | 'odd'
-  /** Of each text the lines with a match. */
-  linesOf(texts: readonly string[]): Promise<readonly (readonly MatchedLine[])[]>
+  /** Of each text how many lines have a match; of them so many in all, the first. */
+  linesOf(texts: readonly SearchedText[], most: number): Promise<readonly Matched[]>
 }
 
 const longestQuery = 1000
@@ -44,7 +42,8 @@ function literalFinder(query: string): Finder {
       if (!isUtf8(bytes)) return 'odd'
       return isAscii || bytes.toString('utf8').toLowerCase().includes(query) ? 'maybe' : 'no'
     },
-    linesOf: (texts) => Promise.resolve(texts.map((text) => matchedLines(text, placeIn))),
+    linesOf: (texts, most) =>
+      Promise.resolve(matchedIn(texts, most, (one, left) => matchedLines(one, left, placeIn))),
   }
 }
 
@@ -53,28 +52,30 @@ const looked = 8192
 
 const withRegexThread = createThreads(2)
 
-/** Time grows with the text times the expression, and that can be minutes (measured: 6 s for 100 kB). */
-async function withRegex<T>(
+/**
+ * Time grows with the text times the expression, and that can be minutes (measured: 6 s for 100 kB); to compile
+ * one takes up to a second. Neither is done here, where others wait.
+ */
+function withRegex<T>(
   query: string,
   rest: () => Promise<void>,
   use: (finder: Finder) => Promise<T>,
 ): Promise<T> {
-  const { RE2JS } = await loadRe2()
-  compiledBy(() => RE2JS.compile(query))
   const start = () =>
     new Worker(new URL('./regex-thread.ts', import.meta.url), { workerData: query })
-  return withRegexThread(start, rest, (thread) =>
-    use({
+  return withRegexThread(start, rest, async (thread) => {
+    const linesOf = async (texts: readonly SearchedText[], most: number) => {
+      const question: Question = { texts, most }
+      const found = await thread.ask<Answer>(question)
+      if (found === 'invalid')
+        throw new FileFault('invalid_query', 'That is no regular expression of RE2.')
+      return found
+    }
+    // It is refused also where there is no file to look into.
+    await linesOf([], 0)
+    return use({
       hint: (bytes) => (bytes.subarray(0, looked).includes(0) || !isUtf8(bytes) ? 'odd' : 'maybe'),
-      linesOf: (texts) => thread.ask<readonly MatchedLine[][]>(texts),
-    }),
-  )
-}
-
-function compiledBy(compile: () => unknown): void {
-  try {
-    compile()
-  } catch {
-    throw new FileFault('invalid_query', 'That is no regular expression of RE2.')
-  }
+      linesOf,
+    })
+  })
 }

@@ -1,8 +1,9 @@
 /** Entries of open folders, streamed: a folder of a million names takes no more memory than its page. */
 import fs from 'node:fs'
-import type { Dirent } from 'node:fs'
+import type { Dir, Dirent } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
-import { FileFault } from '../confine/fault.ts'
+import { faultOf, FileFault } from '../confine/fault.ts'
+import { isShownOtherwise } from '../confine/names.ts'
 import type { Confined } from '../confine/types.ts'
 import type { Stat } from '../worker/protocol.ts'
 
@@ -10,21 +11,70 @@ import type { Stat } from '../worker/protocol.ts'
 const largeFolder = 1024 * 1024
 const entriesAtOnce = 1024
 
-export function entriesOf(confined: Confined, fd: number): Iterable<Dirent> {
-  const path = confined.at(fd)
-  return fs.fstatSync(fd).size > largeFolder
-    ? streamed(path)
-    : fs.readdirSync(path, { withFileTypes: true })
+/** What a folder lists under one name. */
+export type Entry = Pick<Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolicLink'> & {
+  /** Of a name that is no UTF-8 or looks as if it were none: by these it is found, and told from others. */
+  readonly bytes?: Buffer
 }
 
-function* streamed(path: string): Generator<Dirent> {
-  const folder = fs.opendirSync(path, { bufferSize: entriesAtOnce })
+/** All that a folder holds, in no order. Throws a FileFault where it cannot be read. */
+export function entriesOf(confined: Confined, fd: number): Iterable<Entry> {
+  const path = confined.at(fd)
   try {
-    for (let entry = folder.readSync(); entry; entry = folder.readSync()) yield entry
+    if (fs.fstatSync(fd).size > largeFolder)
+      return streamed(fs.opendirSync(path, { bufferSize: entriesAtOnce }), path)
+    const entries = fs.readdirSync(path, { withFileTypes: true })
+    return entries.some(isOdd) ? [...entries.filter((one) => !isOdd(one)), ...oddIn(path)] : entries
+  } catch (error) {
+    throw faultOf(error)
+  }
+}
+
+/** The same of a folder on the way down a tree: nothing where it is gone by now, or may not be read. */
+export function entriesIfOpen(confined: Confined, fd: number): Iterable<Entry> {
+  try {
+    return entriesOf(confined, fd)
+  } catch (error) {
+    if (error instanceof FileFault) return []
+    throw error
+  }
+}
+
+function* streamed(folder: Dir, path: string): Generator<Entry> {
+  let hasOdd = false
+  try {
+    for (let entry = folder.readSync(); entry; entry = folder.readSync())
+      if (isOdd(entry)) hasOdd = true
+      else yield entry
   } finally {
     folder.closeSync()
   }
+  if (hasOdd) yield* oddIn(path)
 }
+
+const isOdd = ({ name }: Entry) => isShownOtherwise(name)
+
+/** Only where there are some is a folder read a second time, for their bytes. */
+const oddIn = (path: string): Entry[] =>
+  fs.readdirSync(path, { withFileTypes: true, encoding: 'buffer' }).flatMap((entry) => {
+    const name = entry.name.toString('utf8')
+    if (!isShownOtherwise(name)) return []
+    return {
+      name,
+      bytes: entry.name,
+      isFile: () => entry.isFile(),
+      isDirectory: () => entry.isDirectory(),
+      isSymbolicLink: () => entry.isSymbolicLink(),
+    }
+  })
+
+/** What to hand to `fs` for an entry of an open folder. */
+export const pathOfEntry = (
+  confined: Confined,
+  fd: number,
+  { name, bytes }: { readonly name: string; readonly bytes?: Buffer | undefined },
+): string | Buffer =>
+  bytes ? Buffer.concat([Buffer.from(`${confined.at(fd)}/`), bytes]) : confined.at(fd, name)
 
 export const typeOf = (
   entry: Pick<Dirent, 'isFile' | 'isDirectory' | 'isSymbolicLink'>,
@@ -74,9 +124,10 @@ export function openedChild(
   fd: number,
   name: string,
   real: string,
+  bytes?: Buffer,
 ): number | undefined {
   try {
-    return confined.openChild(fd, name, real)
+    return confined.openChild(fd, name, real, bytes)
   } catch (error) {
     if (error instanceof FileFault) return undefined
     throw error

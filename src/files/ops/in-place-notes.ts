@@ -1,33 +1,55 @@
 /**
  * A file that is written where it lies is neither the old nor the new one for a moment. A note with both
- * contents lies in the version store until that is over; the next worker finds it and puts the old one back.
+ * contents lies in the version store until that is over; the next worker finds it and puts the old one back. Where
+ * the grant is gone by then, the old one becomes a version.
  */
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { sha256Hex } from '#base/hash.ts'
-import { errnoOf } from '../confine/fault.ts'
+import { errnoOf, FileFault } from '../confine/fault.ts'
 import type { Confined, Parent, Roots } from '../confine/types.ts'
 import type { Root } from '../worker/protocol.ts'
+import { passesUnfinished } from './abandoned.ts'
 import { readAt, sync, syncFolder, writeAll } from './disk.ts'
+import { entriesOf } from './folders.ts'
 import { placeOver, unlinkIfThere, withTemporary } from './placing.ts'
+import { permissionsOf } from './present.ts'
 
 type Both = { readonly old: Buffer; readonly fresh: Buffer }
-type Head = { readonly pid: number; readonly old: string; readonly fresh: string; length: number }
+type Head = {
+  readonly pid: number
+  /** The grant, and the path of its file. */
+  readonly key: string
+  readonly path: string
+  readonly mode: number
+  readonly old: string
+  readonly fresh: string
+  readonly length: number
+}
 
 /** The file, as stat or its root has it. */
 type Inode = Pick<BigIntStats, 'dev' | 'ino'> | Pick<Root, 'dev' | 'ino'>
 
-const pathOf = ({ dev, ino }: Inode) => `in-place/${dev}-${ino}`
+const folder = 'in-place'
+const nameOf = ({ dev, ino }: Inode) => `${dev}-${ino}`
 
 /** On disk when it resolves. */
-export async function note(roots: Roots, file: BigIntStats, { old, fresh }: Both): Promise<void> {
+export async function note(
+  roots: Roots,
+  { key, path }: Root,
+  file: BigIntStats,
+  { old, fresh }: Both,
+): Promise<void> {
   const head: Head = {
     pid: process.pid,
+    key,
+    path,
+    mode: permissionsOf(file),
     old: sha256Hex(old),
     fresh: sha256Hex(fresh),
     length: old.length,
   }
-  await inStore(roots, pathOf(file), (parent) =>
+  await inStore(roots, nameOf(file), (parent) =>
     withTemporary(parent, 0o600, async (temporary) => {
       writeAll(temporary.fd, Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), old, fresh]))
       await sync(temporary.fd)
@@ -37,11 +59,13 @@ export async function note(roots: Roots, file: BigIntStats, { old, fresh }: Both
   )
 }
 
-export const dropNote = (roots: Roots, file: Inode) =>
-  inStore(roots, pathOf(file), ({ at, name }) => unlinkIfThere(at(name)))
+export const dropNote = (roots: Roots, file: Inode) => dropNamed(roots, nameOf(file))
 
-const inStore = <T>(roots: Roots, path: string, use: (parent: Parent) => T): T =>
-  roots.get('versions').withParent(path, use, { need: 'create', parents: true })
+export const dropNamed = (roots: Roots, name: string) =>
+  inStore(roots, name, ({ at, name: known }) => unlinkIfThere(at(known)))
+
+const inStore = <T>(roots: Roots, name: string, use: (parent: Parent) => T): T =>
+  roots.get('versions').withParent(`${folder}/${name}`, use, { need: 'create', parents: true })
 
 /** No change takes longer: its call is over by then. Somebody else has the number of its worker after that. */
 const longestMs = 60_000
@@ -65,32 +89,77 @@ export function undoUnfinished(roots: Roots, all: readonly Root[]): void {
 
 /** False where the worker that wrote the note is alive. */
 function isUndone(roots: Roots, root: Root): boolean {
-  const noted = notedOf(roots.get('versions'), root)
+  const noted = notedOf(roots, nameOf(root))
   if (!noted) return true
-  const isFresh = Date.now() - noted.at < longestMs
-  if (noted.pid !== process.pid && isFresh && isAlive(noted.pid)) return false
+  if (isBusy(noted)) return false
   if (noted.both) undo(roots.get(root.key), noted.both, noted.at)
   dropNote(roots, root)
   return true
 }
 
+/** Those of files that are under no grant any more: nobody will put them right. */
+export function leftNotes(roots: Roots): Left[] {
+  return namesIn(roots.get('versions')).flatMap((name) => {
+    const noted = notedOf(roots, name)
+    if (!noted || isBusy(noted) || isGranted(roots, noted.head.key)) return []
+    const { head, at, both } = noted
+    return [{ name, head, at, ...(both && { old: both.old }) }]
+  })
+}
+
+type Left = { readonly name: string; readonly head: Head; at: number; readonly old?: Buffer }
+
+function namesIn(versions: Confined): string[] {
+  const opened = openedFolder(versions)
+  if (!opened) return []
+  try {
+    return [...entriesOf(versions, opened.fd)]
+      .map(({ name }) => name)
+      .filter((name) => !passesUnfinished(versions, opened, name))
+  } finally {
+    fs.closeSync(opened.fd)
+  }
+}
+
+function openedFolder(versions: Confined): { fd: number; real: string } | undefined {
+  try {
+    return versions.openFolder(folder)
+  } catch (error) {
+    if (error instanceof FileFault && error.code === 'not_found') return undefined
+    throw error
+  }
+}
+
+/** Also where its file cannot be opened now. */
+function isGranted(roots: Roots, key: string): boolean {
+  try {
+    return roots.get(key) !== undefined
+  } catch (error) {
+    return !(error instanceof FileFault && error.code === 'no_grant')
+  }
+}
+
+type Noted = { readonly head: Head; readonly at: number; readonly both?: Both }
+
+/** Its worker may be at it still. */
+const isBusy = ({ head: { pid }, at }: Noted) =>
+  pid !== process.pid && Date.now() - at < longestMs && isAlive(pid)
+
 /** Without contents where the note itself is half: then the file was not touched. */
-function notedOf(
-  versions: Confined,
-  root: Root,
-): { pid: number; at: number; both?: Both } | undefined {
-  const found = contentOf(versions, pathOf(root))
+function notedOf(roots: Roots, name: string): Noted | undefined {
+  const found = contentOf(roots.get('versions'), `${folder}/${name}`)
   if (!found) return undefined
   const { bytes, at } = found
   const end = bytes.indexOf('\n')
-  const { pid, old, fresh, length } = JSON.parse(bytes.toString('utf8', 0, end)) as Head
+  const head = JSON.parse(bytes.toString('utf8', 0, end)) as Head
+  const { old, fresh, length } = head
   const both = {
     old: bytes.subarray(end + 1, end + 1 + length),
     fresh: bytes.subarray(end + 1 + length),
   }
   return sha256Hex(both.old) === old && sha256Hex(both.fresh) === fresh
-    ? { pid, at, both }
-    : { pid, at }
+    ? { head, at, both }
+    : { head, at }
 }
 
 function contentOf(versions: Confined, path: string): { bytes: Buffer; at: number } | undefined {

@@ -28,30 +28,34 @@ export async function changeInPlace(
     const bytes = await newContent(context, wanted, present, make)
     if (bytes !== undefined) {
       await keep(context, present.sha256, present.bytes)
-      await overwriteNoted(context, file.fd, present, bytes, path)
+      const becomes = {
+        stat: { ...statOf(present.stat), size: bytes.length, modifiedAt: Date.now() },
+        real: file.real,
+        sha256: sha256Hex(bytes),
+        before: keptOf(present),
+      }
+      await overwriteNoted(context, confined, file.fd, present, { bytes, becomes })
+      return { ...becomes, stat: statOf(fs.fstatSync(file.fd, { bigint: true })) }
     }
-    return {
-      stat: statOf(fs.fstatSync(file.fd, { bigint: true })),
-      real: file.real,
-      sha256: bytes === undefined ? present.sha256 : sha256Hex(bytes),
-      ...(bytes !== undefined && { before: keptOf(present) }),
-    }
+    return { stat: statOf(present.stat), real: file.real, sha256: present.sha256 }
   } finally {
     fs.closeSync(file.fd)
   }
 }
 
 async function overwriteNoted(
-  { roots }: OpContext,
+  { roots, entered }: OpContext,
+  { root }: Confined,
   fd: number,
   { stat, bytes: old }: Present,
-  fresh: Buffer,
-  path: string,
+  { bytes: fresh, becomes }: { readonly bytes: Buffer; readonly becomes: Changed },
 ): Promise<void> {
-  await note(roots, stat, { old, fresh })
+  const at = { root: root.key, path: '' }
+  await note(roots, root, stat, { old, fresh })
+  await entered({ sign: { at, sha256: becomes.sha256 }, answer: becomes })
   if (!isUnchanged(fs.fstatSync(fd, { bigint: true }), stat)) {
     dropNote(roots, stat)
-    throw stale(path)
+    throw stale(at.path)
   }
   try {
     overwrite(fd, old, fresh)

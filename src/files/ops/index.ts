@@ -5,17 +5,26 @@ import { rootOf } from './disk.ts'
 import { edit } from './edit.ts'
 import { list } from './list.ts'
 import { move } from './move.ts'
+import { seen } from './outlook.ts'
 import { writeOwn } from './own.ts'
 import { read } from './read.ts'
 import { searchContent } from './search-content.ts'
 import { searchNames } from './search-names.ts'
 import { purge, restore, trash, trashed } from './trash.ts'
 import { usage } from './usage.ts'
-import { diff, dropVersions, keptVersions, readVersion, restoreVersion } from './versions.ts'
+import {
+  diff,
+  dropVersions,
+  keptVersions,
+  leftNotes,
+  readVersion,
+  restoreVersion,
+} from './versions.ts'
 import { write } from './write.ts'
 
 export const ops: OpMap = {
   stat: (context, { at }) => rootOf(context, at).stat(at.path),
+  seen,
   read,
   write,
   edit,
@@ -32,6 +41,7 @@ export const ops: OpMap = {
   readVersion,
   keptVersions,
   dropVersions,
+  leftNotes,
   diff,
   usage,
   writeOwn,

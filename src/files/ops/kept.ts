@@ -68,12 +68,17 @@ function same(versions: Confined, parent: Parent, bytes: Buffer): number | undef
   const leaf = openLeaf(versions, parent.at(parent.name), parent.real)
   if (!leaf) return undefined
   const { fd, stat } = leaf
-  if (stat.size === BigInt(bytes.length) && readAt(fd, 0, bytes.length).equals(bytes)) {
-    // By its time it is told how long nobody has wanted it.
+  let isSame = false
+  try {
+    isSame = stat.size === BigInt(bytes.length) && readAt(fd, 0, bytes.length).equals(bytes)
     const now = new Date()
-    fs.futimesSync(fd, now, now)
-    return fd
+    // By its time it is told how long nobody has wanted it.
+    if (isSame) fs.futimesSync(fd, now, now)
+  } catch (error) {
+    fs.closeSync(fd)
+    throw error
   }
+  if (isSame) return fd
   fs.closeSync(fd)
   return undefined
 }

@@ -1,6 +1,7 @@
 /** What a file is that is no plain text, by its content first and its name second. */
 import type { Ops } from '../worker/protocol.ts'
 import { lazily } from './lazily.ts'
+import { sampleBytes, unicodeOf } from './text.ts'
 
 const loadFileType = lazily(() => import('file-type'))
 const loadMime = lazily(async () => (await import('mime')).default)
@@ -17,6 +18,16 @@ export const isWord = (mime: string): boolean => mime === word
 /** A PDF may be plain letters from end to end, and is a document all the same. */
 export const isPdf = (start: Buffer): boolean => start.subarray(0, 5).toString('latin1') === '%PDF-'
 
+const packed = Buffer.from('PK\x03\x04')
+const compound = Buffer.from([0xd0, 0xcf, 0x11, 0xe0])
+/** What Office wrote before it packed its documents. */
+export const isCompound = (start: Buffer): boolean => start.subarray(0, 4).equals(compound)
+
+/** Whether it may be a document, and is no text in any case; other archives begin so, too. */
+export function mayBeDocument(start: Buffer): boolean {
+  return isPdf(start) || isCompound(start) || start.subarray(0, 4).equals(packed)
+}
+
 /** By its first bytes, where they tell. */
 export async function typeByContent(start: Buffer, name: string): Promise<FileType | undefined> {
   if (isPdf(start)) return { kind: 'document', mime: 'application/pdf' }
@@ -27,6 +38,13 @@ export async function typeByContent(start: Buffer, name: string): Promise<FileTy
   const mime =
     found.mime === 'application/zip' ? ((await mimeByName(name)) ?? found.mime) : found.mime
   return { kind: kindOf(mime), mime }
+}
+
+/** The format of a file that text would destroy: a document, a picture, an archive. */
+export async function formatOf(bytes: Buffer, name: string): Promise<string | undefined> {
+  const start = bytes.subarray(0, sampleBytes)
+  const isText = !isPdf(start) && unicodeOf(start, start.length === bytes.length) !== undefined
+  return isText ? undefined : (await typeByContent(start, name))?.mime
 }
 
 export async function typeByName(name: string): Promise<FileType> {

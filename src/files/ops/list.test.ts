@@ -331,4 +331,22 @@ describe('usage', () => {
       folders: [{ path: 'b', bytes: 5 }],
     })
   })
+
+  test('C5 FT7 the largest files so far down are named, and no more than a map can show', async () => {
+    files.put({ 'a/b/deep.md': '123456789', 'a/d.md': '12345', 'e.md': '123', 'a/empty.md': '' })
+    const { largest } = await files.run('usage', { at: inWorkspace(''), depth: 2 })
+    expect(largest).toEqual([
+      { path: 'a/d.md', bytes: 5 },
+      { path: 'e.md', bytes: 3 },
+    ])
+    expect(await files.run('usage', { at: inWorkspace('a'), depth: 1 })).toMatchObject({
+      largest: [{ path: 'd.md', bytes: 5 }],
+    })
+    for (let at = 1; at <= 1000; at++)
+      fs.writeFileSync(join(files.workspace, `n${at}`), 'x'.repeat(at))
+    const many = await files.run('usage', { at: inWorkspace(''), depth: 1 })
+    expect(many.largest.map(({ bytes }) => bytes)).toEqual(
+      Array.from({ length: 200 }, (_, at) => 1000 - at),
+    )
+  })
 })

@@ -1,14 +1,22 @@
 import fs from 'node:fs'
-import type { Dirent } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { FileFault } from '../confine/fault.ts'
-import { isOneName } from '../confine/names.ts'
+import { isOneName, isShownOtherwise } from '../confine/names.ts'
 import type { Confined } from '../confine/types.ts'
 import { createColumns } from '../worker/columns.ts'
 import type { RunOp } from '../worker/context.ts'
-import type { Stat } from '../worker/protocol.ts'
 import { passesUnfinished } from './abandoned.ts'
 import { pause, rootOf } from './disk.ts'
-import { below, entriesOf, inside, openedChild, typeOf } from './folders.ts'
+import {
+  below,
+  entriesIfOpen,
+  entriesOf,
+  inside,
+  openedChild,
+  pathOfEntry,
+  typeOf,
+} from './folders.ts'
+import type { Entry } from './folders.ts'
 import { isIgnored, loadIgnore, rulesAt, rulesIn } from './ignore.ts'
 import type { Rules } from './ignore.ts'
 import { byText, createSmallest } from './smallest.ts'
@@ -22,8 +30,13 @@ type Folder = {
   readonly real: string
   /** Relative to where was asked. */
   readonly path: string
+  /** The same as cursors have it. */
+  readonly cursor: string
   readonly rules: Rules | undefined
 }
+
+/** A name, and its bytes where it is no text. */
+type Name = Pick<Entry, 'name' | 'bytes'>
 
 type Listing = {
   readonly confined: Confined
@@ -47,23 +60,42 @@ export const list: RunOp<'list'> = async (context, ask, _body, cancelled) => {
     const rest = () => pause(context, cancelled)
     const listing = { confined, makeIgnore, found, bare, wanted: ask.limit + 1, rest }
     const above = makeIgnore && rulesAt(makeIgnore, confined, real)
-    const top = { fd, real, path: '', rules: rulesOf(listing, fd, real, above) }
+    const top = { fd, real, path: '', cursor: '', rules: rulesOf(listing, fd, real, above) }
     const depth = ask.recursive ? Math.min(ask.depth ?? deepest, deepest) : 1
     await listFolder(listing, top, namesIn(ask.after), depth)
   } finally {
     fs.closeSync(fd)
   }
   const page = found.first(ask.limit)
-  const next = found.count() > ask.limit ? page.entries.paths.at(-1) : undefined
+  const { paths, cursors } = page.entries
+  const last = cursors?.[paths.length - 1] ?? paths.at(-1)
+  const next = found.count() > ask.limit ? last : undefined
   return { ...page, ...(next !== undefined && { next }) }
 }
 
+/** A name in a cursor: two that look the same are told apart by their bytes, after an empty name. */
+const cursorName = ({ name, bytes }: Name): string =>
+  bytes ? `${name}//${bytes.toString('hex')}` : name
+
 /** A cursor is a path that comes back from the caller, who may have written another. */
-function namesIn(cursor: string | undefined): readonly string[] {
-  const names = cursor?.split('/') ?? []
-  if (names.every(isOneName)) return names
-  throw new FileFault('invalid_query', 'That is no cursor of this list.')
+function namesIn(cursor: string | undefined): readonly Name[] {
+  const names: Name[] = []
+  const parts = (cursor?.split('/') ?? []).values()
+  for (const name of parts) {
+    const before = name === '' ? names.pop() : undefined
+    const bytes = before && Buffer.from(parts.next().value ?? '', 'hex')
+    const isIt = bytes ? isShown(before.name, bytes) : isOneName(name)
+    if (!isIt) throw new FileFault('invalid_query', 'That is no cursor of this list.')
+    names.push(bytes ? { name: before.name, bytes } : { name })
+  }
+  return names
 }
+
+const isShown = (name: string, bytes: Buffer) =>
+  isShownOtherwise(name) && bytes.toString('utf8') === name
+
+const byName = (a: Name, b: Name): number =>
+  byText(a.name, b.name) || (a.bytes && b.bytes ? Buffer.compare(a.bytes, b.bytes) : 0)
 
 const rulesOf = ({ makeIgnore, confined }: Listing, fd: number, real: string, above?: Rules) =>
   makeIgnore && rulesIn(makeIgnore, confined, { fd, real }, above)
@@ -72,7 +104,7 @@ const rulesOf = ({ makeIgnore, confined }: Listing, fd: number, real: string, ab
 async function listFolder(
   listing: Listing,
   folder: Folder,
-  after: readonly string[],
+  after: readonly Name[],
   depth: number,
 ): Promise<void> {
   const { found, wanted, rest } = listing
@@ -83,7 +115,7 @@ async function listFolder(
   for (let at = 0; at < entries.length && found.count() < wanted;) {
     const entry = entries[at]
     if (depth > 1 && entry?.isDirectory()) {
-      await listChild(listing, folder, entry.name, depth)
+      await listChild(listing, folder, entry, depth)
       at++
       await rest()
     } else {
@@ -94,21 +126,23 @@ async function listFolder(
   }
 }
 
-const endOfFiles = (entries: readonly Dirent[], from: number) => {
+const endOfFiles = (entries: readonly Entry[], from: number) => {
   const end = entries.findIndex((entry, at) => at >= from && entry.isDirectory())
   return end === -1 ? entries.length : end
 }
 
 /** The first entries of a folder after a name, as many as the page can take: each of them fills a place at least. */
-async function entriesAfter(listing: Listing, folder: Folder, last: string | undefined) {
+async function entriesAfter(listing: Listing, folder: Folder, last: Name | undefined) {
   const { confined, found, wanted, rest } = listing
-  const first = createSmallest<Dirent>(wanted - found.count(), (a, b) => byText(a.name, b.name))
+  const first = createSmallest<Entry>(wanted - found.count(), byName)
   const hides = confined.hidesIn(folder.real)
+  // What was asked for is refused where it cannot be read; below it only that is left out.
+  const entries = folder.path === '' ? entriesOf : entriesIfOpen
   let seen = 0
-  for (const entry of entriesOf(confined, folder.fd)) {
+  for (const entry of entries(confined, folder.fd)) {
     if (++seen % 4096 === 0) await rest()
     const { name } = entry
-    if ((last !== undefined && name <= last) || hides(name)) continue
+    if ((last !== undefined && byName(entry, last) <= 0) || hides(name)) continue
     if (passesUnfinished(confined, folder, name)) continue
     if (isLeftOut(listing, folder, entry)) continue
     first.add(entry)
@@ -116,64 +150,69 @@ async function entriesAfter(listing: Listing, folder: Folder, last: string | und
   return first.sorted()
 }
 
-const isLeftOut = ({ makeIgnore }: Listing, { rules, real }: Folder, entry: Dirent): boolean =>
+const isLeftOut = ({ makeIgnore }: Listing, { rules, real }: Folder, entry: Entry): boolean =>
   makeIgnore !== undefined && isIgnored(rules, below(real, entry.name), entry.isDirectory())
 
-function statAll(listing: Listing, folder: Folder, entries: readonly Dirent[]): void {
-  const { confined, found, bare } = listing
+function statAll(listing: Listing, folder: Folder, entries: readonly Entry[]): void {
+  const { confined, bare } = listing
   if (bare) {
-    for (const entry of entries) found.add(below(folder.path, entry.name), typeOf(entry))
+    for (const entry of entries) add(listing, folder, entry)
     return
   }
   inside(confined, folder.fd, (at) => {
-    for (const entry of entries)
-      addStat(listing, below(folder.path, entry.name), at(entry.name), typeOf(entry))
+    for (const entry of entries) {
+      const path = entry.bytes ? pathOfEntry(confined, folder.fd, entry) : at(entry.name)
+      add(listing, folder, entry, fs.lstatSync(path, { throwIfNoEntry: false }))
+    }
   })
 }
 
-/** An entry with what stat says; one that is gone, or whose name is not text, is listed as it was met. */
-function addStat({ found }: Listing, path: string, at: string, type: Stat['type']): void {
-  const stat = fs.lstatSync(at, { throwIfNoEntry: false })
-  if (!stat) found.add(path, type)
-  else found.add(path, typeOf(stat), stat.isFile() ? stat.size : 0, Math.floor(stat.mtimeMs))
+/** An entry with what stat says; one that is gone is listed as it was met. */
+function add({ found }: Listing, folder: Folder, entry: Entry, stat?: Stats): void {
+  const path = below(folder.path, entry.name)
+  const size = stat?.isFile() ? stat.size : 0
+  const cursor =
+    entry.bytes || folder.cursor !== folder.path ? below(folder.cursor, cursorName(entry)) : path
+  found.add(path, typeOf(stat ?? entry), size, Math.floor(stat?.mtimeMs ?? 0), cursor)
 }
 
 /** A folder and what is in it. One that cannot be entered is listed all the same. */
-async function listChild(listing: Listing, folder: Folder, name: string, depth: number) {
-  const { confined, found, bare } = listing
-  const path = below(folder.path, name)
-  if (bare) found.add(path, 'folder')
-  else addStat(listing, path, confined.at(folder.fd, name), 'folder')
-  await withChild(listing, folder, name, (child) => listFolder(listing, child, [], depth - 1))
+async function listChild(listing: Listing, folder: Folder, entry: Entry, depth: number) {
+  const { confined, bare } = listing
+  const path = () => pathOfEntry(confined, folder.fd, entry)
+  add(listing, folder, entry, bare ? undefined : fs.lstatSync(path(), { throwIfNoEntry: false }))
+  await withChild(listing, folder, entry, (child) => listFolder(listing, child, [], depth - 1))
 }
 
 /** The page before ended at this name, or somewhere below it. What a list leaves out no page leads into. */
 async function resume(
   listing: Listing,
   folder: Folder,
-  name: string,
-  after: readonly string[],
+  last: Name,
+  after: readonly Name[],
   depth: number,
 ): Promise<void> {
   const { confined, makeIgnore } = listing
   const { real, rules } = folder
-  if (confined.hidesIn(real)(name)) return
-  if (makeIgnore && isIgnored(rules, below(real, name), true)) return
-  await withChild(listing, folder, name, (child) => listFolder(listing, child, after, depth - 1))
+  if (confined.hidesIn(real)(last.name)) return
+  if (makeIgnore && isIgnored(rules, below(real, last.name), true)) return
+  await withChild(listing, folder, last, (child) => listFolder(listing, child, after, depth - 1))
 }
 
 async function withChild(
   listing: Listing,
   folder: Folder,
-  name: string,
+  child: Name,
   use: (child: Folder) => Promise<void>,
 ): Promise<void> {
+  const { name, bytes } = child
   const real = below(folder.real, name)
-  const fd = openedChild(listing.confined, folder.fd, name, real)
+  const fd = openedChild(listing.confined, folder.fd, name, real, bytes)
   if (fd === undefined) return
   try {
     const rules = rulesOf(listing, fd, real, folder.rules)
-    await use({ fd, real, path: below(folder.path, name), rules })
+    const cursor = below(folder.cursor, cursorName(child))
+    await use({ fd, real, path: below(folder.path, name), cursor, rules })
   } finally {
     fs.closeSync(fd)
   }

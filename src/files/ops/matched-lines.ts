@@ -2,25 +2,51 @@ import { plainText } from '#base/plain.ts'
 
 export type MatchedLine = { readonly line: number; readonly snippet: string }
 
+/** A text, and the line after which those with a match are wanted. */
+export type SearchedText = { readonly text: string; readonly after: number }
+
+/** How many lines have a match, and the first of those that are wanted. */
+export type Matched = { readonly count: number; readonly lines: readonly MatchedLine[] }
+
 /** Where in a text the first match begins, or -1. */
 export type PlaceIn = (text: string) => number
 
 const longestSnippet = 200
 
-/** The lines with a match, counted from 1. */
-export function matchedLines(text: string, placeIn: PlaceIn): MatchedLine[] {
-  const found: MatchedLine[] = []
-  let line = 0
+/** Of several texts, one after the other: a million lines with a match are counted, and so many are kept. */
+export function matchedIn(
+  texts: readonly SearchedText[],
+  most: number,
+  matchedOf: (searched: SearchedText, most: number) => Matched,
+): Matched[] {
+  let left = most
+  return texts.map((searched) => {
+    const matched = matchedOf(searched, left)
+    left -= matched.lines.length
+    return matched
+  })
+}
+
+/** Lines are counted from 1. */
+export function matchedLines(
+  { text, after }: SearchedText,
+  most: number,
+  placeIn: PlaceIn,
+): Matched {
+  const lines: MatchedLine[] = []
+  let [line, count] = [0, 0]
   for (let from = 0; from <= text.length;) {
     const end = text.indexOf('\n', from)
     const to = end === -1 ? text.length : end
     line++
     const content = text.slice(from, text[to - 1] === '\r' && to > from ? to - 1 : to)
     const place = content === '' ? -1 : placeIn(content)
-    if (place !== -1) found.push({ line, snippet: snippetOf(content, place) })
+    if (place !== -1) count++
+    if (place !== -1 && line > after && lines.length < most)
+      lines.push({ line, snippet: snippetOf(content, place) })
     from = to + 1
   }
-  return found
+  return { count, lines }
 }
 
 /** The line around the match, cut, as plain text (PV8). */

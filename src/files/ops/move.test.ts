@@ -123,6 +123,17 @@ describe('move', () => {
     expect(modeOf(join(files.granted, 'q/tool.py'))).toBe(0o755)
   })
 
+  test('PV5 what is for secrets by the folder it lies in does not leave it with another one', async () => {
+    const sensitive = ['**/private/*']
+    const own = openTestOps({ folders: files, guard: { ...files.setup.guard, sensitive } })
+    own.put({ 'private/a.md': '', 'q/private/b.md': '' })
+    const ask = { from: inWorkspace('private'), to: inWorkspace('open') }
+    expect(await own.refusal('move', ask)).toBe('forbidden_path')
+    await own.run('move', { ...ask, reviewed: true })
+    await own.run('move', { from: inWorkspace('q'), to: inWorkspace('r') })
+    await own.close()
+  })
+
   test('FT10 what is not there, and the root itself, are not moved', async () => {
     expect(await files.refusal('move', between('none', 'b'))).toBe('not_found')
     expect(await files.refusal('move', between('', 'b'))).toBe('is_a_folder')

@@ -1,7 +1,9 @@
 import fs from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
+import { cursorOf, listedOf } from '../worker/columns.ts'
 
 /** A folder with another in it whose name is in an old encoding. */
 function oldFolder(workspace: string): Buffer {
@@ -40,9 +42,171 @@ test.runIf(process.platform === 'linux')(
     fs.writeFileSync(Buffer.concat([odd, Buffer.from('/.env')]), 'secret')
     const move = { from: inWorkspace('old'), to: inWorkspace('new') }
     expect(await files.refusal('move', move)).toBe('forbidden_path')
-    // Two that look the same cannot be told apart, so neither is taken for the other.
-    fs.mkdirSync(Buffer.concat([odd.subarray(0, -1), Buffer.from([0xe8])]))
+    // Of two that look the same each is looked into.
+    const other = Buffer.concat([odd.subarray(0, -1), Buffer.from([0xe8])])
+    fs.mkdirSync(other)
+    fs.renameSync(
+      Buffer.concat([odd, Buffer.from('/.env')]),
+      Buffer.concat([other, Buffer.from('/.env')]),
+    )
+    expect(await files.refusal('move', move)).toBe('forbidden_path')
+    fs.rmSync(Buffer.concat([other, Buffer.from('/.env')]))
+    await files.run('move', move)
+    expect(fs.readdirSync(join(files.workspace, 'new'))).toHaveLength(2)
+    await files.run('trash', { at: inWorkspace('new'), id: 'id-1', record: {} })
+    expect((await files.run('purge', { ids: ['id-1'] })).purged).toEqual(['id-1'])
+    await files.close()
+  },
+)
+
+/** Files by the bytes of their names. */
+function putOdd(folder: string, files: readonly (readonly [string, string])[]): void {
+  for (const [latin1, content] of files)
+    fs.writeFileSync(
+      Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(latin1, 'latin1')]),
+      content,
+    )
+}
+
+test.runIf(process.platform === 'linux')(
+  'FT3 FT7 a file whose name is no text is listed and counted with its size and time',
+  async () => {
+    const files = openTestOps()
+    putOdd(files.workspace, [['caf\xe9.txt', '12345']])
+    files.put({ 'plain.txt': '1' })
+    const { mtimeMs } = fs.statSync(Buffer.from(`${files.workspace}/caf\xe9.txt`, 'latin1'))
+    const at = inWorkspace('')
+    for (const recursive of [false, true]) {
+      const list = await files.run('list', { at, recursive, limit: 10, ignore: false })
+      expect(listedOf(list)[0]).toMatchObject({
+        path: 'caf\ufffd.txt',
+        type: 'file',
+        size: 5,
+        modifiedAt: Math.floor(mtimeMs),
+      })
+    }
+    expect(await files.run('usage', { at, depth: 1 })).toMatchObject({ files: 2, bytes: 6 })
+    await files.close()
+  },
+)
+
+test.runIf(process.platform === 'linux')(
+  'FT2 FT6 a file whose name is no text is found and read by the name it is shown under',
+  async () => {
+    const files = openTestOps()
+    putOdd(files.workspace, [['caf\xe9.txt', 'in it']])
+    const at = inWorkspace('caf\ufffd.txt')
+    expect((await files.run('read', { at, maxBytes: 9 })).body?.toString()).toBe('in it')
+    const query = { in: [inWorkspace('')], types: [], limit: 10, query: 'caf' }
+    expect((await files.run('searchNames', query)).hits).toMatchObject([{ path: at.path, size: 5 }])
+    // It cannot be changed or moved so, and is told why.
+    expect(await files.refusal('trash', { at, id: 'id-1', record: {} })).toBe('invalid_path')
+    const move = { from: at, to: inWorkspace('b.txt') }
     expect(await files.refusal('move', move)).toBe('invalid_path')
+    const write = { at, how: 'put', encoding: 'utf-8' } as const
+    expect(await files.refusal('write', write, 'new')).toBe('invalid_path')
+    // Two that look the same cannot be told apart.
+    putOdd(files.workspace, [['caf\xe8.txt', 'other']])
+    expect(await files.refusal('read', { at, maxBytes: 9 })).toBe('invalid_path')
+    // A name that holds the sign itself is a name like any other.
+    files.put({ 'sign\ufffd.txt': 'sign' })
+    await files.run('move', { from: inWorkspace('sign\ufffd.txt'), to: inWorkspace('s.txt') })
+    expect(fs.readFileSync(join(files.workspace, 's.txt'), 'utf8')).toBe('sign')
+    await files.close()
+  },
+)
+
+test.runIf(process.platform === 'linux')(
+  'F5 a file whose name is no text is not to be run either where it comes to',
+  async () => {
+    const files = openTestOps()
+    fs.mkdirSync(join(files.workspace, 'Code/old'), { recursive: true })
+    putOdd(join(files.workspace, 'Code/old'), [['caf\xe9', '']])
+    const name = (folder: string) => Buffer.from(`${files.workspace}/${folder}/caf\xe9`, 'latin1')
+    fs.chmodSync(name('Code/old'), 0o755)
+    await files.run('move', { from: inWorkspace('Code/old'), to: inWorkspace('new') })
+    expect(fs.statSync(name('new')).mode & 0o111).toBe(0)
+    await files.close()
+  },
+)
+
+/** Names of which many look the same, some of them plain. */
+const oddName = fc
+  .array(fc.constantFrom('a', 'b', '\xe9', '\xe8', '\xff', '\xef\xbf\xbd'), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((parts) => parts.join(''))
+
+test.runIf(process.platform === 'linux')(
+  'FT3 pages of a list lose and repeat no name that is no text',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(oddName, { maxLength: 12 }),
+        fc.uniqueArray(oddName, { maxLength: 4 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.boolean(),
+        async (names, inside, limit, recursive) => {
+          const files = openTestOps()
+          putOdd(
+            files.workspace,
+            names.map((name) => [name, name]),
+          )
+          const folder = Buffer.from(`${files.workspace}/z\xe9`, 'latin1')
+          fs.mkdirSync(folder)
+          for (const name of inside)
+            fs.writeFileSync(Buffer.concat([folder, Buffer.from(`/${name}`, 'latin1')]), name)
+          const ask = { at: inWorkspace(''), recursive, ignore: false }
+          const whole = listedOf(await files.run('list', { ...ask, limit: 100 }))
+          expect(whole).toHaveLength(names.length + 1 + (recursive ? inside.length : 0))
+          const pages = []
+          for (let after: string | undefined; ;) {
+            const page = await files.run('list', {
+              ...ask,
+              limit,
+              ...(after !== undefined && { after }),
+            })
+            pages.push(...listedOf(page))
+            if (page.next === undefined) break
+            after = page.next
+            // As a tool has it that shows only some of a page.
+            expect(pages.slice(-1).map(cursorOf)).toEqual([after])
+          }
+          expect(pages).toEqual(whole)
+          await files.close()
+        },
+      ),
+      { numRuns: 60 },
+    )
+  },
+)
+
+test.runIf(process.platform === 'linux')(
+  'FT3 a cursor that names other bytes than it shows is none',
+  async () => {
+    const files = openTestOps()
+    const list = { at: inWorkspace(''), recursive: true, limit: 1, ignore: false }
+    for (const after of ['a\ufffd//', 'a\ufffd//62ff', 'a//61', '//61', 'a\ufffd//zz', '/a', 'a/'])
+      expect(await files.refusal('list', { ...list, after }), after).toBe('invalid_query')
+    await files.close()
+  },
+)
+
+test.runIf(process.platform === 'linux')(
+  'FT3 a folder that a crash left unfinished goes also with names that are no text',
+  async () => {
+    const files = openTestOps()
+    const left = join(files.workspace, `.cowork-${'0'.repeat(24)}.tmp`)
+    fs.mkdirSync(left)
+    putOdd(left, [
+      ['caf\xe9.txt', ''],
+      ['caf\xe8.txt', ''],
+    ])
+    fs.mkdirSync(Buffer.from(`${left}/d\xe9`, 'latin1'))
+    fs.utimesSync(left, 1, 1)
+    await files.run('list', { at: inWorkspace(''), recursive: false, limit: 10, ignore: false })
+    expect(fs.readdirSync(files.workspace)).toEqual([])
     await files.close()
   },
 )

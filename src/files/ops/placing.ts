@@ -14,6 +14,19 @@ export type Temporary = {
   isPlaced: boolean
 }
 
+/** Those that are being written. */
+const unplaced = new Set<Temporary>()
+
+/** Takes them all away. Whoever writes to one fails then: only for a worker that goes right after. */
+export function dropTemporaries(): void {
+  for (const { path, isPlaced } of unplaced)
+    try {
+      if (!isPlaced) fs.unlinkSync(path)
+    } catch {
+      // Gone, or not to be removed: the others go.
+    }
+}
+
 /** A file beside the one that is to be; when `use` ends, in whichever way, nothing is left under its name. */
 export async function withTemporary<T>(
   parent: Pick<Parent, 'at'>,
@@ -23,9 +36,11 @@ export async function withTemporary<T>(
   const path = parent.at(unfinishedName())
   const fd = fs.openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
   const temporary = { fd, path, isPlaced: false }
+  unplaced.add(temporary)
   try {
     return await use(temporary)
   } finally {
+    unplaced.delete(temporary)
     fs.closeSync(fd)
     if (!temporary.isPlaced) unlinkIfThere(path)
   }
@@ -56,7 +71,10 @@ export function isLinked(from: string, to: string): boolean {
 /** Whether nothing stands there. What a crash left to hold the name does not count, and goes. */
 export function isFree(path: string): boolean {
   const look = () => fs.lstatSync(path, { throwIfNoEntry: false })
-  if ((look()?.nlink ?? 0) > 1) putRight(path)
+  const stat = look()
+  if (!stat) return true
+  if (stat.nlink === 1 && !stat.isDirectory()) return false
+  putRight(path)
   return look() === undefined
 }
 
@@ -110,10 +128,28 @@ function makeEmpty(path: string): void {
 }
 
 /**
- * Moves a folder to a name that is free. rename(2) takes the place of an empty folder and of nothing else: one
- * that was made since we looked is all that could be lost.
+ * Moves a folder to a name that is free: an empty folder takes it, and is ours to rename over. Without it one that
+ * somebody made since we looked would be replaced. By its mode it is known after a crash.
  */
 export function renameFolderToFree(from: string, to: string): void {
-  if (!isFree(to)) throw Object.assign(new Error('the name is taken'), { code: 'EEXIST' })
-  fs.renameSync(from, to)
+  if (!isFree(to)) throw taken()
+  // There a folder never takes the place of another.
+  const isHeld = process.platform !== 'win32'
+  if (isHeld) fs.mkdirSync(to, placeholderMode)
+  try {
+    fs.renameSync(from, to)
+  } catch (error) {
+    if (isHeld) removeIfEmpty(to)
+    throw error
+  }
+}
+
+const taken = () => Object.assign(new Error('the name is taken'), { code: 'EEXIST' })
+
+function removeIfEmpty(folder: string): void {
+  try {
+    fs.rmdirSync(folder)
+  } catch {
+    // Somebody has put something there: then it is theirs.
+  }
 }

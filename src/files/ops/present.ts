@@ -1,10 +1,12 @@
 /** A file as it is before a change, and what the change is to be. */
 import type { BigIntStats } from 'node:fs'
+import { basename } from 'node:path/posix'
 import { sha256Hex } from '#base/hash.ts'
 import { FileFault } from '../confine/fault.ts'
 import type { OpContext } from '../worker/context.ts'
 import type { Kept, Place, Stat } from '../worker/protocol.ts'
 import { readAt } from './disk.ts'
+import { formatOf, isPdf } from './kinds.ts'
 import { isPlaceholder, placeholderFault } from './leaf.ts'
 
 export type Present = {
@@ -60,6 +62,18 @@ export async function newContent(
   if (bytes !== undefined && bytes.length > limits.maxFileBytes)
     throw tooLarge(limits.maxFileBytes, path)
   return bytes
+}
+
+/** Text in place of a document or a picture would be the end of it. */
+export async function checkEditable(
+  { bytes }: Present,
+  path: string,
+  text?: Buffer,
+): Promise<void> {
+  const format = await formatOf(bytes, basename(path))
+  // Who writes a PDF by hand writes another.
+  if (format === undefined || (text && isPdf(text) && isPdf(bytes))) return
+  throw new FileFault('not_text', `It is ${format}: cowork cannot edit this format.`, path)
 }
 
 export const permissionsOf = (stat: BigIntStats): number => Number(stat.mode) & 0o777

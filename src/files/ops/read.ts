@@ -65,12 +65,19 @@ function checkSize(
   name: string,
   { kind, mime }: FileType,
 ): void {
-  const most = kind === 'text' ? limits.maxFileBytes : limits.maxBinaryReadBytes
-  const isWhole = ask.range === undefined || (hasText(mime) && !ask.raw)
-  if (isWhole && file.stat.size > BigInt(most))
+  const isExtracted = hasText(mime) && !ask.raw
+  const isText = kind === 'text' || isExtracted
+  const most = isText
+    ? limits.maxFileBytes
+    : Math.min(limits.maxBinaryReadBytes, ask.maxWhole ?? Infinity)
+  const isWhole = ask.range === undefined || isExtracted
+  const { size } = file.stat
+  if (isWhole && size > BigInt(most))
     throw new FileFault(
       'too_large',
-      `The file has ${file.stat.size} bytes; ${most} are read at once. Read a range of it.`,
+      isExtracted
+        ? `The document has ${size} bytes; text is taken out of up to ${most}.`
+        : `The file has ${size} bytes; ${most} are read at once. Read it in parts: byte_from 0, max_bytes ${most}.`,
       ask.at.path,
     )
   if (isWhole && isPlaceholder(name, file.stat, () => start)) throw placeholderFault(ask.at.path)

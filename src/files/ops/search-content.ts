@@ -1,16 +1,19 @@
 import fs from 'node:fs'
 import { FileFault } from '../confine/fault.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import type { Answered, Ask, SearchHit } from '../worker/protocol.ts'
+import type { Answered, Ask, SearchHit, Skipped } from '../worker/protocol.ts'
 import { pause, readAt } from './disk.ts'
 import { withFinder } from './finder.ts'
 import type { Finder } from './finder.ts'
 import { inside } from './folders.ts'
+import { isCompound, mayBeDocument, typeByContent } from './kinds.ts'
 import { openLeaf } from './leaf.ts'
 import { absoluteIn, pathIn, searched } from './search-places.ts'
 import type { Searched } from './search-places.ts'
+import { createSkipped } from './search-skipped.ts'
 import { byPath, createSmallest } from './smallest.ts'
 import { textOf } from './text-diff.ts'
+import { sampleBytes } from './text.ts'
 
 type Found = { readonly place: number; readonly path: string; readonly line: number }
 type Hit = Found & Required<SearchHit>
@@ -30,71 +33,96 @@ async function searchWith(
   rest: () => Promise<void>,
 ): Promise<Answered<'searchContent'>> {
   const after = ask.after === undefined ? undefined : parsedCursor(ask.after)
-  const page = createSmallest<Hit>(ask.limit + 1, order)
-  let [total, skipped] = [0, 0]
-  for (const folder of searched(context, ask))
+  const most = ask.limit + 1
+  const page = createSmallest<Hit>(most, order)
+  const skipped = createSkipped()
+  let total = 0
+  for (const folder of searched(context, ask)) {
+    const { place, confined } = folder
+    const skip = (why: Skipped['why'], path: string) =>
+      skipped.add(why, { place, root: confined.root.key, path })
     for (let at = 0; at < folder.names.length;) {
-      const batch = lookedAt(context, folder, folder.names.slice(at, at + filesAtOnce), finder)
-      at += batch.count
-      const hits = await hitsIn(context, folder, batch.files, finder)
-      skipped += batch.skipped
-      total += hits.length
-      for (const hit of hits) if (after === undefined || order(hit, after) > 0) page.add(hit)
+      const names = folder.names.slice(at, at + filesAtOnce)
+      const { count, files, packed } = lookedAt(context, folder, names, finder, skip)
+      at += count
+      for (const { path, bytes } of packed)
+        if (await isDocument(path, bytes)) skip('document', path)
+      const found = await matchesIn(folder, files, finder, { after, most })
+      total += found.count
+      found.hits.forEach(page.add)
       await rest()
     }
+  }
   const hits = page.sorted().slice(0, ask.limit)
   const last = hits.at(-1)
   const isMore = page.sorted().length > ask.limit && last !== undefined
-  return { hits: hits.map(shown), total, skipped, ...(isMore && { next: cursorOf(last) }) }
+  return {
+    hits: hits.map(shown),
+    total,
+    skipped: skipped.all(),
+    ...(isMore && { next: cursorOf(last) }),
+  }
 }
 
-type File = {
+type Content = {
   readonly path: string
   readonly size: number
   readonly modifiedAt: number
   readonly bytes: Buffer
-  readonly isOdd: boolean
 }
+type File = Content & { readonly isOdd: boolean }
 
 /** Files, and bytes of them, before others get their turn. */
 const filesAtOnce = 64
 const bytesAtOnce = 4 * 1024 * 1024
 
-/** A first look at some files of a folder: which may have a match. */
-function lookedAt(context: OpContext, folder: Searched, names: readonly string[], finder: Finder) {
+/** A first look at some files of a folder: which may have a match. A sensitive one is not even read (PV5). */
+function lookedAt(
+  { guard, limits }: OpContext,
+  folder: Searched,
+  names: readonly string[],
+  finder: Finder,
+  skip: (why: Skipped['why'], path: string) => void,
+) {
   const files: File[] = []
-  let [count, bytes, skipped] = [0, 0, 0]
+  const packed: Content[] = []
+  let [count, bytes] = [0, 0]
+  const look = (name: string, at: string) => {
+    const path = pathIn(folder, name)
+    if (guard.isSensitive(absoluteIn(folder.confined, path))) return skip('sensitive', path)
+    const file = contentOf(folder, path, at, limits.maxBinaryReadBytes)
+    if (typeof file === 'string') return skip(file, path)
+    bytes += file.bytes.length
+    if (mayBeDocument(file.bytes)) return void packed.push(file)
+    const hint = finder.hint(file.bytes)
+    if (hint !== 'no') files.push({ ...file, isOdd: hint === 'odd' })
+  }
   const lookAll = (at: (name: string) => string) => {
     for (const name of names) {
       if (bytes > bytesAtOnce) return
       count++
-      const file = contentOf(context, folder, name, at(name))
-      if (!file) skipped++
-      else {
-        bytes += file.bytes.length
-        const hint = finder.hint(file.bytes)
-        if (hint !== 'no') files.push({ ...file, isOdd: hint === 'odd' })
-      }
+      look(name, at(name))
     }
   }
   if (folder.fd === undefined) lookAll(() => '')
   else inside(folder.confined, folder.fd, lookAll)
-  return { files, count, skipped }
+  return { files, packed, count }
 }
 
-/** Undefined for a file that is too large or cannot be read. */
-function contentOf({ limits }: OpContext, folder: Searched, name: string, at: string) {
-  const path = pathIn(folder, name)
+/** What the file holds, or why that is not known; of what is no text anyway the beginning is enough. */
+function contentOf(folder: Searched, path: string, at: string, most: number) {
   const leaf = openedLeaf(folder, at, path)
-  if (!leaf) return undefined
+  if (!leaf) return 'unreadable'
   const { fd, stat } = leaf
   try {
-    if (stat.size > BigInt(limits.maxBinaryReadBytes)) return undefined
+    if (stat.size > BigInt(most)) return 'too_large'
     const size = Number(stat.size)
     const modifiedAt = Math.floor(Number(stat.mtimeMs))
-    return { path, size, modifiedAt, bytes: readAt(fd, 0, size) }
+    const start = readAt(fd, 0, Math.min(size, sampleBytes))
+    const isAll = start.length === size || mayBeDocument(start)
+    return { path, size, modifiedAt, bytes: isAll ? start : readAt(fd, 0, size) }
   } catch {
-    return undefined
+    return 'unreadable'
   } finally {
     fs.closeSync(fd)
   }
@@ -109,21 +137,41 @@ function openedLeaf({ confined, fd }: Searched, at: string, path: string) {
   }
 }
 
-/** What is no text has no lines, and one that is sensitive has none to show (PV5). */
-async function hitsIn(
-  { guard }: OpContext,
+/** Its text would have to be taken out first, which takes too long for all that a search may meet. */
+const isDocument = async (path: string, start: Buffer): Promise<boolean> =>
+  isCompound(start) || (await typeByContent(start, path))?.kind === 'document'
+
+type Wanted = { readonly after: Found | undefined; readonly most: number }
+
+/** What is no text has no lines. */
+async function matchesIn(
   { confined, place }: Searched,
   files: readonly File[],
   finder: Finder,
-): Promise<readonly Hit[]> {
-  const open = files.filter(({ path }) => !guard.isSensitive(absoluteIn(confined, path)))
-  const read = await Promise.all(open.map(async (file) => ({ file, text: await textIn(file) })))
-  const texts = read.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]))
-  const found = texts.length === 0 ? [] : await finder.linesOf(texts.map(({ text }) => text))
-  return texts.flatMap(({ file: { path, size, modifiedAt } }, at) => {
+  { after, most }: Wanted,
+): Promise<{ readonly count: number; readonly hits: readonly Hit[] }> {
+  const read = await Promise.all(files.map(async (file) => ({ file, text: await textIn(file) })))
+  const texts = read
+    .flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]))
+    // Only the first lines of all are kept.
+    .toSorted((a, b) => byPath(a.file.path, b.file.path))
+  if (texts.length === 0) return { count: 0, hits: [] }
+  const asked = texts.map(({ file: { path }, text }) => ({
+    text,
+    after: after === undefined ? 0 : lineAfter(after, { place, path }),
+  }))
+  const found = await finder.linesOf(asked, most)
+  const hits = texts.flatMap(({ file: { path, size, modifiedAt } }, at) => {
     const file = { place, root: confined.root.key, path, size, modifiedAt }
-    return (found[at] ?? []).map((line) => ({ ...file, ...line }))
+    return (found[at]?.lines ?? []).map((line) => ({ ...file, ...line }))
   })
+  return { count: found.reduce((sum, { count }) => sum + count, 0), hits }
+}
+
+/** The last line of a file that earlier pages had. */
+function lineAfter(after: Found, file: Pick<Found, 'place' | 'path'>): number {
+  const by = order({ ...file, line: after.line }, after)
+  return by === 0 ? after.line : by < 0 ? Infinity : 0
 }
 
 const textIn = ({ bytes, isOdd }: File): Promise<string | undefined> =>

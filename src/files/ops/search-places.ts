@@ -1,4 +1,5 @@
 /** Where searches look: every folder of the places that were asked for, each once. */
+import fs from 'node:fs'
 import { basename } from 'node:path/posix'
 import { FileFault } from '../confine/fault.ts'
 import type { Confined } from '../confine/types.ts'
@@ -52,11 +53,15 @@ function* searchedIn(
     const absolute = absoluteIn(confined, real)
     return !seen.has(absolute) && seen.add(absolute) === seen
   }
-  const { real } = confined.stat(at.path)
+  const { real, stat } = confined.stat(at.path)
   if (!isNew(real)) return
   if (confined.root.kind === 'file') {
     const names = [basename(confined.root.path)].filter(ofTypes(types))
     yield { confined, place, real: '', names }
+    return
+  }
+  if (stat.type === 'file') {
+    yield* oneOf(confined, place, real, types)
     return
   }
   const enters = (name: string, child: string) => !isExcluded(name) && isNew(child)
@@ -64,6 +69,21 @@ function* searchedIn(
   for (const folder of foldersBelow(confined, at.path, enters)) {
     const names = types.length === 0 ? folder.files : folder.files.filter(isType)
     if (names.length > 0) yield { confined, place, fd: folder.fd, real: folder.real, names }
+  }
+}
+
+/** A file that was asked for by its path. */
+function* oneOf(
+  confined: Confined,
+  place: number,
+  path: string,
+  types: readonly string[],
+): Generator<Searched> {
+  const { fd, real } = confined.openFolder(path.slice(0, Math.max(0, path.lastIndexOf('/'))))
+  try {
+    yield { confined, place, fd, real, names: [basename(path)].filter(ofTypes(types)) }
+  } finally {
+    fs.closeSync(fd)
   }
 }
 

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { docxOf, paragraph, pdfOf } from '../../../test/documents.ts'
 import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
@@ -149,7 +150,7 @@ describe('content', () => {
       { path: 'a.md', line: 3, snippet: 'three two' },
       { path: 'b/c.md', line: 1, snippet: 'two' },
     ])
-    expect([total, skipped]).toEqual([3, 0])
+    expect([total, skipped]).toEqual([3, []])
     expect(await lines('two', { types: ['.txt'] })).toEqual([])
   })
 
@@ -168,24 +169,79 @@ describe('content', () => {
       ['utf16.txt', 'ein Wört'],
       ['utf8.txt', 'WÖRT'],
     ])
-    expect(skipped).toBe(1)
+    expect(skipped).toEqual([
+      { why: 'too_large', count: 1, first: [{ root: 'workspace', path: 'large.txt' }] },
+    ])
     await small.close()
   })
 
   test('PV5 sensitive files are not searched, and closed ones neither', async () => {
-    files.put({ 'key.pem': 'needle', '.env': 'needle' })
+    files.put({ 'key.pem': 'needle', 'none.pem': 'nothing', '.env': 'needle' })
     fill(files.granted, { 'closed/a.md': 'needle', 'mine.md': 'needle', 'a.md': 'needle' })
     const places = [inWorkspace(''), { ...granted(''), closed: ['mine.md'] }]
     const answer = await files.run('searchContent', ask('needle', { in: places }))
     expect(answer.hits.map(({ path }) => path)).toEqual(['a.md'])
-    expect(answer).toMatchObject({ total: 1, skipped: 0 })
+    // Whether it holds the words is not to be told by this, so every one of them is counted.
+    expect(answer).toMatchObject({
+      total: 1,
+      skipped: [{ why: 'sensitive', count: 2, first: [{ path: 'key.pem' }, { path: 'none.pem' }] }],
+    })
+  })
+
+  test('FT6 documents are not taken for text: they are counted, by their content, and the first are named', async () => {
+    const letter = docxOf(paragraph('needle'))
+    files.put({
+      ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((at) => [`letters/${at}.docx`, letter])),
+      // Plain letters from end to end, and no text for all that.
+      'a.pdf': pdfOf('needle'),
+      'renamed.txt': pdfOf('needle'),
+      'old.doc': Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(2000)]),
+      'large.pdf': Buffer.concat([pdfOf('needle'), Buffer.alloc(200_000, 'needle\n')]),
+      'packed.zip': Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(60)]),
+      'dot.png': Buffer.from('\x89PNG\r\n\x1a\n\0needle', 'latin1'),
+      'plain.txt': 'needle',
+    })
+    for (const regex of [false, true]) {
+      const { hits, total, skipped } = await files.run('searchContent', ask('needle', { regex }))
+      expect(hits.map(({ path }) => path)).toEqual(['plain.txt'])
+      expect(total).toBe(1)
+      const first = ['a.pdf', 'large.pdf', 'letters/1.docx', 'letters/2.docx', 'letters/3.docx']
+      expect(skipped).toEqual([
+        { why: 'document', count: 10, first: first.map((path) => ({ root: 'workspace', path })) },
+      ])
+    }
+    const { skipped } = await files.run('searchContent', ask('needle', { types: ['.txt'] }))
+    expect(skipped).toMatchObject([{ why: 'document', count: 1, first: [{ path: 'renamed.txt' }] }])
+  })
+
+  test('S3 of very many lines in one file those of the page are kept, and all are counted', async () => {
+    const count = 100_000
+    files.put({ 'a.txt': 'x\n'.repeat(count), 'b.txt': 'x\nx' })
+    for (const regex of [false, true]) {
+      const page = await files.run('searchContent', ask('x', { regex, limit: 3 }))
+      expect(page.total).toBe(count + 2)
+      expect(page.hits.map(({ line }) => line)).toEqual([1, 2, 3])
+      const last = ask('x', { regex, limit: 3, after: `0.${count - 1}.a.txt` })
+      const end = await files.run('searchContent', last)
+      expect(end.hits.map(({ path, line }) => [path, line])).toEqual([
+        ['a.txt', count],
+        ['b.txt', 1],
+        ['b.txt', 2],
+      ])
+      expect(end.total).toBe(count + 2)
+      expect(end.next).toBeUndefined()
+    }
   })
 
   test('PV1 no link is followed, and a second name of an outside file is not read', async () => {
     fs.symlinkSync(join(files.outside, 'secret.txt'), join(files.granted, 'link.txt'))
     fs.linkSync(join(files.outside, 'secret.txt'), join(files.granted, 'second.txt'))
     const answer = await files.run('searchContent', ask('SECRET', { in: [granted('')] }))
-    expect(answer).toMatchObject({ hits: [], total: 0, skipped: 1 })
+    expect(answer).toMatchObject({
+      hits: [],
+      total: 0,
+      skipped: [{ why: 'unreadable', count: 1, first: [{ root: 'grant_1', path: 'second.txt' }] }],
+    })
   })
 
   test('PV7 regular expressions are linear, line by line, and bad ones are refused', async () => {
@@ -240,6 +296,22 @@ describe('content', () => {
     )
     expect(hits).toMatchObject([{ root: 'single', path: '', line: 1 }])
     await one.close()
+  })
+
+  test('FT6 of a folder one file alone can be searched, and by a link the file it leads to', async () => {
+    files.put({ 'a/one.md': 'needle', 'a/two.md': 'needle' })
+    fs.symlinkSync('a/one.md', join(files.workspace, 'link.md'))
+    for (const path of ['a/one.md', 'link.md']) {
+      const at = { in: [inWorkspace(path)] }
+      expect(await lines('needle', at)).toEqual(['a/one.md:1'])
+      expect(await named('one', at)).toEqual(['a/one.md'])
+      expect(await named('two', at)).toEqual([])
+      expect(await lines('needle', { ...at, types: ['.txt'] })).toEqual([])
+    }
+    const closed = { ...inWorkspace('a/one.md'), closed: ['a/one.md'] }
+    expect(await files.refusal('searchContent', ask('needle', { in: [closed] }))).toBe('no_grant')
+    const gone = { in: [inWorkspace('a/three.md')] }
+    expect(await files.refusal('searchContent', ask('needle', gone))).toBe('not_found')
   })
 })
 

@@ -1,13 +1,13 @@
 /** What takes as long as an agent makes it take is done beside the worker's own thread, and can be ended. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Worker } from 'node:worker_threads'
+import type { Transferable, Worker } from 'node:worker_threads'
 
 /** How soon it is noticed that nobody waits any longer. */
 const lookEvery = 20
 
 export type Thread = {
-  /** One question at a time. */
-  ask<A>(question: unknown): Promise<A>
+  /** One question at a time. What is handed over is gone here. */
+  ask<A>(question: unknown, handed?: readonly Transferable[]): Promise<A>
 }
 
 /** So many threads of a kind at once; the others wait for their turn. */
@@ -29,10 +29,10 @@ export function createThreads(most: number) {
     thread.once('error', over.reject)
     thread.once('exit', () => over.reject(new Error('the thread ended')))
     const watch = setInterval(() => void rest().catch(over.reject), lookEvery)
-    const ask = <A>(question: unknown) => {
+    const ask = <A>(question: unknown, handed: readonly Transferable[] = []) => {
       const answered = Promise.withResolvers<A>()
       thread.once('message', (answer: A) => answered.resolve(answer))
-      thread.postMessage(question)
+      thread.postMessage(question, handed)
       return Promise.race([answered.promise, over.promise])
     }
     try {

@@ -1,40 +1,46 @@
 /** What stands under one name comes to stand under another that is free: renamed, or on another disk copied, checked and then removed. */
 import fs from 'node:fs'
-import type { BigIntStats, Dirent } from 'node:fs'
+import type { BigIntStats } from 'node:fs'
 import { checkArrival } from '../confine/checks.ts'
 import { errnoOf, FileFault } from '../confine/fault.ts'
 import { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } from '../confine/flags.ts'
-import type { Confined, Parent } from '../confine/types.ts'
+import { O_PATH } from '../confine/pinned.ts'
+import type { Confined } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import { copyTree } from './copy-tree.ts'
 import { mayRun, withoutRunning } from './copying.ts'
-import { isUnchanged, syncFolder } from './disk.ts'
-import { below, entriesOf } from './folders.ts'
+import { pause, syncFolder } from './disk.ts'
+import { eachInside } from './each-inside.ts'
+import type { End } from './each-inside.ts'
+import { pathOfEntry } from './folders.ts'
 import { leafStat } from './leaf.ts'
-import { renameFolderToFree, renameToFree } from './placing.ts'
-import { notFound, permissionsOf, stale } from './present.ts'
+import { outlookOf } from './outlook.ts'
+import { renameFolderToFree, renameToFree, unlinkIfThere } from './placing.ts'
+import { notFound, permissionsOf } from './present.ts'
 import { removeTree } from './remove-tree.ts'
 
-/** A name in a folder that is held open. */
-export type End = { readonly confined: Confined; readonly parent: Parent }
-
-type Leave = {
+export type Leave = {
   /** Trust or a person has looked at where it goes. */
   readonly reviewed?: boolean
   /** Where it stood before it came into the trash. */
   readonly origin?: string | undefined
+  /** Nobody waits any longer: a copy that is not whole is given up. */
+  cancelled?(): boolean
+  /** What its call is answered when it is done. */
+  answer(stat: BigIntStats): object
 }
 
 export async function transfer(
   context: OpContext,
   from: End,
   to: End,
-  leave: Leave = {},
+  leave: Leave,
 ): Promise<BigIntStats> {
   const [source, target] = [pathOf(from), pathOf(to)]
   const stat = leafStat(source)
   if (!stat) throw notFound(from.parent.real)
   if (stat.isDirectory()) await checkInside(context, from, to, leave)
+  await context.entered(outlookOf(to.confined, to.parent, stat, leave.answer(stat)))
   try {
     // A folder of the trash is new and ours alone: nothing has to hold the name there.
     if (isOwn(to.confined)) fs.renameSync(source, target)
@@ -42,7 +48,7 @@ export async function transfer(
     else renameToFree(source, target)
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error
-    await transferByCopy(context, from, to, stat)
+    await transferByCopy(context, from, to, stat, leave)
   }
   if (!keepsRunning(from, to)) await lessRunning(context, to, stat)
   await Promise.all([syncFolder(to.parent.at('.')), syncFolder(from.parent.at('.'))])
@@ -56,16 +62,28 @@ async function transferByCopy(
   from: End,
   to: End,
   stat: BigIntStats,
+  { cancelled = () => false }: Leave,
 ): Promise<void> {
-  await copyTree(context, from, to)
-  const now = leafStat(pathOf(from))
-  if (!now || !isUnchanged(now, stat)) {
-    await removeTree(to.confined, to.parent, context.turn)
-    throw stale(from.parent.real)
-  }
+  const copied = await copyTree(context, from, to, () => pause(context, cancelled))
   await syncFolder(to.parent.at('.'))
-  await removeTree(from.confined, from.parent, context.turn)
+  try {
+    await removeTree(from.confined, from.parent, context.turn, copied.check)
+  } catch (error) {
+    const isStale = error instanceof FileFault && error.code === 'stale'
+    if (!isStale) throw error
+    if (stat.isDirectory()) throw partlyMoved(from.parent.real)
+    unlinkIfThere(pathOf(to))
+    throw error
+  }
 }
+
+/** Some of the old files may be gone by now, so the copy is not taken away again. */
+const partlyMoved = (path: string) =>
+  new FileFault(
+    'stale',
+    'Something in the folder was changed while it was moved. The copy is whole; what is left of the folder stands where it was.',
+    path,
+  )
 
 /** A folder is not carried away with what is closed in it or may not stand where it goes, nor with another disk (PV4, F5, PV9). */
 async function checkInside(
@@ -77,7 +95,7 @@ async function checkInside(
   const { guard } = context
   const target = absolute(to)
   const { confined, parent } = from
-  await eachInside(context, from, (_fd, entry, path) => {
+  await eachInside(context.turn, from, (_fd, entry, path) => {
     const inner = path.slice(parent.real.length)
     const before = `${origin}${inner}`
     if (!isOwn(confined) && guard.forbidden(before, 'write'))
@@ -86,28 +104,6 @@ async function checkInside(
     const ends = { from: before, to: `${target}${inner}`, isFolder: entry.isDirectory() }
     checkArrival(guard, ends, reviewed, path)
   })
-}
-
-/** All that is in a folder, each with the open folder it lies in and its path. */
-async function eachInside(
-  { turn }: OpContext,
-  { confined, parent }: End,
-  visit: (fd: number, entry: Dirent, path: string) => void,
-): Promise<void> {
-  const within = async (fd: number, name: string, real: string): Promise<void> => {
-    const folder = confined.openChild(fd, name, real)
-    try {
-      for (const entry of entriesOf(confined, folder)) {
-        const path = below(real, entry.name)
-        visit(folder, entry, path)
-        if (entry.isDirectory()) await within(folder, entry.name, path)
-      }
-      await turn()
-    } finally {
-      fs.closeSync(folder)
-    }
-  }
-  await within(parent.fd, parent.name, parent.real)
 }
 
 const isOwn = ({ root }: Confined) => root.key === 'trash'
@@ -124,19 +120,27 @@ const keepsRunning = (from: End, to: End): boolean =>
 async function lessRunning(context: OpContext, to: End, stat: BigIntStats): Promise<void> {
   if (stat.isFile()) dropRunning(pathOf(to))
   else if (stat.isDirectory())
-    await eachInside(context, to, (fd, entry) => {
-      if (entry.isFile()) dropRunning(to.confined.at(fd, entry.name))
+    await eachInside(context.turn, to, (fd, entry) => {
+      if (entry.isFile()) dropRunning(pathOfEntry(to.confined, fd, entry))
     })
 }
 
-function dropRunning(path: string): void {
+function dropRunning(path: string | Buffer): void {
   const stat = leafStat(path)
   if (!stat?.isFile() || permissionsOf(stat) === withoutRunning(permissionsOf(stat))) return
-  const fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  const fd = fs.openSync(path, asFile)
   try {
     const now = fs.fstatSync(fd, { bigint: true })
-    if (now.isFile()) fs.fchmodSync(fd, withoutRunning(permissionsOf(now)))
+    if (now.isFile()) changeMode(fd, withoutRunning(permissionsOf(now)))
   } finally {
     fs.closeSync(fd)
   }
 }
+
+const isLinux = process.platform === 'linux'
+/** What may be run and not read cannot be opened but so. */
+const asFile = (isLinux ? O_PATH : O_RDONLY | O_NONBLOCK) | O_NOFOLLOW
+
+/** By the link in /proc, since what is opened so takes no call of its own. */
+const changeMode = (fd: number, mode: number): void =>
+  isLinux ? fs.chmodSync(`/proc/self/fd/${fd}`, mode) : fs.fchmodSync(fd, mode)

@@ -33,6 +33,7 @@ test('TR1 a deleted file lies in the trash with a record of it beside it', async
     type: 'file',
     size: 4,
     sha256: sha256('text'),
+    origin: inside('a/b.md'),
   })
   expect((await files.run('trashed', {})).records).toMatchObject([
     { id: 'id-1', record: { by: 'sales' } },
@@ -112,6 +113,38 @@ test('F5 a restored folder carries nothing to where it could not be made', async
   // What a person put there comes back.
   await restore('id-3', 'p')
   expect(fs.readdirSync(inside('p')).toSorted()).toEqual(['.git', 'run.sh'])
+})
+
+test('PV5 F5 the name that something had before it was deleted counts when it comes back', async () => {
+  const sensitive = ['**/*.pem', '**/private/*']
+  const strict = openTestOps({ folders: files, guard: { ...files.setup.guard, sensitive } })
+  strict.put({ 'a.pem': '', 'private/x.md': '', 'private/y.md': '', 'p/.git/config': '' })
+  fs.symlinkSync('private', inside('plain'))
+  const deleted = ['a.pem', 'plain/x.md', 'private', 'p/.git']
+  for (const [n, path] of deleted.entries()) {
+    const id = `id-${n}`
+    await strict.run('trash', { at: inWorkspace(path), id, record: { path: inside(path) } })
+    const ask = { id, to: inWorkspace(`out-${n}`) }
+    expect(await strict.refusal('restore', ask), path).toBe('forbidden_path')
+    await strict.run('restore', { ...ask, reviewed: true })
+  }
+  await strict.close()
+})
+
+test('F5 a file that is not made comes back to where it was, and nowhere else', async () => {
+  for (const containment of ['walk', 'checked'] as const) {
+    const own = openTestOps({ folders: files, containment })
+    own.put({ 'd/run.sh': '' })
+    fs.chmodSync(inside('d/run.sh'), 0o755)
+    await own.run('trash', { at: inWorkspace('d/run.sh'), id: 'id-1', record: {} })
+    for (const path of ['run.sh', 'd/other.sh'])
+      expect(await own.refusal('restore', { id: 'id-1', to: inWorkspace(path) })).toBe(
+        'forbidden_extension',
+      )
+    await own.run('restore', { id: 'id-1', to: inWorkspace('d/run.sh') })
+    expect(fs.statSync(inside('d/run.sh')).mode & 0o777).toBe(0o644)
+    await own.close()
+  }
 })
 
 test('F5 what comes out of the trash is not run, but in Code/', async () => {
@@ -241,4 +274,25 @@ test('TR2 what was copied to a trash on another disk stays there when the rest f
   } finally {
     disk.remove()
   }
+})
+
+test('TR1 what is purged and not gone to the end is still known by its record', async () => {
+  files.put({ 'f/a.md': 'a', 'f/b.md': 'b' })
+  await files.run('trash', { at: inWorkspace('f'), id: 'id-1', record: { path: 'f' } })
+  const turn = async () => {
+    throw new Error('the worker was ended')
+  }
+  const purge = { ids: ['id-1'] }
+  const { purged } = await ops.purge(
+    { ...files.context, turn },
+    purge,
+    Buffer.alloc(0),
+    () => false,
+  )
+  expect(purged).toEqual([])
+  expect((await files.run('trashed', {})).records).toMatchObject([{ id: 'id-1' }])
+  expect((await files.run('purge', purge)).purged).toEqual(['id-1'])
+  expect(fs.readdirSync(bin(''))).toEqual([])
+  // What is not there any more is gone as well.
+  expect((await files.run('purge', purge)).purged).toEqual(['id-1'])
 })

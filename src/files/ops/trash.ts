@@ -1,38 +1,47 @@
 /** The trash: one folder for each thing that was thrown away, with a record of it beside it (TR1). */
 import fs from 'node:fs'
+import type { BigIntStats } from 'node:fs'
 import { join } from 'node:path'
-import { statOf } from '../confine/checks.ts'
-import { FileFault } from '../confine/fault.ts'
+import { checkRisk, statOf } from '../confine/checks.ts'
+import { errnoOf, FileFault } from '../confine/fault.ts'
 import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import { hashOf, readAt, rootOf, sync, syncFolder, writeAll } from './disk.ts'
+import type { Answered } from '../worker/protocol.ts'
+import { hashOf, inTurn, readAt, rootOf, sync, syncFolder, writeAll } from './disk.ts'
+import type { End } from './each-inside.ts'
 import { entriesOf } from './folders.ts'
 import { leafStat, openLeaf } from './leaf.ts'
 import { notFound } from './present.ts'
 import { removeTree } from './remove-tree.ts'
 import { transfer } from './transfer.ts'
+import type { Leave } from './transfer.ts'
 
 const recordName = 'record.json'
 const longestRecord = 1024 * 1024
 
-export const trash: RunOp<'trash'> = async (context, { at, id, record }) => {
+export const trash: RunOp<'trash'> = async (context, { at, id, record }, _body, cancelled) => {
   const bin = openBin(context)
   const confined = rootOf(context, at)
-  return confined.withParent(
-    at.path,
-    async (parent) => {
-      const stat = leafStat(parent.at(parent.name))
-      if (!stat) throw notFound(at.path)
-      const sha256 = await contentHash(context, confined, parent)
-      const shown = statOf(stat)
-      const hash = sha256 === undefined ? {} : { sha256 }
-      // Of a folder, what is in it is judged again when it comes back, by where it really was.
-      const origin = stat.isDirectory() ? { origin: join(confined.root.path, parent.real) } : {}
-      const known = { ...record, type: shown.type, size: shown.size, ...hash, ...origin }
-      await into(context, bin, id, known, { confined, parent })
-      return { stat: shown, real: parent.real, ...hash }
-    },
-    { need: 'delete', keepLeafLink: true },
+  const walk = (use: (parent: Parent) => Promise<Answered<'trash'>>) =>
+    confined.withParent(at.path, use, { need: 'delete', keepLeafLink: true })
+  const act = async (parent: Parent) => {
+    const stat = leafStat(parent.at(parent.name))
+    if (!stat) throw notFound(at.path)
+    const sha256 = await contentHash(context, confined, parent)
+    const shown = statOf(stat)
+    const hash = sha256 === undefined ? {} : { sha256 }
+    // When it comes back it is judged by where it really was, too, with all that is in it.
+    const origin = join(confined.root.path, parent.real)
+    const known = { ...record, type: shown.type, size: shown.size, ...hash, origin }
+    const answer = { stat: shown, real: parent.real, ...hash }
+    const leave = { cancelled, answer: () => answer }
+    await into(context, bin, id, known, { confined, parent }, leave)
+    return answer
+  }
+  return walk((parent) =>
+    inTurn([join(confined.root.path, parent.real)], (hasWaited) =>
+      hasWaited ? walk(act) : act(parent),
+    ),
   )
 }
 
@@ -42,13 +51,14 @@ async function into(
   bin: Confined,
   id: string,
   record: Readonly<Record<string, unknown>>,
-  from: { readonly confined: Confined; readonly parent: Parent },
+  from: End,
+  leave: Leave,
 ): Promise<void> {
   inBin(bin, checkedId(id), ({ at, name }) => fs.mkdirSync(at(name), 0o700))
   try {
     await inBin(bin, `${id}/content`, async (parent) => {
       await writeRecord(parent, record)
-      await transfer(context, from, { confined: bin, parent })
+      await transfer(context, from, { confined: bin, parent }, leave)
     })
   } catch (error) {
     // What came into the trash is whole, and of where it was perhaps a part is gone: it stays.
@@ -71,7 +81,7 @@ async function writeRecord(parent: Parent, record: Readonly<Record<string, unkno
   await Promise.all([syncFolder(parent.at('.')), syncFolder(parent.at('..'))])
 }
 
-/** Of a file of the usual size; what is larger goes without. */
+/** Of a file of the usual size; what is larger or cannot be read goes without. */
 async function contentHash(
   { limits, turn }: OpContext,
   confined: Confined,
@@ -80,7 +90,7 @@ async function contentHash(
   const path = parent.at(parent.name)
   const stat = leafStat(path)
   if (!stat?.isFile() || stat.size > BigInt(limits.maxFileBytes)) return undefined
-  const leaf = openLeaf(confined, path, parent.real)
+  const leaf = openedLeaf(confined, path, parent.real)
   if (!leaf) return undefined
   try {
     return await hashOf(leaf.fd, turn)
@@ -89,22 +99,43 @@ async function contentHash(
   }
 }
 
-export const restore: RunOp<'restore'> = async (context, { id, to, reviewed = false }) => {
+function openedLeaf(confined: Confined, path: string, real: string) {
+  try {
+    return openLeaf(confined, path, real)
+  } catch (error) {
+    if (errnoOf(error) === 'EACCES') return undefined
+    throw error
+  }
+}
+
+export const restore: RunOp<'restore'> = async (
+  context,
+  { id, to, reviewed = false },
+  _body,
+  cancelled,
+) => {
   const bin = openBin(context)
   const target = rootOf(context, to)
-  const restored = await inBin(bin, `${checkedId(id)}/content`, (from) =>
+  const origin = originOf(bin, checkedId(id))
+  // The name that it had counts, as in a move; that of its place in the trash says nothing.
+  if (origin !== undefined && !reviewed) checkRisk(context.guard.risk(origin), to.path)
+  const restored = await inBin(bin, `${id}/content`, (from) =>
     target.withParent(
       to.path,
-      async (parent) => {
-        const stat = await transfer(
-          context,
-          { confined: bin, parent: from },
-          { confined: target, parent },
-          { reviewed, origin: originOf(bin, id) },
+      (parent) => {
+        const answer = (stat: BigIntStats) => ({ stat: statOf(stat), real: parent.real })
+        return inTurn([join(target.root.path, parent.real)], async () =>
+          answer(
+            await transfer(
+              context,
+              { confined: bin, parent: from },
+              { confined: target, parent },
+              { reviewed, origin, cancelled, answer },
+            ),
+          ),
         )
-        return { stat: statOf(stat), real: parent.real }
       },
-      { need: 'create', parents: true, reviewed, keepLeafLink: true },
+      { need: 'create', parents: true, reviewed, keepLeafLink: true, origin },
     ),
   )
   await removeFromBin(context, bin, id)
@@ -145,9 +176,10 @@ export const trashed: RunOp<'trashed'> = async (context) => {
 function recordOf(bin: Confined, id: string): Readonly<Record<string, unknown>> | undefined {
   try {
     if (!hasContent(bin, id)) return undefined
-    const { fd } = bin.openFile(`${id}/${recordName}`)
+    const { fd, stat } = bin.openFile(`${id}/${recordName}`)
     try {
-      const record: unknown = JSON.parse(readAt(fd, 0, longestRecord).toString('utf8'))
+      const length = Math.min(Number(stat.size), longestRecord)
+      const record: unknown = JSON.parse(readAt(fd, 0, length).toString('utf8'))
       return typeof record === 'object' && record !== null ? { ...record } : undefined
     } finally {
       fs.closeSync(fd)
@@ -173,8 +205,14 @@ function checkedId(id: string): string {
 const inBin = <T>(bin: Confined, path: string, use: (parent: Parent) => T): T =>
   bin.withParent(path, use, { need: 'delete', keepLeafLink: true })
 
-const removeFromBin = (context: OpContext, bin: Confined, id: string) =>
-  inBin(bin, id, (parent) => removeTree(bin, parent, context.turn))
+/** The record goes last: what is left when this is cut off is known by it, and asked for again. */
+async function removeFromBin(context: OpContext, bin: Confined, id: string): Promise<void> {
+  const remove = (path: string) =>
+    inBin(bin, path, (parent) => removeTree(bin, parent, context.turn))
+  if (inBin(bin, id, ({ at, name }) => leafStat(at(name))?.isDirectory()))
+    await remove(`${id}/content`)
+  await remove(id)
+}
 
 /** A trash that others can reach is none (TR2). */
 function openBin({ roots }: OpContext): Confined {

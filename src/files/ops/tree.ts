@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import type { Confined } from '../confine/types.ts'
 import { passesUnfinished } from './abandoned.ts'
-import { below, entriesOf, openedChild } from './folders.ts'
+import { below, entriesIfOpen, entriesOf, openedChild } from './folders.ts'
 
 export type Folder = {
   readonly fd: number
@@ -10,6 +10,8 @@ export type Folder = {
   readonly real: string
   /** Names of its plain files that are not hidden. A large folder comes in several pieces. */
   readonly files: readonly string[]
+  /** The bytes of those among them whose names are no text. */
+  readonly odd: readonly Buffer[]
 }
 
 /** Whether to go into a folder. */
@@ -33,16 +35,19 @@ export function* foldersBelow(
       const hides = confined.hidesIn(real)
       const folders: string[] = []
       let files: string[] = []
-      for (const entry of entriesOf(confined, fd)) {
+      let odd: Buffer[] = []
+      for (const entry of depth === 0 ? entriesOf(confined, fd) : entriesIfOpen(confined, fd)) {
         const { name } = entry
         if (hides(name) || passesUnfinished(confined, { fd, real }, name)) continue
         if (entry.isDirectory()) folders.push(name)
-        else if (entry.isFile() && files.push(name) === filesAtOnce) {
-          yield { fd, real, files }
-          files = []
-        }
+        if (!entry.isFile()) continue
+        if (entry.bytes) odd.push(entry.bytes)
+        if (files.push(name) < filesAtOnce) continue
+        yield { fd, real, files, odd }
+        files = []
+        odd = []
       }
-      yield { fd, real, files }
+      yield { fd, real, files, odd }
       if (depth === deepest) return
       for (const name of folders) {
         const child = below(real, name)

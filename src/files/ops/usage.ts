@@ -1,14 +1,19 @@
 import fs from 'node:fs'
+import { isShownOtherwise } from '../confine/names.ts'
+import type { Confined } from '../confine/types.ts'
 import type { RunOp } from '../worker/context.ts'
 import { pause, rootOf } from './disk.ts'
-import { inside } from './folders.ts'
+import { below, inside, pathOfEntry } from './folders.ts'
 import { foldersBelow } from './tree.ts'
 import type { Folder } from './tree.ts'
 
 type Sum = { files: number; bytes: number }
+type Sized = { path: string; bytes: number }
 
 /** As many as a person can make out. */
 const mostFolders = 1000
+/** Whatever is smaller than so many others is a speck on a map. */
+const mostFiles = 200
 
 export const usage: RunOp<'usage'> = async (
   context,
@@ -19,12 +24,16 @@ export const usage: RunOp<'usage'> = async (
   const confined = rootOf(context, at)
   const whole: Sum = { files: 0, bytes: 0 }
   const byFolder = new Map<string, Sum>()
+  let named: Sized[] = []
   let top: string | undefined
   for (const folder of foldersBelow(confined, at.path)) {
     top ??= folder.real
-    const sum = inside(confined, folder.fd, (path) => sumOf(folder, path))
+    const names = namesBelow(folder.real, top)
+    const files = sizesOf(confined, folder)
+    const sum = { files: files.length, bytes: files.reduce((all, { bytes }) => all + bytes, 0) }
     add(whole, sum)
-    for (const path of foldersOf(folder.real, top, depth)) {
+    if (names.length < depth) named = largestOf(named, names.join('/'), files)
+    for (const path of foldersOf(names, depth)) {
       const so = byFolder.get(path) ?? { files: 0, bytes: 0 }
       add(so, sum)
       byFolder.set(path, so)
@@ -35,17 +44,36 @@ export const usage: RunOp<'usage'> = async (
   const largest = folders
     .toSorted((a, b) => b.bytes - a.bytes)
     .filter(({ path }, place) => place < mostFolders || always.includes(path))
-  return { ...whole, folders: largest }
+  return { ...whole, folders: largest, largest: named }
 }
 
 /** Links and whatever is no file count for nothing. */
-function sumOf({ files }: Folder, path: (name: string) => string): Sum {
-  const sum: Sum = { files: 0, bytes: 0 }
-  for (const name of files) {
-    const stat = fs.lstatSync(path(name), { throwIfNoEntry: false })
-    if (stat) add(sum, { files: 1, bytes: stat.size })
-  }
-  return sum
+function sizesOf(confined: Confined, { fd, files, odd }: Folder): Sized[] {
+  if (files.length === 0) return []
+  const named = inside(confined, fd, (path) =>
+    files.flatMap((name) => (isShownOtherwise(name) ? [] : sizeAt(name, path(name)))),
+  )
+  return named.concat(
+    odd.flatMap((bytes) => {
+      const name = bytes.toString('utf8')
+      return sizeAt(name, pathOfEntry(confined, fd, { name, bytes }))
+    }),
+  )
+}
+
+function sizeAt(name: string, path: string | Buffer): Sized[] {
+  const stat = fs.lstatSync(path, { throwIfNoEntry: false })
+  return stat ? [{ path: name, bytes: stat.size }] : []
+}
+
+/** The largest of those so far and of the files of another folder. */
+function largestOf(so: readonly Sized[], folder: string, files: readonly Sized[]): Sized[] {
+  const least = so.length < mostFiles ? 0 : (so.at(-1)?.bytes ?? 0)
+  const more = files.filter(({ bytes }) => bytes > least)
+  if (more.length === 0) return [...so]
+  return [...so, ...more.map(({ path, bytes }) => ({ path: below(folder, path), bytes }))]
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .slice(0, mostFiles)
 }
 
 function add(sum: Sum, more: Sum): void {
@@ -53,9 +81,11 @@ function add(sum: Sum, more: Sum): void {
   sum.bytes += more.bytes
 }
 
-/** The folders, relative to the top and so far down, that a folder counts for. */
-function foldersOf(real: string, top: string, depth: number): string[] {
-  const names = real.slice(top === '' ? 0 : top.length + 1).split('/')
-  if (names[0] === '') return []
-  return names.slice(0, depth).map((_, at) => names.slice(0, at + 1).join('/'))
+function namesBelow(real: string, top: string): string[] {
+  const path = real.slice(top === '' ? 0 : top.length + 1)
+  return path === '' ? [] : path.split('/')
 }
+
+/** The folders, so far down, that a folder counts for. */
+const foldersOf = (names: readonly string[], depth: number): string[] =>
+  names.slice(0, depth).map((_, at) => names.slice(0, at + 1).join('/'))

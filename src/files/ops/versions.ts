@@ -5,7 +5,8 @@ import type { OpContext, RunOp } from '../worker/context.ts'
 import type { Ask } from '../worker/protocol.ts'
 import { changeFile } from './change.ts'
 import { nameOf, readAt, rootOf } from './disk.ts'
-import { drop, keptContent, namesIn, shardsOf } from './kept.ts'
+import { dropNamed, leftNotes as left } from './in-place-notes.ts'
+import { drop, keep, keptContent, namesIn, shardsOf } from './kept.ts'
 import { pieceOf } from './pieces.ts'
 import { textOf, textDiff } from './text-diff.ts'
 import { utf8 } from './text.ts'
@@ -48,6 +49,22 @@ export const dropVersions: RunOp<'dropVersions'> = async (context, { sha256 }) =
   return { bytes }
 }
 
+export const leftNotes: RunOp<'leftNotes'> = async (context, { settled }) => {
+  for (const name of settled) dropNamed(context.roots, name)
+  const notes = []
+  for (const { name, head, at, old } of left(context.roots)) {
+    // A note that is half was never acted on.
+    if (!old) dropNamed(context.roots, name)
+    else {
+      const { path, mode, old: sha256 } = head
+      await keep(context, sha256, old)
+      notes.push({ name, path, before: { sha256, size: old.length, mode }, at })
+    }
+    await context.turn()
+  }
+  return { notes }
+}
+
 /** Both together; longer texts are compared by nobody. */
 const mostDiffBytes = 16 * 1024 * 1024
 
@@ -70,7 +87,7 @@ type Content = { readonly bytes: Buffer; readonly name: string; readonly sensiti
 function contentOf(context: OpContext, side: Ask<'diff'>['from']): Content {
   if ('sha256' in side) {
     const bytes = keptContent(context, side.sha256)
-    return { bytes, name: `version ${side.sha256.slice(0, 12)}`, sensitive: false }
+    return { bytes, name: `version ${side.name}`, sensitive: false }
   }
   const confined = rootOf(context, side)
   const { fd, stat, real } = confined.openFile(side.path)

@@ -37,7 +37,7 @@ test('PV6 every operation works behind Landlock, in the real worker', async () =
   expect((await worker.ask('readVersion', { sha256, maxBytes: 100 })).body?.toString()).toBe(
     'one needle\n',
   )
-  expect((await worker.ask('diff', { from: { sha256 }, to: at })).diff).toBe('')
+  expect((await worker.ask('diff', { from: { sha256, name: '1' }, to: at })).diff).toBe('')
 
   await worker.ask('copy', { from: at, to: inWorkspace('c/copy.md') })
   await worker.ask('move', { from: inWorkspace('c/copy.md'), to: inWorkspace('d/moved.md') })

@@ -23,6 +23,10 @@ afterEach(async () => {
 })
 
 const content = (path: string) => fs.readFileSync(join(files.workspace, path), 'utf8')
+const inodeOf = (path: string) => {
+  const { dev, ino } = fs.statSync(join(files.workspace, path), { bigint: true })
+  return { dev: String(dev), ino: String(ino) }
+}
 const modeOf = (path: string) => fs.statSync(join(files.workspace, path)).mode & 0o7777
 const keptText = (hash: string) =>
   fs.readFileSync(join(files.top, 'versions', hash.slice(0, 2), hash.slice(2)), 'utf8')
@@ -209,8 +213,10 @@ describe('replace', () => {
 
   test('TR3 the previous content is kept under its hash before it is gone', async () => {
     files.put({ 'a.md': 'old' })
+    const from = inodeOf('a.md')
     const answer = await files.run('write', { ...ask, at: inWorkspace('a.md') }, 'new')
-    expect(answer.before).toEqual({ sha256: sha256('old'), size: 3, mode: 0o644 })
+    const swap = { from, to: inodeOf('a.md') }
+    expect(answer.before).toEqual({ sha256: sha256('old'), size: 3, mode: 0o644, swap })
     expect(keptText(sha256('old'))).toBe('old')
     expect(content('a.md')).toBe('new')
     expect(answer.diff).toContain('-old\n+new')

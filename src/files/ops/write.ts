@@ -4,6 +4,7 @@ import type { Ask } from '../worker/protocol.ts'
 import { changeFile } from './change.ts'
 import { nameOf } from './disk.ts'
 import { lineEndingOf, withLineEnding } from './line-endings.ts'
+import { checkEditable } from './present.ts'
 import type { Present } from './present.ts'
 import { codingOf, decoded, encoded, namedCoding, utf8 } from './text.ts'
 import { textDiff, textOf } from './text-diff.ts'
@@ -12,6 +13,7 @@ export const write: RunOp<'write'> = async (context, ask, body) => {
   let diff: string | undefined
   let planned: string | undefined
   const changed = await changeFile(context, ask, async (present) => {
+    if (present && ask.encoding !== 'binary') await checkEditable(present, ask.at.path, body)
     const bytes = await bytesOf(ask, body, present)
     // Who puts a new content there does not ask what was there before.
     if (!present || ask.how !== 'replace') return bytes

@@ -23,7 +23,7 @@ export type AskedAccess = {
   readonly real: string
   /** Nothing where nothing was there that can be granted. */
   readonly pin: Pin | null
-  /** The folder itself, or that of the file. */
+  /** The folder itself, or that of the file; nothing where that holds the home. */
   readonly folderPin: Pin | null
   readonly session: string | null
 }
@@ -36,22 +36,22 @@ export function chosenGrant(
   asked: AskedAccess,
   { until, now }: { readonly until?: string | undefined; readonly now: number },
 ): Chosen {
-  const { pin, folderPin, permission, session } = asked
+  const { pin, permission, session } = asked
   const lasting = { scope: 'permanent', session: null, expiresAt: null } as const
   const here = { scope: 'session', session, expiresAt: null } as const
   switch (choice) {
     case 'file_once':
-      return { ...fileOf(pin), permission: 'read', ...here }
+      return { ...fileOf(asked), permission: 'read', ...here }
     case 'file':
-      return { ...fileOf(pin), permission: 'read', ...lasting }
+      return { ...fileOf(asked), permission: 'read', ...lasting }
     case 'folder':
-      return { ...folderOf(folderPin), permission: 'read', ...lasting }
+      return { ...folderOf(asked), permission: 'read', ...lasting }
     case 'folder_write':
-      return { ...folderOf(folderPin), permission: 'read-write', ...lasting }
+      return { ...folderOf(asked), permission: 'read-write', ...lasting }
     case 'folder_session':
-      return { ...folderOf(folderPin), permission: 'read', ...here }
+      return { ...folderOf(asked), permission: 'read', ...here }
     case 'until':
-      return { ...thatOf(pin), permission, ...lasting, expiresAt: timeOf(until, now) }
+      return { ...thatOf(asked), permission, ...lasting, expiresAt: timeOf(until, now) }
     case 'deny_always':
       // Where nothing is, all that may come there is meant.
       return {
@@ -65,8 +65,9 @@ export function chosenGrant(
 }
 
 /** The narrowest choice that gives what was asked. Writing to a file alone is none of them, so it must be said. */
-export function narrowest({ permission, pin }: AskedAccess): GrantChoice {
-  if (!pin) throw nothingThere
+export function narrowest(asked: AskedAccess): GrantChoice {
+  const { permission, pin } = asked
+  if (!pin) throw nothingThere(asked)
   if (permission === 'read') return pin.kind === 'file' ? 'file_once' : 'folder_session'
   if (pin.kind === 'folder') return 'folder_write'
   throw wrongChoice(
@@ -75,21 +76,28 @@ export function narrowest({ permission, pin }: AskedAccess): GrantChoice {
   )
 }
 
-function fileOf(pin: Pin | null): Pin {
+function fileOf(asked: AskedAccess): Pin {
+  const { pin } = asked
   if (pin?.kind === 'file') return pin
   throw pin
     ? wrongChoice('A folder was asked for, not a file.', 'Allow the folder, or deny it.')
-    : nothingThere
+    : nothingThere(asked)
 }
 
-function folderOf(pin: Pin | null): Pin {
-  if (pin?.kind === 'folder') return pin
-  throw nothingThere
+function folderOf(asked: AskedAccess): Pin {
+  const { pin, folderPin } = asked
+  if (folderPin?.kind === 'folder') return folderPin
+  throw pin
+    ? wrongChoice(
+        'The folder around it is not opened along with it: it is your home, or holds it.',
+        'Allow the file, or deny it.',
+      )
+    : nothingThere(asked)
 }
 
-function thatOf(pin: Pin | null): Pin {
-  if (pin) return pin
-  throw nothingThere
+function thatOf(asked: AskedAccess): Pin {
+  if (asked.pin) return asked.pin
+  throw nothingThere(asked)
 }
 
 function timeOf(until: string | undefined, now: number): number {
@@ -104,8 +112,13 @@ function timeOf(until: string | undefined, now: number): number {
 const wrongChoice = (message: string, hint: string) =>
   new CoworkError('invalid_input', message, { hint })
 
-const nothingThere = new CoworkError(
-  'not_found',
-  'Nothing was there when it was asked for, so this cannot be granted.',
-  { hint: 'Allow its folder if there is one, or deny it; the agent may ask again.' },
-)
+const nothingThere = ({ folderPin }: AskedAccess) =>
+  new CoworkError(
+    'not_found',
+    'Nothing was there when it was asked for, so this cannot be granted.',
+    {
+      hint: folderPin
+        ? 'Allow its folder, or deny it; the agent may ask again.'
+        : 'Deny it; the agent may ask again for what is there.',
+    },
+  )

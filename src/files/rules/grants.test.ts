@@ -68,7 +68,10 @@ describe('which grant counts', () => {
 
   test('GR6 a denial wins over what is more specific, and says that asking is of no use', () => {
     const grants = [grant('/a', 'deny'), grant('/a/b', 'read-write')]
-    expect(decide(grants, '/a/b/c', 'read')).toEqual({ code: 'no_grant', denied: true })
+    expect(decide(grants, '/a/b/c', 'read')).toMatchObject({
+      code: 'no_grant',
+      denied: { permission: 'deny' },
+    })
     expect(codeOf([...grants, grant('/c', 'read')], '/c/x', 'read')).toBe('granted')
   })
 
@@ -194,7 +197,7 @@ test('GR6 one more denial never opens anything, and closes all that it covers', 
       const before = decide(held, path, need)
       const after = decide([...held, denial], path, need)
       if (isFor(denial, { holder: sales, now }) && covers(denial, path))
-        expect(after).toEqual({ code: 'no_grant', denied: true })
+        expect(after).toMatchObject({ code: 'no_grant', denied: { permission: 'deny' } })
       else expect(after).toEqual(before)
     }),
   )

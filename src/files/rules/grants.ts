@@ -20,8 +20,8 @@ export type GrantVerdict =
   | {
       readonly grant?: never
       readonly code: 'no_grant' | 'read_only_grant'
-      /** A person said no for good: asking again is of no use. */
-      readonly denied?: true
+      /** By which a person said no for good: asking again is of no use. */
+      readonly denied?: Grant
     }
 
 /**
@@ -29,10 +29,10 @@ export type GrantVerdict =
  * where it allows less than one further up. Of several for the same path any that allows it will do.
  */
 export function decideGrant(grants: readonly Grant[], asked: Asked): GrantVerdict {
-  const { path, need } = asked
-  const covering = grants.filter((grant) => isFor(grant, asked) && covers(grant, path))
-  if (covering.some(({ permission }) => permission === 'deny'))
-    return { code: 'no_grant', denied: true }
+  const { need } = asked
+  const covering = coveringOf(grants, asked)
+  const denied = covering.find(({ permission }) => permission === 'deny')
+  if (denied) return { code: 'no_grant', denied }
   const depth = Math.max(0, ...covering.map((grant) => grant.path.length))
   const nearest =
     asked.holder.kind === 'human'
@@ -45,6 +45,10 @@ export function decideGrant(grants: readonly Grant[], asked: Asked): GrantVerdic
   const isReadOnly = need !== 'read' && nearest.some(({ permission }) => permission === 'read')
   return { code: isReadOnly ? 'read_only_grant' : 'no_grant' }
 }
+
+/** All that have a say about a path. */
+export const coveringOf = (grants: readonly Grant[], asked: Omit<Asked, 'need'>): Grant[] =>
+  grants.filter((grant) => isFor(grant, asked) && covers(grant, asked.path))
 
 /**
  * Below a grant's folder, what this caller may not use so although the folder is granted: for the walk, which

@@ -27,8 +27,9 @@ export function createGuard(settings: GuardSettings): Guard {
   const open = [settings.workspace, ...settings.except].map(namesOf)
   const readOnly = settings.readOnly.map(wholeNames)
   const workspace = namesOf(settings.workspace)
-  const sensitive = settings.sensitive.map((pattern) =>
-    compilePathGlob(anchored(pattern, settings.home), folded),
+  const isSecret = compilePathGlob(
+    settings.sensitive.map((pattern) => anchored(pattern, settings.home)),
+    folded,
   )
   const extensions = settings.forbiddenExtensions.map(({ extension, unless_in }) => ({
     extension: folded(extension),
@@ -47,8 +48,7 @@ export function createGuard(settings: GuardSettings): Guard {
     const opened = open.filter((folder) => isBelow(spelled, folder)).map(({ length }) => length)
     return around.some(({ length }) => opened.every((deep) => length >= deep))
   }
-  const isSensitive = (abs: string) =>
-    formsOf(abs).some((form) => sensitive.some((isMatch) => isMatch(form)))
+  const isSensitive = (abs: string) => formsOf(abs).some(isSecret)
   const isGuarded = (abs: string) => {
     const { names, cut } = spelt(abs)
     return guardedReason(names) ?? (cut && guardedReason(cut))
@@ -179,12 +179,18 @@ const closedNames = new Set([
 ])
 const envExamples = new Set(['.env.example', '.env.sample', '.env.template'])
 
+/** One of them, or a copy that an update left of it. */
+function isEnvExample(name: string): boolean {
+  const before = withoutEnd(name.replace(backup, ''))
+  return envExamples.has(before) || (before !== name && isEnvExample(before))
+}
+
 /** A quick first look, since walks ask about every name they meet: how a closed one begins, or a letter to fold. */
 const mayBeClosed = /^(?:\.ssh|\.env|id_|native|ssh~|env~)|[^ -~]/i
 
 const isClosedName = (name: string): boolean =>
   closedNames.has(name) ||
-  (name.startsWith('.env') && !envExamples.has(name)) ||
+  (name.startsWith('.env') && !isEnvExample(name)) ||
   // The short names that Windows gives them.
   /^(ssh|env|id_ed2|native)~\d+$/.test(name)
 

@@ -10,11 +10,18 @@ export const isPathGlob = (text: string): boolean => /[*?]|\{[^{}]*,[^{}]*\}/.te
 
 /**
  * Globs over paths: `**` for any folders, `*` and `?` within a name, `{a,b}` for either. No pattern can hang
- * us (PV7): a star is tried again from its last place only, so the work is at most length × length.
+ * us (PV7): a star is tried again from its last place only, so the work is at most length × length. Of several
+ * any will do; a path is taken apart once for all of them.
  */
-export function compilePathGlob(pattern: string, fold = (text: string) => text): PathMatcher {
-  if (pattern.length > longestGlob) throw badGlob(`is longer than ${longestGlob} characters`)
-  const wanted = [...new Set(alternatives(fold(pattern)))].map((one) => split(one).map(compileName))
+export function compilePathGlob(
+  pattern: string | readonly string[],
+  fold = (text: string) => text,
+): PathMatcher {
+  const patterns = typeof pattern === 'string' ? [pattern] : pattern
+  if (patterns.some(({ length }) => length > longestGlob))
+    throw badGlob(`is longer than ${longestGlob} characters`)
+  const all = patterns.flatMap((one) => alternatives(fold(one)))
+  const wanted = [...new Set(all)].map((one) => split(one).map(compileName))
   return (path) => {
     const names = split(fold(path))
     return wanted.some((globs) => matches(globs, names, isFolders, isNamed))

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
-import { belowFolder, checkName, isWithin, understandPath } from './paths.ts'
+import {
+  belowFolder,
+  checkName,
+  destinationOf,
+  isWithin,
+  prefixesOf,
+  understandPath,
+} from './paths.ts'
 
 const where = { home: '/home/me', workspace: '/home/me/AI', windows: false }
 const read = (path: string) => understandPath(path, where)
@@ -32,6 +39,9 @@ test.each([
   ['/home/me/AI/notes.md', 'notes.md'],
   ['/home/me/AI', ''],
   ['./~draft', '~draft'],
+  ['./C:\\x.txt', 'C:\\x.txt'],
+  ['Documents\\win.md', 'Documents\\win.md'],
+  ['c:x', 'c:x'],
 ])('PV2 %j is in the workspace as %j', (given, path) => {
   expect(read(given)).toEqual({ area: 'workspace', path })
 })
@@ -86,6 +96,8 @@ test.each([
   ['a/nul.txt', 'invalid_path'],
   ['Com1', 'invalid_path'],
   ['lpt9 .log', 'invalid_path'],
+  ['C:\\Users\\me\\Documents', 'invalid_path'],
+  ['d:/x.txt', 'invalid_path'],
 ])('PV2 %j is refused as %s', (given, code) => {
   expect(codeOf(() => read(given))).toBe(code)
 })
@@ -145,6 +157,26 @@ test('PV2 whatever is understood has no way up left in it and says where it lies
       }
     }),
   )
+})
+
+test('FT5 a destination that ends in a slash is a folder, and what comes into it keeps its name', () => {
+  expect(destinationOf('b.txt', 'x/a.txt', false)).toBe('b.txt')
+  expect(destinationOf('b/', 'x/a.txt', false)).toBe('b/a.txt')
+  expect(destinationOf('~/b/', '/x/folder/', false)).toBe('~/b/folder')
+  expect(destinationOf('b/', '', false)).toBe('b/')
+  expect(destinationOf('b\\', 'x/a.txt', false)).toBe('b\\')
+  expect(destinationOf('C:\\b\\', 'x\\a.txt', true)).toBe('C:\\b\\a.txt')
+})
+
+test.each([
+  ['', ['']],
+  ['/home/me/Doc', ['/home/me/Doc']],
+  ['/home/me/AI/', ['/home/me/AI/']],
+  ['~/Doc/', ['~/Doc/', '/home/me/Doc/']],
+  ['Documents/no', ['Documents/no', '/home/me/AI/Documents/no']],
+  ['../x', ['../x']],
+])('L10 a filter of %j finds what begins with %j', (given, prefixes) => {
+  expect(prefixesOf(given, where)).toEqual(prefixes)
 })
 
 test('PV2 a path lies within itself and its folders, and in no other', () => {

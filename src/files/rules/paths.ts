@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { CoworkError } from '#base/errors.ts'
 import type { FileFaultCode } from '../model.ts'
 
@@ -30,6 +31,12 @@ export function understandPath(given: string, where: Where): Understood {
   checkText(given)
   const path = windows ? given.replaceAll('\\', '/') : given
   if (/^file:\//i.test(path)) throw badPath(given, 'is an address', 'Give the plain path.')
+  if (!windows && /^[a-z]:[\\/]/i.test(path))
+    throw badPath(
+      given,
+      'is of Windows, and this system is not',
+      `Use / in paths; ./${given.slice(0, 2)}… is a file of that name.`,
+    )
   if (windows && (path.startsWith('//') || /^[a-z]:(?!\/)/i.test(path)))
     throw badPath(given, 'is of a kind that is not understood', 'Give a path such as C:\\Folder.')
   if (path.startsWith('~') && path !== '~' && !path.startsWith('~/'))
@@ -56,6 +63,42 @@ export function understandPath(given: string, where: Where): Understood {
   if (inside) return { area: 'workspace', path: inside.join('/') }
   return { area: 'absolute', path: windows ? `${names.join('\\')}` : `/${names.join('/')}` }
 }
+
+/** Where it lies on this disk. */
+export function absoluteOf(given: string, where: Where): string {
+  const { area, path } = understandPath(given, where)
+  return area === 'workspace' ? join(where.workspace, path) : path
+}
+
+/**
+ * How paths may begin that a filter is about: as it is given, and as the file tools would take it. It may end
+ * amid a name.
+ */
+export function prefixesOf(given: string, where: Where): readonly string[] {
+  try {
+    const path = given === '' ? '' : absoluteOf(given, where)
+    const isFolder = /[\\/]$/.test(given) && !/[\\/]$/.test(path)
+    return [...new Set([given, isFolder ? join(path, '/') : path])]
+  } catch (error) {
+    if (error instanceof CoworkError) return [given]
+    throw error
+  }
+}
+
+/** A destination that ends in a slash is the folder that something comes into under its own name, as `mv` has it. */
+export function destinationOf(
+  destination: string,
+  source: string,
+  windows = process.platform === 'win32',
+): string {
+  const name = nameOf(source, windows)
+  const isFolder = windows ? /[\\/]$/.test(destination) : destination.endsWith('/')
+  return isFolder && name !== undefined ? destination + name : destination
+}
+
+/** The last name of a path; the workspace as such has none. */
+export const nameOf = (path: string, windows = process.platform === 'win32'): string | undefined =>
+  namesOf(path, windows).at(-1)
 
 /** Refuses a name that some system would take for something else than a file of that name. */
 export function checkName(name: string): void {

@@ -1,30 +1,22 @@
 import * as z from 'zod'
-import { plainJson } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
+import type { Listing } from '../reading.ts'
 import type { Files } from '../service.ts'
+import { cursorOf } from '../worker/columns.ts'
 import type { Listed } from '../worker/protocol.ts'
-import { cursor, fitting, next_cursor, path, shown, time } from './words.ts'
+import { searchTool } from './search.ts'
+import { cursor, fitting, limit, more, next_cursor, path, shown, time } from './words.ts'
 
 const usualCount = 1000
-const mostCount = 10_000
 /** More than fit in a usual reply: a line of a tree is short. */
 const treeCount = 1500
-const limit = z.int().min(1).max(mostCount).optional()
 
 const entry = z.object({
   name: z.string(),
   type: z.string(),
   size_bytes: z.number().optional(),
   modified_at: z.string().optional(),
-})
-
-const hit = z.object({
-  path: z.string(),
-  match_type: z.string(),
-  modified_at: z.string(),
-  line: z.number().optional(),
-  snippet: z.string().optional(),
 })
 
 const root = path.default('')
@@ -38,7 +30,7 @@ export const findTools = (files: Files): Tool[] => [
     core: true,
     effect: 'read',
     by: 'anyone',
-    input: z.object({
+    input: z.strictObject({
       path: root,
       recursive: z.boolean().default(false),
       depth: z.int().min(1).max(100).optional(),
@@ -52,9 +44,8 @@ export const findTools = (files: Files): Tool[] => [
       const limited = { ...asked, after, limit: most ?? usualCount, bare: !details }
       const listed = await files.reading.list(call, limited)
       const entries = listed.entries.map(details ? entryOf : nameOf)
-      const page = most === undefined ? fitting(entries) : entries
-      const next =
-        page.length < entries.length ? listed.entries[page.length - 1]?.path : listed.next
+      const page = most === undefined ? fitting(entries) : fitting(entries, roughLength, true)
+      const next = cursorAt(listed, page.length)
       return {
         path: listed.path,
         files: [...page],
@@ -64,9 +55,10 @@ export const findTools = (files: Files): Tool[] => [
     text: ({ path: at, files: listed, next_cursor: next }) =>
       [
         `${shown(at)}: ${listed.length} entries`,
-        ...listed.map(({ name, size_bytes: size }) =>
-          size === undefined ? shown(name) : `${shown(name)} (${size} bytes)`,
-        ),
+        ...listed.map(({ name, type, size_bytes: size }) => {
+          if (type === 'link') return `${shown(name)}@`
+          return size === undefined ? shown(name) : `${shown(name)} (${size} bytes)`
+        }),
         ...more(next),
       ].join('\n'),
   }),
@@ -77,15 +69,14 @@ export const findTools = (files: Files): Tool[] => [
     toolset: 'files',
     effect: 'read',
     by: 'anyone',
-    input: z.object({ path: root, depth: z.int().min(1).max(20).default(3), cursor }),
+    input: z.strictObject({ path: root, depth: z.int().min(1).max(20).default(3), cursor }),
     output: z.object({ path: z.string(), tree: z.string(), next_cursor }),
     touches: (input) => files.places.touch(input.path),
     async run({ path: given, depth, cursor: after }, call) {
       const asked = { path: given, recursive: true, depth, after, limit: treeCount, bare: true }
       const listed = await files.reading.list(call, asked)
       const lines = fitting(listed.entries.map(treeLine), (line) => line.length)
-      const next =
-        lines.length < listed.entries.length ? listed.entries[lines.length - 1]?.path : listed.next
+      const next = cursorAt(listed, lines.length)
       return {
         path: listed.path,
         tree: lines.join('\n'),
@@ -94,111 +85,7 @@ export const findTools = (files: Files): Tool[] => [
     },
     text: ({ path: at, tree, next_cursor: next }) => [shown(at), tree, ...more(next)].join('\n'),
   }),
-  defineTool({
-    name: 'search_files',
-    title: 'Search files',
-    core: true,
-    description: 'Finds files by name (text or glob) or by content.',
-    toolset: 'files',
-    effect: 'read',
-    by: 'anyone',
-    input: z.object({
-      query: z.string().min(1).max(1000),
-      search_in: z.enum(['workspace', 'granted', 'all']).default('workspace'),
-      search_type: z.enum(['filename', 'content', 'regex']).default('filename'),
-      file_types: z.array(z.string()).max(50).default([]).describe('Extensions such as .md'),
-      cursor,
-      limit,
-    }),
-    output: z.object({
-      results: z.array(hit),
-      total_count: z.number(),
-      skipped: z.number().optional(),
-      next_cursor,
-    }),
-    // Which grants those are is known when it runs.
-    touches: ({ search_in }) =>
-      search_in === 'granted'
-        ? { domain: 'files', data: { area: 'granted' } }
-        : files.places.touch(''),
-    async run({ limit: most, search_type, ...input }, call) {
-      const search = async (count: number) => {
-        const { hits, total, skipped, next } = await files.reading.search(call, {
-          query: input.query,
-          where: input.search_in,
-          by: search_type,
-          types: input.file_types.map(extensionOf),
-          after: input.cursor,
-          limit: count,
-        })
-        const results = hits.map(({ path: at, modifiedAt, line, snippet }) => ({
-          path: at,
-          match_type: search_type === 'filename' ? search_type : 'content',
-          modified_at: time(modifiedAt),
-          ...(line !== undefined && { line }),
-          ...(snippet !== undefined && { snippet }),
-        }))
-        return {
-          results,
-          total_count: total,
-          ...(skipped > 0 && { skipped }),
-          ...(next !== undefined && { next_cursor: next }),
-        }
-      }
-      const found = await search(most ?? usualHits)
-      const { length } = most === undefined ? fitting(found.results) : found.results
-      call.tell({ data: { results: length } })
-      // Only the search itself can say where to go on: very long lines are looked for once more.
-      return length < found.results.length ? search(length) : found
-    },
-    text: ({ results, total_count, skipped, next_cursor: next }) =>
-      [
-        `${total_count} found`,
-        ...(skipped === undefined
-          ? []
-          : [`${skipped} files were not searched: too large, or not to be read.`]),
-        ...results.map(({ path: at, line, snippet = '' }) =>
-          line === undefined ? shown(at) : `${shown(at)}:${line}: ${shown(snippet)}`,
-        ),
-        ...more(next),
-      ].join('\n'),
-  }),
-  defineTool({
-    name: 'get_workspace_info',
-    title: 'Workspace',
-    description: 'Where the workspace is, what is in it, and how the disk is guarded.',
-    toolset: 'files',
-    effect: 'read',
-    by: 'anyone',
-    input: z.object({}),
-    output: z.object({
-      workspace_path: z.string(),
-      total_files: z.number(),
-      total_size_mb: z.number(),
-      temp_files: z.number(),
-      last_cleanup: z.string().nullable(),
-      containment: z.string(),
-    }),
-    touches: () => files.places.touch(''),
-    async run(_, call) {
-      const {
-        path: at,
-        files: count,
-        bytes,
-        folders,
-      } = await files.reading.usage(call, '', 1, ['temp', '.cowork'])
-      const of = (name: string) => folders.find((folder) => folder.path === name)
-      const own = of('.cowork') ?? { files: 0, bytes: 0 }
-      return {
-        workspace_path: at,
-        total_files: count - own.files,
-        total_size_mb: Math.round((bytes - own.bytes) / 10_000) / 100,
-        temp_files: of('temp')?.files ?? 0,
-        last_cleanup: null,
-        containment: files.containment(),
-      }
-    },
-  }),
+  searchTool(files),
   defineTool({
     name: 'workspace_usage',
     title: 'Sizes of folders',
@@ -206,12 +93,13 @@ export const findTools = (files: Files): Tool[] => [
     toolset: 'files',
     effect: 'read',
     by: 'human',
-    input: z.object({ path: root, depth: z.int().min(1).max(6).default(2) }),
+    input: z.strictObject({ path: root, depth: z.int().min(1).max(6).default(2) }),
     output: z.object({
       path: z.string(),
       total_files: z.number(),
       total_bytes: z.number(),
       folders: z.array(z.object({ path: z.string(), files: z.number(), bytes: z.number() })),
+      largest_files: z.array(z.object({ path: z.string(), bytes: z.number() })),
     }),
     touches: (input) => files.places.touch(input.path),
     async run({ path: given, depth }, call) {
@@ -220,16 +108,18 @@ export const findTools = (files: Files): Tool[] => [
         files: count,
         bytes,
         folders,
+        largest,
       } = await files.reading.usage(call, given, depth)
-      return { path: at, total_files: count, total_bytes: bytes, folders: [...folders] }
+      return {
+        path: at,
+        total_files: count,
+        total_bytes: bytes,
+        folders: [...folders],
+        largest_files: [...largest],
+      }
     },
   }),
 ]
-
-/** Fewer than of a list, since a hit has a line of text with it. */
-const usualHits = 50
-
-const extensionOf = (type: string) => (type.startsWith('.') ? type : `.${type}`).toLowerCase()
 
 /** Folders end with a slash, as `ls -F` writes them (FT3). */
 function entryOf({ path: at, type, size, modifiedAt }: Listed): z.output<typeof entry> {
@@ -240,12 +130,21 @@ function entryOf({ path: at, type, size, modifiedAt }: Listed): z.output<typeof 
 const nameOf = ({ path: at, type }: Listed): z.output<typeof entry> =>
   type === 'folder' ? { name: `${at}/`, type: 'directory' } : { name: at, type }
 
+/** To count each of ten thousand to the letter takes as long as the list. */
+const roughLength = ({ name }: z.output<typeof entry>) => 2 * name.length + 100
+
+/** Where a list goes on of which so many were shown. */
+function cursorAt({ entries, next }: Listing, shownCount: number): string | undefined {
+  const last = entries[shownCount - 1]
+  return last && shownCount < entries.length ? cursorOf(last) : next
+}
+
+/** As `ls -F` writes them. */
+const marks: Partial<Record<Listed['type'], string>> = { folder: '/', link: '@' }
+
 /** Each name once, below its folder. */
 function treeLine({ path: at, type }: Listed): string {
   const names = at.split('/')
   const name = names.pop() ?? ''
-  return `${'  '.repeat(names.length)}${shown(name)}${type === 'folder' ? '/' : ''}`
+  return `${'  '.repeat(names.length)}${shown(name)}${marks[type] ?? ''}`
 }
-
-const more = (next: string | undefined) =>
-  next === undefined ? [] : [`There is more: call again with cursor ${plainJson(next)}.`]

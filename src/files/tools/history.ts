@@ -45,7 +45,7 @@ export const historyTools = (files: Files): Tool[] => {
       toolset: 'files',
       effect: 'read',
       by: 'anyone',
-      input: z.object({ path }),
+      input: z.strictObject({ path }),
       output: z.object({ path: z.string(), versions: z.array(version) }),
       touches: (input) => places.touch(input.path),
       async run(input, call) {
@@ -69,7 +69,11 @@ export const historyTools = (files: Files): Tool[] => {
       toolset: 'files',
       effect: 'read',
       by: 'anyone',
-      input: z.object({ path, version_id: z.string().optional(), with: z.string().optional() }),
+      input: z.strictObject({
+        path,
+        version_id: z.string().optional(),
+        with: z.string().optional(),
+      }),
       output: z.object({
         path: z.string(),
         diff: z.string(),
@@ -94,7 +98,7 @@ export const historyTools = (files: Files): Tool[] => {
       toolset: 'files',
       effect: 'write',
       by: 'anyone',
-      input: z.object({ path, version_id: z.string() }),
+      input: z.strictObject({ path, version_id: z.string() }),
       output: z.object({
         success,
         path: z.string(),
@@ -102,7 +106,7 @@ export const historyTools = (files: Files): Tool[] => {
         size_bytes: z.number(),
       }),
       touches: (input) => places.touch(input.path),
-      isRisky: (input) => places.isRisky(input.path),
+      isRisky: (input) => places.riskOf(input.path),
       async run({ path: given, version_id }, call) {
         const { path: at, stat, before } = await versions.restore(call, given, version_id)
         const output = {
@@ -127,7 +131,7 @@ export const historyTools = (files: Files): Tool[] => {
       toolset: 'files',
       effect: 'read',
       by: 'anyone',
-      input: z.object({ cursor }),
+      input: z.strictObject({ cursor }),
       output: z.object({ items: z.array(trashed), next_cursor }),
       touches: () => places.touch(''),
       async run({ cursor: after }) {
@@ -153,13 +157,13 @@ export const historyTools = (files: Files): Tool[] => {
       toolset: 'files',
       effect: 'write',
       by: 'anyone',
-      input: z.object({ trash_id: z.string(), destination: z.string().optional() }),
+      input: z.strictObject({ trash_id: z.string(), destination: z.string().optional() }),
       output: z.object({ success, restored_path: z.string() }),
       touches: ({ trash_id, destination }) =>
         destination === undefined
           ? { domain: 'files', target: trash_id, data: { area: 'workspace' } }
           : places.touch(destination),
-      isRisky: ({ destination }) => destination !== undefined && places.isRisky(destination),
+      isRisky: ({ destination }) => destination !== undefined && places.riskOf(destination),
       async run({ trash_id, destination }, call) {
         const { path: at, stat } = await trash.restore(call, trash_id, destination)
         const output = { success: true as const, restored_path: at }
@@ -179,7 +183,7 @@ export const historyTools = (files: Files): Tool[] => {
       toolset: 'files',
       effect: 'destructive',
       by: 'human',
-      input: z.object({
+      input: z.strictObject({
         trash_ids: z.array(z.string()).min(1).max(1000).optional(),
         all: z.boolean().default(false),
       }),

@@ -6,7 +6,7 @@ import { touchedData } from '#ledger'
 import type { FileRead } from '../reading.ts'
 import type { Files } from '../service.ts'
 import type { Range } from '../worker/protocol.ts'
-import { isUsual, path, sensitiveWarning, shown, success, time } from './words.ts'
+import { isUsual, mostAnswerBytes, path, sensitiveWarning, shown, success, time } from './words.ts'
 
 const usualBytes = 100_000
 const mostFiles = 20
@@ -58,7 +58,7 @@ export const readTools = (files: Files): Tool[] => [
     core: true,
     effect: 'read',
     by: 'anyone',
-    input: z.object({
+    input: z.strictObject({
       path,
       ...range.shape,
       max_bytes: z.int().min(1).optional().describe(`Default ${usualBytes}`),
@@ -66,10 +66,15 @@ export const readTools = (files: Files): Tool[] => [
     output: fileRead,
     touches: (input) => files.places.touch(input.path),
     async run({ path: given, max_bytes, ...asked }, call) {
-      const maxBytes = Math.min(max_bytes ?? usualBytes, files.limits.maxFileBytes)
+      const most = mostFor(call)
+      const maxBytes = Math.min(
+        max_bytes ?? usualBytes,
+        files.limits.maxFileBytes,
+        most ?? Infinity,
+      )
       const wanted = rangeOf(asked)
       return wireOf(
-        await files.reading.read(call, { path: given, range: wanted, maxBytes }),
+        await files.reading.read(call, { path: given, range: wanted, maxBytes, maxWhole: most }),
         wanted,
       )
     },
@@ -82,7 +87,7 @@ export const readTools = (files: Files): Tool[] => [
     toolset: 'files',
     effect: 'read',
     by: 'anyone',
-    input: z.object({ paths: z.array(z.string()).min(1).max(mostFiles) }),
+    input: z.strictObject({ paths: z.array(z.string()).min(1).max(mostFiles) }),
     // As read_file gives them; said once, since every agent reads it (FT9).
     output: z.object({
       files: z.array(z.looseObject({ path: z.string() })),
@@ -91,16 +96,21 @@ export const readTools = (files: Files): Tool[] => [
     touches: ({ paths: [first = '', ...others] }) => files.places.touch(first, ...others),
     async run({ paths }, call) {
       const maxBytes = Math.floor(usualBytes / paths.length)
-      const results = await Promise.all(
+      const most = mostFor(call)
+      const read = await Promise.all(
         paths.map(async (one, n) => {
           const { own, told } = callFor(call, n === 0)
-          const result = await readOrFail(files, own, one, maxBytes)
-          return {
-            result,
-            touched: { ...files.places.named(one), ...told(), ...refusalIn(result) },
-          }
+          return { one, told, result: await readOrFail(files, own, one, maxBytes, most) }
         }),
       )
+      let left = most ?? Infinity
+      const results = read.map(({ one, told, result: found }) => {
+        const size = 'content' in found ? (found.content?.length ?? 0) * bytesALetter : 0
+        const result = size > left ? noRoom(one) : found
+        if (result === found) left -= size
+        const touched = { ...files.places.named(one), ...told(), ...refusalIn(result) }
+        return { result, touched }
+      })
       call.tell({ data: touchedData(results.map(({ touched }) => touched)) })
       return {
         files: results.flatMap(({ result }) => ('success' in result ? [result] : [])),
@@ -127,6 +137,19 @@ export const readTools = (files: Files): Tool[] => [
   }),
 ]
 
+/** People read by other doors, and have no client that hangs up. */
+const mostFor = ({ caller }: Call): number | undefined =>
+  caller.kind === 'agent' ? mostAnswerBytes : undefined
+
+/** Of base64; text is far below. */
+const bytesALetter = 3 / 4
+
+const noRoom = (given: string) => ({
+  path: given,
+  code: 'too_large',
+  message: 'It has no room in one answer with the others. Read it by itself with read_file.',
+})
+
 /** One of several reads: what it tells is said of its own file, of the first also as what the call is about (FT8). */
 function callFor(call: Call, isFirst: boolean) {
   let all: { grant?: string } & Readonly<Record<string, unknown>> = {}
@@ -140,9 +163,15 @@ function callFor(call: Call, isFirst: boolean) {
 const refusalIn = (result: object) =>
   'code' in result ? { success: false, code: String(result.code) } : {}
 
-async function readOrFail(files: Files, call: Call, given: string, maxBytes: number) {
+async function readOrFail(
+  files: Files,
+  call: Call,
+  given: string,
+  maxBytes: number,
+  maxWhole: number | undefined,
+) {
   try {
-    return wireOf(await files.reading.read(call, { path: given, maxBytes }), undefined)
+    return wireOf(await files.reading.read(call, { path: given, maxBytes, maxWhole }), undefined)
   } catch (error) {
     if (!(error instanceof CoworkError)) throw error
     const { code, message, hint } = error
@@ -207,10 +236,10 @@ function presentFile(read: Output): Presented {
   const isText = encoding !== 'base64'
   // Only what was read whole has a hash; a piece of a picture is no picture.
   const mime = isText || read.sha256 ? read.mime : 'application/octet-stream'
-  const kind = isText ? 'text' : /^(image|audio)\//.exec(mime)?.[1]
+  const kind = isText || content === '' ? 'text' : /^(image|audio)\//.exec(mime)?.[1]
   const block =
     kind === 'text'
-      ? { type: 'text', text: content }
+      ? { type: 'text', text: content || `[${whyNothing(read)}]` }
       : kind
         ? { type: kind, data: content, mimeType: mime }
         : { type: 'resource', resource: { uri: uriOf(at), mimeType: mime, blob: content } }
@@ -224,6 +253,13 @@ function presentFile(read: Output): Presented {
     content: [block, ...notes.map((note) => ({ type: 'text', text: `[${note}]` }))],
     structuredContent: isShort ? read : { ...rest, content_in: block.type },
   }
+}
+
+/** Why there is nothing to read: a model sees the text alone. */
+function whyNothing({ size_bytes: size, lines, sha256 }: Output): string {
+  if (size === 0) return 'Empty file.'
+  if (lines !== undefined) return `The file has ${lines} ${lines === 1 ? 'line' : 'lines'}.`
+  return sha256 ? 'There is no text here.' : `The file has ${size} bytes.`
 }
 
 const uriOf = (at: string) => `file://${at.split(/[\\/]/).map(encodeURIComponent).join('/')}`

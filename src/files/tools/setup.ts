@@ -28,7 +28,7 @@ export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => 
     by: 'human',
     role: 'owner',
     idempotent: true,
-    input: z.object({ path: z.string().min(1).max(4096).describe('A folder, from / or ~/') }),
+    input: z.strictObject({ path: z.string().min(1).max(4096).describe('A folder, from / or ~/') }),
     output: z.object({
       path: z.string(),
       config: z.string(),

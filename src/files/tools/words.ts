@@ -1,29 +1,44 @@
 import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
-import { plainText } from '#base/plain.ts'
+import { plainJson, plainText } from '#base/plain.ts'
 
 /** What the tools of this folder share. Bare types: every word of a schema is read by every agent (FT9). */
 
-export const path = z.string().describe('In the workspace, or the full path of what is granted')
+export const path = z.string().describe('In the workspace, or a full or ~/ path')
 export const cursor = z.string().optional()
 export const success = z.literal(true)
 export const next_cursor = z.string().optional()
+export const limit = z.int().min(1).max(10_000).optional()
 
 export const time = (at: number): string => rfc3339(at)
 
 /** Names in texts for a model: nothing in them can pass for our own words (PV8). */
 export const shown = (name: string): string => plainText(name, 1000)
 
+export const more = (next: string | undefined): readonly string[] =>
+  next === undefined ? [] : [`There is more: call again with cursor ${plainJson(next)}.`]
+
 /** A reply beyond this goes on by cursor, unless more is asked for (SV12). */
 const usualBytes = 25_000
 
-/** As many of these as fit in a usual reply, at least one. */
+/**
+ * What one answer may hold, whatever was asked for. Clients hang up on a message of more than 10 MiB, and base64
+ * writes four letters for three bytes.
+ */
+export const mostAnswerBytes = 7_000_000
+
+/** The same of a list, which is told twice: as text and in the structure. */
+const mostListBytes = mostAnswerBytes / 2
+
+/** As many of these as fit in a usual reply, or in any where more is asked for; at least one. */
 export function fitting<T>(
   items: readonly T[],
   lengthOf: (item: T) => number = (item) => JSON.stringify(item).length,
+  isMoreAskedFor = false,
 ): readonly T[] {
+  const mostBytes = isMoreAskedFor ? mostListBytes : usualBytes
   let bytes = 0
-  const most = items.findIndex((item) => (bytes += lengthOf(item) + 1) > usualBytes)
+  const most = items.findIndex((item) => (bytes += lengthOf(item) + 1) > mostBytes)
   return most === -1 ? items : items.slice(0, Math.max(1, most))
 }
 

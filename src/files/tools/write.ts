@@ -4,15 +4,25 @@ import { sha256Hex } from '#base/hash.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Files } from '../service.ts'
+import { destinationOf } from '../rules/paths.ts'
 import { path, shown, shownDiff, success, time } from './words.ts'
 
 const warnings = z.array(z.string()).optional()
 
+/** Of one file alone is its folder closed: nothing new can lie in it. */
+const noBackup =
+  'No backup was made: the file alone is granted, not its folder. file_versions has what was there.'
+
 export const writeTools = (files: Files): Tool[] => {
   const { places, history, writing, trash } = files
   const settle: Tool['settle'] = (tx, output, call) => history.settle(tx, output, call)
-  const warned = (at: string) =>
-    places.isSensitive(at) ? { warnings: ['The name is one of those that hold secrets.'] } : {}
+  const warned = (at: string, ...others: readonly string[]) => {
+    const told = [
+      ...(places.isSensitive(at) ? ['The name is one of those that hold secrets.'] : []),
+      ...others,
+    ]
+    return told.length > 0 ? { warnings: told } : {}
+  }
 
   return [
     defineTool({
@@ -23,7 +33,7 @@ export const writeTools = (files: Files): Tool[] => {
       core: true,
       effect: 'write',
       by: 'anyone',
-      input: z.object({
+      input: z.strictObject({
         path,
         content: z.string(),
         overwrite: z.boolean().default(false),
@@ -38,17 +48,24 @@ export const writeTools = (files: Files): Tool[] => {
       }),
       large: true,
       touches: (input) => places.touch(input.path),
-      isRisky: (input) => places.isRisky(input.path),
-      recorded: (input) => ({ ...input, content: digestOf(bytesIn(input, input.content)) }),
+      isRisky: (input) => places.riskOf(input.path),
+      recorded: (input) => ({
+        ...input,
+        content: digestOf(contentOf(input) ?? Buffer.from(input.content)),
+      }),
       begins: true,
       async run(input, call) {
         const { path: given, overwrite, encoding } = input
-        const isBytes = encoding === 'base64'
+        const content = contentOf(input)
+        if (!content)
+          throw new CoworkError('invalid_input', 'The content is not base64.', {
+            hint: 'Leave out encoding to write text.',
+          })
         const written = await writing.create(call, {
           path: given,
-          content: isBytes ? bytesOf(input.content) : bytesIn(input, input.content),
+          content,
           overwrite,
-          encoding: isBytes ? 'binary' : encoding,
+          encoding: encoding === 'base64' ? 'binary' : encoding,
         })
         const { path: at, stat, before } = written
         const output = {
@@ -76,7 +93,7 @@ export const writeTools = (files: Files): Tool[] => {
       core: true,
       effect: 'write',
       by: 'anyone',
-      input: z.object({
+      input: z.strictObject({
         path,
         content: z.string().optional(),
         edits: z
@@ -102,7 +119,7 @@ export const writeTools = (files: Files): Tool[] => {
         return input.dry_run ? { ...touch, data: { ...touch.data, dry_run: true } } : touch
       },
       // A dry run writes nothing, and shows nothing of what is sensitive.
-      isRisky: (input) => !input.dry_run && places.isRisky(input.path),
+      isRisky: (input) => !input.dry_run && places.riskOf(input.path),
       recorded: (input) => ({
         ...input,
         ...(input.content !== undefined && { content: digestOf(bytesIn(input, input.content)) }),
@@ -132,17 +149,19 @@ export const writeTools = (files: Files): Tool[] => {
           ...(backup !== undefined && { backup_path: backup }),
           ...(!dry_run && { updated_at: time(stat.modifiedAt) }),
           diff: shownDiff(isHidden ? undefined : diff),
-          ...warned(at),
+          ...warned(at, ...(before && create_backup && backup === undefined ? [noBackup] : [])),
         }
         if (!before) return output
         const replaced = { path: at, before }
         return history.changed(output, { operation: 'update_file', made: at, replaced })
       },
       settle,
-      text: ({ path: at, updated_at, diff }) =>
-        diff === ''
-          ? `${shown(at)} has that content already.`
-          : `${updated_at === undefined ? 'Would change' : 'Changed'} ${shown(at)}.\n${diff}`,
+      text({ path: at, updated_at, backup_path, diff }) {
+        if (diff === '') return `${shown(at)} has that content already.`
+        const done = updated_at === undefined ? 'Would change' : 'Changed'
+        const backup = backup_path === undefined ? '' : ` The backup is ${shown(backup_path)}.`
+        return `${done} ${shown(at)}.${backup}\n${diff}`
+      },
     }),
     defineTool({
       name: 'delete_file',
@@ -151,7 +170,7 @@ export const writeTools = (files: Files): Tool[] => {
       toolset: 'files',
       effect: 'write',
       by: 'anyone',
-      input: z.object({ path }),
+      input: z.strictObject({ path }),
       output: z.object({ success, deleted_path: z.string(), trash_id: z.string() }),
       touches: (input) => places.touch(input.path),
       async run(input, call) {
@@ -174,12 +193,12 @@ export const writeTools = (files: Files): Tool[] => {
       toolset: 'files',
       effect: 'write',
       by: 'anyone',
-      input: z.object({ source: z.string(), destination: z.string() }),
+      input: z.strictObject({ source: z.string(), destination: z.string() }),
       output: z.object({ success, new_path: z.string() }),
-      touches: ({ source, destination }) => places.touch(source, destination),
-      isRisky: ({ source, destination }) => places.isRisky(source) || places.isRisky(destination),
-      async run({ source, destination }, call) {
-        const { from, path: at } = await writing.move(call, source, destination)
+      touches: (input) => places.touchBoth(input.source, arrivalOf(input), 'from'),
+      isRisky: (input) => places.riskOf(input.source, arrivalOf(input)),
+      async run(input, call) {
+        const { from, path: at } = await writing.move(call, input.source, arrivalOf(input))
         const output = { success: true as const, new_path: at }
         const moved = { from, to: at }
         return history.changed(output, { operation: 'move_file', moved })
@@ -194,14 +213,17 @@ export const writeTools = (files: Files): Tool[] => {
       toolset: 'files',
       effect: 'write',
       by: 'anyone',
-      input: z.object({ source: z.string(), destination: z.string() }),
+      input: z.strictObject({ source: z.string(), destination: z.string() }),
       output: z.object({ success, destination_path: z.string() }),
-      touches: ({ source, destination }) => places.touch(destination, source),
+      touches: (input) => places.touchBoth(input.source, arrivalOf(input), 'to'),
       // A secret under a plain name is found and shown like any text.
-      isRisky: ({ source, destination }) =>
-        places.isRisky(destination) || places.isSensitive(source),
-      async run({ source, destination }, call) {
-        const { path: at } = await writing.copy(call, source, destination)
+      isRisky: (input) =>
+        places.riskOf(
+          arrivalOf(input),
+          ...(places.isSensitive(input.source) ? [input.source] : []),
+        ),
+      async run(input, call) {
+        const { path: at } = await writing.copy(call, input.source, arrivalOf(input))
         const output = { success: true as const, destination_path: at }
         return history.changed(output, { operation: 'copy_file', made: at })
       },
@@ -210,6 +232,9 @@ export const writeTools = (files: Files): Tool[] => {
     }),
   ]
 }
+
+const arrivalOf = ({ source, destination }: { source: string; destination: string }) =>
+  destinationOf(destination, source)
 
 /** What the ledger keeps of a content: enough to know it again. */
 const digestOf = (content: Buffer) => ({ bytes: content.length, sha256: sha256Hex(content) })
@@ -223,12 +248,18 @@ function bytesIn(input: object, text: string): Buffer {
   return known
 }
 
-function bytesOf(content: string): Buffer {
+/** The same where it may be bytes; undefined where it says so and is none. */
+function contentOf(input: { readonly content: string; readonly encoding: string }) {
+  if (input.encoding !== 'base64') return bytesIn(input, input.content)
+  const known = contents.get(input) ?? bytesOf(input.content)
+  if (known) contents.set(input, known)
+  return known
+}
+
+function bytesOf(content: string): Buffer | undefined {
   const letters = content.replaceAll(/\s/g, '')
   // Four letters are three bytes; one alone is none.
   const isWhole = letters.length % 4 === 0 || (letters.length % 4 > 1 && !letters.endsWith('='))
-  if (isWhole && /^[A-Za-z0-9+/]*={0,2}$/.test(letters)) return Buffer.from(letters, 'base64')
-  throw new CoworkError('invalid_input', 'The content is not base64.', {
-    hint: 'Leave out encoding to write text.',
-  })
+  const isBase64 = isWhole && /^[A-Za-z0-9+/]*={0,2}$/.test(letters)
+  return isBase64 ? Buffer.from(letters, 'base64') : undefined
 }

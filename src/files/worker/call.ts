@@ -1,11 +1,12 @@
 import { CoworkError } from '#base/errors.ts'
 import type { FileFaultCode } from '../model.ts'
 import type { AnswerHead } from './process.ts'
-import type { Op } from './protocol.ts'
+import type { Op, Outlook } from './protocol.ts'
 
 /** Operations that change nothing, and may be repeated. */
 const reads: ReadonlySet<Op> = new Set<Op>([
   'stat',
+  'seen',
   'read',
   'list',
   'searchNames',
@@ -15,6 +16,17 @@ const reads: ReadonlySet<Op> = new Set<Op>([
   'keptVersions',
   'diff',
   'usage',
+])
+
+/** Operations that say what they come to before they do anything. */
+const foretold: ReadonlySet<Op> = new Set<Op>([
+  'write',
+  'edit',
+  'move',
+  'copy',
+  'trash',
+  'restore',
+  'restoreVersion',
 ])
 
 /** One question on its way to a worker, or at one. */
@@ -32,10 +44,18 @@ export type Call = {
   taken(): void
   /** Workers that ended while they had it. */
   lost: number
+  /** What its worker said that it would come to. */
+  outlook: Outlook | undefined
+  /** A worker that is gone, and never gave an outlook, has done nothing that can be seen. */
+  readonly isForetold: boolean
+  /** Its deadline is over. */
+  isLate: boolean
   /** Whether its caller has been answered. The worker may be busy with it still. */
   isSettled(): boolean
   answer(head: AnswerHead, body: Buffer): void
   fail(code: FileFaultCode, message: string): void
+  /** It was not done by its deadline, and will not be. */
+  timeOut(): void
   /** Nothing is heard of it any more: it left the worker, too. */
   forget(): void
 }
@@ -53,6 +73,9 @@ export function createCall({ onTaken, ...asked }: Asked, onForgotten: (call: Cal
     ...asked,
     isRead: reads.has(asked.op),
     lost: 0,
+    outlook: undefined,
+    isForetold: foretold.has(asked.op),
+    isLate: false,
     isHeld: onTaken !== undefined,
     taken() {
       if (!isTaken) onTaken?.()
@@ -62,6 +85,7 @@ export function createCall({ onTaken, ...asked }: Asked, onForgotten: (call: Cal
     answer(head, body) {
       if ('fault' in head) {
         const { code, message, path } = head.fault
+        if (call.isLate && code === 'cancelled') return call.timeOut()
         isSettled = true
         reject(new CoworkError(code, message, path === undefined ? {} : { details: { path } }))
       } else {
@@ -74,6 +98,7 @@ export function createCall({ onTaken, ...asked }: Asked, onForgotten: (call: Cal
       isSettled = true
       reject(new CoworkError(code, message))
     },
+    timeOut: () => call.fail('timeout', 'It took too long and was ended.'),
     forget: () => onForgotten(call),
   }
   return { call, promise }

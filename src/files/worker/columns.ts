@@ -17,9 +17,11 @@ export function createColumns(isBare: boolean) {
   const found: string[] = []
   const sizes: number[] = []
   const times: number[] = []
+  const cursors = new Map<number, string>()
   return {
     count: () => paths.length,
-    add(path: string, type: Stat['type'], size = 0, modifiedAt = 0): void {
+    add(path: string, type: Stat['type'], size = 0, modifiedAt = 0, cursor = path): void {
+      if (cursor !== path) cursors.set(paths.length, cursor)
       paths.push(path)
       found.push(letters[type])
       if (isBare) return
@@ -29,7 +31,12 @@ export function createColumns(isBare: boolean) {
     /** The first so many of them. */
     first(count: number): { entries: Columns; body?: Buffer } {
       const names = paths.slice(0, count)
-      const entries = { paths: names, types: found.slice(0, count).join('') }
+      const other = [...cursors].filter(([place]) => place < count)
+      const entries = {
+        paths: names,
+        types: found.slice(0, count).join(''),
+        ...(other.length > 0 && { cursors: Object.fromEntries(other) }),
+      }
       if (isBare) return { entries }
       const numbers = new Float64Array(2 * names.length)
       numbers.set(sizes.slice(0, count))
@@ -41,14 +48,21 @@ export function createColumns(isBare: boolean) {
 
 /** The entries again, one by one. */
 export function listedOf({ entries, body }: Pick<Answered<'list'>, 'entries' | 'body'>): Listed[] {
-  const { paths, types: found } = entries
+  const { paths, types: found, cursors } = entries
   const numbers = new Float64Array(2 * paths.length)
   // A copy, since bytes of a frame may lie where no number can begin.
   if (body) new Uint8Array(numbers.buffer).set(body.subarray(0, numbers.byteLength))
-  return paths.map((path, place) => ({
+  const listed = paths.map((path, place) => ({
     path,
     type: types.get(found.charAt(place)) ?? 'other',
     size: numbers[place] ?? 0,
     modifiedAt: numbers[paths.length + place] ?? 0,
   }))
+  return cursors ? listed.map((one, place) => withCursor(one, cursors[place])) : listed
 }
+
+const withCursor = (one: Listed, cursor: string | undefined): Listed =>
+  cursor === undefined ? one : { ...one, cursor }
+
+/** By which a list goes on after an entry. */
+export const cursorOf = ({ path, cursor = path }: Listed): string => cursor

@@ -1,7 +1,7 @@
 /** What an operation works with. */
 import type { Guard } from '../rules/guard.ts'
 import type { Roots } from '../confine/types.ts'
-import type { Answered, Ask, Op, WorkerSetup } from './protocol.ts'
+import type { Answered, Ask, Op, Outlook, WorkerSetup } from './protocol.ts'
 
 export type OpContext = {
   readonly roots: Roots
@@ -9,8 +9,11 @@ export type OpContext = {
   readonly limits: WorkerSetup['limits']
   /** To be awaited every so often by whatever takes long: lets others pass when its share is used up. */
   turn(): Promise<void>
-  /** To be awaited before the first thing that anyone could see. Rejects where it must not be done after all. */
-  entered(): Promise<void>
+  /**
+   * To be awaited before the first thing that anyone could see. Rejects where it must not be done after all. The
+   * daemon has the outlook when it resolves.
+   */
+  entered(outlook?: Outlook): Promise<void>
 }
 
 /** Answers, or throws a FileFault. `cancelled` turns true when nobody waits any longer. */

@@ -1,5 +1,6 @@
 import { undoUnfinished } from '../ops/in-place-notes.ts'
 import { ops } from '../ops/index.ts'
+import { dropTemporaries } from '../ops/placing.ts'
 import { runWorker } from './run.ts'
 
-runWorker(ops, undoUnfinished)
+runWorker(ops, { begin: undoUnfinished, leave: dropTemporaries })

@@ -6,11 +6,13 @@ import { createInterface } from 'node:readline'
 import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { createFrameReader, encodeFrame } from './frames.ts'
+import { leaveSignal } from './leave-signal.ts'
 import type { CancelHead, GoHead, ReplyHead, RequestHead, WorkerSetup } from './protocol.ts'
 import { frameLimits } from './serve.ts'
 
 type ReadyHead = Extract<ReplyHead, { ready: unknown }>
-export type AnswerHead = Exclude<ReplyHead, ReadyHead>
+export type OutlookHead = Extract<ReplyHead, { outlook: unknown }>
+export type AnswerHead = Exclude<ReplyHead, ReadyHead | OutlookHead>
 
 /** One process of the worker, as the daemon sees it. */
 export type WorkerProcess = {
@@ -23,6 +25,8 @@ export type WorkerProcess = {
   send(head: RequestHead | GoHead | CancelHead, body?: Uint8Array, onTaken?: () => void): void
   /** No more requests: it finishes what it does, and goes. */
   end(): void
+  /** It takes away what it has not finished, and goes at once. */
+  leave(): void
   kill(): void
 }
 
@@ -34,6 +38,7 @@ export type StartOptions = {
   /** Fill the cache of compiled code. */
   readonly warm: boolean
   readonly log: Log
+  onOutlook(head: OutlookHead): void
   onAnswer(head: AnswerHead, body: Buffer): void
   /** There is room again. */
   onRoom(): void
@@ -43,7 +48,7 @@ const launcher = join(import.meta.dirname, 'launch.ts')
 const quiet = '--disable-warning=ExperimentalWarning'
 
 export function startWorker(options: StartOptions): WorkerProcess {
-  const { setup, entry, warm, log, onAnswer, onRoom } = options
+  const { setup, entry, warm, log, onOutlook, onAnswer, onRoom } = options
   const isLaunched = options.landlock && process.platform === 'linux'
   const cache = module.getCompileCacheDir()
   const child = spawn(
@@ -70,6 +75,7 @@ export function startWorker(options: StartOptions): WorkerProcess {
   const read = createFrameReader(frameLimits(setup.limits), ({ head, body }) => {
     const reply = head as ReplyHead
     if ('ready' in reply) becomeReady(reply)
+    else if ('outlook' in reply) onOutlook(reply)
     else onAnswer(reply, body)
   })
   child.stdout.on('data', (chunk: Buffer) => {
@@ -105,6 +111,7 @@ export function startWorker(options: StartOptions): WorkerProcess {
     hasRoom: () => !child.stdin.writableNeedDrain,
     send: write,
     end: () => void child.stdin.end(),
+    leave: () => void child.kill(leaveSignal),
     kill,
   }
 }

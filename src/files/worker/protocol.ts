@@ -64,6 +64,8 @@ export type Listed = {
   readonly type: Stat['type']
   readonly size: number
   readonly modifiedAt: number
+  /** By which a list goes on after it, where its path would not tell it from others. */
+  readonly cursor?: string
 }
 
 /**
@@ -74,6 +76,8 @@ export type Columns = {
   readonly paths: readonly string[]
   /** A letter for each. */
   readonly types: string
+  /** Of those that have one, by their number. */
+  readonly cursors?: Readonly<Record<number, string>>
 }
 
 export type Range =
@@ -92,8 +96,25 @@ export type SearchHit = {
   readonly snippet?: string
 }
 
+/** Files that a search by content did not look into, all for one reason. */
+export type Skipped = {
+  readonly why: 'document' | 'sensitive' | 'too_large' | 'unreadable'
+  readonly count: number
+  /** A few of them. */
+  readonly first: readonly Pick<SearchHit, 'root' | 'path'>[]
+}
+
+/** A file, whatever its name. */
+export type Inode = { readonly dev: string; readonly ino: string }
+
 /** The previous content of a file, kept under its hash (TR3). */
-export type Kept = { readonly sha256: string; readonly size: number; readonly mode: number }
+export type Kept = {
+  readonly sha256: string
+  readonly size: number
+  readonly mode: number
+  /** The file that had it, and the one that the worker made and put in its place; none where it was written in place. */
+  readonly swap?: { readonly from: Inode; readonly to: Inode }
+}
 
 /** Of writes: `reviewed` where a person or trust was asked because of the path (F5, PV5). */
 type Writing = { readonly reviewed?: boolean }
@@ -109,11 +130,32 @@ type Replaced = {
   readonly diff?: string
 }
 
+/**
+ * By what it is seen that a change was made: this very file stands there, or one of this content. `file` is its
+ * inode and the time it was last written.
+ */
+export type Sign = { readonly at: Place } & (
+  | { readonly file: string }
+  | { readonly sha256: string }
+)
+
+/** What a change is about to come to: said before it is made, for whoever has to find out without its worker. */
+export type Outlook = { readonly sign: Sign; readonly answer: object }
+
 /** Every operation: its question beside its answer. A `body` travels as bytes after the head. */
 export type Ops = {
   stat: { ask: { at: Place }; answer: { stat: Stat; real: string } }
+  /** Whether a change was made whose worker cannot say it any more. */
+  seen: { ask: Sign; answer: { isSeen: boolean } }
   read: {
-    ask: { at: Place; range?: Range; maxBytes: number; raw?: boolean }
+    ask: {
+      at: Place
+      range?: Range
+      maxBytes: number
+      raw?: boolean
+      /** What is no text is given whole, up to so many bytes. */
+      maxWhole?: number
+    }
     answer: {
       stat: Stat
       /** `text` is UTF-8 in the body whatever it was on disk; the others are bytes as they are. */
@@ -182,7 +224,12 @@ export type Ops = {
   }
   searchContent: {
     ask: SearchAsk & { regex?: boolean }
-    answer: { hits: readonly SearchHit[]; total: number; next?: string; skipped: number }
+    answer: {
+      hits: readonly SearchHit[]
+      total: number
+      next?: string
+      skipped: readonly Skipped[]
+    }
   }
   /** Both as they lie after links. */
   move: {
@@ -220,9 +267,19 @@ export type Ops = {
     answer: { sha256: readonly string[]; next?: string }
   }
   dropVersions: { ask: { sha256: readonly string[] }; answer: { bytes: number } }
+  /**
+   * Notes of files that were being written where they lie when their worker ended, and whose grants are gone. What
+   * each was before is in the version store then. Those that are named go first.
+   */
+  leftNotes: {
+    ask: { settled: readonly string[] }
+    answer: {
+      notes: readonly { name: string; path: string; before: Kept; at: number }[]
+    }
+  }
   /** A unified diff of two texts: files, or a kept version by its hash. */
   diff: {
-    ask: { from: Place | { sha256: string }; to: Place | { sha256: string } }
+    ask: { from: Place | { sha256: string; name: string }; to: Place }
     /** As in `Replaced`; of a file whose name speaks of secrets (PV5) never more than that something differs. */
     answer: { diff?: string; sensitive: boolean }
   }
@@ -234,6 +291,8 @@ export type Ops = {
       files: number
       bytes: number
       folders: readonly { path: string; files: number; bytes: number }[]
+      /** Files that lie so far down at most, the largest first. */
+      largest: readonly { path: string; bytes: number }[]
     }
   }
   /** Writes a small file of cowork's own below `.cowork/` of the workspace (F6). */
@@ -268,6 +327,8 @@ export type ReplyHead =
       readonly ready: Containment
       readonly missing: readonly { key: string; code: FileFaultCode }[]
     }
+  /** Comes before an answer, or instead of one. */
+  | { readonly id: number; readonly outlook: Outlook }
   | { readonly id: number; readonly answer: unknown }
   | { readonly id: number; readonly fault: Fault }
 

@@ -5,6 +5,7 @@ import { createGuard } from '../rules/guard.ts'
 import type { OpMap } from './context.ts'
 import { createFrameReader, encodeFrame } from './frames.ts'
 import type { Frame, FrameLimits } from './frames.ts'
+import { leaveSignal } from './leave-signal.ts'
 import type { ReplyHead, WorkerSetup } from './protocol.ts'
 import { frameLimits, serve } from './serve.ts'
 
@@ -14,11 +15,22 @@ const inbound = { head: 2 ** 26, body: 2 ** 32 }
 /** As much as a socket holds. */
 const readBytes = 256 * 1024
 
-/** What is done before the first request. */
-type Begin = (roots: Roots, all: WorkerSetup['roots']) => void
+type Around = {
+  /** What is done before the first request. */
+  begin?(roots: Roots, all: WorkerSetup['roots']): void
+  /** What is done when it is told to go at once. Nothing is awaited. */
+  leave?(): void
+}
 
 /** The worker's life: the setup comes first, then requests, until the daemon closes the line or is gone. */
-export function runWorker(ops: OpMap, begin: Begin = () => undefined): void {
+export function runWorker(ops: OpMap, { begin, leave }: Around = {}): void {
+  // A terminal and a service manager signal the daemon and us alike; the daemon decides when we end.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  if (leaveSignal !== 'SIGKILL')
+    process.once(leaveSignal, () => {
+      leave?.()
+      process.exit(0)
+    })
   // Replies go out here alone. What a library prints goes where the daemon logs it.
   const output = new Socket({ fd: 1, readable: false, writable: true })
   Object.defineProperty(process, 'stdout', { get: () => process.stderr })
@@ -36,12 +48,18 @@ export function runWorker(ops: OpMap, begin: Begin = () => undefined): void {
     },
   })
 
-  function send(limits: FrameLimits, head: ReplyHead, body?: Uint8Array): boolean {
+  function send(
+    limits: FrameLimits,
+    head: ReplyHead,
+    body?: Uint8Array,
+    onSent?: () => void,
+  ): boolean {
     const pieces = encodeFrame(head, body, limits)
     if (!pieces) return false
     output.cork()
     let hasRoom = true
-    for (const piece of pieces) hasRoom = output.write(piece)
+    for (const piece of pieces)
+      hasRoom = output.write(piece, piece === pieces.at(-1) ? onSent : undefined)
     output.uncork()
     // A daemon that does not read gets no more to read.
     if (!hasRoom) input.pause()
@@ -58,9 +76,13 @@ export function runWorker(ops: OpMap, begin: Begin = () => undefined): void {
       ops,
       context,
       send: (head, body) => send(limits, head, body),
+      tell: (head) =>
+        new Promise((resolve) => {
+          send(limits, head, undefined, resolve)
+        }),
       complain: (message) => process.stderr.write(`${message}\n`),
     })
-    begin(roots, setup.roots)
+    begin?.(roots, setup.roots)
     const isRestricted = process.argv.includes('landlock')
     send(limits, { ready: isRestricted ? 'landlock' : roots.containment, missing: roots.missing })
     return serving

@@ -9,7 +9,7 @@ const mostAtOnce = 128
 const stopMs = 1_000
 
 /** A worker and the calls it has. */
-export type Running = Pick<WorkerProcess, 'ready' | 'ended' | 'end' | 'kill'> & {
+export type Running = Pick<WorkerProcess, 'ready' | 'ended' | 'end' | 'leave' | 'kill'> & {
   readonly calls: ReadonlyMap<number, Call>
   /** When it could take calls first; undefined before. */
   readyAt: number | undefined
@@ -21,13 +21,13 @@ export type Running = Pick<WorkerProcess, 'ready' | 'ended' | 'end' | 'kill'> & 
   go(call: Call): void
   /** Nobody waits for the call any longer. */
   cancel(call: Call): void
-  /** The call must end: if it does not, the worker will. */
+  /** The call must end: if it does not, the worker is to. */
   stop(call: Call, onStuck: () => void): void
   /** Resolves when nothing is being written any more, or after so long. */
   written(patience: number): Promise<void>
 }
 
-type Options = Omit<StartOptions, 'onAnswer' | 'onRoom'> & {
+type Options = Omit<StartOptions, 'onOutlook' | 'onAnswer' | 'onRoom'> & {
   /** It may take another call. */
   onFree(): void
 }
@@ -36,9 +36,13 @@ export function startRunning({ onFree, ...options }: Options): Running {
   const calls = new Map<number, Call>()
   /** Calls that were stopped and have not ended. Nothing new is given to a worker that may be stuck. */
   const stopped = new Set<number>()
-  const { ready, ended, end, kill, hasRoom, send } = startWorker({
+  const { ready, ended, end, leave, kill, hasRoom, send } = startWorker({
     ...options,
     onRoom: onFree,
+    onOutlook({ id, outlook }) {
+      const call = calls.get(id)
+      if (call) call.outlook = outlook
+    },
     onAnswer(head, body) {
       const call = calls.get(head.id)
       calls.delete(head.id)
@@ -56,6 +60,7 @@ export function startRunning({ onFree, ...options }: Options): Running {
     ready,
     ended,
     end,
+    leave,
     kill,
     calls,
     readyAt: undefined,
@@ -63,6 +68,7 @@ export function startRunning({ onFree, ...options }: Options): Running {
     takesMore: () => calls.size < mostAtOnce && stopped.size === 0 && hasRoom(),
     give(call) {
       calls.set(call.id, call)
+      call.outlook = undefined
       const { id, op, ask, isHeld } = call
       send({ id, op, ask, ...(isHeld && { held: true }) }, call.body, call.taken)
     },
@@ -72,10 +78,7 @@ export function startRunning({ onFree, ...options }: Options): Running {
       cancel(call)
       stopped.add(call.id)
       setTimeout(() => {
-        if (!calls.has(call.id)) return
-        onStuck()
-        running.isEndedByUs = true
-        kill()
+        if (calls.has(call.id)) onStuck()
       }, stopMs).unref()
     },
     async written(patience) {

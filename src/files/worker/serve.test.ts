@@ -24,6 +24,7 @@ function serving(ops: Partial<OpMap>) {
       if (isFitting) replies.push({ head, body: body && Buffer.from(body).toString() })
       return isFitting
     },
+    tell: async (head) => void replies.push({ head, body: undefined }),
     complain: (message) => void complaints.push(message),
   })
   const ask = (id: number, op: string, about: unknown = {}) =>
@@ -33,7 +34,7 @@ function serving(ops: Partial<OpMap>) {
 
 const idOf = (head: ReplyHead) => ('id' in head ? head.id : 0)
 
-const usage = { files: 0, bytes: 0, folders: [] }
+const usage = { files: 0, bytes: 0, folders: [], largest: [] }
 
 test('PV6 an answer goes out with its body apart, a fault with its code and path', async () => {
   const { replies, ask, end } = serving({

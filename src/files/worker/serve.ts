@@ -2,7 +2,15 @@ import { messageOf } from '#base/errors.ts'
 import { errnoOf, faultOf, FileFault } from '../confine/fault.ts'
 import type { OpContext, OpMap, RunOp } from './context.ts'
 import type { Frame } from './frames.ts'
-import type { CancelHead, GoHead, Op, ReplyHead, RequestHead, WorkerSetup } from './protocol.ts'
+import type {
+  CancelHead,
+  GoHead,
+  Op,
+  Outlook,
+  ReplyHead,
+  RequestHead,
+  WorkerSetup,
+} from './protocol.ts'
 import { createTurns } from './turns.ts'
 
 /** A text may take twice the room in UTF-8 that it has on disk; names and hits travel in the head. */
@@ -34,14 +42,15 @@ type Deps = {
   readonly context: Omit<OpContext, 'turn' | 'entered'>
   /** False where it is too large, and was not sent: the other side would take it for the end of all order. */
   send(head: ReplyHead, body?: Uint8Array): boolean
+  /** Resolves when the other side has it, whatever becomes of us. */
+  tell(head: ReplyHead): Promise<void>
   /** Of what went wrong by our own fault. */
   complain(message: string): void
 }
 
 /** Runs what is asked, each as it comes; whatever takes long stands aside by `context.turn`. */
-export function serve({ ops, context, send, complain }: Deps) {
+export function serve({ ops, context, send, tell, complain }: Deps) {
   const { begin, turn } = createTurns()
-  const free: OpContext = { ...context, turn, entered: () => Promise.resolve() }
   const running = new Map<number, Running>()
   let onIdle: (() => void) | undefined
 
@@ -55,7 +64,11 @@ export function serve({ ops, context, send, complain }: Deps) {
       // What belongs to what is the protocol's promise; the map holds them all.
       const act = ops[op] as RunOp<Op>
       if (hold && !awaitsEntry.has(op)) await hold.promise
-      const whole = hold ? { ...free, entered: () => hold.promise } : free
+      const entered = async (outlook?: Outlook) => {
+        if (outlook) await tell({ id, outlook })
+        await hold?.promise
+      }
+      const whole: OpContext = { ...context, turn, entered }
       const answered = await act(whole, ask as never, body, () => state.isCancelled)
       const { body: bytes, ...answer } = answered
       // Of reads alone: what is answered to a change is short, however much was changed.

@@ -28,6 +28,8 @@ type Given = {
   readonly at: number
   /** A reason to ask whatever trust says, such as `approvals.every_write`. */
   readonly always?: string
+  /** What about the act itself brings it to a person, in words that follow "because". */
+  readonly because?: string
   /** As strict as this in any case, for want of trust to judge by (M6). */
   readonly atLeast?: Mode
   /** The same, were a policy in shadow enforced. */
@@ -36,7 +38,7 @@ type Given = {
 
 /** Whether an act may be done, or is suggested to a person, and why (M1, M2, T11, A8). Pure. */
 export function judge(rules: Rules, given: Given): Judgement {
-  const { policy, evaluation, always, atLeast = 'act', shadowFloor = 'act' } = given
+  const { policy, evaluation, always, because, atLeast = 'act', shadowFloor = 'act' } = given
   const trust = current(rules.trust, given.trust, given.at)
   const risk: Risk = evaluation.highRisk.length > 0 ? 'high' : given.risk
   const level = evidenceLevel(trust.evidence[risk])
@@ -62,7 +64,7 @@ export function judge(rules: Rules, given: Given): Judgement {
     evidenceLevel: level,
     ...(shadow && { shadow }),
     why: {
-      text: reasonFor({ ...facts, evaluation, policy, always }),
+      text: reasonFor({ ...facts, evaluation, policy, always, because }),
       rules: evaluation.violations,
       policy_id: policy?.id ?? null,
       policy_description: policy?.description ?? null,
@@ -110,24 +112,31 @@ type Facts = {
   readonly evaluation: Evaluation
   readonly policy: Policy | undefined
   readonly always: string | undefined
+  readonly because: string | undefined
 }
 
 /** One sentence a person reads first, and one about trust. */
-function reasonFor({ score, level, gated, thresholds, evaluation, policy, always }: Facts): string {
+function reasonFor({ because, ...facts }: Facts): string {
+  const first = because === undefined ? '' : `${because}, and `
+  return `You are asked because ${first}${causeFor(facts)}`
+}
+
+function causeFor(facts: Omit<Facts, 'because'>): string {
+  const { score, level, gated, thresholds, evaluation, policy, always } = facts
   const trust = `Trust is ${score.toFixed(2)}; acting alone needs ${thresholds.act.toFixed(2)}`
   const [field, ...more] = evaluation.highRisk
-  if (always !== undefined) return `You are asked because ${always}. ${trust}.`
+  if (always !== undefined) return `${always}. ${trust}.`
   if (field !== undefined) {
     const names = more.length > 0 ? `${field} and ${more.length} more are` : `${field} is`
-    return `You are asked because ${names} high risk${policy ? ` in ${policy.id}` : ''}. ${trust}.`
+    return `${names} high risk${policy ? ` in ${policy.id}` : ''}. ${trust}.`
   }
   if (evaluation.approvers > 1)
-    return `You are asked because ${policy?.id ?? 'a rule'} wants ${evaluation.approvers} people to agree. ${trust}.`
+    return `${policy?.id ?? 'a rule'} wants ${evaluation.approvers} people to agree. ${trust}.`
   if (gated)
-    return `You are asked because there is not enough evidence yet: ${level.toFixed(2)} of 0.80 from reviewed work of this risk. Trust alone (${score.toFixed(2)}) would do.`
+    return `there is not enough evidence yet: ${level.toFixed(2)} of 0.80 from reviewed work of this risk. Trust alone (${score.toFixed(2)}) would do.`
   if (score < thresholds.suggest)
-    return `You are asked because trust is low: ${score.toFixed(2)}, below ${thresholds.suggest.toFixed(2)}. Acting alone needs ${thresholds.act.toFixed(2)}.`
+    return `trust is low: ${score.toFixed(2)}, below ${thresholds.suggest.toFixed(2)}. Acting alone needs ${thresholds.act.toFixed(2)}.`
   if (score >= thresholds.act)
-    return `You are asked because it is the first of its kind here, and nothing is known yet. ${trust}.`
-  return `You are asked because trust is ${score.toFixed(2)}; acting alone needs ${thresholds.act.toFixed(2)}.`
+    return `it is the first of its kind here, and nothing is known yet. ${trust}.`
+  return `trust is ${score.toFixed(2)}; acting alone needs ${thresholds.act.toFixed(2)}.`
 }

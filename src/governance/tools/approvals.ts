@@ -3,6 +3,7 @@ import { notYours, statuses } from '#approvals'
 import type { Approval } from '#approvals'
 import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
+import { plainText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Answer } from '../handoffs/packet.ts'
 import type { Governance } from '../service.ts'
@@ -11,13 +12,14 @@ import { approvalId, who } from './words.ts'
 const next: Record<Approval['status'], string> = {
   pending: 'A person has not decided yet: ask again with wait_seconds.',
   approved: 'Go on.',
-  rejected: 'Do not do it; the reason says why.',
+  rejected: 'Do not do it; no reason was given.',
   expired: 'Nobody decided in time, which is a no. You may ask again.',
   withdrawn: 'You took it back.',
   consumed: 'It was approved and carried out.',
 }
 
-function messageFor({ kind, status, action, answer }: Approval): string {
+function messageFor({ kind, status, action, answer, reason }: Approval): string {
+  if (status === 'rejected' && reason) return `Do not do it. The person says: ${plainText(reason)}`
   if (kind === 'call' && status === 'approved')
     return `Call ${action} again with the approved arguments: it runs once.`
   if (answer === undefined || kind !== 'handoff') return next[status]

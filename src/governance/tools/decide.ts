@@ -30,6 +30,10 @@ const outcome = z.object({
   status: z.enum(['approved', 'rejected', 'voted', 'held', 'error']),
   until: z.string().optional(),
   trust: moved.optional(),
+  also: z
+    .array(z.object({ id: z.string(), summary: z.string() }))
+    .optional()
+    .describe('Other requests that this answers, too'),
   error: fault.optional(),
 })
 
@@ -166,6 +170,7 @@ export const shown = (id: string, { status, told, until }: Outcome) => ({
   status,
   ...(until !== undefined && { until: rfc3339(until) }),
   ...(told['trust'] !== undefined && { trust: told['trust'] as z.output<typeof moved> }),
+  ...(told['also'] !== undefined && { also: told['also'] as z.output<typeof outcome>['also'] }),
 })
 
 export const undoTool = ({ approvals }: Governance) =>

@@ -243,6 +243,15 @@ describe.each(eras)('%s era over HTTP', (era) => {
     }
   })
 
+  test('SV12 who connects is told in short how to work here, as far as it has the tools for it', async () => {
+    const rig = await rigOf()
+    const told = (await connect(rig, era)).getInstructions() ?? ''
+    expect(told).toMatch(/workspace.*~\/.*request_grant.*trash.*cowork_propose.*approval/)
+    expect(told.length).toBeLessThanOrEqual(600)
+    const atWork = await connect(rig, era, { toolset: 'work' })
+    expect(atWork.getInstructions()).toMatch(/^Where a call needs approval/)
+  })
+
   test('SV14 progress goes forwards, and only to who asked for it', async () => {
     const steps = tool('steps', (call) => {
       call.progress(1, 3, 'one')

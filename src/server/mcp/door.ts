@@ -6,7 +6,7 @@ import {
   isJSONRPCRequest,
   isLegacyRequest,
 } from '@modelcontextprotocol/server'
-import type { Server, ServerContext, Transport } from '@modelcontextprotocol/server'
+import type { JSONRPCMessage, Server, ServerContext, Transport } from '@modelcontextprotocol/server'
 import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
@@ -158,32 +158,38 @@ export function createMcpDoor(deps: McpDoorDeps) {
     }
   }
 
-  /** Nothing where nobody asks for it. Otherwise the answer waits, so that what changes after it is told. */
-  function listens(
-    body: unknown,
+  /**
+   * Nothing where nobody asks for it. Otherwise the same message with the addresses that are watched for whoever
+   * asks: the SDK acknowledges what it is given, and tells of it. It waits, so that what changes after it is told.
+   */
+  function listening(
+    message: unknown,
     credentials: Credentials,
     signal: AbortSignal,
-  ): Promise<void> | undefined {
-    const uris = listenedIn(body)
-    return uris.length === 0 ? undefined : listen(uris, credentials, signal)
+  ): Promise<unknown> | undefined {
+    const uris = listenedIn(message)
+    return uris && listen(uris, credentials, signal).then((heard) => withListened(message, heard))
   }
 
   async function listen(
     uris: readonly string[],
     credentials: Credentials,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<readonly string[]> {
     const { principal: _, ...presented } = credentials
     const caller = await identity.identify({ door: 'mcp', ...presented })
-    for (const feature of deps.features ?? []) await feature.listens?.(caller, uris, signal)
+    const heard: string[] = []
+    for (const feature of deps.features ?? [])
+      heard.push(...((await feature.listens?.(caller, uris, signal)) ?? []))
+    return heard
   }
 
   async function serveModern(request: Request, body: unknown): Promise<Response> {
-    await listens(body, arrivalOf(request).credentials, request.signal)
+    const heard = await listening(body, arrivalOf(request).credentials, request.signal)
     const { params } = isCall(body) ? body : {}
     const tool = catalogue.find(String(params?.name))
     if (tool) checkMirrored(tool, params?.arguments, request.headers)
-    return modern.fetch(request, { parsedBody: body })
+    return modern.fetch(request, { parsedBody: heard ?? body })
   }
 
   /** The addresses of the oldest revision, where they are wanted (SV6). */
@@ -244,10 +250,11 @@ export function createMcpDoor(deps: McpDoorDeps) {
     }
     const over = new AbortController()
     const take = (message: unknown) => {
-      const begun = listens(message, presented, over.signal)
-      if (!begun || !isJSONRPCRequest(message)) return direct.take(message)
-      const goOn = () => transport.onmessage?.(message)
-      begun.then(goOn, goOn)
+      const heard = isJSONRPCRequest(message) && listening(message, presented, over.signal)
+      if (!heard) return direct.take(message)
+      void heard
+        .catch(() => withListened(message, []))
+        .then((known) => transport.onmessage?.(known as JSONRPCMessage))
       return true
     }
     const transport = createLineTransport(stream, undefined, take)
@@ -338,15 +345,23 @@ const bringsToken = (body: unknown): boolean =>
 
 const mostListened = 100
 
-/** The addresses whose change a client of the newer era asks to hear of. */
-function listenedIn(body: unknown): string[] {
-  if (typeof body !== 'object' || body === null || !('method' in body)) return []
-  if (body.method !== 'subscriptions/listen' || !('params' in body)) return []
-  const { notifications } = (body.params ?? {}) as {
+type Listen = { readonly params: { readonly notifications: Readonly<Record<string, unknown>> } }
+
+/** The addresses whose change a client of the newer era asks to hear of. What is malformed is the SDK's to refuse. */
+function listenedIn(message: unknown): string[] | undefined {
+  if (typeof message !== 'object' || message === null || !('method' in message)) return undefined
+  if (message.method !== 'subscriptions/listen' || !('params' in message)) return undefined
+  const { notifications } = (message.params ?? {}) as {
     notifications?: { resourceSubscriptions?: unknown }
   }
   const uris: unknown = notifications?.resourceSubscriptions
-  return Array.isArray(uris)
-    ? uris.filter((uri) => typeof uri === 'string').slice(0, mostListened)
-    : []
+  const isWhole = Array.isArray(uris) && uris.every((uri) => typeof uri === 'string')
+  return isWhole && uris.length > 0 ? uris.slice(0, mostListened) : undefined
+}
+
+/** Of a message that has some. */
+function withListened(message: unknown, uris: readonly string[]): unknown {
+  const { params, ...rest } = message as Listen
+  const notifications = { ...params.notifications, resourceSubscriptions: uris }
+  return { ...rest, params: { ...params, notifications } }
 }

@@ -36,3 +36,30 @@ test('N4 any other message is one piece', () => {
   for (const message of messages)
     expect([...lineOf(message)]).toEqual([JSON.stringify(message) + '\n'])
 })
+
+test('F4 SV12 an answer that the client would hang up on is refused instead, and the connection stays', () => {
+  const most = 10 * 1024 * 1024
+  const blob = (length: number) => [{ type: 'image', data: 'x'.repeat(length) }]
+  const tooLong = [
+    answerOf('x'.repeat(most)),
+    // Each letter takes six when it is spelt.
+    answerOf('\u0001'.repeat(most / 5)),
+    answerOf('\u4e00'.repeat(most / 3)),
+    answerOf('short', blob(most)),
+    { jsonrpc: '2.0', id: 1, result: { content: blob(most) } },
+  ]
+  for (const message of tooLong) {
+    const { id, result } = JSON.parse([...lineOf(message)].join('')) as {
+      id: number
+      result: { isError: boolean; content: { text: string }[] }
+    }
+    expect({ id, isError: result.isError }).toEqual({ id: 1, isError: true })
+    expect(JSON.parse(result.content[0]?.text ?? '')).toMatchObject({ code: 'too_large' })
+  }
+  const read = { jsonrpc: '2.0', id: 'a', result: { contents: [{ text: 'x'.repeat(most) }] } }
+  expect(JSON.parse([...lineOf(read)].join(''))).toMatchObject({ id: 'a', error: { code: -32000 } })
+  // What a client sends is its own affair, and so is what fits.
+  const sent = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { x: 'x'.repeat(most) } }
+  for (const message of [sent, answerOf('x'.repeat(9_000_000)), answerOf('', blob(9_500_000))])
+    expect(JSON.parse([...lineOf(message)].join(''))).toEqual(message)
+})

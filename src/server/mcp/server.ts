@@ -24,6 +24,7 @@ import type { Identity, Presented } from '#identity'
 import type { createInFlight } from '../limits.ts'
 import { toFault, toProtocolError, toResult } from './answer.ts'
 import { clientInfoOf, exchangeFor, tasksExtension, traceparentOf } from './exchange.ts'
+import { instructionsFor } from './instructions.ts'
 import { lifelineOf, progressOf } from './lifeline.ts'
 import { attachTasks } from './tasks.ts'
 import type { TaskSource } from './tasks.ts'
@@ -57,8 +58,8 @@ export type McpFeature = {
   /** Called once, before any client comes. */
   start?(announce: Announce): void
   attach(server: Server, viewer: Viewer): void
-  /** A client of the newer era wants to hear of these addresses until the signal, from when it resolves. */
-  listens?(caller: Caller, uris: readonly string[], signal: AbortSignal): Promise<void>
+  /** A client of the newer era wants to hear of these addresses until the signal. Which of them it will. */
+  listens?(caller: Caller, uris: readonly string[], signal: AbortSignal): Promise<readonly string[]>
 }
 
 /** Tells every client that listens. */
@@ -222,7 +223,7 @@ export function createServers(deps: ServerDeps, running: Running) {
   const calling = guarded(call)
 
   function newServer(link: Link): Server {
-    const server = new Server(info, options)
+    const server = new Server(info, { ...options, instructions: instructionsFor(link.view) })
     const caller = (context: ServerContext) => callerOf(server, link, context)
     server.setRequestHandler(
       'tools/list',

@@ -15,7 +15,13 @@ const person = z.object({
 const session = z.object({ id: z.string(), person, created_at: time, expires_at: time })
 
 /** How a person comes in by a link, sees who they are, and leaves (I6). */
-export const sessionRoutes = ({ identity }: { readonly identity: Identity }): Route[] => [
+export const sessionRoutes = ({
+  identity,
+  command,
+}: {
+  readonly identity: Identity
+  readonly command?: readonly string[]
+}): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/api/sessions',
@@ -40,6 +46,10 @@ export const sessionRoutes = ({ identity }: { readonly identity: Identity }): Ro
       session: session.optional().describe("Absent for the owner's token, which is none"),
       has_passkey: z.boolean(),
       assured_until: time.optional().describe('High-risk decisions are open to it until then'),
+      command: z
+        .array(z.string())
+        .optional()
+        .describe('For the owner: the words that run `cowork` in a terminal of this machine'),
     }),
     async run(_, c) {
       const caller = c.get('caller')
@@ -50,6 +60,7 @@ export const sessionRoutes = ({ identity }: { readonly identity: Identity }): Ro
         ...(me.session && { session: toSession(me.session, me.person) }),
         has_passkey: await identity.passkeys.has(me.person.id),
         ...(assuredUntil !== undefined && { assured_until: rfc3339(assuredUntil) }),
+        ...(me.person.role === 'owner' && command && { command: [...command] }),
       }
     },
   }),

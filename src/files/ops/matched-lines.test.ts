@@ -1,0 +1,38 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { matchedIn, matchedLines } from './matched-lines.ts'
+
+const placeIn = (line: string) => line.indexOf('x')
+
+test('S3 lines with a match are counted from 1, whatever ends them', () => {
+  const text = 'x\r\n\r\nno\n x\n\nx'
+  expect(matchedLines({ text, after: 0 }, 9, placeIn)).toEqual({
+    count: 3,
+    lines: [
+      { line: 1, snippet: 'x' },
+      { line: 4, snippet: 'x' },
+      { line: 6, snippet: 'x' },
+    ],
+  })
+})
+
+test('S3 all lines with a match are counted, and no more are kept than are wanted', () => {
+  const text = fc
+    .array(fc.constantFrom('x', 'no', ''), { maxLength: 20 })
+    .map((of) => of.join('\n'))
+  const texts = fc.array(fc.record({ text, after: fc.nat(20) }), { maxLength: 6 })
+  fc.assert(
+    fc.property(texts, fc.nat(10), (given, most) => {
+      const found = matchedIn(given, most, (one, left) => matchedLines(one, left, placeIn))
+      const whole = given.map(({ text: of }) =>
+        of.split('\n').flatMap((line, at) => (line === 'x' ? [at + 1] : [])),
+      )
+      expect(found.map(({ count }) => count)).toEqual(whole.map(({ length }) => length))
+      const wanted = whole.flatMap((lines, at) =>
+        lines.filter((line) => line > (given[at]?.after ?? 0)).map((line) => `${at}:${line}`),
+      )
+      const kept = found.flatMap(({ lines }, at) => lines.map(({ line }) => `${at}:${line}`))
+      expect(kept).toEqual(wanted.slice(0, most))
+    }),
+  )
+})

@@ -1,0 +1,32 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { firstPlaces } from './places-in-text.ts'
+
+/** Place by place. */
+const plainly = (text: string, part: string) =>
+  [...text].map((_, at) => at).filter((at) => text.startsWith(part, at))
+
+const fewLetters = (minLength: number, maxLength: number) =>
+  fc.string({ unit: fc.constantFrom('a', 'b'), minLength, maxLength })
+
+test('FT4 all places of a text are found, overlapping ones too, up to so many', () => {
+  fc.assert(
+    fc.property(
+      fewLetters(0, 60),
+      fewLetters(1, 8),
+      fc.integer({ min: 1, max: 5 }),
+      (text, part, most) => {
+        expect(firstPlaces(text, part, most)).toEqual(plainly(text, part).slice(0, most))
+      },
+    ),
+  )
+})
+
+test('PV7 texts of few letters do not take for ever, and the places are the same', () => {
+  const filler = 'a'.repeat(2_000_000)
+  const part = `${'a'.repeat(50_000)}b${'a'.repeat(50_000)}`
+  expect(firstPlaces(filler, part, 10)).toEqual([])
+  const text = `${filler}b${'a'.repeat(50_000)}b${filler}`
+  expect(firstPlaces(text, part, 10)).toEqual([1_950_000, 2_000_001])
+  expect(firstPlaces(filler, 'a'.repeat(100_000), 1000)).toHaveLength(1000)
+})

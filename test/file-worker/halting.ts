@@ -1,0 +1,38 @@
+// The real worker, which stops or dies right before or after it acts on a file whose name says so; `changed` makes the
+// file look as if somebody had written to it by then.
+import fs from 'node:fs'
+import { undoUnfinished } from '../../src/files/ops/in-place-notes.ts'
+import { ops } from '../../src/files/ops/index.ts'
+import { dropTemporaries } from '../../src/files/ops/placing.ts'
+import { runWorker } from '../../src/files/worker/run.ts'
+
+/** `stop-after-renameSync.txt`: a stopped process is like one whose disk hangs. */
+const spoken = /(stop|die)-(before|after)-(\w+)/
+
+const touch = (path: unknown) => fs.utimesSync(String(path), 1, 1)
+
+function pathOf(arg: unknown): string {
+  return typeof arg === 'number' ? fs.readlinkSync(`/proc/self/fd/${arg}`) : String(arg)
+}
+
+for (const name of ['renameSync', 'linkSync', 'ftruncateSync'] as const) {
+  const act = fs[name] as (...args: unknown[]) => unknown
+  const halting = (...args: unknown[]) => {
+    const [, how, when, of] = spoken.exec(args.map(pathOf).join(' ')) ?? []
+    const halt = () => process.kill(process.pid, how === 'die' ? 'SIGKILL' : 'SIGSTOP')
+    if (of === name && when === 'before') halt()
+    const answer = act(...args)
+    if (args.join().includes('changed') && name === 'renameSync') touch(args[1])
+    if (of === name && when === 'after') halt()
+    return answer
+  }
+  Object.assign(fs, { [name]: halting })
+}
+
+runWorker(
+  {
+    ...ops,
+    usage: () => ({ files: process.pid, bytes: 0, folders: [], largest: [] }),
+  },
+  { begin: undoUnfinished, leave: dropTemporaries },
+)

@@ -1,0 +1,64 @@
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { agentOf, newFolder, openPlace } from './files.ts'
+
+test('GR6 what is denied to one agent is moved out of its denial by no other', async () => {
+  const { app, agent, owner, grant } = await openPlace()
+  const mover = (await agentOf(app, 'mover')).mcp
+  const folder = newFolder()
+  const at = (name: string) => join(folder, name)
+  mkdirSync(at('sub'))
+  for (const name of ['f.txt', 'sub/x.txt', 'free.txt']) writeFileSync(at(name), 'denied')
+  symlinkSync('sub', at('alias'))
+  symlinkSync('.', at('here'))
+  for (const name of ['f.txt', 'sub']) {
+    const asked = { path: at(name), permission: 'read', reason: 'to look' }
+    const { request_id } = await agent.call('request_grant', asked)
+    await owner.call('cowork_decide', {
+      approval_ids: [request_id],
+      decision: 'reject',
+      grant: { choice: 'deny_always' },
+      hold: false,
+    })
+  }
+  await grant(folder, 'read-write')
+  await grant(folder, 'read-write', { agent: 'mover' })
+  const move = (source: string, destination: string) =>
+    mover.call('move_file', { source: at(source), destination: at(destination) })
+  for (const [source, destination] of [
+    ['f.txt', 'f2.txt'],
+    ['sub', 'sub2'],
+    ['sub/x.txt', 'x.txt'],
+    ['alias/x.txt', 'x.txt'],
+    ['here/f.txt', 'f2.txt'],
+    ['sub/x.txt', 'sub/y.txt'],
+  ] as const) {
+    const refused = await move(source, destination)
+    expect(refused, source).toMatchObject({ code: 'no_grant' })
+    expect(JSON.stringify(refused)).not.toMatch(/writer|den(y|ied)/)
+    expect(existsSync(at(destination))).toBe(false)
+  }
+  expect(await move('free.txt', 'freed.txt')).toMatchObject({ success: true })
+})
+
+test('FT6 GR6 a search finds what may be read behind what may not', async () => {
+  const { agent, grant } = await openPlace()
+  const outer = newFolder()
+  const inner = join(outer, 'box', 'open', 'deep')
+  mkdirSync(inner, { recursive: true })
+  for (const folder of [outer, join(outer, 'box'), join(outer, 'box', 'open'), inner])
+    writeFileSync(join(folder, 'n.txt'), 'needle')
+  await grant(outer)
+  await grant(join(outer, 'box'), 'write')
+  await grant(join(outer, 'box', 'open'))
+  await grant(inner)
+  for (const search_type of ['content', 'filename']) {
+    const query = search_type === 'content' ? 'needle' : 'n.txt'
+    const asked = { query, search_type, search_in: 'granted' }
+    const { results } = await agent.call('search_files', asked)
+    expect((results as { path: string }[]).map(({ path }) => path).toSorted()).toEqual(
+      [join(inner, 'n.txt'), join(outer, 'box', 'open', 'n.txt'), join(outer, 'n.txt')].toSorted(),
+    )
+  }
+})
