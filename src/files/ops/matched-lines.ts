@@ -1,6 +1,6 @@
 import { plainText } from '#base/plain.ts'
 
-export type MatchedLine = { readonly line: number; readonly snippet: string }
+type MatchedLine = { readonly line: number; readonly snippet: string }
 
 /** A text, and the line after which those with a match are wanted. */
 export type SearchedText = { readonly text: string; readonly after: number }

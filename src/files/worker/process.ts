@@ -11,7 +11,7 @@ import type { CancelHead, GoHead, ReplyHead, RequestHead, WorkerSetup } from './
 import { frameLimits } from './serve.ts'
 
 type ReadyHead = Extract<ReplyHead, { ready: unknown }>
-export type OutlookHead = Extract<ReplyHead, { outlook: unknown }>
+type OutlookHead = Extract<ReplyHead, { outlook: unknown }>
 export type AnswerHead = Exclude<ReplyHead, ReadyHead | OutlookHead>
 
 /** One process of the worker, as the daemon sees it. */

@@ -48,6 +48,8 @@ export type Place = {
    * lists and searches leave it out.
    */
   readonly closed?: readonly string[]
+  /** Files that are denied to this caller by whatever name: a second one may lie here, where those are allowed. */
+  readonly denied?: readonly Inode[]
 }
 
 export type Stat = {
@@ -134,10 +136,7 @@ type Replaced = {
  * By what it is seen that a change was made: this very file stands there, or one of this content. `file` is its
  * inode and the time it was last written.
  */
-export type Sign = { readonly at: Place } & (
-  | { readonly file: string }
-  | { readonly sha256: string }
-)
+type Sign = { readonly at: Place } & ({ readonly file: string } | { readonly sha256: string })
 
 /** What a change is about to come to: said before it is made, for whoever has to find out without its worker. */
 export type Outlook = { readonly sign: Sign; readonly answer: object }
