@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { agentOf, newFolder, openPlace } from './files.ts'
@@ -61,4 +61,44 @@ test('FT6 GR6 a search finds what may be read behind what may not', async () => 
       [join(inner, 'n.txt'), join(outer, 'box', 'open', 'n.txt'), join(outer, 'n.txt')].toSorted(),
     )
   }
+})
+
+test('GR6 PV3 a second name of a file that is denied is closed to that agent, in any way of reading', async () => {
+  const { app, agent, owner, grant } = await openPlace()
+  const other = (await agentOf(app, 'other')).mcp
+  const folder = newFolder()
+  const at = (name: string) => join(folder, name)
+  writeFileSync(at('kept.txt'), 'needle')
+  linkSync(at('kept.txt'), at('again.txt'))
+  writeFileSync(at('free.txt'), 'needle')
+  linkSync(at('free.txt'), at('freed.txt'))
+  const asked = { path: at('kept.txt'), permission: 'read', reason: 'to look' }
+  const { request_id } = await agent.call('request_grant', asked)
+  await owner.call('cowork_decide', {
+    approval_ids: [request_id],
+    decision: 'reject',
+    grant: { choice: 'deny_always' },
+  })
+  await grant(folder, 'read-write', { hard_links: true })
+  await grant(folder, 'read-write', { hard_links: true, agent: 'other' })
+  const path = at('again.txt')
+  for (const [tool, input] of [
+    ['read_file', { path }],
+    ['copy_file', { source: path, destination: 'taken.txt' }],
+    ['file_diff', { path, with: at('free.txt') }],
+    ['update_file', { path, edits: [{ old: 'needle', new: 'n' }] }],
+    ['create_file', { path, content: 'x', overwrite: true }],
+  ] as const)
+    expect([tool, await agent.call(tool, input)]).toMatchObject([tool, { code: 'no_grant' }])
+  const search = { query: 'needle', search_type: 'content', search_in: 'granted' }
+  const { results } = await agent.call('search_files', search)
+  expect((results as { path: string }[]).map((one) => one.path).toSorted()).toEqual(
+    [at('free.txt'), at('freed.txt')].toSorted(),
+  )
+  expect(await agent.call('read_file', { path: at('freed.txt') })).toMatchObject({ success: true })
+  expect(await other.call('read_file', { path })).toMatchObject({ content: 'needle' })
+  // Numbers of files are given anew: what took its place says nothing of this one.
+  writeFileSync(at('new.txt'), 'other')
+  renameSync(at('new.txt'), at('kept.txt'))
+  expect(await agent.call('read_file', { path })).toMatchObject({ content: 'needle' })
 })

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { testPlace } from './cli.ts'
@@ -216,4 +216,55 @@ test('FT10 GR3 who was told never is not told to ask, and a person not to call a
   expect(toPerson).toMatchObject({ code: 'no_grant', hint: expect.stringContaining(`add ${file}`) })
   for (const said of [refused, toPerson])
     expect(JSON.stringify(said)).not.toContain('request_grant')
+})
+
+test('GR3 GR6 what a person chooses opens what was asked for, though the file had a grant of its own', async () => {
+  const { agent, owner } = await openPlace()
+  const folder = newFolder()
+  const path = join(folder, 'plan.txt')
+  writeFileSync(path, 'one')
+  const ask = (permission: string) =>
+    agent.call('request_grant', { path, permission, reason: 'to help' })
+  for (const [permission, choice] of [
+    ['read', 'file'],
+    ['read-write', 'folder_write'],
+  ] as const) {
+    const { request_id: id } = await ask(permission)
+    const grant = { choice }
+    await owner.call('cowork_decide', { approval_ids: [id], decision: 'approve', grant })
+    expect(await ask(permission)).toMatchObject({ status: 'granted', permission })
+  }
+  expect(await agent.call('update_file', { path, content: 'two' })).toMatchObject({ success: true })
+})
+
+test('GR3 PV1 a link that leads out of a grant is asked about, and what is allowed then can be read', async () => {
+  const { agent, owner, grant } = await openPlace()
+  const [folder, other] = [newFolder(), newFolder()]
+  writeFileSync(join(other, 'x.txt'), 'beyond')
+  const path = join(folder, 'out')
+  symlinkSync(join(other, 'x.txt'), path)
+  await grant(folder, 'read-write')
+  expect(await agent.call('read_file', { path })).toMatchObject({ code: 'path_escape' })
+  const asked = { path, permission: 'read', reason: 'to help' }
+  const { status, request_id: id } = await agent.call('request_grant', asked)
+  expect(status).toBe('pending')
+  const file = { decision: 'approve', grant: { choice: 'file' } }
+  await owner.call('cowork_decide', { approval_ids: [id], ...file })
+  const { granted_path: real } = await agent.call('request_grant', asked)
+  expect(await agent.call('read_file', { path: real })).toMatchObject({ content: 'beyond' })
+})
+
+test('GR1 I4 an agent that is added under the name of a revoked one has none of its grants', async () => {
+  const { app, owner, agent, grant } = await openPlace()
+  const path = join(newFolder(), 'plan.txt')
+  writeFileSync(path, 'one')
+  const { id } = await grant(path)
+  expect(await agent.call('read_file', { path })).toMatchObject({ content: 'one' })
+  await owner.call('cowork_revoke_agent', { id: 'writer' })
+  const again = (await agentOf(app, 'writer')).mcp
+  expect(await again.call('read_file', { path })).toMatchObject({ code: 'no_grant' })
+  const ended = (await entriesOf(app)).filter(({ type }) => type === 'grant.revoked')
+  expect(ended).toMatchObject([
+    { actor: { kind: 'human' }, ids: { grant: id }, data: { reason: 'agent_revoked' } },
+  ])
 })

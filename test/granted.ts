@@ -52,6 +52,7 @@ export async function createWorld(store: Store) {
             node,
             approvals,
             policyVersion: () => governance().versions.version(),
+            agents: identity,
             sessions: identity.sessions,
             now,
             log: silentLog,

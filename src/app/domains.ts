@@ -44,6 +44,7 @@ export async function openDomains(
     paths,
     home: currentFolders().home,
     configFile: start.configFile ?? paths.config,
+    agents: identity,
     sessions: identity.sessions,
     approvals: () => governance.approvals,
     policyVersion: () => governance.versions.version(),

@@ -33,7 +33,7 @@ type Deps = {
   readonly workspace: Workspace
   readonly home: string
   readonly guard: Guard
-  readonly grants: Pick<Grants, 'decideNow' | 'closedBelow' | 'live'>
+  readonly grants: Pick<Grants, 'decideNow' | 'closedBelow' | 'deniedFiles' | 'live'>
 }
 
 export type Places = ReturnType<typeof createPlaces>
@@ -91,7 +91,14 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
 
   async function rootOf(caller: Caller, grant: Grant, need: Need, path = ''): Promise<Place> {
     const closed = await grants.closedBelow(caller, grant, need)
-    return { root: grant.id, path, ...(closed.length > 0 && { closed }) }
+    // Elsewhere a file with a second name is not opened at all.
+    const denied = grant.hardLinks ? await grants.deniedFiles(caller) : []
+    return {
+      root: grant.id,
+      path,
+      ...(closed.length > 0 && { closed }),
+      ...(denied.length > 0 && { denied }),
+    }
   }
 
   /** Never throws: what is no path is named as it was given. */

@@ -26,6 +26,7 @@ type Deps = {
   readonly home: string
   /** Where the configuration was read from. */
   readonly configFile: string
+  readonly agents: Pick<Identity, 'isRevoked' | 'onRevoked'>
   readonly sessions: Identity['sessions']
   /** Made after us, since it must know our kinds. */
   readonly approvals: () => Approvals

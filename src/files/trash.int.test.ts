@@ -38,6 +38,7 @@ test('TR1 what came into the trash though nobody could say so is known there soo
   const grants = {
     decideNow: () => Promise.reject(new Error('no file here is granted')),
     closedBelow: async () => [],
+    deniedFiles: async () => [],
     live: () => [],
     used: () => undefined,
   }

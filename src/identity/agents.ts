@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts'
-import type { Tx } from '#base/db/port.ts'
+import type { Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { agentId, agentsOf, principalOfAgent } from './credentials.ts'
 import type { Known } from './credentials.ts'
@@ -20,8 +20,13 @@ type Deps = {
   readonly changing: () => void
 }
 
+/** What other domains end with an agent, in the transaction that revokes it. */
+type Parting = (tx: Tx, id: string, by: By) => Promise<void>
+
 /** Verbs over the agents of the store; those of config and environment can only be read. */
 export function createAgents({ store, now, known, changing }: Deps) {
+  const partings = new Set<Parting>()
+
   const notStored = (id: string) => {
     const holder = known().holders.get(principalOfAgent(id))
     return holder?.kind === 'agent' && holder.source !== 'store' ? holder.source : undefined
@@ -94,8 +99,13 @@ export function createAgents({ store, now, known, changing }: Deps) {
     },
 
     /** Whether it was here and will not come back; one that was never registered may. */
-    async isRevoked(tx: Tx, id: string): Promise<boolean> {
-      return !notStored(id) && (await store.find(tx, id))?.revokedAt !== undefined
+    async isRevoked(reader: Reader, id: string): Promise<boolean> {
+      return !notStored(id) && (await store.find(reader, id))?.revokedAt !== undefined
+    },
+
+    onRevoked(act: Parting): () => void {
+      partings.add(act)
+      return () => void partings.delete(act)
     },
 
     async revokeAgent(tx: Tx, given: { id: string }, by: By): Promise<{ id: string; at: number }> {
@@ -106,6 +116,7 @@ export function createAgents({ store, now, known, changing }: Deps) {
       if (!(await store.revoke(tx, id, at))) throw missing(id)
       const ended = await store.end(tx, id, at)
       tx.append(entryBy(by, 'agent.revoked', id, { hash_prefixes: ended.map(hashPrefix) }))
+      for (const act of partings) await act(tx, id, by)
       return { id, at }
     },
   }

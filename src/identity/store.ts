@@ -84,8 +84,8 @@ export function createIdentityStore(dialect: Dialect) {
       }
     },
     isEmpty: async (tx: Tx) => Number((await tx.first(count))?.agents) === 0,
-    async find(tx: Tx, id: string) {
-      const row = await tx.first(find({ id }))
+    async find(reader: Reader, id: string) {
+      const row = await reader.first(find({ id }))
       return row && toAgent(row)
     },
     /** False when a living agent has this id already. */

@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
-import { askOf, asking, opened, statusOf } from './asks.ts'
+import { askOf, asking, opened, statusOf, waitingIn } from './asks.ts'
 import { faultsOf } from './axe.ts'
 import { output, useBrowser } from './browser.ts'
 import { useHomes } from './home.ts'
@@ -141,6 +141,26 @@ test('GR3 each choice makes the grant it names', async () => {
     expect(grants, label).toMatchObject([made])
     await output(app, 'revoke_grant', { grant_id: (grants[0] as unknown as { id: string }).id })
   }
+})
+
+test('C2 GR3 what a choice answers besides is said, and reading is not shown as writing', async () => {
+  const { place, app, agent } = await scene()
+  const names = ['results.csv', 'notes.txt', 'credentials.json']
+  for (const name of names) await request(agent, place.at(`Work/laser/${name}`), 'read-write')
+  await request(agent, place.at('Work/other.txt'))
+  const { request_id: id } = await request(agent, place.at('Work/laser'), 'read-write')
+  const page = await visit(app, '/inbox')
+  const waiting = waitingIn(page)
+  await waiting.getByText('4 similar: AI wants to read and write files in: …').waitFor()
+  await askOf(page, place.at('Work/other.txt')).waitFor()
+  await page.goto(`${app.url}/inbox/${id}`)
+  const item = await opened(page)
+  await item.getByText('Allow folder (read-write)', { exact: true }).click()
+  await page.getByText('Approved. That answers 3 more requests of this agent.').waitFor()
+  // Not to one of those that are answered.
+  await page
+    .getByRole('heading', { name: `AI wants to read files in: ${place.at('Work/other.txt')}` })
+    .waitFor()
 })
 
 test('GR3 allowed until a day, it ends then', async () => {

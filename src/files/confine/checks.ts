@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs'
 import { join } from 'node:path'
 import type { Need } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
-import type { Root, Stat } from '../worker/protocol.ts'
+import type { Inode, Root, Stat } from '../worker/protocol.ts'
 import { FileFault } from './fault.ts'
 import type { ParentOptions } from './types.ts'
 import { isUnfinished } from './unfinished.ts'
@@ -29,8 +29,14 @@ export type Wish = { readonly need: Need; readonly reviewed?: boolean; readonly 
 
 export type Checks = ReturnType<typeof createChecks>
 
-export function createChecks(root: Root, guard: Guard, closed: readonly string[] = []) {
+export function createChecks(
+  root: Root,
+  guard: Guard,
+  closed: readonly string[] = [],
+  denied: readonly Inode[] = [],
+) {
   const shut = closed.map(spelling)
+  const deniedFiles = new Set(denied.map(({ dev, ino }) => `${dev}:${ino}`))
   // Trash and versions lie in folders of cowork's own, which are closed to everybody by their path.
   const isOwn = root.key === 'trash' || root.key === 'versions'
   const isOurs = isOwn || root.key === 'workspace'
@@ -54,8 +60,7 @@ export function createChecks(root: Root, guard: Guard, closed: readonly string[]
           path,
         )
       if (isOwn || own) return
-      if (isShut(path) || (need !== 'read' && holdsShut(path)))
-        throw new FileFault('no_grant', 'No access. Call request_grant() first.', path)
+      if (isShut(path) || (need !== 'read' && holdsShut(path))) throw noAccess(path)
       const absolute = join(root.path, path)
       if (guard.forbidden(absolute, need)) throw forbidden(path)
       // Deleting puts it into the trash, where nothing runs and nobody reads.
@@ -97,6 +102,7 @@ export function createChecks(root: Root, guard: Guard, closed: readonly string[]
         throw new FileFault('is_a_folder', 'That is a folder, not a file.', path)
       if (!stat.isFile())
         throw new FileFault('not_regular', 'Only regular files are read and written.', path)
+      if (deniedFiles.has(`${stat.dev}:${stat.ino}`)) throw noAccess(path)
       if (stat.nlink > 1n && !isOurs && !root.hardLinks && again().nlink > 1n)
         throw new FileFault(
           'hard_link',
@@ -106,6 +112,9 @@ export function createChecks(root: Root, guard: Guard, closed: readonly string[]
     },
   }
 }
+
+const noAccess = (path: string) =>
+  new FileFault('no_grant', 'No access. Call request_grant() first.', path)
 
 const forbidden = (path: string) =>
   new FileFault('forbidden_path', 'That path is closed, with or without a grant.', path)

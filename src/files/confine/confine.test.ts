@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fill, openDescriptors, pinnedRoot, testFolders } from '../../../test/roots.ts'
 import type { TestFolders } from '../../../test/roots.ts'
 import type { Root } from '../worker/protocol.ts'
+import { openLeaf } from '../ops/leaf.ts'
 import { FileFault } from './fault.ts'
 import { openRoots } from './roots.ts'
 import type { Confined, Roots } from './types.ts'
@@ -241,6 +242,24 @@ describe.each(['walk', 'checked'] as const)('confinement by %s', (containment) =
     expect(read(roots.get('workspace'), 'hard')).toBe('SECRET')
     const allowed = pinnedRoot('grant_1', folders.granted, { hardLinks: true })
     expect(read(reopen(allowed).get('grant_1'), 'hard')).toBe('SECRET')
+  })
+
+  test('GR6 PV3 what is denied as a file is not opened by its second name either', () => {
+    fill(folders.granted, { 'kept.txt': 'denied', 'free.txt': 'free' })
+    fs.linkSync(join(folders.granted, 'kept.txt'), join(folders.granted, 'again.txt'))
+    const { dev, ino } = fs.statSync(join(folders.granted, 'kept.txt'), { bigint: true })
+    const denied = [{ dev: String(dev), ino: String(ino) }]
+    reopen(pinnedRoot('grant_1', folders.granted, { hardLinks: true }))
+    const theirs = roots.get('grant_1', ['kept.txt'], denied)
+    for (const name of ['kept.txt', 'again.txt'])
+      expect(
+        refusal(() => theirs.openFile(name)),
+        name,
+      ).toBe('no_grant')
+    const leaf = (name: string) => openLeaf(theirs, join(folders.granted, name), name)
+    expect(refusal(() => leaf('again.txt'))).toBe('no_grant')
+    expect(read(theirs, 'free.txt')).toBe('free')
+    expect(read(roots.get('grant_1'), 'again.txt')).toBe('denied')
   })
 
   test('PV4 a forbidden name stays forbidden however it is reached', () => {

@@ -1,7 +1,7 @@
 /** A root as the operations see it, on top of the walk. Linux only. */
 import fs, { constants } from 'node:fs'
 import type { Guard } from '../rules/guard.ts'
-import type { Root } from '../worker/protocol.ts'
+import type { Inode, Root } from '../worker/protocol.ts'
 import { createChecks, statOf } from './checks.ts'
 import { errnoOf, faultOf, FileFault } from './fault.ts'
 import { putRight } from './leftovers.ts'
@@ -23,14 +23,15 @@ import { createWalk } from './walk.ts'
 
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants
 
-/** `closed`: what lies below the root and is not this caller's. */
+/** `closed`: what lies below the root and is not this caller's. `denied`: files that are not, whatever their name. */
 export function confinedTo(
   root: Root,
   pinned: Pin,
   guard: Guard,
   closed: readonly string[] = [],
+  denied: readonly Inode[] = [],
 ): Confined {
-  const checks = createChecks(root, guard, closed)
+  const checks = createChecks(root, guard, closed, denied)
   const walk = createWalk(root, pinned, checks)
   const isFolder = (path: string) => new FileFault('is_a_folder', 'That is a folder.', path)
   const isNoFolder = (path: string) => new FileFault('not_a_folder', 'That is no folder.', path)
@@ -51,6 +52,7 @@ export function confinedTo(
   return {
     root,
     at,
+    checkRegular: checks.regular,
     hides: checks.hides,
     hidesIn: checks.hidesIn,
 

@@ -8,7 +8,7 @@ import { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } from './flags.ts'
 import type { BigIntStats } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import type { Guard } from '../rules/guard.ts'
-import type { Root } from '../worker/protocol.ts'
+import type { Inode, Root } from '../worker/protocol.ts'
 import { createChecks, namesOf, statOf } from './checks.ts'
 import type { Wish } from './checks.ts'
 import { faultOf, FileFault } from './fault.ts'
@@ -25,7 +25,10 @@ const escapes = (path: string) =>
 const isFolder = (path: string) => new FileFault('is_a_folder', 'That is a folder.', path)
 const isNoFolder = (path: string) => new FileFault('not_a_folder', 'That is no folder.', path)
 
-export function portableTo(root: Root, guard: Guard): (closed?: readonly string[]) => Confined {
+export function portableTo(
+  root: Root,
+  guard: Guard,
+): (closed?: readonly string[], denied?: readonly Inode[]) => Confined {
   const pinned = fs.lstatSync(root.path, { bigint: true })
   if (
     (root.dev !== undefined && root.dev !== String(pinned.dev)) ||
@@ -38,8 +41,8 @@ export function portableTo(root: Root, guard: Guard): (closed?: readonly string[
   /** Folders that were opened, by descriptor: their names are all there is to reach them by. */
   const folders = new Map<number, string>()
 
-  return (closed = []) => {
-    const checks = createChecks(root, guard, closed)
+  return (closed = [], denied = []) => {
+    const checks = createChecks(root, guard, closed, denied)
 
     function relativeTo(real: string, path: string): string {
       if (real !== home && !real.startsWith(home.endsWith(sep) ? home : home + sep))
@@ -156,6 +159,7 @@ export function portableTo(root: Root, guard: Guard): (closed?: readonly string[
     return {
       root,
       at,
+      checkRegular: checks.regular,
       hides: checks.hides,
       hidesIn: checks.hidesIn,
       withParent: (path, use, options) =>

@@ -1,7 +1,7 @@
 /** How the operations reach the disk: always from a pinned root, never by a path they were given. */
 import type { BigIntStats } from 'node:fs'
 import type { Containment, FileFaultCode, Need } from '../model.ts'
-import type { Root, Stat } from '../worker/protocol.ts'
+import type { Inode, Root, Stat } from '../worker/protocol.ts'
 
 /** A folder held open, and the name in it that was asked for. */
 export type Parent = {
@@ -55,6 +55,8 @@ export type Confined = {
   at(fd: number, name?: string): string
   /** Of what the path leads to; nothing is opened. */
   stat(path: string): { readonly stat: Stat; readonly real: string }
+  /** Whether what was opened by a name in an open folder may be used (PV3); `again` looks once more. */
+  checkRegular(stat: BigIntStats, path: string, again?: () => BigIntStats): void
   /** Whether lists and searches leave it out: forbidden, or closed to this caller. */
   hides(real: string): boolean
   /** The same for the names in a folder that was entered, at less cost. */
@@ -65,9 +67,9 @@ export type Roots = {
   readonly containment: Exclude<Containment, 'landlock'>
   /**
    * Throws `no_grant` for a key that is not there, and its own fault for one that could not be opened.
-   * `closed` is that of the place.
+   * `closed` and `denied` are those of the place.
    */
-  get(key: string, closed?: readonly string[]): Confined
+  get(key: string, closed?: readonly string[], denied?: readonly Inode[]): Confined
   /** Roots that could not be opened, and why. */
   readonly missing: readonly { readonly key: string; readonly code: FileFaultCode }[]
   close(): void

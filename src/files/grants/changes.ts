@@ -25,6 +25,7 @@ export type EndReason =
   | 'restart'
   | 'config'
   | 'replaced'
+  | 'agent_revoked'
   /** What it was made for. */
   | 'done'
 
@@ -176,7 +177,14 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
     })
   }
 
-  return { make, end, follow, revoke }
+  /** Whoever has that name later is another: it has none of them. What was denied stays so. */
+  async function endOf(tx: Tx, agent: string, { id, caller }: FollowedCall): Promise<void> {
+    for (const grant of await store.live(tx))
+      if (grant.agent === agent && grant.permission !== 'deny')
+        await end(tx, grant, 'agent_revoked', actorOf(caller), id)
+  }
+
+  return { make, end, endOf, follow, revoke }
 }
 
 type Swap = { readonly path: string; readonly from: Inode; readonly to: Inode }

@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Grant, Need } from '../model.ts'
-import { closedBelow, coveringOf, decideGrant } from '../rules/grants.ts'
+import { closedBelow, coveringOf, decideGrant, deniedFiles } from '../rules/grants.ts'
 import type { GrantVerdict, Holder } from '../rules/grants.ts'
+import type { Inode } from '../worker/protocol.ts'
 import type { Book } from './book.ts'
 import { isInPlace } from './pin.ts'
 
@@ -59,7 +60,14 @@ export function createDeciding({ book, node, now }: Deps) {
     )
   }
 
-  return { decide, decideNow, closedBelow: closedAt, opens, inPlace }
+  /** Numbers of files are given anew, so only what lies where it was denied is known by them. */
+  async function deniedTo(caller: Caller): Promise<readonly Inode[]> {
+    const denied = deniedFiles(book.live(), { holder: holderOf(caller), now: now() })
+    const found = await Promise.all(denied.map(isInPlace))
+    return denied.filter((_, at) => found[at]).map(({ dev, ino }) => ({ dev, ino }))
+  }
+
+  return { decide, decideNow, closedBelow: closedAt, deniedFiles: deniedTo, opens, inPlace }
 }
 
 export const holderOf = (caller: Caller): Holder =>

@@ -7,11 +7,12 @@ import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { chosenGrant, narrowest } from '../rules/choices.ts'
 import type { AskedAccess, GrantChoice, Pin } from '../rules/choices.ts'
-import { decideGrant } from '../rules/grants.ts'
 import { isWithin } from '../rules/paths.ts'
 import { checkDenials } from './changes.ts'
 import type { GrantChanges } from './changes.ts'
 import type { Inside } from './pin.ts'
+import type { GrantsDeps } from './service.ts'
+import { createSettling, requestOf } from './settling.ts'
 
 /** What a request keeps for people, as the console and the command line read it. */
 export type GrantRequest = {
@@ -38,9 +39,6 @@ type Choosing =
   | { readonly choice: GrantChoice; readonly until?: string }
   | { readonly choice: 'covered'; readonly grant: Pick<Grant, 'id' | 'path' | 'permission'> }
 
-/** A request that was answered along with another. */
-type Settled = { readonly id: string; readonly summary: string }
-
 /** For a waiting request the session that asked for the same last: it may outlive the first. */
 export type Joined = Map<string, string>
 
@@ -51,6 +49,7 @@ type Deps = {
   readonly end: GrantChanges['end']
   readonly store: Pick<GrantStore, 'find' | 'live'>
   readonly approvals: () => Pick<Approvals, 'pendingLike' | 'decide'>
+  readonly agents: Pick<GrantsDeps['agents'], 'isRevoked'>
   readonly sessions: { has(session: string): boolean }
   readonly joined: Joined
   readonly now: Clock
@@ -58,7 +57,8 @@ type Deps = {
 
 /** A request for access: approving it chooses how far it goes (GR3). */
 export function grantKind(deps: Deps): ApprovalKind {
-  const { node, ttlMs, make, store, approvals, sessions, joined, now } = deps
+  const { node, ttlMs, make, store, agents, sessions, joined, now } = deps
+  const settling = createSettling({ ...deps, accessOf })
 
   function accessOf({ id, session: first, content }: Approval): AskedAccess {
     const { permission, real, pin, folder_pin: folderPin } = content.more as GrantRequest
@@ -76,31 +76,6 @@ export function grantKind(deps: Deps): ApprovalKind {
       // Held back for a moment, it was in time when it was made.
       now: decision.at ?? now(),
     })
-  }
-
-  /** Other requests of that agent that this grant answers: nobody should be asked about them. */
-  async function answerOthers(
-    tx: Tx,
-    approval: Approval,
-    grant: Grant,
-    decision: Decision,
-    call: Deciding,
-  ): Promise<readonly Settled[]> {
-    const settled: Settled[] = []
-    const { requester } = approval
-    const waiting = await approvals().pendingLike(tx, { kind: 'grant', requester })
-    for (const other of waiting) {
-      const { real, permission, session } = accessOf(other)
-      const holder = { kind: 'agent', agent: requester, session: session ?? '' } as const
-      const need = permission === 'read' ? 'read' : 'write'
-      if (requestOf(other).node !== grant.node || other.needed > 1) continue
-      if (!decideGrant([grant], { holder, path: real, need, now: now() }).grant) continue
-      const { id, path, permission: given } = grant
-      const more = { grant: { choice: 'covered', grant: { id, path, permission: given } } }
-      await approvals().decide(tx, other.id, { ...decision, more }, call)
-      settled.push({ id: other.id, summary: other.summary })
-    }
-    return settled
   }
 
   /** Else the nearest, which opens nothing any more, would still decide. */
@@ -128,7 +103,10 @@ export function grantKind(deps: Deps): ApprovalKind {
     if (isDenial && choosing?.choice !== 'deny_always') return {}
     const chosen = chosenBy(approval, decision)
     if (!chosen) return {}
-    if (!isDenial) await endDead(tx, approval, chosen.path, decision, call)
+    if (!isDenial) {
+      await endDead(tx, approval, chosen.path, decision, call)
+      await settling.makeWay(tx, approval, chosen, decision, call)
+    }
     const grant = await make(tx, {
       ...chosen,
       id: grantIdOf(approval),
@@ -140,7 +118,7 @@ export function grantKind(deps: Deps): ApprovalKind {
       actor: decision.by,
       call: call.caller && call.id,
     })
-    const also = isDenial ? [] : await answerOthers(tx, approval, grant, decision, call)
+    const also = await settling.answerOthers(tx, approval, grant, decision, call)
     const choice = choosing?.choice ?? narrowest(accessOf(approval))
     return { grant_id: grant.id, choice, ...(also.length > 0 && { also }) }
   }
@@ -163,9 +141,15 @@ export function grantKind(deps: Deps): ApprovalKind {
       if (decision.verdict === 'reject') return
       const chosen = chosenBy(approval, decision)
       if (!chosen) return
+      const { requester } = approval
+      if (await agents.isRevoked(reader, requester))
+        throw new CoworkError('agent_revoked', `The agent ${requester} was revoked.`, {
+          hint: 'Deny it: whoever has that name later asks anew.',
+        })
       const { node: theirs } = requestOf(approval)
       const live = await store.live(reader, theirs)
-      checkDenials(live, { ...chosen, agent: approval.requester, by: decision.by.id })
+      checkDenials(live, { ...chosen, agent: requester, by: decision.by.id })
+      await settling.checkWay(live, approval, chosen)
       const { session } = chosen
       if (session !== null && theirs === node && !sessions.has(session))
         throw new CoworkError('session_ended', 'The session that asked for it is over.', {
@@ -197,8 +181,6 @@ export function grantKind(deps: Deps): ApprovalKind {
 
 /** An approval makes one grant at most, so it names it. */
 export const grantIdOf = ({ id }: Approval): string => `grant_${id}`
-
-const requestOf = ({ content }: Approval) => content.more as GrantRequest
 
 const choosingOf = ({ more }: Decision) => more?.['grant'] as Choosing | undefined
 

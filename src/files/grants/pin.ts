@@ -1,5 +1,5 @@
-import { lstat, opendir, realpath, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { lstat, opendir, readlink, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { errnoOf } from '../confine/fault.ts'
 import type { Pin } from '../rules/choices.ts'
@@ -69,13 +69,20 @@ export async function lookAt(path: string, guard: Guard): Promise<Seen> {
 /** Without links, as far as it is there. */
 export const realPathOf = (path: string): Promise<string> => soon(realOf(path), path)
 
-/** As far as it is there: a link on the way counts as what it leads to, also where nothing is at its end. */
-async function realOf(path: string): Promise<string> {
+/** As many links as the kernel follows. */
+const mostLinks = 40
+
+/** As far as it is there: a link counts as what it leads to, also where nothing is at its end. */
+async function realOf(path: string, links = mostLinks): Promise<string> {
   try {
     return await realpath(path)
   } catch {
     const parent = dirname(path)
-    return parent === path ? path : join(await realOf(parent), basename(path))
+    if (parent === path) return path
+    const folder = await realOf(parent, links)
+    const here = join(folder, basename(path))
+    const target = links > 0 ? await readlink(here).catch(() => undefined) : undefined
+    return target === undefined ? here : realOf(resolve(folder, target), links - 1)
   }
 }
 

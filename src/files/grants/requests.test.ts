@@ -181,6 +181,54 @@ test('GR1 a link is granted as what it leads to, and shown to people as such', a
   })
 })
 
+test('GR3 PV1 a link that leads out of a grant is asked about, as the place it leads to', async () => {
+  const { start, home, docs } = await world()
+  const here = await start()
+  const work = join(docs, 'Work')
+  const other = join(home, 'Other')
+  mkdirSync(other)
+  writeFileSync(join(other, 'x.txt'), 'x')
+  const links = {
+    out: join(other, 'x.txt'),
+    gone: '../../Other/none.txt',
+    inside: 'plan.md',
+    closed: join(home, '.ssh'),
+    denied: 'kept.txt',
+  }
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(work, name))
+  symlinkSync(other, join(work, 'away'))
+  writeFileSync(join(work, 'kept.txt'), 'x')
+  const { request_id: kept } = await here.ask(join(work, 'kept.txt'), here.sales)
+  await here.decide(kept, { decision: 'reject', grant: { choice: 'deny_always' } })
+  await here.add(work, 'read-write', { agent: 'sales' })
+  const ask = (name: string) => here.ask(join(work, name), here.sales)
+  expect(await ask('inside')).toMatchObject({ status: 'granted', granted_path: work })
+  expect(await ask('closed')).toMatchObject({ fault: 'forbidden_path' })
+  expect(await ask('denied')).toMatchObject({ status: 'denied' })
+  const out = await ask('out')
+  // Whether something is at its end is not told.
+  const gone = await ask('gone')
+  const away = await ask('away/x.txt')
+  for (const { request_id: _, review_url: __, ...told } of [out, gone, away])
+    expect(told).toEqual({ status: 'pending', message: 'Waiting for user approval' })
+  for (const [{ request_id: id }, real] of [
+    [out, 'x.txt'],
+    [gone, 'none.txt'],
+    [away, 'x.txt'],
+  ] as const)
+    expect(await here.governance.inbox.detail(anna, String(id))).toMatchObject({
+      grant: { real: join(other, real), folder: other },
+    })
+  expect(await here.allow(out['request_id'], 'file')).toMatchObject({
+    also: [{ id: away['request_id'] }],
+  })
+  for (const name of ['out', 'away/x.txt'])
+    expect(await ask(name)).toMatchObject({
+      status: 'granted',
+      granted_path: join(other, 'x.txt'),
+    })
+})
+
 test('GR1 a grant is pinned to what lay there when it was asked for', async () => {
   const { start, docs } = await world()
   const here = await start()
@@ -238,7 +286,11 @@ test('GR3 GR6 below a denial nothing is allowed in vain', async () => {
   const { request_id: below } = await here.ask(file, here.sales)
   const { request_id: whole } = await here.ask(docs, here.sales)
   const { request_id: same } = await here.ask(docs, here.sales, { permission: 'read-write' })
+  // What is held when the rest is denied can come back.
+  const held = { approval_ids: [below, same] }
+  await here.call('cowork_decide', { ...held, decision: 'approve', hold: true }, anna)
   await here.decide(whole, { decision: 'reject', grant: { choice: 'deny_always' } })
+  await here.call('cowork_undo', held, anna)
   for (const [id, choice] of [
     [below, 'file'],
     [below, 'file_once'],

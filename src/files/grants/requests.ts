@@ -7,14 +7,15 @@ import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import { fileFault } from '../faults.ts'
 import type { Grant, Need } from '../model.ts'
-import { covers } from '../rules/grants.ts'
+import { allows, covers } from '../rules/grants.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
-import { isWithin, understandPath } from '../rules/paths.ts'
+import { understandPath } from '../rules/paths.ts'
 import { grantIdOf } from './kind.ts'
 import type { GrantRequest, Joined } from './kind.ts'
 import { isInPlace, lookAt, realPathOf } from './pin.ts'
-import type { Seen } from './pin.ts'
 import type { GrantsDeps } from './service.ts'
+import { notTheHome, wholeName } from './wide.ts'
+import type { Looked } from './wide.ts'
 
 export type AccessRequest = {
   readonly path: string
@@ -59,12 +60,13 @@ export function createRequests(deps: Deps): Requests {
     const { path } = understood
     const need = asked.permission === 'read' ? 'read' : 'write'
     checkOpen(path, need)
+    const real = await realPathOf(path)
     const known = await answered(caller, path, need)
-    if (known) return known
+    if (known && (real === path || !(await leadsOut(known, caller, real, need)))) return known
     const digest = digestFor(caller, path, asked.permission)
     const equal = { kind: 'grant', requester: caller.id, digest }
     const [latest] = await approvals().list({ ...equal, limit: 1 })
-    const before = latest && (await outcome(latest, caller))
+    const before = latest && (await outcome(latest, caller, real, need))
     if (before) return before
 
     const seen = notTheHome(await lookAt(path, guard), await realPathOf(where.home))
@@ -101,6 +103,15 @@ export function createRequests(deps: Deps): Requests {
     return verdict.denied && { status: 'denied', ...(await reasonOf(verdict.denied)) }
   }
 
+  /**
+   * Links are followed inside a grant only (PV1): one that leads elsewhere is a matter for a person, as that place
+   * itself would be.
+   */
+  async function leadsOut(known: AccessAnswer, caller: Caller, real: string, need: Need) {
+    if (known.status !== 'granted' || !known.grant) return false
+    return !covers(known.grant, real) || !(await deps.decideNow(caller, real, need)).grant
+  }
+
   /** What a person said when they denied it for good. */
   async function reasonOf({ approval: id }: Grant) {
     const approval = id === null ? undefined : await approvals().get(id)
@@ -123,7 +134,12 @@ export function createRequests(deps: Deps): Requests {
     status === 'pending' && (held !== undefined || expiresAt === null || expiresAt > now())
 
   /** What a person said to the same question; nothing where it is to be asked anew. */
-  async function outcome(approval: Approval, caller: Caller): Promise<AccessAnswer | undefined> {
+  async function outcome(
+    approval: Approval,
+    caller: Caller,
+    real: string,
+    need: Need,
+  ): Promise<AccessAnswer | undefined> {
     if (isWaiting(approval)) return joinedBy(caller, approval)
     if ((approval.decidedAt ?? 0) <= now() - config.approvals.call_ttl) return undefined
     if (approval.status === 'rejected') return { status: 'denied', ...reasonIn(approval) }
@@ -131,7 +147,13 @@ export function createRequests(deps: Deps): Requests {
     // Perhaps less than was asked for, or decided in another daemon a moment ago.
     await deps.refresh()
     const { grant_id: id = grantIdOf(approval) } = (approval.answer ?? {}) as { grant_id?: string }
-    const grant = deps.of(caller).find((one) => one.id === id)
+    const made = deps.of(caller).find((one) => one.id === id)
+    if (!made) return undefined
+    const { grant } = await deps.decideNow(
+      caller,
+      real,
+      allows(made.permission, need) ? need : 'read',
+    )
     return grant && (await isInPlace(grant)) ? { status: 'granted', grant } : undefined
   }
 
@@ -168,7 +190,7 @@ export function createRequests(deps: Deps): Requests {
       ...(seen.dead.length > 0 && { replaces: seen.dead }),
     }
     const verb = permission === 'read' ? 'read' : 'read and write'
-    const what = wholes.get(path === where.home ? '~' : path) ?? 'files in'
+    const what = wholeName(path, where.home) ?? 'files in'
     return approvals().open(tx, caller, id, {
       kind: 'grant',
       domain: 'files',
@@ -179,6 +201,7 @@ export function createRequests(deps: Deps): Requests {
       mode: 'suggest',
       risk: seen.warning === undefined ? 'normal' : 'high',
       digest,
+      group: groupFor(caller, permission),
       policyVersion: policyVersion(),
       trustLevel: null,
       confidence: null,
@@ -207,33 +230,11 @@ export function createRequests(deps: Deps): Requests {
   return { request }
 }
 
-const wholes = new Map([
-  ['~', 'your whole home'],
-  ['/', 'the whole disk'],
-])
-
-type Looked = Seen & { readonly warning?: string }
-
-/**
- * The home is opened by whoever asks for it, and not as the folder around something: a name that is mistyped would
- * offer all of it.
- */
-function notTheHome(seen: Seen, home: string): Looked {
-  const { pin, real, folderPin } = seen
-  const isWide = (folder: string) => isWithin(home, folder)
-  const warning = isWide(real) && {
-    warning: `${wideText(real, home)}: what agents read there they know, whatever is closed later.`,
-  }
-  const isAround = pin?.kind !== 'folder' && folderPin !== null && isWide(folderPin.path)
-  return { ...seen, ...(isAround && { folderPin: null }), ...warning }
-}
-
-function wideText(real: string, home: string): string {
-  if (real === home) return 'This is your whole home'
-  return real === '/' ? 'This is the whole disk, your home with it' : 'This holds your whole home'
-}
-
 const reasonIn = ({ reason }: Approval) => (reason ? { reason } : {})
+
+/** Those to read and those to write are not shown as one line. */
+const groupFor = ({ id: agent }: Caller, permission: AccessRequest['permission']) =>
+  digestOf({ agent, action: 'request_grant', target: '', content: { permission } }).slice(0, 16)
 
 /** The same question, whatever reason is given for it. */
 const digestFor = ({ id: agent }: Caller, path: string, permission: AccessRequest['permission']) =>

@@ -13,6 +13,7 @@ import { isFor, isLive } from '../rules/grants.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
 import type { Guard } from '../rules/guard.ts'
 import type { Where } from '../rules/paths.ts'
+import type { Inode } from '../worker/protocol.ts'
 import { createBook } from './book.ts'
 import type { GrantListener } from './book.ts'
 import { createChanges } from './changes.ts'
@@ -38,6 +39,7 @@ export type GrantsDeps = {
   /** Made after us, since it must know our kinds. */
   readonly approvals: () => Approvals
   readonly policyVersion: () => string
+  readonly agents: Pick<Identity, 'isRevoked' | 'onRevoked'>
   readonly sessions: Pick<Identity['sessions'], 'has' | 'onEnd'>
   readonly now: Clock
   readonly log: Log
@@ -67,6 +69,8 @@ export type Grants = Requests & {
   isInPlace(grant: Grant): Promise<boolean>
   /** For `Place.closed`: what below this grant the caller may not use so. */
   closedBelow(caller: Caller, grant: Grant, need: Need): Promise<readonly string[]>
+  /** For `Place.denied`: files that are closed to the caller by any name, as long as they lie where they did. */
+  deniedFiles(caller: Caller): Promise<readonly Inode[]>
   /** Those of them that open something. Looks at the disk where there are several. */
   inPlace(grants: readonly Grant[]): Promise<readonly Grant[]>
   /** Counts a use; written at most each second. */
@@ -96,7 +100,7 @@ export function createGrants(deps: GrantsDeps): Grants {
   const store = createGrantStore(db.dialect)
   const book = createBook({ db, store, node, now, log })
   const seedCopy = createSeedCopy({ ...deps, store })
-  const { make, end, follow, revoke } = createChanges({ ...book, store, node, now })
+  const { make, end, endOf, follow, revoke } = createChanges({ ...book, store, node, now })
   const unused = createUnused({ ...deps, end })
   const joined: Joined = new Map()
   let timer: NodeJS.Timeout | undefined
@@ -104,7 +108,8 @@ export function createGrants(deps: GrantsDeps): Grants {
   let isClosed = false
   let leftOut: readonly LeftOut[] = []
 
-  const { decide, decideNow, closedBelow, opens, inPlace } = createDeciding({ book, node, now })
+  const deciding = createDeciding({ book, node, now })
+  const { decideNow, opens } = deciding
 
   function of(caller: Caller): readonly Grant[] {
     const holder = holderOf(caller)
@@ -154,6 +159,7 @@ export function createGrants(deps: GrantsDeps): Grants {
         log.error('the grants of a session were not ended', { error: messageOf(error) }),
     )
   })
+  const unfollowAgents = deps.agents.onRevoked(endOf)
   const unplan = book.onChange(({ live }) => plan(live))
   const uncopy = book.onChange(({ live }) => seedCopy.write(live))
 
@@ -188,11 +194,8 @@ export function createGrants(deps: GrantsDeps): Grants {
         .map(book.counted)
     },
     of,
-    decide,
-    decideNow,
+    ...deciding,
     isInPlace: opens,
-    inPlace,
-    closedBelow,
     used: book.used,
     make,
     revoke,
@@ -207,6 +210,7 @@ export function createGrants(deps: GrantsDeps): Grants {
       isClosed = true
       clearTimeout(timer)
       unfollow()
+      unfollowAgents()
       unplan()
       uncopy()
       await tidying

@@ -9,8 +9,8 @@ import type { Confined } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import type { Place } from '../worker/protocol.ts'
 
-export const rootOf = ({ roots }: OpContext, { root, closed }: Place): Confined =>
-  roots.get(root, closed)
+export const rootOf = ({ roots }: OpContext, { root, closed, denied }: Place): Confined =>
+  roots.get(root, closed, denied)
 
 /** As a person would call it: of a root that is a file, the file's own name. */
 export const nameOf = (context: OpContext, at: Place): string =>

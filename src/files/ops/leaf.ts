@@ -21,7 +21,7 @@ export function openLeaf(confined: Confined, path: string, real: string): Leaf |
   if (fd === undefined) return undefined
   try {
     const stat = fs.fstatSync(fd, { bigint: true })
-    checkRegular(confined, stat, real, () => {
+    confined.checkRegular(stat, real, () => {
       if (confined.root.access === 'read-write') putRight(path)
       return fs.fstatSync(fd, { bigint: true })
     })
@@ -38,31 +38,11 @@ function opened(path: string, real: string): number | undefined {
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === 'ENOENT') return undefined
-    if (errno === 'ENXIO') throw notRegular(real)
+    if (errno === 'ENXIO')
+      throw new FileFault('not_regular', 'Only regular files are read and written.', real)
     throw error
   }
 }
-
-const notRegular = (real: string) =>
-  new FileFault('not_regular', 'Only regular files are read and written.', real)
-
-function checkRegular(
-  { root }: Confined,
-  stat: BigIntStats,
-  real: string,
-  again: () => BigIntStats,
-): void {
-  if (stat.isDirectory()) throw new FileFault('is_a_folder', 'That is a folder, not a file.', real)
-  if (!stat.isFile()) throw notRegular(real)
-  if (stat.nlink > 1n && !root.hardLinks && !isOurs(root.key) && again().nlink > 1n)
-    throw new FileFault(
-      'hard_link',
-      'The file has a second name, perhaps outside the folder.',
-      real,
-    )
-}
-
-const isOurs = (key: string) => key === 'workspace' || key === 'trash' || key === 'versions'
 
 /**
  * Whether a file's content lies elsewhere (PV9): it has a size and no blocks, and reads as nothing but zeros as

@@ -1,7 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Grant, Need } from '../model.ts'
-import { closedBelow, covers, decideGrant, isFor, isLive, rootsOf } from './grants.ts'
+import {
+  allows,
+  closedBelow,
+  covers,
+  decideGrant,
+  inTheWay,
+  isFor,
+  isLive,
+  outlasts,
+  rootsOf,
+} from './grants.ts'
 import type { Holder } from './grants.ts'
 
 const sales: Holder = { kind: 'agent', agent: 'sales', session: 's1' }
@@ -215,6 +225,48 @@ test('GR6 a walk below a grant is told to leave out all that would be refused th
         (path) => path.startsWith('/a/') && !decide(held, path, need).grant,
       )
       expect(refused.filter((path) => !isLeftOut(path))).toEqual([])
+    }),
+  )
+})
+
+test('GR3 without what is in its way a grant opens what it is made for, and with any of it not', () => {
+  fc.assert(
+    fc.property(grants, anyGrant, asked, (held, made, { path, need }) => {
+      const isOpening = isFor(made, { holder: sales, now }) && covers(made, path)
+      fc.pre(isOpening && allows(made.permission, need))
+      const narrower = inTheWay(held, made, { holder: sales, path, need, now })
+      const rest = held.filter((one) => !narrower.includes(one))
+      const denied = held.some(
+        (one) =>
+          one.permission === 'deny' && covers(one, path) && isFor(one, { holder: sales, now }),
+      )
+      expect(decide([...rest, made], path, need).grant === undefined).toBe(denied)
+      for (const one of narrower)
+        expect(decide([...rest, one, made], path, need).grant).toBeUndefined()
+    }),
+  )
+})
+
+test('GR3 what outlasts another opens all that it does, whenever and to whichever session', () => {
+  const moments = [now - 1, now, now + 1, now + 2]
+  fc.assert(
+    fc.property(anyGrant, anyGrant, asked, (one, other, { need }) => {
+      fc.pre(outlasts(one, other))
+      for (const session of ['s1', 's2'])
+        for (const at of moments) {
+          const holder: Holder = { kind: 'agent', agent: 'sales', session }
+          const opens = (grant: Grant) => {
+            const it = {
+              ...grant,
+              agent: 'sales',
+              path: '/a',
+              kind: 'folder',
+              revokedAt: null,
+            } as const
+            return decideGrant([it], { holder, path: '/a', need, now: at }).grant !== undefined
+          }
+          expect(opens(one) || !opens(other)).toBe(true)
+        }
     }),
   )
 })

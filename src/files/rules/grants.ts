@@ -46,6 +46,31 @@ export function decideGrant(grants: readonly Grant[], asked: Asked): GrantVerdic
   return { code: isReadOnly ? 'read_only_grant' : 'no_grant' }
 }
 
+/**
+ * Grants nearer to a path than the one that is made for it, and for less than that: with them there it would open
+ * nothing (GR3). Denials are not among them: they stay.
+ */
+export function inTheWay(
+  grants: readonly Grant[],
+  made: Pick<Grant, 'path'>,
+  asked: Asked,
+): readonly Grant[] {
+  const nearer = coveringOf(grants, asked).filter(
+    ({ path, permission }) => permission !== 'deny' && path.length > made.path.length,
+  )
+  const open = nearer.filter(({ permission }) => allows(permission, asked.need))
+  const depth = Math.max(0, ...open.map(({ path }) => path.length))
+  return nearer.filter(({ path }) => path.length > depth)
+}
+
+type Given = Pick<Grant, 'permission' | 'scope' | 'session' | 'expiresAt'>
+
+/** Whether one gives all that the other does, for as long. */
+export const outlasts = (one: Given, other: Given): boolean =>
+  allowed[other.permission].every((need) => allows(one.permission, need)) &&
+  (one.scope === 'permanent' || (other.scope === 'session' && one.session === other.session)) &&
+  (one.expiresAt === null || (other.expiresAt !== null && other.expiresAt <= one.expiresAt))
+
 /** All that have a say about a path. */
 export const coveringOf = (grants: readonly Grant[], asked: Omit<Asked, 'need'>): Grant[] =>
   grants.filter((grant) => isFor(grant, asked) && covers(grant, asked.path))
@@ -72,6 +97,15 @@ export function closedBelow(
     .filter((path) => !decideGrant(grants, { holder, path, need, now }).grant)
   return [...new Set(closed)].map((path) => belowFolder(path, root.path))
 }
+
+/** Denials of single files for this holder, wherever they lie. */
+export const deniedFiles = (
+  grants: readonly Grant[],
+  asked: Pick<Asked, 'holder' | 'now'>,
+): readonly Grant[] =>
+  grants.filter(
+    (grant) => grant.permission === 'deny' && grant.kind === 'file' && isFor(grant, asked),
+  )
 
 /** Not revoked and not over. */
 export const isLive = ({ revokedAt, expiresAt }: Grant, now: number): boolean =>
@@ -100,7 +134,7 @@ const allowed: Record<Grant['permission'], readonly Need[]> = {
   deny: [],
 }
 
-const allows = (permission: Grant['permission'], need: Need): boolean =>
+export const allows = (permission: Grant['permission'], need: Need): boolean =>
   allowed[permission].includes(need)
 
 /** What the worker holds for these grants. A denied path opens nothing. */

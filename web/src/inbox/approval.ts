@@ -233,6 +233,8 @@ export type Outcome = {
     readonly promoted?: boolean
     readonly demoted?: boolean
   }
+  /** Other requests of that agent that it answers, too. */
+  readonly also?: readonly { readonly id: string; readonly summary: string }[]
   readonly error?: { readonly code: string; readonly message: string }
 }
 

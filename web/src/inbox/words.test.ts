@@ -84,6 +84,16 @@ test('C2 T3 T4 the change of trust is said before it is made, and after', () => 
   expect(outcomeText({ id: 'p', status: 'rejected', trust })).toMatch(/and demoted\.$/)
 })
 
+test('C2 GR3 what a decision answered besides is said', () => {
+  const also = ['one', 'two'].map((id) => ({ id, summary: `AI wants to read files in: /${id}` }))
+  expect(outcomeText({ id: 'p', status: 'approved', also: also.slice(1) })).toBe(
+    'Approved. That answers one more request of this agent.',
+  )
+  expect(outcomeText({ id: 'p', status: 'rejected', also })).toBe(
+    'Denied. That answers 2 more requests of this agent.',
+  )
+})
+
 test('C2 what was decided before on the same target reads as a sentence', () => {
   const past = { id: 'h', at: later(-9), decided_by: 'ben', summary: 'x', reason: null }
   expect(pastText({ ...past, status: 'approved', trust_change: 0.02 }, 'You')).toBe('You approved')

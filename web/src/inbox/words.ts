@@ -129,8 +129,15 @@ export function effectText(effect: { from: number; to: number } | null): string 
   return `Approving ${to > from ? 'adds' : 'takes'} ${change}: ${score(from)} → ${score(to)}`
 }
 
-export function outcomeText({ status, trust, error }: Outcome): string {
+export function outcomeText(outcome: Outcome): string {
+  const { also = [], error } = outcome
   if (error) return error.message
+  if (also.length === 0) return ownText(outcome)
+  const more = also.length === 1 ? 'one more request' : `${also.length} more requests`
+  return `${ownText(outcome)} That answers ${more} of this agent.`
+}
+
+function ownText({ status, trust }: Outcome): string {
   const done = {
     approved: 'Approved',
     rejected: 'Denied',

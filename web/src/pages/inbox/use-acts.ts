@@ -84,7 +84,8 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
       else if (only?.error && !over.has(only.error.code)) throw new ApiError(only.error)
       else if (only?.error) await tellLate(only)
       else if (only && only.status !== 'held') toast(outcomeText(only))
-      const gone = new Set(outcomes.filter(({ error }) => !error).map(({ id }) => id))
+      const made = outcomes.filter(({ error }) => !error)
+      const gone = new Set(made.flatMap(({ id, also = [] }) => [id, ...also.map((one) => one.id)]))
       if (gone.size > 0) advance(gone)
     } finally {
       setBusy(false)
