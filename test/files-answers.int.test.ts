@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { docxOf, paragraph, pdfOf } from './documents.ts'
-import { newFolder, openPlace } from './files.ts'
+import { entriesOf, newFolder, openPlace } from './files.ts'
 
 const pngStart = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
 const picture = (bytes: number) => Buffer.concat([pngStart, Buffer.alloc(bytes - pngStart.length)])
@@ -40,6 +40,24 @@ test('F4 FT9 several pictures come as far as they fit in one answer, the rest is
   expect(read['errors']).toContainEqual(
     expect.objectContaining({ code: 'too_large', message: expect.stringContaining('read_file') }),
   )
+})
+
+test('F4 FT8 a picture that has no room in an answer is not read for it', async () => {
+  const { agent, app, workspace } = await openPlace()
+  const paths = ['1.png', '2.png', '3.png']
+  for (const path of paths) writeFileSync(join(workspace, path), picture(5_000_000))
+  await agent.call('read_files', { paths })
+  await expect
+    .poll(async () => (await entriesOf(app, '&tool=read_files')).at(-1)?.data?.['files'])
+    .toEqual([
+      expect.objectContaining({ size_bytes: 5_000_000, sha256: expect.any(String) }),
+      ...['2.png', '3.png'].map((path) => ({
+        path: join(workspace, path),
+        area: 'workspace',
+        success: false,
+        code: 'too_large',
+      })),
+    ])
 })
 
 test('FT5 TR1 a destination that ends in a slash is the folder it goes into, under its own name', async () => {

@@ -101,8 +101,8 @@ test('FT4 a change to a single granted file says why no backup lies beside it', 
   expect(versions).toHaveLength(2)
 })
 
-test('PV9 GR6 a file that was saved anew is used under the folder’s grant, not its own dead one', async () => {
-  const { agent, owner, grant } = await openPlace()
+test('PV9 GR6 a file that was saved anew is read under the folder’s grant, and written no more than before', async () => {
+  const { agent, grant } = await openPlace()
   const folder = newFolder()
   const file = join(folder, 'plan.txt')
   writeFileSync(file, 'one')
@@ -114,9 +114,8 @@ test('PV9 GR6 a file that was saved anew is used under the folder’s grant, not
   replace(file, 'two')
   expect(await agent.call('read_file', { path: file })).toMatchObject({ text: 'two' })
   expect(await agent.call('update_file', { path: file, content: 'three' })).toMatchObject({
-    success: true,
+    code: 'read_only_grant',
   })
-  expect(await owner.call('read_file', { path: file })).toMatchObject({ content: 'three' })
   // The other way round: a dead folder does not hide what is open in it.
   const outer = newFolder()
   const deep = join(outer, 'deep.txt')
@@ -171,6 +170,30 @@ test('PV9 GR1 what cowork itself puts in the place of a granted file stays grant
     const { versions: kept } = await agent.call('file_versions', { path: file })
     return { versions: kept as { version_id: string }[] }
   }
+})
+
+test('PV9 GR6 who has a file by itself reads on while another writes it all the time', async () => {
+  const { app, agent, owner, grant } = await openPlace()
+  const reader = await agentOf(app, 'reader')
+  const folder = newFolder()
+  const file = join(folder, 'plan.txt')
+  writeFileSync(file, '0')
+  await grant(folder, 'read-write')
+  await owner.call('add_grant', { path: file, permission: 'read', agent: 'reader' })
+  let isWriting = true
+  const reading = (async () => {
+    const refused: unknown[] = []
+    while (isWriting) {
+      const said = await reader.mcp.call('read_file', { path: file })
+      if (said['isError']) refused.push(said['code'])
+    }
+    return refused
+  })()
+  for (let n = 1; n <= 20; n++)
+    await agent.call('update_file', { path: file, content: `${n}`, create_backup: false })
+  isWriting = false
+  expect(await reading).toEqual([])
+  expect(await reader.mcp.call('read_file', { path: file })).toMatchObject({ text: '20' })
 })
 
 test('GR6 a change to a file that nobody has by itself starts no other worker', async () => {

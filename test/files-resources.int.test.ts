@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { connect as connectSocket } from 'node:net'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { Transport } from '@modelcontextprotocol/client'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLineTransport } from '../src/server/mcp/stdio.ts'
 import { startTestApp } from './app.ts'
@@ -149,6 +149,48 @@ test('SV13 what a session watched ends with it, and one agent cannot watch for a
   )
   await (first.transport as StreamableHTTPClientTransport).terminateSession()
   expect(await watchedBy(await connected())).toBe(250)
+})
+
+test('SV13 what a client of the newer era listened to over stdio ends with that request', async () => {
+  const client = new Client(
+    { name: 'listener', version: '1' },
+    { versionNegotiation: { mode: 'auto' } },
+  )
+  await client.connect(doors.stdio())
+  onTestFinished(() => client.close())
+  const uris = Array.from({ length: 100 }, (_, n) => `workspace:///listened${n}`)
+  for (let n = 0; n < 4; n++) {
+    const listening = await client.listen({ resourceSubscriptions: uris })
+    expect(listening.honoredFilter.resourceSubscriptions).toHaveLength(100)
+    await listening.close()
+  }
+})
+
+test('SV13 a client of the older era that asks to listen is refused, and nothing is watched for it', async () => {
+  const transport = doors.stdio()
+  onTestFinished(() => transport.close())
+  const asked = new Map<unknown, (answer: JSONRPCMessage) => void>()
+  transport.onmessage = (message) => 'id' in message && asked.get(message.id)?.(message)
+  const ask = (method: string, params: Record<string, unknown>) =>
+    new Promise<JSONRPCMessage>((resolve) => {
+      const id = asked.size + 1
+      asked.set(id, resolve)
+      void transport.send({ jsonrpc: '2.0', id, method, params })
+    })
+  await transport.start()
+  await ask('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'listener', version: '1' },
+  })
+  await transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+  const uris = Array.from({ length: 100 }, (_, n) => `workspace:///refused${n}`)
+  for (let n = 0; n < 3; n++)
+    expect(
+      await ask('subscriptions/listen', { notifications: { resourceSubscriptions: uris } }),
+    ).toHaveProperty('error')
+  const subscribe = { uri: 'workspace:///subscribed' }
+  expect(await ask('resources/subscribe', subscribe)).toHaveProperty('result')
 })
 
 async function readerOf({ app: { mcpUrl }, token: bearer }: Place) {

@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { docxOf, paragraph, pdfOf } from './documents.ts'
 import { entriesOf, newFolder, openPlace } from './files.ts'
@@ -156,4 +157,33 @@ test('FT6 a full path is no query: the answer says how to ask instead', async ()
   expect((await search({ query: '~$' })).paths).toEqual([join(workspace, '~$plan.md')])
   const content = { query: '/notes/', search_type: 'content', path: mine }
   expect((await search(content)).paths).toEqual([join(mine, 'notes/a.md')])
+})
+
+test('FT6 GR7 a grant that is revoked during a search takes nothing from the other places', async () => {
+  const place = await openPlace()
+  const { workspace, owner, grant } = place
+  const search = searchOf(place)
+  const text = `${'nothing of it here\n'.repeat(50_000)}needle\n`
+  const files = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`${n}.txt`, text]))
+  const [mine, other] = [folderOf({ 'a.txt': 'needle' }), folderOf(files)]
+  writeFileSync(join(workspace, 'own.txt'), 'needle')
+  await grant(mine)
+  const others = [join(workspace, 'own.txt'), join(mine, 'a.txt')]
+  const asked = { query: 'n[e]{2}dle', search_type: 'regex', search_in: 'all', limit: 1000 }
+  // Later and later, until it comes in the midst of the search.
+  for (let n = 0; ; n++) {
+    const { id } = await grant(other)
+    const searching = search(asked)
+    await sleep(n * 20)
+    await owner.call('revoke_grant', { grant_id: id })
+    const { isError, paths, ...more } = await searching
+    const skipped = 'skipped' in more && more.skipped
+    expect({ isError, first: paths.slice(0, 2) }).toEqual({ isError: false, first: others })
+    if (skipped) {
+      const said = `1 place was not searched (its grant ended meanwhile): ${other}`
+      expect({ skipped, paths }).toEqual({ skipped: [said], paths: others })
+      break
+    }
+    expect(n, 'no search was met').toBeLessThan(50)
+  }
 })

@@ -20,6 +20,11 @@ export type Call = {
    * Of a tool that `begins`: puts the call on record, once. Resolves when it is there, rejects when it will not be.
    */
   readonly enter?: () => Promise<void>
+  /**
+   * Resolves when the transaction that settles the call is in line, or will never be: one that is asked for after
+   * that comes after it.
+   */
+  readonly inLine?: Promise<void>
   /** What the MCP door adds for tools that speak MCP themselves; absent on the other doors. */
   readonly exchange?: unknown
 }

@@ -111,6 +111,26 @@ test('L1 a tool that begins early does nothing to be seen before its call is on 
   expect(done).toMatchObject({ type: 'call.done', data: { size: 3 } })
 })
 
+test('L1 who waits for a call to be in line is recorded after it, and waits for none that failed', async () => {
+  const inLine = new Map<string, Promise<void> | undefined>()
+  const settled: string[] = []
+  const { dispatch } = await setup([
+    say({
+      effect: 'write',
+      async run({ text }, call) {
+        inLine.set(String(text), call.inLine)
+        if (text === 'first') await sleep(20)
+        if (text === 'fails') throw new CoworkError('no', 'No.')
+        if (text === 'last') await Promise.all([inLine.get('first'), inLine.get('fails')])
+        return { said: text }
+      },
+      settle: async (_, output) => void settled.push((output as { said: string }).said),
+    }),
+  ])
+  await Promise.all(['first', 'fails', 'last'].map((text) => dispatch(call({ text }))))
+  expect(settled).toEqual(['first', 'last'])
+})
+
 test('A11 a tool that begins early is called back when its call cannot be recorded', async () => {
   let heard: unknown
   const { dispatch, db } = await setup([

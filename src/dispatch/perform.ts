@@ -38,9 +38,11 @@ export function createPerform({
   return async function perform(performance: Performance): Promise<Answer> {
     const { id, startedAt, attempt, verdict, request } = performance
     const { tool, input, caller, touch } = attempt
+    const { promise: inLine, resolve: standInLine } = Promise.withResolvers<void>()
     const call: Call = {
       id,
       caller,
+      inLine,
       signal: request.signal ?? new AbortController().signal,
       progress: request.progress ?? (() => undefined),
       tell(facts) {
@@ -169,11 +171,13 @@ export function createPerform({
       if (entered instanceof Stopped) return entered
       isStarted = true
       const output = await (begun?.output ?? run(input, call))
-      await ledger.transact(async (tx) => {
+      const settled = ledger.transact(async (tx) => {
         await settle?.(tx, output, call)
         await leave(tx, output)
         tx.append(done())
       })
+      standInLine()
+      await settled
       return output
     }
 
@@ -192,7 +196,7 @@ export function createPerform({
     }
 
     try {
-      const output = await carryOut()
+      const output = await carryOut().finally(standInLine)
       if (output instanceof Stopped) {
         const stop = waiting(output, tool)
         // A new question is on record by itself; one that is met again is worth a line.

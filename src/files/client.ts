@@ -31,7 +31,10 @@ export type FileWorker = {
    * what has not begun to act; a write is answered by what is seen of it, or `interrupted`.
    */
   ask<O extends Op>(op: O, ask: Ask<O>, more?: AskOptions): Promise<Answered<O>>
-  /** Other roots from now on: resolves when calls go to a worker that has them. The old one finishes what it has. */
+  /**
+   * Other roots from now on: resolves when calls go to a worker that has them. The old one finishes what it has, or
+   * goes on where only files were put in the place of others.
+   */
   setRoots(roots: readonly Root[]): Promise<void>
   /**
    * Ends what works under these grants, and every process that can reach their files; resolves when they are gone.
@@ -87,6 +90,8 @@ export function createFileWorker(deps: Deps): FileWorker {
   let lastId = 0
   let isClosed = false
   let pause: NodeJS.Timeout | undefined
+  /** One more is to be started when the one that starts is ready. */
+  let isWanted = false
   const alive = new Set<Running>()
   /** The one with the roots of now; before it is ready another may still take the calls. */
   let newest: Running | undefined
@@ -98,8 +103,10 @@ export function createFileWorker(deps: Deps): FileWorker {
 
   function start(): void {
     clearTimeout(pause)
+    isWanted = false
+    const given = roots
     const worker = startRunning({
-      setup: { ...setup, roots },
+      setup: { ...setup, roots: given },
       entry: entry ?? join(import.meta.dirname, 'worker', 'main.ts'),
       // Where no worker ever came up behind it, the walk alone is better than none, and is told.
       landlock: landlock && (known !== undefined || failures < mostStarts),
@@ -118,8 +125,13 @@ export function createFileWorker(deps: Deps): FileWorker {
         worker.readyAt = Date.now()
         known = ready
         current = worker
-        for (const { resolve } of rooting) resolve()
-        rooting.clear()
+        if (isWanted) start()
+        else {
+          for (const { resolve } of rooting) resolve()
+          rooting.clear()
+        }
+        const moved = movedSince(given, roots) ?? []
+        if (moved.length > 0) repin(moved).catch(() => undefined)
         pump()
       },
       () => clearTimeout(late),
@@ -165,16 +177,19 @@ export function createFileWorker(deps: Deps): FileWorker {
   /** Its worker ended. */
   function lose(call: Call, worker: Running, isGone: boolean): void {
     if (!worker.isEndedByUs) call.lost++
-    const hasNotActed = call.isRead || call.isHeld
-    if (!call.isSettled() && hasNotActed && call.lost < mostLost && !isClosed) {
+    const hasSaidNothing = call.isForetold && call.outlook === undefined && isGone
+    const hasNotActed = call.isRead || call.isHeld || hasSaidNothing
+    const isOver = call.isSettled() || call.isLate || isClosed
+    if (hasNotActed && !isOver && call.lost < mostLost) {
       waiting.unshift(call)
       return
     }
     call.forget()
     if (call.isSettled()) return
-    if (hasNotActed && !isClosed) call.fail('unreadable', 'The file worker ended over it, twice.')
+    if (hasNotActed && call.isLate) call.timeOut()
+    else if (hasNotActed && !isClosed)
+      call.fail('unreadable', 'The file worker ended over it, twice.')
     else if (call.outlook) void lookFor(call, call.outlook)
-    else if (call.isLate && call.isForetold && isGone) call.timeOut()
     else interrupt(call)
   }
 
@@ -249,6 +264,27 @@ export function createFileWorker(deps: Deps): FileWorker {
     start()
   }
 
+  /** Files that were put in the place of others: a new worker only where the wall keeps this one from them. */
+  async function repin(moved: readonly Root[]): Promise<void> {
+    const { left } = await begin('repin', { roots: moved }, {}, true)
+    if (left.length > 0) await renew()
+  }
+
+  /** However many ask for it, one is starting at most, and one comes after that. */
+  function renew(): Promise<void> {
+    if (newest?.readyAt === undefined) isWanted = true
+    else start()
+    return rooted()
+  }
+
+  async function rooted(): Promise<void> {
+    const waiter = Promise.withResolvers<void>()
+    rooting.add(waiter)
+    const fail = () => waiter.reject(new CoworkError('timeout', 'The file worker did not start.'))
+    const late = setTimeout(fail, times.start)
+    await waiter.promise.finally(() => clearTimeout(late))
+  }
+
   function begin<O extends Op>(
     op: O,
     ask: Ask<O>,
@@ -284,12 +320,14 @@ export function createFileWorker(deps: Deps): FileWorker {
     ask: (op, ask, more = {}) => begin(op, ask, more, false),
 
     async setRoots(next) {
+      const moved = movedSince(roots, next)
+      if (moved && !isClosed) {
+        roots = next
+        if (moved.length > 0) await repin(moved)
+        return
+      }
       change(next)
-      const rooted = Promise.withResolvers<void>()
-      rooting.add(rooted)
-      const fail = () => rooted.reject(new CoworkError('timeout', 'The file worker did not start.'))
-      const late = setTimeout(fail, times.start)
-      await rooted.promise.finally(() => clearTimeout(late))
+      await rooted()
     },
 
     async revoke(grantIds, next) {
@@ -321,4 +359,17 @@ export function createFileWorker(deps: Deps): FileWorker {
       await Promise.all([...alive].map(finish))
     },
   }
+}
+
+/** The roots that are for another file now; undefined where more than that has changed. */
+function movedSince(before: readonly Root[], next: readonly Root[]): readonly Root[] | undefined {
+  const isSame = (one: Root, other: Root | undefined) =>
+    one.key === other?.key &&
+    one.path === other.path &&
+    one.kind === other.kind &&
+    one.access === other.access &&
+    one.hardLinks === other.hardLinks
+  if (before.length !== next.length || !next.every((root, at) => isSame(root, before[at])))
+    return undefined
+  return next.filter(({ dev, ino }, at) => dev !== before[at]?.dev || ino !== before[at]?.ino)
 }

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
 import { touchedData } from '#ledger'
@@ -6,13 +5,14 @@ import type { TouchedFile } from '#ledger'
 import type { FileWorker } from './client.ts'
 import { explained } from './faults.ts'
 import type { Grants } from './grants/service.ts'
+import { createInOrder } from './in-order.ts'
 import type { Placed, Places, Wanted } from './places.ts'
 import type { Answered, Ask, Op } from './worker/protocol.ts'
 
 type Deps = {
   readonly worker: FileWorker
   readonly places: Places
-  readonly grants: Pick<Grants, 'used'>
+  readonly grants: Pick<Grants, 'used' | 'hasMoved'>
 }
 
 type Told = Pick<Call, 'caller' | 'tell'>
@@ -23,6 +23,7 @@ export type Disk = ReturnType<typeof createDisk>
 export function createDisk({ worker, places, grants }: Deps) {
   /** Of each call what it was about so far. */
   const touched = new WeakMap<Told, readonly TouchedFile[]>()
+  const inOrder = createInOrder()
 
   /** Several are told as a list; so is one that the entry cannot have as its subject. */
   function tell(call: Told, file: TouchedFile, isSubject: boolean): void {
@@ -30,6 +31,23 @@ export function createDisk({ worker, places, grants }: Deps) {
     touched.set(call, files)
     if (isSubject && file.grant !== undefined) call.tell({ ids: { grant: file.grant } })
     if (files.length > 1 || !isSubject) call.tell({ data: touchedData(files) })
+  }
+
+  /** Under which paths an answer has rows: as they lie after links, those of a move at both ends. */
+  function changedBy(op: Op, about: readonly Placed[], answer: object): string[] {
+    const [source, target] = [about[0], about.at(-1)]
+    if (!changing.has(op) || !source || !target) return []
+    const { real, from, to } = answer as Partial<Record<'real' | 'from' | 'to', string>>
+    return [
+      ...(from === undefined ? [] : [places.pathIn(source, from)]),
+      ...[to, real].flatMap((path) => (path === undefined ? [] : [places.pathIn(target, path)])),
+    ]
+  }
+
+  /** Whether one of them goes on for what we put in its place: a worker that was not told of it may have refused. */
+  async function hasMoved(about: readonly Placed[]): Promise<boolean> {
+    const moved = about.map(async ({ grant }) => grant !== undefined && grants.hasMoved(grant))
+    return (await Promise.all(moved)).includes(true)
   }
 
   return {
@@ -48,7 +66,7 @@ export function createDisk({ worker, places, grants }: Deps) {
 
     /** `about` is what it is about: the one it failed for is named, and an agent has used all their grants. */
     async ask<O extends Op>(
-      call: Pick<Call, 'caller' | 'signal' | 'enter'>,
+      call: Pick<Call, 'caller' | 'signal' | 'enter' | 'inLine'>,
       op: O,
       about: readonly Placed[],
       asked: Ask<O>,
@@ -58,9 +76,12 @@ export function createDisk({ worker, places, grants }: Deps) {
       try {
         const { caller, signal, enter } = call
         const more = { grants: ids, signal, enter, ...(body && { body }) }
-        const answer = await worker.ask(op, asked, more)
-        // What was answered before it has its rows first: those of a file go along with it.
-        if (op === 'move' || op === 'trash') await setImmediate()
+        const answer = await worker.ask(op, asked, more).catch(async (error: unknown) => {
+          if (!isReplaced(error) || !(await hasMoved(about))) throw error
+          return worker.ask(op, asked, more)
+        })
+        const changed = changedBy(op, about, answer)
+        if (changed.length > 0) await inOrder(changed, call.inLine)
         // A person who looks at what is granted says nothing of whether an agent needs it (GR7).
         if (caller.kind === 'agent') for (const id of ids) grants.used(id)
         return answer
@@ -70,6 +91,20 @@ export function createDisk({ worker, places, grants }: Deps) {
     },
   }
 }
+
+const isReplaced = (error: unknown) =>
+  error instanceof CoworkError && error.code === 'root_replaced'
+
+/** Operations whose rows are known by path. */
+const changing: ReadonlySet<Op> = new Set<Op>([
+  'write',
+  'edit',
+  'move',
+  'copy',
+  'trash',
+  'restore',
+  'restoreVersion',
+])
 
 /** One file or folder as an entry names it among others. */
 export const touchedOf = ({ path, area, grant }: Placed): TouchedFile => ({

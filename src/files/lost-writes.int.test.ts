@@ -177,3 +177,26 @@ test('GR4 under the grant that was revoked nobody can look: it is interrupted', 
   await worker.revoke(['grant_1'], folders.setup.roots.slice(0, -1))
   expect(await moving).toBe('interrupted')
 })
+
+test('GR4 what another’s revocation cut off before it came to it is done anew, a deletion under the same id', async () => {
+  start()
+  const before = await pid()
+  fill(folders.workspace, { 'm.txt': 'm', 'd.txt': 'd', 'c.txt': 'c' })
+  // A worker was ended between the record and the thing itself.
+  fill(folders.top, { 'trash/id-1/record.json': '{}' })
+  process.kill(before, 'SIGSTOP')
+  const asks = [
+    outcome('move', { from: inWorkspace('m.txt'), to: inWorkspace('m2.txt') }),
+    outcome('trash', { at: inWorkspace('d.txt'), id: 'id-1', record: {} }),
+    outcome('copy', { from: inWorkspace('c.txt'), to: inWorkspace('c2.txt') }),
+  ]
+  await worker.revoke(['grant_1'], folders.setup.roots.slice(0, -1))
+  expect(isAlive(before)).toBe(false)
+  expect(await Promise.all(asks)).toMatchObject([
+    { to: 'm2.txt' },
+    { real: 'd.txt' },
+    { real: 'c2.txt' },
+  ])
+  expect(fs.readdirSync(folders.workspace).toSorted()).toEqual(['c.txt', 'c2.txt', 'm2.txt'])
+  expect(text(join(folders.top, 'trash/id-1/content'))).toBe('d')
+})

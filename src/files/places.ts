@@ -90,7 +90,7 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
   }
 
   async function rootOf(caller: Caller, grant: Grant, need: Need, path = ''): Promise<Place> {
-    const closed = await grants.closedBelow(caller, grant, need)
+    const closed = grants.closedBelow(caller, grant, need)
     // Elsewhere a file with a second name is not opened at all.
     const denied = grant.hardLinks ? await grants.deniedFiles(caller) : []
     return {

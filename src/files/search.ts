@@ -33,7 +33,12 @@ export type Searching = {
 /** Its path is the whole one. */
 export type FoundFile = Omit<SearchHit, 'root'>
 
-export type SkippedFiles = Pick<Skipped, 'why' | 'count'> & { readonly paths: readonly string[] }
+export type SkippedFiles = {
+  /** `no_grant` is of a whole grant that ended while it was searched. */
+  readonly why: Skipped['why'] | 'no_grant'
+  readonly count: number
+  readonly paths: readonly string[]
+}
 
 type Found = {
   readonly hits: readonly FoundFile[]
@@ -65,12 +70,16 @@ export function createSearch({ disk, places, grants, workspace }: Deps) {
 
   async function rootsOf(call: Call, { path, where }: Searching): Promise<readonly Placed[]> {
     if (path !== undefined) return [await disk.place(call, { path, need: 'read' })]
-    const roots = [
+    return [
       ...(where === 'granted' ? [] : [own]),
       ...(where === 'workspace' ? [] : await readable(call)),
     ]
-    if (where !== 'workspace') call.tell({ data: touchedData(roots.map(touchedOf)) })
-    return roots
+  }
+
+  /** Which those are is known only now, where none of them was named. */
+  function tell(call: Call, roots: readonly Placed[], lost: readonly Placed[]): void {
+    const refused = lost.map((root) => ({ ...touchedOf(root), success: false, code: 'no_grant' }))
+    call.tell({ data: touchedData([...roots.map(touchedOf), ...refused]) })
   }
 
   async function found(call: Call, roots: readonly Placed[], asked: Searching): Promise<Found> {
@@ -100,16 +109,43 @@ export function createSearch({ disk, places, grants, workspace }: Deps) {
     }
   }
 
-  return async function search(call: Call, asked: Searching): Promise<Found> {
-    if (asked.by === 'filename') checkName(asked.query)
-    const roots = await rootsOf(call, asked)
+  /** Only the search itself can say where to go on: very long lines are looked for once more. */
+  async function fitted(call: Call, roots: readonly Placed[], asked: Searching): Promise<Found> {
     if (roots.length === 0) return { hits: [], total: 0, skipped: [] }
     const answer = await found(call, roots, asked)
     const limit = asked.fitting(answer.hits)
-    // Only the search itself can say where to go on: very long lines are looked for once more.
     return limit < answer.hits.length ? found(call, roots, { ...asked, limit }) : answer
   }
+
+  return async function search(call: Call, asked: Searching): Promise<Found> {
+    if (asked.by === 'filename') checkName(asked.query)
+    const isNamed = asked.path !== undefined || asked.where === 'workspace'
+    const ended: Placed[] = []
+    for (let roots = await rootsOf(call, asked); ;) {
+      // One that was replaced by another is searched all the same.
+      const lost = ended.filter(({ path }) => !roots.some((root) => isWithin(path, root.path)))
+      if (!isNamed) tell(call, roots, lost)
+      try {
+        const answer = await fitted(call, roots, asked)
+        return { ...answer, skipped: [...answer.skipped, ...skippedOf(lost)] }
+      } catch (error) {
+        // A grant that was revoked meanwhile takes nothing from the others.
+        const open = isNamed || !isRevoked(error) ? roots : await rootsOf(call, asked)
+        const gone = roots.filter(({ at }) => !open.some((other) => other.at.root === at.root))
+        if (gone.length === 0) throw error
+        ended.push(...gone)
+        roots = open
+      }
+    }
+  }
 }
+
+const isRevoked = (error: unknown) => error instanceof CoworkError && error.code === 'no_grant'
+
+const skippedOf = (lost: readonly Placed[]): readonly SkippedFiles[] =>
+  lost.length === 0
+    ? []
+    : [{ why: 'no_grant', count: lost.length, paths: lost.map(({ path }) => path) }]
 
 /** Whether a search through another root comes to it: it lies inside, and not behind what is closed there. */
 const isSearchedWith = (path: string, { path: root, at: { closed = [] } }: Placed): boolean =>

@@ -10,7 +10,7 @@ import type { Arriving } from './arriving.ts'
 import type { Disk } from './disk.ts'
 import { fileFault } from './faults.ts'
 import type { HistoryStore, Trashed } from './history-store.ts'
-import type { Places } from './places.ts'
+import type { Placed, Places } from './places.ts'
 import { destinationOf, nameOf } from './rules/paths.ts'
 import { trashToPurge } from './rules/retention.ts'
 import type { Stat } from './worker/protocol.ts'
@@ -47,8 +47,22 @@ export function createTrash(deps: Deps) {
     return !places.isSensitive(path) || places.isSensitive(destination)
   }
 
-  /** After a crash: rows of what lies in the trash without one, none of what is not there any more. */
-  async function reconcile(isMeant: (id: string) => boolean = () => true): Promise<void> {
+  /** Whether that is what came back there, as far as can be told when nobody said so; and where that is. */
+  async function placeOf(item: Trashed, to: Placed | undefined): Promise<string | undefined> {
+    if (!to) return undefined
+    const found = await worker.ask('stat', { at: to.at }).catch(() => undefined)
+    const isIt = found?.stat.type === item.type && found.stat.size === item.size
+    return isIt ? places.pathIn(to, found.real) : undefined
+  }
+
+  /**
+   * After a crash: rows of what lies in the trash without one, none of what is not there any more. What is known of
+   * that goes along to where it was to come back, if it did.
+   */
+  async function reconcile(
+    isMeant: (id: string) => boolean = () => true,
+    to?: Placed,
+  ): Promise<void> {
     // Rows first: what is deleted meanwhile has no row here that its record could lack.
     const rows = (await store.trash(db)).filter(({ id }) => isMeant(id))
     const records = (await worker.ask('trashed', {})).records.filter(({ id }) => isMeant(id))
@@ -58,11 +72,17 @@ export function createTrash(deps: Deps) {
       const item = known.has(id) ? undefined : trashedOf(id, record)
       return item ? [item] : []
     })
-    const gone = rows.filter(({ id }) => !there.has(id))
+    const gone = await Promise.all(
+      rows
+        .filter(({ id }) => !there.has(id))
+        .map(async (item) => ({ ...item, back: await placeOf(item, to) })),
+    )
     if (found.length + gone.length === 0) return
     await db.transact(async (tx) => {
       for (const item of found) await store.keepFound(tx, item)
-      for (const { id } of gone) await store.dropTrash(tx, id)
+      for (const { id, back } of gone)
+        if (back === undefined) await store.dropTrash(tx, id)
+        else await store.takeFromTrash(tx, id, back)
       tx.append({
         type: 'trash.reconciled',
         actor: systemActor,
@@ -77,13 +97,17 @@ export function createTrash(deps: Deps) {
   }
 
   /** What may have been done, and nobody could say, is looked for as soon as there is a worker. */
-  async function orReconciled<T>(ids: readonly string[], act: () => Promise<T>): Promise<T> {
+  async function orReconciled<T>(
+    ids: readonly string[],
+    act: () => Promise<T>,
+    to?: Placed,
+  ): Promise<T> {
     try {
       return await act()
     } catch (error) {
       if (error instanceof CoworkError && error.code === 'interrupted')
         // Where this fails too, the upkeep of the day does it.
-        void reconcile((id) => ids.includes(id)).catch(() => undefined)
+        void reconcile((id) => ids.includes(id), to).catch(() => undefined)
       throw error
     }
   }
@@ -131,8 +155,10 @@ export function createTrash(deps: Deps) {
           'Give that path as destination, and a person is asked; move_file takes it elsewhere.',
         )
       const { stat, real } = await arriving(call, to, nameOf(item.path), () =>
-        orReconciled([id], () =>
-          disk.ask(call, 'restore', [to], { id, to: to.at, reviewed: isRisky }),
+        orReconciled(
+          [id],
+          () => disk.ask(call, 'restore', [to], { id, to: to.at, reviewed: isRisky }),
+          to,
         ),
       )
       call.tell({ data: { size_bytes: stat.size, trash: id } })

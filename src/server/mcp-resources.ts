@@ -38,7 +38,9 @@ export function resourceFeature(
     let stop: (() => void) | undefined
     const end = () => {
       if (!watches.delete(end)) return
-      counts.set(caller.id, (counts.get(caller.id) ?? 1) - 1)
+      const left = (counts.get(caller.id) ?? 1) - 1
+      if (left > 0) counts.set(caller.id, left)
+      else counts.delete(caller.id)
       stop?.()
     }
     // Counted before it begins: many may be asked for at once.

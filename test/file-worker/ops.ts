@@ -31,13 +31,14 @@ const read: RunOp<'read'> = ({ roots }, { at }) => {
 }
 
 /**
- * Replaces whole, as a writer should. A name that begins with `slow` takes 100 ms, one with `stuck` for ever; with
- * `lasting` too, and others are served meanwhile.
+ * Replaces whole, as a writer should. A name that begins with `slow` takes 100 ms, one with `late` longer than a
+ * revocation waits, one with `stuck` for ever; with `lasting` too, and others are served meanwhile.
  */
 const write: RunOp<'write'> = async ({ roots, entered }, { at }, body) => {
   const root = roots.get(at.root, at.closed)
   if (at.path.startsWith('stuck')) stall()
   if (at.path.startsWith('slow')) await sleep(100)
+  if (at.path.startsWith('late')) await sleep(500)
   return root.withParent(
     at.path,
     async (parent) => {
@@ -133,6 +134,8 @@ const connected = () =>
     socket.once('connect', () => resolve(void socket.destroy()))
   })
 
-runWorker({ stat, read, write, usage, searchContent, diff } as unknown as OpMap, {
+const repin: RunOp<'repin'> = ({ roots }, { roots: moved }) => ({ left: roots.repin(moved) })
+
+runWorker({ repin, stat, read, write, usage, searchContent, diff } as unknown as OpMap, {
   leave: dropTemporaries,
 })

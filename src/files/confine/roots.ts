@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import type { FileFaultCode } from '../model.ts'
 import { createGuard } from '../rules/guard.ts'
+import { isWithin } from '../rules/paths.ts'
 import type { Inode, Root, WorkerSetup } from '../worker/protocol.ts'
 import { confinedTo } from './confined.ts'
 import { faultOf, FileFault } from './fault.ts'
@@ -10,6 +11,8 @@ import type { Confined, Roots } from './types.ts'
 
 type Open = {
   confined(closed?: readonly string[], denied?: readonly Inode[]): Confined
+  /** From now on it is what lies there by now, if that is what it should be. */
+  repin(root: Root): void
   close(): void
 }
 
@@ -23,7 +26,14 @@ export function openRoots(
   const missing = new Map<string, FileFaultCode>()
 
   const open = (root: Root): Open => {
-    if (containment === 'checked') return { confined: portableTo(root, guard), close() {} }
+    if (containment === 'checked') {
+      let confined = portableTo(root, guard)
+      return {
+        confined: (closed, denied) => confined(closed, denied),
+        repin: (next) => void (confined = portableTo(next, guard)),
+        close() {},
+      }
+    }
     const pinned = pin(root)
     // As most callers have it: made once, not for each of their calls.
     const whole = confinedTo(root, pinned, guard)
@@ -32,6 +42,11 @@ export function openRoots(
         closed.length + denied.length === 0
           ? whole
           : confinedTo(root, pinned, guard, closed, denied),
+      repin(next) {
+        const { fd } = pinned
+        Object.assign(pinned, pin(next))
+        fs.closeSync(fd)
+      },
       close: () => fs.closeSync(pinned.fd),
     }
   }
@@ -41,6 +56,30 @@ export function openRoots(
     } catch (error) {
       missing.set(root.key, faultOf(error).code)
     }
+
+  const told = new Map(roots.map((root) => [root.key, root]))
+
+  /** What anybody else has put there since is not opened: it is missing then, or replaced as before. */
+  function move(root: Root): void {
+    told.set(root.key, root)
+    const before = opened.get(root.key)
+    try {
+      if (before) before.repin(root)
+      else opened.set(root.key, open(root))
+      missing.delete(root.key)
+    } catch (error) {
+      if (!before) missing.set(root.key, faultOf(error).code)
+    }
+  }
+
+  const isBelowAnother = ({ path, access }: Root) =>
+    [...told.values()].some(
+      (root) =>
+        root.kind === 'folder' &&
+        opened.has(root.key) &&
+        isWithin(path, root.path) &&
+        (root.access === 'read-write' || access === 'read'),
+    )
 
   return {
     containment,
@@ -53,9 +92,22 @@ export function openRoots(
       if (!found) throw new FileFault('no_grant', 'No access. Call request_grant() first.')
       return found.confined(closed, denied)
     },
+    follow(path, from, to) {
+      for (const root of told.values())
+        if (root.kind === 'file' && root.path === path && isInode(root, from))
+          move({ ...root, ...to })
+    },
+    repin(moved) {
+      const fresh = moved.filter((root) => !isInode(told.get(root.key), root))
+      for (const root of fresh) if (isBelowAnother(root)) move(root)
+      return fresh.filter((root) => !isBelowAnother(root)).map(({ key }) => key)
+    },
     close() {
       for (const { close } of opened.values()) close()
       opened.clear()
     },
   }
 }
+
+const isInode = (one: Partial<Inode> | undefined, other: Partial<Inode>): boolean =>
+  one?.dev === other.dev && one?.ino === other.ino

@@ -70,6 +70,10 @@ export type Roots = {
    * `closed` and `denied` are those of the place.
    */
   get(key: string, closed?: readonly string[], denied?: readonly Inode[]): Confined
+  /** The worker put a file in the place of another: a root that is that file goes on for the new one (PV9). */
+  follow(path: string, from: Inode, to: Inode): void
+  /** The same as the daemon tells it. Answers those that no open folder leads to: the wall may be in the way. */
+  repin(roots: readonly Root[]): readonly string[]
   /** Roots that could not be opened, and why. */
   readonly missing: readonly { readonly key: string; readonly code: FileFaultCode }[]
   close(): void

@@ -34,8 +34,9 @@ export function createBook({ db, store, node, now, log }: Deps) {
   const followed = new Map<string, string>()
   /** Grants that go on for another file, by the change that says so and is not read yet. */
   const moving = new Map<string, number>()
-  /** All that is being told now. */
+  /** All that is being told now; and where grants only go on for another file, which is of no concern to most. */
   let telling: Promise<void> = Promise.resolve()
+  let following: Promise<void> = Promise.resolve()
   // As identity does it: `asked` grows inside every transaction that changes grants, `read` follows.
   let asked = 1
   let read = 0
@@ -59,14 +60,14 @@ export function createBook({ db, store, node, now, log }: Deps) {
     stored = seen.rows
     read = seen.upTo
     for (const [id, change] of moving) if (change <= read) moving.delete(id)
-    telling = Promise.all([telling, announce()]).then(() => undefined)
+    announce()
   }
 
   /**
    * Tells who follows what is new and what has ended, also by time alone. What has ended does not wait for those who
    * still deal with what was new before.
    */
-  async function announce(): Promise<void> {
+  function announce(): void {
     const next = stored.filter((grant) => isLive(grant, now()))
     const before = told
     told = new Map(next.map((grant) => [grant.id, fileOf(grant)]))
@@ -74,8 +75,15 @@ export function createBook({ db, store, node, now, log }: Deps) {
     const fresh = next.filter((grant) => before.get(grant.id) !== fileOf(grant))
     for (const id of ended) followed.delete(id)
     if (ended.length + fresh.length === 0) return
+    const said = tell({ live: next, ended }, fresh)
+    if (ended.length === 0 && fresh.every(({ id }) => followed.has(id)))
+      following = Promise.all([following, said]).then(() => undefined)
+    else telling = Promise.all([telling, said]).then(() => undefined)
+  }
+
+  async function tell(change: GrantChange, fresh: readonly Grant[]): Promise<void> {
     for (const one of await Promise.allSettled(
-      [...listeners].map(async (listener) => listener({ live: next, ended })),
+      [...listeners].map(async (listener) => listener(change)),
     ))
       if (one.status === 'rejected')
         log.error('a change of grants was not followed', { error: messageOf(one.reason) })
@@ -89,6 +97,12 @@ export function createBook({ db, store, node, now, log }: Deps) {
       await reading
     }
     await telling
+  }
+
+  /** With all that moves. */
+  async function settled(): Promise<void> {
+    await current()
+    await following
   }
 
   // A decision in the console takes effect at once and not only with the next call.
@@ -124,9 +138,10 @@ export function createBook({ db, store, node, now, log }: Deps) {
     /** All that is stored, where nothing is being changed. */
     known: () => (read === asked ? stored : undefined),
     current,
+    settled,
     async refresh(): Promise<void> {
       asked++
-      await current()
+      await settled()
     },
     onChange(listener: GrantListener): () => void {
       listeners.add(listener)

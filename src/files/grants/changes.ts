@@ -220,8 +220,15 @@ const isReplacedBy = (before: Grant, { agent, path, scope, session, by }: Lastin
   before.session === session &&
   (before.by === configBy) === (by === configBy)
 
-/** Whomever it is for: what it opened is not there any more. A request's own pin may be the older one. */
-const isGoneFor = (before: Grant, { path, dev, ino, permission, approval }: Grant): boolean =>
+/**
+ * Whomever it is for: what it opened is not there any more. A request's own pin may be the older one, and what is lent
+ * for a moment changes nothing for others.
+ */
+const isGoneFor = (
+  before: Grant,
+  { agent, path, dev, ino, permission, approval }: Grant,
+): boolean =>
+  agent !== forNoAgent &&
   before.path === path &&
   (before.dev !== dev || before.ino !== ino) &&
   before.permission !== 'deny' &&

@@ -1,15 +1,14 @@
-import { join } from 'node:path'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Grant, Need } from '../model.ts'
-import { closedBelow, coveringOf, decideGrant, deniedFiles } from '../rules/grants.ts'
+import { closedBelow, coveringOf, decideAmong, decideGrant, deniedFiles } from '../rules/grants.ts'
 import type { GrantVerdict, Holder } from '../rules/grants.ts'
 import type { Inode } from '../worker/protocol.ts'
 import type { Book } from './book.ts'
 import { isInPlace } from './pin.ts'
 
 type Deps = {
-  readonly book: Pick<Book, 'live' | 'current' | 'isMoving'>
+  readonly book: Pick<Book, 'live' | 'current' | 'settled' | 'isMoving'>
   readonly node: string
   readonly now: Clock
 }
@@ -23,42 +22,36 @@ export function createDeciding({ book, node, now }: Deps) {
   const opens = async (grant: Grant) =>
     grant.permission === 'deny' || grant.node !== node || isInPlace(grant)
 
+  async function deadOf(grants: readonly Grant[]): Promise<ReadonlySet<Grant>> {
+    const found = await Promise.all(grants.map(opens))
+    return new Set(grants.filter((_, at) => !found[at]))
+  }
+
   /** One alone is as good as it is: the worker finds out. */
   async function inPlace(grants: readonly Grant[]): Promise<readonly Grant[]> {
     if (grants.length < 2) return grants
-    const found = await Promise.all(grants.map(opens))
-    return grants.filter((_, at) => found[at])
+    const dead = await deadOf(grants)
+    return grants.filter((grant) => !dead.has(grant))
   }
 
   async function decideInPlace(caller: Caller, path: string, need: Need): Promise<GrantVerdict> {
     const asked = { holder: holderOf(caller), path, need, now: now() }
     const covering = coveringOf(book.live(), asked)
-    const open = await inPlace(covering)
-    return decideGrant(open.length > 0 ? open : covering, asked)
+    const verdict = decideGrant(covering, asked)
+    if (!verdict.grant || covering.length < 2 || (await opens(verdict.grant))) return verdict
+    return decideAmong(covering, asked, await deadOf(covering))
   }
 
   async function decideNow(caller: Caller, path: string, need: Need): Promise<GrantVerdict> {
     const verdict = await decideInPlace(caller, path, need)
     if (verdict.grant && !book.isMoving(verdict.grant)) return verdict
-    await book.current()
+    await (verdict.grant ? book.settled() : book.current())
     return decideInPlace(caller, path, need)
   }
 
-  /** Only what closes something is looked at: mostly nothing does. */
-  async function closedAt(caller: Caller, root: Grant, need: Need): Promise<readonly string[]> {
-    const asked = { holder: holderOf(caller), need, now: now() }
-    const live = book.live()
-    const closed = new Set(closedBelow(live, root, asked).map((path) => join(root.path, path)))
-    if (closed.size === 0) return []
-    const closing = live.filter(({ path }) => closed.has(path))
-    const found = await Promise.all(closing.map(opens))
-    const dead = new Set(closing.filter((_, at) => !found[at]))
-    return closedBelow(
-      live.filter((grant) => !dead.has(grant)),
-      root,
-      asked,
-    )
-  }
+  /** What is dead closes as it did: whether it lies there need not be looked at. */
+  const closedAt = (caller: Caller, root: Grant, need: Need): readonly string[] =>
+    closedBelow(book.live(), root, { holder: holderOf(caller), need, now: now() })
 
   /** Numbers of files are given anew, so only what lies where it was denied is known by them. */
   async function deniedTo(caller: Caller): Promise<readonly Inode[]> {
@@ -67,7 +60,20 @@ export function createDeciding({ book, node, now }: Deps) {
     return denied.filter((_, at) => found[at]).map(({ dev, ino }) => ({ dev, ino }))
   }
 
-  return { decide, decideNow, closedBelow: closedAt, deniedFiles: deniedTo, opens, inPlace }
+  async function hasMoved({ id, dev, ino }: Grant): Promise<boolean> {
+    await book.settled()
+    return book.live().some((one) => one.id === id && (one.dev !== dev || one.ino !== ino))
+  }
+
+  return {
+    decide,
+    decideNow,
+    closedBelow: closedAt,
+    deniedFiles: deniedTo,
+    opens,
+    inPlace,
+    hasMoved,
+  }
 }
 
 export const holderOf = (caller: Caller): Holder =>

@@ -149,7 +149,7 @@ export function grantKind(deps: Deps): ApprovalKind {
       const { node: theirs } = requestOf(approval)
       const live = await store.live(reader, theirs)
       checkDenials(live, { ...chosen, agent: requester, by: decision.by.id })
-      await settling.checkWay(live, approval, chosen)
+      settling.checkWay(live, approval, chosen)
       const { session } = chosen
       if (session !== null && theirs === node && !sessions.has(session))
         throw new CoworkError('session_ended', 'The session that asked for it is over.', {

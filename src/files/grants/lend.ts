@@ -6,6 +6,7 @@ import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import { fileFault } from '../faults.ts'
 import type { Grant, Need } from '../model.ts'
+import type { Pin } from '../rules/choices.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
 import { understandPath } from '../rules/paths.ts'
 import { forNoAgent } from './changes.ts'
@@ -14,6 +15,18 @@ import { grantable } from './grantable.ts'
 import { pinOf } from './pin.ts'
 import type { GrantsDeps } from './service.ts'
 
+type LendingCall = Pick<Call, 'id' | 'caller'>
+
+type Loan = {
+  readonly pin: Pin
+  readonly permission: 'read' | 'read-write'
+  readonly expiresAt: number
+  /** Calls that have it. The last of them ends it. */
+  users: number
+  readonly made: Promise<Grant>
+  readonly ended: PromiseWithResolvers<void>
+}
+
 type Deps = Pick<GrantsDeps, 'db' | 'guard' | 'where' | 'now'> &
   Pick<GrantChanges, 'make' | 'end'> & {
     readonly decideNow: (caller: Caller, abs: string, need: Need) => Promise<GrantVerdict>
@@ -21,54 +34,111 @@ type Deps = Pick<GrantsDeps, 'db' | 'guard' | 'where' | 'now'> &
     readonly refresh: () => Promise<void>
   }
 
-/** Longer than any call: where its end is lost, time ends it. */
-const longest = 60_000
+/** Longer than any two calls: where its end is lost, time ends it. */
+const longest = 120_000
+/** What is left of it for whoever comes to share it. */
+const longEnough = 60_000
 
 export const isOwner = ({ kind, role }: Caller): boolean => kind === 'human' && role === 'owner'
 
 /**
  * The owner takes back what agents did, whatever is granted by now (TR3). The worker still reaches only what is
- * granted: where nothing opens the file, it is for that person and that one call.
+ * granted: where nothing opens the file, it is for that person, and ends with the last call that uses it.
  */
 export function createLending({ db, guard, where, now, ...deps }: Deps) {
+  /** By path. One that nobody uses any more stays here until it has ended. */
+  const loans = new Map<string, Loan>()
+
+  /** What is lent to another call is not open to this one: it ends with that. */
   async function isOpen(caller: Caller, given: string, need: Need): Promise<boolean> {
     const { area, path } = understandPath(given, where)
     if (area === 'workspace') return true
     const { grant } = await deps.decideNow(caller, path, need)
-    return grant !== undefined && (await deps.opens(grant))
+    return grant !== undefined && grant.agent !== forNoAgent && (await deps.opens(grant))
   }
 
   /** `act` is given the path by which it finds the file. */
   async function lend<T>(
-    { id, caller }: Pick<Call, 'id' | 'caller'>,
+    call: LendingCall,
     given: string,
     need: 'read' | 'write',
     act: (path: string) => Promise<T>,
   ): Promise<T> {
+    const { caller } = call
     if (!isOwner(caller) || (await isOpen(caller, given, need))) return act(given)
     const permission = need === 'read' ? 'read' : 'read-write'
     const pin = await lendable(given, permission)
     if (pin.kind !== 'file') return act(given)
-    const actor = actorOf(caller)
-    const grant = await db.transact((tx) =>
+    const loan = await borrow(pin, permission, call)
+    try {
+      await loan.made
+      await deps.refresh()
+      return await act(pin.path)
+    } finally {
+      loan.users--
+      if (loan.users === 0) await giveBack(loan, call)
+    }
+  }
+
+  /** Shared with whoever has the file for as much now; otherwise after that has ended. */
+  async function borrow(
+    pin: Pin,
+    permission: Loan['permission'],
+    call: LendingCall,
+  ): Promise<Loan> {
+    for (;;) {
+      const before = loans.get(pin.path)
+      if (!before) break
+      if (isShared(before, pin, permission)) {
+        before.users++
+        return before
+      }
+      await before.ended.promise
+    }
+    const expiresAt = now() + longest
+    const ended = Promise.withResolvers<void>()
+    const made = make(pin, permission, expiresAt, call)
+    const loan: Loan = { pin, permission, expiresAt, users: 1, made, ended }
+    loans.set(pin.path, loan)
+    return loan
+  }
+
+  const isShared = ({ pin, users, expiresAt, ...loan }: Loan, wanted: Pin, permission: string) =>
+    users > 0 &&
+    (loan.permission === permission || loan.permission === 'read-write') &&
+    pin.dev === wanted.dev &&
+    pin.ino === wanted.ino &&
+    expiresAt - now() >= longEnough
+
+  const make = (
+    pin: Pin,
+    permission: Loan['permission'],
+    expiresAt: number,
+    { id, caller }: LendingCall,
+  ): Promise<Grant> =>
+    db.transact((tx) =>
       deps.make(tx, {
         ...pin,
         agent: forNoAgent,
         permission,
         // A restart ends it as well.
         scope: 'session',
-        expiresAt: now() + longest,
+        expiresAt,
         grantedBy: 'user_implicit',
-        actor,
+        actor: actorOf(caller),
         call: id,
       }),
     )
+
+  async function giveBack({ pin, made, ended }: Loan, { id, caller }: LendingCall) {
     try {
+      const grant = await made.catch(() => undefined)
+      if (!grant) return
+      await db.transact((tx) => deps.end(tx, grant, 'done', actorOf(caller), id))
       await deps.refresh()
-      return await act(pin.path)
     } finally {
-      await db.transact((tx) => deps.end(tx, grant, 'done', actor, id))
-      await deps.refresh()
+      loans.delete(pin.path)
+      ended.resolve()
     }
   }
 

@@ -62,17 +62,19 @@ export type Grants = Requests & {
   decide(caller: Caller, abs: string, need: Need): GrantVerdict
   /**
    * The same; before a refusal it sees what was decided in this very moment. Where several grants have a say, those
-   * whose file or folder is there no more have none, unless that leaves none (PV9). Denials hold by their path.
+   * whose file or folder is there no more open nothing, and allow no more than they did (PV9). Denials hold by their path.
    */
   decideNow(caller: Caller, abs: string, need: Need): Promise<GrantVerdict>
   /** Whether it opens anything: what was granted may be gone, or another in its place (PV9). Looks at the disk. */
   isInPlace(grant: Grant): Promise<boolean>
   /** For `Place.closed`: what below this grant the caller may not use so. */
-  closedBelow(caller: Caller, grant: Grant, need: Need): Promise<readonly string[]>
+  closedBelow(caller: Caller, grant: Grant, need: Need): readonly string[]
   /** For `Place.denied`: files that are closed to the caller by any name, as long as they lie where they did. */
   deniedFiles(caller: Caller): Promise<readonly Inode[]>
   /** Those of them that open something. Looks at the disk where there are several. */
   inPlace(grants: readonly Grant[]): Promise<readonly Grant[]>
+  /** Whether it is for another file by now than it was when it was decided by. */
+  hasMoved(grant: Grant): Promise<boolean>
   /** Counts a use; written at most each second. */
   used(id: string): void
   /** In force once it is committed and read again: by itself, or at the latest by `refresh`. */

@@ -10,10 +10,8 @@ import { allows, covers, decideGrant, inTheWay, outlasts } from '../rules/grants
 import type { Asked } from '../rules/grants.ts'
 import type { GrantChanges } from './changes.ts'
 import type { GrantRequest } from './kind.ts'
-import { isInPlace } from './pin.ts'
 
 type Deps = {
-  readonly node: string
   readonly end: GrantChanges['end']
   readonly store: Pick<GrantStore, 'live'>
   readonly approvals: () => Pick<Approvals, 'pendingLike' | 'decide'>
@@ -27,7 +25,7 @@ type Settled = { readonly id: string; readonly summary: string }
 type Chosen = Pick<Grant, 'path' | 'permission'>
 
 /** What a choice means for what was granted and asked for before: what was chosen must open what was asked (GR3). */
-export function createSettling({ node, end, store, approvals, accessOf, now }: Deps) {
+export function createSettling({ end, store, approvals, accessOf, now }: Deps) {
   /** The question as the rule over grants takes it. */
   function askedBy(approval: Approval): Asked {
     const { real: path, permission, session } = accessOf(approval)
@@ -57,17 +55,14 @@ export function createSettling({ node, end, store, approvals, accessOf, now }: D
   }
 
   /** What all agents have is not taken from them for one of them. */
-  async function checkWay(live: readonly Grant[], approval: Approval, chosen: Chosen) {
-    const shared = blocking(live, approval, chosen).filter(
-      (one) => one.agent !== approval.requester,
-    )
-    for (const grant of shared)
-      if (grant.node !== node || (await isInPlace(grant)))
-        throw new CoworkError(
-          'narrower_grant',
-          `${plainText(grant.path, 300)} has a grant of its own for all agents, and that decides.`,
-          { hint: `Revoke ${grant.id} first, or allow exactly what was asked for until a time.` },
-        )
+  function checkWay(live: readonly Grant[], approval: Approval, chosen: Chosen): void {
+    const grant = blocking(live, approval, chosen).find((one) => one.agent !== approval.requester)
+    if (grant)
+      throw new CoworkError(
+        'narrower_grant',
+        `${plainText(grant.path, 300)} has a grant of its own for all agents, and that decides.`,
+        { hint: `Revoke ${grant.id} first, or allow exactly what was asked for until a time.` },
+      )
   }
 
   /** Other requests of that agent that this grant or denial answers: nobody should be asked about them. */

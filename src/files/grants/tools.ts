@@ -1,11 +1,13 @@
 import * as z from 'zod'
 import type { Approvals } from '#approvals'
+import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
+import type { Grant } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
 import type { Where } from '../rules/paths.ts'
 import { absoluteOf, understandPath } from '../rules/paths.ts'
@@ -34,8 +36,8 @@ export const grantTools = (deps: GrantToolDeps): Tool[] => [
   ...peopleGrantTools(deps),
 ]
 
-const checkGrant = ({ grants, guard, where }: GrantToolDeps) =>
-  defineTool({
+function checkGrant({ grants, guard, where }: GrantToolDeps) {
+  return defineTool({
     name: 'check_grant',
     title: 'Check access',
     description: 'Whether you may use a path outside the workspace, and how.',
@@ -66,7 +68,7 @@ const checkGrant = ({ grants, guard, where }: GrantToolDeps) =>
         if (grant && (await grants.isInPlace(grant)))
           return {
             has_access: true,
-            permission: grant.permission,
+            permission: await permissionAt(grant, abs, caller),
             grant_id: grant.id,
             granted_path: grant.path,
           }
@@ -74,6 +76,13 @@ const checkGrant = ({ grants, guard, where }: GrantToolDeps) =>
       return { has_access: false, permission: null, grant_id: null, granted_path: null }
     },
   })
+
+  /** A grant that opens nothing any more may still keep a wider one from writing there (GR6). */
+  async function permissionAt({ permission }: Grant, abs: string, caller: Caller) {
+    if (permission !== 'read-write') return permission
+    return (await grants.decideNow(caller, abs, 'write')).grant ? permission : 'read'
+  }
+}
 
 const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
   defineTool({

@@ -8,6 +8,7 @@ import type { Entry } from './folders.ts'
 
 /** A call has half a minute: what is older will not be finished. */
 const abandonedMs = 60 * 60 * 1000
+export const isAbandoned = (mtimeMs: number): boolean => Date.now() - mtimeMs > abandonedMs
 /** Of a folder so much goes at once: whoever looks waits for it. */
 const mostAtOnce = 10_000
 
@@ -25,7 +26,7 @@ function removeAbandoned(confined: Confined, { fd, real }: Folder, name: string)
   try {
     const stat = fs.lstatSync(path)
     if (stat.isFile() && stat.nlink > 1) putRight(path)
-    else if (Date.now() - stat.mtimeMs > abandonedMs)
+    else if (isAbandoned(stat.mtimeMs))
       remove(confined, { fd, real }, { name }, { left: mostAtOnce })
   } catch {
     // Gone by now, or not ours to remove: it stays unseen.

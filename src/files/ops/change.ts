@@ -8,8 +8,9 @@ import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import { backedUp, nextBackup } from './backup.ts'
 import { mayRun, withoutRunning } from './copying.ts'
-import { inTurn, isUnchanged, rootOf, sync, syncFolder, writeAll } from './disk.ts'
+import { isUnchanged, rootOf, sync, syncFolder, writeAll } from './disk.ts'
 import { changeInPlace } from './in-place.ts'
+import { actInTurn, inTurn, pathOfEnd } from './in-turn.ts'
 import { keep } from './kept.ts'
 import { leafStat, openLeaf } from './leaf.ts'
 import { outlookOf } from './outlook.ts'
@@ -24,20 +25,17 @@ export async function changeFile(context: OpContext, wanted: Wanted, make: Make)
     await context.entered()
     return inTurn([confined.root.path], () => changeInPlace(context, confined, wanted, make))
   }
-  const change = (parents: boolean) => {
-    const walk = (use: (parent: Parent) => Promise<Changed>) =>
-      confined.withParent(wanted.at.path, use, {
-        need: wanted.how === 'create' ? 'create' : 'write',
-        parents,
-        reviewed: wanted.reviewed ?? false,
-      })
-    const act = (parent: Parent) => changeIn({ context, confined, parent }, wanted, make)
-    return walk((parent) =>
-      inTurn([join(confined.root.path, parent.real)], (hasWaited) =>
-        hasWaited ? walk(act) : act(parent),
-      ),
+  const change = (parents: boolean) =>
+    actInTurn<Parent, Changed>(
+      (use) =>
+        confined.withParent(wanted.at.path, use, {
+          need: wanted.how === 'create' ? 'create' : 'write',
+          parents,
+          reviewed: wanted.reviewed ?? false,
+        }),
+      (parent) => [pathOfEnd({ confined, parent })],
+      (parent) => changeIn({ context, confined, parent }, wanted, make),
     )
-  }
   try {
     return await change(false)
   } catch (error) {
@@ -80,7 +78,11 @@ async function changeIn(where: Where, wanted: Wanted, make: Make): Promise<Chang
     const outlook = outlookOf(confined, parent, stat, answer)
     // What must not be done after all does not wait for the disk.
     await Promise.all([durable, context.entered(outlook)])
-    return becomes(putInPlace(parent, made, present, wanted))
+    const is = becomes(putInPlace(parent, made, present, wanted))
+    const { swap } = is.before ?? {}
+    // Whoever has a grant of that file alone comes to the new one from now on (PV9).
+    if (swap) context.roots.follow(pathOfEnd(where), swap.from, swap.to)
+    return is
   })
   await syncFolder(parent.at('.'))
   return changed

@@ -6,7 +6,8 @@ import type { TestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
 import { mountSmallDisk } from '../../../test/small-disk.ts'
 import type { SmallDisk } from '../../../test/small-disk.ts'
-import { inTurn, syncFolder } from './disk.ts'
+import { syncFolder } from './disk.ts'
+import { inTurn } from './in-turn.ts'
 
 let disk: SmallDisk
 let files: TestOps

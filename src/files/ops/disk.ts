@@ -34,6 +34,20 @@ export function readAt(fd: number, position: number, length: number): Buffer {
   return filled === length ? bytes : bytes.subarray(0, filled)
 }
 
+/** All of a small file, or of one its beginning. */
+export function contentAt(
+  confined: Confined,
+  path: string,
+  most = Infinity,
+): { readonly bytes: Buffer; readonly stat: BigIntStats } {
+  const { fd, stat } = confined.openFile(path)
+  try {
+    return { bytes: readAt(fd, 0, Math.min(Number(stat.size), most)), stat }
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
 export function writeAll(fd: number, bytes: Uint8Array, position = 0): void {
   let written = 0
   while (written < bytes.length)
@@ -93,35 +107,3 @@ function openedForSync(path: string): number | undefined {
     throw error
   }
 }
-
-type Turn = { readonly paths: readonly string[]; readonly over: Promise<void> }
-
-const turns = new Set<Turn>()
-
-/**
- * One after the other for the same path, and for what lies below it: no two changes of a file are made from the same
- * old content, and none while the file or a folder around it goes elsewhere. Each waits for those that came before
- * it alone, so however many paths it takes, none waits for ever. What waited has to look anew where its path leads.
- */
-export async function inTurn<T>(
-  paths: readonly string[],
-  work: (hasWaited: boolean) => Promise<T>,
-): Promise<T> {
-  const before = [...turns].filter((other) =>
-    other.paths.some((theirs) =>
-      paths.some((mine) => isInside(mine, theirs) || isInside(theirs, mine)),
-    ),
-  )
-  const { promise: over, resolve } = Promise.withResolvers<void>()
-  const mine = { paths, over }
-  turns.add(mine)
-  try {
-    await Promise.all(before.map((other) => other.over))
-    return await work(before.length > 0)
-  } finally {
-    turns.delete(mine)
-    resolve()
-  }
-}
-
-const isInside = (path: string, folder: string) => `${path}/`.startsWith(`${folder}/`)

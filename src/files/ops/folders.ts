@@ -40,6 +40,22 @@ export function entriesIfOpen(confined: Confined, fd: number): Iterable<Entry> {
   }
 }
 
+/** Those names in a folder that are meant. */
+export function namesIn(
+  confined: Confined,
+  path: string,
+  isOne: (name: string, folder: ReturnType<Confined['openFolder']>) => boolean,
+): string[] {
+  const folder = confined.openFolder(path)
+  try {
+    return [...entriesOf(confined, folder.fd)]
+      .map(({ name }) => name)
+      .filter((name) => isOne(name, folder))
+  } finally {
+    fs.closeSync(folder.fd)
+  }
+}
+
 function* streamed(folder: Dir, path: string): Generator<Entry> {
   let hasOdd = false
   try {

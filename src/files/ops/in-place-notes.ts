@@ -10,8 +10,8 @@ import { errnoOf, FileFault } from '../confine/fault.ts'
 import type { Confined, Parent, Roots } from '../confine/types.ts'
 import type { Root } from '../worker/protocol.ts'
 import { passesUnfinished } from './abandoned.ts'
-import { readAt, sync, syncFolder, writeAll } from './disk.ts'
-import { entriesOf } from './folders.ts'
+import { contentAt, readAt, sync, syncFolder, writeAll } from './disk.ts'
+import { namesIn } from './folders.ts'
 import { placeOver, unlinkIfThere, withTemporary } from './placing.ts'
 import { permissionsOf } from './present.ts'
 
@@ -99,7 +99,7 @@ function isUndone(roots: Roots, root: Root): boolean {
 
 /** Those of files that are under no grant any more: nobody will put them right. */
 export function leftNotes(roots: Roots): Left[] {
-  return namesIn(roots.get('versions')).flatMap((name) => {
+  return noteNames(roots.get('versions')).flatMap((name) => {
     const noted = notedOf(roots, name)
     if (!noted || isBusy(noted) || isGranted(roots, noted.head.key)) return []
     const { head, at, both } = noted
@@ -109,23 +109,11 @@ export function leftNotes(roots: Roots): Left[] {
 
 type Left = { readonly name: string; readonly head: Head; at: number; readonly old?: Buffer }
 
-function namesIn(versions: Confined): string[] {
-  const opened = openedFolder(versions)
-  if (!opened) return []
+function noteNames(versions: Confined): string[] {
   try {
-    return [...entriesOf(versions, opened.fd)]
-      .map(({ name }) => name)
-      .filter((name) => !passesUnfinished(versions, opened, name))
-  } finally {
-    fs.closeSync(opened.fd)
-  }
-}
-
-function openedFolder(versions: Confined): { fd: number; real: string } | undefined {
-  try {
-    return versions.openFolder(folder)
+    return namesIn(versions, folder, (name, opened) => !passesUnfinished(versions, opened, name))
   } catch (error) {
-    if (error instanceof FileFault && error.code === 'not_found') return undefined
+    if (error instanceof FileFault && error.code === 'not_found') return []
     throw error
   }
 }
@@ -147,9 +135,10 @@ const isBusy = ({ head: { pid }, at }: Noted) =>
 
 /** Without contents where the note itself is half: then the file was not touched. */
 function notedOf(roots: Roots, name: string): Noted | undefined {
-  const found = contentOf(roots.get('versions'), `${folder}/${name}`)
+  const found = noteContent(roots, name)
   if (!found) return undefined
-  const { bytes, at } = found
+  const { bytes, stat } = found
+  const at = Number(stat.mtimeMs)
   const end = bytes.indexOf('\n')
   const head = JSON.parse(bytes.toString('utf8', 0, end)) as Head
   const { old, fresh, length } = head
@@ -162,14 +151,9 @@ function notedOf(roots: Roots, name: string): Noted | undefined {
     : { head, at }
 }
 
-function contentOf(versions: Confined, path: string): { bytes: Buffer; at: number } | undefined {
+function noteContent(roots: Roots, name: string) {
   try {
-    const { fd, stat } = versions.openFile(path)
-    try {
-      return { bytes: readAt(fd, 0, Number(stat.size)), at: Number(stat.mtimeMs) }
-    } finally {
-      fs.closeSync(fd)
-    }
+    return contentAt(roots.get('versions'), `${folder}/${name}`)
   } catch {
     return undefined
   }

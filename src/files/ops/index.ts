@@ -24,6 +24,7 @@ import { write } from './write.ts'
 
 export const ops: OpMap = {
   stat: (context, { at }) => rootOf(context, at).stat(at.path),
+  repin: (context, { roots }) => ({ left: context.roots.repin(roots) }),
   seen,
   read,
   write,

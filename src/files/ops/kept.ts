@@ -5,8 +5,8 @@ import { errnoOf, FileFault } from '../confine/fault.ts'
 import { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } from '../confine/flags.ts'
 import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
-import { readAt, sync, syncFolder, writeAll } from './disk.ts'
-import { entriesOf } from './folders.ts'
+import { contentAt, readAt, sync, syncFolder, writeAll } from './disk.ts'
+import { namesIn } from './folders.ts'
 import { openLeaf } from './leaf.ts'
 import { placeOver, unlinkIfThere, withTemporary } from './placing.ts'
 
@@ -104,14 +104,9 @@ async function syncShard(parent: Parent): Promise<void> {
 
 /** A kept content, checked against its name. */
 export function keptContent(context: OpContext, sha256: string): Buffer {
-  const { fd, stat } = store(context).openFile(pathOf(sha256))
-  try {
-    const bytes = readAt(fd, 0, Number(stat.size))
-    if (sha256Hex(bytes) === sha256) return bytes
-    throw new FileFault('unreadable', 'The kept version is damaged.')
-  } finally {
-    fs.closeSync(fd)
-  }
+  const { bytes } = contentAt(store(context), pathOf(sha256))
+  if (sha256Hex(bytes) === sha256) return bytes
+  throw new FileFault('unreadable', 'The kept version is damaged.')
 }
 
 /** How many bytes went with it. */
@@ -132,32 +127,18 @@ export function drop(context: OpContext, sha256: string): number {
   }
 }
 
-const namesBelow = (
-  context: OpContext,
-  folder: string,
-  isOne: (name: string, path: string) => boolean,
-): string[] => {
-  const versions = store(context)
-  const { fd } = versions.openFolder(folder)
-  try {
-    return [...entriesOf(versions, fd)]
-      .map(({ name }) => name)
-      .filter((name) => isOne(name, versions.at(fd, name)))
-  } finally {
-    fs.closeSync(fd)
-  }
-}
-
 /** The folders that contents lie in, by the first letters of their names. */
 export const shardsOf = (context: OpContext): string[] =>
-  namesBelow(context, '', (name) => /^[0-9a-f]{2}$/.test(name)).sort()
+  namesIn(store(context), '', (name) => /^[0-9a-f]{2}$/.test(name)).sort()
 
 /** What lies in one of them, and was kept last before that time. */
-export const namesIn = (context: OpContext, shard: string, before: number): string[] =>
-  namesBelow(
-    context,
+export function keptIn(context: OpContext, shard: string, before: number): string[] {
+  const versions = store(context)
+  const isOld = (path: string) =>
+    (fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < before
+  return namesIn(
+    versions,
     shard,
-    (name, path) =>
-      /^[0-9a-f]{62}$/.test(name) &&
-      (fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < before,
+    (name, { fd }) => /^[0-9a-f]{62}$/.test(name) && isOld(versions.at(fd, name)),
   ).map((name) => shard + name)
+}

@@ -6,6 +6,7 @@ import { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_WRONLY } from '../confine/flags.
 import { placeholderMode, putRight } from '../confine/leftovers.ts'
 import type { Parent } from '../confine/types.ts'
 import { unfinishedName } from '../confine/unfinished.ts'
+import { exists } from './present.ts'
 
 export type Temporary = {
   readonly fd: number
@@ -132,7 +133,7 @@ function makeEmpty(path: string): void {
  * somebody made since we looked would be replaced. By its mode it is known after a crash.
  */
 export function renameFolderToFree(from: string, to: string): void {
-  if (!isFree(to)) throw taken()
+  if (!isFree(to)) throw exists()
   // There a folder never takes the place of another.
   const isHeld = process.platform !== 'win32'
   if (isHeld) fs.mkdirSync(to, placeholderMode)
@@ -143,8 +144,6 @@ export function renameFolderToFree(from: string, to: string): void {
     throw error
   }
 }
-
-const taken = () => Object.assign(new Error('the name is taken'), { code: 'EEXIST' })
 
 function removeIfEmpty(folder: string): void {
   try {

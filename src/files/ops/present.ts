@@ -90,7 +90,7 @@ export const stale = (path: string): FileFault =>
 export const notFound = (path: string): FileFault =>
   new FileFault('not_found', 'There is nothing at that path.', path)
 
-export const exists = (path: string): FileFault =>
+export const exists = (path?: string): FileFault =>
   new FileFault('exists', 'There is something at that path already.', path)
 
 export const tooLarge = (most: number, path: string): FileFault =>

@@ -6,6 +6,8 @@ import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill, testFolders } from '../../../test/roots.ts'
 import { mountSmallDisk } from '../../../test/small-disk.ts'
+import type { RunOp } from '../worker/context.ts'
+import type { Ask } from '../worker/protocol.ts'
 import { ops } from './index.ts'
 
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
@@ -295,4 +297,111 @@ test('TR1 what is purged and not gone to the end is still known by its record', 
   expect(fs.readdirSync(bin(''))).toEqual([])
   // What is not there any more is gone as well.
   expect((await files.run('purge', purge)).purged).toEqual(['id-1'])
+})
+
+/** Runs an operation that stops where it says, until it is let go. */
+function halted<O extends 'purge' | 'restore' | 'move' | 'copy' | 'trash'>(
+  where: 'turn' | 'entered',
+  op: O,
+  ask: Ask<O>,
+) {
+  const reached = Promise.withResolvers<void>()
+  const go = Promise.withResolvers<void>()
+  const halt = () => {
+    reached.resolve()
+    return go.promise
+  }
+  const act = ops[op] as RunOp<O>
+  const context = { ...files.context, [where]: halt }
+  const answer = Promise.resolve(act(context, ask, Buffer.alloc(0), () => false))
+  answer.catch(() => undefined)
+  return { answer, reached: reached.promise, go: go.resolve }
+}
+
+const aWhile = () => new Promise((resolve) => setTimeout(resolve, 20))
+
+test('TR1 what is being purged does not come back in part', async () => {
+  files.put({ 'f/a.md': 'a', 'f/b.md': 'b', 'f/c.md': 'c' })
+  await trash('f', 'id-1')
+  const purge = halted('turn', 'purge', { ids: ['id-1'] })
+  await purge.reached
+  const restored = files.refusal('restore', { id: 'id-1', to: inWorkspace('f') })
+  await aWhile()
+  purge.go()
+  expect(await restored).toBe('not_found')
+  expect((await purge.answer).purged).toEqual(['id-1'])
+  expect([...fs.readdirSync(bin('')), ...fs.readdirSync(files.workspace)]).toEqual([])
+})
+
+test('TR1 what comes back is not purged, and not said to be', async () => {
+  files.put({ 'f/a.md': 'a', 'f/b.md': 'b' })
+  await trash('f', 'id-1')
+  const restore = halted('entered', 'restore', { id: 'id-1', to: inWorkspace('f') })
+  await restore.reached
+  const purge = files.run('purge', { ids: ['id-1'] })
+  await aWhile()
+  restore.go()
+  expect((await restore.answer).real).toBe('f')
+  expect((await purge).purged).toEqual([])
+  expect(fs.readdirSync(inside('f')).toSorted()).toEqual(['a.md', 'b.md'])
+})
+
+const back = { id: 'id-1', to: inWorkspace('f/x.md') }
+const copied = { from: inWorkspace('y.md'), to: inWorkspace('f/x.md') }
+const away = { from: inWorkspace('f'), to: inWorkspace('g') }
+const deleted = { at: inWorkspace('f'), id: 'id-2', record: {} }
+
+test.each([
+  ['TR1 restored', 'moved', 'restore', back, 'move', away],
+  ['TR1 restored', 'deleted', 'restore', back, 'trash', deleted],
+  ['FT5 copied', 'moved', 'copy', copied, 'move', away],
+  ['FT5 copied', 'deleted', 'copy', copied, 'trash', deleted],
+] as const)(
+  '%s into a folder that is %s meanwhile is where the answer says',
+  async (_, __, op, ask, other, goes) => {
+    files.put({ 'f/x.md': 'x', 'f/z.md': 'z', 'y.md': 'x' })
+    await trash('f/x.md', 'id-1')
+    const going = halted('entered', other, goes)
+    await going.reached
+    const answer = files.run(op, ask)
+    await aWhile()
+    going.go()
+    await going.answer
+    expect((await answer).real).toBe('f/x.md')
+    expect(fs.readFileSync(inside('f/x.md'), 'utf8')).toBe('x')
+  },
+)
+
+test.each([
+  ['TR1 restored', 'restore', back],
+  ['FT5 copied', 'copy', copied],
+] as const)('%s into a folder first, it moves along with it', async (_, op, ask) => {
+  files.put({ 'f/x.md': 'x', 'f/z.md': 'z', 'y.md': 'x' })
+  await trash('f/x.md', 'id-1')
+  const coming = halted('entered', op, ask)
+  await coming.reached
+  const done: string[] = []
+  const moving = files.run('move', away).then(() => done.push('moved'))
+  await aWhile()
+  expect(done).toEqual([])
+  coming.go()
+  await Promise.all([coming.answer, moving])
+  expect(fs.readFileSync(inside('g/x.md'), 'utf8')).toBe('x')
+})
+
+test('TR1 what was cut off leaves no record for ever', async () => {
+  fill(bin(''), { 'old/record.json': '{"path":"a"}', 'new/record.json': '{"path":"b"}' })
+  fill(bin(''), { 'odd/record.json': 'not json', 'odd/content': 'precious' })
+  const hours = new Date(Date.now() - 2 * 60 * 60 * 1000)
+  for (const id of ['old', 'odd']) fs.utimesSync(bin(id), hours, hours)
+  expect((await files.run('trashed', {})).records).toEqual([])
+  // Another worker may just be throwing something away.
+  expect(fs.readdirSync(bin('')).toSorted()).toEqual(['new', 'odd'])
+  expect(fs.readFileSync(bin('odd/content'), 'utf8')).toBe('precious')
+})
+
+test('TR1 what is not in the trash makes no folder when it is to come back', async () => {
+  fill(bin(''), { 'id-1/record.json': '{"path":"a"}' })
+  expect(await files.refusal('restore', { id: 'id-1', to: inWorkspace('f/a') })).toBe('not_found')
+  expect(fs.readdirSync(files.workspace)).toEqual([])
 })

@@ -6,10 +6,11 @@ import { checkRisk, statOf } from '../confine/checks.ts'
 import { errnoOf, FileFault } from '../confine/fault.ts'
 import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import type { Answered } from '../worker/protocol.ts'
-import { hashOf, inTurn, readAt, rootOf, sync, syncFolder, writeAll } from './disk.ts'
+import { isAbandoned } from './abandoned.ts'
+import { contentAt, hashOf, rootOf, sync, syncFolder, writeAll } from './disk.ts'
 import type { End } from './each-inside.ts'
 import { entriesOf } from './folders.ts'
+import { actInTurn, inTurn, pathOfEnd } from './in-turn.ts'
 import { leafStat, openLeaf } from './leaf.ts'
 import { notFound } from './present.ts'
 import { removeTree } from './remove-tree.ts'
@@ -21,13 +22,14 @@ const longestRecord = 1024 * 1024
 
 export const trash: RunOp<'trash'> = async (context, { at, id, record }, _body, cancelled) => {
   const bin = openBin(context)
+  const item = itemOf(bin, id)
   const confined = rootOf(context, at)
-  const walk = (use: (parent: Parent) => Promise<Answered<'trash'>>) =>
+  const walk = <T>(use: (parent: Parent) => Promise<T>) =>
     confined.withParent(at.path, use, { need: 'delete', keepLeafLink: true })
   const act = async (parent: Parent) => {
     const stat = leafStat(parent.at(parent.name))
     if (!stat) throw notFound(at.path)
-    const sha256 = await contentHash(context, confined, parent)
+    const sha256 = await contentHash(context, confined, parent, stat)
     const shown = statOf(stat)
     const hash = sha256 === undefined ? {} : { sha256 }
     // When it comes back it is judged by where it really was, too, with all that is in it.
@@ -38,11 +40,7 @@ export const trash: RunOp<'trash'> = async (context, { at, id, record }, _body, 
     await into(context, bin, id, known, { confined, parent }, leave)
     return answer
   }
-  return walk((parent) =>
-    inTurn([join(confined.root.path, parent.real)], (hasWaited) =>
-      hasWaited ? walk(act) : act(parent),
-    ),
-  )
+  return actInTurn(walk, (parent) => [pathOfEnd({ confined, parent }), item], act)
 }
 
 /** The record is on disk before the thing moves, so nothing lies in the trash that nobody knows of. */
@@ -54,7 +52,7 @@ async function into(
   from: End,
   leave: Leave,
 ): Promise<void> {
-  inBin(bin, checkedId(id), ({ at, name }) => fs.mkdirSync(at(name), 0o700))
+  await makeRoom(context, bin, id)
   try {
     await inBin(bin, `${id}/content`, async (parent) => {
       await writeRecord(parent, record)
@@ -67,8 +65,26 @@ async function into(
   }
 }
 
-const hasContent = (bin: Confined, id: string): boolean =>
-  inBin(bin, `${id}/content`, ({ at, name }) => leafStat(at(name)) !== undefined)
+/** Also where a worker was ended before anything came in, and the same is begun anew. */
+async function makeRoom(context: OpContext, bin: Confined, id: string): Promise<void> {
+  const make = () => inBin(bin, id, ({ at, name }) => fs.mkdirSync(at(name), 0o700))
+  try {
+    make()
+  } catch (error) {
+    if (!(error instanceof FileFault) || error.code !== 'exists' || hasContent(bin, id)) throw error
+    await removeFromBin(context, bin, id)
+    make()
+  }
+}
+
+function hasContent(bin: Confined, id: string): boolean {
+  try {
+    return inBin(bin, `${id}/content`, ({ at, name }) => leafStat(at(name)) !== undefined)
+  } catch (error) {
+    if (error instanceof FileFault && error.code === 'not_found') return false
+    throw error
+  }
+}
 
 async function writeRecord(parent: Parent, record: Readonly<Record<string, unknown>>) {
   const fd = fs.openSync(parent.at(recordName), 'wx', 0o600)
@@ -86,11 +102,10 @@ async function contentHash(
   { limits, turn }: OpContext,
   confined: Confined,
   parent: Parent,
+  stat: BigIntStats,
 ): Promise<string | undefined> {
-  const path = parent.at(parent.name)
-  const stat = leafStat(path)
-  if (!stat?.isFile() || stat.size > BigInt(limits.maxFileBytes)) return undefined
-  const leaf = openedLeaf(confined, path, parent.real)
+  if (!stat.isFile() || stat.size > BigInt(limits.maxFileBytes)) return undefined
+  const leaf = openedLeaf(confined, parent.at(parent.name), parent.real)
   if (!leaf) return undefined
   try {
     return await hashOf(leaf.fd, turn)
@@ -115,40 +130,51 @@ export const restore: RunOp<'restore'> = async (
   cancelled,
 ) => {
   const bin = openBin(context)
+  const item = itemOf(bin, id)
   const target = rootOf(context, to)
-  const origin = originOf(bin, checkedId(id))
+  const origin = originOf(bin, id)
   // The name that it had counts, as in a move; that of its place in the trash says nothing.
   if (origin !== undefined && !reviewed) checkRisk(context.guard.risk(origin), to.path)
-  const restored = await inBin(bin, `${id}/content`, (from) =>
-    target.withParent(
-      to.path,
-      (parent) => {
-        const answer = (stat: BigIntStats) => ({ stat: statOf(stat), real: parent.real })
-        return inTurn([join(target.root.path, parent.real)], async () =>
-          answer(
-            await transfer(
-              context,
-              { confined: bin, parent: from },
-              { confined: target, parent },
-              { reviewed, origin, cancelled, answer },
-            ),
-          ),
-        )
-      },
-      { need: 'create', parents: true, reviewed, keepLeafLink: true, origin },
-    ),
+  const walk = <T>(use: (ends: readonly [End, End]) => Promise<T>) =>
+    inBin(bin, `${id}/content`, (from) => {
+      // Nothing comes back, then no folder is made for it either.
+      if (!leafStat(from.at(from.name))) throw notFound(from.real)
+      return target.withParent(
+        to.path,
+        (parent) =>
+          use([
+            { confined: bin, parent: from },
+            { confined: target, parent },
+          ]),
+        { need: 'create', parents: true, reviewed, keepLeafLink: true, origin },
+      )
+    })
+  const restored = await actInTurn(
+    walk,
+    ([, end]) => [item, pathOfEnd(end)],
+    async (ends) => {
+      const answer = (stat: BigIntStats) => ({ stat: statOf(stat), real: ends[1].parent.real })
+      const leave = { reviewed, origin, cancelled, answer }
+      return answer(await transfer(context, ...ends, leave))
+    },
   )
-  await removeFromBin(context, bin, id)
+  // It is back, whatever becomes of its record: that goes with what others left.
+  await inTurn([item], () => removeFromBin(context, bin, id)).catch(() => undefined)
   return restored
 }
 
 export const purge: RunOp<'purge'> = async (context, { ids }) => {
   const bin = openBin(context)
   const purged: string[] = []
-  for (const id of ids.map(checkedId))
+  for (const [id, item] of ids.map((one) => [one, itemOf(bin, one)] as const))
     try {
-      await removeFromBin(context, bin, id)
-      purged.push(id)
+      const isPurged = await inTurn([item], async (hasWaited) => {
+        // Whoever was before has restored or purged it, and says so.
+        if (hasWaited && !hasContent(bin, id)) return false
+        await removeFromBin(context, bin, id)
+        return true
+      })
+      if (isPurged) purged.push(id)
     } catch {
       // What cannot be removed now is asked for again; the others go.
     }
@@ -164,6 +190,7 @@ export const trashed: RunOp<'trashed'> = async (context) => {
     for (const { name: id } of ids) {
       const record = recordOf(bin, id)
       if (record) records.push({ id, record })
+      else await removeLeft(context, bin, id)
       await context.turn()
     }
     return { records }
@@ -172,18 +199,25 @@ export const trashed: RunOp<'trashed'> = async (context) => {
   }
 }
 
+/** What was cut off before anything came into the trash, or after it was taken out again. */
+async function removeLeft(context: OpContext, bin: Confined, id: string): Promise<void> {
+  try {
+    const stat = inBin(bin, id, ({ at, name }) => leafStat(at(name)))
+    // By its time: another worker may be at it.
+    if (!stat || hasContent(bin, id) || !isAbandoned(Number(stat.mtimeMs))) return
+    await inTurn([itemOf(bin, id)], () => removeFromBin(context, bin, id))
+  } catch {
+    // What cannot be removed now is looked at again another day.
+  }
+}
+
 /** Undefined where there is no content with it: then a crash came in between, and the thing never left its place. */
 function recordOf(bin: Confined, id: string): Readonly<Record<string, unknown>> | undefined {
   try {
     if (!hasContent(bin, id)) return undefined
-    const { fd, stat } = bin.openFile(`${id}/${recordName}`)
-    try {
-      const length = Math.min(Number(stat.size), longestRecord)
-      const record: unknown = JSON.parse(readAt(fd, 0, length).toString('utf8'))
-      return typeof record === 'object' && record !== null ? { ...record } : undefined
-    } finally {
-      fs.closeSync(fd)
-    }
+    const { bytes } = contentAt(bin, `${id}/${recordName}`, longestRecord)
+    const record: unknown = JSON.parse(bytes.toString('utf8'))
+    return typeof record === 'object' && record !== null ? { ...record } : undefined
   } catch {
     return undefined
   }
@@ -197,9 +231,10 @@ function originOf(bin: Confined, id: string): string | undefined {
 
 const isId = (id: string) => /^[\w-]{1,100}$/.test(id)
 
-function checkedId(id: string): string {
+/** What the turn of one thing in the trash is taken by. */
+function itemOf({ root }: Confined, id: string): string {
   if (!isId(id)) throw new FileFault('not_found', 'There is nothing of that id in the trash.')
-  return id
+  return join(root.path, id)
 }
 
 const inBin = <T>(bin: Confined, path: string, use: (parent: Parent) => T): T =>

@@ -6,7 +6,7 @@ import type { Ask } from '../worker/protocol.ts'
 import { changeFile } from './change.ts'
 import { nameOf, readAt, rootOf } from './disk.ts'
 import { dropNamed, leftNotes as left } from './in-place-notes.ts'
-import { drop, keep, keptContent, namesIn, shardsOf } from './kept.ts'
+import { drop, keep, keptContent, keptIn, shardsOf } from './kept.ts'
 import { pieceOf } from './pieces.ts'
 import { textOf, textDiff } from './text-diff.ts'
 import { utf8 } from './text.ts'
@@ -33,7 +33,7 @@ const mostNamed = 10_000
 export const keptVersions: RunOp<'keptVersions'> = async (context, { before, after = '' }) => {
   const sha256: string[] = []
   for (const shard of shardsOf(context).filter((one) => one > after)) {
-    sha256.push(...namesIn(context, shard, before))
+    sha256.push(...keptIn(context, shard, before))
     if (sha256.length >= mostNamed) return { sha256, next: shard }
     await context.turn()
   }

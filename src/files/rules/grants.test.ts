@@ -5,6 +5,7 @@ import {
   allows,
   closedBelow,
   covers,
+  decideAmong,
   decideGrant,
   inTheWay,
   isFor,
@@ -225,6 +226,30 @@ test('GR6 a walk below a grant is told to leave out all that would be refused th
         (path) => path.startsWith('/a/') && !decide(held, path, need).grant,
       )
       expect(refused.filter((path) => !isLeftOut(path))).toEqual([])
+    }),
+  )
+})
+
+const someDead = fc.array(fc.tuple(anyGrant, fc.boolean()), { maxLength: 6 }).map((pairs) => ({
+  held: pairs.map(([one]) => one),
+  dead: new Set(pairs.flatMap(([one, isDead]) => (isDead ? [one] : []))),
+}))
+
+test('PV9 GR6 what is dead opens nothing and nobody gains by it: both rules must let it through', () => {
+  fc.assert(
+    fc.property(someDead, asked, ({ held, dead }, { path, need }) => {
+      for (const holder of [sales, person]) {
+        const among = decideAmong(held, { holder, path, need, now }, dead)
+        const living = held.filter((one) => !dead.has(one))
+        const counts = (one: Grant) => isFor(one, { holder, now }) && covers(one, path)
+        const isLivingAsked = living.some(counts)
+        const whole = decide(held, path, need, holder)
+        const rest = decide(living, path, need, holder)
+        if (among.grant && isLivingAsked) expect(dead.has(among.grant)).toBe(false)
+        expect(among.grant !== undefined).toBe(
+          whole.grant !== undefined && (!isLivingAsked || rest.grant !== undefined),
+        )
+      }
     }),
   )
 })

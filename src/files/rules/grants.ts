@@ -47,6 +47,21 @@ export function decideGrant(grants: readonly Grant[], asked: Asked): GrantVerdic
 }
 
 /**
+ * The same where some of them are dead: what they were for is gone, or another in its place (PV9). Those open nothing,
+ * and still narrow what is wider: nobody gains by it that a file was replaced. Where all are dead they decide as ever.
+ */
+export function decideAmong(
+  grants: readonly Grant[],
+  asked: Asked,
+  dead: ReadonlySet<Grant>,
+): GrantVerdict {
+  const verdict = decideGrant(grants, asked)
+  if (!verdict.grant || dead.size === 0) return verdict
+  const living = coveringOf(grants, asked).filter((grant) => !dead.has(grant))
+  return living.length === 0 ? verdict : decideGrant(living, asked)
+}
+
+/**
  * Grants nearer to a path than the one that is made for it, and for less than that: with them there it would open
  * nothing (GR3). Denials are not among them: they stay.
  */

@@ -97,20 +97,20 @@ export const readTools = (files: Files): Tool[] => [
     async run({ paths }, call) {
       const maxBytes = Math.floor(usualBytes / paths.length)
       const most = mostFor(call)
-      const read = await Promise.all(
-        paths.map(async (one, n) => {
-          const { own, told } = callFor(call, n === 0)
-          return { one, told, result: await readOrFail(files, own, one, maxBytes, most) }
-        }),
-      )
       let left = most ?? Infinity
-      const results = read.map(({ one, told, result: found }) => {
+      const results = []
+      // One after the other: what has no room is not even read.
+      for (const [n, one] of paths.entries()) {
+        const { own, told } = callFor(call, n === 0)
+        const room = most === undefined ? undefined : Math.floor(left)
+        const found = await readOrFail(files, own, one, maxBytes, room)
         const size = 'content' in found ? (found.content?.length ?? 0) * bytesALetter : 0
-        const result = size > left ? noRoom(one) : found
+        const isTooLarge = 'code' in found && found.code === 'too_large' && room !== most
+        const result = isTooLarge || size > left ? noRoom(one) : found
         if (result === found) left -= size
         const touched = { ...files.places.named(one), ...told(), ...refusalIn(result) }
-        return { result, touched }
-      })
+        results.push({ result, touched })
+      }
       call.tell({ data: touchedData(results.map(({ touched }) => touched)) })
       return {
         files: results.flatMap(({ result }) => ('success' in result ? [result] : [])),

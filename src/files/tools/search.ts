@@ -90,6 +90,7 @@ const resultBy =
 
 const reasons: Readonly<Record<SkippedFiles['why'], string>> = {
   document: 'each has to be read by itself',
+  no_grant: 'its grant ended meanwhile',
   sensitive: 'secret by name',
   too_large: 'too large',
   unreadable: 'not to be read',
@@ -97,7 +98,7 @@ const reasons: Readonly<Record<SkippedFiles['why'], string>> = {
 
 /** For agents and people alike; as a sentence it takes least of the schema (FT9). */
 function skippedText({ why, count, paths }: SkippedFiles): string {
-  const what = why === 'document' ? 'document' : 'file'
+  const what = why === 'document' ? 'document' : why === 'no_grant' ? 'place' : 'file'
   const subject = count === 1 ? `1 ${what} was` : `${count} ${what}s were`
   const others = count - paths.length
   const named = paths.map(shown).join(', ') + (others > 0 ? ` and ${others} more` : '')

@@ -6,6 +6,7 @@ import type { Op, Outlook } from './protocol.ts'
 /** Operations that change nothing, and may be repeated. */
 const reads: ReadonlySet<Op> = new Set<Op>([
   'stat',
+  'repin',
   'seen',
   'read',
   'list',

@@ -144,6 +144,11 @@ export type Outlook = { readonly sign: Sign; readonly answer: object }
 /** Every operation: its question beside its answer. A `body` travels as bytes after the head. */
 export type Ops = {
   stat: { ask: { at: Place }; answer: { stat: Stat; real: string } }
+  /**
+   * Roots of files that others were put in the place of, by the worker itself: they are for those now. `left` are
+   * those that the wall around this process may keep it from.
+   */
+  repin: { ask: { roots: readonly Root[] }; answer: { left: readonly string[] } }
   /** Whether a change was made whose worker cannot say it any more. */
   seen: { ask: Sign; answer: { isSeen: boolean } }
   read: {

@@ -127,7 +127,10 @@ function isPlainMeta(meta: unknown): boolean {
   )
 }
 
-function cancelledIn(value: unknown): { readonly id: Id; readonly reason: unknown } | undefined {
+/** The request that a client takes back. */
+export function cancelledIn(
+  value: unknown,
+): { readonly id: Id; readonly reason: unknown } | undefined {
   if (!isObject(value) || value['method'] !== 'notifications/cancelled') return undefined
   const params = isObject(value['params']) ? value['params'] : {}
   const { requestId, reason } = params

@@ -1,18 +1,14 @@
 import type { Duplex } from 'node:stream'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import {
-  createMcpHandler,
-  isJsonContentType,
-  isJSONRPCRequest,
-  isLegacyRequest,
-} from '@modelcontextprotocol/server'
-import type { JSONRPCMessage, Server, ServerContext, Transport } from '@modelcontextprotocol/server'
+import { createMcpHandler, isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
+import type { Server, ServerContext, Transport } from '@modelcontextprotocol/server'
 import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { createInFlight, mostFileBytes, readJson, tooLarge } from '../limits.ts'
 import { isModern } from './answer.ts'
 import { createDirectCalls } from './direct.ts'
+import { createListens } from './listens.ts'
 import { checkMirrored } from './mirrored.ts'
 import { createOldSse } from './old-sse.ts'
 import { refusal } from './replies.ts'
@@ -62,6 +58,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
   const inFlight = createInFlight(limits.callsInFlight)
   const calls = new Set<Promise<unknown>>()
   const waiting = createWaiting(deps)
+  const listens = createListens(deps)
   const tasks = deps.tasks ? eitherTasks(deps.tasks, waiting.tasks) : waiting.tasks
   const { newServer, call } = createServers(
     { ...deps, tasks },
@@ -158,34 +155,8 @@ export function createMcpDoor(deps: McpDoorDeps) {
     }
   }
 
-  /**
-   * Nothing where nobody asks for it. Otherwise the same message with the addresses that are watched for whoever
-   * asks: the SDK acknowledges what it is given, and tells of it. It waits, so that what changes after it is told.
-   */
-  function listening(
-    message: unknown,
-    credentials: Credentials,
-    signal: AbortSignal,
-  ): Promise<unknown> | undefined {
-    const uris = listenedIn(message)
-    return uris && listen(uris, credentials, signal).then((heard) => withListened(message, heard))
-  }
-
-  async function listen(
-    uris: readonly string[],
-    credentials: Credentials,
-    signal: AbortSignal,
-  ): Promise<readonly string[]> {
-    const { principal: _, ...presented } = credentials
-    const caller = await identity.identify({ door: 'mcp', ...presented })
-    const heard: string[] = []
-    for (const feature of deps.features ?? [])
-      heard.push(...((await feature.listens?.(caller, uris, signal)) ?? []))
-    return heard
-  }
-
   async function serveModern(request: Request, body: unknown): Promise<Response> {
-    const heard = await listening(body, arrivalOf(request).credentials, request.signal)
+    const heard = await listens.heard(body, arrivalOf(request).credentials, request.signal)
     const { params } = isCall(body) ? body : {}
     const tool = catalogue.find(String(params?.name))
     if (tool) checkMirrored(tool, params?.arguments, request.headers)
@@ -248,16 +219,9 @@ export function createMcpDoor(deps: McpDoorDeps) {
       busy: 0,
       credentials: () => presented,
     }
-    const over = new AbortController()
-    const take = (message: unknown) => {
-      const heard = isJSONRPCRequest(message) && listening(message, presented, over.signal)
-      if (!heard) return direct.take(message)
-      void heard
-        .catch(() => withListened(message, []))
-        .then((known) => transport.onmessage?.(known as JSONRPCMessage))
-      return true
-    }
-    const transport = createLineTransport(stream, undefined, take)
+    const listening = listens.over(presented, (message) => transport.onmessage?.(message))
+    const take = (message: unknown) => listening.take(message) || direct.take(message)
+    const transport = createLineTransport(stream, undefined, take, listening.end)
     const connection = { servers: new Set<Server>(), transport }
     const direct = createDirectCalls({
       server: () => (connection.servers.size === 1 ? [...connection.servers][0] : undefined),
@@ -274,7 +238,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
       return server
     }).finally(() => {
       connections.delete(connection)
-      over.abort()
+      listening.close()
       direct.close()
       ended(session)
     })
@@ -342,26 +306,3 @@ const isCall = (body: unknown): body is ToolCall =>
 
 const bringsToken = (body: unknown): boolean =>
   isCall(body) && typeof body.params?.arguments?.agent_token === 'string'
-
-const mostListened = 100
-
-type Listen = { readonly params: { readonly notifications: Readonly<Record<string, unknown>> } }
-
-/** The addresses whose change a client of the newer era asks to hear of. What is malformed is the SDK's to refuse. */
-function listenedIn(message: unknown): string[] | undefined {
-  if (typeof message !== 'object' || message === null || !('method' in message)) return undefined
-  if (message.method !== 'subscriptions/listen' || !('params' in message)) return undefined
-  const { notifications } = (message.params ?? {}) as {
-    notifications?: { resourceSubscriptions?: unknown }
-  }
-  const uris: unknown = notifications?.resourceSubscriptions
-  const isWhole = Array.isArray(uris) && uris.every((uri) => typeof uri === 'string')
-  return isWhole && uris.length > 0 ? uris.slice(0, mostListened) : undefined
-}
-
-/** Of a message that has some. */
-function withListened(message: unknown, uris: readonly string[]): unknown {
-  const { params, ...rest } = message as Listen
-  const notifications = { ...params.notifications, resourceSubscriptions: uris }
-  return { ...rest, params: { ...params, notifications } }
-}

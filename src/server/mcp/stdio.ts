@@ -55,6 +55,8 @@ export function createLineTransport(
   most = mostFileBytes,
   /** Who takes a message before the SDK sees it says so. */
   take: (message: unknown) => boolean = () => false,
+  /** A request has its answer. */
+  onAnswered: (id: unknown) => void = () => undefined,
 ): LineTransport {
   const { input, output } = endsOf(stream)
   const ended = Promise.withResolvers<void>()
@@ -175,7 +177,10 @@ export function createLineTransport(
     send(message) {
       if (isOver) return Promise.resolve()
       write(message)
-      if (!('method' in message)) unanswered.delete(message.id)
+      if (!('method' in message)) {
+        unanswered.delete(message.id)
+        onAnswered(message.id)
+      }
       if (hasLeft && unanswered.size === 0) close()
       return Promise.resolve()
     },

@@ -1,0 +1,63 @@
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { granted, openTestOps } from '../../../test/ops.ts'
+import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
+
+/** A file below what is granted that has a root of its own as well. */
+function opened(containment: 'walk' | 'checked') {
+  const folders = testFolders()
+  fill(folders.granted, { 'one.txt': 'one' })
+  const path = join(folders.granted, 'one.txt')
+  const single = pinnedRoot('single', path, { kind: 'file' })
+  const roots = [...folders.setup.roots, single]
+  const files = openTestOps({ folders, containment, roots })
+  const text = (root: string, at = '') => {
+    const { fd } = files.context.roots.get(root).openFile(at)
+    try {
+      return fs.readFileSync(fd, 'utf8')
+    } finally {
+      fs.closeSync(fd)
+    }
+  }
+  return { ...files, path, single, text }
+}
+
+const how = { how: 'replace', encoding: 'keep' } as const
+
+test.each(['walk', 'checked'] as const)(
+  'PV9 what the worker puts in the place of a file is what its own root is for: %s',
+  async (containment) => {
+    const { run, refusal, text, path, close } = opened(containment)
+    for (const content of ['two', 'three', 'four']) {
+      await run('write', { at: granted('one.txt'), ...how }, content)
+      expect(text('single')).toBe(content)
+    }
+    await run('write', { at: { root: 'single', path: '' }, ...how }, 'five')
+    expect(text('grant_1', 'one.txt')).toBe('five')
+    // What others put there is not, and nothing of ours makes it so.
+    fs.renameSync(path, `${path}.away`)
+    fs.writeFileSync(path, 'theirs')
+    await run('write', { at: granted('one.txt'), ...how }, 'six')
+    expect(await refusal('read', { at: { root: 'single', path: '' }, maxBytes: 9 })).toBe(
+      'root_replaced',
+    )
+    await close()
+  },
+)
+
+test.each(['walk', 'checked'] as const)(
+  'PV9 a root goes on for what the daemon names, if that is there: %s',
+  async (containment) => {
+    const { context, text, path, single, close } = opened(containment)
+    fs.writeFileSync(`${path}~`, 'two')
+    fs.renameSync(`${path}~`, path)
+    expect(context.roots.repin([{ ...single, ino: '1' }])).toEqual([])
+    expect(() => text('single')).toThrow('no longer at its path')
+    const next = pinnedRoot('single', path, { kind: 'file' })
+    for (let n = 0; n < 2; n++) expect(context.roots.repin([next])).toEqual([])
+    expect(text('single')).toBe('two')
+    expect(context.roots.repin([{ ...next, key: 'other', path: '/nowhere' }])).toEqual(['other'])
+    await close()
+  },
+)
