@@ -132,7 +132,7 @@ export function createTrash(deps: Deps) {
       return { id, path: real, type: stat.type, size: stat.size, sha256, deletedAt }
     },
 
-    /** Back to where it was, or elsewhere in the workspace; never over something (TR1). */
+    /** Back to where it was, or to where the caller may make it; never over something (TR1). */
     async restore(
       call: Call,
       id: string,
