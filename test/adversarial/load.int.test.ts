@@ -80,7 +80,9 @@ test('GR4 a search under way ends within a second of the revocation, others are 
   const grant = await stand.grant(path, 'read')
   const other = await stand.connect('stdio')
   let isEnded = false
-  const searching = agent.call('search_files', slowSearch).finally(() => (isEnded = true))
+  const searching = agent
+    .call('search_files', { ...slowSearch, path })
+    .finally(() => (isEnded = true))
   const reading = Promise.all(
     Array.from({ length: 20 }, () => other.call('read_file', { path: 'alive.txt' })),
   )
