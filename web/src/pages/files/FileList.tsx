@@ -147,7 +147,9 @@ function Whole() {
         </span>
       )}
       <span>
-        {countText(data.total_files, 'file', 'files')}, {sizeText(data.total_size_mb * 1e6)}
+        {countText(data.total_files, 'file', 'files')}
+        {/* Of a few small files no size is told. */}
+        {data.total_size_mb > 0 && `, ${sizeText(data.total_size_mb * 1e6)}`}
       </span>
       <span>{guards[data.containment]}</span>
     </p>

@@ -71,10 +71,14 @@ export function WorkspaceStep({ onNext }: StepProps) {
       <dl className="grid grid-cols-[64px_minmax(0,1fr)] gap-x-3 gap-y-1">
         <dt className="text-faint">Default</dt>
         <dd className="font-mono text-code">{defaultWorkspace}</dd>
-        <dt className="text-faint">Now</dt>
-        <dd className="font-mono text-code break-all">
-          <Plain text={now} />
-        </dd>
+        {!isThere && (
+          <>
+            <dt className="text-faint">Now</dt>
+            <dd className="font-mono text-code break-all">
+              <Plain text={now} />
+            </dd>
+          </>
+        )}
       </dl>
       {next !== undefined && (
         <div role="status" className="grid gap-2">
