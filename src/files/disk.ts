@@ -7,6 +7,7 @@ import { explained } from './faults.ts'
 import type { Grants } from './grants/service.ts'
 import { createInOrder } from './in-order.ts'
 import type { Placed, Places, Wanted } from './places.ts'
+import { changing } from './worker/call.ts'
 import type { Answered, Ask, Op } from './worker/protocol.ts'
 
 type Deps = {
@@ -94,17 +95,6 @@ export function createDisk({ worker, places, grants }: Deps) {
 
 const isReplaced = (error: unknown) =>
   error instanceof CoworkError && error.code === 'root_replaced'
-
-/** Operations whose rows are known by path. */
-const changing: ReadonlySet<Op> = new Set<Op>([
-  'write',
-  'edit',
-  'move',
-  'copy',
-  'trash',
-  'restore',
-  'restoreVersion',
-])
 
 /** One file or folder as an entry names it among others. */
 export const touchedOf = ({ path, area, grant }: Placed): TouchedFile => ({

@@ -19,8 +19,8 @@ const reads: ReadonlySet<Op> = new Set<Op>([
   'usage',
 ])
 
-/** Operations that say what they come to before they do anything. */
-const foretold: ReadonlySet<Op> = new Set<Op>([
+/** Operations that change something at a path: they say what they come to before they do anything. */
+export const changing: ReadonlySet<Op> = new Set<Op>([
   'write',
   'edit',
   'move',
@@ -75,7 +75,7 @@ export function createCall({ onTaken, ...asked }: Asked, onForgotten: (call: Cal
     isRead: reads.has(asked.op),
     lost: 0,
     outlook: undefined,
-    isForetold: foretold.has(asked.op),
+    isForetold: changing.has(asked.op),
     isLate: false,
     isHeld: onTaken !== undefined,
     taken() {
