@@ -20,7 +20,8 @@ export function openSyncs(folder: string) {
   function commit(bytes: number): void {
     fs.writeSync(log, pages, 0, bytes, at)
     at = (at + bytes) % (logBytes - doneBytes)
-    fs.fdatasyncSync(log)
+    // As SQLite does it here; only a build that knows fdatasync would leave out the file's times.
+    fs.fsyncSync(log)
   }
 
   function writeSynced(bytes: Uint8Array): void {
