@@ -19,3 +19,8 @@ test('L3 an id is a UUID of version 7 that opens with the time', () => {
     expect(time).toBeLessThanOrEqual(after)
   }
 })
+
+test('L3 ids of one millisecond come in the order in which they were made', () => {
+  const ids = Array.from({ length: 2000 }, newId)
+  expect(ids.toSorted()).toEqual(ids)
+})

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 /**
  * UUID version 7: it opens with the time, so new rows lie side by side in an index.
  * (Measured: a commit of 64 proposals writes 190 pages instead of 340.)
+ * Those of one millisecond are counted, so that the order of ids is that in which they were made.
  */
 export function newId(): string {
   const now = Date.now()
@@ -10,12 +11,16 @@ export function newId(): string {
     const time = now.toString(16).padStart(12, '0')
     opening = `${time.slice(0, 8)}-${time.slice(8)}-7`
     lastTime = now
+    count = 0
   }
-  return opening + randomUUID().slice(15)
+  const place = (mostInOrder + Math.min(count++, mostInOrder - 1)).toString(16).slice(1)
+  return opening + place + randomUUID().slice(18)
 }
 
+const mostInOrder = 0x1000
 let lastTime = 0
 let opening = ''
+let count = 0
 
 export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex')
 

@@ -127,7 +127,7 @@ const agentTools = (identity: Identity): Tool[] => [
   defineTool({
     name: 'cowork_revoke_agent',
     title: 'Revoke an agent',
-    description: 'Ends every token and session of an agent at once.',
+    description: 'Ends every token, session and file grant of an agent at once.',
     toolset: 'cowork',
     effect: 'destructive',
     by: 'human',
