@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import {
+  connect,
+  initialize,
+  openRig,
+  post,
+  sales,
+  support,
+  tools,
+  waiting,
+} from '../../../test/mcp-door.ts'
+
+test('SV10 a session belongs to who opened it', async () => {
+  const rig = await openRig({ tools, agents: [sales, support] })
+  const opened = await post(rig, initialize(), { arrival: { bearer: sales.token } })
+  const id = opened.headers.get('mcp-session-id') ?? ''
+  const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
+  const ask = async (session: string, bearer: string, toolset?: string) => {
+    const response = await post(rig, list, {
+      headers: { 'mcp-session-id': session },
+      arrival: { bearer, ...(toolset && { toolset }) },
+    })
+    await response.body?.cancel()
+    return response.status
+  }
+  expect(await ask(id, sales.token)).toBe(200)
+  expect(await ask(id, support.token)).toBe(404)
+  expect(await ask(id, sales.token, 'work')).toBe(404)
+  expect(await ask('no-such-session', sales.token)).toBe(404)
+  const none = await post(rig, list, { arrival: { bearer: sales.token } })
+  expect(none.status).toBe(400)
+})
+
+test('SV10 sessions are limited in number, swept when idle and ended by DELETE', async () => {
+  let at = Date.now()
+  const limits = { maxSessions: 2, idleMs: 1000 }
+  const rig = await openRig({ tools, limits, now: () => at })
+  const start = async () => (await post(rig, initialize())).headers.get('mcp-session-id') ?? ''
+  const [one, two] = [await start(), await start()]
+  expect(rig.door.sessionCount()).toBe(2)
+  const full = await post(rig, initialize())
+  expect(full.status).toBe(503)
+  expect(full.headers.get('retry-after')).toMatch(/^\d+$/)
+
+  const end = new Request('http://test/mcp', {
+    method: 'DELETE',
+    headers: { 'mcp-session-id': one },
+  })
+  expect((await rig.door.fetch(end, { address: 'x' })).status).toBe(200)
+  expect(rig.door.sessionCount()).toBe(1)
+
+  at += 1001
+  const ping = { jsonrpc: '2.0', id: 3, method: 'ping' }
+  const late = await post(rig, ping, { headers: { 'mcp-session-id': two } })
+  expect(late.status).toBe(404)
+  expect(rig.door.sessionCount()).toBe(0)
+  await start()
+  expect(rig.door.sessionCount()).toBe(1)
+})
+
+test('I12 GR5 a session that its client ends is over for whoever follows', async () => {
+  const rig = await openRig()
+  const ended: string[] = []
+  rig.identity.sessions.onEnd((session) => void ended.push(session))
+  const opened = await post(rig, initialize())
+  const id = opened.headers.get('mcp-session-id') ?? ''
+  const headers = { 'mcp-session-id': id }
+  const call = { name: 'echo', arguments: { word: 'x' } }
+  const asked = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call }
+  await (await post(rig, asked, { headers })).text()
+  expect(rig.identity.sessions.has(id)).toBe(true)
+  await rig.door.fetch(new Request('http://test/mcp', { method: 'DELETE', headers }), {
+    address: '127.0.0.1',
+  })
+  expect(ended).toEqual([id])
+  expect(rig.identity.sessions.has(id)).toBe(false)
+})
+
+test('I12 GR5 a stream of the oldest revision is a session that ends with it', async () => {
+  const rig = await openRig()
+  const ended: string[] = []
+  rig.identity.sessions.onEnd((session) => void ended.push(session))
+  const arrival = { address: '127.0.0.1' }
+  const stream = await rig.door.fetch(new Request('http://test/sse'), { ...arrival, old: {} })
+  const reader = stream.body?.getReader()
+  const first = new TextDecoder().decode((await reader?.read())?.value)
+  const [, id = ''] = /session=(\S+)/.exec(first) ?? []
+  const call = { name: 'echo', arguments: { word: 'x' } }
+  for (const message of [
+    initialize(),
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call },
+  ])
+    await post(rig, message, { arrival: { old: { stream: id } } })
+  await expect.poll(() => rig.identity.sessions.has(id)).toBe(true)
+  await reader?.cancel()
+  expect(ended).toEqual([id])
+})
+
+test('SV10 a session at work or listened to is not idle', async () => {
+  let at = Date.now()
+  const { wait, started, release } = waiting()
+  const rig = await openRig({ tools: [wait], limits: { idleMs: 1000 }, now: () => at })
+  const client = await connect(rig, 'legacy')
+  const call = client.callTool({ name: 'wait' })
+  await started
+  at += 5000
+  await post(rig, initialize())
+  release()
+  await expect(call).resolves.toMatchObject({ content: [{ text: '"done"' }] })
+})
