@@ -64,8 +64,10 @@ export const Hint = ({ text }: { text: string }) =>
     ),
   )
 
+type LoadingProps = { rows?: number; what: string }
+
 /** Grey lines where the content will be; said once to those who cannot see them. */
-export const Loading = ({ rows = 6, what }: { rows?: number; what: string }) => (
+export const Loading = ({ rows = 6, what }: LoadingProps) => (
   <div role="status" className="grid">
     <span className="sr-only">Loading {what}</span>
     {Array.from({ length: rows }, (_, row) => (
@@ -81,6 +83,16 @@ export const Loading = ({ rows = 6, what }: { rows?: number; what: string }) => 
     ))}
   </div>
 )
+
+type AwaitedProps = LoadingProps & { query: { error: unknown; refetch: () => unknown } }
+
+/** In the place of what a query has not brought: that it comes, or why it does not. */
+export const Awaited = ({ query, ...loading }: AwaitedProps) =>
+  query.error ? (
+    <Trouble error={query.error} retry={() => void query.refetch()} />
+  ) : (
+    <Loading {...loading} />
+  )
 
 export const Note = ({
   tone,

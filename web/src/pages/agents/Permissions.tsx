@@ -4,7 +4,7 @@ import { call } from '../../api.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Section } from '../../parts/Section.tsx'
-import { Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited } from '../../parts/States.tsx'
 import { plainString } from '../../plain.ts'
 import { meQuery } from '../../queries.ts'
 import { ago, left } from '../../time.ts'
@@ -15,9 +15,9 @@ import type { Permission } from './agent-queries.ts'
 
 /** What people let it do without asking, each to be taken back (Y8). */
 export function Permissions({ agent }: { agent: string }) {
-  const { data, error, refetch } = useQuery(permissionsQuery)
+  const query = useQuery(permissionsQuery)
   const role = useQuery(meQuery).data?.person.role
-  const mine = data?.filter(({ agent_id: id }) => id === agent)
+  const mine = query.data?.filter(({ agent_id: id }) => id === agent)
   return (
     <Section title="Standing permissions" says="in every domain">
       {mine ? (
@@ -34,10 +34,8 @@ export function Permissions({ agent }: { agent: string }) {
         ) : (
           <p className="text-soft">None: whatever rules and trust do not allow, it asks for.</p>
         )
-      ) : error ? (
-        <Trouble error={error} retry={() => void refetch()} />
       ) : (
-        <Loading what="permissions" rows={2} />
+        <Awaited query={query} what="permissions" rows={2} />
       )}
     </Section>
   )

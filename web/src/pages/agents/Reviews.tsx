@@ -6,7 +6,7 @@ import type { AgentFilters, Standing } from '../../agents/standing.ts'
 import { percent } from '../../inbox/words.ts'
 import { Meter } from '../../parts/Meter.tsx'
 import { Section } from '../../parts/Section.tsx'
-import { Loading, Note, Trouble } from '../../parts/States.tsx'
+import { Awaited, Note } from '../../parts/States.tsx'
 import { qualityQuery } from './agent-queries.ts'
 import { OverrideBars } from './OverrideBars.tsx'
 import { daysOf } from './TrustHistory.tsx'
@@ -16,15 +16,12 @@ type Props = { standing: Standing; filters: AgentFilters }
 /** What people decided about its work, how fast, and why they said no. */
 export function Reviews({ standing: { agent_id: agent, domain }, filters }: Props) {
   const days = daysOf(filters)
-  const { data, error, refetch } = useQuery(qualityQuery(agent, domain, days))
+  const query = useQuery(qualityQuery(agent, domain, days))
+  const { data } = query
   if (!data)
     return (
       <Section title={`Reviews, last ${days} days`}>
-        {error ? (
-          <Trouble error={error} retry={() => void refetch()} />
-        ) : (
-          <Loading what="reviews" rows={3} />
-        )}
+        <Awaited query={query} what="reviews" rows={3} />
       </Section>
     )
   return (

@@ -6,7 +6,7 @@ import { score } from '../../inbox/words.ts'
 import { Plain } from '../../parts/Plain.tsx'
 import { Section } from '../../parts/Section.tsx'
 import { Sideways } from '../../parts/Sideways.tsx'
-import { Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited } from '../../parts/States.tsx'
 import { Views } from '../../parts/Views.tsx'
 import { fullTime } from '../../time.ts'
 import { useNow } from '../../use-now.ts'
@@ -23,7 +23,8 @@ export function TrustHistory({ standing, filters }: Props) {
   const now = useNow()
   const days = daysOf(filters)
   const { agent_id: agent, domain } = standing
-  const { data, error, refetch } = useQuery(historyQuery(agent, domain, days))
+  const query = useQuery(historyQuery(agent, domain, days))
+  const { data } = query
   return (
     <Section title={`Trust, last ${days} days`} aside={<Periods filters={filters} />}>
       {data ? (
@@ -32,10 +33,8 @@ export function TrustHistory({ standing, filters }: Props) {
           <p className="text-xs text-soft">{nextFall(data, now)}</p>
           <AsTable history={data} />
         </>
-      ) : error ? (
-        <Trouble error={error} retry={() => void refetch()} />
       ) : (
-        <Loading what="trust over time" rows={4} />
+        <Awaited query={query} what="trust over time" rows={4} />
       )}
     </Section>
   )

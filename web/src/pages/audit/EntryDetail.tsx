@@ -7,7 +7,7 @@ import { CopyIcon } from '../../parts/Copy.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Sentence } from '../../parts/Sentence.tsx'
-import { Loading, Note, Trouble } from '../../parts/States.tsx'
+import { Awaited, Note } from '../../parts/States.tsx'
 import { useTitle } from '../../use-title.ts'
 import { Chain } from './Chain.tsx'
 import { entryQuery } from './entry-queries.ts'
@@ -21,7 +21,7 @@ const route = getRouteApi('/audit/$seq')
 /** One entry: beside the list, or a page of its own on a phone. */
 export function EntryDetail() {
   const { seq } = route.useParams()
-  const { data, error, isPending, refetch } = useQuery(entryQuery(seq))
+  const query = useQuery(entryQuery(seq))
   return (
     <section
       aria-label={`Entry ${seq}`}
@@ -33,9 +33,8 @@ export function EntryDetail() {
         <CopyIcon text={`${location.origin}/audit/${seq}`} what="link" />
         <Close label="Close" icon="cross" className="max-md:hidden" />
       </header>
-      {isPending && <Loading what="the entry" />}
-      {error && <Trouble error={error} retry={() => void refetch()} />}
-      {data && <Body key={seq} answer={data} />}
+      {!query.isSuccess && <Awaited query={query} what="the entry" />}
+      {query.data && <Body key={seq} answer={query.data} />}
     </section>
   )
 }

@@ -13,7 +13,7 @@ import type { Filters } from '../../ledger/filters.ts'
 import { look } from '../../look.ts'
 import { buttonClass } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
-import { Empty, Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited, Empty } from '../../parts/States.tsx'
 import { dayName } from '../../time.ts'
 import { useNow } from '../../use-now.ts'
 import { EntryRow } from './EntryRow.tsx'
@@ -74,9 +74,7 @@ export function Timeline({ filters, selected }: Props) {
   const now = useNow()
   const [mountedAt] = useState(Date.now)
   const first = rows[list.getVirtualItemForOffset(list.scrollOffset ?? 0)?.index ?? 0]
-  if (timeline.isPending) return <Loading what="entries" rows={12} />
-  if (timeline.error)
-    return <Trouble error={timeline.error} retry={() => void timeline.refetch()} />
+  if (!timeline.isSuccess) return <Awaited query={timeline} what="entries" rows={12} />
   if (!first) return <Nothing isFiltered={isFiltered(filters)} />
 
   const content = (row: Row) => {

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { Button } from '../../parts/Button.tsx'
-import { Empty, Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited, Empty } from '../../parts/States.tsx'
 import { meQuery } from '../../queries.ts'
 import { AddGrant } from './AddGrant.tsx'
 import { useEntries } from '../../use-entries.ts'
@@ -15,7 +15,6 @@ const restMs = 3000
 /** What people let agents see of their own files, each to be taken back (GR4). */
 export function GrantsPage() {
   const grants = useQuery(grantsQuery)
-  const { error, refetch } = grants
   const data = standing(grants)
   const role = useQuery(meQuery).data?.person.role
   const [isAdding, setAdding] = useState(false)
@@ -28,12 +27,7 @@ export function GrantsPage() {
       Grant access
     </Button>
   )
-  if (!data)
-    return error ? (
-      <Trouble error={error} retry={() => void refetch()} />
-    ) : (
-      <Loading what="grants" rows={6} />
-    )
+  if (!data) return <Awaited query={grants} what="grants" />
   return (
     <section
       ref={place}

@@ -10,7 +10,7 @@ import { Button, IconButton } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Menu } from '../../parts/Menu.tsx'
 import { Plain } from '../../parts/Plain.tsx'
-import { Empty, Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited, Empty } from '../../parts/States.tsx'
 import { plainString } from '../../plain.ts'
 import { meQuery } from '../../queries.ts'
 import { ago, fullTime, left } from '../../time.ts'
@@ -24,18 +24,13 @@ import { useFocusKept } from './use-focus-kept.ts'
 /** What was deleted, and until when it can come back (TR1). */
 export function TrashPage() {
   const trash = useInfiniteQuery(trashQuery)
-  const { error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = trash
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = trash
   const workspace = useQuery(infoQuery).data?.workspace_path
   const role = useQuery(meQuery).data?.person.role
   const place = useRef<HTMLElement>(null)
   useFocusKept(place, 'li')
   const items = standing(trash)?.pages.flatMap((page) => page.items)
-  if (!items)
-    return error ? (
-      <Trouble error={error} retry={() => void refetch()} />
-    ) : (
-      <Loading what="the trash" rows={6} />
-    )
+  if (!items) return <Awaited query={trash} what="the trash" />
   return (
     <section
       ref={place}

@@ -8,7 +8,7 @@ import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
 import { ErrorNote } from '../../parts/ErrorNote.tsx'
 import { TextArea, TextField } from '../../parts/Field.tsx'
 import { Plain } from '../../parts/Plain.tsx'
-import { Loading, Note, Trouble } from '../../parts/States.tsx'
+import { Awaited, Note } from '../../parts/States.tsx'
 import { hiddenNote, plainString } from '../../plain.ts'
 import { useNow } from '../../use-now.ts'
 import { approvalQuery } from './approval-queries.ts'
@@ -25,15 +25,14 @@ const ways: readonly { value: Allow['for']; name: string }[] = [
 
 /** Lets the agent do this again without asking. It begins at “once”: wider is chosen, never given (Y8). */
 export function AllowDialog({ item, ...sending }: Sending & { item: Item }) {
-  const { data, error, refetch } = useQuery(approvalQuery(item.id))
+  const query = useQuery(approvalQuery(item.id))
+  const { data } = query
   return (
     <Dialog title="Allow calls like this" onClose={sending.onClose} wide>
       {data ? (
         <AllowFields detail={data} {...sending} />
-      ) : error ? (
-        <Trouble error={error} retry={() => void refetch()} />
       ) : (
-        <Loading what="the call" rows={3} />
+        <Awaited query={query} what="the call" rows={3} />
       )}
     </Dialog>
   )

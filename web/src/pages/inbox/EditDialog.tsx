@@ -8,7 +8,7 @@ import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
 import { ErrorNote } from '../../parts/ErrorNote.tsx'
 import { SelectField, TextArea, TextField } from '../../parts/Field.tsx'
 import { Plain } from '../../parts/Plain.tsx'
-import { Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited } from '../../parts/States.tsx'
 import { hiddenNote, plainString } from '../../plain.ts'
 import { approvalQuery } from './approval-queries.ts'
 import { Lines } from './Lines.tsx'
@@ -17,7 +17,8 @@ import type { Sending } from './use-sending.ts'
 
 /** Approves something other than what was asked; the agent is told what it really was (B3). */
 export function EditDialog({ item, ...sending }: Sending & { item: Item }) {
-  const { data, error, refetch } = useQuery(approvalQuery(item.id))
+  const query = useQuery(approvalQuery(item.id))
+  const { data } = query
   return (
     <Dialog title="Edit and approve" onClose={sending.onClose} wide>
       <p className="text-soft">
@@ -25,10 +26,8 @@ export function EditDialog({ item, ...sending }: Sending & { item: Item }) {
       </p>
       {data ? (
         <Editor detail={data} {...sending} />
-      ) : error ? (
-        <Trouble error={error} retry={() => void refetch()} />
       ) : (
-        <Loading what="the change" rows={3} />
+        <Awaited query={query} what="the change" rows={3} />
       )}
     </Dialog>
   )

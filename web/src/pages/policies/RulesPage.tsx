@@ -4,7 +4,7 @@ import type { Listed } from '../../policies/policy.ts'
 import { buttonClass } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
-import { Empty, Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited, Empty } from '../../parts/States.tsx'
 import { policiesQuery } from '../../queries.ts'
 import { ago, fullTime } from '../../time.ts'
 import { useNow } from '../../use-now.ts'
@@ -13,7 +13,8 @@ import { PolicyRules } from './PolicyRules.tsx'
 
 /** The rules in force as sentences, and who works under them. */
 export function RulesPage() {
-  const { data, error, refetch } = useQuery(policiesQuery)
+  const query = useQuery(policiesQuery)
+  const { data } = query
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
       {data ? (
@@ -22,10 +23,8 @@ export function RulesPage() {
         ) : (
           <NoRules />
         )
-      ) : error ? (
-        <Trouble error={error} retry={() => void refetch()} />
       ) : (
-        <Loading what="policies" rows={8} />
+        <Awaited query={query} what="policies" rows={8} />
       )}
     </div>
   )

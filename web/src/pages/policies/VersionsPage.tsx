@@ -10,7 +10,7 @@ import { DiffView } from '../../parts/DiffView.tsx'
 import { SelectField } from '../../parts/Field.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Section } from '../../parts/Section.tsx'
-import { Empty, Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited, Empty } from '../../parts/States.tsx'
 import { queries } from '../../queries.ts'
 import { ago, fullTime } from '../../time.ts'
 import { toastProblem } from '../../toasts.ts'
@@ -23,7 +23,8 @@ const route = getRouteApi('/policies/versions')
 
 /** What was in force when, by whom and why, and what each of them changed. */
 export function VersionsPage() {
-  const { data, error, refetch } = useQuery(versionsQuery)
+  const query = useQuery(versionsQuery)
+  const { data } = query
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
       {data ? (
@@ -34,10 +35,8 @@ export function VersionsPage() {
             <p>Versions begin with the first start.</p>
           </Empty>
         )
-      ) : error ? (
-        <Trouble error={error} retry={() => void refetch()} />
       ) : (
-        <Loading what="versions" rows={6} />
+        <Awaited query={query} what="versions" />
       )}
     </div>
   )
@@ -158,10 +157,9 @@ function Changes({ shown, before, versions }: ChangesProps) {
 }
 
 function Compared({ from, to }: { from: string; to: string }) {
-  const { data, error, refetch } = useQuery(diffQuery(from, to))
-  if (error) return <Trouble error={error} retry={() => void refetch()} />
-  if (!data) return <Loading what="the comparison" rows={4} />
-  const lines = diffLines(data.diff)
+  const query = useQuery(diffQuery(from, to))
+  if (!query.isSuccess) return <Awaited query={query} what="the comparison" rows={4} />
+  const lines = diffLines(query.data.diff)
   if (lines.length === 0) return <p className="text-soft">They say the same.</p>
   const { more, less } = sizeOf(lines)
   return (
@@ -173,14 +171,13 @@ function Compared({ from, to }: { from: string; to: string }) {
 
 /** The first there was has nothing to be compared with. */
 function Whole({ version }: { version: string }) {
-  const { data, error, refetch } = useQuery(textQuery(version))
-  if (error) return <Trouble error={error} retry={() => void refetch()} />
-  if (data === undefined) return <Loading what="the version" rows={4} />
+  const query = useQuery(textQuery(version))
+  if (!query.isSuccess) return <Awaited query={query} what="the version" rows={4} />
   return (
     <Section title="The first there was">
       <DiffView
         label="What it says"
-        lines={data
+        lines={query.data
           .trimEnd()
           .split('\n')
           .map((text) => ({ sign: ' ', text }))}

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited } from '../../parts/States.tsx'
 
 type Props = { title: string; lead: ReactNode; action?: ReactNode; children: ReactNode }
 
@@ -29,8 +29,7 @@ export function Loaded<T>({
   children: (data: T) => ReactNode
 }) {
   if (query.data !== undefined) return children(query.data)
-  if (query.error) return <Trouble error={query.error} retry={() => void query.refetch()} />
-  return <Loading what={what} rows={3} />
+  return <Awaited query={query} what={what} rows={3} />
 }
 
 export const List = ({ label, children }: { label: string; children: ReactNode }) => (

@@ -5,7 +5,7 @@ import { Button } from '../../parts/Button.tsx'
 import { CopyBox } from '../../parts/Copy.tsx'
 import { ErrorNote } from '../../parts/ErrorNote.tsx'
 import { Plain } from '../../parts/Plain.tsx'
-import { Loading, Note, Trouble } from '../../parts/States.tsx'
+import { Awaited, Note } from '../../parts/States.tsx'
 import { meQuery } from '../../queries.ts'
 import { commandLine } from '../../welcome/command.ts'
 import { defaultWorkspace, isDefault, workspaceIn } from '../../welcome/welcome.ts'
@@ -18,7 +18,8 @@ type Chosen = { readonly restart_needed: boolean }
 
 /** Where agents keep what they make. A running daemon stays where it is: another place needs a restart. */
 export function WorkspaceStep({ onNext }: StepProps) {
-  const { data, error, refetch } = useQuery(infoQuery)
+  const info = useQuery(infoQuery)
+  const { data } = info
   const { data: me } = useQuery(meQuery)
   const queries = useQueryClient()
   const [isPicking, setPicking] = useState(false)
@@ -29,12 +30,7 @@ export function WorkspaceStep({ onNext }: StepProps) {
       if (!chosen.restart_needed) onNext()
     },
   })
-  if (!data)
-    return error ? (
-      <Trouble error={error} retry={() => void refetch()} />
-    ) : (
-      <Loading what="the workspace" rows={3} />
-    )
+  if (!data) return <Awaited query={info} what="the workspace" rows={3} />
   const { workspace_path: now, path_after_restart: next } = data
   const isThere = isDefault(now)
   return (

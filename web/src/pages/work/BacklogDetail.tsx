@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
 import { Plain } from '../../parts/Plain.tsx'
-import { Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited } from '../../parts/States.tsx'
 import { plainString } from '../../plain.ts'
 import { useEntries } from '../../use-entries.ts'
 import { changes } from '../../work/touched.ts'
@@ -18,7 +18,8 @@ export function BacklogDetail({ item, onEdit, onClose }: Props) {
   const { project, mayChange } = useWork()
   const client = useQueryClient()
   const query = itemQuery(project, item.id)
-  const { data, error, refetch } = useQuery(query)
+  const whole = useQuery(query)
+  const { data } = whole
   useEntries(
     (entry) => changes(entry, project, 'backlog'),
     () => void client.invalidateQueries(query),
@@ -29,11 +30,7 @@ export function BacklogDetail({ item, onEdit, onClose }: Props) {
         <Plain text={item.summary} />
       </p>
       {!data ? (
-        error ? (
-          <Trouble error={error} retry={() => void refetch()} />
-        ) : (
-          <Loading what="its text" rows={3} />
-        )
+        <Awaited query={whole} what="its text" rows={3} />
       ) : data.text === undefined && data.text_note === undefined ? (
         <p className="text-soft">Nothing more is written about it yet.</p>
       ) : (

@@ -5,7 +5,7 @@ import { Button } from '../../parts/Button.tsx'
 import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
 import { ErrorNote } from '../../parts/ErrorNote.tsx'
 import { SelectField, TextArea, TextField } from '../../parts/Field.tsx'
-import { Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited } from '../../parts/States.tsx'
 import { plainString } from '../../plain.ts'
 import { toast } from '../../toasts.ts'
 import { backlogChanges, backlogDraft } from '../../work/backlog-draft.ts'
@@ -34,13 +34,10 @@ export const BacklogDialog = ({ item, onClose }: Props) => (
 /** The form begins with the item as it is now, not as a list said a while ago. */
 function Editing({ id, onClose }: { id: string; onClose: () => void }) {
   const { project } = useWork()
-  const { data, error, refetch, isFetchedAfterMount } = useQuery(itemQuery(project, id))
+  const query = useQuery(itemQuery(project, id))
+  const { data, isFetchedAfterMount } = query
   if (data && isFetchedAfterMount) return <Form item={data} onClose={onClose} />
-  return error ? (
-    <Trouble error={error} retry={() => void refetch()} />
-  ) : (
-    <Loading what="the item" rows={4} />
-  )
+  return <Awaited query={query} what="the item" rows={4} />
 }
 
 function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {

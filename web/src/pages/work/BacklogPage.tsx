@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../../parts/Button.tsx'
-import { Empty, Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited, Empty } from '../../parts/States.tsx'
 import { useEntries } from '../../use-entries.ts'
 import { rankOf } from '../../work/board.ts'
 import { changes } from '../../work/touched.ts'
@@ -18,7 +18,8 @@ export function BacklogPage() {
   const { project, mayChange } = useWork()
   const client = useQueryClient()
   const [isAdding, setAdding] = useState(false)
-  const { data, error, refetch } = useQuery(backlogQuery(project))
+  const query = useQuery(backlogQuery(project))
+  const { data } = query
   useEntries(
     (entry) => changes(entry, project, 'backlog'),
     () => void client.invalidateQueries(backlogQuery(project)),
@@ -33,11 +34,7 @@ export function BacklogPage() {
       <WorkBar>{data && data.items.length > 0 && add}</WorkBar>
       {data?.isStale && <StaleNote />}
       {!data ? (
-        error ? (
-          <Trouble error={error} retry={() => void refetch()} />
-        ) : (
-          <Loading what="the backlog" rows={8} />
-        )
+        <Awaited query={query} what="the backlog" rows={8} />
       ) : data.items.length === 0 ? (
         <Empty icon="inbox" title="The backlog is empty">
           <p>What should be done some day waits here, until it goes into a sprint.</p>

@@ -4,7 +4,7 @@ import { useKeys } from '../../keys.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Meter } from '../../parts/Meter.tsx'
 import { Plain } from '../../parts/Plain.tsx'
-import { Empty, Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited, Empty } from '../../parts/States.tsx'
 import { useEntries } from '../../use-entries.ts'
 import { progressOf, sprintShown } from '../../work/board.ts'
 import { changes } from '../../work/touched.ts'
@@ -23,17 +23,13 @@ export function BoardPage() {
   const { project } = useWork()
   const { sprint: asked } = useView()
   const client = useQueryClient()
-  const { data: sprints, error, refetch } = useQuery(sprintsQuery(project))
+  const query = useQuery(sprintsQuery(project))
+  const { data: sprints } = query
   useEntries(
     (entry) => changes(entry, project, 'sprint'),
     () => void client.invalidateQueries(sprintsQuery(project)),
   )
-  if (!sprints)
-    return error ? (
-      <Trouble error={error} retry={() => void refetch()} />
-    ) : (
-      <Loading what="sprints" rows={8} />
-    )
+  if (!sprints) return <Awaited query={query} what="sprints" rows={8} />
   const sprint = sprintShown(sprints, asked)
   return sprint ? (
     <SprintBoard key={sprint.id} sprint={sprint} sprints={sprints} />
@@ -50,7 +46,8 @@ function SprintBoard({ sprint, sprints }: { sprint: Sprint; sprints: readonly Sp
   const client = useQueryClient()
   const [isAdding, setAdding] = useState(false)
   const query = boardQuery(project, sprint.id)
-  const { data: board, error, refetch } = useQuery(query)
+  const shown = useQuery(query)
+  const { data: board } = shown
   useEntries(
     (entry) => changes(entry, project, 'story'),
     () => void client.invalidateQueries(query),
@@ -75,10 +72,8 @@ function SprintBoard({ sprint, sprints }: { sprint: Sprint; sprints: readonly Sp
       )}
       {board ? (
         <Board board={board} sprints={sprints} />
-      ) : error ? (
-        <Trouble error={error} retry={() => void refetch()} />
       ) : (
-        <Loading what="the board" rows={8} />
+        <Awaited query={shown} what="the board" rows={8} />
       )}
       {isAdding && <StoryDialog sprint={sprint.id} onClose={() => setAdding(false)} />}
     </>

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Plain } from '../../parts/Plain.tsx'
-import { Empty, Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited, Empty } from '../../parts/States.tsx'
 import { ago, fullTime } from '../../time.ts'
 import { useEntries } from '../../use-entries.ts'
 import { useNow } from '../../use-now.ts'
@@ -15,14 +15,10 @@ import { conflictQuery, conflictsQuery } from './work-queries.ts'
 export function ConflictsPage() {
   const { project } = useWork()
   const client = useQueryClient()
-  const { data: conflicts, error, refetch } = useQuery(conflictsQuery(project))
+  const query = useQuery(conflictsQuery(project))
+  const { data: conflicts } = query
   useEntries(changesProjects, () => void client.invalidateQueries(conflictsQuery(project)))
-  if (!conflicts)
-    return error ? (
-      <Trouble error={error} retry={() => void refetch()} />
-    ) : (
-      <Loading what="conflicts" rows={4} />
-    )
+  if (!conflicts) return <Awaited query={query} what="conflicts" rows={4} />
   return conflicts.length === 0 ? (
     <Empty icon="check" title="No conflict">
       <p>
@@ -46,7 +42,8 @@ function Line({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
   const { project } = useWork()
   const view = useView()
   const now = useNow()
-  const { data, error, refetch } = useQuery(conflictQuery(project, id))
+  const query = useQuery(conflictQuery(project, id))
+  const { data } = query
   return (
     <li className="grid max-w-195 gap-2">
       <p className="flex flex-wrap gap-x-2.5">
@@ -69,10 +66,8 @@ function Line({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
       </p>
       {data ? (
         <ConflictNote conflict={data.conflict} />
-      ) : error ? (
-        <Trouble error={error} retry={() => void refetch()} />
       ) : (
-        <Loading what="the conflict" rows={2} />
+        <Awaited query={query} what="the conflict" rows={2} />
       )}
     </li>
   )

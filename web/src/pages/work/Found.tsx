@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { countText } from '../../files/sizes.ts'
 import { Button, buttonClass } from '../../parts/Button.tsx'
 import { Plain } from '../../parts/Plain.tsx'
-import { Empty, Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited, Empty } from '../../parts/States.tsx'
 import { useEntries } from '../../use-entries.ts'
 import { isOfProject } from '../../work/touched.ts'
 import type { Hit } from '../../work/work.ts'
@@ -18,8 +18,8 @@ export function Found({ q, isEverywhere }: { q: string; isEverywhere: boolean })
   const client = useQueryClient()
   const where = isEverywhere ? undefined : project
   const query = findQuery(where, q)
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } =
-    useInfiniteQuery(query)
+  const found = useInfiniteQuery(query)
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = found
   useEntries(
     (entry) => isOfProject(entry, where),
     () => void client.invalidateQueries({ queryKey: query.queryKey }),
@@ -29,11 +29,7 @@ export function Found({ q, isEverywhere }: { q: string; isEverywhere: boolean })
     <>
       <WorkBar />
       {!hits ? (
-        error ? (
-          <Trouble error={error} retry={() => void refetch()} />
-        ) : (
-          <Loading what="what was found" rows={6} />
-        )
+        <Awaited query={found} what="what was found" />
       ) : hits.length === 0 ? (
         <NoMatch q={q} />
       ) : (

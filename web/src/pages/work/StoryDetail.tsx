@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react'
 import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Section } from '../../parts/Section.tsx'
-import { Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited } from '../../parts/States.tsx'
 import { plainString } from '../../plain.ts'
 import { useEntries } from '../../use-entries.ts'
 import { changes } from '../../work/touched.ts'
@@ -28,7 +28,8 @@ import { storyQuery } from './work-queries.ts'
 export function StoryDetail({ id }: { id: string }) {
   const { project, mayChange } = useWork()
   const client = useQueryClient()
-  const { data: story, error, refetch } = useQuery(storyQuery(project, id))
+  const query = useQuery(storyQuery(project, id))
+  const { data: story } = query
   useEntries(
     (entry) =>
       changes(entry, project, 'story') ||
@@ -68,10 +69,8 @@ export function StoryDetail({ id }: { id: string }) {
           </article>
           {mayChange && <StoryActs story={story} />}
         </>
-      ) : error ? (
-        <Trouble error={error} retry={() => void refetch()} />
       ) : (
-        <Loading what="the story" />
+        <Awaited query={query} what="the story" />
       )}
     </section>
   )

@@ -4,7 +4,7 @@ import type { Entry } from '../../ledger/entry.ts'
 import { ActorChip } from '../../parts/Chips.tsx'
 import { Section } from '../../parts/Section.tsx'
 import { Sentence } from '../../parts/Sentence.tsx'
-import { Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited } from '../../parts/States.tsx'
 import { ago, fullTime } from '../../time.ts'
 import { useEntries } from '../../use-entries.ts'
 import { useNow } from '../../use-now.ts'
@@ -17,7 +17,8 @@ export function StoryHistory({ id }: { id: string }) {
   const { project } = useWork()
   const client = useQueryClient()
   const query = storyHistoryQuery(project, id)
-  const { data: entries, error, refetch } = useQuery(query)
+  const listed = useQuery(query)
+  const { data: entries } = listed
   useEntries(
     (entry) => isAbout(entry, project, id),
     () => void client.invalidateQueries(query),
@@ -34,10 +35,8 @@ export function StoryHistory({ id }: { id: string }) {
         ) : (
           <p className="text-soft">It came with the file, and nobody has touched it since.</p>
         )
-      ) : error ? (
-        <Trouble error={error} retry={() => void refetch()} />
       ) : (
-        <Loading what="its history" rows={2} />
+        <Awaited query={listed} what="its history" rows={2} />
       )}
     </Section>
   )

@@ -3,7 +3,7 @@ import { Link, Outlet, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useKeys } from '../../keys.ts'
 import { Button, buttonClass } from '../../parts/Button.tsx'
-import { Empty, Hint, Loading, Trouble } from '../../parts/States.tsx'
+import { Awaited, Empty, Hint } from '../../parts/States.tsx'
 import { meQuery } from '../../queries.ts'
 import { useEntries } from '../../use-entries.ts'
 import { changesProjects } from '../../work/touched.ts'
@@ -20,16 +20,12 @@ import { WorkTabs } from './WorkTabs.tsx'
 export function WorkPage() {
   const view = useView()
   const client = useQueryClient()
-  const { data: projects, error, refetch } = useQuery(projectsQuery)
+  const query = useQuery(projectsQuery)
+  const { data: projects } = query
   const role = useQuery(meQuery).data?.person.role
   const mayChange = role !== undefined && role !== 'viewer'
   useEntries(changesProjects, () => void client.invalidateQueries(projectsQuery))
-  if (!projects)
-    return error ? (
-      <Trouble error={error} retry={() => void refetch()} />
-    ) : (
-      <Loading what="the work" rows={8} />
-    )
+  if (!projects) return <Awaited query={query} what="the work" rows={8} />
   if (projects.length === 0) return <NoProject mayChange={mayChange} />
   const shown = projects.find(({ project }) => project === (view.project ?? projects[0]?.project))
   return shown ? (
