@@ -35,13 +35,7 @@ export function openTestOps(
   const { turn } = createTurns()
   const { limits } = whole
   const entered = () => Promise.resolve()
-  const left: (() => void)[] = []
-  const afterwards = (act: () => void) => void left.push(act)
-  const finish = () => {
-    for (const act of left.splice(0)) act()
-  }
-  const guard = createGuard(whole.guard)
-  const context = { roots, guard, limits, turn, entered, afterwards }
+  const context = { roots, guard: createGuard(whole.guard), limits, turn, entered }
 
   async function run<O extends Op>(op: O, ask: Ask<O>, body: string | Uint8Array = '') {
     const act = ops[op] as RunOp<O>
@@ -50,8 +44,6 @@ export function openTestOps(
       return await act(context, ask, bytes, () => false)
     } catch (error) {
       throw faultOf(error)
-    } finally {
-      finish()
     }
   }
   return {
@@ -65,7 +57,6 @@ export function openTestOps(
     },
     put: (files) => fill(folders.workspace, files),
     async close() {
-      finish()
       roots.close()
       for (let n = 0; openDescriptors() > before; n++) {
         if (n === 100) throw new Error('a descriptor was left open')

@@ -105,14 +105,10 @@ function presentIn({ context, confined, parent }: Where, { at, how }: Wanted): P
   const leaf = openLeaf(confined, target, at.path)
   if (!leaf && how === 'replace') throw notFound(at.path)
   if (!leaf) return undefined
-  const close = () => fs.closeSync(leaf.fd)
-  // Whoever lets go of a replaced file last waits until the disk has its room back: 0.1 ms where that is trimmed.
-  if (process.platform !== 'win32') context.afterwards(close)
   try {
     return presentOf(context, leaf, parent.name, at.path)
   } finally {
-    // There what is open cannot be replaced.
-    if (process.platform === 'win32') close()
+    fs.closeSync(leaf.fd)
   }
 }
 

@@ -14,8 +14,6 @@ export type OpContext = {
    * daemon has the outlook when it resolves.
    */
   entered(outlook?: Outlook): Promise<void>
-  /** For what nobody has to wait for: done once the answer is out, whichever it is. */
-  afterwards(act: () => void): void
 }
 
 /** Answers, or throws a FileFault. `cancelled` turns true when nobody waits any longer. */

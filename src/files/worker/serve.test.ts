@@ -158,24 +158,3 @@ test('PV6 within its share an operation goes on at once', async () => {
   for (let piece = 0; piece < 100; piece++) await turn()
   expect(hasWaited).toBe(false)
 })
-
-test('PV6 what nobody waits for is done after the answer, whichever it is', async () => {
-  const order: string[] = []
-  const later = (what: string) => () => void order.push(`${what} after ${replies.length} replies`)
-  const { replies, ask, end } = serving({
-    readVersion: ({ afterwards }) => {
-      afterwards(later('one'))
-      return { size: 4, kind: 'text', body: Buffer.from('body') }
-    },
-    usage: ({ afterwards }) => {
-      afterwards(later('other'))
-      throw new FileFault('not_found', 'There is nothing.')
-    },
-  })
-  ask(1, 'readVersion')
-  await end()
-  expect(order).toEqual(['one after 1 replies'])
-  ask(2, 'usage')
-  await end()
-  expect(order).toEqual(['one after 1 replies', 'other after 2 replies'])
-})

@@ -39,7 +39,7 @@ function cancel(state: Running | undefined): void {
 
 type Deps = {
   readonly ops: OpMap
-  readonly context: Omit<OpContext, 'turn' | 'entered' | 'afterwards'>
+  readonly context: Omit<OpContext, 'turn' | 'entered'>
   /** False where it is too large, and was not sent: the other side would take it for the end of all order. */
   send(head: ReplyHead, body?: Uint8Array): boolean
   /** Resolves when the other side has it, whatever becomes of us. */
@@ -57,7 +57,6 @@ export function serve({ ops, context, send, tell, complain }: Deps) {
   async function run({ id, op, ask, held }: RequestHead, body: Buffer): Promise<void> {
     const state: Running = { isCancelled: false, ...(held && { hold: createHold() }) }
     const { hold } = state
-    const left: (() => void)[] = []
     running.set(id, state)
     begin()
     try {
@@ -69,8 +68,7 @@ export function serve({ ops, context, send, tell, complain }: Deps) {
         if (outlook) await tell({ id, outlook })
         await hold?.promise
       }
-      const afterwards = (one: () => void) => void left.push(one)
-      const whole: OpContext = { ...context, turn, entered, afterwards }
+      const whole: OpContext = { ...context, turn, entered }
       const answered = await act(whole, ask as never, body, () => state.isCancelled)
       const { body: bytes, ...answer } = answered
       // Of reads alone: what is answered to a change is short, however much was changed.
@@ -82,7 +80,6 @@ export function serve({ ops, context, send, tell, complain }: Deps) {
         complain((cause instanceof Error && cause.stack) || messageOf(cause))
       send({ id, fault: { code, message, ...(path !== undefined && { path }) } })
     } finally {
-      for (const one of left) one()
       running.delete(id)
       if (running.size === 0) onIdle?.()
     }
