@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { approvalMigrations, notifyMigrations } from '#approvals'
 import { appendLine } from '#base/atomic-file.ts'
 import type { Config } from '#base/config/index.ts'
@@ -79,22 +80,47 @@ export async function openStore(
   return { db, ledger, redact }
 }
 
-/** What another daemon of the same database changes from now on: agents it adds, policies it saves. */
+const retryAfter = 500
+
+/**
+ * What another daemon of the same database changes from now on: agents it adds, policies it saves. A database that
+ * goes away is said once, and followed again when it is back.
+ */
 export async function followOthers({ log, undo }: Start, { db, ledger }: Store) {
   const from = await ledger.size()
   return (noun: string, refresh: () => Promise<void>): void => {
     if (db.dialect !== 'postgres') return
     const stop = new AbortController()
-    const follow = async () => {
-      for await (const entries of ledger.follow(from, stop.signal))
+    const { signal } = stop
+    let seen = from
+    let isBroken = false
+
+    async function follow() {
+      for await (const entries of ledger.follow(seen, signal)) {
         if (entries.some(({ type }) => type.startsWith(noun))) await refresh()
+        // Only now: what could not be read again comes once more.
+        seen = entries.at(-1)?.seq ?? seen
+        if (isBroken) log.info('what other daemons change is followed again', { noun })
+        isBroken = false
+      }
     }
-    follow().catch((error: unknown) =>
-      log.error('what other daemons change is no longer followed', {
-        noun,
-        error: messageOf(error),
-      }),
-    )
+
+    async function run() {
+      while (!signal.aborted)
+        try {
+          await follow()
+        } catch (error) {
+          if (signal.aborted) return
+          if (!isBroken)
+            log.error('what other daemons change cannot be followed', {
+              noun,
+              error: messageOf(error),
+            })
+          isBroken = true
+          await sleep(retryAfter, undefined, { signal }).catch(() => undefined)
+        }
+    }
+    void run()
     undo.add(() => stop.abort())
   }
 }

@@ -33,6 +33,10 @@ export type Identity = {
   identify(presented: Presented): Promise<Caller>
   /** A stable key of who holds this credential: `agent:sales`, `person:owner`, `open`. */
   principalOf(presented: Presented): Promise<string>
+  /** Whether this token opened the door once and does no more: it was rotated, or its holder revoked (I4). */
+  hasEnded(token: string): boolean
+  /** Called once a change of the agents is known here, whichever daemon made it. */
+  onChange(listener: () => void): () => void
   /** Reads the agents again: for changes that another daemon made. */
   refresh(): Promise<void>
   listAgents(): Promise<ListedAgent[]>
@@ -87,6 +91,7 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   let asked = 1
   let read = 0
   let reading: Promise<void> | undefined
+  const listeners = new Set<() => void>()
 
   /**
    * Reads through `transact`, whose bodies run one after the other: this one stands behind the change
@@ -99,6 +104,7 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
     })
     known = know(standing, seen.stored, defaultScopes)
     read = seen.upTo
+    for (const listener of listeners) listener()
   }
 
   async function current(): Promise<Known> {
@@ -174,6 +180,14 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
       }
     },
     principalOf: async (presented) => (await recognised(presented)).principal,
+    hasEnded(token) {
+      const outcome = recognise(known, { door: 'mcp', address: '', bearer: token }, now())
+      return 'fault' in outcome && outcome.fault === 'ended_token'
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     async refresh() {
       asked++
       await current()

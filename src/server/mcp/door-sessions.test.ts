@@ -1,7 +1,10 @@
+import { duplexPair } from 'node:stream'
 import { expect, test } from 'vitest'
+import { anna } from '../../../test/acts.ts'
 import {
   connect,
   initialize,
+  modernCall,
   openRig,
   post,
   sales,
@@ -108,4 +111,45 @@ test('SV10 a session at work or listened to is not idle', async () => {
   await post(rig, initialize())
   release()
   await expect(call).resolves.toMatchObject({ content: [{ text: '"done"' }] })
+})
+
+test('I4 what a rotated token opened ends when its time is over', async () => {
+  let at = Date.now()
+  const rig = await openRig({ limits: { idleMs: 20 }, now: () => at })
+  const by = { id: 'c', caller: anna }
+  const { token } = await rig.ledger.transact((tx) => rig.identity.addAgent(tx, { id: 'ops' }, by))
+  const [, there] = duplexPair()
+  let isServed = true
+  void rig.door.serve(there, { token }).then(() => (isServed = false))
+  const given = { id: 'ops', overlapMinutes: 1 }
+  await rig.ledger.transact((tx) => rig.identity.rotateAgent(tx, given, by))
+  await rig.identity.listAgents()
+  expect(isServed).toBe(true)
+  at += 60_000
+  await expect.poll(() => isServed).toBe(false)
+})
+
+test('SV13 a request to listen that is refused leaves nothing watched', async () => {
+  const watched: AbortSignal[] = []
+  const feature = {
+    capabilities: { resources: { subscribe: true } },
+    attach: () => undefined,
+    listens: (_: unknown, uris: readonly string[], signal: AbortSignal) => {
+      watched.push(signal)
+      return Promise.resolve(uris)
+    },
+  }
+  const rig = await openRig({ features: [feature] })
+  const listen = (notifications: object) => {
+    const { body, headers } = modernCall('', {}, 'subscriptions/listen')
+    const { name: _, arguments: __, ...params } = body.params
+    return post(rig, { ...body, params: { ...params, notifications } }, { headers })
+  }
+  const uris = { resourceSubscriptions: ['x:///a'] }
+  const refused = await listen({ ...uris, toolsListChanged: 'always' })
+  expect(await refused.json()).toMatchObject({ error: { code: -32602 } })
+  const heard = await listen(uris)
+  expect(watched.map(({ aborted }) => aborted)).toEqual([true, false])
+  await heard.body?.cancel()
+  expect(watched.map(({ aborted }) => aborted)).toEqual([true, true])
 })

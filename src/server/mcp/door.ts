@@ -8,14 +8,14 @@ import { newId } from '#base/ids.ts'
 import { createInFlight, mostFileBytes, readJson, tooLarge } from '../limits.ts'
 import { isModern } from './answer.ts'
 import { createDirectCalls } from './direct.ts'
-import { createListens } from './listens.ts'
+import { createListens, isListen } from './listens.ts'
 import { checkMirrored } from './mirrored.ts'
 import { createOldSse } from './old-sse.ts'
 import { refusal } from './replies.ts'
 import { createServers, enter } from './server.ts'
 import type { Credentials, Link, ServerDeps, View } from './server.ts'
 import { createSessions } from './sessions.ts'
-import type { SessionLimits } from './sessions.ts'
+import type { Holder, SessionLimits } from './sessions.ts'
 import { createLineTransport, endsOf, serveLines } from './stdio.ts'
 import type { Ends } from './stdio.ts'
 import { eitherTasks } from './tasks.ts'
@@ -69,7 +69,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
     Request,
     { readonly view: View; readonly credentials: Credentials }
   >()
-  const connections = new Set<{ readonly servers: Set<Server>; readonly transport: Transport }>()
+  const connections = new Set<Connection>()
   let isClosing = false
 
   // A schema that cannot be listed should stop the start, not the first client.
@@ -93,7 +93,9 @@ export function createMcpDoor(deps: McpDoorDeps) {
     },
   )
   const { ended } = identity.sessions
-  const sessions = createSessions({ limits, now: deps.now, log, newLink, newServer, ended })
+  const isOver = ({ bearer }: Pick<Holder, 'bearer'>) =>
+    bearer !== undefined && identity.hasEnded(bearer)
+  const sessions = createSessions({ limits, now: deps.now, log, newLink, newServer, ended, isOver })
 
   function checkOpen(): void {
     if (!isClosing) return
@@ -105,7 +107,20 @@ export function createMcpDoor(deps: McpDoorDeps) {
     maxStreams: limits.maxSessions,
     messagesPath: oldPaths.messages,
     log,
+    isOver,
   })
+
+  /** Ends what nobody uses any more, and what was opened by a token that no longer opens anything (I4). */
+  function sweep(): void {
+    sessions.sweep()
+    old.sweep()
+    for (const { credentials: presented, end } of listens.streams()) if (isOver(presented)) end()
+    for (const { presented, transport } of connections)
+      if (isOver(presented)) void transport.close()
+  }
+  const sweeper = setInterval(sweep, Math.min(limits.idleMs, 60_000))
+  sweeper.unref()
+  const unfollow = identity.onChange(sweep)
 
   async function fetch(request: Request, arrival: Arrival): Promise<Response> {
     let body = arrival.parsedBody
@@ -141,8 +156,9 @@ export function createMcpDoor(deps: McpDoorDeps) {
     const principal = await identity.principalOf({ door: 'mcp', ...presented })
     // A client that has too many is told to wait by HTTP; the call itself is counted where it runs.
     if (isCall(body)) enter(inFlight, principal)()
-    arrivals.set(request, { view, credentials: { ...presented, principal } })
-    return isLegacy ? sessions.handle(request, view, principal, body) : serveModern(request, body)
+    const holder = { ...presented, principal }
+    arrivals.set(request, { view, credentials: holder })
+    return isLegacy ? sessions.handle(request, view, holder, body) : serveModern(request, body)
   }
 
   /** In open mode a client without a name of its own goes by the daemon's AGENT_ID, if there is one (I5). */
@@ -156,11 +172,14 @@ export function createMcpDoor(deps: McpDoorDeps) {
   }
 
   async function serveModern(request: Request, body: unknown): Promise<Response> {
-    const heard = await listens.heard(body, arrivalOf(request).credentials, request.signal)
+    if (isListen(body))
+      return listens.stream(body, arrivalOf(request).credentials, request.signal, (parsedBody) =>
+        modern.fetch(request, { parsedBody }),
+      )
     const { params } = isCall(body) ? body : {}
     const tool = catalogue.find(String(params?.name))
     if (tool) checkMirrored(tool, params?.arguments, request.headers)
-    return modern.fetch(request, { parsedBody: heard ?? body })
+    return modern.fetch(request, { parsedBody: body })
   }
 
   /** The addresses of the oldest revision, where they are wanted (SV6). */
@@ -169,9 +188,9 @@ export function createMcpDoor(deps: McpDoorDeps) {
     const presented = presentedBy(arrival)
     const principal = await identity.principalOf({ door: 'mcp', ...presented })
     if (isCall(body)) enter(inFlight, principal)()
-    if (asked?.stream !== undefined) return old.post(asked.stream, principal, body)
     const known = { ...presented, principal }
-    return old.open(principal, (session) => {
+    if (asked?.stream !== undefined) return old.post(asked.stream, known, body)
+    return old.open(known, (session) => {
       const server = newServer({ ...newLink(nobody.view, session), credentials: () => known })
       server.onclose = () => ended(session)
       return server
@@ -222,7 +241,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
     const listening = listens.over(presented, (message) => transport.onmessage?.(message))
     const take = (message: unknown) => listening.take(message) || direct.take(message)
     const transport = createLineTransport(stream, undefined, take, listening.end)
-    const connection = { servers: new Set<Server>(), transport }
+    const connection: Connection = { presented, servers: new Set(), transport }
     const direct = createDirectCalls({
       server: () => (connection.servers.size === 1 ? [...connection.servers][0] : undefined),
       speaksMcp: (name) => catalogue.find(name)?.speaksMcp === true,
@@ -231,7 +250,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
     })
     connections.add(connection)
     // A client may probe with one era and go on with the other: then two servers live for a moment.
-    await serveLines(connection.transport, log, () => {
+    await serveLines(transport, log, () => {
       const server = newServer(link)
       connection.servers.add(server)
       server.onclose = () => connection.servers.delete(server)
@@ -269,6 +288,8 @@ export function createMcpDoor(deps: McpDoorDeps) {
 
   async function close(): Promise<void> {
     isClosing = true
+    clearInterval(sweeper)
+    unfollow()
     const ended = waiting.close()
     const grace = setTimeout(limits.graceMs, undefined, { ref: false })
     await Promise.race([Promise.allSettled([...calls, ended]), grace])
@@ -287,6 +308,13 @@ export function createMcpDoor(deps: McpDoorDeps) {
     sessionCount: sessions.size,
     close,
   }
+}
+
+/** One client over stdio. */
+type Connection = {
+  readonly presented: Credentials
+  readonly servers: Set<Server>
+  readonly transport: Transport
 }
 
 /** Where clients of the 2024-11-05 revision connect and post. */

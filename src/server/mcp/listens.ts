@@ -8,17 +8,41 @@ export function createListens({
   identity,
   features = [],
 }: Pick<ServerDeps, 'identity' | 'features'>) {
+  const streams = new Set<Stream>()
+
   /**
-   * Nothing where nobody asks for it. Otherwise the same message with the addresses that are watched for whoever
-   * asks: the SDK acknowledges what it is given, and tells of it. It waits, so that what changes after it is told.
+   * Over HTTP a request to listen is a stream of its own. It is answered by the message with the addresses that are
+   * watched for whoever asks: the SDK acknowledges what it is given, and tells of it. That waits, so that what changes
+   * after it is told.
    */
-  function heard(
+  async function stream(
     message: unknown,
     credentials: Credentials,
-    signal: AbortSignal,
-  ): Promise<unknown> | undefined {
-    const uris = listenedIn(message)
-    return uris && watched(uris, credentials, signal).then((known) => withListened(message, known))
+    gone: AbortSignal,
+    answer: (message: unknown) => Promise<Response>,
+  ): Promise<Response> {
+    const life = new AbortController()
+    const { signal } = life
+    const end = () => life.abort()
+    const open = { credentials, end }
+    // Before anybody looks who it is: a token that ends meanwhile must not be missed.
+    streams.add(open)
+    signal.addEventListener('abort', () => streams.delete(open))
+    if (gone.aborted) end()
+    else gone.addEventListener('abort', end, { once: true })
+    try {
+      const uris = listenedIn(message)
+      const known = uris && withListened(message, await watched(uris, credentials, signal))
+      const response = await answer(known ?? message)
+      const { body, headers } = response
+      if (body && headers.get('content-type')?.startsWith('text/event-stream'))
+        return new Response(livingWith(life, body), response)
+      end()
+      return response
+    } catch (error) {
+      end()
+      throw error
+    }
   }
 
   async function watched(
@@ -68,8 +92,39 @@ export function createListens({
     }
   }
 
-  return { heard, over }
+  return { stream, streams: (): Iterable<Stream> => streams, over }
 }
+
+type Stream = { readonly credentials: Credentials; end(): void }
+
+/** Ends with the life, and the life with it. */
+function livingWith(
+  life: AbortController,
+  body: ReadableStream<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  const stop = () => void reader.cancel()
+  if (life.signal.aborted) stop()
+  else life.signal.addEventListener('abort', stop, { once: true })
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        life.abort()
+        controller.close()
+      },
+      cancel: () => life.abort(),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+export const isListen = (message: unknown): boolean =>
+  typeof message === 'object' &&
+  message !== null &&
+  'method' in message &&
+  message.method === 'subscriptions/listen'
 
 const mostListened = 100
 
@@ -77,12 +132,11 @@ type Listen = { readonly params: { readonly notifications: Readonly<Record<strin
 
 /** The addresses whose change a client of the newer era asks to hear of. What is malformed is the SDK's to refuse. */
 function listenedIn(message: unknown): string[] | undefined {
-  if (typeof message !== 'object' || message === null || !('method' in message)) return undefined
-  if (message.method !== 'subscriptions/listen' || !('params' in message)) return undefined
-  const { notifications } = (message.params ?? {}) as {
-    notifications?: { resourceSubscriptions?: unknown }
+  if (!isListen(message)) return undefined
+  const { params } = message as {
+    params?: { notifications?: { resourceSubscriptions?: unknown } | null } | null
   }
-  const uris: unknown = notifications?.resourceSubscriptions
+  const uris: unknown = params?.notifications?.resourceSubscriptions
   const isWhole = Array.isArray(uris) && uris.every((uri) => typeof uri === 'string')
   return isWhole && uris.length > 0 ? uris.slice(0, mostListened) : undefined
 }

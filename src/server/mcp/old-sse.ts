@@ -3,25 +3,28 @@ import type { Server, Transport } from '@modelcontextprotocol/server'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
+import type { Holder } from './sessions.ts'
 
 export type OldSseDeps = {
   readonly maxStreams: number
   /** Where the client posts to, relative to this server. */
   readonly messagesPath: string
   readonly log: Log
+  /** What its token opened is over. */
+  readonly isOver: (holder: Holder) => boolean
 }
 
-type Stream = { readonly principal: string; readonly transport: Transport }
+type Stream = { holder: Holder; readonly transport: Transport }
 
 /**
  * HTTP+SSE of the 2024-11-05 revision, for clients that know nothing newer (`TRANSPORT=sse`, SV6): one
  * stream carries all answers, messages come by POST. The id of a stream names it and lets nobody in: each
  * request brings its credential, and the stream belongs to whoever opened it.
  */
-export function createOldSse({ maxStreams, messagesPath, log }: OldSseDeps) {
+export function createOldSse({ maxStreams, messagesPath, log, isOver }: OldSseDeps) {
   const streams = new Map<string, Stream>()
 
-  async function open(principal: string, serverFor: (id: string) => Server): Promise<Response> {
+  async function open(holder: Holder, serverFor: (id: string) => Server): Promise<Response> {
     if (streams.size >= maxStreams)
       throw new CoworkError('too_many_sessions', `All ${maxStreams} streams are taken.`, {
         hint: 'Try again later.',
@@ -29,6 +32,7 @@ export function createOldSse({ maxStreams, messagesPath, log }: OldSseDeps) {
     const id = newId()
     const encoder = new TextEncoder()
     let say = (_event: string, _data: string) => {}
+    let close = () => {}
     let isOpen = true
     const transport: Transport = {
       start: () => Promise.resolve(),
@@ -39,6 +43,7 @@ export function createOldSse({ maxStreams, messagesPath, log }: OldSseDeps) {
       if (!isOpen) return
       isOpen = false
       streams.delete(id)
+      close()
       transport.onclose?.()
     }
     const body = new ReadableStream<Uint8Array>({
@@ -46,23 +51,28 @@ export function createOldSse({ maxStreams, messagesPath, log }: OldSseDeps) {
         say = (event, data) => {
           if (isOpen) controller.enqueue(encoder.encode(`event: ${event}\ndata: ${data}\n\n`))
         }
+        close = () => controller.close()
         say('endpoint', `${messagesPath}?session=${id}`)
       },
-      cancel: end,
+      cancel() {
+        close = () => {}
+        end()
+      },
     })
-    streams.set(id, { principal, transport })
+    streams.set(id, { holder, transport })
     await serverFor(id).connect(transport)
     return new Response(body, {
       headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
     })
   }
 
-  function post(id: string, principal: string, body: unknown): Response {
+  function post(id: string, holder: Holder, body: unknown): Response {
     const stream = streams.get(id)
-    if (stream?.principal !== principal)
+    if (stream?.holder.principal !== holder.principal)
       throw new CoworkError('unknown_session', 'There is no such stream.', {
         hint: 'Open one with GET /sse.',
       })
+    stream.holder = holder
     try {
       stream.transport.onmessage?.(parseJSONRPCMessage(body))
     } catch (error) {
@@ -77,6 +87,10 @@ export function createOldSse({ maxStreams, messagesPath, log }: OldSseDeps) {
   return {
     open,
     post,
+    sweep(): void {
+      for (const { holder, transport } of streams.values())
+        if (isOver(holder)) void transport.close()
+    },
     close: () => Promise.all([...streams.values()].map(({ transport }) => transport.close())),
   }
 }

@@ -74,7 +74,10 @@ type Viewer = { caller(context: ServerContext): Promise<Caller> }
 export type ServerDeps = {
   readonly catalogue: Catalogue
   readonly dispatch: Dispatch
-  readonly identity: Pick<Identity, 'identify' | 'principalOf' | 'mode' | 'sessions'>
+  readonly identity: Pick<
+    Identity,
+    'identify' | 'principalOf' | 'hasEnded' | 'onChange' | 'mode' | 'sessions'
+  >
   readonly log: Log
   readonly version: string
   readonly features?: readonly McpFeature[]

@@ -10,11 +10,14 @@ import type { Log } from '#base/log.ts'
 import { createEventStore } from './events.ts'
 import type { Link, View } from './server.ts'
 
+/** Who opened something that stays open, and the token it goes by now. */
+export type Holder = { readonly principal: string; readonly bearer?: string }
+
 export type SessionLimits = { readonly maxSessions: number; readonly idleMs: number }
 
 type Session = {
   readonly id: string
-  readonly principal: string
+  holder: Holder
   readonly link: Link
   readonly server: Server
   readonly transport: WebStandardStreamableHTTPServerTransport
@@ -30,19 +33,21 @@ export type SessionDeps = {
   readonly newLink: (view: View, session: string) => Link
   readonly newServer: (link: Link) => Server
   readonly ended: (session: string) => void
+  /** What its token opened is over. */
+  readonly isOver: (holder: Holder) => boolean
 }
 
 /** The sessions of the 2025 era and before (SV10): bound to whoever opened them, counted, swept. */
-export function createSessions({ limits, now, log, newLink, newServer, ended }: SessionDeps) {
+export function createSessions(deps: SessionDeps) {
+  const { limits, now, log, newLink, newServer, ended, isOver } = deps
   const sessions = new Map<string, Session>()
-  const sweeper = setInterval(sweep, Math.min(limits.idleMs, 60_000))
-  sweeper.unref()
 
   const isIdle = ({ usedAt, listening, link }: Session) =>
     listening === 0 && link.busy === 0 && now() - usedAt > limits.idleMs
 
   function sweep(): void {
-    for (const session of sessions.values()) if (isIdle(session)) end(session)
+    for (const session of sessions.values())
+      if (isIdle(session) || isOver(session.holder)) end(session)
   }
 
   function end({ id, server }: Session): void {
@@ -53,13 +58,13 @@ export function createSessions({ limits, now, log, newLink, newServer, ended }: 
   async function handle(
     request: Request,
     view: View,
-    principal: string,
+    holder: Holder,
     parsedBody: unknown,
   ): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
-    const session =
-      id === null ? await open(view, principal, parsedBody) : find(id, view, principal)
+    const session = id === null ? await open(view, holder, parsedBody) : find(id, view, holder)
     session.usedAt = now()
+    session.holder = holder
     const response = await session.transport.handleRequest(request, { parsedBody })
     if (request.method === 'GET' && response.ok) listen(session, request.signal)
     // Nobody was told of a session whose opening was refused.
@@ -67,17 +72,17 @@ export function createSessions({ limits, now, log, newLink, newServer, ended }: 
     return response
   }
 
-  function find(id: string, view: View, principal: string): Session {
+  function find(id: string, view: View, { principal }: Holder): Session {
     const session = sessions.get(id)
     if (session && isIdle(session)) end(session)
-    else if (session?.principal === principal && session.link.view.toolset === view.toolset)
+    else if (session?.holder.principal === principal && session.link.view.toolset === view.toolset)
       return session
     throw new CoworkError('unknown_session', 'There is no such session.', {
       hint: 'It may have been idle too long. Send initialize to open another.',
     })
   }
 
-  async function open(view: View, principal: string, body: unknown): Promise<Session> {
+  async function open(view: View, holder: Holder, body: unknown): Promise<Session> {
     if (!isInitializeRequest(body))
       throw new CoworkError('session_missing', 'The request names no session.', {
         hint: 'Send initialize first, then its Mcp-Session-Id with every request.',
@@ -95,7 +100,7 @@ export function createSessions({ limits, now, log, newLink, newServer, ended }: 
       eventStore: createEventStore(),
       retryInterval: 1000,
     })
-    const session = { id, principal, link, server, transport, usedAt: now(), listening: 0 }
+    const session = { id, holder, link, server, transport, usedAt: now(), listening: 0 }
     sessions.set(id, session)
     server.onclose = () => {
       sessions.delete(id)
@@ -115,10 +120,10 @@ export function createSessions({ limits, now, log, newLink, newServer, ended }: 
 
   return {
     handle,
+    sweep,
     size: () => sessions.size,
     servers: () => sessions.values().map(({ server }) => server),
     async close(): Promise<void> {
-      clearInterval(sweeper)
       await Promise.allSettled([...sessions.values()].map(({ server }) => server.close()))
     },
   }
