@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { newId } from '#base/ids.ts'
@@ -8,6 +8,7 @@ import { openTestLedger } from '../../test/ledger.ts'
 import { fill, testFolders } from '../../test/roots.ts'
 import { createArriving } from './arriving.ts'
 import { createFileWorker } from './client.ts'
+import type { FileWorker } from './client.ts'
 import { createDisk } from './disk.ts'
 import { createHistoryStore } from './history-store.ts'
 import { fileMigrations } from './migrations.ts'
@@ -45,13 +46,32 @@ async function openTrash() {
     live: () => [],
     used: () => undefined,
     hasMoved: async () => false,
+    replacing: () => undefined,
   }
   const places = createPlaces({ workspace, home: setup.guard.home, guard, grants })
   const disk = createDisk({ worker, places, grants })
   const store = createHistoryStore(db.dialect, 'here')
   const arriving = createArriving({ disk, places })
-  const more = { db, store, worker, disk, arriving, places, retentionMs: 1000, now: Date.now }
-  return { path, bin: workspace.trash, db, entries, store, trash: createTrash(more) }
+  let meanwhile: () => Promise<void> = async () => undefined
+  /** Something may happen between the look at the disk and what follows from it. */
+  const looked: FileWorker['ask'] = async (op, ask, options) => {
+    const answer = await worker.ask(op, ask, options)
+    if (op === 'trashed') await meanwhile()
+    return answer
+  }
+  const asking = { ...worker, ask: looked }
+  const during = (act: () => Promise<void>) => void (meanwhile = act)
+  const more = {
+    db,
+    store,
+    worker: asking,
+    disk,
+    arriving,
+    places,
+    retentionMs: 1000,
+    now: Date.now,
+  }
+  return { path, bin: workspace.trash, db, entries, store, during, trash: createTrash(more) }
 }
 
 test('TR1 what came into the trash though nobody could say so is known there soon', async () => {
@@ -85,4 +105,48 @@ test('TR3 what came back though nobody could say so has its versions there', asy
   expect(readFileSync(join(path, name), 'utf8')).toBe('precious')
   const kinds = (await entries()).map(({ type }) => type)
   expect(kinds).toEqual(['trash.reconciled', 'trash.reconciled'])
+})
+
+/** As if each had been deleted by a call that was answered. */
+async function withDeleted(names: readonly string[]) {
+  const opened = await openTrash()
+  const { path, db, store, trash } = opened
+  fill(path, Object.fromEntries(names.map((name) => [name, 'precious'])))
+  const items: Awaited<ReturnType<typeof trash.remove>>[] = []
+  for (const name of names) items.push(await trash.remove(call, name))
+  await db.transact(async (tx) => {
+    for (const item of items) await store.keepTrash(tx, { ...item, by: 'sales', call: 'c1' })
+  })
+  const rows = async () => (await store.trash(db)).map(({ id }) => id)
+  return { ...opened, ids: items.map(({ id }) => id), rows }
+}
+
+test('TR1 what is not in the trash any more is not purged, and soon not listed either', async () => {
+  const { bin, entries, trash, ids, rows } = await withDeleted(['a.txt', 'b.txt'])
+  rmSync(join(bin, String(ids[0])), { recursive: true })
+  expect((await trash.purge(call, ids)).map(({ id }) => id)).toEqual(ids.slice(1))
+  // That of the other goes with the entry of its call.
+  await expect.poll(rows).toEqual(ids.slice(1))
+  expect(await entries()).toMatchObject([
+    { type: 'trash.reconciled', data: { counts: { found: 0, gone: 1 } } },
+  ])
+})
+
+test('TR1 what came back is not purged, and not taken for lost before that is on record', async () => {
+  const { entries, trash, ids, rows } = await withDeleted(['a.txt'])
+  await trash.restore(call, String(ids[0]), undefined)
+  expect(await trash.purge(call, ids)).toEqual([])
+  await trash.reconcile()
+  expect(await rows()).toEqual(ids)
+  expect(await entries()).toEqual([])
+})
+
+test('TR1 what its own call told of meanwhile is not told of again', async () => {
+  const { bin, db, store, entries, during, trash, ids } = await withDeleted(['a.txt', 'b.txt'])
+  for (const id of ids) rmSync(join(bin, id), { recursive: true })
+  during(() => db.transact(async (tx) => void (await store.dropTrash(tx, String(ids[0])))))
+  await trash.reconcile()
+  expect(await entries()).toMatchObject([
+    { data: { gone: [{ id: ids[1] }], counts: { found: 0, gone: 1 } } },
+  ])
 })

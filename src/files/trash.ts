@@ -33,6 +33,10 @@ const pastAll = 'g'
 export function createTrash(deps: Deps) {
   const { db, store, worker, disk, arriving, places, retentionMs, now } = deps
 
+  /** When each was asked back last: it may be back, and that not on record yet. */
+  const askedBack = new Map<string, number>()
+  const isComing = (id: string) => now() - (askedBack.get(id) ?? -Infinity) <= recordedMs
+
   async function find(id: string): Promise<Trashed> {
     const item = await store.trashed(db, id)
     if (item) return item
@@ -63,6 +67,7 @@ export function createTrash(deps: Deps) {
     isMeant: (id: string) => boolean = () => true,
     to?: Placed,
   ): Promise<void> {
+    for (const id of askedBack.keys()) if (!isComing(id)) askedBack.delete(id)
     // Rows first: what is deleted meanwhile has no row here that its record could lack.
     const rows = (await store.trash(db)).filter(({ id }) => isMeant(id))
     const records = (await worker.ask('trashed', {})).records.filter(({ id }) => isMeant(id))
@@ -74,26 +79,39 @@ export function createTrash(deps: Deps) {
     })
     const gone = await Promise.all(
       rows
-        .filter(({ id }) => !there.has(id))
+        .filter(({ id }) => !there.has(id) && (to !== undefined || !isComing(id)))
         .map(async (item) => ({ ...item, back: await placeOf(item, to) })),
     )
     if (found.length + gone.length === 0) return
     await db.transact(async (tx) => {
-      for (const item of found) await store.keepFound(tx, item)
-      for (const { id, back } of gone)
-        if (back === undefined) await store.dropTrash(tx, id)
-        else await store.takeFromTrash(tx, id, back)
+      // Of the others their own calls have told since.
+      const kept: Trashed[] = []
+      const dropped: Trashed[] = []
+      for (const item of found) if ((await store.keepFound(tx, item)) > 0) kept.push(item)
+      for (const { back, ...item } of gone) {
+        if (!(await store.trashed(tx, item.id))) continue
+        if (back === undefined) await store.dropTrash(tx, item.id)
+        else await store.takeFromTrash(tx, item.id, back)
+        dropped.push(item)
+      }
+      if (kept.length + dropped.length === 0) return
       tx.append({
         type: 'trash.reconciled',
         actor: systemActor,
         domain: 'files',
         data: {
-          found: found.slice(0, mostNamed).map(({ id, path }) => ({ id, path })),
-          gone: gone.slice(0, mostNamed).map(({ id, path }) => ({ id, path })),
-          counts: { found: found.length, gone: gone.length },
+          found: kept.slice(0, mostNamed).map(({ id, path }) => ({ id, path })),
+          gone: dropped.slice(0, mostNamed).map(({ id, path }) => ({ id, path })),
+          counts: { found: kept.length, gone: dropped.length },
         },
       })
     })
+  }
+
+  /** Where this fails, the upkeep of the day does it. */
+  function reconcileSoon(ids: readonly string[], to?: Placed): void {
+    const meant = new Set(ids)
+    reconcile((id) => meant.has(id), to).catch(() => undefined)
   }
 
   /** What may have been done, and nobody could say, is looked for as soon as there is a worker. */
@@ -105,9 +123,7 @@ export function createTrash(deps: Deps) {
     try {
       return await act()
     } catch (error) {
-      if (error instanceof CoworkError && error.code === 'interrupted')
-        // Where this fails too, the upkeep of the day does it.
-        void reconcile((id) => ids.includes(id), to).catch(() => undefined)
+      if (error instanceof CoworkError && error.code === 'interrupted') reconcileSoon(ids, to)
       throw error
     }
   }
@@ -154,6 +170,7 @@ export function createTrash(deps: Deps) {
           `${plainText(risky, 300)} comes back only after a person or trust has looked.`,
           'Give that path as destination, and a person is asked; move_file takes it elsewhere.',
         )
+      askedBack.set(id, now())
       const { stat, real } = await arriving(call, to, nameOf(item.path), () =>
         orReconciled(
           [id],
@@ -185,7 +202,10 @@ export function createTrash(deps: Deps) {
         disk.ask(call, 'purge', [], { ids: asked }),
       )
       call.tell({ data: { purged: purged.length } })
-      return wanted.filter(({ id }) => purged.includes(id))
+      const gone = new Set(purged)
+      const left = asked.filter((id) => !gone.has(id))
+      if (left.length > 0) reconcileSoon(left)
+      return wanted.filter(({ id }) => gone.has(id))
     },
 
     /** What is too old goes for good. On record first: what cannot be recorded is not done. */
@@ -203,7 +223,9 @@ export function createTrash(deps: Deps) {
               data: { area: 'workspace', trash: id, by, deleted_at: deletedAt, why: 'retention' },
             })
       })
-      await worker.ask('purge', { ids: over.map(({ id }) => id) })
+      const ids = over.map(({ id }) => id)
+      for (let at = 0; at < ids.length; at += mostAtOnce)
+        await worker.ask('purge', { ids: ids.slice(at, at + mostAtOnce) })
     },
 
     reconcile: () => reconcile(),
@@ -211,6 +233,10 @@ export function createTrash(deps: Deps) {
 }
 
 const mostNamed = 100
+/** Things purged in one call: what is not gone by its deadline is found again the next day. */
+const mostAtOnce = 100
+/** Longer than any call waits for its commit. */
+const recordedMs = 10 * 60_000
 
 /** A record that was written before the file was moved there: what it lacks is not known any more. */
 function trashedOf(id: string, record: Readonly<Record<string, unknown>>): Trashed | undefined {

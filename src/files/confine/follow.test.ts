@@ -61,3 +61,27 @@ test.each(['walk', 'checked'] as const)(
     await close()
   },
 )
+
+test.each(['walk', 'checked'] as const)(
+  'PV9 the daemon may tell of a file that was replaced since: what comes after it is followed: %s',
+  async (containment) => {
+    const { context, run, text, path, single, close } = opened(containment)
+    const write = (content: string) =>
+      run('write', { at: granted('one.txt'), ...how }, content).then(() =>
+        pinnedRoot('single', path, { kind: 'file' }),
+      )
+    // Held open, so that none gets the inode of another.
+    const held = [fs.openSync(path, 'r')]
+    const first = await write('two')
+    held.push(fs.openSync(path, 'r'))
+    await write('three')
+    held.push(fs.openSync(path, 'r'))
+    expect(first.ino).not.toBe(single.ino)
+    expect(context.roots.repin([first])).toEqual([])
+    expect(text('single')).toBe('three')
+    await write('four')
+    expect(text('single')).toBe('four')
+    for (const fd of held) fs.closeSync(fd)
+    await close()
+  },
+)

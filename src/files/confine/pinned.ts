@@ -24,7 +24,8 @@ export function pin(root: Root): Pin {
   try {
     const stat = fs.fstatSync(fd, { bigint: true })
     const isOther = root.dev !== undefined && String(stat.dev) !== root.dev
-    if (isOther || (root.ino !== undefined && String(stat.ino) !== root.ino)) throw replaced()
+    if (isOther || (root.ino !== undefined && String(stat.ino) !== root.ino))
+      throw replaced(root.key)
     if (root.kind === 'file' && !stat.isFile())
       throw new FileFault('not_regular', 'Only regular files are read and written.')
     return { fd, stat, mount: mountOf(fd) }
@@ -37,11 +38,23 @@ export function pin(root: Root): Pin {
 /** The granted folder may have been moved away since, and another put in its place (PV9). */
 export function checkPin(root: Root, { stat }: Pin): void {
   const now = fs.statSync(root.path, { bigint: true, throwIfNoEntry: false })
-  if (now?.dev !== stat.dev || now.ino !== stat.ino) throw replaced()
+  if (now?.dev !== stat.dev || now.ino !== stat.ino) throw replaced(root.key)
 }
 
-export const replaced = () =>
-  new FileFault('root_replaced', 'What was granted is no longer at its path.')
+/** Of folders that nobody grants: no request brings them back. */
+const ours = new Map([
+  ['workspace', 'The workspace'],
+  ['trash', 'The trash'],
+  ['versions', 'The store of versions'],
+])
+
+export function replaced(key: string): FileFault {
+  const our = ours.get(key)
+  if (our === undefined)
+    return new FileFault('root_replaced', 'What was granted is no longer at its path.')
+  const next = 'A person has to put it back, or start cowork again.'
+  return new FileFault('unreadable', `${our} is no longer at its path. ${next}`)
+}
 
 /**
  * The mount that a descriptor lies in. Device numbers would not do: a bind mount has that of what it shows, and

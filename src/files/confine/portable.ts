@@ -14,6 +14,7 @@ import type { Wish } from './checks.ts'
 import { faultOf, FileFault } from './fault.ts'
 import { putRight } from './leftovers.ts'
 import { isOneName } from './names.ts'
+import { replaced } from './pinned.ts'
 import type { Confined, Parent, ParentOptions } from './types.ts'
 
 const look = (path: string) => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
@@ -34,7 +35,7 @@ export function portableTo(
     (root.dev !== undefined && root.dev !== String(pinned.dev)) ||
     (root.ino !== undefined && root.ino !== String(pinned.ino))
   )
-    throw replaced()
+    throw replaced(root.key)
   if (root.kind === 'file' ? !pinned.isFile() : !pinned.isDirectory())
     throw new FileFault('not_regular', 'What was granted is no longer what it was.')
   const home = fs.realpathSync.native(root.path)
@@ -57,7 +58,7 @@ export function portableTo(
 
     /** Where a path leads, all links followed. */
     function resolve(path: string, wish: Wish): { absolute: string; real: string } {
-      if (!isSame(look(root.path), pinned)) throw replaced()
+      if (!isSame(look(root.path), pinned)) throw replaced(root.key)
       const names = namesOf(path)
       checks.place(names.join('/'), wish)
       const absolute = fs.realpathSync.native(join(home, ...names))
@@ -192,5 +193,3 @@ export function portableTo(
     }
   }
 }
-
-const replaced = () => new FileFault('root_replaced', 'What was granted is no longer at its path.')

@@ -61,12 +61,13 @@ export function openRoots(
 
   /** What anybody else has put there since is not opened: it is missing then, or replaced as before. */
   function move(root: Root): void {
-    told.set(root.key, root)
     const before = opened.get(root.key)
     try {
       if (before) before.repin(root)
       else opened.set(root.key, open(root))
       missing.delete(root.key)
+      // Not of what is not there: then the next that is put there would not be followed.
+      told.set(root.key, root)
     } catch (error) {
       if (!before) missing.set(root.key, faultOf(error).code)
     }
@@ -86,7 +87,7 @@ export function openRoots(
     missing: [...missing].map(([key, code]) => ({ key, code })),
     get(key, closed, denied) {
       const code = missing.get(key)
-      if (code === 'root_replaced') throw replaced()
+      if (code === 'root_replaced') throw replaced(key)
       if (code !== undefined) throw new FileFault(code, 'What was granted cannot be opened.')
       const found = opened.get(key)
       if (!found) throw new FileFault('no_grant', 'No access. Call request_grant() first.')

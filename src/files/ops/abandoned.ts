@@ -27,18 +27,19 @@ function removeAbandoned(confined: Confined, { fd, real }: Folder, name: string)
     const stat = fs.lstatSync(path)
     if (stat.isFile() && stat.nlink > 1) putRight(path)
     else if (isAbandoned(stat.mtimeMs))
-      remove(confined, { fd, real }, { name }, { left: mostAtOnce })
+      removeAtOnce(confined, { fd, real }, { name }, { left: mostAtOnce })
   } catch {
     // Gone by now, or not ours to remove: it stays unseen.
   }
 }
 
-function remove(
+/** Without standing aside for others. */
+export function removeAtOnce(
   confined: Confined,
   { fd, real }: Folder,
   entry: Pick<Entry, 'name' | 'bytes'>,
-  most: { left: number },
-) {
+  most = { left: Infinity },
+): void {
   const { name, bytes } = entry
   const path = pathOfEntry(confined, fd, entry)
   if (!fs.lstatSync(path).isDirectory()) {
@@ -49,7 +50,7 @@ function remove(
   const inside = { fd: confined.openChild(fd, name, child, bytes), real: child }
   try {
     for (const one of entriesOf(confined, inside.fd))
-      if (most.left-- > 0) remove(confined, inside, one, most)
+      if (most.left-- > 0) removeAtOnce(confined, inside, one, most)
   } finally {
     fs.closeSync(inside.fd)
   }

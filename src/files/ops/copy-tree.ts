@@ -1,16 +1,19 @@
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
+import { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } from '../confine/flags.ts'
 import type { Confined } from '../confine/types.ts'
 import { unfinishedName } from '../confine/unfinished.ts'
 import type { OpContext } from '../worker/context.ts'
+import { removeAtOnce } from './abandoned.ts'
 import { copyContent } from './copying.ts'
 import { isUnchanged, syncFolder } from './disk.ts'
 import { eachInside } from './each-inside.ts'
 import type { End } from './each-inside.ts'
 import { below, entriesOf, pathOfEntry } from './folders.ts'
 import { leafStat, openLeaf } from './leaf.ts'
-import { renameFolderToFree, placeAtFree, withTemporary } from './placing.ts'
+import type { Leaf } from './leaf.ts'
+import { renameFolderToFree, renameToFree, whileUnplaced } from './placing.ts'
 import { notFound, permissionsOf, stale } from './present.ts'
 import { removeTree } from './remove-tree.ts'
 import type { CheckGoing } from './remove-tree.ts'
@@ -20,40 +23,46 @@ type Spot = {
   readonly confined: Confined
   readonly fd: number
   readonly name: string
+  /** Of a name that is no text. */
+  readonly bytes?: Buffer | undefined
   readonly real: string
 }
 
 /** What was copied, as it was then. */
 type Copied = { add(real: string, stat: BigIntStats): void; readonly check: CheckGoing }
 
+type How = {
+  /** Throws when nobody waits for it any longer. */
+  rest(): Promise<void>
+  /** Of a file there, by what it was. */
+  modeOf(mode: number): number
+  /** Awaited right before it gets its name, with what was copied. */
+  whole(stat: BigIntStats): Promise<void>
+}
+
 /**
  * Copies a file, a link or a whole folder to a free name; nothing is there until all of it is. Answers by what it
  * is known later that something is still as it was copied.
  */
-export async function copyTree(
-  { turn }: OpContext,
-  from: End,
-  to: End,
-  /** Throws when nobody waits for it any longer. */
-  rest: () => Promise<void>,
-): Promise<Copied> {
-  const target = spotOf(to)
-  const source = spotOf(from)
-  const copied = createCopied()
-  if (!leafStat(pathOf(source))?.isDirectory()) {
-    await copyOne(source, target, rest, copied)
-    return copied
-  }
+export async function copyTree({ turn }: OpContext, from: End, to: End, how: How): Promise<Copied> {
+  const [source, target] = [spotOf(from), spotOf(to)]
   const name = unfinishedName()
   const temporary = { ...target, name, real: join(dirname(target.real), name) }
-  try {
-    await copyOne(source, temporary, rest, copied)
-    await eachInside(rest, from, (fd, entry, real) => {
-      const now = leafStat(pathOfEntry(from.confined, fd, entry))
-      if (now) copied.check(real, now)
-    })
-    renameFolderToFree(pathOf(temporary), pathOf(target))
+  const copied = createCopied()
+  const copy = async () => {
+    const stat = await copyOne(source, temporary, how, copied)
+    if (stat.isDirectory())
+      await eachInside(how.rest, from, (fd, entry, real) => {
+        const now = leafStat(pathOfEntry(from.confined, fd, entry))
+        if (now) copied.check(real, now)
+      })
+    await how.whole(stat)
+    const place = stat.isDirectory() ? renameFolderToFree : renameToFree
+    place(to.parent.at(name), to.parent.at(target.name))
     return copied
+  }
+  try {
+    return await whileUnplaced(() => removeAtOnce(target.confined, to.parent, { name }), copy)
   } catch (error) {
     await removeTree(target.confined, temporary, turn)
     throw error
@@ -61,15 +70,14 @@ export async function copyTree(
 }
 
 function createCopied(): Copied {
-  const known = new Map<string, BigIntStats>()
+  // Names that are no text may look alike.
+  const known = new Map<string, BigIntStats[]>()
+  const isSame = (stat: BigIntStats, before: BigIntStats) =>
+    before.isDirectory() ? stat.ino === before.ino : isUnchanged(stat, before)
   return {
-    add: (real, stat) => void known.set(real, stat),
+    add: (real, stat) => void known.set(real, [...(known.get(real) ?? []), stat]),
     check(real, stat) {
-      const before = known.get(real)
-      const isSame = before?.isDirectory()
-        ? stat.ino === before.ino
-        : before && isUnchanged(stat, before)
-      if (!isSame) throw stale(real)
+      if (!known.get(real)?.some((before) => isSame(stat, before))) throw stale(real)
     },
   }
 }
@@ -80,33 +88,43 @@ const spotOf = ({ confined, parent: { fd, name, real } }: End): Spot => ({
   name,
   real,
 })
-const pathOf = ({ confined, fd, name }: Spot) => confined.at(fd, name)
+const pathOf = ({ confined, fd, ...entry }: Spot) => pathOfEntry(confined, fd, entry)
 
-async function copyOne(
-  from: Spot,
-  to: Spot,
-  rest: () => Promise<void>,
-  copied: Copied,
-): Promise<void> {
-  await rest()
+async function copyOne(from: Spot, to: Spot, how: How, copied: Copied): Promise<BigIntStats> {
+  await how.rest()
   const stat = leafStat(pathOf(from))
   if (!stat) throw notFound(from.real)
-  copied.add(from.real, stat)
-  if (stat.isSymbolicLink()) return fs.symlinkSync(fs.readlinkSync(pathOf(from)), pathOf(to))
-  if (stat.isDirectory()) return copyFolder(from, to, permissionsOf(stat), rest, copied)
+  if (stat.isSymbolicLink() || stat.isDirectory()) {
+    copied.add(from.real, stat)
+    if (stat.isDirectory()) await copyFolder(from, to, permissionsOf(stat), how, copied)
+    else fs.symlinkSync(fs.readlinkSync(pathOf(from), { encoding: 'buffer' }), pathOf(to))
+    return stat
+  }
   const leaf = openLeaf(from.confined, pathOf(from), from.real)
   if (!leaf) throw notFound(from.real)
   copied.add(from.real, leaf.stat)
   try {
-    await withTemporary({ at: (name) => to.confined.at(to.fd, name) }, 0o600, async (temporary) => {
-      const { fd } = temporary
-      await copyContent({ ...leaf, name: from.name }, fd, rest)
-      fs.fchmodSync(fd, permissionsOf(leaf.stat))
-      fs.futimesSync(fd, Number(leaf.stat.atimeMs) / 1000, Number(leaf.stat.mtimeMs) / 1000)
-      placeAtFree(temporary, pathOf(to))
-    })
+    await copyFile({ ...leaf, name: from.name }, pathOf(to), how)
   } finally {
     fs.closeSync(leaf.fd)
+  }
+  return leaf.stat
+}
+
+/** Under its name at once: what it lies in is unfinished, or it is itself. */
+async function copyFile(
+  source: Leaf & { readonly name: string },
+  to: string | Buffer,
+  { rest, modeOf }: How,
+): Promise<void> {
+  const { stat } = source
+  const fd = fs.openSync(to, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+  try {
+    await copyContent(source, fd, rest)
+    fs.fchmodSync(fd, modeOf(permissionsOf(stat)))
+    fs.futimesSync(fd, Number(stat.atimeMs) / 1000, Number(stat.mtimeMs) / 1000)
+  } finally {
+    fs.closeSync(fd)
   }
 }
 
@@ -114,21 +132,24 @@ async function copyFolder(
   from: Spot,
   to: Spot,
   mode: number,
-  rest: () => Promise<void>,
+  how: How,
   copied: Copied,
 ): Promise<void> {
   fs.mkdirSync(pathOf(to), mode | 0o700)
-  const source = from.confined.openChild(from.fd, from.name, from.real)
+  const source = openSpot(from)
   try {
-    const target = to.confined.openChild(to.fd, to.name, to.real)
+    const target = openSpot(to)
     try {
-      for (const { name } of entriesOf(from.confined, source))
-        await copyOne(
-          { confined: from.confined, fd: source, name, real: below(from.real, name) },
-          { confined: to.confined, fd: target, name, real: below(to.real, name) },
-          rest,
-          copied,
-        )
+      for (const { name, bytes } of entriesOf(from.confined, source)) {
+        const within = (folder: Spot, fd: number) => ({
+          confined: folder.confined,
+          fd,
+          name,
+          bytes,
+          real: below(folder.real, name),
+        })
+        await copyOne(within(from, source), within(to, target), how, copied)
+      }
       await syncFolder(to.confined.at(target))
     } finally {
       fs.closeSync(target)
@@ -137,3 +158,6 @@ async function copyFolder(
     fs.closeSync(source)
   }
 }
+
+const openSpot = ({ confined, fd, name, real, bytes }: Spot) =>
+  confined.openChild(fd, name, real, bytes)

@@ -5,6 +5,7 @@ import { errnoOf, FileFault } from '../confine/fault.ts'
 import { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } from '../confine/flags.ts'
 import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
+import { passesUnfinished } from './abandoned.ts'
 import { contentAt, readAt, sync, syncFolder, writeAll } from './disk.ts'
 import { namesIn } from './folders.ts'
 import { openLeaf } from './leaf.ts'
@@ -104,9 +105,18 @@ async function syncShard(parent: Parent): Promise<void> {
 
 /** A kept content, checked against its name. */
 export function keptContent(context: OpContext, sha256: string): Buffer {
-  const { bytes } = contentAt(store(context), pathOf(sha256))
+  const bytes = bytesOf(store(context), pathOf(sha256))
   if (sha256Hex(bytes) === sha256) return bytes
   throw new FileFault('unreadable', 'The kept version is damaged.')
+}
+
+function bytesOf(versions: Confined, path: string): Buffer {
+  try {
+    return contentAt(versions, path).bytes
+  } catch (error) {
+    if (!(error instanceof FileFault) || error.code !== 'not_found') throw error
+    throw new FileFault('unreadable', 'The kept version is not there any more.')
+  }
 }
 
 /** How many bytes went with it. */
@@ -139,6 +149,9 @@ export function keptIn(context: OpContext, shard: string, before: number): strin
   return namesIn(
     versions,
     shard,
-    (name, { fd }) => /^[0-9a-f]{62}$/.test(name) && isOld(versions.at(fd, name)),
+    (name, folder) =>
+      !passesUnfinished(versions, folder, name) &&
+      /^[0-9a-f]{62}$/.test(name) &&
+      isOld(versions.at(folder.fd, name)),
   ).map((name) => shard + name)
 }

@@ -16,13 +16,17 @@ export const leafStat = (path: string | Buffer): BigIntStats | undefined =>
   fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
 
 /** Opens a regular file by its path in an open folder; undefined where there is none. The caller closes it. */
-export function openLeaf(confined: Confined, path: string, real: string): Leaf | undefined {
+export function openLeaf(
+  confined: Confined,
+  path: string | Buffer,
+  real: string,
+): Leaf | undefined {
   const fd = opened(path, real)
   if (fd === undefined) return undefined
   try {
     const stat = fs.fstatSync(fd, { bigint: true })
     confined.checkRegular(stat, real, () => {
-      if (confined.root.access === 'read-write') putRight(path)
+      if (confined.root.access === 'read-write' && typeof path === 'string') putRight(path)
       return fs.fstatSync(fd, { bigint: true })
     })
     return { fd, stat }
@@ -32,7 +36,7 @@ export function openLeaf(confined: Confined, path: string, real: string): Leaf |
   }
 }
 
-function opened(path: string, real: string): number | undefined {
+function opened(path: string | Buffer, real: string): number | undefined {
   try {
     return fs.openSync(path, asFile)
   } catch (error) {

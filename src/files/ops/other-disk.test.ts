@@ -6,8 +6,10 @@ import type { TestOps } from '../../../test/ops.ts'
 import { testFolders } from '../../../test/roots.ts'
 import { mountSmallDisk } from '../../../test/small-disk.ts'
 import type { SmallDisk } from '../../../test/small-disk.ts'
+import { unprivileged } from '../../../test/unprivileged.ts'
 import { faultOf } from '../confine/fault.ts'
 import { ops } from './index.ts'
+import { dropTemporaries } from './placing.ts'
 
 let disk: SmallDisk
 let files: TestOps
@@ -106,6 +108,101 @@ test('TR2 a move to another disk that nobody waits for any longer leaves nothing
   expect(fs.readdirSync(disk.path)).toEqual([])
   expect(fs.readFileSync(inside('f/a/one.md'), 'utf8')).toBe('one')
   expect(fs.readFileSync(inside('f/b/two.md'), 'utf8')).toBe('two')
+})
+
+test.each(['f', 'one.md'])(
+  'TR2 before its copy is whole nobody is told what a move comes to: %s',
+  async (name) => {
+    files.put({ 'f/a/one.md': 'one', 'one.md': 'one' })
+    let whole: string | undefined
+    const entered = async () => {
+      whole = fs.readFileSync(there(name === 'f' ? `${copying()}/a/one.md` : copying()), 'utf8')
+      expect(fs.existsSync(there(name))).toBe(false)
+    }
+    const ask = { from: inWorkspace(name), to: { root: 'other', path: name } }
+    await ops.move({ ...files.context, entered }, ask, Buffer.alloc(0), () => false)
+    expect(whole).toBe('one')
+    expect(fs.readdirSync(disk.path)).toEqual([name])
+  },
+)
+
+test.each(['f', 'one.md'])(
+  'PV6 a worker that goes at once takes with it what it has copied: %s',
+  async (name) => {
+    files.put({ 'f/a/one.md': 'one', 'f/b/two.md': 'two', 'one.md': 'x'.repeat(1_500_000) })
+    const isBegun = () => name === 'one.md' || isCopied('a/one.md') || isCopied('b/two.md')
+    let left: string[] | undefined
+    await movedWhile(
+      name,
+      () => copying() !== 'none' && isBegun(),
+      () => {
+        dropTemporaries()
+        left = fs.readdirSync(disk.path)
+      },
+    )
+    expect(left).toEqual([])
+    expect(fs.existsSync(inside(name))).toBe(true)
+  },
+)
+
+test('TR1 what was copied out of the trash is not listed while it goes from there', async () => {
+  files.put({ 'f/a.md': 'a', 'f/b.md': 'b' })
+  await files.run('trash', { at: inWorkspace('f'), id: 'id-1', record: { path: 'f' } })
+  const item = join(files.top, 'trash/id-1')
+  const left = () => (fs.existsSync(item) ? fs.readdirSync(item, { recursive: true }) : [])
+  const isPart = () => fs.existsSync(there('f')) && left().length < 4
+  let listed: readonly unknown[] | undefined
+  const turn = async () => {
+    if (isPart()) listed ??= (await files.run('trashed', {})).records
+  }
+  const ask = { id: 'id-1', to: { root: 'other', path: 'f' } }
+  await ops.restore({ ...files.context, turn }, ask, Buffer.alloc(0), () => false)
+  expect(listed).toEqual([])
+  expect(fs.existsSync(item)).toBe(false)
+  expect(fs.readdirSync(there('f')).toSorted()).toEqual(['a.md', 'b.md'])
+})
+
+test('TR1 a file that cannot be taken from its folder leaves no copy in the trash', async () => {
+  fs.mkdirSync(there('ro'))
+  fs.writeFileSync(there('ro/a.md'), 'precious')
+  fs.chmodSync(there('ro'), 0o555)
+  const ask = { at: { root: 'other', path: 'ro/a.md' }, id: 'id-1', record: { path: 'a' } }
+  expect(await unprivileged(() => files.refusal('trash', ask))).toBe('no_permission')
+  expect(fs.readdirSync(join(files.top, 'trash'))).toEqual([])
+  expect(fs.readFileSync(there('ro/a.md'), 'utf8')).toBe('precious')
+})
+
+test('F5 what cannot be changed where it is comes from another disk without being run', async () => {
+  fs.mkdirSync(there('f'))
+  for (const path of ['a.py', 'f/b.py']) {
+    fs.writeFileSync(there(path), 'x', { mode: 0o755 })
+    fs.chownSync(there(path), 1234, 1234)
+  }
+  for (const path of ['a.py', 'f']) {
+    const ask = { from: { root: 'other', path }, to: inWorkspace(path) }
+    await unprivileged(() => files.run('move', ask))
+  }
+  for (const path of ['a.py', 'f/b.py']) expect(fs.statSync(inside(path)).mode & 0o777).toBe(0o644)
+  expect(fs.readdirSync(disk.path)).toEqual([])
+})
+
+test('TR2 names that are no text go to another disk as they are', async () => {
+  files.put({ 'f/a.md': 'a' })
+  const odd = (folder: string, ...bytes: number[]) =>
+    Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.of(...bytes)])
+  fs.writeFileSync(odd(inside('f'), 0xe8), 'file')
+  fs.writeFileSync(odd(inside('f'), 0xe9), 'another')
+  fs.mkdirSync(odd(inside('f'), 0xea))
+  fs.writeFileSync(Buffer.concat([odd(inside('f'), 0xea), Buffer.from('/in.md')]), 'in it')
+  fs.symlinkSync(odd('.', 0xe8), odd(inside('f'), 0xeb))
+  await files.run('trash', { at: inWorkspace('f'), id: 'id-1', record: { path: 'f' } })
+  await files.run('restore', { id: 'id-1', to: { root: 'other', path: 'f' } })
+  await files.run('move', { from: { root: 'other', path: 'f' }, to: inWorkspace('g') })
+  expect(fs.readdirSync(inside('g'))).toHaveLength(5)
+  expect(fs.readFileSync(odd(inside('g'), 0xe9), 'utf8')).toBe('another')
+  expect(fs.readFileSync(odd(inside('g'), 0xeb), 'utf8')).toBe('file')
+  const inner = Buffer.concat([odd(inside('g'), 0xea), Buffer.from('/in.md')])
+  expect(fs.readFileSync(inner, 'utf8')).toBe('in it')
 })
 
 test('PV9 on a disk that is mounted inside no folder is made on the way', async () => {

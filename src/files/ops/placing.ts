@@ -15,17 +15,27 @@ export type Temporary = {
   isPlaced: boolean
 }
 
-/** Those that are being written. */
-const unplaced = new Set<Temporary>()
+/** What takes away that which is being made. */
+const unplaced = new Set<() => void>()
 
-/** Takes them all away. Whoever writes to one fails then: only for a worker that goes right after. */
+/** Takes all of it away. Whoever writes to it fails then: only for a worker that goes right after. */
 export function dropTemporaries(): void {
-  for (const { path, isPlaced } of unplaced)
+  for (const drop of unplaced)
     try {
-      if (!isPlaced) fs.unlinkSync(path)
+      drop()
     } catch {
       // Gone, or not to be removed: the others go.
     }
+}
+
+/** Until `use` ends, `drop` takes away what it makes: at once, and nothing where that has its name. */
+export async function whileUnplaced<T>(drop: () => void, use: () => Promise<T>): Promise<T> {
+  unplaced.add(drop)
+  try {
+    return await use()
+  } finally {
+    unplaced.delete(drop)
+  }
 }
 
 /** A file beside the one that is to be; when `use` ends, in whichever way, nothing is left under its name. */
@@ -37,13 +47,14 @@ export async function withTemporary<T>(
   const path = parent.at(unfinishedName())
   const fd = fs.openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
   const temporary = { fd, path, isPlaced: false }
-  unplaced.add(temporary)
-  try {
-    return await use(temporary)
-  } finally {
-    unplaced.delete(temporary)
-    fs.closeSync(fd)
+  const drop = () => {
     if (!temporary.isPlaced) unlinkIfThere(path)
+  }
+  try {
+    return await whileUnplaced(drop, () => use(temporary))
+  } finally {
+    fs.closeSync(fd)
+    drop()
   }
 }
 

@@ -3,20 +3,19 @@ import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { checkArrival } from '../confine/checks.ts'
 import { errnoOf, FileFault } from '../confine/fault.ts'
-import { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } from '../confine/flags.ts'
-import { O_PATH } from '../confine/pinned.ts'
 import type { Confined } from '../confine/types.ts'
+import { unfinishedName } from '../confine/unfinished.ts'
 import type { OpContext } from '../worker/context.ts'
 import { copyTree } from './copy-tree.ts'
 import { mayRun, withoutRunning } from './copying.ts'
 import { pause, syncFolder } from './disk.ts'
 import { eachInside } from './each-inside.ts'
 import type { End } from './each-inside.ts'
-import { pathOfEntry } from './folders.ts'
 import { leafStat } from './leaf.ts'
+import { goLessRunning } from './less-running.ts'
 import { outlookOf } from './outlook.ts'
-import { renameFolderToFree, renameToFree, unlinkIfThere } from './placing.ts'
-import { notFound, permissionsOf } from './present.ts'
+import { isFree, renameFolderToFree, renameToFree, unlinkIfThere } from './placing.ts'
+import { exists, notFound } from './present.ts'
 import { removeTree } from './remove-tree.ts'
 
 export type Leave = {
@@ -40,7 +39,36 @@ export async function transfer(
   const stat = leafStat(source)
   if (!stat) throw notFound(from.parent.real)
   if (stat.isDirectory()) await checkInside(context, from, to, leave)
-  await context.entered(outlookOf(to.confined, to.parent, stat, leave.answer(stat)))
+  if (!isFree(target)) throw exists(to.parent.real)
+  const go = () => transferByRename(context, from, to, leave)
+  // A copy is made as it is to be: what it is made of may be on a disk where no mode can be changed.
+  if (stat.dev !== leafStat(to.parent.at('.'))?.dev) await transferByCopy(context, from, to, leave)
+  else if (keepsRunning(from, to)) await go()
+  else await goLessRunning(from, context.turn, restOf(context, leave), go)
+  await Promise.all([syncFolder(to.parent.at('.')), syncFolder(from.parent.at('.'))])
+  return leafStat(target) ?? stat
+}
+
+const pathOf = ({ parent }: End) => parent.at(parent.name)
+
+const restOf =
+  (context: OpContext, { cancelled = () => false }: Leave) =>
+  () =>
+    pause(context, cancelled)
+
+const foretell = (context: OpContext, to: End, stat: BigIntStats, { answer }: Leave) =>
+  context.entered(outlookOf(to.confined, to.parent, stat, answer(stat)))
+
+async function transferByRename(
+  context: OpContext,
+  from: End,
+  to: End,
+  leave: Leave,
+): Promise<void> {
+  const [source, target] = [pathOf(from), pathOf(to)]
+  const stat = leafStat(source)
+  if (!stat) throw notFound(from.parent.real)
+  await foretell(context, to, stat, leave)
   try {
     // A folder of the trash is new and ours alone: nothing has to hold the name there.
     if (isOwn(to.confined)) fs.renameSync(source, target)
@@ -48,30 +76,29 @@ export async function transfer(
     else renameToFree(source, target)
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error
-    await transferByCopy(context, from, to, stat, leave)
+    await transferByCopy(context, from, to, leave)
   }
-  if (!keepsRunning(from, to)) await lessRunning(context, to, stat)
-  await Promise.all([syncFolder(to.parent.at('.')), syncFolder(from.parent.at('.'))])
-  return leafStat(target) ?? stat
 }
 
-const pathOf = ({ parent }: End) => parent.at(parent.name)
-
-async function transferByCopy(
-  context: OpContext,
-  from: End,
-  to: End,
-  stat: BigIntStats,
-  { cancelled = () => false }: Leave,
-): Promise<void> {
-  const copied = await copyTree(context, from, to, () => pause(context, cancelled))
+async function transferByCopy(context: OpContext, from: End, to: End, leave: Leave): Promise<void> {
+  const copied = await copyTree(context, from, to, {
+    rest: restOf(context, leave),
+    modeOf: keepsRunning(from, to) ? (mode) => mode : withoutRunning,
+    // Not before: what was cut off until then has done nothing, and is begun anew.
+    whole: (stat) => foretell(context, to, stat, leave),
+  })
   await syncFolder(to.parent.at('.'))
+  const source = pathOf(from)
+  // At once, since half of a thing would be listed and restored for the whole. Whoever restores it clears up.
+  if (isOwn(from.confined)) return fs.renameSync(source, from.parent.at(unfinishedName()))
   try {
     await removeTree(from.confined, from.parent, context.turn, copied.check)
   } catch (error) {
+    const left = leafStat(source)
     const isStale = error instanceof FileFault && error.code === 'stale'
-    if (!isStale) throw error
-    if (stat.isDirectory()) throw partlyMoved(from.parent.real)
+    if (left?.isDirectory()) throw isStale ? partlyMoved(from.parent.real) : error
+    // It is whole where it was. One that is gone all the same was moved.
+    if (!left) return
     unlinkIfThere(pathOf(to))
     throw error
   }
@@ -115,32 +142,3 @@ const keepsRunning = (from: End, to: End): boolean =>
   isOwn(to.confined) ||
   mayRun(to.confined, to.parent.real) ||
   (to.confined.root.key !== 'workspace' && from.confined.root.key === to.confined.root.key)
-
-/** What comes from elsewhere is not to be run, but in Code/ (F5). */
-async function lessRunning(context: OpContext, to: End, stat: BigIntStats): Promise<void> {
-  if (stat.isFile()) dropRunning(pathOf(to))
-  else if (stat.isDirectory())
-    await eachInside(context.turn, to, (fd, entry) => {
-      if (entry.isFile()) dropRunning(pathOfEntry(to.confined, fd, entry))
-    })
-}
-
-function dropRunning(path: string | Buffer): void {
-  const stat = leafStat(path)
-  if (!stat?.isFile() || permissionsOf(stat) === withoutRunning(permissionsOf(stat))) return
-  const fd = fs.openSync(path, asFile)
-  try {
-    const now = fs.fstatSync(fd, { bigint: true })
-    if (now.isFile()) changeMode(fd, withoutRunning(permissionsOf(now)))
-  } finally {
-    fs.closeSync(fd)
-  }
-}
-
-const isLinux = process.platform === 'linux'
-/** What may be run and not read cannot be opened but so. */
-const asFile = (isLinux ? O_PATH : O_RDONLY | O_NONBLOCK) | O_NOFOLLOW
-
-/** By the link in /proc, since what is opened so takes no call of its own. */
-const changeMode = (fd: number, mode: number): void =>
-  isLinux ? fs.chmodSync(`/proc/self/fd/${fd}`, mode) : fs.fchmodSync(fd, mode)

@@ -4,10 +4,12 @@ import type { BigIntStats } from 'node:fs'
 import { join } from 'node:path'
 import { checkRisk, statOf } from '../confine/checks.ts'
 import { errnoOf, FileFault } from '../confine/fault.ts'
+import { replaced } from '../confine/pinned.ts'
 import type { Confined, Parent } from '../confine/types.ts'
+import { unfinishedName } from '../confine/unfinished.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
 import { isAbandoned } from './abandoned.ts'
-import { contentAt, hashOf, rootOf, sync, syncFolder, writeAll } from './disk.ts'
+import { contentAt, hashOf, pause, rootOf, sync, syncFolder, writeAll } from './disk.ts'
 import type { End } from './each-inside.ts'
 import { entriesOf } from './folders.ts'
 import { actInTurn, inTurn, pathOfEnd } from './in-turn.ts'
@@ -78,12 +80,8 @@ async function makeRoom(context: OpContext, bin: Confined, id: string): Promise<
 }
 
 function hasContent(bin: Confined, id: string): boolean {
-  try {
-    return inBin(bin, `${id}/content`, ({ at, name }) => leafStat(at(name)) !== undefined)
-  } catch (error) {
-    if (error instanceof FileFault && error.code === 'not_found') return false
-    throw error
-  }
+  const found = (path: string) => inBin(bin, path, ({ at, name }) => leafStat(at(name)))
+  return found(id)?.isDirectory() === true && found(`${id}/content`) !== undefined
 }
 
 async function writeRecord(parent: Parent, record: Readonly<Record<string, unknown>>) {
@@ -138,7 +136,7 @@ export const restore: RunOp<'restore'> = async (
   const walk = <T>(use: (ends: readonly [End, End]) => Promise<T>) =>
     inBin(bin, `${id}/content`, (from) => {
       // Nothing comes back, then no folder is made for it either.
-      if (!leafStat(from.at(from.name))) throw notFound(from.real)
+      if (!leafStat(from.at(from.name))) throw notInTrash()
       return target.withParent(
         to.path,
         (parent) =>
@@ -163,25 +161,27 @@ export const restore: RunOp<'restore'> = async (
   return restored
 }
 
-export const purge: RunOp<'purge'> = async (context, { ids }) => {
+export const purge: RunOp<'purge'> = async (context, { ids }, _body, cancelled) => {
   const bin = openBin(context)
   const purged: string[] = []
-  for (const [id, item] of ids.map((one) => [one, itemOf(bin, one)] as const))
+  for (const [id, item] of ids.map((one) => [one, itemOf(bin, one)] as const)) {
+    if (cancelled()) break
     try {
-      const isPurged = await inTurn([item], async (hasWaited) => {
-        // Whoever was before has restored or purged it, and says so.
-        if (hasWaited && !hasContent(bin, id)) return false
-        await removeFromBin(context, bin, id)
-        return true
+      const isPurged = await inTurn([item], async () => {
+        // Whoever has restored or purged it before says so.
+        const isThere = hasContent(bin, id)
+        await removeFromBin(context, bin, id, cancelled)
+        return isThere
       })
       if (isPurged) purged.push(id)
     } catch {
-      // What cannot be removed now is asked for again; the others go.
+      // What cannot be removed now is tried again another day; the others go.
     }
+  }
   return { purged }
 }
 
-export const trashed: RunOp<'trashed'> = async (context) => {
+export const trashed: RunOp<'trashed'> = async (context, _ask, _body, cancelled) => {
   const bin = openBin(context)
   const { fd } = bin.openFolder('')
   try {
@@ -190,8 +190,8 @@ export const trashed: RunOp<'trashed'> = async (context) => {
     for (const { name: id } of ids) {
       const record = recordOf(bin, id)
       if (record) records.push({ id, record })
-      else await removeLeft(context, bin, id)
-      await context.turn()
+      else await removeLeft(context, bin, id, cancelled)
+      await pause(context, cancelled)
     }
     return { records }
   } finally {
@@ -199,19 +199,24 @@ export const trashed: RunOp<'trashed'> = async (context) => {
   }
 }
 
-/** What was cut off before anything came into the trash, or after it was taken out again. */
-async function removeLeft(context: OpContext, bin: Confined, id: string): Promise<void> {
+/** What was cut off before anything came into the trash, or while or after it was taken out again. */
+async function removeLeft(
+  context: OpContext,
+  bin: Confined,
+  id: string,
+  cancelled: () => boolean,
+): Promise<void> {
   try {
     const stat = inBin(bin, id, ({ at, name }) => leafStat(at(name)))
     // By its time: another worker may be at it.
     if (!stat || hasContent(bin, id) || !isAbandoned(Number(stat.mtimeMs))) return
-    await inTurn([itemOf(bin, id)], () => removeFromBin(context, bin, id))
+    await inTurn([itemOf(bin, id)], () => removeFromBin(context, bin, id, cancelled))
   } catch {
     // What cannot be removed now is looked at again another day.
   }
 }
 
-/** Undefined where there is no content with it: then a crash came in between, and the thing never left its place. */
+/** Undefined where there is no content with it: then the thing never came in, or is out again. */
 function recordOf(bin: Confined, id: string): Readonly<Record<string, unknown>> | undefined {
   try {
     if (!hasContent(bin, id)) return undefined
@@ -233,28 +238,38 @@ const isId = (id: string) => /^[\w-]{1,100}$/.test(id)
 
 /** What the turn of one thing in the trash is taken by. */
 function itemOf({ root }: Confined, id: string): string {
-  if (!isId(id)) throw new FileFault('not_found', 'There is nothing of that id in the trash.')
+  if (!isId(id)) throw notInTrash()
   return join(root.path, id)
 }
+
+const notInTrash = () => new FileFault('not_found', 'There is nothing of that id in the trash.')
 
 const inBin = <T>(bin: Confined, path: string, use: (parent: Parent) => T): T =>
   bin.withParent(path, use, { need: 'delete', keepLeafLink: true })
 
-/** The record goes last: what is left when this is cut off is known by it, and asked for again. */
-async function removeFromBin(context: OpContext, bin: Confined, id: string): Promise<void> {
-  const remove = (path: string) =>
-    inBin(bin, path, (parent) => removeTree(bin, parent, context.turn))
-  if (inBin(bin, id, ({ at, name }) => leafStat(at(name))?.isDirectory()))
-    await remove(`${id}/content`)
-  await remove(id)
+/** The content goes from under its name at once: half of it is nothing to list or to bring back. */
+async function removeFromBin(
+  context: OpContext,
+  bin: Confined,
+  id: string,
+  cancelled = () => false,
+): Promise<void> {
+  if (hasContent(bin, id))
+    inBin(bin, `${id}/content`, ({ at, name }) => fs.renameSync(at(name), at(unfinishedName())))
+  await inBin(bin, id, (parent) => removeTree(bin, parent, () => pause(context, cancelled)))
 }
 
 /** A trash that others can reach is none (TR2). */
 function openBin({ roots }: OpContext): Confined {
   const bin = roots.get('trash')
   const stat = fs.lstatSync(bin.root.path, { throwIfNoEntry: false })
-  const isOurs = process.getuid === undefined || stat?.uid === process.getuid()
-  if (stat?.isDirectory() && isOurs && (stat.mode & 0o002) === 0) return bin
+  if (!stat) throw replaced(bin.root.key)
+  const isOurs = process.getuid === undefined || stat.uid === process.getuid()
+  if (stat.isDirectory() && isOurs && (stat.mode & 0o002) === 0) {
+    // Another in its place is found out here, and for no thing in it alone.
+    bin.stat('')
+    return bin
+  }
   throw new FileFault(
     'no_permission',
     'The trash is a link, belongs to somebody else or is open to all. Nothing was deleted.',

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { createHash } from 'node:crypto'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
@@ -67,7 +67,7 @@ test('TR3 the same content is kept once, and goes when it is dropped', async () 
   expect(await files.run('dropVersions', { sha256: hashes })).toEqual({ bytes: 6 })
   expect(fs.existsSync(kept(sha256('one')))).toBe(false)
   expect(await files.refusal('readVersion', { sha256: sha256('one'), maxBytes: 10 })).toBe(
-    'not_found',
+    'unreadable',
   )
   expect(
     await files.refusal('readVersion', { sha256: '../../outside/secret.txt', maxBytes: 10 }),
@@ -157,4 +157,30 @@ test('F6 cowork’s own files are written where agents may not', async () => {
   expect(await files.refusal('writeOwn', { name: '../a.md' }, 'x')).toBe('invalid_path')
   const own = { at: inWorkspace('.cowork/index.json'), how: 'replace', encoding: 'utf-8' } as const
   expect(await files.refusal('write', own, 'x')).toBe('forbidden_path')
+})
+
+test('TR3 a content that is not there any more is said to be, and not its file', async () => {
+  await write('one')
+  await write('two')
+  fs.rmSync(kept(sha256('one')))
+  const back = files.run('restoreVersion', { at, sha256: sha256('one'), mode: 0o644 })
+  await expect(back).rejects.toMatchObject({
+    code: 'unreadable',
+    message: 'The kept version is not there any more.',
+  })
+  expect(content()).toBe('two')
+})
+
+test('TR4 what a crash left unfinished among the contents goes with a look at them', async () => {
+  await write('one')
+  await write('two')
+  const folder = dirname(kept(sha256('one')))
+  const [old, young] = ['0', '1'].map((one) => join(folder, `.cowork-${one.repeat(24)}.tmp`))
+  for (const path of [old, young]) fs.writeFileSync(String(path), 'left')
+  const hours = new Date(Date.now() - 2 * 60 * 60 * 1000)
+  fs.utimesSync(String(old), hours, hours)
+  expect((await files.run('keptVersions', { before: Infinity })).sha256).toEqual([sha256('one')])
+  expect(fs.readdirSync(folder).toSorted()).toEqual(
+    [basename(String(young)), sha256('one').slice(2)].toSorted(),
+  )
 })
