@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { migrate } from '#base/db/migrate.ts'
 import type { Db } from '#base/db/port.ts'
+import { newId } from '#base/ids.ts'
 import { createHistoryStore } from './history-store.ts'
 import type { Version } from './history-store.ts'
 import { fileMigrations } from './migrations.ts'
@@ -20,6 +21,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
     const version = (id: string, path: string, at: number): Version => ({
       id,
       path,
+      origin: path,
       at,
       sha256: `sha-${id}`,
       size: 5,
@@ -81,6 +83,41 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(await there.versions(store)).toHaveLength(1)
       await store.transact((tx) => here.move(tx, '/w/new', '/w/new'))
       expect(await here.versions(store)).toEqual(versions)
+    })
+
+    test('GR1 where a version lay when it was replaced is kept, whatever is moved, deleted and restored', async () => {
+      const { db: store, here } = await setup()
+      await store.transact(async (tx) => {
+        await here.keepVersion(tx, version('v1', '/w/t/a', 1))
+        await here.move(tx, '/w/t', '/w/t1')
+        await here.keepTrash(tx, trashed('t1', 2))
+        await here.takeFromTrash(tx, 't1', '/w/back')
+      })
+      expect(await here.versions(store)).toEqual([
+        { ...version('v1', '/w/t/a', 1), path: '/w/back/a' },
+      ])
+    })
+
+    test('GR1 SV8 versions from before that was kept lay where they are, those in the trash where it says', async () => {
+      db = await open()
+      const before = fileMigrations.filter(({ name }) => name < 'files-003')
+      await migrate(db, before, 0)
+      const [there, gone] = [newId(), newId()]
+      const paths = ['/w/a', `trash:${there}`, `trash:${there}/𝒹/b`, `trash:${gone}/c`]
+      const here = createHistoryStore(db.dialect, 'here')
+      const row = (one: Version) => {
+        const { origin: _, ...old } = one
+        return { ...old, node: 'here' }
+      }
+      await db.transact(async (tx) => {
+        const rows = paths.map((path, n) => row(version(`v${n}`, path, n)))
+        await tx.insert('file_version', rows)
+        await here.keepTrash(tx, { ...trashed(there, 5), path: '/w/𝒹ir', type: 'folder' })
+        await tx.insert('file_version', [{ ...row(version('v9', `trash:${there}`, 9)), node: 'x' }])
+      })
+      await migrate(db, fileMigrations, 0)
+      const origins = (await here.versions(db)).map(({ origin }) => origin)
+      expect(origins.sort()).toEqual(['/w/a', '/w/𝒹ir', '/w/𝒹ir/𝒹/b', `trash:${gone}/c`].sort())
     })
 
     test('TR3 a file that was found in the trash before its own call ended takes its versions along', async () => {

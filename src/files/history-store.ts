@@ -8,6 +8,7 @@ type VersionRow = {
   id: string
   node: string
   path: string
+  origin: string
   sha256: string
   size: number
   mode: number
@@ -38,6 +39,8 @@ type Tables = { file_version: VersionRow; file_trash: TrashRow; file_made: MadeR
 
 /** An earlier content of a file: kept under its hash, and why it is not the present one (TR3). */
 export type Version = KeptVersion & {
+  /** Where the file lay when it was replaced, wherever it went since. */
+  readonly origin: string
   readonly mode: number
   /** Who replaced it, by which tool, in which call. */
   readonly by: string
@@ -154,8 +157,11 @@ export function createHistoryStore(dialect: Dialect, node: string) {
   }
 
   return {
-    keepVersion: (tx: Tx, { id, path, sha256, size, mode, at, by, operation, call }: Version) =>
-      tx.insert('file_version', [{ id, node, path, sha256, size, mode, at, by, operation, call }]),
+    keepVersion: (tx: Tx, version: Omit<Version, 'origin'>) => {
+      const { id, path, sha256, size, mode, at, by, operation, call } = version
+      const row = { id, node, path, origin: path, sha256, size, mode, at, by, operation, call }
+      return tx.insert('file_version', [row])
+    },
     versionsOf: async (reader: Reader, path: string, limit: number) =>
       (await reader.all(versionsOf({ path, limit }))).map(toVersion),
     async version(reader: Reader, id: string) {

@@ -76,13 +76,26 @@ export const fileMigrations: readonly Migration[] = [
   },
   {
     name: 'files-003',
-    // With the id, the order of a file's versions is that of the index: 7 µs to find the oldest of 100, not 88.
     up: (schema) => [
+      // With the id, the order of a file's versions is that of the index: 7 µs to find the oldest of 100, not 88.
       schema.dropIndex('file_version_path'),
       schema
         .createIndex('file_version_order')
         .on('file_version')
         .columns(['node', 'path', 'at', 'id']),
+      // Of earlier moves nothing is known; what is in the trash lay where its row says.
+      schema
+        .alterTable('file_version')
+        .addColumn('origin', 'text', (c) => c.notNull().defaultTo('')),
+      { sql: 'UPDATE file_version SET origin = path', parameters: [] },
+      {
+        sql: `UPDATE file_version
+          SET origin = t.path || substr(file_version.path, 43)
+          FROM file_trash t
+          WHERE substr(file_version.path, 1, 6) = 'trash:'
+            AND t.node = file_version.node AND t.id = substr(file_version.path, 7, 36)`,
+        parameters: [],
+      },
     ],
   },
 ]

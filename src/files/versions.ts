@@ -1,7 +1,9 @@
+import type { Caller } from '#base/caller.ts'
 import type { Db } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
+import type { Identity } from '#identity'
 import type { Disk } from './disk.ts'
 import { fileFault } from './faults.ts'
 import { isOwner } from './grants/lend.ts'
@@ -10,6 +12,8 @@ import type { Grants } from './grants/service.ts'
 import type { HistoryStore, Version } from './history-store.ts'
 import type { History } from './history.ts'
 import type { Placed, Places } from './places.ts'
+import { allows, covers } from './rules/grants.ts'
+import { isWithin } from './rules/paths.ts'
 import type { VersionLimits } from './rules/retention.ts'
 import type { Answered } from './worker/protocol.ts'
 import type { Written } from './writing.ts'
@@ -20,7 +24,9 @@ type Deps = {
   readonly history: History
   readonly disk: Disk
   readonly places: Pick<Places, 'isRisky' | 'locate' | 'pathIn'>
-  readonly grants: Pick<Grants, 'lend'>
+  readonly grants: Pick<Grants, 'lend' | 'decideNow' | 'of' | 'isInPlace'>
+  readonly agents: Pick<Identity, 'addedAt'>
+  readonly workspace: string
   readonly limits: Pick<VersionLimits, 'maxPerFile'>
 }
 
@@ -29,7 +35,7 @@ type Deps = {
  * the owner in any case.
  */
 export function createVersions(deps: Deps) {
-  const { db, store, history, disk, places, grants, limits } = deps
+  const { db, store, history, disk, places, grants, agents, workspace, limits } = deps
   /** Versions are known by the path without links; where nothing is any more, by the one that was given. */
   async function realOf(call: Call, placed: Placed): Promise<{ path: string; isThere: boolean }> {
     try {
@@ -41,22 +47,45 @@ export function createVersions(deps: Deps) {
     }
   }
 
+  /** From when on this agent could have read what lay at a path: the workspace is everybody's. */
+  async function readableSince(caller: Caller, path: string, { grant: used }: Placed) {
+    if (isWithin(path, workspace)) return -Infinity
+    if (!(await grants.decideNow(caller, path, 'read')).grant) return Infinity
+    const reading = (await grants.of(caller)).filter(
+      (grant) => covers(grant, path) && allows(grant.permission, 'read'),
+    )
+    const since = reading.map(async (grant) => {
+      // The one that was used just now opens what it is for.
+      const isOpen = grant.id === used?.id || (await grants.isInPlace(grant))
+      return isOpen ? grant.grantedAt : Infinity
+    })
+    return Math.min(...(await Promise.all(since)))
+  }
+
   /**
-   * Outside the workspace a path may have had another file, and others than an agent it is granted to now: that one
-   * knows what was there since its grant, and what it changed itself. What it could not have read is not there (GR1).
+   * Outside the workspace a path may have had another file, and others than an agent it is granted to now; and a file
+   * may come from where that one reads nothing. It knows what it could have read where that lay when it was replaced,
+   * and what it changed itself: the rest is not there (GR1).
    */
-  const isKnownTo =
-    ({ caller }: Call, { grant }: Placed) =>
-    ({ at, by }: Version): boolean =>
-      !grant || caller.kind !== 'agent' || by === caller.id || at > grant.grantedAt
+  async function known({ caller }: Call, placed: Placed, versions: readonly Version[]) {
+    if (caller.kind !== 'agent') return versions
+    const addedAt = agents.addedAt(caller.id)
+    const origins = [...new Set(versions.map(({ origin }) => origin))]
+    const times = await Promise.all(origins.map((origin) => readableSince(caller, origin, placed)))
+    return versions.filter(
+      ({ at, by, origin }) =>
+        (by === caller.id && at >= addedAt) || at > (times[origins.indexOf(origin)] ?? Infinity),
+    )
+  }
 
   const knownOf = async (call: Call, placed: Placed, path: string) =>
-    (await store.versionsOf(db, path, limits.maxPerFile)).filter(isKnownTo(call, placed))
+    known(call, placed, await store.versionsOf(db, path, limits.maxPerFile))
 
   async function find(call: Call, placed: Placed, path: string, id: string): Promise<Version> {
-    const version = await store.version(db, id)
+    const found = await store.version(db, id)
     // Of another file it would be a way around that file's grant.
-    if (version?.path === path && isKnownTo(call, placed)(version)) return version
+    const [version] = found?.path === path ? await known(call, placed, [found]) : []
+    if (version) return version
     throw new CoworkError('not_found', `${path} has no version ${id.slice(0, 100)}.`, {
       hint: 'file_versions names those it has.',
     })

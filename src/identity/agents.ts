@@ -103,6 +103,12 @@ export function createAgents({ store, now, known, changing }: Deps) {
       return !notStored(id) && (await store.find(reader, id))?.revokedAt !== undefined
     },
 
+    /** Whoever had this name before that was another. Those that are not of the store have it from the beginning. */
+    addedAt(id: string): number {
+      const holder = known().holders.get(principalOfAgent(id))
+      return (holder?.kind === 'agent' && holder.createdAt) || 0
+    },
+
     onRevoked(act: Parting): () => void {
       partings.add(act)
       return () => void partings.delete(act)

@@ -137,14 +137,16 @@ test('I4 a revoked agent is out at once, and the door stays closed', async () =>
 })
 
 test('I12 an agent that comes back after revocation has a new token and a new session', async () => {
-  const { add, revoke, identity } = await setup()
+  const { add, revoke, identity, time } = await setup()
   const before = await add('sales', ['read:*'])
   const { session } = await identity.identify({ ...atMcp, bearer: before.token })
   await revoke('sales')
+  await time.pass(1000)
   const again = await add('sales')
   const back = await identity.identify({ ...atMcp, bearer: again.token })
   expect(back).toMatchObject({ id: 'sales', scopes: ['*'] })
   expect(back.session).not.toBe(session)
+  expect(identity.addedAt('sales')).toBe(time.now())
   expect(await refusal(identity.identify({ ...atMcp, bearer: before.token }))).toMatchObject({
     code: 'auth_error',
   })

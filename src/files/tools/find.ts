@@ -44,7 +44,7 @@ export const findTools = (files: Files): Tool[] => [
       const limited = { ...asked, after, limit: most ?? usualCount, bare: !details }
       const listed = await files.reading.list(call, limited)
       const entries = listed.entries.map(details ? entryOf : nameOf)
-      const page = most === undefined ? fitting(entries) : fitting(entries, roughLength, true)
+      const page = most === undefined ? fitting(entries) : fitting(entries, roughBytes, true)
       const next = cursorAt(listed, page.length)
       return {
         path: listed.path,
@@ -75,7 +75,7 @@ export const findTools = (files: Files): Tool[] => [
     async run({ path: given, depth, cursor: after }, call) {
       const asked = { path: given, recursive: true, depth, after, limit: treeCount, bare: true }
       const listed = await files.reading.list(call, asked)
-      const lines = fitting(listed.entries.map(treeLine), (line) => line.length)
+      const lines = fitting(listed.entries.map(treeLine), Buffer.byteLength)
       const next = cursorAt(listed, lines.length)
       return {
         path: listed.path,
@@ -131,7 +131,7 @@ const nameOf = ({ path: at, type }: Listed): z.output<typeof entry> =>
   type === 'folder' ? { name: `${at}/`, type: 'directory' } : { name: at, type }
 
 /** To count each of ten thousand to the letter takes as long as the list. */
-const roughLength = ({ name }: z.output<typeof entry>) => 2 * name.length + 100
+const roughBytes = ({ name }: z.output<typeof entry>) => 2 * Buffer.byteLength(name) + 100
 
 /** Where a list goes on of which so many were shown. */
 function cursorAt({ entries, next }: Listing, shownCount: number): string | undefined {

@@ -9,3 +9,9 @@ test('SV12 F4 a list ends where a usual answer does, or where any does if more i
   expect(fitting(['x'.repeat(4_000_000)], undefined, true)).toHaveLength(1)
   expect(fitting([])).toEqual([])
 })
+
+test('SV12 F4 a list ends by what it takes up on the wire, in any script', () => {
+  const items = Array.from({ length: 10_000 }, () => '日'.repeat(332))
+  expect(fitting(items)).toHaveLength(25)
+  expect(fitting(items, undefined, true)).toHaveLength(3503)
+})

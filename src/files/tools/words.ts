@@ -33,12 +33,12 @@ const mostListBytes = mostAnswerBytes / 2
 /** As many of these as fit in a usual reply, or in any where more is asked for; at least one. */
 export function fitting<T>(
   items: readonly T[],
-  lengthOf: (item: T) => number = (item) => JSON.stringify(item).length,
+  bytesOf: (item: T) => number = (item) => Buffer.byteLength(JSON.stringify(item)),
   isMoreAskedFor = false,
 ): readonly T[] {
   const mostBytes = isMoreAskedFor ? mostListBytes : usualBytes
   let bytes = 0
-  const most = items.findIndex((item) => (bytes += lengthOf(item) + 1) > mostBytes)
+  const most = items.findIndex((item) => (bytes += bytesOf(item) + 1) > mostBytes)
   return most === -1 ? items : items.slice(0, Math.max(1, most))
 }
 
