@@ -42,6 +42,31 @@ test('GR6 what is denied to one agent is moved out of its denial by no other', a
   expect(await move('free.txt', 'freed.txt')).toMatchObject({ success: true })
 })
 
+test('GR6 PV9 a folder is moved whatever a grant in it was for that is not there any more, and not out of what narrows it', async () => {
+  const { app, agent, grant } = await openPlace()
+  await agentOf(app, 'other')
+  const folder = newFolder()
+  const at = (name: string) => join(folder, name)
+  for (const name of ['theirs', 'own']) {
+    mkdirSync(at(name))
+    writeFileSync(at(`${name}/f.txt`), 'one')
+  }
+  await grant(folder, 'read-write')
+  await grant(at('theirs/f.txt'), 'read', { agent: 'other' })
+  await grant(at('own/f.txt'), 'read')
+  const move = (name: string) =>
+    agent.call('move_file', { source: at(name), destination: at(`${name}-moved`) })
+  for (const name of ['theirs', 'own'])
+    expect(await move(name), name).toMatchObject({ code: 'no_grant' })
+  for (const name of ['theirs', 'own']) {
+    writeFileSync(at('new'), 'two')
+    renameSync(at('new'), at(`${name}/f.txt`))
+  }
+  expect(await move('theirs')).toMatchObject({ success: true })
+  // What was for reading is not written because an editor saved it.
+  expect(await move('own')).toMatchObject({ code: 'no_grant' })
+})
+
 test('FT6 GR6 a search finds what may be read behind what may not', async () => {
   const { agent, grant } = await openPlace()
   const outer = newFolder()

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   rmSync,
@@ -144,4 +145,35 @@ test('TR1 what is purged twice in one call is purged once', async () => {
     purged: [id],
     count: 1,
   })
+})
+
+test('TR3 PV3 the owner takes back what was done to a file with two names, and hears how to open one', async () => {
+  const { agent, owner, grant } = await openPlace()
+  const folder = newFolder()
+  const path = join(folder, 'f.txt')
+  writeFileSync(path, 'one')
+  linkSync(path, join(folder, 'second.txt'))
+  const { id } = await grant(path, 'read-write', { hard_links: true })
+  const change = { path, content: 'two', create_backup: false }
+  expect(await agent.call('update_file', change)).toMatchObject({ success: true })
+  await owner.call('revoke_grant', { grant_id: id })
+  const [version] = await versionsOf(owner, path)
+  expect(await owner.call('file_diff', { path })).toHaveProperty('diff')
+  const back = { path, version_id: version?.version_id }
+  expect(await owner.call('file_restore_version', back)).toMatchObject({ success: true })
+  expect(readFileSync(join(folder, 'second.txt'), 'utf8')).toBe('one')
+  await grant(path, 'read-write')
+  expect(await owner.call('read_file', { path })).toMatchObject({
+    code: 'hard_link',
+    hint: expect.stringContaining(`cowork grants add ${path} --hard-links --until`),
+  })
+  await owner.call('add_grant', {
+    path,
+    permission: 'read',
+    agent: 'writer',
+    hard_links: true,
+    expires_at: new Date(Date.now() + 600_000).toISOString(),
+  })
+  for (const by of [owner, agent])
+    expect(await by.call('read_file', { path })).toMatchObject({ content: 'one' })
 })

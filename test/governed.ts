@@ -65,7 +65,11 @@ export type More = {
   /** A domain of its own over the same store. */
   readonly domain?: (given: Given) => Domain
 }
-type Domain = { readonly kinds: readonly ApprovalKind[]; readonly tools: readonly Tool[] }
+type Domain = {
+  readonly kinds: readonly ApprovalKind[]
+  readonly tools: readonly Tool[]
+  readonly checks?: Parameters<typeof createDispatch>[0]['checks']
+}
 export type Given = {
   readonly db: Db
   readonly config: Config
@@ -132,6 +136,7 @@ export async function openGoverned(
       checkRole,
       checkScope,
       checkHalt(halts),
+      ...(domain?.checks ?? []),
       governance.judgeCall,
     ],
     approvals: governance.approvals,

@@ -11,6 +11,7 @@ import { anna } from './acts.ts'
 import { movableClock, openGoverned } from './governed.ts'
 import type { Governed, Said, Settings, Store } from './governed.ts'
 import { migrations } from '../src/app.ts'
+import { lookBefore } from '../src/files/check.ts'
 import { guardSettingsOf } from '../src/files/guard-settings.ts'
 import { fileMigrations } from '../src/files/migrations.ts'
 import { createGuard } from '../src/files/rules/guard.ts'
@@ -58,8 +59,18 @@ export async function createWorld(store: Store) {
             log: silentLog,
           })
           const defaultScope = config.grants.default_scope
-          const tools = grantTools({ db, grants, approvals, guard, where, defaultScope, now })
-          return { kinds: grants.kinds, tools }
+          const agents = identity
+          const tools = grantTools({
+            db,
+            grants,
+            agents,
+            approvals,
+            guard,
+            where,
+            defaultScope,
+            now,
+          })
+          return { kinds: grants.kinds, tools, checks: [lookBefore(grants)] }
         },
       },
       store,

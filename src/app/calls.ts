@@ -12,7 +12,7 @@ import {
   createDispatch,
 } from '#dispatch'
 import type { Dispatch } from '#dispatch'
-import { checkFiles, fileTools } from '#files'
+import { checkFiles, fileTools, lookBefore } from '#files'
 import type { FileToolDeps } from '#files'
 import { governanceTools } from '#governance'
 import type { GovernanceDeps } from '#governance'
@@ -35,7 +35,7 @@ export function openCalls(
   domains: Domains,
   lastAt: number,
 ) {
-  const { identity, halts, governance, files, work } = domains
+  const { identity, halts, governance, grants, files, work } = domains
   // Nothing is awaited between those who decide elsewhere and the path they take.
   const notify = startNotify({
     ledger,
@@ -74,6 +74,7 @@ export function openCalls(
       checkAssured(identity.passkeys, governance.approvals),
       checkHalt(halts),
       checkFiles(files.places),
+      lookBefore(grants),
       checkWork(work),
       governance.judgeCall,
     ],

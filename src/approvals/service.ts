@@ -253,6 +253,20 @@ export function createApprovals(deps: ApprovalsDeps) {
     return { ...approval, status: 'withdrawn' }
   }
 
+  /** Those of one who is gone, held ones too: nobody is to be asked for whoever has that name later. */
+  async function withdrawAll(
+    tx: Tx,
+    wanted: { readonly kind: string; readonly requester: string },
+    call: Deciding & { readonly caller: Caller },
+  ): Promise<void> {
+    const waiting = await store.list(tx, { ...wanted, statuses: ['pending'], limit: 1000 })
+    for (const { id } of waiting) {
+      const approval = await store.lock(tx, id)
+      if (approval?.status === 'pending')
+        await drop(tx, approval, 'withdrawn', actorOf(call.caller), call)
+    }
+  }
+
   async function drop(
     tx: Tx,
     approval: Approval,
@@ -387,6 +401,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     hold,
     undo,
     withdraw,
+    withdrawAll,
     pass,
     claim,
     resume,

@@ -3,6 +3,7 @@ import { CoworkError } from '#base/errors.ts'
 import type { Tool } from '#base/tool.ts'
 import { touchedData } from '#ledger'
 import { isOwner } from './grants/lend.ts'
+import type { Grants } from './grants/service.ts'
 import type { Places, Wanted } from './places.ts'
 import { destinationOf } from './rules/paths.ts'
 
@@ -79,5 +80,14 @@ export const checkFiles =
         const told = files.length > 1 ? { told: touchedData(files) } : {}
         return { mode: 'refuse', code, message, ...(hint && { hint }), details, ...told }
       }
+    return { mode: 'act' }
+  }
+
+/** What was asked for may be another by now (PV9): looked at here, where nobody waits for it. */
+export const lookBefore =
+  (grants: Pick<Grants, 'look'>) =>
+  async ({ tool, input }: Pick<Attempted, 'tool' | 'input'>): Promise<Verdict> => {
+    const ids = tool.approves?.(input) ?? []
+    if (ids !== 'unknown' && ids.length > 0) await grants.look(ids)
     return { mode: 'act' }
   }

@@ -13,7 +13,7 @@ import type { Answered, Ask, Op } from './worker/protocol.ts'
 type Deps = {
   readonly worker: FileWorker
   readonly places: Places
-  readonly grants: Pick<Grants, 'used' | 'hasMoved'>
+  readonly grants: Pick<Grants, 'used' | 'hasMoved' | 'replacing'>
 }
 
 type Told = Pick<Call, 'caller' | 'tell'>
@@ -77,9 +77,18 @@ export function createDisk({ worker, places, grants }: Deps) {
       try {
         const { caller, signal, enter } = call
         const more = { grants: ids, signal, enter, ...(body && { body }) }
-        const answer = await worker.ask(op, asked, more).catch(async (error: unknown) => {
+        const asking = () => {
+          const answer = worker.ask(op, asked, more)
+          for (const folder of foldersChanged(op, about))
+            grants.replacing(
+              folder,
+              answer.then(() => call.inLine),
+            )
+          return answer
+        }
+        const answer = await asking().catch(async (error: unknown) => {
           if (!isReplaced(error) || !(await hasMoved(about))) throw error
-          return worker.ask(op, asked, more)
+          return asking()
         })
         const changed = changedBy(op, about, answer)
         if (changed.length > 0) await inOrder(changed, call.inLine)
@@ -92,6 +101,15 @@ export function createDisk({ worker, places, grants }: Deps) {
     },
   }
 }
+
+/** Operations that may put a file in the place of another. Under the grant of one file it stays that file. */
+const replacing: ReadonlySet<Op> = new Set<Op>(['write', 'edit', 'restoreVersion'])
+
+/** Where in such a folder is known only after links. */
+const foldersChanged = (op: Op, about: readonly Placed[]): string[] =>
+  replacing.has(op)
+    ? about.flatMap(({ grant }) => (grant?.kind === 'folder' ? [grant.path] : []))
+    : []
 
 const isReplaced = (error: unknown) =>
   error instanceof CoworkError && error.code === 'root_replaced'

@@ -2,6 +2,7 @@ import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import type { FileFaultCode } from './model.ts'
 import type { Placed } from './places.ts'
+import { changing } from './worker/call.ts'
 import type { Op } from './worker/protocol.ts'
 
 /** What an agent can do next (FT10). */
@@ -26,7 +27,7 @@ const hints: Readonly<Record<FileFaultCode, string>> = {
   not_text:
     'Write a new file beside it. A text in another encoding is written anew by create_file with overwrite and encoding utf-8.',
   unknown_encoding: 'Leave out encoding for utf-8, or name one such as windows-1252.',
-  invalid_query: 'Change the query; a cursor is for the search or list that gave it.',
+  invalid_query: 'Correct the query; a cursor that does not fit is left out.',
   root_replaced: 'Ask for it anew with request_grant(): a person has to look at it.',
   other_device: 'What is mounted inside a folder needs a grant of its own.',
   cloud_placeholder: 'Ask a person to download it first.',
@@ -47,7 +48,8 @@ const hintsOf: Partial<Record<Op, Partial<Record<FileFaultCode, string>>>> = {
     too_large:
       'Read a part of it with line_from and line_to or byte_from and byte_to; of a document that large ask a person for a part.',
     not_text: 'Leave out head, tail and lines: it has none.',
-    unreadable: 'It may be damaged or locked: ask a person for it in another form.',
+    unreadable:
+      'It may be damaged, locked or gone: ask a person to look, or for it in another form.',
     timeout: 'Ask a person for it in another form, or in parts.',
   },
   diff: {
@@ -63,8 +65,8 @@ const hintsOf: Partial<Record<Op, Partial<Record<FileFaultCode, string>>>> = {
 const noAccess = 'No access. Call request_grant() first.'
 
 /** The next step of a person: it is theirs to open. */
-export const grantHint = (path: string, toWrite: boolean): string =>
-  `Open it for a while with \`cowork grants add ${plainText(path, 300)}${toWrite ? ' --permission read-write' : ''} --until 10m\`, or under Files in the console.`
+export const grantHint = (path: string, toWrite: boolean, isLinked = false): string =>
+  `Open it for a while with \`cowork grants add ${plainText(path, 300)}${toWrite ? ' --permission read-write' : ''}${isLinked ? ' --hard-links' : ''} --until 10m\`, or under Files in the console.`
 
 /** A refusal in the words of FT10, with the next step. */
 export function fileFault(
@@ -97,8 +99,8 @@ export function explained(
     code,
     paths[0] ?? '',
     code === 'no_grant' ? undefined : said.filter(Boolean).join(': '),
-    isPerson && code === 'root_replaced'
-      ? grantHint(paths[0] ?? '', false)
+    isPerson && (code === 'root_replaced' || code === 'hard_link')
+      ? grantHint(paths[0] ?? '', changing.has(op), code === 'hard_link')
       : (error.hint ?? hintsOf[op]?.[code]),
   )
 }

@@ -1,4 +1,4 @@
-export { checkFiles } from './check.ts'
+export { checkFiles, lookBefore } from './check.ts'
 export { fileMigrations } from './migrations.ts'
 export { prepareFiles } from './prepare.ts'
 export { fileResources } from './resources.ts'

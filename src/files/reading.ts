@@ -9,7 +9,7 @@ import type { Listed, Range, Stat } from './worker/protocol.ts'
 type Deps = {
   readonly disk: Disk
   readonly places: Places
-  readonly grants: Pick<Grants, 'live' | 'decide' | 'inPlace'>
+  readonly grants: Pick<Grants, 'of' | 'decideNow' | 'inPlace'>
   readonly workspace: string
 }
 

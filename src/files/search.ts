@@ -13,7 +13,7 @@ import type { SearchHit, Skipped } from './worker/protocol.ts'
 type Deps = {
   readonly disk: Disk
   readonly places: Places
-  readonly grants: Pick<Grants, 'live' | 'decide' | 'inPlace'>
+  readonly grants: Pick<Grants, 'of' | 'decideNow' | 'inPlace'>
   readonly workspace: string
 }
 
@@ -52,10 +52,11 @@ export function createSearch({ disk, places, grants, workspace }: Deps) {
 
   /** The widest folders this caller may read: one inside another would be searched twice. */
   async function readable({ caller }: Pick<Call, 'caller'>): Promise<Placed[]> {
+    const given = await grants.of(caller)
+    const deciding = given.map(({ path }) => grants.decideNow(caller, path, 'read'))
+    const verdicts = await Promise.all(deciding)
     const theirs = await grants.inPlace(
-      grants
-        .live()
-        .filter((grant) => grants.decide(caller, grant.path, 'read').grant?.id === grant.id),
+      given.filter(({ id }, at) => verdicts[at]?.grant?.id === id),
     )
     const roots = await Promise.all(
       theirs.map(async (grant) => ({

@@ -4,7 +4,9 @@ import type { Arriving } from './arriving.ts'
 import type { Disk } from './disk.ts'
 import { fileFault } from './faults.ts'
 import type { History } from './history.ts'
+import { forNoAgent } from './grants/changes.ts'
 import type { Grants } from './grants/service.ts'
+import type { Grant } from './model.ts'
 import type { Placed, Places } from './places.ts'
 import { belowFolder, isWithin, nameOf } from './rules/paths.ts'
 import type { Edit, Kept, Place, Stat } from './worker/protocol.ts'
@@ -13,7 +15,7 @@ type Deps = {
   readonly disk: Disk
   readonly places: Pick<Places, 'isRisky' | 'isSensitive' | 'pathIn'>
   readonly history: History
-  readonly grants: Pick<Grants, 'live'>
+  readonly grants: Pick<Grants, 'live' | 'isInPlace'>
   readonly arriving: Arriving
   readonly maxFileBytes: number
 }
@@ -54,14 +56,18 @@ export function createWriting(deps: Deps) {
    * What is moved away would take along what below it is closed to the caller, or come out of what is denied to
    * another, who could read it then (GR6). Says where the walk may not come to over a link either.
    */
-  function whole({ at, path, grant }: Placed): Place {
+  async function whole({ at, path, grant }: Placed): Promise<Place> {
     if (!grant) return at
-    const others = grants.live().filter(({ id }) => id !== grant.id)
+    const others = grants.live().filter(({ id, agent }) => id !== grant.id && agent !== forNoAgent)
     const denied = others
       .filter((one) => one.permission === 'deny' && one.path !== grant.path)
       .map((one) => one.path)
       .filter((one) => isWithin(one, grant.path))
-    const isApart = others.some((one) => one.path !== path && isWithin(one.path, path))
+    // What is not there any more is nobody's by itself, unless it narrows what the caller may do there.
+    const isOpen = async (one: Grant) =>
+      at.closed?.includes(belowFolder(one.path, grant.path)) || (await grants.isInPlace(one))
+    const below = others.filter((one) => one.path !== path && isWithin(one.path, path))
+    const isApart = (await Promise.all(below.map(isOpen))).includes(true)
     if (isApart || denied.some((one) => isWithin(path, one)))
       throw fileFault(
         'no_grant',
@@ -145,7 +151,7 @@ export function createWriting(deps: Deps) {
           'Files are moved within the workspace, or within one read-write grant.',
           'Copy it with copy_file.',
         )
-      const asked = { from: whole(from), to: to.at, reviewed: reviewed(source, destination) }
+      const asked = { from: await whole(from), to: to.at, reviewed: reviewed(source, destination) }
       const answer = await arriving(call, to, nameOf(source), () =>
         history.writing(() => disk.ask(call, 'move', [from, to], asked)),
       )

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Decision } from '#approvals'
 import { anna } from '../../../test/acts.ts'
 import { sqliteStore } from '../../../test/governed.ts'
 import { createWorld } from '../../../test/granted.ts'
@@ -18,6 +19,7 @@ test('GR1 I4 the grants of an agent end with it, its denials do not, nor what ot
   await elsewhere.stop()
   const here = await start()
   await added(here)
+  await here.db.transact((tx) => here.identity.addAgent(tx, { id: 'support' }, by))
   const work = join(docs, 'Work')
   const { id: own } = await here.add(docs, 'read-write', { agent: 'sales' })
   const { id: all } = await here.add(docs, 'read')
@@ -39,11 +41,42 @@ test('GR1 I4 the grants of an agent end with it, its denials do not, nor what ot
   const left = await here.grants.list()
   expect(left.map(({ id }) => id)).toEqual(expect.arrayContaining([all, other]))
   expect(left.filter(({ agent }) => agent === 'sales')).toMatchObject([{ permission: 'deny' }])
-  // Whoever comes later under that name must not have what was asked for by another.
-  expect(await here.allow(waiting, 'folder')).toMatchObject({ error: { code: 'agent_revoked' } })
-  expect(await here.decide(waiting, { decision: 'reject' })).toMatchObject({ status: 'rejected' })
+  expect(await here.entries(['approval.withdrawn'])).toMatchObject([
+    { actor: { id: anna.id }, ids: { approval: waiting, call: by.id } },
+  ])
   await added(here)
   expect(await here.grants.decideNow(here.sales, work, 'write')).toEqual({
     code: 'read_only_grant',
   })
+})
+
+test('GR1 GR3 what a revoked agent asked for is given to nobody who has its name later', async () => {
+  const { start, docs } = await createWorld(sqliteStore())
+  const here = await start()
+  await added(here)
+  const { request_id: asked } = await here.ask(docs, here.sales)
+  const { request_id: second } = await here.ask(join(docs, 'report.txt'), here.sales)
+  const [held] = (await here.governance.approvals.list({ limit: 1 })) ?? []
+  const decision = { verdict: 'approve', by: { kind: 'human', id: anna.id }, channel: 'console' }
+  await here.db.transact((tx) =>
+    here.governance.approvals.hold(tx, String(held?.id), decision as Decision, by),
+  )
+  expect(held?.id).toBe(second)
+  await revoked(here)
+  await added(here)
+  for (const id of [asked, second]) {
+    expect(await here.allow(id, 'folder')).toMatchObject({ status: 'error' })
+    expect(await here.governance.approvals.get(String(id))).toMatchObject({ status: 'withdrawn' })
+  }
+  expect(await here.grants.list()).toEqual([])
+})
+
+test('GR1 I4 a revoked agent is given nothing: who has its name later would have it', async () => {
+  const { start, docs } = await createWorld(sqliteStore())
+  const here = await start()
+  await added(here)
+  await revoked(here)
+  expect(await here.add(docs, 'read', { agent: 'sales' })).toMatchObject({ fault: 'agent_revoked' })
+  await added(here)
+  expect(await here.add(docs, 'read', { agent: 'sales' })).toMatchObject({ agent: 'sales' })
 })

@@ -34,6 +34,8 @@ export function createBook({ db, store, node, now, log }: Deps) {
   const followed = new Map<string, string>()
   /** Grants that go on for another file, by the change that says so and is not read yet. */
   const moving = new Map<string, number>()
+  /** How often each has gone on for another, as far as it is read. */
+  const moves = new Map<string, number>()
   /** All that is being told now; and where grants only go on for another file, which is of no concern to most. */
   let telling: Promise<void> = Promise.resolve()
   let following: Promise<void> = Promise.resolve()
@@ -51,6 +53,8 @@ export function createBook({ db, store, node, now, log }: Deps) {
       (grant) => isLive(grant, now()) && (followed.has(grant.id) || grant.permission === 'deny'),
     )
 
+  const movesOf = (id: string) => moves.get(id) ?? 0
+
   /** Through `transact`, whose bodies run in turn: it stands behind the change that asked for it. */
   async function readAgain(): Promise<void> {
     const seen = await db.transact(async (tx) => {
@@ -59,7 +63,11 @@ export function createBook({ db, store, node, now, log }: Deps) {
     })
     stored = seen.rows
     read = seen.upTo
-    for (const [id, change] of moving) if (change <= read) moving.delete(id)
+    for (const [id, change] of moving)
+      if (change <= read) {
+        moving.delete(id)
+        moves.set(id, movesOf(id) + 1)
+      }
     announce()
   }
 
@@ -73,7 +81,10 @@ export function createBook({ db, store, node, now, log }: Deps) {
     told = new Map(next.map((grant) => [grant.id, fileOf(grant)]))
     const ended = [...before.keys()].filter((id) => !told.has(id))
     const fresh = next.filter((grant) => before.get(grant.id) !== fileOf(grant))
-    for (const id of ended) followed.delete(id)
+    for (const id of ended) {
+      followed.delete(id)
+      moves.delete(id)
+    }
     if (ended.length + fresh.length === 0) return
     const said = tell({ live: next, ended }, fresh)
     if (ended.length === 0 && fresh.every(({ id }) => followed.has(id)))
@@ -135,11 +146,19 @@ export function createBook({ db, store, node, now, log }: Deps) {
     moving: (id: string) => void moving.set(id, ++asked),
     /** Whether the worker may still know it by the file that it was for before. */
     isMoving: (grant: Grant) => moving.has(grant.id) || followed.get(grant.id) !== fileOf(grant),
+    /** Another number where it went on for another file meanwhile: those are numbered anew, and may come back. */
+    movesOf,
     /** All that is stored, where nothing is being changed. */
     known: () => (read === asked ? stored : undefined),
     current,
     settled,
     async refresh(): Promise<void> {
+      asked++
+      await settled()
+    },
+    /** The same behind changes that are only in line: what is being read now may stand ahead of them. */
+    async readBehind(): Promise<void> {
+      await reading?.catch(() => undefined)
       asked++
       await settled()
     },

@@ -184,7 +184,7 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
         await end(tx, grant, 'agent_revoked', actorOf(caller), id)
   }
 
-  return { make, end, endOf, follow, revoke }
+  return { make, end, endOf, latest, follow, revoke }
 }
 
 type Swap = { readonly path: string; readonly from: Inode; readonly to: Inode }
@@ -210,15 +210,21 @@ export function checkDenials(live: readonly Grant[], made: Lasting): void {
     })
 }
 
-type Lasting = Pick<Grant, 'agent' | 'path' | 'scope' | 'session' | 'by'>
+type Lasting = Pick<Grant, 'agent' | 'path' | 'scope' | 'session' | 'expiresAt' | 'by'>
 
-/** One grant for each agent, path and time it lasts: what is said last counts. Config speaks for itself only. */
-const isReplacedBy = (before: Grant, { agent, path, scope, session, by }: Lasting): boolean =>
-  before.agent === agent &&
-  before.path === path &&
-  before.scope === scope &&
-  before.session === session &&
-  (before.by === configBy) === (by === configBy)
+/**
+ * One grant for each agent, path and time it lasts: what is said last counts, and takes nothing that was given for
+ * longer (GR3). Config speaks for itself only.
+ */
+const isReplacedBy = (before: Grant, made: Lasting): boolean =>
+  before.agent === made.agent &&
+  before.path === made.path &&
+  before.scope === made.scope &&
+  before.session === made.session &&
+  (before.permission === 'deny' || lastOf(before) <= lastOf(made)) &&
+  (before.by === configBy) === (made.by === configBy)
+
+const lastOf = ({ expiresAt }: Pick<Grant, 'expiresAt'>) => expiresAt ?? Infinity
 
 /**
  * Whomever it is for: what it opened is not there any more. A request's own pin may be the older one, and what is lent

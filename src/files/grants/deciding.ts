@@ -6,40 +6,53 @@ import type { GrantVerdict, Holder } from '../rules/grants.ts'
 import type { Inode } from '../worker/protocol.ts'
 import type { Book } from './book.ts'
 import { isInPlace } from './pin.ts'
+import type { UnderWay } from './under-way.ts'
 
 type Deps = {
-  readonly book: Pick<Book, 'live' | 'current' | 'settled' | 'isMoving'>
+  readonly book: Pick<Book, 'live' | 'current' | 'settled' | 'isMoving' | 'movesOf'>
+  readonly underWay: Pick<UnderWay, 'over'>
   readonly node: string
   readonly now: Clock
 }
 
 /** The rule of `rules/grants.ts` over what is granted now and lies where it was (GR6, PV9). */
-export function createDeciding({ book, node, now }: Deps) {
+export function createDeciding({ book, underWay, node, now }: Deps) {
   const decide = (caller: Caller, path: string, need: Need): GrantVerdict =>
     decideGrant(book.live(), { holder: holderOf(caller), path, need, now: now() })
 
   // A denial is for the path, and of another machine's disk nothing is known here.
-  const opens = async (grant: Grant) =>
-    grant.permission === 'deny' || grant.node !== node || isInPlace(grant)
+  async function opens(grant: Grant): Promise<boolean> {
+    const { id, kind, path, permission } = grant
+    const moves = book.movesOf(id)
+    if (permission === 'deny' || grant.node !== node || (await isInPlace(grant))) return true
+    if (kind === 'folder') return false
+    await underWay.over(path)
+    const later = book.live().find((one) => one.id === id)
+    if (!later || (isSameFile(later, grant) && book.movesOf(id) === moves)) return false
+    return opens(later)
+  }
 
-  async function deadOf(grants: readonly Grant[]): Promise<ReadonlySet<Grant>> {
+  async function deadOf(grants: readonly Grant[]): Promise<ReadonlySet<string>> {
     const found = await Promise.all(grants.map(opens))
-    return new Set(grants.filter((_, at) => !found[at]))
+    return new Set(grants.filter((_, at) => !found[at]).map(({ id }) => id))
   }
 
   /** One alone is as good as it is: the worker finds out. */
   async function inPlace(grants: readonly Grant[]): Promise<readonly Grant[]> {
     if (grants.length < 2) return grants
     const dead = await deadOf(grants)
-    return grants.filter((grant) => !dead.has(grant))
+    return grants.filter(({ id }) => !dead.has(id))
   }
 
   async function decideInPlace(caller: Caller, path: string, need: Need): Promise<GrantVerdict> {
     const asked = { holder: holderOf(caller), path, need, now: now() }
     const covering = coveringOf(book.live(), asked)
     const verdict = decideGrant(covering, asked)
-    if (!verdict.grant || covering.length < 2 || (await opens(verdict.grant))) return verdict
-    return decideAmong(covering, asked, await deadOf(covering))
+    if (!verdict.grant || covering.length < 2 || (await isInPlace(verdict.grant))) return verdict
+    const dead = await deadOf(covering)
+    // What was decided while they were looked at counts, too.
+    const later = coveringOf(book.live(), asked)
+    return decideAmong(later, asked, new Set(later.filter(({ id }) => dead.has(id))))
   }
 
   async function decideNow(caller: Caller, path: string, need: Need): Promise<GrantVerdict> {
@@ -60,9 +73,9 @@ export function createDeciding({ book, node, now }: Deps) {
     return denied.filter((_, at) => found[at]).map(({ dev, ino }) => ({ dev, ino }))
   }
 
-  async function hasMoved({ id, dev, ino }: Grant): Promise<boolean> {
-    await book.settled()
-    return book.live().some((one) => one.id === id && (one.dev !== dev || one.ino !== ino))
+  async function hasMoved(grant: Grant): Promise<boolean> {
+    await underWay.over(grant.path)
+    return book.live().some((one) => one.id === grant.id && !isSameFile(one, grant))
   }
 
   return {
@@ -75,6 +88,8 @@ export function createDeciding({ book, node, now }: Deps) {
     hasMoved,
   }
 }
+
+const isSameFile = (one: Inode, other: Inode) => one.dev === other.dev && one.ino === other.ino
 
 export const holderOf = (caller: Caller): Holder =>
   caller.kind === 'human'

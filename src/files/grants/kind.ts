@@ -11,6 +11,7 @@ import { isWithin } from '../rules/paths.ts'
 import { checkDenials } from './changes.ts'
 import type { GrantChanges } from './changes.ts'
 import type { Inside } from './pin.ts'
+import type { Replaced } from './replaced.ts'
 import type { GrantsDeps } from './service.ts'
 import { createSettling, requestOf } from './settling.ts'
 
@@ -47,6 +48,7 @@ type Deps = {
   readonly ttlMs: number
   readonly make: GrantChanges['make']
   readonly end: GrantChanges['end']
+  readonly replaced: Pick<Replaced, 'check' | 'pinFor' | 'forget'>
   readonly store: Pick<GrantStore, 'find' | 'live'>
   readonly approvals: () => Pick<Approvals, 'pendingLike' | 'decide'>
   readonly agents: Pick<GrantsDeps['agents'], 'isRevoked'>
@@ -57,7 +59,7 @@ type Deps = {
 
 /** A request for access: approving it chooses how far it goes (GR3). */
 export function grantKind(deps: Deps): ApprovalKind {
-  const { node, ttlMs, make, store, agents, sessions, joined, now } = deps
+  const { node, ttlMs, make, replaced, store, agents, sessions, joined, now } = deps
   const settling = createSettling({ ...deps, accessOf })
 
   function accessOf({ id, session: first, content }: Approval): AskedAccess {
@@ -93,6 +95,11 @@ export function grantKind(deps: Deps): ApprovalKind {
     }
   }
 
+  function forget(approval: Approval): void {
+    joined.delete(approval.id)
+    replaced.forget(approval)
+  }
+
   async function carryOut(tx: Tx, approval: Approval, decision: Decision, call: Deciding) {
     const choosing = choosingOf(decision)
     if (choosing?.choice === 'covered') {
@@ -109,12 +116,12 @@ export function grantKind(deps: Deps): ApprovalKind {
     }
     const grant = await make(tx, {
       ...chosen,
+      ...replaced.pinFor(approval, chosen),
       id: grantIdOf(approval),
       node: requestOf(approval).node,
       agent: approval.requester,
       grantedBy: 'user_explicit',
       approval: approval.id,
-      pinnedAt: approval.createdAt,
       actor: decision.by,
       call: call.caller && call.id,
     })
@@ -155,6 +162,7 @@ export function grantKind(deps: Deps): ApprovalKind {
         throw new CoworkError('session_ended', 'The session that asked for it is over.', {
           hint: 'Allow it for longer, or let the agent ask again.',
         })
+      replaced.check(approval, decision, chosen)
     },
     answer(decision, approval) {
       const choosing = choosingOf(decision)
@@ -168,12 +176,12 @@ export function grantKind(deps: Deps): ApprovalKind {
         expires_at: expiresAt === null ? null : rfc3339(expiresAt),
       }
     },
-    async onDropped(_, { id }) {
-      joined.delete(id)
+    async onDropped(_, approval) {
+      forget(approval)
     },
     async onDecided(tx, approval, decision, call) {
       const told = await carryOut(tx, approval, decision, call)
-      joined.delete(approval.id)
+      forget(approval)
       return told
     },
   }

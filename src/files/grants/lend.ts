@@ -6,19 +6,18 @@ import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import { fileFault } from '../faults.ts'
 import type { Grant, Need } from '../model.ts'
-import type { Pin } from '../rules/choices.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
 import { understandPath } from '../rules/paths.ts'
 import { forNoAgent } from './changes.ts'
 import type { GrantChanges } from './changes.ts'
-import { grantable } from './grantable.ts'
 import { pinOf } from './pin.ts'
-import type { GrantsDeps } from './service.ts'
+import type { Pinned } from './pin.ts'
+import type { Grants, GrantsDeps } from './service.ts'
 
 type LendingCall = Pick<Call, 'id' | 'caller'>
 
 type Loan = {
-  readonly pin: Pin
+  readonly pin: Pinned
   readonly permission: 'read' | 'read-write'
   readonly expiresAt: number
   /** Calls that have it. The last of them ends it. */
@@ -27,10 +26,11 @@ type Loan = {
   readonly ended: PromiseWithResolvers<void>
 }
 
-type Deps = Pick<GrantsDeps, 'db' | 'guard' | 'where' | 'now'> &
+type Deps = Pick<GrantsDeps, 'db' | 'where' | 'now'> &
   Pick<GrantChanges, 'make' | 'end'> & {
     readonly decideNow: (caller: Caller, abs: string, need: Need) => Promise<GrantVerdict>
     readonly opens: (grant: Grant) => Promise<boolean>
+    readonly grantable: Grants['grantable']
     readonly refresh: () => Promise<void>
   }
 
@@ -45,7 +45,7 @@ export const isOwner = ({ kind, role }: Caller): boolean => kind === 'human' && 
  * The owner takes back what agents did, whatever is granted by now (TR3). The worker still reaches only what is
  * granted: where nothing opens the file, it is for that person, and ends with the last call that uses it.
  */
-export function createLending({ db, guard, where, now, ...deps }: Deps) {
+export function createLending({ db, where, now, ...deps }: Deps) {
   /** By path. One that nobody uses any more stays here until it has ended. */
   const loans = new Map<string, Loan>()
 
@@ -82,7 +82,7 @@ export function createLending({ db, guard, where, now, ...deps }: Deps) {
 
   /** Shared with whoever has the file for as much now; otherwise after that has ended. */
   async function borrow(
-    pin: Pin,
+    pin: Pinned,
     permission: Loan['permission'],
     call: LendingCall,
   ): Promise<Loan> {
@@ -103,7 +103,7 @@ export function createLending({ db, guard, where, now, ...deps }: Deps) {
     return loan
   }
 
-  const isShared = ({ pin, users, expiresAt, ...loan }: Loan, wanted: Pin, permission: string) =>
+  const isShared = ({ pin, users, expiresAt, ...loan }: Loan, wanted: Pinned, permission: string) =>
     users > 0 &&
     (loan.permission === permission || loan.permission === 'read-write') &&
     pin.dev === wanted.dev &&
@@ -111,7 +111,7 @@ export function createLending({ db, guard, where, now, ...deps }: Deps) {
     expiresAt - now() >= longEnough
 
   const make = (
-    pin: Pin,
+    pin: Pinned,
     permission: Loan['permission'],
     expiresAt: number,
     { id, caller }: LendingCall,
@@ -123,6 +123,8 @@ export function createLending({ db, guard, where, now, ...deps }: Deps) {
         permission,
         // A restart ends it as well.
         scope: 'session',
+        // It is one file, and a second name of it is no reason to keep it from its owner.
+        hardLinks: true,
         expiresAt,
         grantedBy: 'user_implicit',
         actor: actorOf(caller),
@@ -144,7 +146,7 @@ export function createLending({ db, guard, where, now, ...deps }: Deps) {
 
   async function lendable(given: string, permission: 'read' | 'read-write') {
     try {
-      return await grantable(given, permission, { guard, where })
+      return await deps.grantable(given, permission)
     } catch (error) {
       if (!(error instanceof CoworkError) || error.code !== 'not_found') throw error
       const { path } = understandPath(given, where)

@@ -63,6 +63,42 @@ test('GR3 what was given for good or for more is not replaced by what is less', 
   expect((await here.listed(here.sales)).map(({ id }) => id)).toContain(box)
 })
 
+test('GR3 what is allowed until a time takes nothing that was allowed for longer', async () => {
+  const { start, docs, now, move } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { request_id: read } = await here.ask(file, here.sales)
+  await here.allow(read, 'file')
+  const { grant_id: lasting } = await here.ask(file, here.sales)
+  const { id: shared } = await here.add(file, 'read')
+  const { request_id: write } = await here.ask(file, here.sales, writing)
+  const hour = 3_600_000
+  const inAnHour = new Date(now() + hour).toISOString()
+  await here.allow(write, 'until', inAnHour)
+  await here.add(file, 'read-write', { expires_at: inAnHour })
+  expect(await here.grants.decideNow(here.sales, file, 'write')).toHaveProperty('grant')
+  move(hour)
+  await here.grants.tidy()
+  expect((await here.listed(here.sales)).map(({ id }) => String(id)).toSorted()).toEqual(
+    [String(lasting), String(shared)].toSorted(),
+  )
+  expect(await here.grants.decideNow(here.sales, file, 'read')).toHaveProperty('grant')
+})
+
+test('GR1 what is said last counts where it lasts as long', async () => {
+  const { start, docs, now } = await world()
+  const here = await start()
+  const at = (hours: number) => ({
+    expires_at: new Date(now() + hours * 3_600_000).toISOString(),
+  })
+  await here.add(docs, 'read-write', at(1))
+  const { id: longer } = await here.add(docs, 'read-write', at(2))
+  expect(await here.listed(anna)).toMatchObject([{ id: longer }])
+  await here.add(docs, 'read-write')
+  const { id: less } = await here.add(docs, 'read')
+  expect(await here.listed(anna)).toMatchObject([{ id: less, permission: 'read' }])
+})
+
 test('GR3 GR6 what all agents have of a file is not taken from them for one: the person is told', async () => {
   const { start, docs } = await world()
   const here = await start()

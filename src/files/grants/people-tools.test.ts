@@ -55,6 +55,20 @@ test('GR10 what cannot be granted is refused with the reason', async () => {
   })
 })
 
+test('GR10 where agents are known, nothing is granted to a name that none of them has', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  expect(await here.add(docs, 'read', { agent: 'anybody' })).toMatchObject({ agent: 'anybody' })
+  const by = { id: 'call-1', caller: anna }
+  await here.db.transact((tx) => here.identity.addAgent(tx, { id: 'writer' }, by))
+  expect(await here.add(docs, 'read', { agent: 'wrtier' })).toMatchObject({
+    fault: 'not_found',
+    hint: expect.stringContaining('cowork agents ls'),
+  })
+  expect(await here.add(docs, 'read', { agent: 'writer' })).toMatchObject({ agent: 'writer' })
+  expect(await here.add(docs)).toMatchObject({ agent: '*' })
+})
+
 test('GR4 who follows learns of new grants before they are used, and of ended ones by their ids', async () => {
   const { start, docs } = await world()
   const here = await start()

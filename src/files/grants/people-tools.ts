@@ -8,13 +8,13 @@ import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
+import type { Identity } from '#identity'
 import { fileFault } from '../faults.ts'
 import type { Grant } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
 import { understandPath } from '../rules/paths.ts'
 import type { Where } from '../rules/paths.ts'
 import { configBy } from './changes.ts'
-import { grantable } from './grantable.ts'
 import { pinOf } from './pin.ts'
 import type { Grants } from './service.ts'
 import { grantShape, shownGrant } from './shown.ts'
@@ -22,6 +22,7 @@ import { grantShape, shownGrant } from './shown.ts'
 type Deps = {
   readonly db: Db
   readonly grants: Grants
+  readonly agents: Pick<Identity, 'isRevoked' | 'listAgents' | 'mode'>
   readonly guard: Guard
   readonly where: Where
   readonly defaultScope: Grant['scope']
@@ -37,7 +38,7 @@ export const peopleGrantTools = (deps: Deps): Tool[] => [
   browseFolder(deps),
 ]
 
-const addGrant = ({ db, grants, guard, where, defaultScope, now }: Deps) =>
+const addGrant = ({ db, grants, agents, defaultScope, now }: Deps) =>
   defineTool({
     name: 'add_grant',
     title: 'Grant access',
@@ -71,9 +72,14 @@ const addGrant = ({ db, grants, guard, where, defaultScope, now }: Deps) =>
         throw new CoworkError('invalid_input', `${input.expires_at} is over.`, {
           hint: 'Give a time to come.',
         })
-      const pin = await grantable(input.path, input.permission, { guard, where })
-      const grant = await db.transact((tx) =>
-        grants.make(tx, {
+      await checkKnown(agents, input.agent)
+      const pin = await grants.grantable(input.path, input.permission)
+      const grant = await db.transact(async (tx) => {
+        if (await agents.isRevoked(tx, input.agent))
+          throw new CoworkError('agent_revoked', `The agent ${input.agent} was revoked.`, {
+            hint: 'Whoever has that name later is another: add it first, with `cowork agents add`.',
+          })
+        return grants.make(tx, {
           ...pin,
           agent: input.agent,
           permission: input.permission,
@@ -83,12 +89,21 @@ const addGrant = ({ db, grants, guard, where, defaultScope, now }: Deps) =>
           grantedBy: input.granted_by,
           actor: actorOf(caller),
           call,
-        }),
-      )
+        })
+      })
       await grants.refresh()
       return shownGrant(grant)
     },
   })
+
+/** Where the door is open, whoever comes has the name it says. */
+async function checkKnown(agents: Deps['agents'], id: string): Promise<void> {
+  if (id === '*' || agents.mode() === 'open') return
+  if ((await agents.listAgents()).some((agent) => agent.id === id)) return
+  throw new CoworkError('not_found', `There is no agent named ${plainText(id)}.`, {
+    hint: '`cowork agents ls` lists them; * is for all.',
+  })
+}
 
 const revokeGrant = ({ db, grants }: Deps) =>
   defineTool({

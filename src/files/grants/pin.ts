@@ -8,6 +8,9 @@ import type { Guard } from '../rules/guard.ts'
 /** A network disk that does not answer must hold up nobody. */
 const patience = 2000
 
+/** With when it was looked at: a call may have replaced it since. */
+export type Pinned = Pin & { readonly pinnedAt: number }
+
 /** What lies at a path now, links followed; nothing for what is not there, or neither file nor folder. */
 export async function pinOf(path: string): Promise<Pin | undefined> {
   return soon(pinned(path), undefined)

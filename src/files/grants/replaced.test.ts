@@ -56,6 +56,54 @@ test('PV9 GR3 what was allowed by request and replaced since is asked for anew, 
   expect(await here.ask(join(work, 'plan.md'), here.sales)).toMatchObject({ status: 'pending' })
 })
 
+test('PV9 GR3 what was replaced while its request waited is allowed once the person knows', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { request_id: id } = await here.ask(file, here.sales)
+  for (const [at] of [1, 2].entries()) {
+    renameSync(file, `${file}.${at}`)
+    replace(file)
+    expect(await here.allow(id, 'file')).toMatchObject({ error: { code: 'stale' } })
+    expect(await here.grants.list()).toEqual([])
+  }
+  expect(await here.ask(file, here.sales)).toMatchObject({ status: 'pending', request_id: id })
+  expect(await here.allow(id, 'file')).toMatchObject({ status: 'approved' })
+  expect(await here.ask(file, here.sales)).toMatchObject({ status: 'granted' })
+  const { ino } = (await pinOf(file)) ?? {}
+  expect(here.grants.decide(here.sales, file, 'read').grant).toMatchObject({ ino })
+})
+
+test('PV9 GR3 who was not told that it was replaced does not allow it', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { request_id: id } = await here.ask(file, here.sales)
+  replace(file)
+  expect(await here.allow(id, 'file')).toMatchObject({ error: { code: 'stale' } })
+  const berta = { ...anna, id: 'berta' }
+  const decided = await here.call(
+    'cowork_decide',
+    { approval_ids: [id], decision: 'approve', grant: { choice: 'file' } },
+    berta,
+  )
+  expect(decided).toMatchObject({ outcomes: [{ error: { code: 'stale' } }] })
+})
+
+test('PV9 GR3 of what is gone or of another kind by now, the folder alone can be allowed', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { request_id: id } = await here.ask(file, here.sales)
+  renameSync(file, `${file}.away`)
+  for (const change of [() => undefined, () => mkdirSync(file)]) {
+    change()
+    for (const _ of [1, 2])
+      expect(await here.allow(id, 'file')).toMatchObject({ error: { code: 'stale' } })
+  }
+  expect(await here.allow(id, 'folder')).toMatchObject({ status: 'approved' })
+})
+
 test('PV9 GR6 where the folder is allowed instead, the dead grant of its file is not in the way', async () => {
   const { start, docs } = await world()
   const here = await start()

@@ -12,7 +12,7 @@ import type { GrantVerdict } from '../rules/grants.ts'
 import { understandPath } from '../rules/paths.ts'
 import { grantIdOf } from './kind.ts'
 import type { GrantRequest, Joined } from './kind.ts'
-import { isInPlace, lookAt, realPathOf } from './pin.ts'
+import { lookAt, realPathOf } from './pin.ts'
 import type { GrantsDeps } from './service.ts'
 import { notTheHome, wholeName } from './wide.ts'
 import type { Looked } from './wide.ts'
@@ -23,7 +23,7 @@ export type AccessRequest = {
   readonly reason: string
 }
 
-/** What an agent is told. It never says what is on the disk, only what a person decided. */
+/** What an agent is told: what a person decided, and of the disk only where a link leads that needs nobody's yes. */
 export type AccessAnswer =
   | { readonly status: 'granted'; readonly grant: Grant }
   /** It lies in the workspace; at this path, where it was named over a link. */
@@ -41,9 +41,10 @@ type Deps = Pick<
   'db' | 'config' | 'guard' | 'where' | 'node' | 'approvals' | 'policyVersion' | 'now'
 > & {
   readonly decideNow: (caller: Caller, abs: string, need: Need) => Promise<GrantVerdict>
+  readonly opens: (grant: Grant) => Promise<boolean>
   readonly refresh: () => Promise<void>
   /** Those that the caller can use now. */
-  readonly of: (caller: Caller) => readonly Grant[]
+  readonly of: (caller: Caller) => Promise<readonly Grant[]>
   readonly joined: Joined
 }
 
@@ -99,7 +100,7 @@ export function createRequests(deps: Deps): Requests {
   ): Promise<AccessAnswer | undefined> {
     const verdict = await deps.decideNow(caller, path, need)
     const { grant } = verdict
-    if (grant) return (await isInPlace(grant)) ? { status: 'granted', grant } : undefined
+    if (grant) return (await deps.opens(grant)) ? { status: 'granted', grant } : undefined
     return verdict.denied && { status: 'denied', ...(await reasonOf(verdict.denied)) }
   }
 
@@ -120,9 +121,10 @@ export function createRequests(deps: Deps): Requests {
 
   /** What lies there now was never granted (PV9): a person has to see it. */
   async function deadOnes(caller: Caller, paths: readonly string[]): Promise<string[]> {
-    const over = deps.of(caller).filter((grant) => paths.some((path) => covers(grant, path)))
-    const inPlace = await Promise.all(over.map(isInPlace))
-    return over.filter((_, at) => !inPlace[at]).map(({ id }) => id)
+    const theirs = await deps.of(caller)
+    const over = theirs.filter((grant) => paths.some((path) => covers(grant, path)))
+    const open = await Promise.all(over.map(deps.opens))
+    return over.filter((_, at) => !open[at]).map(({ id }) => id)
   }
 
   function joinedBy({ session }: Caller, approval: Approval): AccessAnswer {
@@ -147,14 +149,14 @@ export function createRequests(deps: Deps): Requests {
     // Perhaps less than was asked for, or decided in another daemon a moment ago.
     await deps.refresh()
     const { grant_id: id = grantIdOf(approval) } = (approval.answer ?? {}) as { grant_id?: string }
-    const made = deps.of(caller).find((one) => one.id === id)
+    const made = (await deps.of(caller)).find((one) => one.id === id)
     if (!made) return undefined
     const { grant } = await deps.decideNow(
       caller,
       real,
       allows(made.permission, need) ? need : 'read',
     )
-    return grant && (await isInPlace(grant)) ? { status: 'granted', grant } : undefined
+    return grant && (await deps.opens(grant)) ? { status: 'granted', grant } : undefined
   }
 
   async function checkRoom(tx: Tx, { id: requester }: Caller): Promise<void> {

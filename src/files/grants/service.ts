@@ -8,7 +8,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { Identity } from '#identity'
 import { createGrantStore } from '../grant-store.ts'
-import type { Grant, Need } from '../model.ts'
+import type { Grant, Need, Permission } from '../model.ts'
 import { isFor, isLive } from '../rules/grants.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
 import type { Guard } from '../rules/guard.ts'
@@ -21,12 +21,18 @@ import type { EndReason, GrantChanges } from './changes.ts'
 import { createDeciding, holderOf } from './deciding.ts'
 import { grantFromConfig } from './from-config.ts'
 import type { LeftOut } from './from-config.ts'
+import { grantable } from './grantable.ts'
 import { createLending } from './lend.ts'
 import { grantKind } from './kind.ts'
 import type { Joined } from './kind.ts'
+import { createReplaced } from './replaced.ts'
+import type { Replaced } from './replaced.ts'
+import type { Pinned } from './pin.ts'
 import { createRequests } from './requests.ts'
 import type { Requests } from './requests.ts'
 import { createSeedCopy } from './seed-db.ts'
+import { createUnderWay } from './under-way.ts'
+import type { UnderWay } from './under-way.ts'
 import { createUnused } from './unused.ts'
 
 export type GrantsDeps = {
@@ -46,6 +52,8 @@ export type GrantsDeps = {
 }
 
 export type Grants = Requests & {
+  /** At what the requests among these are for, before they are decided. */
+  readonly look: Replaced['look']
   /** To be registered with governance. */
   readonly kinds: readonly ApprovalKind[]
   /** Reads the store, config and the seed's database. Once, before the first call. */
@@ -56,8 +64,8 @@ export type Grants = Requests & {
   live(): readonly Grant[]
   /** Everywhere, as stored, with the uses that are not written yet: for people. */
   list(): Promise<readonly Grant[]>
-  /** Those that this caller can use now. */
-  of(caller: Caller): readonly Grant[]
+  /** Those that this caller can use now, with what was decided in this very moment. */
+  of(caller: Caller): Promise<readonly Grant[]>
   /** The rule over what is in memory. */
   decide(caller: Caller, abs: string, need: Need): GrantVerdict
   /**
@@ -65,7 +73,10 @@ export type Grants = Requests & {
    * whose file or folder is there no more open nothing, and allow no more than they did (PV9). Denials hold by their path.
    */
   decideNow(caller: Caller, abs: string, need: Need): Promise<GrantVerdict>
-  /** Whether it opens anything: what was granted may be gone, or another in its place (PV9). Looks at the disk. */
+  /**
+   * Whether it opens anything: what was granted may be gone, or another in its place (PV9). Looks at the disk; where a
+   * call may just have replaced it, after that.
+   */
   isInPlace(grant: Grant): Promise<boolean>
   /** For `Place.closed`: what below this grant the caller may not use so. */
   closedBelow(caller: Caller, grant: Grant, need: Need): readonly string[]
@@ -82,6 +93,10 @@ export type Grants = Requests & {
   readonly revoke: GrantChanges['revoke']
   /** Grants of one file go on for what the worker put in its place. */
   readonly follow: GrantChanges['follow']
+  /** What a call is about to do to files that others may have a grant of. */
+  readonly replacing: UnderWay['replacing']
+  /** What lies there, for `make`; throws why a grant for it would open nothing. */
+  grantable(given: string, permission: Permission): Promise<Pinned>
   /** Does it with the file open to the owner who calls, also where no grant opens it (TR3). */
   readonly lend: ReturnType<typeof createLending>
   find(reader: Reader, id: string): Promise<Grant | undefined>
@@ -102,7 +117,7 @@ export function createGrants(deps: GrantsDeps): Grants {
   const store = createGrantStore(db.dialect)
   const book = createBook({ db, store, node, now, log })
   const seedCopy = createSeedCopy({ ...deps, store })
-  const { make, end, endOf, follow, revoke } = createChanges({ ...book, store, node, now })
+  const { make, end, endOf, latest, follow, revoke } = createChanges({ ...book, store, node, now })
   const unused = createUnused({ ...deps, end })
   const joined: Joined = new Map()
   let timer: NodeJS.Timeout | undefined
@@ -110,16 +125,27 @@ export function createGrants(deps: GrantsDeps): Grants {
   let isClosed = false
   let leftOut: readonly LeftOut[] = []
 
-  const deciding = createDeciding({ book, node, now })
+  const underWay = createUnderWay(book)
+  const replaced = createReplaced({ ...deps, latest, underWay })
+  const deciding = createDeciding({ book, underWay, node, now })
   const { decideNow, opens } = deciding
 
-  function of(caller: Caller): readonly Grant[] {
+  async function of(caller: Caller): Promise<readonly Grant[]> {
+    await book.current()
     const holder = holderOf(caller)
     return book
       .live()
       .filter((grant) => grant.permission !== 'deny' && isFor(grant, { holder, now: now() }))
       .toSorted(byPath)
       .map(book.counted)
+  }
+
+  /** With the rows of whoever replaced it before it was looked at ahead of those that are asked for next. */
+  async function pinFor(given: string, permission: Permission): Promise<Pinned> {
+    const pinnedAt = now()
+    const pin = await grantable(given, permission, deps)
+    await underWay.inLine(pin.path)
+    return { ...pin, pinnedAt }
   }
 
   /** Ends those of this node that are over, for whichever reason applies. */
@@ -154,14 +180,21 @@ export function createGrants(deps: GrantsDeps): Grants {
     }, pause).unref()
   }
 
+  async function endOfSession(session: string): Promise<void> {
+    await book.current()
+    if (book.live().some((grant) => grant.session === session))
+      await endThose((grant) => (grant.session === session ? 'session_ended' : undefined))
+  }
+
   const unfollow = sessions.onEnd((session) => {
-    if (!book.live().some((grant) => grant.session === session)) return
-    endThose((grant) => (grant.session === session ? 'session_ended' : undefined)).catch(
-      (error: unknown) =>
-        log.error('the grants of a session were not ended', { error: messageOf(error) }),
+    endOfSession(session).catch((error: unknown) =>
+      log.error('the grants of a session were not ended', { error: messageOf(error) }),
     )
   })
-  const unfollowAgents = deps.agents.onRevoked(endOf)
+  const unfollowAgents = deps.agents.onRevoked(async (tx, agent, call) => {
+    await endOf(tx, agent, call)
+    await deps.approvals().withdrawAll(tx, { kind: 'grant', requester: agent }, call)
+  })
   const unplan = book.onChange(({ live }) => plan(live))
   const uncopy = book.onChange(({ live }) => seedCopy.write(live))
 
@@ -172,6 +205,7 @@ export function createGrants(deps: GrantsDeps): Grants {
         ttlMs: config.approvals.ttl,
         make,
         end,
+        replaced,
         store,
         joined,
       }),
@@ -187,6 +221,7 @@ export function createGrants(deps: GrantsDeps): Grants {
       plan(book.live())
     },
     leftOut: () => leftOut,
+    look: replaced.look,
     live: () => book.live(),
     async list() {
       const all = await store.live(db)
@@ -202,12 +237,22 @@ export function createGrants(deps: GrantsDeps): Grants {
     make,
     revoke,
     follow,
-    lend: createLending({ ...deps, make, end, decideNow, opens, refresh: book.refresh }),
+    replacing: underWay.replacing,
+    grantable: pinFor,
+    lend: createLending({
+      ...deps,
+      make,
+      end,
+      decideNow,
+      opens,
+      grantable: pinFor,
+      refresh: book.refresh,
+    }),
     find: (reader, id) => store.find(reader, id),
     refresh: book.refresh,
     onChange: book.onChange,
     tidy,
-    ...createRequests({ ...deps, decideNow, refresh: book.refresh, of, joined }),
+    ...createRequests({ ...deps, decideNow, opens, refresh: book.refresh, of, joined }),
     async close() {
       isClosed = true
       clearTimeout(timer)

@@ -7,6 +7,7 @@ import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
+import type { Identity } from '#identity'
 import type { Grant } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
 import type { Where } from '../rules/paths.ts'
@@ -18,6 +19,7 @@ import { grantShape, shownGrant } from './shown.ts'
 
 export type GrantToolDeps = {
   readonly grants: Grants
+  readonly agents: Pick<Identity, 'isRevoked' | 'listAgents' | 'mode'>
   readonly approvals: () => Pick<Approvals, 'reviewUrl'>
   readonly guard: Guard
   readonly where: Where
@@ -193,7 +195,7 @@ const listGrants = ({ grants }: GrantToolDeps) =>
         ? 'Nothing outside the workspace is granted. Ask with request_grant.'
         : list.map(lineOf).join('\n'),
     async run(_, { caller }) {
-      const listed = caller.kind === 'agent' ? grants.of(caller) : await grants.list()
+      const listed = await (caller.kind === 'agent' ? grants.of(caller) : grants.list())
       const shown = listed.map(async (grant) => shownGrant(grant, await grants.isInPlace(grant)))
       return { grants: await Promise.all(shown) }
     },

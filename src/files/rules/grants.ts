@@ -40,7 +40,10 @@ export function decideGrant(grants: readonly Grant[], asked: Asked): GrantVerdic
       : covering.filter((grant) => grant.path.length === depth)
   const grant = nearest
     .filter(({ permission }) => allows(permission, need))
-    .toSorted((one, other) => other.path.length - one.path.length)[0]
+    .toSorted(
+      (one, other) =>
+        other.path.length - one.path.length || Number(other.hardLinks) - Number(one.hardLinks),
+    )[0]
   if (grant) return { grant }
   const isReadOnly = need !== 'read' && nearest.some(({ permission }) => permission === 'read')
   return { code: isReadOnly ? 'read_only_grant' : 'no_grant' }

@@ -82,7 +82,8 @@ export const writeTools = (files: Files): Tool[] => {
         })
       },
       settle,
-      text: ({ full_path, size_bytes }) => `Wrote ${shown(full_path)} (${size_bytes} bytes).`,
+      text: ({ full_path, size_bytes }) =>
+        `Wrote ${shown(full_path)} (${size_bytes} ${size_bytes === 1 ? 'byte' : 'bytes'}).`,
     }),
     defineTool({
       name: 'update_file',

@@ -1,0 +1,88 @@
+import type { Approval, Approvals, Decision } from '#approvals'
+import type { Clock } from '#base/clock.ts'
+import { CoworkError } from '#base/errors.ts'
+import { plainText } from '#base/plain.ts'
+import type { Pin } from '../rules/choices.ts'
+import type { GrantChanges } from './changes.ts'
+import { isInPlace, pinOf } from './pin.ts'
+import { requestOf } from './settling.ts'
+import type { UnderWay } from './under-way.ts'
+
+type Deps = {
+  readonly node: string
+  readonly approvals: () => Pick<Approvals, 'get'>
+  readonly latest: GrantChanges['latest']
+  readonly underWay: Pick<UnderWay, 'over'>
+  readonly now: Clock
+}
+
+export type Replaced = ReturnType<typeof createReplaced>
+
+/**
+ * What took the place of what was asked for, while the request waited, is opened by nobody who does not know of it
+ * (PV9): who decides is told, and decides again about what lies there now (GR3).
+ */
+export function createReplaced({ node, approvals, latest, underWay, now }: Deps) {
+  /** By request and path: what lies there instead, if it can be meant. Of the last look. */
+  const looks = new Map<string, { readonly at: number; readonly found: Map<string, Pin | null> }>()
+  /** By request: whom it was told to last, and what. A restart or another daemon tells it once more. */
+  const told = new Map<string, string>()
+
+  /** Before the transaction of a decision, which waits for no disk. */
+  async function look(ids: readonly string[]): Promise<void> {
+    await Promise.all(ids.map(lookAtOne))
+  }
+
+  async function lookAtOne(id: string): Promise<void> {
+    const approval = await approvals().get(id)
+    if (approval?.kind !== 'grant' || approval.status !== 'pending') return
+    const { createdAt } = approval
+    const { node: theirs, pin: asked, folder_pin: folder } = requestOf(approval)
+    if (theirs !== node) return
+    const lies = (pin: Pin) => isInPlace({ ...pin, ...latest(pin.path, pin, createdAt) })
+    const at = now()
+    const found = new Map<string, Pin | null>()
+    for (const pin of [asked, folder]) {
+      if (!pin || (await lies(pin))) continue
+      const { path, kind } = pin
+      // What cowork itself puts there is no other file.
+      await underWay.over(path)
+      if (await lies(pin)) continue
+      const other = await pinOf(path)
+      // Where a link leads by now nobody has asked for.
+      found.set(path, other?.path === path && other.kind === kind ? other : null)
+    }
+    looks.set(id, { at, found })
+  }
+
+  function check({ id }: Approval, { by }: Decision, { path }: Pin): void {
+    const found = looks.get(id)?.found.get(path)
+    if (found === undefined) return
+    if (found === null)
+      throw new CoworkError('stale', `${plainText(path, 300)} is not there any more.`, {
+        hint: 'Allow a folder around it, or deny it: the agent may ask again.',
+      })
+    const it = `${by.id} ${found.dev}:${found.ino} ${path}`
+    if (told.get(id) === it) return
+    told.set(id, it)
+    throw new CoworkError(
+      'stale',
+      `${plainText(path, 300)} was replaced since it was asked for: another ${found.kind} is there now.`,
+      { hint: 'Look at that, then decide again to allow it.' },
+    )
+  }
+
+  /** What is granted, and when that was looked at. */
+  function pinFor({ id, createdAt }: Approval, { path, kind, dev, ino }: Pin) {
+    const { at = createdAt, found } = looks.get(id) ?? {}
+    const other = found?.get(path)
+    return other ? { ...other, pinnedAt: at } : { path, kind, dev, ino, pinnedAt: createdAt }
+  }
+
+  function forget({ id }: Approval): void {
+    looks.delete(id)
+    told.delete(id)
+  }
+
+  return { look, check, pinFor, forget }
+}
