@@ -285,6 +285,31 @@ describe('grants', () => {
     expect(await call('read_file', { path: file })).toMatchObject({ code: 'no_grant' })
   })
 
+  test('GR4, K2, K3 a grant is shown and revoked by its path; one that is not known leads to those there are', async () => {
+    const folders = ['One', 'Two'].map((name) => join(home, name))
+    const [one = '', two = ''] = folders
+    for (const folder of folders) {
+      mkdirSync(folder)
+      await byHand(['grants', 'add', folder])
+    }
+    const { stdout } = await cowork(['grants', 'show', one])
+    expect(stdout).toMatch(/^granted: +\d{4}-\d\d-\d\d \d\d:\d\d, user_explicit$/m)
+    const revoked = await cowork(['grants', 'revoke', `${one}/`])
+    expect(revoked, revoked.stderr).toMatchObject({ code: 0 })
+    expect(await grantOf(one)).toBeUndefined()
+    const unknown = await cowork(['grants', 'revoke', one])
+    expect(unknown).toMatchObject({ code: 3 })
+    expect(unknown.stderr).toMatch(new RegExp(`^ {2}[0-9a-f-]+ +all +read +${two}$`, 'm'))
+    await byHand(['grants', 'add', two, '--agent', 'sales', '--permission', 'read-write'])
+    const both = await cowork(['grants', 'revoke', two])
+    expect(both).toMatchObject({ code: 2 })
+    expect(both.stderr).toContain(`More than one grant is for ${two}.`)
+    expect(both.stderr).toMatch(/^ {2}[0-9a-f-]+ +sales +read-write /m)
+    for (const { id = '', path } of await grants())
+      if (path === two) await cowork(['grants', 'revoke', id])
+    expect(await grantOf(two)).toBeUndefined()
+  })
+
   test('GR1, GR9, PV4 a folder may be opened further, until a time; what is closed stays so', async () => {
     const folder = join(home, 'Work')
     mkdirSync(folder)
@@ -314,6 +339,10 @@ test('K7 the demo leaves files, an earlier version, something in the trash, and 
   expect(played.stderr).toContain('a request for your files')
   const asked = jsonOf((await cowork(['inbox', '--json', '--agent', 'demo-careful'])).stdout)
   expect(JSON.stringify(asked['items'])).toContain(`AI wants to read files in: ${documents}`)
+  // And its agent is there, for whom it would be opened; the next demo takes it up again.
+  const { agents } = jsonOf((await cowork(['agents', 'ls', '--json'])).stdout)
+  expect(agents).toContainEqual(expect.objectContaining({ id: 'demo-careful', status: 'active' }))
+  expect(await cowork(['demo', '--proposals', '4', '--pace', '0'])).toMatchObject({ code: 0 })
   const week = 'Documents/reports/demo-week.md'
   expect((await cowork(['files', 'cat', week])).stdout).toContain('2 deals won')
   expect((await cowork(['files', 'versions', week])).stdout).toContain('demo-careful')
@@ -398,6 +427,13 @@ describe('what must not happen by an accident', () => {
   test('GR10 an empty path is not the folder one is in', async () => {
     const added = await byHand(['grants', 'add', ''])
     expect(added.code, added.output).toBe(2)
+    await byHand(['grants', 'add', documents])
+    const there = { ...place, state: documents }
+    const revoked = await inTerminal(there, ['grants', 'revoke', ''], env).ended()
+    expect(revoked.code, revoked.output).toBe(3)
+    expect(await grantOf(documents)).toBeDefined()
+    expect((await inTerminal(there, ['grants', 'revoke', '.'], env).ended()).code).toBe(0)
+    expect(await grantOf(documents)).toBeUndefined()
   })
 
   test('GR4, I10 a denial is lifted by a person only', async () => {
@@ -445,6 +481,7 @@ describe('init', () => {
     const text = readFileSync(config, 'utf8')
     const again = await run(['init', '--yes'], inside)
     expect(again.stdout).toContain('says all of this already')
+    expect(again.stderr).toContain('It asks only for a new cowork.yaml')
     expect(readFileSync(config, 'utf8')).toBe(text)
   })
 

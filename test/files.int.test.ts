@@ -751,3 +751,9 @@ test('FT10 the file that is meant is the one that is named, and the next step le
   const query = { query: '(', search_type: 'regex' }
   expect(await call('search_files', query)).toMatch(/^invalid_query That is .* Change the query/)
 })
+
+test('FT1 a file of one byte has 1 byte', async () => {
+  const { agent } = await openPlace()
+  const { text } = await agent.call('create_file', { path: 'temp/x', content: 'x' })
+  expect(text).toMatch(/x \(1 byte\)\.$/)
+})

@@ -93,7 +93,7 @@ function grantCommands(program: Command, add: Add): void {
   add(grants, 'list', 'list them', async (context, command) =>
     (await import('./grants.ts')).listGrants(context, command.optsWithGlobals()),
   ).addOption(agent())
-  add(grants, 'show <id>', 'one of them', async (context, command) =>
+  add(grants, 'show <id|path>', 'one of them', async (context, command) =>
     (await import('./grants.ts')).showGrant(context, command.args[0] ?? ''),
   )
   add(grants, 'add <path>', 'let agents read a file or folder of yours', async (context, command) =>
@@ -111,7 +111,7 @@ function grantCommands(program: Command, add: Add): void {
     .option('--until <time>', 'such as 2h, 7d, 2027-03-01 (its end) or 2027-03-01T18:00')
     .option('--hard-links', 'also files with a second name, perhaps elsewhere')
     .option('-y, --yes', 'without asking, also for your whole home folder')
-  add(grants, 'revoke <id>', 'close it again', async (context, command) =>
+  add(grants, 'revoke <id|path>', 'close it again', async (context, command) =>
     (await import('./grants.ts')).revokeGrant(context, command.args[0] ?? ''),
   )
 }

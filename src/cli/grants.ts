@@ -5,13 +5,14 @@ import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
 import { currentFolders, expandPath } from '#base/config/env.ts'
+import { CoworkError } from '#base/errors.ts'
 import { usage } from './exit.ts'
 import { minuteOf } from './files.ts'
 import { untilOf } from './grant-choice.ts'
 import { fields, table } from './output.ts'
 import { requirePersonHere } from './person.ts'
 import { plain } from './plain.ts'
-import { byPrefix } from './prefix.ts'
+import { byPrefix, listed, shortIds } from './prefix.ts'
 import { countText } from './sizes.ts'
 import { confirmed } from './terminal.ts'
 import type { Asking } from './terminal.ts'
@@ -46,14 +47,14 @@ export async function listGrants(
   const agent = given === undefined ? undefined : await agentNamed(client, given)
   const all = await liveGrants(client)
   const grants = all.filter((grant) => agent === undefined || ['*', agent].includes(grant.agent))
-  const short = shortGrantIds(all.map(({ id }) => id))
+  const short = shortIds(all.map(bareId))
   context.out.data({ grants }, () =>
     grants.length === 0
       ? ['Agents may see nothing but their workspace.']
       : table(
           ['ID', 'AGENT', 'PERMISSION', 'LASTS', 'USED', 'LAST USED', 'PATH'],
           grants.map((grant) => [
-            short(grant.id),
+            short(bareId(grant)),
             whoText(grant),
             grant.permission,
             lasting(grant),
@@ -76,23 +77,26 @@ function lasting({ scope, session, expires_at: until, replaced }: Grant): string
 }
 
 const idForm = /^grant_/
-const shortestShown = 6
+/** The first word of an id may be left out. */
+const bareId = ({ id }: Grant) => id.replace(idForm, '')
 
-/** As much of an id as tells them apart; its first word may be left out. */
-function shortGrantIds(ids: readonly string[]): (id: string) => string {
-  const bare = ids.map((id) => id.replace(idForm, ''))
-  const longest = Math.max(0, ...bare.map((id) => id.length))
-  for (let length = shortestShown; length < longest; length++)
-    if (new Set(bare.map((id) => id.slice(0, length))).size === bare.length)
-      return (id) => id.replace(idForm, '').slice(0, length)
-  return (id) => id.replace(idForm, '')
-}
-
+/** By its id, the beginning of it, or its path where no other is for that path. */
 async function grantNamed(client: Client, given: string): Promise<Grant> {
   const grants = await liveGrants(client)
-  const bare = grants.map((grant) => grant.id.replace(idForm, ''))
-  const id = byPrefix(given.replace(idForm, ''), bare, 'grant')
-  const found = grants[bare.indexOf(id)]
+  const told = (id: string) => {
+    const grant = grants.find((one) => bareId(one) === id)
+    return grant ? `${whoText(grant)}  ${grant.permission}  ${plain(grant.path)}` : ''
+  }
+  const places = given.trim() === '' ? [] : [pathHere(given), realOf(pathHere(given))]
+  const [only, ...others] = grants.filter(({ path }) => places.includes(path))
+  if (only && others.length > 0)
+    throw new CoworkError('ambiguous_id', `More than one grant is for ${plain(only.path)}.`, {
+      hint: listed('Name one of them:', [only, ...others].map(bareId), told),
+    })
+  const id = only
+    ? bareId(only)
+    : byPrefix(given.replace(idForm, ''), grants.map(bareId), 'grant', told)
+  const found = grants.find((grant) => bareId(grant) === id)
   if (!found) throw new Error(`the grant ${id} was there a moment ago`)
   return found
 }
@@ -108,7 +112,7 @@ export async function showGrant(context: Context, given: string): Promise<void> 
       agent: whoText(grant),
       lasts: lasting(grant),
       session: grant.session ?? undefined,
-      granted: `${grant.granted_at}, ${grant.granted_by}`,
+      granted: `${minuteOf(grant.granted_at)}, ${grant.granted_by}`,
       used:
         grant.last_accessed === null
           ? 'never'
@@ -154,7 +158,7 @@ export async function addGrant(
     if (!still.some(({ id }) => id === denial.id))
       context.out.note(`This replaces what was denied to ${whoText(denial)} for good.`)
     else if (grant.agent === '*') context.out.note(`It stays denied to ${whoText(denial)}.`)
-  context.out.note(`\`cowork grants revoke ${grant.id.replace(idForm, '')}\` takes it back.`)
+  context.out.note(`\`cowork grants revoke ${bareId(grant)}\` takes it back.`)
 }
 
 /** A home, or a disk, is more than most mean to show: it takes a yes, and an Enter too many is none. */

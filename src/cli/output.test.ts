@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
-import { createOutput, fields, shown, table } from './output.ts'
+import { createOutput, fields, shown, table, wrapped } from './output.ts'
 
 function capture({ json = false, isTTY = false, command = 'cowork' } = {}) {
   const stdout = Object.assign(new PassThrough(), { isTTY })
@@ -96,6 +96,22 @@ test('K2 no text from outside reaches the terminal as a control sequence', () =>
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const rows = [...table(['A', 'B'], [[text, text]]), ...fields({ a: text })]
       return rows.every((row) => !control.test(row))
+    }),
+  )
+})
+
+test('K3 a long text is broken between words, never inside a command', () => {
+  expect(wrapped('one two three', 7)).toEqual(['one two', 'three'])
+  expect(wrapped('run (`cowork up -d`), then look', 12)).toEqual([
+    'run',
+    '(`cowork up -d`),',
+    'then look',
+  ])
+  fc.assert(
+    fc.property(fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { minLength: 1 }), (words) => {
+      const lines = wrapped(words.join(' '), 12)
+      expect(lines.join(' ')).toBe(words.join(' '))
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(12)
     }),
   )
 })

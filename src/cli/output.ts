@@ -80,6 +80,19 @@ export function fields(values: Record<string, string | number | undefined>): str
   return present.map(([key, value]) => `${`${key}:`.padEnd(width)} ${shown(String(value))}`)
 }
 
+const widest = 80
+
+/** Lines that fit a terminal, as far as words allow it; what stands between backticks is one word. */
+export function wrapped(text: string, width = widest): string[] {
+  const lines: string[] = []
+  for (const word of text.match(/(?:`[^`]*`|\S)+/g) ?? []) {
+    const line = `${lines.at(-1) ?? ''} ${word}`
+    if (lines.length > 0 && lengthOf(line) <= width) lines[lines.length - 1] = line
+    else lines.push(word)
+  }
+  return lines
+}
+
 /** Text from agents on a terminal: nothing in it may move the cursor or turn the line around. */
 export const shown = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\u{FFFD}')

@@ -38,16 +38,28 @@ test('K2 what is found begins as it was given, and nothing else does', () => {
   )
 })
 
-test('K2, K3 what there is instead fits a line: names as they are, ids as far as needed', () => {
-  const hintOf = (given: string, ids: string[]) => {
-    try {
-      return byPrefix(given, ids, 'agent')
-    } catch (error) {
-      return (error as { hint?: string }).hint
-    }
+const hintOf = (given: string, ids: string[], told?: (id: string) => string) => {
+  try {
+    return byPrefix(given, ids, 'agent', told)
+  } catch (error) {
+    return (error as { hint?: string }).hint
   }
+}
+
+test('K2, K3 what there is instead fits a line: names as they are, ids as far as needed', () => {
   expect(hintOf('x', ['sales-eu', 'sales-us'])).toBe('There is: sales-eu, sales-us.')
   const ids = ['01a1e26c-52f0-723d-848c-c3a6d85a56f8', '01a1e26c-5307-7250-8655-6d5d017d7117']
   expect(hintOf('01', ids)).toBe('Write more of it: 01a1e26c-52, 01a1e26c-53.')
-  expect(hintOf('x', Array.from({ length: 12 }, newId))).toMatch(/, and 2 more\.$/)
+  const many = hintOf('x', Array.from({ length: 12 }, newId)) ?? ''
+  expect(many).toMatch(/,\sand\s2\smore\.$/)
+  expect(many.split('\n').filter((line) => line.length > 80)).toEqual([])
+})
+
+test('K2, K3 where ids alone say nothing, each stands with what it is', () => {
+  const ids = Array.from({ length: 12 }, (_, at) => `a${at}`)
+  expect(hintOf('x', ['a', 'b'], (id) => `/home/${id}`)).toBe(
+    'There is:\n  a  /home/a\n  b  /home/b',
+  )
+  expect(hintOf('a', ids, (id) => `/${id}`)).toMatch(/^Write more of it:\n {2}a0 {2}\/a0\n/)
+  expect(hintOf('x', ids, (id) => `/${id}`)).toMatch(/\n {2}and 2 more$/)
 })

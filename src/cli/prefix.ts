@@ -1,8 +1,11 @@
 import { CoworkError } from '#base/errors.ts'
-import { shown } from './output.ts'
+import { shown, wrapped } from './output.ts'
+
+/** What an id stands for, where it says nothing by itself. */
+type Told = (id: string) => string
 
 /** The id that is meant: the one written in full, or the only one that begins so (K2). */
-export function byPrefix(given: string, ids: readonly string[], what: string): string {
+export function byPrefix(given: string, ids: readonly string[], what: string, told?: Told): string {
   if (ids.includes(given)) return given
   const found = given === '' ? [] : ids.filter((id) => id.startsWith(given))
   if (found.length === 1 && found[0] !== undefined) return found[0]
@@ -10,10 +13,10 @@ export function byPrefix(given: string, ids: readonly string[], what: string): s
     throw new CoworkError(
       'not_found',
       `There is no ${what} named ${shown(given)}.`,
-      ids.length > 0 ? { hint: `There is: ${listed(ids)}.` } : {},
+      ids.length > 0 ? { hint: listed('There is:', ids, told) } : {},
     )
   throw new CoworkError('ambiguous_id', `More than one ${what} begins with ${shown(given)}.`, {
-    hint: `Write more of it: ${listed(found)}.`,
+    hint: listed('Write more of it:', found, told),
   })
 }
 
@@ -21,10 +24,14 @@ const made = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const mostListed = 10
 
 /** Names as they are; ids that nobody reads to their end as far as tells them apart. */
-function listed(ids: readonly string[]): string {
+export function listed(lead: string, ids: readonly string[], told?: Told): string {
   const short = ids.every((id) => made.test(id)) ? shortIds(ids) : String
-  const more = ids.length > mostListed ? `, and ${ids.length - mostListed} more` : ''
-  return `${shown(ids.slice(0, mostListed).map(short).join(', '))}${more}`
+  const first = ids.slice(0, mostListed)
+  const more = ids.length > mostListed ? [`and ${ids.length - mostListed} more`] : []
+  if (!told)
+    return wrapped(`${lead} ${shown([...first.map(short), ...more].join(', '))}.`).join('\n')
+  const lines = first.map((id) => shown(`${short(id)}  ${told(id)}`))
+  return [lead, ...[...lines, ...more].map((line) => `  ${line}`)].join('\n')
 }
 
 const shortestShown = 8

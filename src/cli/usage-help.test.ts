@@ -47,6 +47,14 @@ test.each(['grants', 'trash', 'files', 'workspace'])(
   async (group) => {
     const text = await said([group, 'frob'])
     expect(text).toMatch(/^error: unknown command 'frob'$/m)
-    expect(text).toMatch(/^Its commands: \w+(, \w+)+\. `cowork \w+ --help` tells more\.$/m)
+    expect(text).toMatch(/^Its commands: \w+(,\s\w+)+\.\s`cowork \w+ --help` tells more\.$/m)
+  },
+)
+
+test.each(commands.filter(([, more]) => more === undefined).flat())(
+  'K3 what is said of a fault in the usage of %s fits 80 columns',
+  async (name) => {
+    const text = await said([name, '--frob'])
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
   },
 )

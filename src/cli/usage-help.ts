@@ -1,4 +1,5 @@
 import type { Command, Help, Option } from 'commander'
+import { wrapped } from './output.ts'
 
 /** The help of each command shows what every command takes, such as `--json` (K2); its group's options it has itself. */
 export const sharedOptions: Partial<Help> = {
@@ -21,7 +22,10 @@ export function pointToHelp(command: Command, words: string): void {
   const help = `\`${words} --help\``
   if (!command.parent) command.showHelpAfterError(`${help} lists the commands.`)
   else if (names.length === 0) command.showHelpAfterError(`${help} shows what it takes.`)
-  else command.showHelpAfterError(`Its commands: ${names.join(', ')}. ${help} tells more.`)
+  else {
+    const lines = wrapped(`Its commands: ${names.join(', ')}. ${help} tells more.`)
+    command.showHelpAfterError(lines.join('\n'))
+  }
   // What it does by itself takes nothing, so whatever follows is meant as one of its commands.
   if (isGroup(command)) command.allowExcessArguments(true)
   for (const one of command.commands) pointToHelp(one, `${words} ${one.name()}`)

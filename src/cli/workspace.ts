@@ -30,10 +30,11 @@ const guards: Record<WorkspaceInfo['containment'], string> = {
   starting: 'the file worker is starting',
 }
 
-/** Of a few small files the daemon tells no size. */
+/** The daemon rounds to hundredths: no digit is told that is not known. */
 export function holdsText({ total_files: files, total_size_mb: size }: WorkspaceInfo): string {
   const least = files > 0 && size === 0
-  return `${countText(files, 'file')}, ${least ? 'less than 10 kB' : bytesText(size * 1e6)}`
+  const told = size > 0 && size < 1 ? `${size} MB` : bytesText(size * 1e6)
+  return `${countText(files, 'file')}, ${least ? 'less than 10 kB' : told}`
 }
 
 /** Where agents keep their files, and how much there is (FT7). */

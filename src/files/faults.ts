@@ -27,7 +27,7 @@ const hints: Readonly<Record<FileFaultCode, string>> = {
   not_text:
     'Write a new file beside it. A text in another encoding is written anew by create_file with overwrite and encoding utf-8.',
   unknown_encoding: 'Leave out encoding for utf-8, or name one such as windows-1252.',
-  invalid_query: 'Correct the query; a cursor that does not fit is left out.',
+  invalid_query: 'Change the query, or leave out the cursor.',
   root_replaced: 'Ask for it anew with request_grant(): a person has to look at it.',
   other_device: 'What is mounted inside a folder needs a grant of its own.',
   cloud_placeholder: 'Ask a person to download it first.',

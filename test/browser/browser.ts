@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
@@ -9,6 +8,8 @@ import { startTestApp } from '../app.ts'
 import type { TestApp } from '../app.ts'
 
 const executablePath = inject('chromium')
+
+const pictures = join(import.meta.dirname, '../../coverage/failed')
 
 const tellViolations = `addEventListener('securitypolicyviolation', (event) =>
   console.error('CSP: ' + event.violatedDirective + ' refused ' + event.blockedURI))`
@@ -63,9 +64,11 @@ export function useBrowser(args: readonly string[] = []) {
     await (await launched)?.close()
   })
 
-  /** What the pages looked like when a test failed. */
+  /** What the pages looked like when a test failed, where the end of the run leaves them. */
   async function keepPictures(name: string) {
-    const folder = mkdtempSync(join(tmpdir(), 'cowork-failed-'))
+    const folder = join(pictures, name.replaceAll(/[^\w]+/g, '-').slice(0, 80))
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true })
     const pages = [...contexts].flatMap((context) => context.pages())
     for (const [at, page] of pages.entries())
       await page.screenshot({ path: join(folder, `${at}.png`) }).catch(() => undefined)

@@ -39,6 +39,22 @@ test('C11 C14 the trash is worked off by keyboard: the focus goes on to what com
   await expect.poll(() => focused(page)).toBe('Trash')
 })
 
+test('C11 a dialog that was opened from a menu gives the focus back to the button of the menu', async () => {
+  const app = await start()
+  await output(app, 'create_file', { path: 'temp/a.md', content: 'a' })
+  await output(app, 'delete_file', { path: 'temp/a.md' })
+  const page = await visit(app, '/files/trash')
+  for (const item of ['Delete for good', 'Restore as…'])
+    for (const key of ['Escape', 'Enter']) {
+      await page.getByRole('button', { name: 'More about a.md' }).press('Enter')
+      await page.getByRole('menuitem', { name: item }).press('Enter')
+      const cancel = page.getByRole('dialog').getByRole('button', { name: 'Cancel' })
+      await cancel.press(key)
+      await cancel.waitFor({ state: 'detached' })
+      await expect.poll(() => focused(page), { message: item }).toBe('More about a.md')
+    }
+})
+
 test('C11 a revoked grant leaves the focus with the next one', async () => {
   const home = newHome({ 'One/a.txt': 'a', 'Two/b.txt': 'b' })
   const app = await home.during(() => start())
@@ -68,6 +84,23 @@ test('TR1 C14 what was moved to the trash can be taken back at once, and the foc
   expect(readFileSync(join(app.workspace, 'temp/a.md'), 'utf8')).toBe('a')
 })
 
+test('C11 C13 the focus stays in place, and nothing is amiss, where the stream tells of it before the answer', async () => {
+  const app = await start()
+  for (const name of ['a', 'b', 'c'])
+    await output(app, 'create_file', { path: `temp/${name}.md`, content: name })
+  const page = await visit(app, '/files?path=temp&open=temp/b.md', { isCaught: true })
+  await page.route('**/delete_file/call', async (route) => {
+    const response = await route.fetch()
+    await listed(page).getByText('b.md').waitFor({ state: 'detached' })
+    await page.waitForTimeout(300)
+    await route.fulfill({ response })
+  })
+  await file(page).getByRole('button', { name: 'Move to the trash' }).click()
+  await page.getByText('b.md is in the trash.').waitFor()
+  const row = () => page.evaluate('document.activeElement.getAttribute("data-row")')
+  await expect.poll(row).toBe('temp/c.md')
+})
+
 test('TR3 C5 the versions of a file are listed, compared and restored, after a question', async () => {
   const app = await start()
   const agent = await asking(app, 'codex')
@@ -92,6 +125,7 @@ test('TR3 C5 the versions of a file are listed, compared and restored, after a q
   await page.getByText('plan.md is what it was.').waitFor()
   expect(readFileSync(stored, 'utf8')).toBe('one\ntwo\n')
   await expect.poll(() => versions.getByRole('listitem').count()).toBe(2)
+  expect(await namesOf(versions.getByRole('button', { name: /^Compare/ }))).toHaveLength(2)
 })
 
 test('C5 what has no preview can be downloaded, byte for byte', async () => {
@@ -166,6 +200,22 @@ test('C14 the content of every tab of Files begins at the same place', async () 
   await page.goto(`${app.url}/files/size`)
   expect((await boxOf(page.getByRole('heading', { name: 'Where the room goes' }))).x).toBe(left)
 })
+
+test('C11 buttons of files that are called alike differ by name', async () => {
+  const app = await start()
+  for (const path of ['temp/a.md', 'temp/b/a.md', 'temp/a.md', 'temp/c.md']) {
+    await output(app, 'create_file', { path, content: 'a' })
+    await output(app, 'delete_file', { path })
+  }
+  const page = await visit(app, '/files/trash')
+  await page.getByRole('button', { name: 'Restore c.md', exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Restore temp/b/a.md', exact: true }).waitFor()
+  expect(await namesOf(page.getByRole('button', { name: /^Restore/ }))).toHaveLength(4)
+})
+
+const namesOf = async (buttons: Locator) => [
+  ...new Set(await buttons.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')))),
+]
 
 async function boxOf(shown: Locator) {
   await shown.waitFor()

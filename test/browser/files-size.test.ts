@@ -63,7 +63,7 @@ test('C5 the map shows what is in a folder, and the largest files by name; a pre
   )
   await area(/^large.bin 700 kB/).waitFor()
   const row = (name: string) => tableOf(page).getByRole('row', { name })
-  await row('and 37 smaller files').getByText('< 1 %').waitFor()
+  await row('and 37 other files').getByText('< 1 %').waitFor()
   await area(/^plan.md 400 kB/).click()
   await page.getByRole('region', { name: 'File' }).getByText('400 kB').waitFor()
   expect(place(page)).toBe('?path=Documents&open=Documents/plan.md')

@@ -191,7 +191,7 @@ test('GR10 an owner grants a folder or hands over a file by picking it; what is 
   await pick('Work', 'Choose this folder')
   await page.getByText(home.at('Work'), { exact: true }).waitFor()
   await page.getByRole('group', { name: 'Permission' }).getByText('read-write').click()
-  await page.getByText('Every agent reads and changes').waitFor()
+  await page.getByText('Every agent may read and change it and all folders below.').waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Grant access' }).click()
   const grants = page.getByRole('list', { name: 'Grants' })
   await grants.getByText('read-write').waitFor()

@@ -122,9 +122,19 @@ test('C9 another workspace is written into the configuration, and a restart is a
   await restart.waitFor()
   await page.goto(`${app.url}/files`)
   await page.getByText(`After a restart: ${home.at('AI/AI-Workspace')}`).waitFor()
+  // Chosen elsewhere, it shows here at once (C10).
+  await output(app, 'workspace_choose', { path: home.at('AI') })
+  await page.getByText(`After a restart: ${home.at('AI')}`, { exact: true }).waitFor()
   await page.goto(`${app.url}/welcome`)
   await press(page, 'Continue')
   await heading(page, 'Grant AI access to these folders now?').waitFor()
+  // Commands in a sentence run there, too.
+  const named = (words: string) =>
+    page.getByText(`node /opt/cowork/bin/cowork.mjs ${words}`, { exact: true }).first().waitFor()
+  await page.goto(`${app.url}/welcome?step=notices`)
+  await named('notify test <channel>')
+  await page.goto(`${app.url}/agents`)
+  await named('connect claude-code')
 })
 
 test.each(['open', 'closed'])(
@@ -146,7 +156,7 @@ test.each(['open', 'closed'])(
       .click()
     await heading(page, 'That is all there is to it').waitFor()
     const decided = page.getByRole('list', { name: 'What you decided' })
-    expect(await decided.getByText('allowed', { exact: true }).count()).toBe(2)
+    await expect.poll(() => decided.getByText('allowed', { exact: true }).count()).toBe(2)
     await expect.poll(() => grantsOf(app)).toEqual([])
     await expect.poll(() => activeAgents(app)).toEqual(mode === 'closed' ? ['codex'] : [])
     await page.getByRole('link', { name: 'See what was recorded' }).click()

@@ -24,6 +24,7 @@ type Played = {
   overridden: number
   left: number
 }
+type Minted = { readonly token: string }
 type Standing = { readonly trust_level: number; readonly mode: string }
 
 /** The last ones are left for the person to decide. */
@@ -42,7 +43,8 @@ export async function demo(context: Context, { proposals = 45, pace = 40 }: Opti
   const played: Played[] = []
   const tokens = auth === 'closed' ? await enrol(person) : new Map<string, string>()
   const policies = await bringPolicies(person)
-  let asksForFiles = false
+  /** Who has asked for files. */
+  let asking: string | undefined
   try {
     const plays = roles.map((role, at) => {
       const seen: Played = {
@@ -85,7 +87,7 @@ export async function demo(context: Context, { proposals = 45, pace = 40 }: Opti
     }
     // The one that is never wrong keeps files, and asks for some that only a person can open.
     const [careful, steady] = plays
-    asksForFiles = careful !== undefined && (await workOnFiles(careful.agent))
+    if (careful && (await workOnFiles(careful.agent))) asking = careful.seen.role.id
     if (careful && steady) await workOnPlan(careful.agent, steady.agent)
     // The one that errs most gives up last, and asks a person to take over.
     const last = plays.at(-1)
@@ -93,9 +95,9 @@ export async function demo(context: Context, { proposals = 45, pace = 40 }: Opti
   } finally {
     progress.end()
     for (const line of policyLines(policies.brought())) out.note(line)
-    await dismiss(person, tokens)
+    await dismiss(person, tokens, asking)
   }
-  await tell(context, person, played, policies.brought(), asksForFiles)
+  await tell(context, person, played, policies.brought(), asking !== undefined)
 }
 
 /** What a careful reviewer does: approve what is right, say what is wrong. */
@@ -140,18 +142,29 @@ async function approves(person: Client, id: string): Promise<boolean> {
   }
 }
 
-/** In closed mode every agent needs a token; these are revoked when the curtain falls. */
+/** In closed mode every agent needs a token. One that is left from another time gets a new one. */
 async function enrol(person: Client): Promise<Map<string, string>> {
   const tokens = new Map<string, string>()
   for (const { id } of roles) {
-    const { token } = await person.call<{ token: string }>('cowork_add_agent', { id })
+    const { token } = await person
+      .call<Minted>('cowork_add_agent', { id })
+      .catch((error: unknown) => {
+        if (!(error instanceof CoworkError) || error.code !== 'agent_exists') throw error
+        return person.call<Minted>('cowork_rotate_agent', { id, overlap_minutes: 0 })
+      })
     tokens.set(id, token)
   }
   return tokens
 }
 
-async function dismiss(person: Client, tokens: ReadonlyMap<string, string>): Promise<void> {
-  for (const id of tokens.keys()) await person.call('cowork_revoke_agent', { id })
+/** They are revoked when the curtain falls, but for one whose request waits: it would go with its agent. */
+async function dismiss(
+  person: Client,
+  tokens: ReadonlyMap<string, string>,
+  asking: string | undefined,
+): Promise<void> {
+  for (const id of tokens.keys())
+    if (id !== asking) await person.call('cowork_revoke_agent', { id })
 }
 
 async function tell(

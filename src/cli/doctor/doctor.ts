@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Context } from '../context.ts'
 import { exitCode, problemOf } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
-import { shown } from '../output.ts'
+import { shown, wrapped } from '../output.ts'
 import { loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { checkConnections } from './connections.ts'
@@ -61,16 +61,16 @@ async function checkConfig(
   }
 }
 
+const indent = ' '.repeat(18)
 const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
 function lines({ check, state, message, remedy }: Finding, { out }: Context): string[] {
-  const [first = '', ...rest] = message.split('\n').map(shown)
-  const indent = ' '.repeat(18)
+  const mended = remedy === undefined || state === 'ok' ? [] : [`→ ${out.callable(remedy)}`]
+  const [first = '', ...rest] = [...message.split('\n'), ...mended].flatMap((text) =>
+    wrapped(shown(text), 80 - indent.length),
+  )
   return [
     `${out.style(colours[state], state.padEnd(4))}  ${check.padEnd(11)} ${first}`,
     ...rest.map((text) => indent + text),
-    ...(remedy === undefined || state === 'ok'
-      ? []
-      : [`${indent}→ ${shown(out.callable(remedy))}`]),
   ]
 }

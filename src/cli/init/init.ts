@@ -78,6 +78,8 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
       ...(backup ? [`The file as it was: ${backup}`] : []),
     ],
   )
+  if (!isChanged)
+    out.note('It asks only for a new cowork.yaml; --grant, --notify and --connect add to this.')
   if (isChanged && before.exists && runningDaemon(paths))
     out.note('A daemon runs: `cowork restart` makes it read this.')
   return carryOut(context, options, wishes)

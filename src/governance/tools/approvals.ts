@@ -14,7 +14,7 @@ const next: Record<Approval['status'], string> = {
   approved: 'Go on.',
   rejected: 'Do not do it; no reason was given.',
   expired: 'Nobody decided in time, which is a no. You may ask again.',
-  withdrawn: 'You took it back.',
+  withdrawn: 'It was taken back.',
   consumed: 'It was approved and carried out.',
 }
 

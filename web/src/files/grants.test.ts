@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Grant } from './file.ts'
-import { forWhom, isUnused, lastsText, originText, standingOf } from './grants.ts'
+import { forWhom, isUnused, lastsText, meansText, originText, standingOf } from './grants.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
 const grant = (part: Partial<Grant> = {}): Grant => ({
@@ -24,6 +24,14 @@ test('GR4 a grant says for whom it is, how long it lasts and where it comes from
   expect(lastsText(grant({ scope: 'session' }), now)).toBe('ends with its session')
   expect(lastsText(grant({ expires_at: '2026-11-15T13:00:00Z' }), now)).toBe('ends in 1 h')
   expect(originText(grant({ granted_by: 'import' }))).toBe('import')
+})
+
+test('GR4 what a grant means is a sentence, for a file, a folder and a denial', () => {
+  expect(meansText('*', 'read', 'it and all folders below')).toBe(
+    'Every agent may read it and all folders below, and change nothing.',
+  )
+  expect(meansText('codex', 'read-write')).toBe('codex may read and change it.')
+  expect(meansText('*', 'deny')).toBe('Every agent is refused without asking.')
 })
 
 test('GR7 a lasting grant that nobody used for 60 days is pointed out', () => {

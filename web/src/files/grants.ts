@@ -5,15 +5,26 @@ const day = 86_400_000
 /** As long without use as makes one ask whether it is still needed (GR7). */
 const longUnused = 60 * day
 
-const permissions: Record<Grant['permission'], { readonly name: string; readonly means: string }> =
-  {
-    read: { name: 'read', means: 'reads, changes nothing' },
-    'read-write': { name: 'read-write', means: 'reads and changes' },
-    write: { name: 'write', means: 'makes new files, sees nothing that is there' },
-    deny: { name: 'never', means: 'is refused without asking' },
-  }
+type Permission = Grant['permission']
 
-export const permissionWords = (permission: Grant['permission']) => permissions[permission]
+const names: Record<Permission, string> = {
+  read: 'read',
+  'read-write': 'read-write',
+  write: 'write',
+  deny: 'never',
+}
+const meanings: Record<Permission, (what: string) => string> = {
+  read: (what) => `may read ${what}, and change nothing`,
+  'read-write': (what) => `may read and change ${what}`,
+  write: (what) => `may make new files in ${what}, and sees nothing that is there`,
+  deny: () => 'is refused without asking',
+}
+
+export const permissionName = (permission: Permission): string => names[permission]
+
+/** What comes of it, in a sentence. */
+export const meansText = (agent: string, permission: Permission, what = 'it'): string =>
+  `${agent === '*' ? 'Every agent' : agent} ${meanings[permission](what)}.`
 
 /** Who it is for, in the words of a sentence. */
 export const forWhom = ({ agent }: Pick<Grant, 'agent'>): string =>

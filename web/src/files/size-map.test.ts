@@ -59,7 +59,7 @@ test('C5 only what is too small to be pressed is collected', () => {
     width: 400,
     height: 300,
   })
-  expect(drawn.map(({ part }) => part.name)).toEqual(['large', 'other', 'and 3 smaller files'])
+  expect(drawn.map(({ part }) => part.name)).toEqual(['large', 'other', 'and 3 other files'])
 })
 
 test('C14 a label is whole, or ends where it still tells something, or is left out', () => {

@@ -13,6 +13,10 @@ export function sizeText(bytes: number): string {
   return `${value.toFixed(digits).replace(/\.0$/, '')} ${units[unit]}`
 }
 
+/** Of megabytes that were rounded to a hundredth: no digit is told that is not known. */
+export const roughSizeText = (megabytes: number): string =>
+  megabytes < 1 ? `${megabytes} MB` : sizeText(megabytes * 1e6)
+
 export const countText = (count: number, one: string, many: string): string =>
   `${number.format(count)} ${count === 1 ? one : many}`
 

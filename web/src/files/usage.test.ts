@@ -25,7 +25,7 @@ test('C5 a folder shows its folders and its largest files, the largest first, an
     ['folder', 'Documents', 'Documents', 700],
     ['folder', 'Code', 'Code', 200],
     ['file', 'large.bin', 'large.bin', 90],
-    ['rest', 'and 1 smaller file', '', 10],
+    ['rest', 'and 1 other file', '', 10],
   ])
   // What cowork keeps there itself takes no room of the agents.
   expect([bytes, files]).toEqual([1000, 7])
@@ -51,16 +51,13 @@ test('C5 many small folders and files are one part, with how many they are', () 
   const whole = { total_files: 1500, total_bytes: 500, folders, largest_files: [] }
   const { parts } = partsOf(whole, '')
   expect(parts).toHaveLength(41)
-  expect(parts[40]).toMatchObject({ name: 'and 300 smaller files', bytes: 100, files: 300 })
+  expect(parts[40]).toMatchObject({ name: 'and 300 other files', bytes: 100, files: 300 })
   const specks = [
     { path: 'large.bin', bytes: 999_000 },
     { path: 'a.txt', bytes: 10 },
   ]
   const few = { total_files: 2, total_bytes: 999_010, folders: [], largest_files: specks }
-  expect(partsOf(few, '').parts.map(({ name }) => name)).toEqual([
-    'large.bin',
-    'and 1 smaller file',
-  ])
+  expect(partsOf(few, '').parts.map(({ name }) => name)).toEqual(['large.bin', 'and 1 other file'])
   const nameless = { total_files: 2000, total_bytes: 0, folders: [], largest_files: [] }
   expect(partsOf(nameless, '').parts).toMatchObject([{ kind: 'rest', name: '2,000 files' }])
 })

@@ -66,7 +66,7 @@ export function collected(
   const name =
     shown.length === 0
       ? countText(rest.files, 'file', 'files')
-      : `and ${countText(rest.files, 'smaller file', 'smaller files')}`
+      : `and ${countText(rest.files, 'other file', 'other files')}`
   return [...shown, { kind: 'rest', name, path, ...rest, parts: [] }]
 }
 

@@ -20,13 +20,13 @@ export function Dialog({ title, onClose, children, wide = false, bare = false }:
   const heading = useId()
   useEffect(() => {
     const dialog = ref.current
-    const before = document.activeElement
+    const before = opener()
     dialog?.showModal()
     // The browser would choose the cross; what the dialog is about comes first.
     dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus()
     return () => {
       dialog?.close()
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
+      if (before?.isConnected) before.focus()
     }
   }, [])
   const size = wide ? 'w-180' : 'w-110'
@@ -56,6 +56,14 @@ export function Dialog({ title, onClose, children, wide = false, bare = false }:
       </div>
     </dialog>
   )
+}
+
+/** What has the focus when the dialog is asked for. The item of a menu goes with its menu; the menu's button stays. */
+function opener(): HTMLElement | undefined {
+  const active = document.activeElement
+  const button = active?.closest('[role=menu]')?.getAttribute('aria-labelledby')
+  const found = button ? document.getElementById(button) : active
+  return found instanceof HTMLElement ? found : undefined
 }
 
 export const DialogActions = ({ children }: { children: ReactNode }) => (

@@ -21,18 +21,21 @@ export const Menu = ({ trigger, items }: { trigger: ReactNode; items: readonly M
         align="end"
         sideOffset={4}
         collisionPadding={8}
-        className="settle z-20 max-w-[calc(100vw-16px)] min-w-44 rounded-lg border border-line bg-panel p-1 shadow-raised"
+        className="z-20 max-w-[calc(100vw-16px)] min-w-44 rounded-lg"
       >
-        {items.map(({ id, label, icon, danger = false, act }) => (
-          <DropdownMenu.Item
-            key={id ?? label}
-            onSelect={act}
-            className={`flex h-8 cursor-pointer items-center gap-2 rounded px-2 outline-none select-none data-highlighted:bg-raised max-md:h-11 ${danger ? 'text-escalate' : ''}`}
-          >
-            {icon && <Icon name={icon} />}
-            <span className="min-w-0 truncate">{label}</span>
-          </DropdownMenu.Item>
-        ))}
+        {/* What moves is inside: while the content itself moves, Radix keeps a closed menu, and with it Escape. */}
+        <div className="settle rounded-lg border border-line bg-panel p-1 shadow-raised">
+          {items.map(({ id, label, icon, danger = false, act }) => (
+            <DropdownMenu.Item
+              key={id ?? label}
+              onSelect={act}
+              className={`flex h-8 cursor-pointer items-center gap-2 rounded px-2 outline-none select-none data-highlighted:bg-raised max-md:h-11 ${danger ? 'text-escalate' : ''}`}
+            >
+              {icon && <Icon name={icon} />}
+              <span className="min-w-0 truncate">{label}</span>
+            </DropdownMenu.Item>
+          ))}
+        </div>
       </DropdownMenu.Content>
     </DropdownMenu.Portal>
   </DropdownMenu.Root>

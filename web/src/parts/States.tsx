@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react'
 import { ApiError } from '../api.ts'
+import { useCommand } from '../use-command.ts'
+import { withCommand } from '../welcome/command.ts'
 import { Button } from './Button.tsx'
 import { Icon } from './Icon.tsx'
 import type { IconName } from './Icon.tsx'
@@ -50,19 +52,24 @@ export function Trouble({ error, retry, children }: TroubleProps) {
   )
 }
 
-/** The daemon writes commands between backticks. */
-export const Hint = ({ text }: { text: string }) =>
-  text.split('`').map((part, at) =>
+/** Commands stand between backticks. They are shown as they run there (K4). */
+export function Hint({ text }: { text: string }) {
+  const parts = withCommand(text, useCommand()).split('`')
+  return parts.map((part, at) =>
     at % 2 === 1 ? (
-      // The parts of a sentence never move.
-      // oxlint-disable-next-line react/no-array-index-key
-      <code key={at} className="rounded-sm bg-raised px-1 font-mono text-code text-text">
+      <code
+        // The parts of a sentence never move.
+        // oxlint-disable-next-line react/no-array-index-key
+        key={at}
+        className="rounded-sm bg-raised px-1 font-mono text-code [overflow-wrap:anywhere] text-text"
+      >
         {part}
       </code>
     ) : (
       part
     ),
   )
+}
 
 type LoadingProps = { rows?: number; what: string }
 

@@ -2,6 +2,8 @@ import { useSyncExternalStore } from 'react'
 import { openDialog } from '../dialogs.ts'
 import { live } from '../live.ts'
 import type { LiveState } from '../live.ts'
+import { useCommand } from '../use-command.ts'
+import { withCommand } from '../welcome/command.ts'
 import { IconButton } from './Button.tsx'
 import { Icon } from './Icon.tsx'
 import { Keys } from './Keys.tsx'
@@ -53,15 +55,20 @@ const states: Record<LiveState, { word: string; dot: string; tip: string }> = {
   offline: {
     word: 'Offline',
     dot: 'bg-escalate',
-    tip: 'cowork does not answer. Start it with: cowork up -d',
+    tip: 'cowork does not answer. Start it with `cowork up -d`.',
   },
 }
 
 function LiveDot() {
   const state = useSyncExternalStore(live.state.subscribe, live.state.get)
   const { word, dot, tip } = states[state]
+  const command = useCommand()
   return (
-    <span role="status" title={tip} className="flex items-center gap-1.5 text-xs text-soft">
+    <span
+      role="status"
+      title={withCommand(tip, command)}
+      className="flex items-center gap-1.5 text-xs text-soft"
+    >
       <span aria-hidden className={`size-1.75 rounded-full ${dot}`} />
       {word}
     </span>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { commandLine } from './command.ts'
+import { commandLine, withCommand } from './command.ts'
 import { isDefault, stepAfter, steps, welcomeViewOf, workspaceIn } from './welcome.ts'
 
 test('C1 C9 an unknown step is the first one', () => {
@@ -33,5 +33,13 @@ test('C9, K4 a command is copied as it runs there, whatever its folder is called
   )
   expect(commandLine(['node', String.raw`C:\co work\cowork.mjs`], 'restart')).toBe(
     String.raw`node "C:\co work\cowork.mjs" restart`,
+  )
+})
+
+test('C9, K4 a sentence names its commands as they run there', () => {
+  const text = 'List it in `cowork.yaml`, then run `cowork restart`; cowork says how it went.'
+  expect(withCommand(text, undefined)).toBe(text)
+  expect(withCommand(text, ['node', '/opt/$& /cowork.mjs'])).toBe(
+    "List it in `cowork.yaml`, then run `node '/opt/$& /cowork.mjs' restart`; cowork says how it went.",
   )
 })

@@ -52,9 +52,11 @@ function Checked({ proof, checked, answer }: CheckedProps) {
         <Note tone="act" icon="check">
           <b>Proven in this browser.</b> Unchanged since it was written, at place {answer.entry.seq}{' '}
           of {proof.size.toLocaleString()} under a checkpoint
-          {checked.isSigned === undefined
-            ? '. This browser cannot check its signature; `cowork audit verify` can.'
-            : ' whose signature is right.'}
+          {checked.isSigned === undefined ? (
+            <Hint text=". This browser cannot check its signature; `cowork audit verify` can." />
+          ) : (
+            ' whose signature is right.'
+          )}
         </Note>
       )}
       <ProofPicture checked={checked} seq={answer.entry.seq} />

@@ -56,8 +56,7 @@ function Outcome({ result, onClose }: { result: Verification; onClose: () => voi
         </p>
         <Faults faults={result.problems.slice(1)} more="Other places" />
         <p className="text-soft">
-          Keep a copy of the state folder, then compare with a backup:{' '}
-          <code>cowork audit verify</code> tells the same without this console.
+          <Hint text="Keep a copy of the state folder, then compare with a backup: `cowork audit verify` tells the same without this console." />
         </p>
       </Strip>
     )

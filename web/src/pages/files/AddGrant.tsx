@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callFiles } from '../../files/call.ts'
-import { permissionWords } from '../../files/grants.ts'
+import { meansText, permissionName } from '../../files/grants.ts'
 import { untilOf } from '../../inbox/grant.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
@@ -78,7 +78,7 @@ function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose
           value={permission}
           choices={(isFile ? forFolders.slice(0, 2) : forFolders).map((value) => ({
             value,
-            label: permissionWords(value).name,
+            label: permissionName(value),
           }))}
           onChoose={setPermission}
         />
@@ -100,9 +100,8 @@ function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose
           onChange={(event) => setUntil(event.target.value)}
         />
         <Note tone={permission === 'read' ? 'plain' : 'suggest'} icon="info">
-          {agent === '*' ? 'Every agent' : <Plain text={agent} />}{' '}
-          {permissionWords(permission).means}
-          {isFile ? '. The folder around it stays closed.' : ', and in all folders below.'}
+          <Plain text={meansText(agent, permission, isFile ? 'it' : 'it and all folders below')} />
+          {isFile && ' The folder around it stays closed.'}
         </Note>
         <ErrorNote error={add.error} />
         <DialogActions>

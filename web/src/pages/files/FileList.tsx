@@ -5,7 +5,7 @@ import type { RefObject } from 'react'
 import { isFolder, kindOf } from '../../files/file.ts'
 import type { Listed } from '../../files/file.ts'
 import { joined, nameOf } from '../../files/paths.ts'
-import { countText, sizeText } from '../../files/sizes.ts'
+import { countText, roughSizeText, sizeText } from '../../files/sizes.ts'
 import { withoutFile } from '../../files/view.ts'
 import type { FilesView } from '../../files/view.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -149,7 +149,7 @@ function Whole() {
       <span>
         {countText(data.total_files, 'file', 'files')}
         {/* Of a few small files no size is told. */}
-        {data.total_size_mb > 0 && `, ${sizeText(data.total_size_mb * 1e6)}`}
+        {data.total_size_mb > 0 && `, ${roughSizeText(data.total_size_mb)}`}
       </span>
       <span>{guards[data.containment]}</span>
     </p>

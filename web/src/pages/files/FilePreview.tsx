@@ -33,7 +33,9 @@ const isClosed = ({ code }: ApiError) => code === 'no_grant' || code === 'root_r
 
 /** One file: what it is, and as much of it as can be shown. */
 export function FilePreview({ path, view, mayChange }: Props) {
-  const reading = useQuery(readQuery(path))
+  const remove = useRemove(path, view)
+  // What is on its way to the trash is not looked for again.
+  const reading = useQuery({ ...readQuery(path), enabled: remove.isIdle || remove.isError })
   const { error, refetch } = reading
   const data = standing(reading)
   useTitle(nameOf(path), 'Files')
@@ -61,8 +63,8 @@ export function FilePreview({ path, view, mayChange }: Props) {
           <Acts
             subject={data.path}
             path={path}
-            view={view}
             mayChange={mayChange}
+            remove={remove}
             versions={{ isOn: hasVersions, turn: () => setVersions(!hasVersions) }}
           />
           {hasVersions && <FileVersions path={path} mayChange={mayChange} />}
@@ -72,7 +74,7 @@ export function FilePreview({ path, view, mayChange }: Props) {
         <>
           <FileTrouble error={error} retry={() => void refetch()}>
             {error instanceof ApiError && error.code === 'too_large' && (
-              <Acts path={path} view={view} mayChange={mayChange} />
+              <Acts path={path} mayChange={mayChange} remove={remove} />
             )}
           </FileTrouble>
           {error instanceof ApiError && isClosed(error) && (
@@ -127,33 +129,38 @@ function Facts({ read }: { read: ReadFile }) {
   )
 }
 
-type ActsProps = Props & {
+/** What was deleted lies in the trash, so nobody is asked twice. */
+function useRemove(path: string, view: FilesView) {
+  const navigate = useNavigate()
+  const name = plainString(nameOf(path))
+  const bringBack = async (id: string) => {
+    try {
+      await callFiles('trash_restore', { trash_id: id })
+      toast(`${name} is back.`)
+    } catch (error) {
+      toastProblem(error)
+    }
+  }
+  return useMutation({
+    mutationFn: () => callFiles<{ trash_id: string }>('delete_file', { path }),
+    // The stream may take its row away before the answer comes.
+    onMutate: () => neighbourOf(path),
+    onSuccess: ({ trash_id: id }, _, row) => {
+      toast(`${name} is in the trash.`, false, { label: 'Undo', run: () => void bringBack(id) })
+      void navigate({ to: '/files', search: withoutFile(view), state: { row } })
+    },
+    onError: toastProblem,
+  })
+}
+
+type ActsProps = Omit<Props, 'view'> & {
+  remove: ReturnType<typeof useRemove>
   /** As the ledger names it, once that is known. */
   subject?: string
   versions?: { isOn: boolean; turn: () => void }
 }
 
-/** What was deleted lies in the trash, so nobody is asked twice. */
-function Acts({ subject, path, view, mayChange, versions }: ActsProps) {
-  const navigate = useNavigate()
-  const remove = useMutation({
-    mutationFn: () => callFiles<{ trash_id: string }>('delete_file', { path }),
-    onSuccess: ({ trash_id: id }) => {
-      const undo = { label: 'Undo', run: () => void bringBack(id) }
-      toast(`${plainString(nameOf(path))} is in the trash.`, false, undo)
-      const state = { row: neighbourOf(path) }
-      void navigate({ to: '/files', search: withoutFile(view), state })
-    },
-    onError: toastProblem,
-  })
-  const bringBack = async (id: string) => {
-    try {
-      await callFiles('trash_restore', { trash_id: id })
-      toast(`${plainString(nameOf(path))} is back.`)
-    } catch (error) {
-      toastProblem(error)
-    }
-  }
+function Acts({ subject, path, mayChange, versions, remove }: ActsProps) {
   return (
     <div className="flex flex-wrap gap-2">
       {subject !== undefined && (

@@ -12,6 +12,7 @@ import { Loading } from '../../parts/States.tsx'
 import { plainString } from '../../plain.ts'
 import { diffLines, sizeOf } from '../../policies/diff.ts'
 import { ago, dateTime, fullTime } from '../../time.ts'
+import { toldApart } from '../../told-apart.ts'
 import { useNow } from '../../use-now.ts'
 import { Confirm } from '../settings/Confirm.tsx'
 import { diskKey, standing, versionDiffQuery, versionsQuery } from './file-queries.ts'
@@ -24,6 +25,7 @@ export function FileVersions({ path, mayChange }: Props) {
   const query = useQuery(versionsQuery(path))
   const { error, refetch } = query
   const versions = standing(query)
+  const ends = toldApart(versions ?? [], (version) => fullTime(Date.parse(version.replaced_at)))
   const [compared, setCompared] = useState<string>()
   return (
     <Section title="Versions" says="before each change">
@@ -32,10 +34,11 @@ export function FileVersions({ path, mayChange }: Props) {
           <p className="text-soft">There is none: nobody changed it through cowork.</p>
         ) : (
           <ol aria-label="Versions, newest first" className="border-t border-line">
-            {versions.map((version) => (
+            {versions.map((version, at) => (
               <Line
                 key={version.version_id}
                 version={version}
+                until={ends[at] ?? ''}
                 path={path}
                 mayChange={mayChange}
                 isCompared={version.version_id === compared}
@@ -55,9 +58,15 @@ export function FileVersions({ path, mayChange }: Props) {
   )
 }
 
-type LineProps = Props & { version: Version; isCompared: boolean; onCompare: () => void }
+type LineProps = Props & {
+  version: Version
+  /** When it ended; told apart from the others. */
+  until: string
+  isCompared: boolean
+  onCompare: () => void
+}
 
-function Line({ version, path, mayChange, isCompared, onCompare }: LineProps) {
+function Line({ version, until, path, mayChange, isCompared, onCompare }: LineProps) {
   const now = useNow()
   const client = useQueryClient()
   const [isAsking, setAsking] = useState(false)
@@ -79,7 +88,7 @@ function Line({ version, path, mayChange, isCompared, onCompare }: LineProps) {
           <Button
             size="sm"
             aria-expanded={isCompared}
-            aria-label={`Compare with the version until ${when}`}
+            aria-label={`Compare with the version until ${until}`}
             onClick={onCompare}
           >
             Compare
@@ -88,7 +97,7 @@ function Line({ version, path, mayChange, isCompared, onCompare }: LineProps) {
             <Button
               size="sm"
               icon="undo"
-              aria-label={`Restore the version until ${when}`}
+              aria-label={`Restore the version until ${until}`}
               onClick={() => setAsking(true)}
             >
               Restore

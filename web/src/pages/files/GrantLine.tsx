@@ -3,7 +3,14 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { callFiles } from '../../files/call.ts'
 import type { Grant } from '../../files/file.ts'
-import { forWhom, isUnused, lastsText, originText, permissionWords } from '../../files/grants.ts'
+import {
+  forWhom,
+  isUnused,
+  lastsText,
+  meansText,
+  originText,
+  permissionName,
+} from '../../files/grants.ts'
 import { countText } from '../../files/sizes.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Chip } from '../../parts/Chips.tsx'
@@ -28,7 +35,7 @@ export function GrantLine({ grant, mayRevoke }: Props) {
   const [isAsking, setAsking] = useState(false)
   const { permission, path } = grant
   const isDenied = permission === 'deny'
-  const { name, means } = permissionWords(permission)
+  const means = meansText(grant.agent, permission)
   return (
     <li className="flex items-center gap-3 border-b border-line py-2.5">
       <div className="min-w-0 flex-1">
@@ -46,9 +53,9 @@ export function GrantLine({ grant, mayRevoke }: Props) {
               <Plain text={path} />
             </Link>
           )}
-          <span title={means}>
+          <span title={plainString(means)}>
             <Chip tone={tones[permission]} icon={icons[permission]}>
-              {name}
+              {permissionName(permission)}
             </Chip>
           </span>
           {grant.replaced && (
@@ -100,7 +107,7 @@ export function GrantLine({ grant, mayRevoke }: Props) {
             <Plain text={path} />
           </p>
           <p>
-            <Plain text={forWhom(grant)} /> {means}.
+            <Plain text={means} />
           </p>
           <p>
             {isDenied

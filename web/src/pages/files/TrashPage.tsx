@@ -15,6 +15,7 @@ import { plainString } from '../../plain.ts'
 import { meQuery } from '../../queries.ts'
 import { ago, fullTime, left } from '../../time.ts'
 import { toast, toastProblem } from '../../toasts.ts'
+import { toldApart } from '../../told-apart.ts'
 import { useNow } from '../../use-now.ts'
 import { Confirm } from '../settings/Confirm.tsx'
 import { infoQuery, standing, trashQuery } from './file-queries.ts'
@@ -31,6 +32,14 @@ export function TrashPage() {
   useFocusKept(place, 'li')
   const items = standing(trash)?.pages.flatMap((page) => page.items)
   if (!items) return <Awaited query={trash} what="the trash" />
+  const pathOf = ({ path }: Trashed) =>
+    workspace === undefined ? path : relativeTo(workspace, path)
+  const names = toldApart(
+    items,
+    (item) => nameOf(item.path),
+    pathOf,
+    (item) => `${pathOf(item)}, deleted ${fullTime(Date.parse(item.deleted_at))}`,
+  )
   return (
     <section
       ref={place}
@@ -44,11 +53,12 @@ export function TrashPage() {
         </Empty>
       ) : (
         <ul aria-label="Deleted files" className="border-t border-line">
-          {items.map((item) => (
+          {items.map((item, at) => (
             <Line
               key={item.trash_id}
               item={item}
-              path={workspace === undefined ? item.path : relativeTo(workspace, item.path)}
+              path={pathOf(item)}
+              called={plainString(names[at] ?? item.path)}
               role={role}
             />
           ))}
@@ -71,10 +81,12 @@ type LineProps = {
   item: Trashed
   /** As the workspace calls it. */
   path: string
+  /** What tells it from the others. */
+  called: string
   role: string | undefined
 }
 
-function Line({ item, path, role }: LineProps) {
+function Line({ item, path, called, role }: LineProps) {
   const now = useNow()
   const client = useQueryClient()
   const [isAsking, setAsking] = useState(false)
@@ -121,7 +133,7 @@ function Line({ item, path, role }: LineProps) {
         <Button
           size="sm"
           icon="undo"
-          aria-label={`Restore ${name}`}
+          aria-label={`Restore ${called}`}
           // A button that is switched off loses the focus.
           aria-disabled={restore.isPending}
           onClick={() => restore.isPending || restore.mutate()}
@@ -131,7 +143,7 @@ function Line({ item, path, role }: LineProps) {
       )}
       {mayRestore && (
         <Menu
-          trigger={<IconButton icon="more" label={`More about ${name}`} />}
+          trigger={<IconButton icon="more" label={`More about ${called}`} />}
           items={[
             { label: 'Restore as…', icon: 'undo', act: () => setNaming(true) },
             ...(role === 'owner' ? [{ ...forGood, act: () => setAsking(true) }] : []),

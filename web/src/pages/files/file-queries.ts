@@ -118,7 +118,7 @@ export const browseQuery = (path: string) =>
     queryFn: () => callFiles<Browsed>('browse_folder', { path }),
   })
 
-/** Tools that leave the disk otherwise than it was. */
+/** Tools that leave the disk, or where agents keep their files, otherwise than it was. */
 const changing = new Set([
   'create_file',
   'update_file',
@@ -128,6 +128,7 @@ const changing = new Set([
   'file_restore_version',
   'trash_restore',
   'trash_purge',
+  'workspace_choose',
 ])
 
 /** Whether it tells of a change on the disk, or of what may be seen of it, by whomever. */

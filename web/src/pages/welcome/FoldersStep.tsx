@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api.ts'
 import { isFolder } from '../../files/file.ts'
-import { permissionWords, standingOf } from '../../files/grants.ts'
+import { permissionName, standingOf } from '../../files/grants.ts'
 import type { Standing } from '../../files/grants.ts'
 import { joined, nameOf } from '../../files/paths.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -150,7 +150,7 @@ const Folder = ({ path, standing: { all, others }, permission, onWant }: FolderP
     {all === 'deny' ? (
       <span className="text-xs text-soft">never, for every agent</span>
     ) : all === 'read-write' || all === 'write' ? (
-      <span className="text-xs text-soft">granted already: {permissionWords(all).name}</span>
+      <span className="text-xs text-soft">granted already: {permissionName(all)}</span>
     ) : (
       <>
         {all === 'read' && <span className="text-xs text-soft">granted already</span>}

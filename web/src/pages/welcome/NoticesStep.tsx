@@ -16,7 +16,7 @@ export const NoticesStep = ({ onNext }: StepProps) => (
   >
     <DesktopNotices />
     <p className="text-pretty text-soft">
-      <Hint text="On a phone, by mail, Slack, Telegram or a webhook: list the channels in `cowork.yaml` under `notify`, and try one with `cowork notify test <channel>`." />
+      <Hint text="On a phone, by mail, Slack, Telegram or a webhook: list the channels in `cowork.yaml` under `notify`, and try one with `cowork notify test <channel>`. `cowork doctor` says where that file is." />
     </p>
   </Step>
 )

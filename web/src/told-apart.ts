@@ -1,0 +1,25 @@
+type Naming<Item> = (item: Item) => string
+
+/** What each is called: the first of its names that no other here has, so that no two buttons are called alike. */
+export function toldApart<Item>(
+  items: readonly Item[],
+  ...namings: readonly Naming<Item>[]
+): string[] {
+  const ways = namings.map((naming) => items.map(naming))
+  const alone = ways.map(onlyOnce)
+  return items.map((_, at) => {
+    const names = ways.map((way) => way[at] ?? '')
+    return names.find((name, way) => alone[way]?.has(name)) ?? `${names.at(-1)} (${at + 1})`
+  })
+}
+
+function onlyOnce(names: readonly string[]): Set<string> {
+  const once = new Set<string>()
+  const seen = new Set<string>()
+  for (const name of names) {
+    if (seen.has(name)) once.delete(name)
+    else once.add(name)
+    seen.add(name)
+  }
+  return once
+}
