@@ -42,17 +42,16 @@ function compareRelayed(what: string, ours: number, relayed: number): void {
   })
 }
 
-/** A small write: theirs is not on disk when it is answered, so the fsyncs that ours makes are added. */
-function compareSynced(what: string, ours: number, theirs: number, syncs: number): void {
-  const both = theirs + syncs
+/** A small write: theirs is not on disk when it is answered, so it is timed once more with the fsyncs that ours makes. */
+function compareSynced(what: string, ours: number, theirs: number, synced: number): void {
   findings.push({
     id: 'N4',
     what: `${what}, p50`,
     ours: inMs(ours),
-    beside: `${inMs(theirs)} + ${inMs(syncs)} fsyncs, server-filesystem`,
-    ratio: times(ours / both),
+    beside: `${inMs(synced)} with the fsyncs (${inMs(theirs)}), server-filesystem`,
+    ratio: times(ours / synced),
     goal: `≤ ${times(1)} with the fsyncs`,
-    met: ours <= both,
+    met: ours <= synced,
   })
 }
 
@@ -95,26 +94,33 @@ async function small(): Promise<void> {
   compare('read 1 MB', readLarge.ours, readLarge.theirs, 0.7)
 
   let files = 0
+  const writeTheirs = (content: string) =>
+    theirs.call('write_file', { path: join(root, 'theirs', `${files++}.txt`), content })
   const write = (content: string, count: number) =>
     interleaved(rounds, {
       ours: () =>
         medianMs(count, () =>
           ours.call('create_file', { path: join(root, 'ours', `${files++}.txt`), content }),
         ),
-      theirs: () =>
-        medianMs(count, () =>
-          theirs.call('write_file', { path: join(root, 'theirs', `${files++}.txt`), content }),
-        ),
-      syncs: () => medianMs(count, async () => syncs.create(Buffer.from(content))),
+      theirs: () => medianMs(count, () => writeTheirs(content)),
+      synced: () =>
+        medianMs(count, async () => {
+          await writeTheirs(content)
+          syncs.create(Buffer.from(content))
+        }),
     })
   const wroteSmall = await write(kilobyte, 40)
-  compareSynced('write 1 KB', wroteSmall.ours, wroteSmall.theirs, wroteSmall.syncs)
+  compareSynced('write 1 KB', wroteSmall.ours, wroteSmall.theirs, wroteSmall.synced)
   const wroteLarge = await write(megabyte, 8)
   compare('write 1 MB', wroteLarge.ours, wroteLarge.theirs, 0.7)
 
   for (const side of ['ours', 'theirs'])
     writeFileSync(join(root, side, 'edited.txt'), `${kilobyte}\nround 0\n`)
   const turns = { ours: 0, theirs: 0 }
+  const editTheirs = () => {
+    const edits = [{ oldText: `round ${turns.theirs}\n`, newText: `round ${++turns.theirs}\n` }]
+    return theirs.call('edit_file', { path: join(root, 'theirs', 'edited.txt'), edits })
+  }
   const edited = await interleaved(rounds, {
     ours: () =>
       medianMs(40, () => {
@@ -122,14 +128,14 @@ async function small(): Promise<void> {
         const path = join(root, 'ours', 'edited.txt')
         return ours.call('update_file', { path, edits, create_backup: false })
       }),
-    theirs: () =>
-      medianMs(40, () => {
-        const edits = [{ oldText: `round ${turns.theirs}\n`, newText: `round ${++turns.theirs}\n` }]
-        return theirs.call('edit_file', { path: join(root, 'theirs', 'edited.txt'), edits })
+    theirs: () => medianMs(40, editTheirs),
+    synced: () =>
+      medianMs(40, async () => {
+        await editTheirs()
+        syncs.change(Buffer.from(kilobyte))
       }),
-    syncs: () => medianMs(40, async () => syncs.change(Buffer.from(kilobyte))),
   })
-  compareSynced('edit 1 KB', edited.ours, edited.theirs, edited.syncs)
+  compareSynced('edit 1 KB', edited.ours, edited.theirs, edited.synced)
 
   const path = join(root, 'thousand')
   const listed = await interleaved(rounds, {
