@@ -103,16 +103,22 @@ function livingWith(
   body: ReadableStream<Uint8Array>,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
-  const stop = () => void reader.cancel()
+  // One that broke has nothing left to be told.
+  const stop = () => void reader.cancel().catch(() => undefined)
   if (life.signal.aborted) stop()
   else life.signal.addEventListener('abort', stop, { once: true })
   return new ReadableStream(
     {
       async pull(controller) {
-        const { done, value } = await reader.read()
-        if (!done) return controller.enqueue(value)
-        life.abort()
-        controller.close()
+        try {
+          const { done, value } = await reader.read()
+          if (!done) return controller.enqueue(value)
+          life.abort()
+          controller.close()
+        } catch (error) {
+          life.abort()
+          throw error
+        }
       },
       cancel: () => life.abort(),
     },
