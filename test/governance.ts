@@ -23,6 +23,9 @@ export function testConfig(settings: Record<string, unknown> = {}): Config {
   return loadConfig({ env: { COWORK_STATE_DIR: state }, flags }).config
 }
 
+/** Where nobody is ever revoked. */
+const everyoneStays = { isStill: () => Promise.resolve(true), onRevoked: () => () => undefined }
+
 /** Governance over a given store; without spot checks, unless a test says what chance says. */
 export function testGovernance(
   db: Db,
@@ -32,6 +35,7 @@ export function testGovernance(
   return createGovernance({
     db,
     config: testConfig(settings),
+    agents: everyoneStays,
     reviewUrl: (id) => `http://localhost:8765/inbox/${id}`,
     now: Date.now,
     log: silentLog,

@@ -118,6 +118,7 @@ export async function openGoverned(
   const domain = more.domain?.({ ...parts, identity, governance: () => governance })
   const governance: Governance = createGovernance({
     ...parts,
+    agents: identity,
     reviewUrl: (id) => `${consoleUrl()}/inbox/${id}`,
     readCall: (tool, args) => readCall(catalogue)(tool, args),
     random: () => 1,
@@ -151,6 +152,9 @@ export async function openGoverned(
 
   return {
     ...clock,
+    /** A call that waited goes on. */
+    resume: (tool: string, args: object, caller: Caller, approval: string): Promise<Answer> =>
+      dispatch({ tool, arguments: args, caller, approval }),
     db,
     ledger,
     governance,

@@ -76,6 +76,7 @@ export async function createProposing(store: Store, settings: Settings = {}) {
   const halts = createHalts(db, systemClock)
   const governance = createGovernance({
     ...parts,
+    agents: identity,
     reviewUrl: (approval) => `${consoleUrl()}/inbox/${approval}`,
   })
   const dispatch = createDispatch({

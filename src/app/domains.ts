@@ -56,6 +56,7 @@ export async function openDomains(
   const governance: Governance = createGovernance({
     db,
     config,
+    agents: identity,
     kinds: grants.kinds,
     reviewUrl: (approval) => `${address.inboxUrl()}/${approval}`,
     readCall,

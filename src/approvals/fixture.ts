@@ -147,6 +147,7 @@ export async function createWorld(engine: Engine) {
       db,
       kinds: createApprovalKinds(kinds),
       settings,
+      agents: { isStill: () => Promise.resolve(true) },
       reviewUrl: (id) => `http://localhost/inbox/${id}`,
       now,
       log: silentLog,
@@ -190,7 +191,7 @@ export async function createWorld(engine: Engine) {
       /** As it is stored, whatever the time. */
       stored: async (id: string) => (await approvals.find(db, id))?.status,
       types: async (id: string) =>
-        (await ledger.find({ limit: 1000 }))
+        (await ledger.find({ limit: 10_000 }))
           .filter((entry) => entry.ids?.approval === id)
           .map(({ type }) => type),
       entries: () => ledger.find({ limit: 1000 }),

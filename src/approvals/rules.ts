@@ -97,6 +97,11 @@ export function alreadyDecided(approval: Approval | undefined): CoworkError {
   )
 }
 
+export const notYours = (id: string) =>
+  new CoworkError('not_found', `There is no approval ${JSON.stringify(id.slice(0, 100))}.`, {
+    hint: 'Give the id that cowork answered, and ask for your own requests only.',
+  })
+
 export const heldAlready = ({ decision, until }: Held): CoworkError =>
   new CoworkError(
     'already_decided',
@@ -125,6 +130,12 @@ export function channelOf({ verified, client }: Caller): string {
   if (client?.name === telegramClient) return 'telegram'
   return client?.name.startsWith('Mozilla/') ? 'console' : 'api'
 }
+
+/** Which ones this caller may look at: an agent its own, people those of any agent (L10). */
+export const askedBy = (caller: Caller, agent?: string) =>
+  caller.kind === 'agent'
+    ? { requester: caller.id, since: caller.since }
+    : { requester: agent, since: undefined }
 
 /** Longest text of a summary: one line of a list. */
 const longestSummary = 200

@@ -1,27 +1,22 @@
-import { actorOf } from '#base/caller.ts'
+import { actorOf, isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Reader, Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
-import type { Actor, Draft, EntryIds } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId, randomHex } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Call } from '#base/tool.ts'
+import type { Identity } from '#identity'
+import { entryOf, idsOf } from './entries.ts'
 import type { ApprovalKinds, Deciding, Told } from './kinds.ts'
 import type { Approval, Decision, Opening } from './model.ts'
-import {
-  alreadyDecided,
-  checkDecision,
-  digestOf,
-  groupOf,
-  heldAlready,
-  isExpired,
-} from './rules.ts'
+import { alreadyDecided, checkDecision, digestOf, groupOf, isExpired, notYours } from './rules.ts'
 import { createApprovalStore } from './store.ts'
 import type { Wanted } from './store.ts'
 import { startSweeper } from './sweeper.ts'
 import { createWaits } from './waits.ts'
+import { createWithdrawing } from './withdrawing.ts'
 
 export type ApprovalSettings = {
   readonly tokenTtlMs: number
@@ -33,6 +28,7 @@ export type ApprovalsDeps = {
   readonly db: Db
   readonly kinds: ApprovalKinds
   readonly settings: ApprovalSettings
+  readonly agents: Pick<Identity, 'isStill'>
   readonly reviewUrl: (id: string) => string
   readonly now: Clock
   readonly log: Log
@@ -55,6 +51,8 @@ export type Passage =
   | { readonly as: 'changed'; readonly approval: Approval }
   /** Of a wait that is gone on with: another call has used it, or it can be used no more. */
   | { readonly as: 'used' | 'lapsed'; readonly approval: Approval }
+  /** Whoever made the call is not here any more (I4). */
+  | { readonly as: 'gone'; readonly approval: Approval }
 
 const day = 24 * 60 * 60 * 1000
 /** Of answers larger than this only the fact is kept. */
@@ -64,8 +62,9 @@ export type Approvals = ReturnType<typeof createApprovals>
 
 /** The one mechanism of every wait: opened, decided once, claimed once (A1, A2). */
 export function createApprovals(deps: ApprovalsDeps) {
-  const { db, kinds, settings, reviewUrl, now, log } = deps
+  const { db, kinds, settings, agents, reviewUrl, now, log } = deps
   const store = createApprovalStore(db.dialect)
+  const { drop, ...withdrawing } = createWithdrawing({ store, kinds, isLive, now })
   const waits = createWaits(db, log)
   const sweeper = startSweeper({ db, store, settle, giveBack, now, log })
 
@@ -238,59 +237,6 @@ export function createApprovals(deps: ApprovalsDeps) {
     tx.append(entryOf('approval.undone', approval, actorOf(call.caller), call))
   }
 
-  /** Takes back one's own request. */
-  async function withdraw(
-    tx: Tx,
-    id: string,
-    call: Deciding & { readonly caller: Caller },
-  ): Promise<Approval> {
-    const approval = await store.lock(tx, id)
-    if (!approval || approval.requester !== call.caller.id) throw notYours(id)
-    if (approval.status !== 'pending') throw alreadyDecided(approval)
-    // Else whoever sees that it is refused could get out of it.
-    if (approval.held) throw heldAlready(approval.held)
-    await drop(tx, approval, 'withdrawn', actorOf(call.caller), call)
-    return { ...approval, status: 'withdrawn' }
-  }
-
-  /** Those of one who is gone, held ones too: nobody is to be asked for whoever has that name later. */
-  async function withdrawAll(
-    tx: Tx,
-    wanted: { readonly kind: string; readonly requester: string },
-    call: Deciding & { readonly caller: Caller },
-  ): Promise<void> {
-    const waiting = await store.list(tx, { ...wanted, statuses: ['pending'], limit: 1000 })
-    for (const { id } of waiting) {
-      const approval = await store.lock(tx, id)
-      if (approval?.status === 'pending')
-        await drop(tx, approval, 'withdrawn', actorOf(call.caller), call)
-    }
-  }
-
-  async function drop(
-    tx: Tx,
-    approval: Approval,
-    status: 'expired' | 'withdrawn',
-    by: Actor,
-    call: Deciding,
-  ) {
-    await store.decide(tx, {
-      id: approval.id,
-      status,
-      at: now(),
-      by: by.id,
-      channel: 'none',
-      reason: null,
-      approved: null,
-      digest: approval.digest,
-      askedDigest: null,
-      token: null,
-      tokenExpiresAt: null,
-    })
-    await kinds.get(approval.kind).onDropped?.(tx, approval)
-    tx.append(entryOf(`approval.${status}`, approval, by, call))
-  }
-
   /** One that is due: its held decision is made, or it waited too long and expires (P7). */
   async function settle(tx: Tx, id: string): Promise<void> {
     const at = now()
@@ -317,7 +263,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     openOne: () => Promise<Approval>,
   ): Promise<Passage> {
     const at = now()
-    const known = await store.latestCall(tx, caller.id, digest)
+    const known = await latestOf(tx, caller, digest)
     const isFresh = (known?.decidedAt ?? 0) > at - settings.callTtlMs
     if (known?.status === 'pending' && !isExpired(known, at))
       return { as: 'waiting', approval: known }
@@ -331,9 +277,19 @@ export function createApprovals(deps: ApprovalsDeps) {
 
   /** Uses up what was approved for exactly this call, where something else allows it too (Y8). */
   async function claim(tx: Tx, caller: Caller, digest: string): Promise<Approval | undefined> {
-    const known = await store.latestCall(tx, caller.id, digest)
+    const known = await latestOf(tx, caller, digest)
     if (known?.status !== 'approved' || known.digest !== digest) return undefined
     return (await take(tx, known.id, now())) ? { ...known, status: 'consumed' } : undefined
+  }
+
+  /** Whether an approved call can still be claimed (A2). */
+  function isLive({ status, decidedAt }: Approval): boolean {
+    return status === 'approved' && (decidedAt ?? 0) > now() - settings.callTtlMs
+  }
+
+  async function latestOf(tx: Tx, caller: Caller, digest: string) {
+    const known = await store.latestCall(tx, caller.id, digest)
+    return known && isOwn(caller, known.requester, known.createdAt) ? known : undefined
   }
 
   const take = (tx: Tx, id: string, at: number) => store.consume(tx, id, at - settings.callTtlMs)
@@ -345,7 +301,11 @@ export function createApprovals(deps: ApprovalsDeps) {
   async function resume(tx: Tx, caller: Caller, id: string, digest?: string): Promise<Passage> {
     const at = now()
     const known = await store.lock(tx, id)
-    if (known?.kind !== 'call' || known.requester !== caller.id) throw notYours(id)
+    if (known?.kind !== 'call' || !isOwn(caller, known.requester, known.createdAt))
+      throw notYours(id)
+    // The caller was looked at before the wait. Revoking changes this approval too, so that one waits for the other.
+    if (!(await agents.isStill(tx, caller.id, caller.since ?? 0)))
+      return { as: 'gone', approval: known }
     if (known.status === 'consumed') return { as: 'used', approval: known }
     if (known.status === 'rejected') return { as: 'denied', approval: known }
     if (known.status === 'pending' && !isExpired(known, at))
@@ -400,8 +360,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     decide,
     hold,
     undo,
-    withdraw,
-    withdrawAll,
+    ...withdrawing,
     pass,
     claim,
     resume,
@@ -428,9 +387,9 @@ export function createApprovals(deps: ApprovalsDeps) {
       )
     },
     byKey: store.byKey,
-    /** Whether an approved call can still be claimed (A2). */
-    isLive: ({ status, decidedAt }: Approval): boolean =>
-      status === 'approved' && (decidedAt ?? 0) > now() - settings.callTtlMs,
+    /** For one that has the name, but not the past, of whoever used that key (P6). */
+    freeKey: store.freeKey,
+    isLive,
     list: (wanted: Wanted) => store.list(db, wanted),
     counts: () => store.counts(db),
     votes: (id: string) => store.votes(db, id),
@@ -452,6 +411,8 @@ export function createApprovals(deps: ApprovalsDeps) {
       await waits.decided(id, ms, signal)
       return get(id)
     },
+    /** Whoever waits for a decision is told that it waits still, now and from now on. */
+    endWaits: waits.close,
     async close() {
       waits.close()
       await sweeper.close()
@@ -474,35 +435,5 @@ const redigest = (
 
 const jsonOf = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
 
-const idsOf = ({ id, kind }: Pick<Approval, 'id' | 'kind'>): EntryIds => ({
-  approval: id,
-  ...(kind === 'proposal' && { proposal: id }),
-  ...(kind === 'handoff' && { handoff: id }),
-})
-
-function entryOf(
-  type: string,
-  approval: Approval,
-  actor: Actor,
-  call: Deciding,
-  data: Told = {},
-): Draft {
-  const { kind, requester, action, domain, target } = approval
-  return {
-    type,
-    actor,
-    domain,
-    subject: target,
-    ids: { ...idsOf(approval), ...(call.caller && call.id && { call: call.id }) },
-    outcome: type.slice(type.indexOf('.') + 1),
-    data: { kind, requester, action, ...data },
-  }
-}
-
 const badToken = (why: string, hint: string) =>
   new CoworkError('token_refused', `The approval token is ${why}.`, { hint })
-
-export const notYours = (id: string) =>
-  new CoworkError('not_found', `There is no approval ${JSON.stringify(id.slice(0, 100))}.`, {
-    hint: 'Give the id that cowork answered, and ask for your own requests only.',
-  })

@@ -49,6 +49,8 @@ export type Wanted = {
   readonly statuses?: readonly Status[] | undefined
   readonly kind?: string | undefined
   readonly requester?: string | undefined
+  /** Only those asked for at this time or later. */
+  readonly since?: number | undefined
   readonly domain?: string | undefined
   readonly digest?: string | undefined
   readonly text?: string | undefined
@@ -126,6 +128,23 @@ export function createApprovalStore(dialect: Dialect) {
       .where('id', '=', p.id)
       .where('status', '=', 'pending'),
   )
+  const takeBack = statement((p: { id: string; by: string; at: number }) =>
+    sql
+      .updateTable('approval')
+      .set({
+        status: 'withdrawn',
+        decided_at: p.at,
+        decided_by: p.by,
+        channel: 'none',
+        token: null,
+        token_expires_at: null,
+      })
+      .where('id', '=', p.id)
+      .where('status', '=', 'approved'),
+  )
+  const freeKey = statement((p: { id: string }) =>
+    sql.updateTable('approval').set({ idem_key: null }).where('id', '=', p.id),
+  )
   const consume = statement((p: { id: string; after: number }) =>
     sql
       .updateTable('approval')
@@ -201,6 +220,7 @@ export function createApprovalStore(dialect: Dialect) {
       statuses,
       kind,
       requester,
+      since,
       domain,
       digest,
       text,
@@ -215,6 +235,7 @@ export function createApprovalStore(dialect: Dialect) {
     else if (statuses) q = q.where('status', 'in', statuses)
     if (kind !== undefined) q = q.where('kind', '=', kind)
     if (requester !== undefined) q = q.where('requester', '=', requester)
+    if (since !== undefined) q = q.where('created_at', '>=', since)
     if (domain !== undefined) q = q.where('domain', '=', domain)
     if (digest !== undefined) q = q.where('digest', '=', digest)
     if (minConfidence !== undefined) q = q.where('confidence', '>=', minConfidence)
@@ -251,6 +272,10 @@ export function createApprovalStore(dialect: Dialect) {
       tx.insert('approval', [toRow(approval, key)]),
     /** False when it was not pending any more. */
     decide: async (tx: Tx, decided: Decided) => (await tx.run(decide(decided))) > 0,
+    /** False when it was claimed meanwhile. */
+    takeBack: async (tx: Tx, id: string, by: string, at: number) =>
+      (await tx.run(takeBack({ id, by, at }))) > 0,
+    freeKey: (tx: Tx, id: string) => tx.run(freeKey({ id })),
     /** False when it was not there to be taken: used, or decided too long ago. */
     consume: async (tx: Tx, id: string, after: number) =>
       (await tx.run(consume({ id, after }))) > 0,

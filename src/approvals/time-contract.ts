@@ -261,6 +261,64 @@ export function timeContract(engine: Engine) {
       })
     })
 
+    describe('one that is gone', () => {
+      test('I4 A2 all that waits is withdrawn, held ones too, and what was approved is void', async () => {
+        const { daemon } = await begin()
+        const ids = await daemon.db.transact(async (tx) => {
+          const made: string[] = []
+          for (let i = 0; i < 1100; i++) {
+            const { id } = await daemon.approvals.open(
+              tx,
+              sales,
+              'c',
+              opening('call', { to: `${i}` }),
+            )
+            made.push(id)
+          }
+          return made
+        })
+        const [held = '', approved = '', claimed = '', denied = ''] = ids
+        const other = await daemon.open(opening('call'), { ...sales, id: 'support' })
+        await daemon.hold(held)
+        await daemon.decide(approved)
+        await daemon.decide(claimed)
+        expect(await daemon.pass({ to: '2' })).toMatchObject({ as: 'claimed' })
+        await daemon.reject(denied)
+        const by = { id: 'call-9', caller: { ...sales, kind: 'human', id: 'anna' } as const }
+        await daemon.db.transact(async (tx) => {
+          await daemon.approvals.withdrawAll(tx, { kind: 'call', requester: 'sales' }, by)
+          await daemon.approvals.voidCalls(tx, 'sales', by)
+        })
+        const left = await daemon.approvals.list({ statuses: ['pending', 'approved'], limit: 2000 })
+        expect(left.map(({ id }) => id)).toEqual([other])
+        expect(await daemon.status(claimed)).toBe('consumed')
+        expect(await daemon.status(denied)).toBe('rejected')
+        expect(await daemon.approvals.get(approved)).toMatchObject({
+          status: 'withdrawn',
+          decidedBy: 'anna',
+        })
+        expect(await daemon.types(held)).toContain('approval.withdrawn')
+        expect((await daemon.types(approved)).slice(-2)).toEqual([
+          'approval.approved',
+          'approval.withdrawn',
+        ])
+        expect(await daemon.types(claimed)).not.toContain('approval.withdrawn')
+      })
+
+      test('A2 whoever has the name next neither claims nor is denied what was decided before', async () => {
+        const { daemon, now, move } = await begin()
+        const yes = await daemon.open(opening('call', { to: 'yes' }))
+        const no = await daemon.open(opening('call', { to: 'no' }))
+        await daemon.decide(yes)
+        await daemon.reject(no)
+        move(1000)
+        const next = { ...sales, since: now() }
+        for (const to of ['yes', 'no'])
+          expect(await daemon.pass({ to }, next)).toMatchObject({ as: 'waiting' })
+        await expect(daemon.withdraw(yes, next)).rejects.toMatchObject({ code: 'not_found' })
+      })
+    })
+
     describe('waiting', () => {
       test('A6 whoever waits is woken by the decision, in whichever process it is made', async () => {
         const { daemon, start } = await begin()

@@ -18,6 +18,7 @@ export function createWaits(db: Db, log: Log) {
   let again = false
   let stop: (() => void) | undefined
   let timer: NodeJS.Timeout | undefined
+  let isClosed = false
 
   async function look(): Promise<void> {
     again = true
@@ -60,7 +61,7 @@ export function createWaits(db: Db, log: Log) {
 
   return {
     async decided(id: string, ms: number, signal: AbortSignal): Promise<void> {
-      if (ms <= 0 || signal.aborted) return
+      if (ms <= 0 || signal.aborted || isClosed) return
       await new Promise<void>((resolve) => {
         const patience = setTimeout(done, ms)
         function done() {
@@ -81,6 +82,7 @@ export function createWaits(db: Db, log: Log) {
       })
     },
     close() {
+      isClosed = true
       for (const id of waiting.keys()) wake(id)
     },
   }

@@ -14,7 +14,13 @@ export type Caller = Actor & {
   readonly role?: Role
   /** This session showed its passkey within the last 5 minutes (I6). */
   readonly assured?: boolean
+  /** Of an agent that a person added: when. Whoever had its name before that was another (I4). */
+  readonly since?: number
 }
+
+/** Whether what an agent of that name made at that time is this caller's own. */
+export const isOwn = ({ id, since = 0 }: Caller, by: string, at: number): boolean =>
+  by === id && at >= since
 
 /** What the ledger keeps of a caller. */
 export function actorOf(caller: Caller): Actor {

@@ -151,6 +151,25 @@ test('A11 a tool that begins early is called back when its call cannot be record
   expect(heard).toMatchObject({ code: 'store_unavailable' })
 })
 
+test('A11 L12 what ran and could not be recorded to its end is not said to have left nothing', async () => {
+  const loseHead = { sql: 'DROP TABLE ledger_head', parameters: [] }
+  const { dispatch, db } = await setup([
+    say({
+      effect: 'write',
+      run: async () => {
+        await db.transact((tx) => tx.run(loseHead))
+        return { said: 'done' }
+      },
+    }),
+  ])
+  expect(await dispatch(call())).toMatchObject({
+    status: 'failed',
+    code: 'outcome_unknown',
+    message: expect.stringContaining('say ran') as string,
+    hint: expect.stringContaining('before you try again') as string,
+  })
+})
+
 test('L1 what fails early ends on record, after its beginning', async () => {
   const { dispatch, entries } = await setup([
     say({

@@ -177,7 +177,9 @@ export function createPerform({
         tx.append(done())
       })
       standInLine()
-      await settled
+      await settled.catch((error: unknown) => {
+        throw unsettled(tool, error)
+      })
       return output
     }
 
@@ -200,7 +202,7 @@ export function createPerform({
       if (output instanceof Stopped) {
         const stop = waiting(output, tool)
         // A new question is on record by itself; one that is met again is worth a line.
-        if (output.passage.approval.createdAt < startedAt)
+        if (request.approval !== undefined || output.passage.approval.createdAt < startedAt)
           ledger.note(
             entry('call.refused', {
               outcome: stop.code,
@@ -252,6 +254,16 @@ export function createPerform({
         hint: 'Call it again: a person is asked anew.',
         details,
       }
+    if (as === 'gone') {
+      const message = `${approval.requester} may not go on with ${tool.name}: it was revoked, or the door was closed, while that waited.`
+      return {
+        status: 'refused' as const,
+        code: 'auth_error',
+        message,
+        hint: 'A person lets an agent in with `cowork agents add <id>`; what it wants then, it asks for anew.',
+        details: { error: true, auth_error: true, message },
+      }
+    }
     if (as === 'denied')
       return {
         status: 'refused' as const,
@@ -302,6 +314,16 @@ export function entryOf(type: string, call: string, caller: Caller, touch?: Touc
       data: { ...touch?.data, ...(claim !== undefined && { claim }) },
     }),
   }
+}
+
+/** The store says that nothing was saved, and that is true of the store: what ran outside of it was not undone. */
+function unsettled({ name }: Tool, error: unknown): unknown {
+  if (!(error instanceof CoworkError) || error.code !== 'store_unavailable') return error
+  const message = `${name} ran, but its end could not be recorded: ${error.message}`
+  return new CoworkError('outcome_unknown', message, {
+    hint: 'Look at what it did before you try again.',
+    cause: error,
+  })
 }
 
 /** What went wrong, for the caller. A bug is logged with its stack and answered without it. */

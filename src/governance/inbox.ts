@@ -1,4 +1,6 @@
+import { askedBy } from '#approvals'
 import type { Approval, Approvals, Status } from '#approvals'
+import { isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
@@ -50,9 +52,6 @@ export type Inbox = ReturnType<typeof createInbox>
 
 /** The one queue as people read it; an agent sees what it asked for itself (C2, L10). */
 export function createInbox({ db, store, approvals, handoffs, rules, now }: Deps) {
-  const mine = (caller: Caller, asked: string | undefined) =>
-    caller.kind === 'agent' ? caller.id : asked
-
   async function itemOf(approval: Approval) {
     const { held } = approval
     const given = approval.needed > 1 ? await approvals.votes(approval.id) : []
@@ -96,7 +95,7 @@ export function createInbox({ db, store, approvals, handoffs, rules, now }: Deps
     ) {
       const found = await approvals.list({
         statuses: ['pending'],
-        requester: mine(caller, asked.agent),
+        ...askedBy(caller, asked.agent),
         domain: asked.domain,
         limit: 1000,
       })
@@ -126,7 +125,7 @@ export function createInbox({ db, store, approvals, handoffs, rules, now }: Deps
       const found = await approvals.list({
         statuses: ids ? undefined : statusesOf[status],
         kind,
-        requester: mine(caller, agent),
+        ...askedBy(caller, agent),
         domain,
         text: q,
         ids,
@@ -143,7 +142,8 @@ export function createInbox({ db, store, approvals, handoffs, rules, now }: Deps
 
     async detail(caller: Caller, id: string) {
       const approval = await approvals.get(id)
-      if (!approval || (caller.kind === 'agent' && approval.requester !== caller.id))
+      if (!approval) return undefined
+      if (caller.kind === 'agent' && !isOwn(caller, approval.requester, approval.createdAt))
         return undefined
       const pair = pairOf(approval)
       const at = now()

@@ -1,7 +1,8 @@
 import type { Approval, ApprovalKind, Decision } from '#approvals'
 import type { Clock } from '#base/clock.ts'
-import type { Tx } from '#base/db/port.ts'
+import type { Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
+import type { Identity } from '#identity'
 import { checkAllowance } from './permissions.ts'
 import type { Allowance, Permissions } from './permissions.ts'
 import type { Policies } from './rules/policy.ts'
@@ -13,6 +14,7 @@ type Deps = {
   readonly permissions: Permissions
   readonly policies: () => Policies
   readonly store: GovernanceStore
+  readonly agents: Pick<Identity, 'isStill'>
   readonly ttl: { readonly proposalMs: number; readonly callMs: number }
   readonly readCall: ReadCall | undefined
   readonly now: Clock
@@ -34,13 +36,25 @@ const moreOf = (decision: Decision): DecisionMore => decision.more ?? {}
 
 /** The waits of governance: proposals, intercepted calls, permissions to work in a domain, spot checks. */
 export function governanceKinds(deps: Deps): ApprovalKind[] {
-  const { scores, permissions, policies, store, ttl, readCall, now } = deps
+  const { scores, permissions, policies, store, agents, ttl, readCall, now } = deps
 
   async function judged(tx: Tx, approval: Approval, decision: Decision) {
     if (decision.verdict === 'approve')
       return { trust: await scores.approve(tx, pairOf(approval), approval.risk) }
     const { override: given } = moreOf(decision)
     return given ? overriddenBy(scores, tx, approval, decision, given) : {}
+  }
+
+  /** Nothing would run any more, and nobody else is to have what it leads to. */
+  async function checkHere(
+    { requester, createdAt }: Approval,
+    { verdict }: Decision,
+    reader: Reader,
+  ): Promise<void> {
+    if (verdict === 'reject' || (await agents.isStill(reader, requester, createdAt))) return
+    throw new CoworkError('agent_revoked', `The agent ${requester} that asked for this is gone.`, {
+      hint: 'Reject it: whoever has that name later asks anew.',
+    })
   }
 
   return [
@@ -54,7 +68,9 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
     {
       kind: 'call',
       ttlMs: ttl.callMs,
-      check({ action }, decision) {
+      async check(approval, decision, reader) {
+        await checkHere(approval, decision, reader)
+        const { action } = approval
         const { allow } = moreOf(decision)
         if (allow) checkAllowance(allow, now())
         if (decision.change !== undefined) readCall?.(action, decision.change)
@@ -75,7 +91,8 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
     {
       kind: 'permission',
       ttlMs: ttl.proposalMs,
-      check(_, decision) {
+      async check(approval, decision, reader) {
+        await checkHere(approval, decision, reader)
         const { policy_id: policy } = moreOf(decision)
         if (decision.verdict === 'approve' && (!policy || !policies().named(policy)))
           throw new CoworkError(

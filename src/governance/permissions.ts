@@ -1,5 +1,5 @@
 import type { Approval, Approvals, Deciding, Decision } from '#approvals'
-import { actorOf } from '#base/caller.ts'
+import { actorOf, isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
@@ -9,6 +9,7 @@ import { globMatches } from '#base/glob.ts'
 import { canonicalJson } from '#base/hash.ts'
 import { newId } from '#base/ids.ts'
 import type { Call } from '#base/tool.ts'
+import type { Identity } from '#identity'
 import type { GovernanceStore, PermissionRow } from './store.ts'
 
 /** How long a person allows a call for (Y8). */
@@ -29,6 +30,7 @@ export type Permissions = ReturnType<typeof createPermissions>
 export function createPermissions(
   store: GovernanceStore,
   now: Clock,
+  agents: Pick<Identity, 'isStill'>,
   approvals: () => Pick<Approvals, 'decide' | 'pendingLike'>,
 ) {
   return {
@@ -40,7 +42,12 @@ export function createPermissions(
       args: Arguments,
     ): Promise<PermissionRow | undefined> {
       const rows = await store.livePermissions(reader, caller.id, tool)
-      return rows.find((row) => isLive(row, caller.session, now()) && covers(row, args))
+      return rows.find(
+        (row) =>
+          isOwn(caller, row.agent, row.at) &&
+          isLive(row, caller.session, now()) &&
+          covers(row, args),
+      )
     },
 
     /** Counts a use in the transaction that starts the call, so that N uses are N. */
@@ -81,6 +88,7 @@ export function createPermissions(
       for (const other of waiting) {
         const isEqual = other.action === action && covers(row, argumentsOf(other))
         if (!isEqual || other.needed > 1 || !sameSession(row, other.session)) continue
+        if (!(await agents.isStill(tx, requester, other.createdAt))) continue
         // A use each: what clears the queue must not outlast the permission.
         if (!(await store.use(tx, row.id, now()))) break
         await approvals().decide(tx, other.id, plain, call)
@@ -104,6 +112,21 @@ export function createPermissions(
         ids: { call: call.id },
         data: { permission: id },
       })
+    },
+
+    /** Those of one that is revoked, and the domains that it was let into: who has its name later asks anew. */
+    async endOf(tx: Tx, agent: string, { id, caller }: Pick<Call, 'id' | 'caller'>): Promise<void> {
+      const ended = (data: Readonly<Record<string, unknown>>) =>
+        tx.append({
+          type: 'permission.revoked',
+          actor: actorOf(caller),
+          ids: { call: id },
+          data: { ...data, agent_id: agent, reason: 'agent_revoked' },
+        })
+      for (const row of await store.endPermissions(tx, agent, now()))
+        if (isLive(row, row.session, now())) ended({ permission: row.id })
+      for (const { domain, policy } of await store.unmap(tx, agent))
+        ended({ mapping: { agent_id: agent, domain, policy_id: policy } })
     },
   }
 }

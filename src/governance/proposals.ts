@@ -1,5 +1,7 @@
-import { digestOf, oneLine } from '#approvals'
+import { askedBy, digestOf, oneLine } from '#approvals'
 import type { Approval, Approvals } from '#approvals'
+import { isOwn } from '#base/caller.ts'
+import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
@@ -82,7 +84,7 @@ export function createProposals(deps: Deps) {
     const pair = { agent, domain }
     const digest = digestOf({ agent, action, target, content: change })
     const body = key === undefined ? undefined : sha256Hex(canonicalJson(jsonOf(proposal)))
-    const before = () => sameAsBefore(tx, pair, key, body)
+    const before = () => sameAsBefore(tx, call.caller, domain, key, body)
     const known = await before()
     if (known) return known
     const { policies, policy, isMapped } = await policyFor(tx, agent, domain)
@@ -93,7 +95,7 @@ export function createProposals(deps: Deps) {
     if (evaluation.hardStop) return blocked(policy, evaluation, await standingOf(tx, pair))
     const given = proposal.criteria
     const reasoned = reasonings.isAsked(policy, given)
-      ? await reasonings.check(tx, { agent, policy, given, at: now() })
+      ? await reasonings.check(tx, { by: call.caller, policy, given, at: now() })
       : undefined
 
     const admitted =
@@ -182,12 +184,17 @@ export function createProposals(deps: Deps) {
   }
 
   /** The same key from the same agent is the same proposal, or an error (P6). */
-  async function sameAsBefore(tx: Tx, pair: Pair, key?: string, body?: string) {
+  async function sameAsBefore(tx: Tx, by: Caller, domain: string, key?: string, body?: string) {
     if (key === undefined) return undefined
-    const found = await approvals.byKey(tx, pair.agent, key)
+    const found = await approvals.byKey(tx, by.id, key)
     if (!found) return undefined
+    const { id, requester, createdAt } = found.approval
+    if (!isOwn(by, requester, createdAt)) {
+      await approvals.freeKey(tx, id)
+      return undefined
+    }
     if (found.digest !== body) throw otherBody(key)
-    const remaining = await volume.left(tx, pair)
+    const remaining = await volume.left(tx, { agent: by.id, domain })
     return replyOf(found.approval, { cap: volume.cap, remaining }, approvals)
   }
 
@@ -203,7 +210,7 @@ export function createProposals(deps: Deps) {
     const agent = call.caller.id
     const [waiting] = await approvals.pendingLike(tx, {
       kind: 'permission',
-      requester: agent,
+      ...askedBy(call.caller),
       domain,
     })
     const approval =

@@ -4,6 +4,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
 import type { Log } from '#base/log.ts'
+import type { Identity } from '#identity'
 import { createLookup } from '#ledger'
 import { createCallJudge } from './calls.ts'
 import { createHandoffStore } from './handoffs/store.ts'
@@ -37,6 +38,7 @@ export type GovernanceOptions = {
     | 'approvals'
     | 'handoff'
   >
+  readonly agents: Pick<Identity, 'isStill' | 'onRevoked'>
   /** Waits of other domains. */
   readonly kinds?: readonly ApprovalKind[]
   /** Where people look at an approval. */
@@ -53,14 +55,14 @@ export type Governance = ReturnType<typeof createGovernance>
 
 /** Who may act, and who decides: trust, policy and the approvals they lead to. */
 export function createGovernance(options: GovernanceOptions) {
-  const { db, config, reviewUrl, now, log, random = Math.random } = options
+  const { db, config, agents, reviewUrl, now, log, random = Math.random } = options
   const store = createGovernanceStore(db.dialect)
   const handoffStore = createHandoffStore(db.dialect)
   const rules = { trust: trustRulesOf(config), mode: modeRulesOf(config) }
   const versions = createVersions({ db, config, now })
   const { policies } = versions
   const scores = createScores(store, rules, now)
-  const permissions = createPermissions(store, now, () => approvals)
+  const permissions = createPermissions(store, now, agents, () => approvals)
   const { ttl, plan_ttl, token_ttl, call_ttl, undo_hold, every_write } = config.approvals
   const kinds = createApprovalKinds([
     ...governanceKinds({
@@ -68,6 +70,7 @@ export function createGovernance(options: GovernanceOptions) {
       permissions,
       policies,
       store,
+      agents,
       ttl: { proposalMs: ttl, callMs: plan_ttl },
       readCall: options.readCall,
       now,
@@ -79,9 +82,17 @@ export function createGovernance(options: GovernanceOptions) {
     db,
     kinds,
     settings: { tokenTtlMs: token_ttl, callTtlMs: call_ttl, undoHoldMs: undo_hold },
+    agents,
     reviewUrl,
     now,
     log: log.scope('approvals'),
+  })
+  // What an agent waited for and was allowed ends with it; its proposals and handoffs are for people to finish.
+  const unfollow = agents.onRevoked(async (tx, agent, call) => {
+    for (const kind of ['call', 'permission'])
+      await approvals.withdrawAll(tx, { kind, requester: agent }, call)
+    await approvals.voidCalls(tx, agent, call)
+    await permissions.endOf(tx, agent, call)
   })
   const spotChecks = createSpotChecks(approvals, {
     rate: config.trust.spot_check_rate,
@@ -131,6 +142,7 @@ export function createGovernance(options: GovernanceOptions) {
     /** How long something waits at most, and how soon a handoff is answered, for reports. */
     waits: { longestMs: Math.max(ttl, plan_ttl), handoffMs },
     async close() {
+      unfollow()
       await reminders.close()
       await approvals.close()
     },

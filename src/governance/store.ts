@@ -230,6 +230,17 @@ export function createGovernanceStore(dialect: Dialect) {
       .where('id', '=', p.id)
       .where('revoked_at', 'is', null),
   )
+  const endPermissions = statement((p: { agent: string; at: number }) =>
+    sql
+      .updateTable('permission')
+      .set({ revoked_at: p.at })
+      .where('agent', '=', p.agent)
+      .where('revoked_at', 'is', null)
+      .returningAll(),
+  )
+  const unmap = statement((p: { agent: string }) =>
+    sql.deleteFrom('mapping').where('agent', '=', p.agent).returningAll(),
+  )
   const mappings = query(sql.selectFrom('mapping').selectAll().orderBy('at'))
   const map = statement((p: MappingRow) => {
     const { agent, domain, policy, approval, by, at } = p
@@ -301,8 +312,12 @@ export function createGovernanceStore(dialect: Dialect) {
     /** False when it ended or was used up meanwhile. */
     use: async (tx: Tx, id: string, at: number) => (await tx.run(use({ id, at }))) > 0,
     revoke: async (tx: Tx, id: string, at: number) => (await tx.run(revoke({ id, at }))) > 0,
+    /** All of one agent; gives them as they were. */
+    endPermissions: (tx: Tx, agent: string, at: number) => tx.all(endPermissions({ agent, at })),
     mappings: (reader: Reader) => reader.all(mappings),
     map: (tx: Tx, row: MappingRow) => tx.run(map(row)),
+    /** All of one agent; gives them. */
+    unmap: (tx: Tx, agent: string) => tx.all(unmap({ agent })),
   }
 }
 

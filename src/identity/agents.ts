@@ -43,6 +43,9 @@ export function createAgents({ store, now, known, changing }: Deps) {
     })
   }
 
+  /** Agents of config or environment, which close the door as long as they are there. */
+  const hasFixed = () => agentsOf(known()).some((a) => a.source !== 'store' && !a.shared)
+
   const missing = (id: string) =>
     new CoworkError('not_found', `There is no active agent named ${id}.`, {
       hint: '`cowork agents ls` lists them; `cowork agents add <id>` adds one.',
@@ -59,8 +62,7 @@ export function createAgents({ store, now, known, changing }: Deps) {
       const at = now()
       const minted = mintToken()
       // The cache may lag behind another daemon: whether this is the first, the store itself says.
-      const fixedAgents = agentsOf(known()).some((a) => a.source !== 'store' && !a.shared)
-      const closedTheDoor = !fixedAgents && (await store.isEmpty(tx))
+      const closedTheDoor = !hasFixed() && (await store.isEmpty(tx))
       if (notStored(id) || !(await store.save(tx, id, given.scopes, at)))
         throw new CoworkError('agent_exists', `There is an agent named ${id} already.`, {
           hint: 'Choose another id, or give it a new token with `cowork agents rotate`.',
@@ -103,10 +105,15 @@ export function createAgents({ store, now, known, changing }: Deps) {
       return !notStored(id) && (await store.find(reader, id))?.revokedAt !== undefined
     },
 
-    /** Whoever had this name before that was another. Those that are not of the store have it from the beginning. */
-    addedAt(id: string): number {
-      const holder = known().holders.get(principalOfAgent(id))
-      return (holder?.kind === 'agent' && holder.createdAt) || 0
+    /**
+     * Whether whoever had this name at that time has it still: neither revoked, nor another since, nor shut out with
+     * all who showed no token. Asked of the store, since what is known here may be older (I4).
+     */
+    async isStill(reader: Reader, id: string, at: number): Promise<boolean> {
+      if (notStored(id)) return true
+      const agent = await store.find(reader, id)
+      if (agent) return agent.revokedAt === undefined && agent.createdAt <= at
+      return !hasFixed() && (await store.isEmpty(reader))
     },
 
     onRevoked(act: Parting): () => void {

@@ -75,6 +75,20 @@ test('I7 COWORK_TOKEN for an agent of config is one more token of that agent, wi
     })
 })
 
+test('I4 whose token has ended is told what brings a new one: an agent that was revoked is added', () => {
+  const { token, hash } = mintToken()
+  const hintOf = (agent: object) => {
+    const agents = [{ id: 'sales', createdAt: 0, ...agent }]
+    const credentials = [{ hash, agent: 'sales', createdAt: 0, expiresAt: 5 }]
+    const known = know(standing([]), { agents, credentials }, ['*'])
+    const outcome = recognise(known, { ...atMcp, bearer: token }, 9)
+    return 'fault' in outcome ? outcome.hint : undefined
+  }
+  expect(hintOf({})).toContain('cowork agents rotate')
+  expect(hintOf({ revokedAt: 5 })).toContain('cowork agents add')
+  expect(hintOf({ revokedAt: 5 })).not.toContain('rotate')
+})
+
 test('I7 a token revoked in the store stays so even if COWORK_TOKEN holds it', () => {
   const { token, hash } = mintToken()
   const known = know(

@@ -56,7 +56,7 @@ export function recognise(known: Known, presented: Presented, now: number): Reco
     if (!token) continue
     const credential = find(known, token)
     if (!credential) return wrongToken(known, claimed)
-    if (hasEnded(known, credential, now)) return endedToken(credential)
+    if (hasEnded(known, credential, now)) return endedToken(known, credential)
     if (held && held.principal !== credential.principal) return twoTokens
     held ??= credential
   }
@@ -87,10 +87,11 @@ function holding(
   if (claimed !== undefined && !holder.shared && claimed !== holder.id)
     return otherAgent(holder, claimed)
   const claim = holder.shared && claimed !== undefined ? { claim: claimed } : {}
+  const since = holder.createdAt === undefined ? {} : { since: holder.createdAt }
   return {
     principal,
     sessionKey,
-    caller: { ...seen, kind: 'agent', scopes: holder.scopes, ...claim },
+    caller: { ...seen, kind: 'agent', scopes: holder.scopes, ...claim, ...since },
   }
 }
 
@@ -115,10 +116,12 @@ function find(known: Known, token: string): Credential | undefined {
 }
 
 function hasEnded(known: Known, { principal, expiresAt }: Credential, now: number): boolean {
+  return (expiresAt !== undefined && expiresAt <= now) || isRevoked(known, principal)
+}
+
+function isRevoked(known: Known, principal: string): boolean {
   const holder = known.holders.get(principal)
-  return (
-    (expiresAt !== undefined && expiresAt <= now) || (holder?.kind === 'agent' && !isActive(holder))
-  )
+  return holder?.kind === 'agent' && !isActive(holder)
 }
 
 const giveToken =
@@ -146,10 +149,12 @@ const wrongToken = (known: Known, claimed: string | undefined): Fault => ({
   ...(claimed !== undefined && { claimed, principal: principalOfAgent(claimed) }),
 })
 
-const endedToken = ({ principal }: Credential): Fault => ({
+const endedToken = (known: Known, { principal }: Credential): Fault => ({
   fault: 'ended_token',
   message: 'The token has been rotated or revoked.',
-  hint: `Use the newer one, or a person makes one with \`cowork agents rotate <id>\`; ${giveToken}.`,
+  hint: isRevoked(known, principal)
+    ? `A person brings the agent back with \`cowork agents add <id>\`, which makes a token; ${giveToken}.`
+    : `Use the newer one, or a person makes one with \`cowork agents rotate <id>\`; ${giveToken}.`,
   claimed: principal.slice(principal.indexOf(':') + 1),
   principal,
 })

@@ -35,6 +35,29 @@ test('I1 every credential becomes one caller', async () => {
   })
 })
 
+test('I4 whoever is added under a name is another than those who had it before', async () => {
+  const { identity, db, time } = await setup({ agents })
+  const by = { id: 'c', caller: await identity.identify({ ...atApi, bearer: owner }) }
+  const add = () => db.transact((tx) => identity.addAgent(tx, { id: 'bot' }, by))
+  const isStill = (id: string, at = time.now()) => identity.isStill(db, id, at)
+  expect(await isStill('bot')).toBe(false)
+  const { token } = await add()
+  const first = time.now()
+  expect(await identity.identify({ ...atMcp, bearer: token })).toMatchObject({ since: first })
+  expect(await isStill('bot')).toBe(true)
+  expect(await isStill('bot', first - 1)).toBe(false)
+  await time.pass(1000)
+  await db.transact((tx) => identity.revokeAgent(tx, { id: 'bot' }, by))
+  expect(await isStill('bot')).toBe(false)
+  await add()
+  expect(await isStill('bot', first)).toBe(false)
+  expect(await isStill('bot')).toBe(true)
+  // Of config: from the beginning.
+  expect(await isStill('sales', 0)).toBe(true)
+  const open = await setup()
+  expect(await open.identity.isStill(open.db, 'anyone', 0)).toBe(true)
+})
+
 test('I1 one who holds a credential has one principal, whatever they call themselves', async () => {
   const closed = await setup({ agents, shared: { worksyncKey: 'wk' } })
   const { principalOf } = closed.identity

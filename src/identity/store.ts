@@ -83,7 +83,7 @@ export function createIdentityStore(dialect: Dialect) {
         })),
       }
     },
-    isEmpty: async (tx: Tx) => Number((await tx.first(count))?.agents) === 0,
+    isEmpty: async (reader: Reader) => Number((await reader.first(count))?.agents) === 0,
     async find(reader: Reader, id: string) {
       const row = await reader.first(find({ id }))
       return row && toAgent(row)

@@ -1,3 +1,4 @@
+import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Body, Db, Reader, Sealer } from '#base/db/port.ts'
 import type { Draft } from '#base/entry.ts'
@@ -19,6 +20,7 @@ import { recordedOf, search } from './search.ts'
 import type { Recorded } from './search.ts'
 import { createLedgerStore } from './store.ts'
 import type { EntryFilter, EntryRow } from './store.ts'
+import { visibleTo } from './visibility.ts'
 
 export type LedgerDeps = {
   readonly db: Db
@@ -67,7 +69,7 @@ export async function openLedger(deps: LedgerDeps) {
     /** On disk within 50 ms, and nobody waits (L12). */
     note: notes.note,
     /** Why nothing may run now, if so (A11). */
-    trouble: notes.trouble,
+    trouble: () => db.trouble() ?? notes.trouble(),
     size,
     find: async (filter: EntryFilter) =>
       (await search(db, store, filter)).map(({ entry }) => entry),
@@ -77,11 +79,10 @@ export async function openLedger(deps: LedgerDeps) {
      * What one agent did in one domain, newest first, among the last few hundred things it did: by an index,
      * so that it may be asked inside a transaction (H5).
      */
-    async lately(reader: Reader, agent: string, domain: string): Promise<Entry[]> {
-      const rows = await store.find(reader, { actor: agent, newestFirst: true, limit: lookedBack })
-      return rows
-        .map(parsed)
-        .filter((entry) => entry.actor.kind === 'agent' && entry.domain === domain)
+    async lately(reader: Reader, caller: Caller, domain: string): Promise<Entry[]> {
+      const filter = { actor: caller.id, newestFirst: true, limit: lookedBack }
+      const rows = await store.find(reader, filter)
+      return rows.map(parsed).filter((entry) => visibleTo(caller, entry) && entry.domain === domain)
     },
     /** One entry with what is kept beside it, and whether it shows the hash of the one before. */
     async entry(seq: number) {

@@ -56,6 +56,13 @@ async function setup() {
   }
 }
 
+test('L10 I4 an agent sees nothing of whoever had its name before, whatever time it asks from', async () => {
+  const ask = await setup()
+  const later = { ...agent, since: Date.now() + 60_000 }
+  expect(await ask({}, agent)).not.toEqual([])
+  for (const args of [{}, { date_from: '2020-01-01' }]) expect(await ask(args, later)).toEqual([])
+})
+
 test('L10 get_audit_log answers in the names of the seed, newest first, with times in UTC', async () => {
   const ask = await setup()
   const entries = await ask()

@@ -59,11 +59,10 @@ export const ledgerTools = (
       const find = (pathPrefix: string | undefined) =>
         ledger.find({
           types: callEnds,
-          ...visibleEntries(caller),
+          ...visibleEntries(caller, date_from === undefined ? undefined : timeOf(date_from)),
           pathPrefix,
           // Every call names its tool.
           toolPrefix: operation_filter ?? '',
-          since: date_from === undefined ? undefined : timeOf(date_from),
           limit,
           newestFirst: true,
         })

@@ -1,6 +1,7 @@
 import { channelOf, digestOf, oneLine } from '#approvals'
 import type { Approval, ApprovalKind, Approvals, Decision } from '#approvals'
-import { actorOf } from '#base/caller.ts'
+import { actorOf, isOwn } from '#base/caller.ts'
+import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db, Tx } from '#base/db/port.ts'
@@ -87,9 +88,12 @@ export function createHandoffs(deps: Deps) {
   ): Promise<Approval> {
     const { domain, mode, reason, confidence, attempted, context } = handoff
     const agent = call.caller.id
-    const parent = handoff.parent === undefined ? undefined : await own(tx, handoff.parent, agent)
+    const parent =
+      handoff.parent === undefined ? undefined : await own(tx, handoff.parent, call.caller)
     const proposal =
-      handoff.proposal === undefined ? undefined : await proposalOf(tx, handoff.proposal, agent)
+      handoff.proposal === undefined
+        ? undefined
+        : await proposalOf(tx, handoff.proposal, call.caller)
     const known = await deps.trust.trust(tx, agent, domain)
     const id = newId()
     const thread = parent?.thread ?? id
@@ -167,9 +171,9 @@ export function createHandoffs(deps: Deps) {
   /** True when the agent has it, now or before; an answer of somebody else's is none. */
   async function acknowledge(tx: Tx, id: string, call: Call, proposal?: string): Promise<boolean> {
     const row = await store.find(tx, id)
-    if (row?.agent !== call.caller.id) return false
-    if (!(await store.acknowledged(tx, id)))
-      return (await approvals.find(tx, id))?.status === 'consumed'
+    const approval = await approvals.find(tx, id)
+    if (!row || !approval || !isOwn(call.caller, row.agent, approval.createdAt)) return false
+    if (!(await store.acknowledged(tx, id))) return approval.status === 'consumed'
     await approvals.consume(tx, id)
     tx.append({
       type: 'handoff.acknowledged',
@@ -183,19 +187,20 @@ export function createHandoffs(deps: Deps) {
 
   /** A proposal that follows from a handoff: whoever makes it has read the answer (H3). */
   async function followed(tx: Tx, id: string, proposal: string, call: Call): Promise<void> {
-    await own(tx, id, call.caller.id)
+    await own(tx, id, call.caller)
     await acknowledge(tx, id, call, proposal)
   }
 
-  async function own(tx: Tx, id: string, agent: string) {
+  async function own(tx: Tx, id: string, caller: Caller) {
     const row = await store.find(tx, id)
-    if (row?.agent !== agent) throw unknown(id)
+    const approval = await approvals.find(tx, id)
+    if (!row || !approval || !isOwn(caller, row.agent, approval.createdAt)) throw unknown(id)
     return row
   }
 
-  async function proposalOf(tx: Tx, id: string, agent: string): Promise<Approval> {
+  async function proposalOf(tx: Tx, id: string, caller: Caller): Promise<Approval> {
     const found = await approvals.find(tx, id)
-    if (found?.kind === 'proposal' && found.requester === agent) return found
+    if (found?.kind === 'proposal' && isOwn(caller, found.requester, found.createdAt)) return found
     throw new CoworkError(
       'not_found',
       `You have no proposal ${JSON.stringify(id.slice(0, 100))}.`,

@@ -16,11 +16,20 @@ export type HandoffRow = {
   back_at: number | null
 }
 
+type Asked = {
+  readonly agent: string
+  /** Only what it handed over at this time or later. */
+  readonly since?: number | undefined
+  readonly domain?: string | undefined
+}
+
 export type HandoffStore = ReturnType<typeof createHandoffStore>
 
 /** The only SQL about handoffs. */
 export function createHandoffStore(dialect: Dialect) {
-  const sql = builder<{ handoff: HandoffRow }>(dialect)
+  const sql = builder<{ handoff: HandoffRow; approval: { id: string; created_at: number } }>(
+    dialect,
+  )
   const one = statement((p: { id: string }) =>
     sql.selectFrom('handoff').selectAll().where('id', '=', p.id),
   )
@@ -58,12 +67,22 @@ export function createHandoffStore(dialect: Dialect) {
       .where('remind_at', '<=', p.at),
   )
 
-  const handedBack = (agent: string, domain: string | undefined) => {
-    const found = sql
+  const handedBack = ({ agent, since, domain }: Asked) => {
+    let found = sql
       .selectFrom('handoff')
       .where('agent', '=', agent)
       .where('back_at', 'is not', null)
-    return domain === undefined ? found : found.where('domain', '=', domain)
+    if (domain !== undefined) found = found.where('domain', '=', domain)
+    if (since === undefined) return found
+    return found.where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('approval')
+          .select('approval.id')
+          .whereRef('approval.id', '=', 'handoff.id')
+          .where('created_at', '>=', since),
+      ),
+    )
   }
 
   return {
@@ -74,8 +93,8 @@ export function createHandoffStore(dialect: Dialect) {
     /** False when the agent owed no answer. */
     acknowledged: async (tx: Tx, id: string) => (await tx.run(acknowledged({ id }))) > 0,
     /** What an agent was handed back and has not said that it knows, oldest first. */
-    async handedBack(reader: Reader, agent: string, domain: string | undefined, limit: number) {
-      const found = handedBack(agent, domain)
+    async handedBack(reader: Reader, asked: Asked, limit: number) {
+      const found = handedBack(asked)
       const rows = await reader.all(
         query(found.select('id').orderBy('back_at').orderBy('id').limit(limit)),
       )

@@ -1,3 +1,4 @@
+import { askedBy } from '#approvals'
 import type { Approval, Approvals } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
@@ -23,8 +24,11 @@ export function createHandoffViews({ db, store, approvals, settings, now }: Deps
   const timeoutMs = settings.timeout_seconds * 1000
 
   /** Delivered again until it is acknowledged, so that a crash loses nothing (H3). */
-  async function handedBack(reader: Reader, agent: string, domain: string | undefined) {
-    const { ids, count } = await store.handedBack(reader, agent, domain, mostAtOnce)
+  async function handedBack(
+    reader: Reader,
+    asked: { agent: string; since?: number | undefined; domain: string | undefined },
+  ) {
+    const { ids, count } = await store.handedBack(reader, asked, mostAtOnce)
     const items = []
     for (const id of ids) {
       const approval = await approvals.find(reader, id)
@@ -58,7 +62,7 @@ export function createHandoffViews({ db, store, approvals, settings, now }: Deps
     const found = await approvals.list({
       statuses: ['pending'],
       kind: 'handoff',
-      requester: caller.kind === 'agent' ? caller.id : agent,
+      ...askedBy(caller, agent),
       domain,
       limit: 1000,
     })

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js'
 import type * as z from 'zod'
 import type { Mode } from '#approvals'
+import type { Caller } from '#base/caller.ts'
 import type { Config } from '#base/config/index.ts'
 import { objectSchema } from '#base/config/json-schema.ts'
 import type { Reader } from '#base/db/port.ts'
@@ -65,13 +66,13 @@ export function createReasonings(schemas: readonly Schema[], lookup: Lookup) {
 
     async check(
       reader: Reader,
-      { agent, policy, given, at }: { agent: string; at: number } & Given,
+      { by, policy, given, at }: { by: Caller; at: number } & Given,
     ): Promise<Assessment> {
       const wanted = wantedBy(policy)
       const sources = Object.values(given?.criteria ?? {}).flatMap(({ source }) => source ?? [])
       const maxAge = wanted?.schema.max_age
       const since = maxAge === undefined ? 0 : at - maxAge
-      const failed = await unverified(lookup, reader, agent, sources, since)
+      const failed = await unverified(lookup, reader, by, sources, since)
       return assessed(wanted, given, failed, at)
     },
 

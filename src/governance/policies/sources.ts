@@ -1,5 +1,6 @@
+import type { Caller } from '#base/caller.ts'
 import type { Reader } from '#base/db/port.ts'
-import { isDone } from '#ledger'
+import { isDone, visibleTo } from '#ledger'
 import type { Entry, Lookup } from '#ledger'
 
 /** Where a criterion comes from, in a form that the ledger can confirm (R2). */
@@ -38,16 +39,15 @@ function sourceOf(text: string): Source | undefined {
 export async function unverified(
   lookup: Lookup,
   reader: Reader,
-  agent: string,
+  by: Caller,
   sources: readonly string[],
   since: number,
 ): Promise<string[]> {
   const asked = [...new Set(sources)].filter(isCheckable)
   const known = asked.map((text) => ({ text, source: sourceOf(text) }))
   const paths = known.flatMap(({ source }) => (source?.kind === 'file' ? [source.path] : []))
-  const onFiles = await lookup.recentOn(reader, agent, [...new Set(paths)])
-  const isOwn = (entry: Entry) =>
-    isDone(entry) && entry.actor.kind === 'agent' && entry.actor.id === agent && entry.at >= since
+  const onFiles = await lookup.recentOn(reader, by.id, [...new Set(paths)])
+  const isOwn = (entry: Entry) => isDone(entry) && visibleTo(by, entry) && entry.at >= since
 
   async function isConfirmed(source: Source | undefined): Promise<boolean> {
     switch (source?.kind) {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isOwn } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { defineTool } from '#base/tool.ts'
 import { visibleTo } from '#ledger'
@@ -41,11 +42,11 @@ export const auditTrailTool = ({ ledger }: { readonly ledger: Ledger }) =>
     async run({ proposal_id }, { caller }) {
       const found = await ledger.find({ proposal: proposal_id, limit: 1000 })
       // Whose proposal it is sees all of it, the decisions of people too.
-      const isOwn = found.some(
-        ({ type, actor }) =>
-          type === 'proposal.created' && actor.kind === caller.kind && actor.id === caller.id,
+      const isTheirs = found.some(
+        ({ type, actor, at }) =>
+          type === 'proposal.created' && actor.kind === caller.kind && isOwn(caller, actor.id, at),
       )
-      const seen = isOwn ? found : found.filter((entry) => visibleTo(caller, entry))
+      const seen = isTheirs ? found : found.filter((entry) => visibleTo(caller, entry))
       const { chain, missing, inOrder } = trailOf(seen)
       return {
         proposal_id,

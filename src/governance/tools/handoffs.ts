@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { askedBy } from '#approvals'
 import type { Outcome } from '#approvals'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
@@ -77,7 +78,7 @@ export const handoffTool = ({ governance, ledger }: GovernanceDeps) =>
     }),
     async change(tx, input, call) {
       const { handoffs, approvals } = governance
-      const lately = await ledger.lately(tx, call.caller.id, input.domain)
+      const lately = await ledger.lately(tx, call.caller, input.domain)
       const handoff = {
         domain: input.domain,
         mode: input.handoff_mode,
@@ -156,7 +157,7 @@ export const checkHandoffTool = ({ governance }: GovernanceDeps) =>
         throw new CoworkError('agent_required', 'Only the agent itself acknowledges a handoff.', {
           hint: 'Leave ack out to look.',
         })
-      const agent = caller.kind === 'agent' ? caller.id : agent_id
+      const { requester: agent, since } = askedBy(caller, agent_id)
       if (agent === undefined)
         throw new CoworkError('invalid_input', 'Say which agent: agent_id is missing.', {
           hint: '`cowork agents` lists them.',
@@ -164,7 +165,8 @@ export const checkHandoffTool = ({ governance }: GovernanceDeps) =>
       const acknowledged: string[] = []
       for (const id of new Set(ack))
         if (await governance.handoffs.acknowledge(tx, id, call)) acknowledged.push(id)
-      const { items, count } = await governance.handoffs.handedBack(tx, agent, where)
+      const asked = { agent, since, domain: where }
+      const { items, count } = await governance.handoffs.handedBack(tx, asked)
       return { pending_handoffs: items, pending_instructions: items, count, acknowledged }
     },
   })
@@ -222,8 +224,9 @@ export const resolveHandoffTool = ({ governance, identity }: GovernanceDeps) =>
       const { handoffs, approvals } = governance
       const { handoff_id: id, resolution, instructions, override_type: type } = input
       const isWanted = input.hand_back ?? input.hand_back_to_agent ?? instructions !== undefined
-      const agent = (await approvals.find(tx, id))?.requester
-      const isGone = isWanted && agent !== undefined && (await identity.isRevoked(tx, agent))
+      const asked = isWanted ? await approvals.find(tx, id) : undefined
+      const isGone =
+        asked !== undefined && !(await identity.isStill(tx, asked.requester, asked.createdAt))
       const verdict = input.decide_proposal
       const override = type && { type, severity: input.severity, description: input.description }
       const { approval, proposal } = await handoffs.resolve(
@@ -249,7 +252,7 @@ export const resolveHandoffTool = ({ governance, identity }: GovernanceDeps) =>
           hand_back_refused: {
             code: 'agent_revoked',
             message: `${requester} is revoked and would never read it.`,
-            hint: 'Do it yourself, or give it to another agent; `cowork agents add` lets this one back in.',
+            hint: 'Do it yourself, or give it to another agent; whom `cowork agents add` lets in under that name is another, too.',
           },
         }),
         instructions: instructions ?? null,

@@ -54,7 +54,7 @@ export const governanceTools = (deps: GovernanceDeps): Tool[] => {
     policyDiffTool(governance, simulation),
     listPermissionsTool(governance),
     revokePermissionTool(governance),
-    logTool,
+    logTool(governance),
     auditTrailTool(deps),
     reportTool(deps),
     qualityTool(deps),

@@ -1,58 +1,68 @@
 import * as z from 'zod'
-import { actorOf } from '#base/caller.ts'
+import { notYours } from '#approvals'
+import { actorOf, isOwn } from '#base/caller.ts'
 import { newId } from '#base/ids.ts'
 import { defineTool } from '#base/tool.ts'
+import type { Governance } from '../service.ts'
 import { domain, target, who } from './words.ts'
 
-export const logTool = defineTool({
-  name: 'cowork_log',
-  title: 'Log an action',
-  description:
-    'Record an action you took and who acted: the agent, a human, or both. Give proposal_id to close the chain propose → approve → execute → verify.',
-  toolset: 'cowork',
-  core: true,
-  effect: 'write',
-  by: 'anyone',
-  input: z.object({
-    ...who,
-    domain: domain.describe('Where you acted, as in crm.deals'),
-    action: z.string().min(1).max(200).describe('What you did, as in update_deal'),
-    target: target.describe('What you did it to, as in deal_12345'),
-    actor: z.enum(['agent', 'human', 'collaborative']).default('agent'),
-    proposal_id: z.string().max(128).optional(),
-    phase: z.enum(['execute', 'verify']).default('execute'),
-    details: z.unknown().optional().describe('Anything worth keeping with it, as JSON'),
-  }),
-  output: z.object({
-    action_id: z.string(),
-    domain: z.string(),
-    action: z.string(),
-    actor: z.string(),
-    phase: z.string(),
-    proposal_id: z.string().optional(),
-    message: z.string(),
-  }),
-  text: (output) => output.message,
-  touches: (input) => ({ domain: input.domain, target: input.target }),
-  async change(tx, { domain, action, target, actor, phase, proposal_id }, { id, caller }) {
-    const actionId = newId()
-    tx.append({
-      type: 'action.logged',
-      actor: actorOf(caller),
-      domain,
-      subject: target,
-      ids: { call: id, ...(proposal_id && { proposal: proposal_id }) },
-      // `details` stay beside the `call.done` of this call, where they can be erased (L8).
-      data: { action_id: actionId, action, actor, phase },
-    })
-    return {
-      action_id: actionId,
-      domain,
-      action,
-      actor,
-      phase,
-      ...(proposal_id && { proposal_id }),
-      message: `LOGGED: ${action} on ${target} (${actor}, ${phase}). Action ${actionId}`,
-    }
-  },
-})
+export const logTool = ({ approvals }: Governance) =>
+  defineTool({
+    name: 'cowork_log',
+    title: 'Log an action',
+    description:
+      'Record an action you took and who acted: the agent, a human, or both. Give proposal_id to close the chain propose → approve → execute → verify.',
+    toolset: 'cowork',
+    core: true,
+    effect: 'write',
+    by: 'anyone',
+    input: z.object({
+      ...who,
+      domain: domain.describe('Where you acted, as in crm.deals'),
+      action: z.string().min(1).max(200).describe('What you did, as in update_deal'),
+      target: target.describe('What you did it to, as in deal_12345'),
+      actor: z.enum(['agent', 'human', 'collaborative']).default('agent'),
+      proposal_id: z.string().max(128).optional(),
+      phase: z.enum(['execute', 'verify']).default('execute'),
+      details: z.unknown().optional().describe('Anything worth keeping with it, as JSON'),
+    }),
+    output: z.object({
+      action_id: z.string(),
+      domain: z.string(),
+      action: z.string(),
+      actor: z.string(),
+      phase: z.string(),
+      proposal_id: z.string().optional(),
+      message: z.string(),
+    }),
+    text: (output) => output.message,
+    touches: (input) => ({ domain: input.domain, target: input.target }),
+    async change(tx, { domain, action, target, actor, phase, proposal_id }, { id, caller }) {
+      // Else the trail would say that whoever proposed it did this, too.
+      if (proposal_id && caller.since !== undefined) {
+        const proposed = await approvals.find(tx, proposal_id)
+        const isNamesake = proposed?.requester === caller.id
+        if (isNamesake && !isOwn(caller, proposed.requester, proposed.createdAt))
+          throw notYours(proposal_id)
+      }
+      const actionId = newId()
+      tx.append({
+        type: 'action.logged',
+        actor: actorOf(caller),
+        domain,
+        subject: target,
+        ids: { call: id, ...(proposal_id && { proposal: proposal_id }) },
+        // `details` stay beside the `call.done` of this call, where they can be erased (L8).
+        data: { action_id: actionId, action, actor, phase },
+      })
+      return {
+        action_id: actionId,
+        domain,
+        action,
+        actor,
+        phase,
+        ...(proposal_id && { proposal_id }),
+        message: `LOGGED: ${action} on ${target} (${actor}, ${phase}). Action ${actionId}`,
+      }
+    },
+  })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { askedBy } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
@@ -38,8 +39,9 @@ function scopeOf(asked: Asked, caller: Caller, now: number): Scope {
     throw new CoworkError('invalid_input', 'The period ends before it begins.', {
       hint: 'Give a start before the end.',
     })
-  const agent = caller.kind === 'agent' ? caller.id : asked.agent_id
-  return { agent, domain: asked.domain, period: { start, end } }
+  const { requester: agent, since = 0 } = askedBy(caller, asked.agent_id)
+  const period = { start: Math.min(end, Math.max(start, since)), end }
+  return { agent, domain: asked.domain, period }
 }
 
 function timeOf(name: string, given: string): number {

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { inputRequired, inputResponse } from '@modelcontextprotocol/server'
 import type { CallToolResult, Server, ServerContext } from '@modelcontextprotocol/server'
 import type { Approval, Approvals } from '#approvals'
+import { isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
@@ -15,7 +16,7 @@ import { taskResult } from './tasks.ts'
 import type { TaskSource } from './tasks.ts'
 
 type Deps = {
-  readonly approvals: Pick<Approvals, 'get' | 'decided' | 'isLive' | 'reviewUrl'>
+  readonly approvals: Pick<Approvals, 'get' | 'decided' | 'endWaits' | 'isLive' | 'reviewUrl'>
   readonly catalogue: Catalogue
   readonly dispatch: Dispatch
   readonly now: Clock
@@ -146,7 +147,8 @@ export function createWaiting(deps: Deps) {
   async function ownCall(id: string, caller: Caller): Promise<Approval | undefined> {
     const approval = await approvals.get(id)
     if (approval?.kind !== 'call') return undefined
-    return approval.requester === caller.id || !caller.verified ? approval : undefined
+    const { requester, createdAt } = approval
+    return isOwn(caller, requester, createdAt) || !caller.verified ? approval : undefined
   }
 
   const tasks: TaskSource = {
@@ -181,6 +183,8 @@ export function createWaiting(deps: Deps) {
     tasks,
     async close() {
       end.abort()
+      // A call that waits for a person is no work to finish.
+      approvals.endWaits()
       await Promise.all(running.values())
     },
   }

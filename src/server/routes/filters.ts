@@ -54,11 +54,10 @@ export function conditionsFor(caller: Caller, asked: z.output<typeof condition>)
     after,
     // An agent that asks for another's entries is given none.
     before: isOther ? 0 : before,
-    since,
     until,
     types,
     actor,
-    ...visibleEntries(caller),
+    ...visibleEntries(caller, since),
     domain,
     subjectPrefix: subject,
     toolPrefix: tool,

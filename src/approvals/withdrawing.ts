@@ -1,0 +1,91 @@
+import { actorOf, isOwn } from '#base/caller.ts'
+import type { Caller } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Tx } from '#base/db/port.ts'
+import type { Actor } from '#base/entry.ts'
+import { entryOf } from './entries.ts'
+import type { ApprovalKinds, Deciding } from './kinds.ts'
+import type { Approval } from './model.ts'
+import { alreadyDecided, heldAlready, notYours } from './rules.ts'
+import type { ApprovalStore, Wanted } from './store.ts'
+
+type Deps = {
+  readonly store: ApprovalStore
+  readonly kinds: ApprovalKinds
+  /** Whether an approved call can still be claimed. */
+  readonly isLive: (approval: Approval) => boolean
+  readonly now: Clock
+}
+type By = Deciding & { readonly caller: Caller }
+
+const atOnce = 500
+
+/** What ends without a decision: taken back by whoever asked, or with it, or left alone for too long. */
+export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
+  /** Takes back one's own request. */
+  async function withdraw(tx: Tx, id: string, call: By): Promise<Approval> {
+    const approval = await store.lock(tx, id)
+    if (!approval || !isOwn(call.caller, approval.requester, approval.createdAt)) throw notYours(id)
+    if (approval.status !== 'pending') throw alreadyDecided(approval)
+    // Else whoever sees that it is refused could get out of it.
+    if (approval.held) throw heldAlready(approval.held)
+    await drop(tx, approval, 'withdrawn', actorOf(call.caller), call)
+    return { ...approval, status: 'withdrawn' }
+  }
+
+  /** Those of one who is gone, held ones too: nobody is to be asked for whoever has that name later. */
+  async function withdrawAll(
+    tx: Tx,
+    wanted: { readonly kind: string; readonly requester: string },
+    call: By,
+  ): Promise<void> {
+    for await (const { id } of each(tx, { ...wanted, statuses: ['pending'] })) {
+      const approval = await store.lock(tx, id)
+      if (approval?.status === 'pending')
+        await drop(tx, approval, 'withdrawn', actorOf(call.caller), call)
+    }
+  }
+
+  /** Calls of one who is gone that were approved, and that nobody has claimed yet: nobody will. */
+  async function voidCalls(tx: Tx, requester: string, call: By): Promise<void> {
+    const by = actorOf(call.caller)
+    for await (const approval of each(tx, { kind: 'call', requester, statuses: ['approved'] }))
+      if (isLive(approval) && (await store.takeBack(tx, approval.id, by.id, now())))
+        tx.append(entryOf('approval.withdrawn', approval, by, call))
+  }
+
+  async function* each(tx: Tx, wanted: Omit<Wanted, 'limit' | 'before'>): AsyncGenerator<Approval> {
+    for (let before: string | undefined; ;) {
+      const page = await store.list(tx, { ...wanted, before, limit: atOnce })
+      yield* page
+      if (page.length < atOnce) return
+      before = page.at(-1)?.id
+    }
+  }
+
+  async function drop(
+    tx: Tx,
+    approval: Approval,
+    status: 'expired' | 'withdrawn',
+    by: Actor,
+    call: Deciding,
+  ): Promise<void> {
+    await store.decide(tx, {
+      id: approval.id,
+      status,
+      at: now(),
+      by: by.id,
+      channel: 'none',
+      reason: null,
+      approved: null,
+      digest: approval.digest,
+      askedDigest: null,
+      token: null,
+      tokenExpiresAt: null,
+    })
+    await kinds.get(approval.kind).onDropped?.(tx, approval)
+    tx.append(entryOf(`approval.${status}`, approval, by, call))
+  }
+
+  return { withdraw, withdrawAll, voidCalls, drop }
+}

@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest'
+import { actingTool, storingTool } from '../../test/acting.ts'
+import { anna, decide, outcomesOf, propose, sales } from '../../test/acts.ts'
+import { agentCaller } from '../../test/governance.ts'
+import { governed } from '../../test/governed.ts'
+import type { Settings } from '../../test/governed.ts'
+
+const by = { id: 'call-1', caller: anna }
+
+async function setup(settings: Settings = {}) {
+  const { tool, runs } = actingTool('crm', 'write')
+  const system = await governed(settings, { tools: [tool, storingTool('crm')] })
+  const { db, identity, call } = system
+  return {
+    ...system,
+    runs,
+    /** Whoever holds the token that this gives, as a door recognises it. */
+    async add(id = 'sales') {
+      system.move(1)
+      const { token } = await db.transact((tx) => identity.addAgent(tx, { id }, by))
+      return identity.identify({ door: 'mcp', address: 'here', bearer: token })
+    },
+    revoke: (id = 'sales') => db.transact((tx) => identity.revokeAgent(tx, { id }, by)),
+    /** The id of the approval that this call waits for. */
+    asked: async (caller = sales, path = '/a', tool = 'crm_write') =>
+      String((await call(tool, { path }, caller))['approval_id']),
+  }
+}
+
+test.each(['crm_write', 'crm_store'])(
+  'I4 A2 %s that waited is refused to one that is gone, and that is recorded',
+  async (tool) => {
+    const system = await setup()
+    const { asked, resume, add } = system
+    const nobody = { ...agentCaller('cursor'), verified: false }
+    const id = await asked(nobody, '/a', tool)
+    expect(outcomesOf(await decide(system, [id]))).toMatchObject([{ status: 'approved' }])
+    await add('first')
+    expect(await resume(tool, { path: '/a' }, nobody, id)).toMatchObject({
+      status: 'refused',
+      code: 'auth_error',
+      details: { auth_error: true },
+    })
+    expect(system.runs).toEqual([])
+    expect(await system.entries(['thing.stored', 'call.started'])).toEqual([])
+    await expect
+      .poll(() => system.entries(['call.refused']))
+      .toMatchObject([{ outcome: 'auth_error', actor: { id: 'cursor' }, ids: { approval: id } }])
+  },
+)
+
+test('I4 A2 a call of one that was revoked and added anew meanwhile does not go on', async () => {
+  const system = await setup()
+  const { asked, resume, add, revoke } = system
+  const before = await add()
+  const id = await asked(before)
+  await decide(system, [id])
+  await revoke()
+  expect(await resume('crm_write', { path: '/a' }, before, id)).toMatchObject({
+    code: 'auth_error',
+  })
+  const after = await add()
+  expect(await resume('crm_write', { path: '/a' }, before, id)).toMatchObject({
+    code: 'auth_error',
+  })
+  expect(await resume('crm_write', { path: '/a' }, after, id)).toMatchObject({ code: 'not_found' })
+  expect(system.runs).toEqual([])
+  const own = await asked(after)
+  await decide(system, [own])
+  expect(await resume('crm_write', { path: '/a' }, after, own)).toMatchObject({ status: 'done' })
+})
+
+test('I4 A2 who decides for one that is gone is told so, and may refuse', async () => {
+  const system = await setup({ 'approvals.undo_hold': '300ms' })
+  const nobody = { ...agentCaller('cursor'), verified: false }
+  const id = await system.asked(nobody)
+  const held = [await system.asked(nobody, '/b'), await system.asked(nobody, '/c')]
+  expect(await decide(system, held, { hold: true })).toMatchObject({ errors: 0 })
+  await system.add('first')
+  expect(outcomesOf(await decide(system, [id]))).toMatchObject([
+    { error: { code: 'agent_revoked', message: expect.stringContaining('cursor') } },
+  ])
+  // What was held is not made either: it goes back to people, with why.
+  await expect
+    .poll(() => system.entries(['approval.undone']), { timeout: 5000 })
+    .toMatchObject(held.map(() => ({ data: { why: expect.stringContaining('gone') } })))
+  expect(await decide(system, [id, ...held], { decision: 'reject' })).toMatchObject({ errors: 0 })
+})
+
+test('I4 Y8 what an agent was allowed ends with it, each with its entry', async () => {
+  const policies = [{ id: 'p', rules: [] }]
+  const mappings = [{ agent_id: 'other', domain: 'crm', policy_id: 'p' }]
+  const system = await setup({ policies, mappings })
+  const before = await system.add()
+  const domain = await propose(system, {}, before)
+  const { approval_id: asked } = domain
+  expect(domain).toMatchObject({ fault: 'policy_blocked' })
+  const { outcomes } = await system.call(
+    'cowork_decide',
+    { approval_ids: [asked], decision: 'approve', policy_id: 'p' },
+    anna,
+  )
+  expect(outcomes).toMatchObject([{ status: 'approved' }])
+  const always = await system.asked(before)
+  await decide(system, [always], { allow: { for: 'always' } })
+  expect(await system.call('crm_write', { path: '/a' }, before)).toMatchObject({ done: '/a' })
+  const waits = await propose(system, { domain: 'hr' }, before)
+  await system.revoke()
+  const ended = await system.entries(['permission.revoked'])
+  expect(ended).toMatchObject([
+    { actor: { id: anna.id }, ids: { call: by.id }, data: { permission: expect.any(String) } },
+    { data: { mapping: { agent_id: 'sales', domain: 'crm', policy_id: 'p' } } },
+  ])
+  for (const { data } of ended) expect(data).toMatchObject({ reason: 'agent_revoked' })
+  expect(await system.entries(['approval.withdrawn'])).toMatchObject([
+    { ids: { approval: waits['approval_id'] } },
+  ])
+  const after = await system.add()
+  const { approval_id: anew } = await propose(system, {}, after)
+  expect(anew).toEqual(expect.any(String))
+  expect(anew).not.toBe(asked)
+  expect(await system.call('crm_write', { path: '/a' }, after)).toMatchObject({
+    fault: 'approval_required',
+  })
+})
+
+test('R2 whoever has the name next cites nothing that its predecessor did', async () => {
+  const system = await setup()
+  const cited = async (seq: number | undefined, caller = sales) => {
+    const criteria = { fact: { value: 1, source: `ledger:${seq}` } }
+    const said = await propose(system, { reasoning_schema: { criteria } }, caller)
+    return said['unverified_sources']
+  }
+  const before = await system.add()
+  await propose(system, {}, before)
+  const [own] = await system.entries(['proposal.created'])
+  expect(await cited(own?.seq, before)).toEqual([])
+  await system.revoke()
+  expect(await cited(own?.seq, await system.add())).toEqual([`ledger:${own?.seq}`])
+})
+
+test('Y4 I4 whoever is added under a name asks anew to work in a domain', async () => {
+  const policies = [{ id: 'p', rules: [] }]
+  const mappings = [{ agent_id: 'other', domain: 'crm', policy_id: 'p' }]
+  const system = await setup({ policies, mappings })
+  const { approval_id: before } = await propose(system, {}, { ...sales, verified: false })
+  const added = await system.add()
+  const { approval_id: asked } = await propose(system, {}, added)
+  expect(asked).not.toBe(before)
+  expect(await propose(system, {}, added)).toMatchObject({ approval_id: asked })
+  const letIn = async (id: unknown) =>
+    outcomesOf(await decide(system, [String(id)], { policy_id: 'p' }))
+  expect(await letIn(before)).toMatchObject([{ error: { code: 'agent_revoked' } }])
+  expect(await letIn(asked)).toMatchObject([{ status: 'approved' }])
+})
