@@ -18,6 +18,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { descriptorPassing } from '../src/base/descriptors.ts'
+import { proposal } from './acts.ts'
 import { ended, launcher, lineReader, newPlace, testPlace } from './cli.ts'
 import { openFifo, openFiles } from './fifo.ts'
 import { newFolder } from './files.ts'
@@ -141,6 +142,31 @@ describe.skipIf(!descriptorPassing())('SV4 the daemon has the ends', () => {
     expect(await exited).toEqual([8, null])
     await expect(nextLine()).rejects.toThrow('the output ended')
   })
+})
+
+test('I4 I13 SV4 a bridge whose agent is revoked answers what is under way, says why it ends, and ends with 4', async () => {
+  const own = testPlace()
+  await own.cowork(['up', '-d'])
+  const added = await own.cowork(['agents', 'add', 'sales', '--json'])
+  const { token } = JSON.parse(added.stdout) as { token: string }
+  const child = own.start(['mcp'], { COWORK_TOKEN: token })
+  const result = ended(child)
+  child.stdin.write(initialize + line({ method: 'notifications/initialized' }))
+  child.stdin.write(call(2, 'cowork_propose', proposal()))
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  await expect.poll(() => said).toContain('proposal_id')
+  const id = /proposal_id\W+([\w-]+)/.exec(said)?.[1]
+  child.stdin.write(call(3, 'cowork_check_approval', { proposal_id: id, wait_seconds: 20 }))
+  child.stdin.write(note(4))
+  await expect.poll(() => said).toContain('"id":4')
+  await own.cowork(['agents', 'revoke', 'sales'])
+  const { code, stdout, stderr } = await result
+  expect(idsIn(stdout)).toEqual([1, 2, 3, 4])
+  expect(stdout).toContain('auth_error')
+  if (!descriptorPassing()) return
+  expect(code).toBe(4)
+  expect(stderr).toMatch(/token .* revoked[^]*cowork agents add/)
 })
 
 test('SV4 what was asked before stdin ended is answered', async () => {
@@ -269,10 +295,14 @@ describe('SV4 a daemon that does not take the ends', () => {
   function pretend(answer: (version: number) => string | undefined) {
     const own = newPlace()
     const server = createServer((socket) => {
-      socket.once('data', (hello: Buffer) => {
-        const said = answer((JSON.parse(hello.toString()) as { cowork: number }).cowork)
+      socket.once('data', (first: Buffer) => {
+        // What the client says may come along.
+        const end = first.indexOf('\n') + 1
+        const hello = JSON.parse(first.subarray(0, end).toString()) as { cowork: number }
+        const said = answer(hello.cowork)
         if (said === undefined) return socket.destroy()
         socket.write(said)
+        socket.write(first.subarray(end))
         return socket.pipe(socket)
       })
     })

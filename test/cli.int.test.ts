@@ -349,7 +349,8 @@ describe('commands on a running daemon', () => {
     expect(code).toBe(0)
     const [, token = ''] = /^token: (sk-cowork-[0-9a-f]{48})$/m.exec(stdout) ?? []
     expect(token).not.toBe('')
-    expect(stderr).toContain('closes the door')
+    expect(stderr).toMatch(/closes\sthe\sdoor/)
+    expect(stderr.split('\n').filter((line) => line.length > 80)).toEqual([])
     expect(stderr).not.toContain(token)
     const { stdout: listed } = await cowork(['agents', 'ls'])
     expect(listed).toMatch(/^sales +active +store +read:\*/m)
@@ -365,6 +366,27 @@ describe('commands on a running daemon', () => {
     expect(jsonOf(rotated.stdout)).toMatchObject({ id: 'support-one' })
     expect(await cowork(['agents', 'revoke', 'support-t'])).toMatchObject({ code: 0 })
     expect(await cowork(['agents', 'revoke', 'support-t'])).toMatchObject({ code: 3 })
+  })
+
+  test('K3, I13 who is told no by agents, grants or permissions is told the next step', async () => {
+    const said = async (...args: string[]) => {
+      const { code, stderr } = await cowork(args)
+      expect(stderr.split('\n').filter((line) => line.length > 80)).toEqual([])
+      return { code, stderr }
+    }
+    const next = (code: number, step: string) => ({ code, stderr: expect.stringContaining(step) })
+    for (const act of ['rotate', 'revoke'])
+      expect(await said('agents', act, 'nobody')).toEqual(next(3, '`cowork agents add <id>`'))
+    for (const name of ['', 'grant_', 'nothing'])
+      expect(await said('grants', 'show', name)).toEqual(next(3, '`cowork grants add <path>`'))
+    expect(await said('grants', 'revoke', '')).toEqual(next(3, 'The name of the grant is empty.'))
+    expect(await said('permissions', 'revoke', 'x')).toEqual(
+      next(3, '`cowork approve <id> --allow'),
+    )
+    for (const name of ['', 'a/../b', '.hidden'])
+      expect(await said('agents', 'add', name)).toEqual(next(2, 'without slashes'))
+    const { stderr } = await cowork(['agents', 'add', 'x', '--scope', ''])
+    expect(stderr).toContain('`cowork agents add --help`')
   })
 
   test('K3 the exit code says what kind of failure it was', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { connect as connectSocket } from 'node:net'
 import { join } from 'node:path'
@@ -9,13 +10,13 @@ import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
 import { createTestDatabase } from './databases.ts'
 import { agentOf, newFolder, openPlace } from './files.ts'
-import { clientOf } from './speakers.ts'
+import { clientOf, proposed } from './speakers.ts'
 
 type Door = 'http' | 'stdio'
 type Era = 'auto' | 'legacy'
 
 /** What one agent hears of a file of the workspace and of grants, for as long as it is connected. */
-async function watching(app: TestApp, token: string, door: Door, mode: Era) {
+async function watching(app: TestApp, token: string | undefined, door: Door, mode: Era) {
   const client = new Client({ name: 'watcher', version: '1' }, { versionNegotiation: { mode } })
   onTestFinished(() => client.close())
   const told: string[] = []
@@ -30,10 +31,10 @@ async function watching(app: TestApp, token: string, door: Door, mode: Era) {
   const uris = ['workspace:///a.txt', 'cowork://grants']
   if (mode === 'legacy') for (const uri of uris) await client.subscribeResource({ uri })
   else await client.listen({ resourceSubscriptions: uris })
-  return { told, hasEnded: () => ended > 0 }
+  return { client, told, hasEnded: () => ended > 0 }
 }
 
-function overStdio(app: TestApp, token: string): Transport {
+function overStdio(app: TestApp, token: string | undefined): Transport {
   const socket = connectSocket(join(app.state, 'daemon.sock'))
   socket.write(`${JSON.stringify({ cowork: 1, token })}\n`)
   return createLineTransport(socket)
@@ -43,7 +44,7 @@ const isListen = (body: unknown) =>
   typeof body === 'string' && body.includes('subscriptions/listen')
 
 /** Says when a stream that it opened is over. */
-function overHttp(app: TestApp, token: string, over: () => void): Transport {
+function overHttp(app: TestApp, token: string | undefined, over: () => void): Transport {
   const seen = async (url: string | URL, init?: RequestInit) => {
     const response = await fetch(url, init)
     const { body, headers } = response
@@ -53,16 +54,18 @@ function overHttp(app: TestApp, token: string, over: () => void): Transport {
     const watched = body.pipeThrough(new TransformStream({ flush: over }))
     return new Response(watched, { status: response.status, headers })
   }
-  const requestInit = { headers: { authorization: `Bearer ${token}` } }
+  const requestInit = token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }
   return new StreamableHTTPClientTransport(new URL(app.mcpUrl), { requestInit, fetch: seen })
 }
 
-test.each([
+const doors = [
   ['http', 'auto'],
   ['http', 'legacy'],
   ['stdio', 'auto'],
   ['stdio', 'legacy'],
-] as const)(
+] as const
+
+test.each(doors)(
   'I4 SV13 FT9 over %s in the %s era what a revoked agent has open ends, and it hears nothing more',
   async (door, mode) => {
     const { app, owner, token, workspace } = await openPlace()
@@ -115,4 +118,142 @@ test('I4 SV6 a stream of the oldest revision ends with its agent', async () => {
   const stream = await fetch(`${app.url}/sse`, { headers })
   await owner.call('cowork_revoke_agent', { id: 'writer' })
   expect(await stream.text()).toMatch(/^event: endpoint\n/)
+})
+
+type Posted = { readonly id?: number; readonly method: string; readonly params?: object }
+
+/** A client of the oldest revision, which takes any token for any message. */
+async function openOld(app: TestApp, token?: string) {
+  const as = (bearer?: string) => (bearer ? { authorization: `Bearer ${bearer}` } : undefined)
+  const headers = as(token)
+  const stream = await fetch(`${app.url}/sse`, { ...(headers && { headers }) })
+  let said = ''
+  const over = stream.body
+    ?.pipeThrough(new TextDecoderStream())
+    .pipeTo(new WritableStream({ write: (text) => void (said += text) }))
+  await expect.poll(() => said).toContain('data: ')
+  const path = /data: (\S+)/.exec(said)?.[1] ?? ''
+  const post = (message: Posted, bearer = token) =>
+    fetch(`${app.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...as(bearer) },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    })
+  const info = { clientInfo: { name: 'old', version: '1' }, capabilities: {} }
+  await post({ id: 1, method: 'initialize', params: { protocolVersion: '2024-11-05', ...info } })
+  await post({ method: 'notifications/initialized' })
+  return {
+    over,
+    async ask(id: number, bearer?: string): Promise<string> {
+      const params = { name: 'cowork_status', arguments: {} }
+      await post({ id, method: 'tools/call', params }, bearer)
+      const answer = new RegExp(`^data: (.*"id":${id}\\b.*)$`, 'm')
+      await expect.poll(() => said).toMatch(answer)
+      return answer.exec(said)?.[1] ?? ''
+    },
+  }
+}
+
+test('I4 SV6 who has moved to its new token on an old stream is served when the former ends', async () => {
+  let later = 0
+  const now = () => Date.now() + later
+  const { app, owner, token } = await openPlace({ 'server.transport': 'sse' }, { now })
+  const { ask } = await openOld(app, token)
+  const rotated = await owner.call('cowork_rotate_agent', { id: 'writer', overlap_minutes: 1 })
+  const newer = String(rotated['token'])
+  expect(await ask(2, newer)).not.toContain('auth_error')
+  later += 61_000
+  expect(await ask(3, newer)).not.toContain('auth_error')
+})
+
+/** Waits for a person. */
+const waitFor = (client: Client, id: string, more: object = {}) =>
+  client.callTool({
+    name: 'cowork_check_approval',
+    arguments: { approval_id: id, wait_seconds: 20, ...more },
+  })
+
+test.each(doors)(
+  'I4 I13 over %s in the %s era a call under way is answered with AuthError when its agent is revoked',
+  async (door, mode) => {
+    const { app, owner, token, api } = await openPlace()
+    const id = await proposed(api)
+    const { client } = await watching(app, token, door, mode)
+    const answer = waitFor(client, id)
+    await client.listTools()
+    await owner.call('cowork_revoke_agent', { id: 'writer' })
+    await owner.ask(`/api/approvals/${id}/decide`, { decision: 'approve' })
+    const { isError, content } = await answer
+    expect(isError).toBe(true)
+    expect(JSON.stringify(content)).toContain('cowork agents')
+    expect(JSON.stringify(content)).not.toContain('approved')
+  },
+)
+
+test('I4 a call that brought its own token is not ended by what happens to others', async () => {
+  const { app, owner, token, api } = await openPlace()
+  const id = await proposed(api)
+  const client = new Client({ name: 'bare', version: '1' })
+  await client.connect(overStdio(app, undefined))
+  onTestFinished(() => client.close())
+  const answer = waitFor(client, id, { agent_token: token })
+  await owner.call('cowork_add_agent', { id: 'another' })
+  const decided = await owner.ask(`/api/approvals/${id}/decide`, { decision: 'approve' })
+  expect(decided.status).toBe(200)
+  expect(await answer).toMatchObject({ structuredContent: { status: 'approved' } })
+})
+
+test.each(doors)(
+  'I5 I13 over %s in the %s era who came in without a token hears nothing once the door is closed',
+  async (door, mode) => {
+    const app = await startTestApp()
+    onTestFinished(() => app.close())
+    writeFileSync(join(app.workspace, 'a.txt'), 'one')
+    const open = await watching(app, undefined, door, mode)
+    writeFileSync(join(app.workspace, 'a.txt'), 'one and two')
+    await expect.poll(() => open.told).toContain('workspace:///a.txt')
+    const { token } = await agentOf(app, 'first')
+    // Over stdio a call may still bring its token.
+    await expect.poll(open.hasEnded).toBe(door === 'http')
+    const reader = await watching(app, token, door, mode)
+
+    open.told.length = 0
+    writeFileSync(join(app.workspace, 'a.txt'), 'one and two and three')
+    const given = { path: newFolder(), permission: 'read', agent: 'first' }
+    await clientOf(app, app.owner).call('add_grant', given)
+    await expect
+      .poll(() => reader.told)
+      .toEqual(expect.arrayContaining(['workspace:///a.txt', 'cowork://grants']))
+    expect(open.told).toEqual([])
+    if (door === 'http') return
+    const own = { agent_token: token }
+    const answer = await open.client.callTool({ name: 'cowork_status', arguments: own })
+    expect(answer.isError).toBeFalsy()
+  },
+)
+
+test('I5 SV6 a stream of the oldest revision without a token ends when the door is closed', async () => {
+  const app = await startTestApp({ 'server.transport': 'sse' })
+  onTestFinished(() => app.close())
+  const { over } = await openOld(app)
+  await agentOf(app, 'first')
+  await expect(over).resolves.toBeUndefined()
+})
+
+test('I4 SV4 a revoked agent that never leaves is let go', async () => {
+  const { app, owner, token } = await openPlace()
+  const socket = connectSocket({ path: join(app.state, 'daemon.sock'), allowHalfOpen: true })
+  onTestFinished(() => void socket.destroy())
+  let isCut = false
+  socket.on('error', () => (isCut = true))
+  const ping = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`
+  socket.write(`${JSON.stringify({ cowork: 1, token })}\n${ping}`)
+  await once(socket, 'readable')
+  await owner.call('cowork_revoke_agent', { id: 'writer' })
+  // Half a connection still takes what it is sent.
+  const refuses = () => {
+    socket.write(ping)
+    return isCut
+  }
+  await expect.poll(refuses, { timeout: 10_000 }).toBe(true)
 })

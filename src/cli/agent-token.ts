@@ -5,7 +5,6 @@ import { CoworkError } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
 import type { StatePaths } from '#base/state.ts'
 import type { Client } from './client.ts'
-import { usage } from './exit.ts'
 import type { Status } from './status.ts'
 
 type Listed = {
@@ -60,13 +59,4 @@ export function keepToken(paths: StatePaths, agent: string, token: string): void
 function keptToken(paths: StatePaths, agent: string): string | undefined {
   const file = paths.agentToken(agent)
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
-}
-
-/** A name that `cowork mcp --agent` will take. */
-export function agentName(given: string): string {
-  if (/^[^./\\\0][^/\\\0]{0,127}$/.test(given)) return given
-  throw usage(
-    `${JSON.stringify(given)} cannot be the name of an agent with a token file.`,
-    'Leave out slashes and a dot at the start.',
-  )
 }

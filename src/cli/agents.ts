@@ -1,7 +1,8 @@
+import { agentName } from './agent-name.ts'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
-import { fields, table } from './output.ts'
+import { fields, table, wrapped } from './output.ts'
 import { byPrefix } from './prefix.ts'
 
 type Minted = { id: string; token: string; hash: string; message: string }
@@ -15,10 +16,12 @@ type Listed = {
   credentials: { hash_prefix: string; expires_at?: string }[]
 }
 
+const words = { invalid_input: { hint: '`cowork agents add --help` shows what it takes.' } }
+
 /** Prints the token, this once (K10). */
 export async function addAgent(context: Context, id: string, { scope }: { scope?: string[] }) {
-  const args = { id, ...(scope && { scopes: scope }) }
-  show(context, await createClient(context).call<Minted>('cowork_add_agent', args))
+  const args = { id: agentName(id), ...(scope && { scopes: scope }) }
+  show(context, await createClient(context, words).call<Minted>('cowork_add_agent', args))
 }
 
 export async function rotateAgent(
@@ -35,7 +38,7 @@ export async function rotateAgent(
 function show({ out }: Context, minted: Minted) {
   const { id, token, hash } = minted
   out.data(minted, () => fields({ id, token, hash }))
-  out.note(minted.message)
+  for (const line of wrapped(minted.message)) out.note(line)
 }
 
 export async function revokeAgent(context: Context, given: string) {
@@ -79,5 +82,6 @@ async function activeAgent(client: Client, given: string): Promise<string> {
     given,
     active.map(({ id }) => id),
     'active agent',
+    { made: '`cowork agents add <id>` adds one, also one that was revoked.' },
   )
 }

@@ -11,6 +11,7 @@ export const fileWords: Words = {
   forbidden_path: {
     hint: 'No command of cowork opens it: look at it with another program.',
   },
+  is_a_folder: { hint: '`cowork files ls` shows what is in it.' },
   not_found: { hint: '`cowork files ls` and `cowork files search` show what is there.' },
   exists: { hint: 'Name another place with --to.' },
   too_large: { hint: '`cowork workspace open` shows the folder: open it with another program.' },

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { descriptorPassing, isPipe } from '#base/descriptors.ts'
 import type { DescriptorPassing } from '#base/descriptors.ts'
+import { CoworkError } from '#base/errors.ts'
 import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 
@@ -42,10 +43,24 @@ export function giveEnds(
 
 /** Waits, so that the client has a process to end, and one that ends with the daemon. */
 export function untilEither(socket: Socket): Promise<ExitCode> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let said = ''
     socket.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    socket.on('close', () => resolve(said === 'left\n' ? exitCode.ok : exitCode.notRunning))
+    socket.on('close', () => {
+      if (said === 'left\n') resolve(exitCode.ok)
+      else reject(said === 'over\n' ? tokenEnded() : closedByDaemon())
+    })
     socket.resume()
   })
 }
+
+const tokenEnded = () =>
+  new CoworkError('auth_error', 'The token of this client has been rotated or revoked.', {
+    hint: 'Make one with `cowork agents rotate <id>`, or with `cowork agents add <id>` if\nthe agent was revoked, give it to the client, and start the client again.',
+  })
+
+/** A daemon that only passes bytes on cannot say why. */
+export const closedByDaemon = (): CoworkError =>
+  new CoworkError('daemon_not_running', 'The daemon ended, or ended this connection.', {
+    hint: '`cowork status` says if it runs; then the token may have been revoked.',
+  })

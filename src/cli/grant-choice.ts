@@ -39,7 +39,7 @@ export function untilOf(text: string, now: number): GrantChoice {
   if (Number.isNaN(at))
     throw usage(
       `${JSON.stringify(text)} is no time.`,
-      'Write a span such as 30m, 2h or 7d, a day such as 2027-03-01, or a moment such as 2027-03-01T18:00.',
+      'Write a span such as 2h or 7d, a day such as 2027-03-01, or 2027-03-01T18:00.',
     )
   if (at <= now) throw usage(`${text} is over.`, 'Name a time to come.')
   return { choice: 'until', until: rfc3339(at) }

@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs'
+import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { relative } from 'node:path'
 import { agentNamed } from './agent-named.ts'
 import { createClient } from './client.ts'
@@ -68,13 +68,16 @@ export async function listGrants(
 
 const whoText = ({ agent }: Grant) => (agent === '*' ? 'all' : plain(agent))
 
-function lasting({ scope, session, expires_at: until, replaced }: Grant): string {
-  if (replaced) return 'no more: replaced'
+function lasting({ scope, session, expires_at: until, replaced, path }: Grant): string {
+  if (replaced) return `no more: ${isGone(path) ? 'gone' : 'replaced'}`
   if (session !== null) return 'this session'
   const restart = scope === 'session' ? 'restart' : ''
   if (until !== null) return `until ${[minuteOf(until), restart].filter(Boolean).join(' or ')}`
   return restart ? `until ${restart}` : scope
 }
+
+/** A link in its place is something else, wherever it leads. */
+export const isGone = (path: string): boolean => !lstatSync(path, { throwIfNoEntry: false })
 
 const idForm = /^grant_/
 /** The first word of an id may be left out. */
@@ -95,7 +98,10 @@ async function grantNamed(client: Client, given: string): Promise<Grant> {
     })
   const id = only
     ? bareId(only)
-    : byPrefix(given.replace(idForm, ''), grants.map(bareId), 'grant', told)
+    : byPrefix(given.replace(idForm, ''), grants.map(bareId), 'grant', {
+        told,
+        made: '`cowork grants add <path>` gives one.',
+      })
   const found = grants.find((grant) => bareId(grant) === id)
   if (!found) throw new Error(`the grant ${id} was there a moment ago`)
   return found
@@ -218,7 +224,8 @@ export async function revokeGrant(context: Context, given: string): Promise<void
   if (permission === 'deny') requirePersonHere(context, 'Lifting a denial')
   const revoked = await client.call<Revoked>('revoke_grant', { grant_id: id })
   context.out.data({ id, ...revoked }, () => [
-    `Revoked ${id}, which was for ${plain(revoked.revoked_path)}.`,
+    `Revoked ${id}.`,
+    `It was for ${plain(revoked.revoked_path)}.`,
   ])
   if (revoked.message !== undefined) context.out.note(revoked.message)
 }

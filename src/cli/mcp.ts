@@ -7,13 +7,14 @@ import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import { ensureState, isLocked } from '#base/state.ts'
 import type { StatePaths } from '#base/state.ts'
+import { agentName } from './agent-name.ts'
 import { contextOf } from './context.ts'
 import type { Context, Globals } from './context.ts'
 import { startDetached } from './daemon.ts'
 import type { Handover } from './daemon.ts'
-import { exitCode, exitCodeOf, usage } from './exit.ts'
+import { exitCode, exitCodeOf } from './exit.ts'
 import type { ExitCode } from './exit.ts'
-import { endsToGive, giveEnds, untilEither } from './give-ends.ts'
+import { closedByDaemon, endsToGive, giveEnds, untilEither } from './give-ends.ts'
 import { createOutput } from './output.ts'
 
 type BridgeOptions = {
@@ -82,9 +83,7 @@ export function helloOf({ paths, env, agent }: Pick<BridgeOptions, 'paths' | 'en
 }
 
 function storedToken(paths: StatePaths, agent: string): string | undefined {
-  if (!/^[^/\\\0]{1,128}$/.test(agent) || agent.startsWith('.'))
-    throw usage(`${JSON.stringify(agent)} cannot be the name of an agent with a token file.`)
-  const file = paths.agentToken(agent)
+  const file = paths.agentToken(agentName(agent))
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
@@ -134,7 +133,7 @@ function pump(
   socket: Socket,
   { stdin, stdout }: Pick<NodeJS.Process, 'stdin' | 'stdout'>,
 ): Promise<ExitCode> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let clientLeft = false
     const leave = () => {
       clientLeft = true
@@ -149,7 +148,8 @@ function pump(
     socket.on('error', () => undefined)
     socket.on('close', () => {
       stdin.destroy()
-      resolve(clientLeft ? exitCode.ok : exitCode.notRunning)
+      if (clientLeft) resolve(exitCode.ok)
+      else reject(closedByDaemon())
     })
     stdin.pipe(socket)
     socket.pipe(stdout, { end: false })

@@ -54,6 +54,7 @@ export async function revokePermission(context: Context, given: string): Promise
     given,
     permissions.map((one) => one.id),
     'permission',
+    { made: '`cowork approve <id> --allow <how long>` gives one.' },
   )
   const revoked = await client.call<object>('cowork_revoke_permission', { id })
   context.out.data(revoked, () => [`Revoked ${id}: the next such call asks again.`])

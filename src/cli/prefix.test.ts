@@ -40,7 +40,7 @@ test('K2 what is found begins as it was given, and nothing else does', () => {
 
 const hintOf = (given: string, ids: string[], told?: (id: string) => string) => {
   try {
-    return byPrefix(given, ids, 'agent', told)
+    return byPrefix(given, ids, 'agent', told && { told })
   } catch (error) {
     return (error as { hint?: string }).hint
   }
@@ -53,6 +53,22 @@ test('K2, K3 what there is instead fits a line: names as they are, ids as far as
   const many = hintOf('x', Array.from({ length: 12 }, newId)) ?? ''
   expect(many).toMatch(/,\sand\s2\smore\.$/)
   expect(many.split('\n').filter((line) => line.length > 80)).toEqual([])
+})
+
+test('K3 who finds none is told how one is made, and an empty name is called so', () => {
+  const refused = (given: string, ids: string[]) => {
+    try {
+      return byPrefix(given, ids, 'agent', { made: '`cowork agents add <id>` adds one.' })
+    } catch (error) {
+      const { message, hint } = error as { message: string; hint?: string }
+      return [message, hint]
+    }
+  }
+  const adds = '`cowork agents add <id>` adds one.'
+  expect(refused('x', [])).toEqual(['There is no agent named x.', `There is none.\n${adds}`])
+  expect(refused('x', ['a'])).toEqual(['There is no agent named x.', `There is: a.\n${adds}`])
+  expect(refused('', [])).toEqual(['The name of the agent is empty.', `There is none.\n${adds}`])
+  expect(hintOf('x', [])).toBe('There is none.')
 })
 
 test('K2, K3 where ids alone say nothing, each stands with what it is', () => {

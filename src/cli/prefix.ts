@@ -4,28 +4,45 @@ import { shown, wrapped } from './output.ts'
 /** What an id stands for, where it says nothing by itself. */
 type Told = (id: string) => string
 
+type Words = {
+  readonly told?: Told
+  /** How one comes to be, for who finds none. */
+  readonly made?: string
+}
+
 /** The id that is meant: the one written in full, or the only one that begins so (K2). */
-export function byPrefix(given: string, ids: readonly string[], what: string, told?: Told): string {
+export function byPrefix(
+  given: string,
+  ids: readonly string[],
+  what: string,
+  { told, made }: Words = {},
+): string {
   if (ids.includes(given)) return given
   const found = given === '' ? [] : ids.filter((id) => id.startsWith(given))
   if (found.length === 1 && found[0] !== undefined) return found[0]
   if (found.length === 0)
     throw new CoworkError(
       'not_found',
-      `There is no ${what} named ${shown(given)}.`,
-      ids.length > 0 ? { hint: listed('There is:', ids, told) } : {},
+      given === ''
+        ? `The name of the ${what} is empty.`
+        : `There is no ${what} named ${shown(given)}.`,
+      {
+        hint: [ids.length > 0 ? listed('There is:', ids, told) : 'There is none.', made]
+          .filter((line) => line !== undefined)
+          .join('\n'),
+      },
     )
   throw new CoworkError('ambiguous_id', `More than one ${what} begins with ${shown(given)}.`, {
     hint: listed('Write more of it:', found, told),
   })
 }
 
-const made = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const isMade = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const mostListed = 10
 
 /** Names as they are; ids that nobody reads to their end as far as tells them apart. */
 export function listed(lead: string, ids: readonly string[], told?: Told): string {
-  const short = ids.every((id) => made.test(id)) ? shortIds(ids) : String
+  const short = ids.every((id) => isMade.test(id)) ? shortIds(ids) : String
   const first = ids.slice(0, mostListed)
   const more = ids.length > mostListed ? [`and ${ids.length - mostListed} more`] : []
   if (!told)

@@ -100,9 +100,14 @@ export async function purgeTrash(
   const size = named.some(isFolder) ? 'with all that is in them' : bytesText(bytes)
   const what = `${countText(ids.length, 'item')} (${size})`
   await confirmed(`Delete ${what} for good?`, asking, false)
-  const purged = await client.call<{ purged: string[] }>(
+  const purged = await client.call<{ purged: string[]; left_in?: string[] }>(
     'trash_purge',
     all ? { all } : { trash_ids: ids },
   )
-  context.out.data(purged, () => [`${countText(purged.purged.length, 'item')} deleted for good.`])
+  context.out.data(purged, () => [
+    `${countText(purged.purged.length, 'item')} deleted for good.`,
+    ...(purged.left_in ?? []).map(
+      (folder) => `Some of it could not be removed from ${folder}. That is tried again each day.`,
+    ),
+  ])
 }

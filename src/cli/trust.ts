@@ -17,6 +17,8 @@ type Pair = {
   approvals: number
   overrides: number
   override_rate: number | null
+  /** Nobody comes in by that name any more. */
+  gone?: true
 }
 
 type Evidence = { approvals: number; overrides: number; evidence_level: number; gated: boolean }
@@ -47,7 +49,17 @@ export async function trust(
 }
 
 async function pairsOf(client: Client, agent: string | undefined): Promise<Pair[]> {
-  const { trust: pairs } = await client.call<{ trust: Pair[] }>('cowork_status')
+  const [{ trust, auth }, { agents }] = await Promise.all([
+    client.call<{ trust: Pair[]; auth: string }>('cowork_status'),
+    client.call<{ agents: { id: string; status: string }[] }>('cowork_list_agents'),
+  ])
+  const isGone = (id: string) => {
+    const known = agents.find((one) => one.id === id)
+    return known ? known.status === 'revoked' : auth === 'closed'
+  }
+  const pairs = trust.map((pair) =>
+    isGone(pair.agent_id) ? { ...pair, gone: true as const } : pair,
+  )
   if (agent === undefined) return pairs
   const ids = [...new Set(pairs.map(({ agent_id }) => agent_id))]
   const id = byPrefix(agent, ids, 'agent with a record of trust')
@@ -60,7 +72,7 @@ function list({ out }: Context, pairs: readonly Pair[]): void {
     plain(pair.agent_id),
     plain(pair.domain),
     score(pair.trust_level),
-    pair.mode,
+    pair.gone ? 'gone' : pair.mode,
     pair.approvals,
     pair.overrides,
     percent(pair.override_rate),

@@ -4,7 +4,7 @@ import { isPipe } from '#base/descriptors.ts'
 import type { Ends } from './mcp/stdio.ts'
 
 /** A client that ended its questions may take its time to read the answers, but not for ever. */
-const lastBytesMs = 5000
+export const lastBytesMs = 5000
 
 export type TakenEnds = Ends & {
   /** Whether the client closed one of them, or ended. */

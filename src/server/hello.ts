@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { closeAll } from '#base/descriptors.ts'
 import type { DescriptorPassing, Received } from '#base/descriptors.ts'
 import { openEnds } from './ends.ts'
-import type { Hello } from './mcp/door.ts'
+import type { Hello } from './mcp/connections.ts'
 
 /** What a bridge begins with. */
 type Greeting = {

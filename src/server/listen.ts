@@ -8,9 +8,11 @@ import { getRequestListener } from '@hono/node-server'
 import { descriptorPassing } from '#base/descriptors.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import { lastBytesMs } from './ends.ts'
 import type { TakenEnds } from './ends.ts'
 import { welcome } from './hello.ts'
-import type { Hello, McpDoor } from './mcp/door.ts'
+import type { Hello } from './mcp/connections.ts'
+import type { McpDoor } from './mcp/door.ts'
 
 export type ListenOptions = {
   readonly host: string
@@ -145,7 +147,7 @@ export async function listenSocket(
     socket.on('error', (error) => log.debug('a stdio connection broke', { error: error.message }))
     welcome(socket, passing)
       .then(
-        ({ hello, ends }) => (ends ? serveEnds(socket, ends, hello) : mcp.serve(socket, hello)),
+        ({ hello, ends }) => (ends ? serveEnds(socket, ends, hello) : serveSocket(socket, hello)),
         (error: unknown) => {
           log.warn('a stdio connection was refused', { error: messageOf(error) })
           socket.destroy()
@@ -157,14 +159,23 @@ export async function listenSocket(
       })
   })
 
+  /** Who neither reads the last answers nor leaves would be here for ever. */
+  async function serveSocket(socket: Socket, hello: Hello): Promise<void> {
+    await mcp.serve(socket, hello)
+    const timer = setTimeout(() => socket.destroy(), lastBytesMs).unref()
+    socket.once('close', () => clearTimeout(timer))
+  }
+
   /** The bridge only waits now. When it is ended, so is the connection of its client. */
   async function serveEnds(bridge: Socket, ends: TakenEnds, hello: Hello): Promise<void> {
     if (bridge.destroyed) return ends.close()
     bridge.on('end', ends.close).on('close', ends.close).resume()
-    await mcp.serve(ends, hello)
+    const why = await mcp.serve(ends, hello)
     await ends.flushed()
     ends.close()
-    bridge.end(ends.hasLeft() ? 'left\n' : '')
+    // Who left knows why it is over; others are told what can be known.
+    const word = ends.hasLeft() ? 'left' : why
+    bridge.end(word === undefined ? '' : `${word}\n`)
   }
 
   await boundSocket(server, path)

@@ -2,7 +2,7 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { createClient } from '../client.ts'
 import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
-import { liveGrants } from '../grants.ts'
+import { isGone, liveGrants } from '../grants.ts'
 import type { Grant } from '../grants.ts'
 import { plain } from '../plain.ts'
 import type { Settings } from '../settings.ts'
@@ -32,11 +32,11 @@ export async function checkWorkspace(context: Context, settings: Settings): Prom
 
 function deadGrant({ id, path }: Grant): Finding {
   const revoke = `\`cowork grants revoke ${id.replace(/^grant_/, '')}\``
-  if (!statSync(path, { throwIfNoEntry: false }))
+  if (isGone(path))
     return warn('grants', `${plain(path)} is granted and gone.`, `${revoke} closes it.`)
   return warn(
     'grants',
-    `${plain(path)} is granted, but something else is there now: it is not open.`,
+    `${plain(path)} is granted, but something else is there now: the grant does not open it.`,
     `Grant it anew with \`cowork grants add ${plain(path)}\`, or close it with ${revoke}.`,
   )
 }

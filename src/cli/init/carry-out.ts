@@ -1,6 +1,5 @@
 import { withSetting } from '#base/config/edit.ts'
 import type { Config } from '#base/config/index.ts'
-import { currentFolders } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
 import { createClient } from '../client.ts'
 import type { Context } from '../context.ts'
@@ -24,19 +23,14 @@ export function checkWishes({ env }: Context, { folders }: Wishes, present: Conf
 }
 
 /** The configuration with the workspace and the channel that were chosen; the rest is said to the daemon. */
-export async function withWishes(
-  { paths }: Context,
+export function withWishes(
   merged: Merged,
-  { workspace, channel }: Wishes,
-  present: Config,
-): Promise<Merged> {
+  { channel }: Wishes,
+  workspace: string | undefined,
+): Merged {
   // `{}` is how an empty file is written.
   let text = merged.text.trim() === '{}' ? '' : merged.text
-  if (workspace !== undefined) {
-    const { checkWorkspace } = await import('../../app.ts')
-    const folder = checkWorkspace(workspace, { config: present, paths, ...currentFolders() })
-    text = withSetting(text, ['workspace', 'path'], folder)
-  }
+  if (workspace !== undefined) text = withSetting(text, ['workspace', 'path'], workspace)
   if (channel) text = withSetting(text, ['notify', 'channels'], [channel])
   return { ...merged, text }
 }

@@ -18,6 +18,7 @@ import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
 import type { ExitCode } from '../exit.ts'
 import { confirmWhole } from '../grants.ts'
+import { plain } from '../plain.ts'
 import { canAsk, chosen, confirmed, diffLines, tell } from '../terminal.ts'
 import { importable, mergeImports, withoutSecrets } from './imports.ts'
 import type { Merged } from './imports.ts'
@@ -46,19 +47,24 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   const merged = mergedConfig(context, before.text, imports)
   const { config: present } = readConfigText(merged.text, file, context.env)
   const { checkWorkspace } = await import('../../app.ts')
-  const refused = (folder: string) =>
-    refusal(() => checkWorkspace(folder, { config: present, paths, ...currentFolders() }))
+  const checked = (folder: string) =>
+    checkWorkspace(folder, { config: present, paths, ...currentFolders() })
   for (const client of options.connect ?? []) clientNamed(client)
-  const wishes = await wishesOf(options, present, !before.exists, refused)
+  const wishes = await wishesOf(options, present, !before.exists, (folder) =>
+    refusal(() => checked(folder)),
+  )
   checkWishes(context, wishes, present)
   for (const { path } of wishes.folders) await confirmWhole(path, options)
-  const wished = await withWishes(context, merged, wishes, present)
+  const place = wishes.workspace === undefined ? undefined : checked(wishes.workspace)
+  const wished = withWishes(merged, wishes, place?.path)
   const text = before.exists ? wished.text : freshConfig(wished)
   const isChanged = !before.exists || !isDeepStrictEqual(settingsIn(text), settingsIn(before.text))
   if (isChanged) {
     // Nothing is written that the daemon would refuse.
     readConfigText(text, file, {})
     tell(described(file, before.text, before.exists, wished), options)
+    if (place?.around !== undefined)
+      tell([`${plain(place.around)} holds something already: agents get a folder in it.`], options)
     const what = before.exists ? `Add this to ${file}?` : `Write ${file}?`
     await confirmed(what, options)
   }

@@ -66,7 +66,8 @@ async function askWorkspace(standard: string, refused: Refused): Promise<string 
     { value: 'other', label: 'Choose Different Location…' },
   ])
   if (answer === 'default') return undefined
-  return pathHere(await askPath('Which folder?', refused))
+  const question = 'Which folder? In one that holds something agents get a new one, AI-Workspace.'
+  return pathHere(await askPath(question, refused))
 }
 
 /** Nothing is filled in: an Enter too many must not open the whole home. */

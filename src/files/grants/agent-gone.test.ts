@@ -80,3 +80,13 @@ test('GR1 I4 a revoked agent is given nothing: who has its name later would have
   await added(here)
   expect(await here.add(docs, 'read', { agent: 'sales' })).toMatchObject({ agent: 'sales' })
 })
+
+test('GR3 I4 whoever has the name of one without a token has none of its requests', async () => {
+  const { start, docs } = await createWorld(sqliteStore())
+  const here = await start()
+  const { request_id: first } = await here.ask(docs, here.sales)
+  const later = { ...here.sales, since: Date.now() + 60_000 }
+  const { request_id: second } = await here.ask(docs, later)
+  expect(second).not.toBe(first)
+  expect(await here.ask(docs, here.sales)).toMatchObject({ status: 'pending' })
+})

@@ -1,5 +1,6 @@
 import { digestOf, oneLine } from '#approvals'
 import type { Approval } from '#approvals'
+import { isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
@@ -67,7 +68,9 @@ export function createRequests(deps: Deps): Requests {
     const digest = digestFor(caller, path, asked.permission)
     const equal = { kind: 'grant', requester: caller.id, digest }
     const [latest] = await approvals().list({ ...equal, limit: 1 })
-    const before = latest && (await outcome(latest, caller, real, need))
+    // Whoever asked before under its name was another (I4).
+    const mine = ({ requester, createdAt }: Approval) => isOwn(caller, requester, createdAt)
+    const before = latest && mine(latest) && (await outcome(latest, caller, real, need))
     if (before) return before
 
     const seen = notTheHome(await lookAt(path, guard), await realPathOf(where.home))
@@ -79,7 +82,7 @@ export function createRequests(deps: Deps): Requests {
     const dead = await deadOnes(caller, [path, seen.real])
     return db.transact(async (tx) => {
       // Another call of the same agent may have asked in the meantime.
-      const [other] = await approvals().pendingLike(tx, equal, 1)
+      const other = (await approvals().pendingLike(tx, equal, mostWaiting)).find(mine)
       if (other) return joinedBy(caller, other)
       await checkRoom(tx, caller)
       const approval = await open(tx, { ...asked, path }, { ...seen, dead }, digest, call)

@@ -1,22 +1,22 @@
 import type { Duplex } from 'node:stream'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { createMcpHandler, isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
-import type { Server, ServerContext, Transport } from '@modelcontextprotocol/server'
+import type { Server, ServerContext } from '@modelcontextprotocol/server'
 import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
-import { newId } from '#base/ids.ts'
 import { createInFlight, mostFileBytes, readJson, tooLarge } from '../limits.ts'
 import { isModern } from './answer.ts'
-import { createDirectCalls } from './direct.ts'
+import { createConnections } from './connections.ts'
+import type { Hello } from './connections.ts'
 import { createListens, isListen } from './listens.ts'
 import { checkMirrored } from './mirrored.ts'
 import { createOldSse } from './old-sse.ts'
 import { refusal } from './replies.ts'
 import { createServers, enter } from './server.ts'
-import type { Credentials, Link, ServerDeps, View } from './server.ts'
+import type { Credentials, Held, Link, RunningCall, ServerDeps, View } from './server.ts'
 import { createSessions } from './sessions.ts'
-import type { Holder, SessionLimits } from './sessions.ts'
-import { createLineTransport, endsOf, serveLines } from './stdio.ts'
+import type { SessionLimits } from './sessions.ts'
+import { endsOf } from './stdio.ts'
 import type { Ends } from './stdio.ts'
 import { eitherTasks } from './tasks.ts'
 import { createWaiting } from './waiting.ts'
@@ -47,29 +47,23 @@ export type Arrival = {
   readonly old?: { readonly stream?: string }
 }
 
-/** What the stdio bridge says before the client's first byte (I13). */
-export type Hello = { readonly token?: string; readonly agent?: string; readonly session?: string }
-
 export type McpDoor = ReturnType<typeof createMcpDoor>
 
 /** MCP in both eras, over HTTP and stdio, in front of one catalogue and one dispatch (SV10). */
 export function createMcpDoor(deps: McpDoorDeps) {
   const { catalogue, identity, limits, log } = deps
   const inFlight = createInFlight(limits.callsInFlight)
-  const calls = new Set<Promise<unknown>>()
+  const calls = new Set<RunningCall>()
   const waiting = createWaiting(deps)
   const listens = createListens(deps)
   const tasks = deps.tasks ? eitherTasks(deps.tasks, waiting.tasks) : waiting.tasks
-  const { newServer, call } = createServers(
-    { ...deps, tasks },
-    { inFlight, calls, waiting, checkOpen },
-  )
+  const servers = createServers({ ...deps, tasks }, { inFlight, calls, waiting, checkOpen })
+  const { newServer } = servers
   /** Which credentials came with which request; the SDK hands the request back to every handler. */
   const arrivals = new WeakMap<
     Request,
     { readonly view: View; readonly credentials: Credentials }
   >()
-  const connections = new Set<Connection>()
   let isClosing = false
 
   // A schema that cannot be listed should stop the start, not the first client.
@@ -93,9 +87,13 @@ export function createMcpDoor(deps: McpDoorDeps) {
     },
   )
   const { ended } = identity.sessions
-  const isOver = ({ bearer }: Pick<Holder, 'bearer'>) =>
-    bearer !== undefined && identity.hasEnded(bearer)
+  /** Its token opens nothing any more; where it has none, the door is closed (I4, I5). */
+  const isOver = ({ bearer, agentToken }: Held) => {
+    const tokens = [bearer, agentToken].filter((token) => token !== undefined)
+    return tokens.length > 0 ? tokens.some(identity.hasEnded) : identity.mode() === 'closed'
+  }
   const sessions = createSessions({ limits, now: deps.now, log, newLink, newServer, ended, isOver })
+  const connections = createConnections({ ...servers, catalogue, listens, log, ended, isOver })
 
   function checkOpen(): void {
     if (!isClosing) return
@@ -110,17 +108,17 @@ export function createMcpDoor(deps: McpDoorDeps) {
     isOver,
   })
 
-  /** Ends what nobody uses any more, and what was opened by a token that no longer opens anything (I4). */
-  function sweep(): void {
-    sessions.sweep()
-    old.sweep()
-    for (const { credentials: presented, end } of listens.streams()) if (isOver(presented)) end()
-    for (const { presented, transport } of connections)
-      if (isOver(presented)) void transport.close()
+  /** Ends what nobody uses any more, and what is held by those who may not come in any more (I4). */
+  async function sweep(): Promise<void> {
+    const over = [...calls, ...listens.streams()].filter(({ held }) => isOver(held))
+    for (const { end } of over) end()
+    // The answers of these calls go out before what carries them ends.
+    if (over.length > 0) await setImmediate()
+    for (const open of [sessions, old, connections]) open.sweep()
   }
-  const sweeper = setInterval(sweep, Math.min(limits.idleMs, 60_000))
+  const sweeper = setInterval(() => void sweep(), Math.min(limits.idleMs, 60_000))
   sweeper.unref()
-  const unfollow = identity.onChange(sweep)
+  const unfollow = identity.onChange(() => void sweep())
 
   async function fetch(request: Request, arrival: Arrival): Promise<Response> {
     let body = arrival.parsedBody
@@ -190,8 +188,8 @@ export function createMcpDoor(deps: McpDoorDeps) {
     if (isCall(body)) enter(inFlight, principal)()
     const known = { ...presented, principal }
     if (asked?.stream !== undefined) return old.post(asked.stream, known, body)
-    return old.open(known, (session) => {
-      const server = newServer({ ...newLink(nobody.view, session), credentials: () => known })
+    return old.open(known, (session, held) => {
+      const server = newServer({ ...newLink(nobody.view, session), credentials: held })
       server.onclose = () => ended(session)
       return server
     })
@@ -217,54 +215,16 @@ export function createMcpDoor(deps: McpDoorDeps) {
     throw tooLarge(bodyBytes)
   }
 
-  async function serveStdioConnection(stream: Duplex | Ends, hello: Hello): Promise<void> {
-    if (isClosing) {
-      const { input, output } = endsOf(stream)
-      input.destroy()
-      output.destroy()
-      return
-    }
-    const presented: Credentials = {
-      address: 'stdio',
-      ...(hello.token !== undefined && { bearer: hello.token }),
-      ...(hello.agent !== undefined && { fallbackId: hello.agent }),
-      ...(hello.session !== undefined && { label: hello.session }),
-    }
-    const session = newId()
-    const link: Link = {
-      transport: 'stdio',
-      view: { coreOnly: false },
-      session,
-      busy: 0,
-      credentials: () => presented,
-    }
-    const listening = listens.over(presented, (message) => transport.onmessage?.(message))
-    const take = (message: unknown) => listening.take(message) || direct.take(message)
-    const transport = createLineTransport(stream, undefined, take, listening.end)
-    const connection: Connection = { presented, servers: new Set(), transport }
-    const direct = createDirectCalls({
-      server: () => (connection.servers.size === 1 ? [...connection.servers][0] : undefined),
-      speaksMcp: (name) => catalogue.find(name)?.speaksMcp === true,
-      call: (server, request, context) => call(server, link, request, context),
-      send: (message) => void transport.send(message),
-    })
-    connections.add(connection)
-    // A client may probe with one era and go on with the other: then two servers live for a moment.
-    await serveLines(transport, log, () => {
-      const server = newServer(link)
-      connection.servers.add(server)
-      server.onclose = () => connection.servers.delete(server)
-      return server
-    }).finally(() => {
-      connections.delete(connection)
-      listening.close()
-      direct.close()
-      ended(session)
-    })
+  async function serveStdio(stream: Duplex | Ends, hello: Hello): Promise<'over' | undefined> {
+    if (!isClosing) return connections.serve(stream, hello)
+    const { input, output } = endsOf(stream)
+    input.destroy()
+    output.destroy()
+    return undefined
   }
 
   function tell(send: (server: Server) => Promise<void>): void {
-    const all = [...sessions.servers(), ...[...connections].flatMap(({ servers }) => [...servers])]
+    const all = [...sessions.servers(), ...connections.servers()]
     // One that has not said hello yet, or just left, will list anew anyway.
     for (const server of all) send(server).catch(() => undefined)
   }
@@ -282,7 +242,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
   /** Only the newer era: a client of the older one subscribes at its own server (mcp-resources.ts). */
   function resourceUpdated(uri: string): void {
     modern.notify.resourceUpdated(uri)
-    for (const server of [...connections].flatMap(({ servers }) => [...servers]))
+    for (const server of connections.servers())
       if (isModern(server)) server.sendResourceUpdated({ uri }).catch(() => undefined)
   }
 
@@ -292,29 +252,22 @@ export function createMcpDoor(deps: McpDoorDeps) {
     unfollow()
     const ended = waiting.close()
     const grace = setTimeout(limits.graceMs, undefined, { ref: false })
-    await Promise.race([Promise.allSettled([...calls, ended]), grace])
+    const done = [...calls].map((one) => one.done)
+    await Promise.race([Promise.allSettled([...done, ended]), grace])
     // The last answers are still on their way out.
     await setImmediate()
-    const lines = [...connections].map(({ transport }) => transport.close())
-    await Promise.allSettled([modern.close(), sessions.close(), old.close(), ...lines])
+    await Promise.allSettled([modern, sessions, old, connections].map((open) => open.close()))
   }
 
   for (const feature of deps.features ?? [])
     feature.start?.({ toolsChanged, promptsChanged, resourceUpdated })
   return {
     fetch,
-    serve: serveStdioConnection,
+    serve: serveStdio,
     toolsChanged,
     sessionCount: sessions.size,
     close,
   }
-}
-
-/** One client over stdio. */
-type Connection = {
-  readonly presented: Credentials
-  readonly servers: Set<Server>
-  readonly transport: Transport
 }
 
 /** Where clients of the 2024-11-05 revision connect and post. */

@@ -1,6 +1,8 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 import type { Call } from '#base/tool.ts'
 
+export type Lifeline = ReturnType<typeof lifelineOf>
+
 /**
  * The request's signal fires on the newer HTTP also when the exchange is over. A call's own must not:
  * what it left running is not to be stopped by its own answer.
@@ -14,6 +16,7 @@ export function lifelineOf({ mcpReq: { signal } }: ServerContext) {
   return {
     signal: own.signal,
     isOver: () => over || own.signal.aborted,
+    end,
     cut() {
       over = true
       signal.removeEventListener('abort', end)
@@ -22,10 +25,7 @@ export function lifelineOf({ mcpReq: { signal } }: ServerContext) {
 }
 
 /** Sent only to those who asked, only forwards, and never after the answer. */
-export function progressOf(
-  { mcpReq }: ServerContext,
-  { isOver }: ReturnType<typeof lifelineOf>,
-): Call['progress'] {
+export function progressOf({ mcpReq }: ServerContext, { isOver }: Lifeline): Call['progress'] {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return () => undefined
   let last = -Infinity

@@ -1,7 +1,7 @@
 import { isJSONRPCRequest } from '@modelcontextprotocol/server'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { cancelledIn } from './direct.ts'
-import type { Credentials, ServerDeps } from './server.ts'
+import type { Credentials, Held, ServerDeps } from './server.ts'
 
 /** What clients of the newer era listen to: the SDK tells them of it, and here it is watched for them. */
 export function createListens({
@@ -24,8 +24,8 @@ export function createListens({
     const life = new AbortController()
     const { signal } = life
     const end = () => life.abort()
-    const open = { credentials, end }
-    // Before anybody looks who it is: a token that ends meanwhile must not be missed.
+    const open = { held: credentials, end }
+    // Before it is asked what there is to watch: a token that ends meanwhile must not be missed.
     streams.add(open)
     signal.addEventListener('abort', () => streams.delete(open))
     if (gone.aborted) end()
@@ -95,7 +95,7 @@ export function createListens({
   return { stream, streams: (): Iterable<Stream> => streams, over }
 }
 
-type Stream = { readonly credentials: Credentials; end(): void }
+type Stream = { readonly held: Held; end(): void }
 
 /** Ends with the life, and the life with it. */
 function livingWith(

@@ -3,6 +3,7 @@ import type { Server, Transport } from '@modelcontextprotocol/server'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
+import type { Credentials } from './server.ts'
 import type { Holder } from './sessions.ts'
 
 export type OldSseDeps = {
@@ -14,7 +15,9 @@ export type OldSseDeps = {
   readonly isOver: (holder: Holder) => boolean
 }
 
-type Stream = { holder: Holder; readonly transport: Transport }
+/** As it came with the last message: the client may have moved to a newer token. */
+type Known = Credentials & Holder
+type Stream = { holder: Known; readonly transport: Transport }
 
 /**
  * HTTP+SSE of the 2024-11-05 revision, for clients that know nothing newer (`TRANSPORT=sse`, SV6): one
@@ -24,7 +27,10 @@ type Stream = { holder: Holder; readonly transport: Transport }
 export function createOldSse({ maxStreams, messagesPath, log, isOver }: OldSseDeps) {
   const streams = new Map<string, Stream>()
 
-  async function open(holder: Holder, serverFor: (id: string) => Server): Promise<Response> {
+  async function open(
+    holder: Known,
+    serverFor: (id: string, held: () => Known) => Server,
+  ): Promise<Response> {
     if (streams.size >= maxStreams)
       throw new CoworkError('too_many_sessions', `All ${maxStreams} streams are taken.`, {
         hint: 'Try again later.',
@@ -59,14 +65,15 @@ export function createOldSse({ maxStreams, messagesPath, log, isOver }: OldSseDe
         end()
       },
     })
-    streams.set(id, { holder, transport })
-    await serverFor(id).connect(transport)
+    const stream: Stream = { holder, transport }
+    streams.set(id, stream)
+    await serverFor(id, () => stream.holder).connect(transport)
     return new Response(body, {
       headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
     })
   }
 
-  function post(id: string, holder: Holder, body: unknown): Response {
+  function post(id: string, holder: Known, body: unknown): Response {
     const stream = streams.get(id)
     if (stream?.holder.principal !== holder.principal)
       throw new CoworkError('unknown_session', 'There is no such stream.', {

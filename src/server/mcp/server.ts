@@ -26,6 +26,7 @@ import { toFault, toProtocolError, toResult } from './answer.ts'
 import { clientInfoOf, exchangeFor, tasksExtension, traceparentOf } from './exchange.ts'
 import { instructionsFor } from './instructions.ts'
 import { lifelineOf, progressOf } from './lifeline.ts'
+import type { Lifeline } from './lifeline.ts'
 import { attachTasks } from './tasks.ts'
 import type { TaskSource } from './tasks.ts'
 import type { createWaiting } from './waiting.ts'
@@ -38,6 +39,21 @@ export type View = { readonly toolset?: string; readonly coreOnly: boolean }
 export type Credentials = Pick<Presented, 'address' | 'bearer' | 'fallbackId' | 'label'> & {
   /** Whose calls in flight it counts among; the caller's own where the door could not tell. */
   readonly principal?: string
+}
+
+/** What lets a request in: what it opens ends with these. */
+export type Held = {
+  readonly bearer?: string | undefined
+  readonly agentToken?: string | undefined
+}
+
+/** A call under way. */
+export type RunningCall = {
+  readonly held: Held
+  /** When its work is, which may be after it was answered. */
+  readonly done: Promise<unknown>
+  /** Stops it, and answers that whoever makes it may not come in any more. */
+  end(): void
 }
 
 /** Where a server instance speaks, and for whom. */
@@ -93,7 +109,7 @@ const listSchemas = {
 /** What the door knows of all its servers together. */
 type Running = {
   readonly inFlight: InFlight
-  readonly calls: Set<Promise<unknown>>
+  readonly calls: Set<RunningCall>
   readonly waiting: Pick<ReturnType<typeof createWaiting>, 'answer'>
   /** Throws once the door is closing. */
   readonly checkOpen: () => void
@@ -141,22 +157,50 @@ export function createServers(deps: ServerDeps, running: Running) {
     context: ServerContext,
   ): Promise<CallToolResult> {
     const { name, arguments: given = {} } = request.params
-    // Tokens go no further than this door.
-    const { agent_token: _, ...args } = given
     const tool = catalogue.find(name)
     if (tool && !isIn(link.view, tool))
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
         `${name} is not a tool of ${link.view.toolset}. All that you may use are at /mcp.`,
       )
-    let leave: (() => void) | undefined
     const lifeline = lifelineOf(context)
+    const held = { bearer: link.credentials(context).bearer, agentToken: tokenIn(given) }
+    const ended = Promise.withResolvers<never>()
+    const done = perform(server, link, request, context, lifeline)
+    const end = () => {
+      ended.reject(shutOut(held))
+      lifeline.end()
+    }
+    const one: RunningCall = { held, done, end }
+    const forget = () => running.calls.delete(one)
+    running.calls.add(one)
+    done.then(forget, forget)
     link.busy += 1
     try {
-      running.checkOpen()
-      const caller = await callerOf(server, link, context, given)
-      const { principal = `${caller.kind}:${caller.id}` } = link.credentials(context)
-      leave = enter(running.inFlight, principal)
+      return await Promise.race([done, ended.promise])
+    } catch (error) {
+      if (error instanceof CoworkError) return toFault(server, tool, error)
+      throw error
+    } finally {
+      link.busy -= 1
+      lifeline.cut()
+    }
+  }
+
+  async function perform(
+    server: Server,
+    link: Link,
+    { params: { name, arguments: given = {} } }: CallToolRequest,
+    context: ServerContext,
+    lifeline: Lifeline,
+  ): Promise<CallToolResult> {
+    running.checkOpen()
+    // Tokens go no further than this door.
+    const { agent_token: _, ...args } = given
+    const caller = await callerOf(server, link, context, given)
+    const { principal = `${caller.kind}:${caller.id}` } = link.credentials(context)
+    const leave = enter(running.inFlight, principal)
+    try {
       const asked = {
         tool: name,
         arguments: args,
@@ -166,24 +210,12 @@ export function createServers(deps: ServerDeps, running: Running) {
         exchange: exchangeFor(context),
         traceparent: traceparentOf(context),
       }
-      const work = dispatch(asked).then((answer) =>
-        answer.status === 'waiting'
-          ? running.waiting.answer(server, context, asked, answer)
-          : toResult(server, tool, answer),
-      )
-      running.calls.add(work)
-      try {
-        return await work
-      } finally {
-        running.calls.delete(work)
-      }
-    } catch (error) {
-      if (error instanceof CoworkError) return toFault(server, tool, error)
-      throw error
+      const answer = await dispatch(asked)
+      return answer.status === 'waiting'
+        ? await running.waiting.answer(server, context, asked, answer)
+        : toResult(server, catalogue.find(name), answer)
     } finally {
-      link.busy -= 1
-      leave?.()
-      lifeline.cut()
+      leave()
     }
   }
 
@@ -195,13 +227,13 @@ export function createServers(deps: ServerDeps, running: Running) {
   ): Promise<Caller> {
     const { principal: _, ...credentials } = link.credentials(context)
     const agentId = args['agent_id'] ?? args['agent']
-    const agentToken = args['agent_token']
+    const agentToken = tokenIn(args)
     const client = clientOf(server, link, context)
     return identity.identify({
       door: 'mcp',
       ...credentials,
       ...(typeof agentId === 'string' && { agentId }),
-      ...(typeof agentToken === 'string' && { agentToken }),
+      ...(agentToken !== undefined && { agentToken }),
       ...(link.session !== undefined && { session: link.session }),
       ...(client && { client }),
     })
@@ -254,6 +286,19 @@ export function enter(inFlight: InFlight, principal: string): () => void {
     hint: 'Wait for some of them to end.',
   })
 }
+
+function shutOut({ bearer, agentToken }: Held): CoworkError {
+  const hasToken = bearer !== undefined || agentToken !== undefined
+  const why = hasToken ? 'Its token was rotated or revoked' : 'The door was closed'
+  const message = `${why} while the call was under way.`
+  return new CoworkError('auth_error', message, {
+    hint: 'What it had begun may be done. A person makes a token with `cowork agents add <id>` or `cowork agents rotate <id>`.',
+    details: { error: true, auth_error: true, message },
+  })
+}
+
+const tokenIn = ({ agent_token: token }: Record<string, unknown>): string | undefined =>
+  typeof token === 'string' && token !== '' ? token : undefined
 
 const isIn = ({ toolset }: View, tool: Tool) => toolset === undefined || tool.toolset === toolset
 

@@ -8,7 +8,7 @@ import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
 import { createRig } from '../../../test/conformance/rig.ts'
 import type { RigOptions } from '../../../test/conformance/rig.ts'
-import type { Hello } from './door.ts'
+import type { Hello } from './connections.ts'
 import { createLineTransport } from './stdio.ts'
 
 const echo = defineTool({
@@ -155,7 +155,7 @@ test('SV10 the connection ends when the client does', async () => {
 test('SV25 a line that is too long is refused, not kept, and the next one is read', async () => {
   const [here, there] = duplexPair()
   const got: unknown[] = []
-  const transport = createLineTransport(there, 100)
+  const transport = createLineTransport(there, { most: 100 })
   transport.onmessage = (message) => got.push(message)
   await transport.start()
   const { send, next } = lines(here)

@@ -41,9 +41,22 @@ function larger(room: Buffer, filled: number, size: number): Buffer {
   return next
 }
 
+const isNews = (message: object): boolean =>
+  'method' in message && /^notifications\/(resources|tools|prompts)\//.test(String(message.method))
+
 type Asked = { readonly method: string; readonly id?: unknown; readonly params?: unknown }
 
 export type LineTransport = Transport & { readonly ended: Promise<void> }
+
+type LineOptions = {
+  readonly most?: number
+  /** Who takes a message before the SDK sees it says so. */
+  take?(message: unknown): boolean
+  /** A request has its answer. */
+  onAnswered?(id: unknown): void
+  /** Whether the client may still be told of what it once asked to hear of. */
+  hearsNews?(): boolean
+}
 
 /**
  * One JSON-RPC message a line. The SDK's own transport is silent about a line it cannot read and re-copies
@@ -52,11 +65,7 @@ export type LineTransport = Transport & { readonly ended: Promise<void> }
  */
 export function createLineTransport(
   stream: Duplex | Ends,
-  most = mostFileBytes,
-  /** Who takes a message before the SDK sees it says so. */
-  take: (message: unknown) => boolean = () => false,
-  /** A request has its answer. */
-  onAnswered: (id: unknown) => void = () => undefined,
+  { most = mostFileBytes, take, onAnswered, hearsNews }: LineOptions = {},
 ): LineTransport {
   const { input, output } = endsOf(stream)
   const ended = Promise.withResolvers<void>()
@@ -109,7 +118,7 @@ export function createLineTransport(
   }
 
   function deliver(value: unknown): void {
-    if (take(value)) return asked(value as Asked)
+    if (take?.(value)) return asked(value as Asked)
     try {
       const message = parseJSONRPCMessage(value)
       if ('method' in message) asked(message)
@@ -176,10 +185,13 @@ export function createLineTransport(
     },
     send(message) {
       if (isOver) return Promise.resolve()
+      // Who subscribed for it learns that there is nobody to tell.
+      if (isNews(message) && hearsNews?.() === false)
+        return Promise.reject(new Error('The client may not hear of it any more.'))
       write(message)
       if (!('method' in message)) {
         unanswered.delete(message.id)
-        onAnswered(message.id)
+        onAnswered?.(message.id)
       }
       if (hasLeft && unanswered.size === 0) close()
       return Promise.resolve()
