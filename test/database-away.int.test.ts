@@ -1,12 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import pg from 'pg'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import { startTestApp } from './app.ts'
+import type { TestApp } from './app.ts'
+import { openLine } from './database-line.ts'
 import { createTestDatabase } from './databases.ts'
 import { newFolder } from './files.ts'
-import { clientOf } from './speakers.ts'
+import { clientOf, overMcp } from './speakers.ts'
 
 /** The same for everyone in it: every connection breaks off, and no other is taken until it is back. */
 async function databaseThatEnds(url: string) {
@@ -83,3 +86,53 @@ test('J31 GR4 I4 Y6 after the database was away, what one daemon changes is foll
   await owner.call('cowork_revoke_agent', { id: 'reader' })
   await expect.poll(read).toMatchObject({ code: 'auth_error' })
 })
+
+async function resourcesOf({ mcpUrl }: TestApp, token: string) {
+  const requestInit = { headers: { authorization: `Bearer ${token}` } }
+  const client = new Client({ name: 'reads', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(mcpUrl), { requestInit }))
+  onTestFinished(() => client.close())
+  return (uri: string) => client.readResource({ uri })
+}
+
+test.each(['breakOff', 'goSilent'] as const)(
+  'N31 A11 SV24 when the line to the database fails (%s) every door says so soon, and serves again by itself',
+  async (failing) => {
+    const line = await openLine(await createTestDatabase(inject('postgresUrl')))
+    onTestFinished(() => line.close())
+    const app = await startTestApp({ 'storage.url': line.url })
+    onTestFinished(() => app.close())
+    const owner = clientOf(app, app.owner)
+    const { token } = await owner.call('cowork_add_agent', { id: 'reader' })
+    const agent = await overMcp(app, String(token))
+    const read = await resourcesOf(app, String(token))
+    const readiness = async () => {
+      const reply = await fetch(`${app.url}/readyz`)
+      return { status: reply.status, ...((await reply.json()) as object) }
+    }
+    const list = () => agent.call('list_files', { path: '' })
+    const write = () => agent.call('create_file', { path: 'a.txt', content: '' })
+    const gone = { code: 'store_unavailable', hint: expect.stringContaining('Try again') as string }
+    expect(await list()).toMatchObject({ isError: false })
+    expect(await readiness()).toEqual({ status: 200, ok: true })
+
+    line[failing]()
+    const since = Date.now()
+    const early = [list(), write(), owner.call('cowork_add_agent', { id: 'other' })]
+    const why = expect.stringContaining('PostgreSQL did not answer') as string
+    await expect.poll(readiness, { timeout: 4000 }).toEqual({ status: 503, ok: false, why })
+    for (const said of await Promise.all(early)) expect(said).toMatchObject(gone)
+    expect(Date.now() - since).toBeLessThan(8000)
+    const later = Date.now()
+    for (const said of await Promise.all([list(), write()])) expect(said).toMatchObject(gone)
+    expect(await owner.ask('/api/ledger')).toMatchObject({ status: 503, body: { error: gone } })
+    await expect(read('ledger://entry/1')).rejects.toMatchObject({ data: gone })
+    await expect(read('workspace:///a.txt')).rejects.toMatchObject({ data: gone })
+    expect(Date.now() - later).toBeLessThan(4000)
+
+    line.mend()
+    await expect.poll(readiness, { timeout: 10_000 }).toEqual({ status: 200, ok: true })
+    expect(await list()).toMatchObject({ isError: false })
+    expect(await write()).toMatchObject({ isError: false })
+  },
+)

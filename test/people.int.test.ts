@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { approvalMigrations } from '../src/approvals/index.ts'
@@ -148,11 +148,11 @@ describe('links and sessions', () => {
     const { token, session } = await here.open()
     expect(await here.api('/api/session', { token })).toEqual({
       status: 200,
-      body: { person: session.person, session, has_passkey: false },
+      body: { person: session.person, session, has_passkey: false, home: homedir() },
     })
     expect(await here.api('/api/session', { token: app.owner })).toEqual({
       status: 200,
-      body: { person: session.person, has_passkey: false },
+      body: { person: session.person, has_passkey: false, home: homedir() },
     })
     expect((await here.api('/api/session', { token, method: 'DELETE' })).body).toEqual({
       ended: true,

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Caller } from '#base/caller.ts'
+import { currentFolders } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Dispatch } from '#dispatch'
 import { fileResources } from '#files'
@@ -81,6 +82,7 @@ export function openDoors(
     log: log.scope('http'),
     version,
     ...(start.command && { command: start.command.anywhere }),
+    home: currentFolders().home,
     webFolder: start.webFolder ?? join(import.meta.dirname, '..', '..', 'web', 'dist'),
     bodyBytes: limits.body_bytes,
     callsInFlight: limits.calls_in_flight,
@@ -89,13 +91,15 @@ export function openDoors(
   return { mcp, http }
 }
 
+const notMissing = ['too_large', 'store_unavailable', 'ledger_unwritable']
+
 /** What a resource reads of files takes the path of every call, as whoever reads it. */
 const callFor =
   (dispatch: Dispatch) =>
   async (caller: Caller, tool: string, args: Readonly<Record<string, unknown>>) => {
     const answer = await dispatch({ tool, arguments: args, caller })
     if (answer.status === 'done') return answer.output as Record<string, unknown>
-    // What is there and does not fit is not to be taken for missing.
-    if (answer.code === 'too_large') throw new CoworkError(answer.code, answer.message, answer)
+    // What is there and does not fit, or cannot be had just now, is not to be taken for missing.
+    if (notMissing.includes(answer.code)) throw new CoworkError(answer.code, answer.message, answer)
     return undefined
   }

@@ -5,7 +5,8 @@ type Resource = {
   readonly uri: string
   readonly name: string
   readonly title: string
-  readonly mimeType: string
+  /** Where it is known before it is read. */
+  readonly mimeType?: string
 }
 
 type ResourceTemplate = Omit<Resource, 'uri'> & {

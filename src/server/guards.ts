@@ -206,6 +206,7 @@ const statusOf: Record<string, number> = {
   ledger_unwritable: 503,
   store_unavailable: 503,
   shutting_down: 503,
+  outcome_unknown: 500,
   internal: 500,
 }
 

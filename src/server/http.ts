@@ -57,6 +57,8 @@ export type HttpDeps = {
   readonly version: string
   /** The words that run `cowork` in a terminal of this machine. */
   readonly command?: readonly string[]
+  /** The home of whoever runs the daemon. */
+  readonly home?: string
   /** Where the built console lies. */
   readonly webFolder: string
   readonly bodyBytes: number

@@ -13,8 +13,8 @@ export type Connection = {
   commit(appended: boolean): Promise<void>
   /** The whole batch may be tried again: a deadlock or a serialisation failure. */
   mayRetry(error: unknown): boolean
-  /** The transaction is gone (disk full, connection lost): no savepoint can save the others. */
-  isBroken(): boolean
+  /** The store failed, not the body (disk full, connection lost): no savepoint can save the others. */
+  isBroken(error: unknown): boolean
   /** The connection is gone; `connect` makes a new one. */
   isLost(): boolean
 }
@@ -44,7 +44,7 @@ export function createBatches<P extends object>(
   let closed = false
 
   function transact<T>(body: Body<T>): Promise<T> {
-    if (closed) return Promise.reject(new CoworkError('store_closed', 'The store is closed.'))
+    if (closed) return Promise.reject(storeClosed())
     return new Promise<T>((resolve, reject) => {
       waiting.push({ body, resolve: resolve as (value: unknown) => void, reject })
       running ??= new Promise((done) => setImmediate(() => void drain().then(done)))
@@ -104,7 +104,9 @@ export function createBatches<P extends object>(
     // Behind savepoints each body must meet the faults of its own rows.
     const inserts = savepoints ? undefined : holdInserts(connection)
     const fails = (error: unknown) =>
-      connection.mayRetry(error) || connection.isBroken() ? error : new BodyFailed({ cause: error })
+      connection.mayRetry(error) || connection.isBroken(error)
+        ? error
+        : new BodyFailed({ cause: error })
     await connection.control(connection.begin)
     using guard = createGuard(inserts?.connection ?? connection, sealer)
     for (const job of jobs) {
@@ -233,6 +235,8 @@ function createGuard<P extends object>(connection: Connection, sealer: Sealer<P>
     },
   }
 }
+
+export const storeClosed = () => new CoworkError('store_closed', 'The store is closed.')
 
 const asStoreError = (cause: unknown): CoworkError =>
   cause instanceof CoworkError

@@ -25,8 +25,13 @@ export type Tx = Reader & {
 
 export type Body<T> = (tx: Tx) => Promise<T>
 
+/** Why nothing can be read or written now. */
+export type Trouble = { readonly code: string; readonly message: string; readonly hint: string }
+
 export type Db = Reader & {
   readonly dialect: Dialect
+  /** Known without asking: a server elsewhere can be away (A11). */
+  trouble(): Trouble | undefined
   /**
    * The one way to write. The body awaits only `tx`, has no side effects and may run twice.
    * It resolves when everything it did is on disk.

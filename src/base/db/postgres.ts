@@ -1,6 +1,4 @@
 import pg from 'pg'
-import { CoworkError, messageOf } from '../errors.ts'
-import { sha256Hex } from '../hash.ts'
 import type { Log } from '../log.ts'
 import { createBatches } from './batch.ts'
 import type { Connection } from './batch.ts'
@@ -8,12 +6,25 @@ import { quoted } from './dialect.ts'
 import { createGrowth } from './growth.ts'
 import { noSealer } from './port.ts'
 import type { Db, Filling, Query, Sealer, Snapshot } from './port.ts'
+import {
+  after,
+  ask,
+  askOnce,
+  end,
+  hangUp,
+  isLost,
+  lineTo,
+  named,
+  silence,
+  unanswered,
+  watched,
+} from './postgres-line.ts'
+import { channel, createListener } from './postgres-listener.ts'
+import { createReading } from './postgres-reading.ts'
 
-const channel = 'cowork_ledger'
-/** Any fixed number: daemons of one database agree on who signs by it. */
-const signerLock = 0x636f776b
-const reconnectAfter = 500
 const applicationName = 'cowork'
+/** Reading a part of a large answer takes seconds; this is for a server that has vanished meanwhile. */
+const longestRead = 120_000
 
 export type PostgresOptions<P extends object> = {
   readonly url: string
@@ -27,38 +38,42 @@ export async function openPostgres<P extends object>({
   sealer = noSealer,
   log,
 }: PostgresOptions<P>): Promise<Db> {
-  const settings = {
-    connectionString: url,
-    types: { getTypeParser },
-    application_name: applicationName,
-  }
-  const reading = new pg.Pool({ ...settings, max: 4 })
-  // Without a listener an idle connection that dies would end the process.
-  reading.on('error', (error) =>
-    log.warn('a reading connection was lost', { error: error.message }),
-  )
+  const settings = { ...lineTo(url), application_name: applicationName }
   const growth = createGrowth()
-  const writer = createWriter(settings)
+  const listener = createListener({
+    settings,
+    grown: growth.grown,
+    cut(why) {
+      reading.cut(why)
+      writer.cut(why)
+    },
+    log,
+  })
+  const reading = createReading(settings, listener.reached, log)
+  const writer = createWriter(settings, listener.reached)
   const batches = createBatches(writer.connect, sealer, growth.grown)
-  const listener = createListener(settings, growth.grown, log)
-  await writer.connect().catch(unanswered)
-  await listener.start()
+  async function close() {
+    await batches.close()
+    await listener.stop()
+    await Promise.all([writer.end(), reading.end()])
+  }
+  try {
+    await writer.connect()
+  } catch (error) {
+    await close()
+    throw error
+  }
 
   return {
     dialect: 'postgres',
+    trouble: listener.trouble,
     transact: batches.transact,
-    all: async <R>(query: Query<R>) => (await reading.query(named(query))).rows as R[],
-    first: async <R>(query: Query<R>) =>
-      (await reading.query(named(query))).rows[0] as R | undefined,
+    all: reading.all,
+    first: reading.first,
     onGrowth: growth.onGrowth,
     leads: listener.leads,
-    backup: (label) => copyTables(reading, `cowork_${label.replaceAll(/\W/g, '_')}`),
-    async close() {
-      await batches.close()
-      await listener.stop()
-      await writer.end()
-      await reading.end()
-    },
+    backup: (label) => copyTables(url, `cowork_${label.replaceAll(/\W/g, '_')}`),
+    close,
   }
 }
 
@@ -66,7 +81,7 @@ export async function openPostgres<P extends object>({
 export async function readPostgres(url: string): Promise<Snapshot> {
   const client = await connected(url)
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  return snapshotOf(client)
+  return snapshotOf(client, longestRead)
 }
 
 /** References are taken off while it is filled, so that rows may come in any order, and checked at the end. */
@@ -79,7 +94,7 @@ export async function fillPostgres(url: string): Promise<Filling> {
   )
   for (const { at, name } of references)
     await client.query(`ALTER TABLE ${at} DROP CONSTRAINT ${quoted(name)}`)
-  const { run, insert, commit } = postgresConnection(client, () => false)
+  const { run, insert, commit } = postgresConnection(client)
   return {
     ...snapshotOf(client),
     run,
@@ -99,91 +114,92 @@ export async function isServed(db: Snapshot): Promise<boolean> {
 }
 
 async function connected(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, types: { getTypeParser } })
-  await client.connect().catch(unanswered)
-  // The next statement fails with the reason; without a listener it would end the process.
-  client.on('error', () => undefined)
+  const client = watched(new pg.Client(lineTo(url)))
+  await client.connect().catch((error: unknown) => {
+    throw unanswered(error)
+  })
   return client
 }
 
-const snapshotOf = (client: pg.Client): Snapshot => ({
-  dialect: 'postgres',
-  all: async <R>(query: Query<R>) => (await client.query(named(query))).rows as R[],
-  first: async <R>(query: Query<R>) => (await client.query(named(query))).rows[0] as R | undefined,
-  async *scan<R>({ sql, parameters }: Query<R>, size: number) {
-    await client.query(`DECLARE scan NO SCROLL CURSOR FOR ${sql}`, [...parameters])
-    for (;;) {
-      const { rows } = await client.query(`FETCH ${size} FROM scan`)
-      if (rows.length > 0) yield rows as R[]
-      if (rows.length < size) break
-    }
-    await client.query('CLOSE scan')
-  },
-  close: () => client.end(),
-  [Symbol.asyncDispose]: () => client.end(),
-})
-
-function unanswered(cause: unknown): never {
-  // A name with several addresses fails once for each of them.
-  const causes: unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
-  const why = causes.map(messageOf).join('; ')
-  throw new CoworkError('store_unavailable', `PostgreSQL did not answer: ${why}`, {
-    hint: 'Check storage.url and that the server is running.',
-    cause,
-  })
-}
-
-/** int8 as a number: sequence numbers and milliseconds are far below 2^53. */
-const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)
-
-/** A prepared statement per text; names are short digests, so equal texts share one. */
-const names = new Map<string, string>()
-function named(query: Query): pg.QueryConfig {
-  let name = names.get(query.sql)
-  if (!name && names.size < 500) {
-    name = sha256Hex(query.sql).slice(0, 16)
-    names.set(query.sql, name)
+/** Of one that is filled nobody knows how long a statement takes: references are checked over all its rows. */
+function snapshotOf(client: pg.Client, longest?: number): Snapshot {
+  async function rows(query: string | pg.QueryConfig): Promise<unknown[]> {
+    using _late =
+      longest === undefined ? undefined : after(longest, () => hangUp(client, silence(longest)))
+    return (await askOnce(client, query)).rows
   }
-  return { text: query.sql, values: [...query.parameters], ...(name && { name }) }
+  return {
+    dialect: 'postgres',
+    all: async <R>(query: Query<R>) => (await rows(named(query))) as R[],
+    first: async <R>(query: Query<R>) => (await rows(named(query)))[0] as R | undefined,
+    async *scan<R>({ sql, parameters }: Query<R>, size: number) {
+      await rows({ text: `DECLARE scan NO SCROLL CURSOR FOR ${sql}`, values: [...parameters] })
+      for (;;) {
+        const some = await rows(`FETCH ${size} FROM scan`)
+        if (some.length > 0) yield some as R[]
+        if (some.length < size) break
+      }
+      await rows('CLOSE scan')
+    },
+    close: () => end(client),
+    [Symbol.asyncDispose]: () => end(client),
+  }
 }
 
-function createWriter(settings: pg.ClientConfig) {
-  let open: Promise<{ client: pg.Client; connection: Connection }> | undefined
+// A server default of off would acknowledge what a crash can still take back (L12). And a body asks one statement
+// after the other: who is silent in between has vanished, and would hold its rows against all other daemons.
+const asWriter = 'SET synchronous_commit = on; SET idle_in_transaction_session_timeout = 10000'
 
-  async function start() {
-    const client = new pg.Client(settings)
-    let lost = false
+function createWriter(settings: pg.ClientConfig, reached: () => Promise<void>) {
+  let current: pg.Client | undefined
+  let open: Promise<Connection> | undefined
+
+  async function start(): Promise<Connection> {
+    await reached()
+    const client = watched(new pg.Client(settings))
     const drop = () => {
-      lost = true
+      if (current !== client) return
+      current = undefined
       open = undefined
     }
     client.on('error', drop).on('end', drop)
-    await client.connect()
-    // A server default of off would acknowledge what a crash can still take back (L12).
-    await client.query('SET synchronous_commit = on')
-    return { client, connection: postgresConnection(client, () => lost) }
+    current = client
+    try {
+      await client.connect()
+      await client.query(asWriter)
+    } catch (error) {
+      hangUp(client)
+      throw unanswered(error)
+    }
+    return postgresConnection(client)
   }
 
   return {
-    async connect(): Promise<Connection> {
+    connect(): Promise<Connection> {
       open ??= start().catch((error: unknown) => {
         open = undefined
         throw error
       })
-      return (await open).connection
+      return open
+    },
+    cut(why: Error) {
+      if (current) hangUp(current, why)
     },
     async end() {
-      await (await open)?.client.end()
+      if (current) await end(current)
     },
   }
 }
 
-function postgresConnection(client: pg.Client, isLost: () => boolean): Connection {
+/** The server has no room, a fault of its own, or may not write, as after it changed places with its copy. */
+const serversOwn = /^(53|58|25006)/
+
+function postgresConnection(client: pg.Client): Connection {
+  const codeOf = (error: unknown) => (error instanceof pg.DatabaseError && error.code) || ''
   return {
     begin: 'BEGIN',
-    all: async (query) => (await client.query(named(query))).rows,
-    run: async (query) => (await client.query(named(query))).rowCount ?? 0,
+    all: async (query) => (await ask(client, named(query))).rows,
+    run: async (query) => (await ask(client, named(query))).rowCount ?? 0,
     async insert(table, rows) {
       const columns = Object.keys(rows[0] ?? {})
         .map(quoted)
@@ -191,84 +207,36 @@ function postgresConnection(client: pg.Client, isLost: () => boolean): Connectio
       const name = quoted(table)
       // One parameter and one plan for any number of rows; the table itself gives the types.
       const sql = `INSERT INTO ${name} (${columns}) SELECT ${columns} FROM json_populate_recordset(null::${name}, $1)`
-      await client.query(named({ sql, parameters: [JSON.stringify(rows)] }))
+      await ask(client, named({ sql, parameters: [JSON.stringify(rows)] }))
     },
     async control(sql) {
-      await client.query(sql)
+      await ask(client, sql)
     },
     async commit(appended) {
       const sql = appended ? `NOTIFY ${channel}; COMMIT` : 'COMMIT'
-      const result = (await client.query(sql)) as pg.QueryResult | pg.QueryResult[]
+      const result = (await ask(client, sql)) as pg.QueryResult | pg.QueryResult[]
       // An aborted transaction answers COMMIT with a rollback and no error.
       const last = Array.isArray(result) ? result.at(-1) : result
       if (last?.command !== 'COMMIT') throw new Error(`commit was answered by ${last?.command}`)
     },
-    mayRetry: (error) =>
-      error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01'),
-    isBroken: isLost,
-    isLost,
-  }
-}
-
-/** Hears of other daemons' commits, and holds the lock of the one that signs. Reconnects by itself. */
-function createListener(settings: pg.ClientConfig, grown: () => void, log: Log) {
-  let client: pg.Client | undefined
-  let holds = false
-  let stopped = false
-  let retry: NodeJS.Timeout | undefined
-
-  async function start() {
-    const fresh = new pg.Client(settings)
-    const lost = (error?: Error) => {
-      if (client !== fresh || stopped) return
-      client = undefined
-      holds = false
-      log.warn('the listening connection was lost', { error: error?.message })
-      again()
-    }
-    fresh.on('error', lost).on('end', () => lost())
-    fresh.on('notification', grown)
-    await fresh.connect()
-    await fresh.query(`LISTEN ${channel}`)
-    client = fresh
-    // What was committed while nobody listened must not wait for the next commit.
-    grown()
-  }
-
-  function again() {
-    retry = setTimeout(() => {
-      if (!stopped) start().catch(again)
-    }, reconnectAfter)
-  }
-
-  return {
-    start,
-    async leads() {
-      if (!client || stopped) return false
-      if (holds) return true
-      const asked = client
-      const { rows } = await asked.query<{ held: boolean }>(
-        'SELECT pg_try_advisory_lock($1) AS held',
-        [signerLock],
-      )
-      holds = client === asked && rows[0]?.held === true
-      return holds
-    },
-    async stop() {
-      stopped = true
-      clearTimeout(retry)
-      await client?.end()
-    },
+    mayRetry: (error) => ['40001', '40P01'].includes(codeOf(error)),
+    isBroken: (error) => isLost(client) || serversOwn.test(codeOf(error)),
+    isLost: () => isLost(client),
   }
 }
 
 /** A copy inside the database: it needs no program besides PostgreSQL itself. */
-async function copyTables(pool: pg.Pool, schema: string): Promise<string> {
-  const { rows } = await pool.query<{ name: string }>(
-    'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = $1',
-    ['BASE TABLE'],
-  )
-  const copies = rows.map(({ name }) => `CREATE TABLE ${schema}."${name}" AS TABLE "${name}"`)
-  await pool.query([`BEGIN; CREATE SCHEMA ${schema}`, ...copies, 'COMMIT'].join('; '))
-  return `schema ${schema}`
+async function copyTables(url: string, schema: string): Promise<string> {
+  const client = await connected(url)
+  try {
+    const { rows } = await askOnce<{ name: string }>(client, {
+      text: 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = $1',
+      values: ['BASE TABLE'],
+    })
+    const copies = rows.map(({ name }) => `CREATE TABLE ${schema}."${name}" AS TABLE "${name}"`)
+    await askOnce(client, [`BEGIN; CREATE SCHEMA ${schema}`, ...copies, 'COMMIT'].join('; '))
+    return `schema ${schema}`
+  } finally {
+    await end(client)
+  }
 }

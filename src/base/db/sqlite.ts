@@ -30,6 +30,7 @@ export function openSqlite<P extends object>(
 
   return {
     dialect: 'sqlite',
+    trouble: () => undefined,
     transact: batches.transact,
     ...readerOf(reading),
     onGrowth: growth.onGrowth,

@@ -18,9 +18,11 @@ const session = z.object({ id: z.string(), person, created_at: time, expires_at:
 export const sessionRoutes = ({
   identity,
   command,
+  home,
 }: {
   readonly identity: Identity
   readonly command?: readonly string[]
+  readonly home?: string
 }): Route[] => [
   defineRoute({
     method: 'POST',
@@ -50,6 +52,7 @@ export const sessionRoutes = ({
         .array(z.string())
         .optional()
         .describe('For the owner: the words that run `cowork` in a terminal of this machine'),
+      home: z.string().optional().describe('The home of whoever runs the daemon'),
     }),
     async run(_, c) {
       const caller = c.get('caller')
@@ -61,6 +64,7 @@ export const sessionRoutes = ({
         has_passkey: await identity.passkeys.has(me.person.id),
         ...(assuredUntil !== undefined && { assured_until: rfc3339(assuredUntil) }),
         ...(me.person.role === 'owner' && command && { command: [...command] }),
+        ...(home !== undefined && { home }),
       }
     },
   }),
