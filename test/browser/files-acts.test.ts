@@ -79,8 +79,9 @@ test('TR1 C14 what was moved to the trash can be taken back at once, and the foc
   const row = () => page.evaluate('document.activeElement.getAttribute("data-row")')
   await expect.poll(row).toBe('temp/b.md')
   expect(existsSync(join(app.workspace, 'temp/a.md'))).toBe(false)
-  await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('status').getByRole('button', { name: 'Undo' }).press('Enter')
   await listed(page).getByText('a.md').waitFor()
+  await expect.poll(row).toBe('temp/b.md')
   expect(readFileSync(join(app.workspace, 'temp/a.md'), 'utf8')).toBe('a')
 })
 
@@ -126,6 +127,33 @@ test('TR3 C5 the versions of a file are listed, compared and restored, after a q
   expect(readFileSync(stored, 'utf8')).toBe('one\ntwo\n')
   await expect.poll(() => versions.getByRole('listitem').count()).toBe(2)
   expect(await namesOf(versions.getByRole('button', { name: /^Compare/ }))).toHaveLength(2)
+})
+
+test('TR3 C11 versions of the same minute, and of the same second, are told apart by what one reads', async () => {
+  const app = await start()
+  const path = 'Documents/notes/plan.md'
+  await output(app, 'create_file', { path, content: 'one' })
+  for (const content of ['two', 'three', 'four'])
+    await output(app, 'update_file', { path, content })
+  const page = await visit(app, `/files?open=${path}`)
+  await file(page).getByRole('button', { name: 'Versions' }).click()
+  const versions = file(page).getByRole('list', { name: 'Versions, newest first' })
+  await expect.poll(() => versions.getByRole('time').count()).toBe(3)
+  expect(new Set(await versions.getByRole('time').allTextContents()).size).toBe(3)
+})
+
+test('C11 the focus comes back from a toast that goes by itself, too', async () => {
+  const app = await start()
+  for (const name of ['a', 'b'])
+    await output(app, 'create_file', { path: `temp/${name}.md`, content: name })
+  const page = await visit(app, '/files?path=temp&open=temp/a.md')
+  await page.getByRole('button', { name: 'Move to the trash' }).click()
+  const toast = page.getByRole('status').getByText('a.md is in the trash.')
+  await toast.waitFor()
+  await page.getByRole('status').getByRole('button', { name: 'Dismiss' }).focus()
+  await toast.waitFor({ state: 'detached', timeout: 20_000 })
+  const row = () => page.evaluate('document.activeElement.getAttribute("data-row")')
+  await expect.poll(row).toBe('temp/b.md')
 })
 
 test('C5 what has no preview can be downloaded, byte for byte', async () => {

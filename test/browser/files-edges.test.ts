@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { asking } from './asks.ts'
+import { faultsOf } from './axe.ts'
 import { output, useBrowser } from './browser.ts'
 import { useHomes } from './home.ts'
 
@@ -170,6 +171,48 @@ test('C2 GR10 the picker begins with nothing chosen', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Work' }).click()
   await page.getByText(home.at('Work'), { exact: true }).waitFor()
   expect(await choose.isDisabled()).toBe(false)
+})
+
+test('C5 the picker names what is hidden after what is not', async () => {
+  const home = newHome({ '.fonts/a': '', 'Work/b': '', 'Archive/c': '', '.cache/d': '' })
+  const app = await home.during(() => start())
+  const page = await visit(app, '/files/grants')
+  await page.getByRole('button', { name: 'Grant access' }).click()
+  const names = page.getByRole('list', { name: 'In this folder' }).getByRole('button')
+  await names.first().waitFor()
+  expect(await names.allTextContents()).toEqual(['Archive', 'Work', '.cache', '.fonts'])
+})
+
+test('C13 a workspace with nothing of anybody in it says that it is empty', async () => {
+  const app = await start()
+  for (const name of readdirSync(app.workspace))
+    if (name !== '.cowork') rmSync(join(app.workspace, name), { recursive: true })
+  const page = await visit(app, '/files')
+  await page.getByText('This folder is empty').waitFor()
+  await page.getByText('What agents make lies here.').waitFor()
+})
+
+test('C11 a folder with a long name, of one word or of many, makes no screen wider than the window', async () => {
+  const app = await start()
+  const names = ['x'.repeat(200), 'Minutes of the meetings about the new laser, from May until now']
+  for (const name of names) mkdirSync(join(app.workspace, name))
+  const page = await visit(app, '/files')
+  await listed(page).getByText('Minutes').waitFor()
+  for (const width of [375, 1440]) {
+    await page.setViewportSize({ width, height: 800 })
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width)
+  }
+  expect(await faultsOf(page, 'long names', [375])).toEqual([])
+})
+
+test('C5 PV9 a granted folder that is gone is not called replaced', async () => {
+  const home = newHome({ 'Work/plan.txt': 'plan' })
+  const app = await home.during(() => start())
+  await output(app, 'add_grant', { path: home.at('Work'), permission: 'read' })
+  rmSync(home.at('Work'), { recursive: true })
+  const page = await visit(app, '/files/grants')
+  const grants = page.getByRole('list', { name: 'Grants' })
+  await grants.getByText('gone or replaced: not open', { exact: true }).waitFor()
 })
 
 const byBytes = (a: string | null, b: string | null) => ((a ?? '') < (b ?? '') ? -1 : 1)

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { pdfOf } from '../documents.ts'
 import { output, useBrowser } from './browser.ts'
@@ -61,7 +61,10 @@ test('FT6 what was not looked into is said, and why a query cannot be asked', as
   await page.getByText(left).waitFor()
   await output(app, 'create_file', { path: 'Documents/a.md', content: 'licences' })
   await said(page).getByText('1 match in the workspace').waitFor()
-  await page.getByText(left).waitFor()
+  await said(page).getByText('Not all of it was searched: see below.').waitFor()
+  // What was found comes first, however long the rest is.
+  const top = async (shown: Locator) => (await shown.boundingBox())?.y ?? 0
+  expect(await top(page.getByText(left))).toBeGreaterThan(await top(found(page).first()))
   await page.goto(`${app.url}/files?q=${encodeURIComponent('/etc/*.conf')}`)
   await page.getByRole('alert').getByText('The query is a full path.').waitFor()
 })

@@ -47,6 +47,20 @@ async function scene() {
   return { place, app, agent: await asking(app, 'codex') }
 }
 
+/** Whether the last letters of what has this title lie within what is drawn of it. */
+const seenToTheEnd = (page: Page, title: string) =>
+  page.evaluate<boolean>(`(() => {
+    const element = document.querySelector('[title=${JSON.stringify(title)}]')
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
+    let last
+    while (texts.nextNode()) last = texts.currentNode
+    const range = document.createRange()
+    range.setStart(last, last.length - 3)
+    range.setEnd(last, last.length)
+    const [end, box] = [range.getBoundingClientRect(), element.getBoundingClientRect()]
+    return end.left >= box.left && end.right <= box.right + 1
+  })()`)
+
 const labels = (page: Page) =>
   page
     .getByRole('list', { name: 'What you can allow' })
@@ -58,7 +72,7 @@ test('C2 GR3 a request for access shows what the agent says, what lies there, an
   const path = place.at('Work/laser/results.csv')
   await request(agent, path)
   const page = await visit(app, '/inbox')
-  await askOf(page, 'AI wants to read files in:').click()
+  await askOf(page, `Read ${path}`).click()
   const item = await opened(page)
   await item.getByRole('heading', { name: `AI wants to read files in: ${path}` }).waitFor()
   await item.getByText('the agent says').waitFor()
@@ -151,7 +165,7 @@ test('C2 GR3 what a choice answers besides is said, and reading is not shown as 
   const { request_id: id } = await request(agent, place.at('Work/laser'), 'read-write')
   const page = await visit(app, '/inbox')
   const waiting = waitingIn(page)
-  await waiting.getByText('4 similar: AI wants to read and write files in: …').waitFor()
+  await waiting.getByRole('button', { name: /4 similar: Read and write in .*\/laser/ }).waitFor()
   await askOf(page, place.at('Work/other.txt')).waitFor()
   await page.goto(`${app.url}/inbox/${id}`)
   const item = await opened(page)
@@ -200,6 +214,72 @@ test.each([375, 1000])(
     expect(hangsOut).toBe(0)
   },
 )
+
+test.each([375, 1440])(
+  'C2 GR3 at %d px requests for access are told apart by their rows: how each path ends, and what lies there',
+  async (width) => {
+    const deep = 'Documents/Work/Projects of the year/laser-coating/simulations'
+    const place = newHome({
+      [`${deep}/first/a.csv`]: 'a',
+      [`${deep}/first/b.csv`]: 'b',
+      [`${deep}/first/credentials.json`]: '{}',
+      [`${deep}/second/a.csv`]: 'a',
+      [`${deep}/third/results.csv`]: 'a',
+      [`${deep}/${'long-name-'.repeat(12)}end.csv`]: 'a',
+    })
+    const app = await place.during(() => start())
+    // Of one agent they would be one line.
+    const ends = ['first', 'second', 'third/results.csv', `${'long-name-'.repeat(12)}end.csv`]
+    for (const [at, end] of ends.entries())
+      await request(await asking(app, `agent-${at}`), place.at(`${deep}/${end}`), 'read-write')
+    const page = await visit(app, '/inbox')
+    await page.setViewportSize({ width, height: 800 })
+    const row = (end: string) => askOf(page, end)
+    await row('/first').getByText('3 files', { exact: true }).waitFor()
+    await row('/first').getByText('1 looks sensitive').waitFor()
+    await row('/second').getByText('1 file', { exact: true }).waitFor()
+    for (const end of ends) {
+      const path = place.at(`${deep}/${end}`)
+      expect(await row(end).getByTitle(path).innerText()).toContain('Read and write')
+      expect(await seenToTheEnd(page, path), end).toBe(true)
+    }
+    expect(await faultsOf(page, 'requests for access', [width])).toEqual([])
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width)
+  },
+)
+
+test('C2 GR3 a choice that opens a folder says that all of it is meant, now and later', async () => {
+  const { place, app, agent } = await scene()
+  const { request_id: id } = await request(agent, place.at('Work/laser/results.csv'))
+  const page = await visit(app, `/inbox/${id}`)
+  await opened(page)
+  const choice = (label: string) =>
+    page
+      .getByRole('list', { name: 'What you can allow' })
+      .getByRole('button')
+      .filter({ has: page.getByText(label, { exact: true }) })
+  const all = `everything in ${place.at('Work/laser')}, what is there now and what comes later,`
+  await choice('Allow folder').getByText(`Reads ${all} until you revoke it`).waitFor()
+  await choice('Allow folder (read-write)').getByText(`Reads and changes ${all}`).waitFor()
+  await choice('Allow this file')
+    .getByText(`Reads ${place.at('Work/laser/results.csv')}`)
+    .waitFor()
+  // Beside the file lie credentials.json and notes.txt, which nobody has looked at.
+  await page.getByText('What else lies in its folder was not looked at.').waitFor()
+})
+
+test('C11 on a phone the count of what waits covers no other screen’s icon', async () => {
+  const { place, app, agent } = await scene()
+  for (let at = 0; at < 12; at++) await request(agent, place.at(`Work/laser/${at}`))
+  const page = await visit(app, '/inbox')
+  await page.setViewportSize({ width: 375, height: 800 })
+  const inbox = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Inbox/ })
+  const count = inbox.getByText('12', { exact: true }).filter({ visible: true })
+  const [badge, cell] = [await count.boundingBox(), await inbox.boundingBox()]
+  if (!badge || !cell) throw new Error('nothing is drawn')
+  expect(badge.x).toBeGreaterThan(cell.x + cell.width / 2)
+  expect(badge.x + badge.width).toBeLessThanOrEqual(cell.x + cell.width)
+})
 
 test('GR3 denied for good, it is refused without asking, until that is lifted under Grants', async () => {
   const { place, app, agent } = await scene()

@@ -112,9 +112,12 @@ test('C9 another workspace is written into the configuration, and a restart is a
   await press(page, 'Choose Different Location…')
   await page.getByRole('dialog').getByRole('button', { name: 'AI', exact: true }).click()
   await page.getByRole('dialog').getByText(home.at('AI'), { exact: true }).waitFor()
-  await press(page, 'Use this folder')
+  await page.getByRole('button', { name: 'Use this folder' }).press('Enter')
   const restart = page.getByText('node /opt/cowork/bin/cowork.mjs restart', { exact: true })
   await restart.waitFor()
+  expect(await page.evaluate('document.activeElement.textContent')).toBe(
+    'Choose Different Location…',
+  )
   const config = join(app.state, 'cowork.yaml')
   expect(existsSync(config)).toBe(true)
   expect(readFileSync(config, 'utf8')).toContain(home.at('AI/AI-Workspace'))
@@ -123,8 +126,8 @@ test('C9 another workspace is written into the configuration, and a restart is a
   await page.goto(`${app.url}/files`)
   await page.getByText(`After a restart: ${home.at('AI/AI-Workspace')}`).waitFor()
   // Chosen elsewhere, it shows here at once (C10).
-  await output(app, 'workspace_choose', { path: home.at('AI') })
-  await page.getByText(`After a restart: ${home.at('AI')}`, { exact: true }).waitFor()
+  await output(app, 'workspace_choose', { path: home.at('Other') })
+  await page.getByText(`After a restart: ${home.at('Other')}`, { exact: true }).waitFor()
   await page.goto(`${app.url}/welcome`)
   await press(page, 'Continue')
   await heading(page, 'Grant AI access to these folders now?').waitFor()
@@ -172,6 +175,14 @@ test('C9 “Use Default” takes back another choice', async () => {
   const config = join(app.state, 'cowork.yaml')
   expect(readFileSync(config, 'utf8')).toContain(home.at('AI'))
   const page = await visit(app, '/welcome')
+  const answers = page.getByRole('region', { name: 'First steps' }).getByRole('button')
+  await page.getByRole('button', { name: 'Use Default' }).waitFor()
+  // Keeping it where it is would be the same.
+  expect((await answers.allTextContents()).filter((said) => !said.startsWith('Copy'))).toEqual([
+    'Continue',
+    'Use Default',
+    'Choose Different Location…',
+  ])
   await press(page, 'Use Default')
   await heading(page, 'Grant AI access to these folders now?').waitFor()
   expect(readFileSync(config, 'utf8')).not.toContain(home.at('AI'))
@@ -225,13 +236,31 @@ test('C9 a practice round goes on after a reload, and ends wherever its last req
   await page.reload()
   await heading(page, asks).waitFor()
   await page.goto(`${app.url}/inbox`)
-  await askOf(page, 'AI wants to read files in').click()
+  await askOf(page, home.at('Documents')).click()
   await page
     .getByRole('list', { name: 'What you can allow' })
     .getByText('Allow folder', { exact: true })
     .click()
   await expect.poll(() => activeAgents(app)).toEqual(['codex'])
   await expect.poll(() => grantsOf(app)).toEqual([])
+})
+
+test('C11 C9 on a phone what is told of a decision leaves the buttons of the next one free', async () => {
+  const home = newHome({ 'Documents/a.txt': 'a' })
+  const app = await home.during(() => start())
+  const page = await visit(app, '/welcome?step=practice')
+  await page.setViewportSize({ width: 375, height: 800 })
+  await press(page, 'Start the practice round')
+  await (await opened(page)).getByRole('button', { name: /^Approve/ }).click()
+  const next = page.getByRole('button', { name: /^Allow folder this session/ }).last()
+  await next.waitFor()
+  const told = await page
+    .getByRole('status')
+    .getByText(/^Approved/)
+    .locator('..')
+    .boundingBox()
+  const bar = await page.getByRole('contentinfo').or(page.locator('main footer')).boundingBox()
+  expect((told?.y ?? 0) + (told?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0)
 })
 
 test('C11 axe finds nothing serious in the first steps, and none is wider than a phone', async () => {

@@ -9,6 +9,8 @@ export type Me = {
   readonly assured_until?: string | undefined
   /** For the owner: the words that run `cowork` in a terminal there. */
   readonly command?: readonly string[]
+  /** The home of whoever runs the daemon: paths in it begin with `~`. */
+  readonly home?: string
 }
 
 /** Why there is no session: none was ever here, its link did not work, or it was ended. */

@@ -21,17 +21,20 @@ const brief = new Intl.DateTimeFormat(undefined, {
   year: 'numeric',
 })
 
-const moment = new Intl.DateTimeFormat(undefined, {
+const toTheMinute = {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
   hourCycle: 'h23',
-})
+} as const
+const moment = new Intl.DateTimeFormat(undefined, toTheMinute)
+const exactMoment = new Intl.DateTimeFormat(undefined, { ...toTheMinute, second: '2-digit' })
 const dayOfMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 
-/** `12 Nov, 14:03`, and `12 Nov`. */
+/** `12 Nov, 14:03`, `12 Nov, 14:03:25`, and `12 Nov`. */
 export const dateTime = (at: number): string => moment.format(at)
+export const dateTimeSeconds = (at: number): string => exactMoment.format(at)
 export const shortDate = (at: number): string => dayOfMonth.format(at)
 
 export const clockTime = (at: number): string => clock.format(at)

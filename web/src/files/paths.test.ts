@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
+  commonFolder,
   crumbsOf,
+  endApart,
   freeName,
+  fromHome,
   joined,
   liesIn,
   nameOf,
@@ -93,4 +96,39 @@ test('C5 sizes have three digits at most', () => {
     '3.4 MB',
     '5 TB',
   ])
+})
+
+test('C2 a path in the home begins with ~, and no other does', () => {
+  expect(fromHome('/home/mara/Work/plan.md', '/home/mara')).toBe('~/Work/plan.md')
+  expect(fromHome('/home/mara', '/home/mara/')).toBe('~')
+  expect(fromHome('C:\\Users\\mara\\Work', 'C:\\Users\\mara')).toBe('~\\Work')
+  for (const home of ['/home/mar', '/home/mara/Work', undefined])
+    expect(fromHome('/home/mara', home)).toBe('/home/mara')
+})
+
+test('C2 a path is cut before its end, and no letter of it is lost', () => {
+  expect(endApart('/home/mara/Work/laser/')).toEqual({ head: '/home/mara', end: '/Work/laser/' })
+  expect(endApart('~/Work')).toEqual({ head: '', end: '~/Work' })
+  expect(endApart('/Work/laser')).toEqual({ head: '', end: '/Work/laser' })
+  expect(endApart('/')).toEqual({ head: '', end: '/' })
+  fc.assert(
+    fc.property(folder, (path) => {
+      const { head, end } = endApart(path)
+      expect(head + end).toBe(path)
+    }),
+  )
+})
+
+test('C2 paths have a folder in common that holds each of them, or none', () => {
+  expect(commonFolder(['/home/mara/a/x', '/home/mara/b'])).toBe('/home/mara')
+  expect(commonFolder(['/home/mara', '/home/mara/b'])).toBe('/home/mara')
+  expect(commonFolder(['/home/mara', '/home/mara-old'])).toBe('/home')
+  expect(commonFolder(['/home/mara', '/srv'])).toBe('')
+  expect(commonFolder(['C:\\a\\b', 'D:\\a'])).toBe('')
+  fc.assert(
+    fc.property(fc.array(folder, { minLength: 1, maxLength: 4 }), (paths) => {
+      const found = commonFolder(paths)
+      if (found !== '') for (const path of paths) expect(liesIn(path, found)).toBe(true)
+    }),
+  )
 })

@@ -54,6 +54,27 @@ export function shortened([first, ...others]: readonly Crumb[]): {
 export const liesIn = (path: string, folder: string): boolean =>
   bare(path) === bare(folder) || path.startsWith(bare(folder) + separator(folder))
 
+/** With `~` for the home, where that is known. */
+export function fromHome(path: string, home: string | undefined): string {
+  if (home === undefined || !liesIn(path, home)) return path
+  return `~${path.slice(bare(home).length)}`
+}
+
+/** For a line that may be too short: what is cut first, and how the path ends, with the folder around it. */
+export function endApart(path: string): { readonly head: string; readonly end: string } {
+  const around = parentOf(parentOf(path))
+  const head = around === separator(path) ? '' : around
+  return { head, end: path.slice(head.length) }
+}
+
+/** The innermost folder that holds all of them; nothing where there is none but the whole disk. */
+export function commonFolder([first = '', ...others]: readonly string[]): string {
+  let folder = first
+  while (folder !== '' && !others.every((path) => liesIn(path, folder)))
+    folder = folder === parentOf(folder) ? '' : parentOf(folder)
+  return folder === separator(folder) ? '' : folder
+}
+
 /** As the workspace's own tools call it, where it lies there. */
 export function relativeTo(workspace: string, path: string): string {
   if (!isAbsolute(path) || !liesIn(path, workspace)) return path

@@ -1,7 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { GrantRequest } from './approval.ts'
-import { grantChoices, inDays, narrowestOf, untilOf } from './grant.ts'
+import { item } from './fixture.ts'
+import {
+  accessOf,
+  commonAccess,
+  grantChoices,
+  holdsTexts,
+  inDays,
+  narrowestOf,
+  untilOf,
+} from './grant.ts'
 
 const asked = (part: Partial<GrantRequest> = {}): GrantRequest => ({
   path: '/home/mara/Work/report.pdf',
@@ -15,6 +24,53 @@ const asked = (part: Partial<GrantRequest> = {}): GrantRequest => ({
   ...part,
 })
 const folder = { real: '/home/mara/Work', is_folder: true } as const
+
+const request = (what: string, target: string) =>
+  item({ kind: 'grant', target, summary: `AI wants to ${what}: ${target}` })
+
+test('C2 a row says what is asked for in few words, and the path apart', () => {
+  const row = (what: string, path: string) => accessOf(request(what, path))
+  expect(row('read files in', '/home/mara/Work')).toEqual({ says: 'Read', path: '/home/mara/Work' })
+  expect(row('read and write files in', '/a: b')).toEqual({ says: 'Read and write', path: '/a: b' })
+  expect(row('read your whole home', '/home/mara')?.says).toBe('Read your whole home:')
+  // What is said otherwise is shown as it is said.
+  expect(row('see', '/home/mara')).toBeUndefined()
+  expect(accessOf(item({ summary: 'AI wants to read files in: /x' }))).toBeUndefined()
+})
+
+test('C2 a group of requests says where all of them lie', () => {
+  const reads = (...paths: string[]) =>
+    commonAccess(paths.map((path) => request('read files in', path)))
+  expect(reads('/home/mara/a/x', '/home/mara/a/y')).toEqual({
+    says: 'Read in',
+    path: '/home/mara/a',
+  })
+  expect(reads('/home/mara', '/srv')).toEqual({ says: 'Read in different places', path: '' })
+  expect(commonAccess([request('read files in', '/a'), item()])).toBeUndefined()
+})
+
+test('C2 GR3 a row says what lies there', () => {
+  const inside = { files: 38, folders: 2, bytes: 1, sample: [], capped: false }
+  const sensitive = ['.env', 'id_rsa']
+  expect(holdsTexts(asked({ ...folder, inside, sensitive }))).toEqual([
+    '38 files',
+    '2 look sensitive',
+  ])
+  expect(holdsTexts(asked({ ...folder, inside: { ...inside, capped: true } }))).toEqual([
+    'at least 38 files',
+  ])
+  expect(holdsTexts(asked({ sensitive: ['id_rsa'] }))).toEqual(['a file', '1 looks sensitive'])
+  expect(holdsTexts(asked({ missing: true }))).toEqual(['nothing there'])
+  expect(holdsTexts(asked(folder))).toEqual([])
+})
+
+test('GR3 a choice that opens a folder names all of it, now and later; one for a file names the file', () => {
+  for (const { choice, opens, also } of grantChoices(asked())) {
+    expect([choice, also !== undefined]).toEqual([choice, choice.startsWith('folder')])
+    expect([choice, opens.includes('everything in')]).toEqual([choice, also !== undefined])
+  }
+  for (const { also } of grantChoices(asked(folder))) expect(also).toMatch(/now.*later/)
+})
 
 test('GR3 a person chooses among all that can be allowed, the narrowest first', () => {
   expect(grantChoices(asked()).map(({ label }) => label)).toEqual([

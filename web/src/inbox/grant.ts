@@ -1,4 +1,44 @@
-import type { GrantAnswer, GrantRequest } from './approval.ts'
+import { commonFolder } from '../files/paths.ts'
+import { countText } from '../files/sizes.ts'
+import type { GrantAnswer, GrantRequest, Item } from './approval.ts'
+
+/** What is asked for, as short as a row has room for it; the heading of the item has the whole sentence. */
+export type Access = { readonly says: string; readonly path: string }
+
+const sentence = /^AI wants to (?<verb>read(?: and write)?) (?<what>[^:/]+): /
+
+function askedFor({ kind, summary }: Pick<Item, 'kind' | 'summary'>) {
+  const { verb, what } = (kind === 'grant' && sentence.exec(summary)?.groups) || {}
+  if (verb === undefined || what === undefined) return undefined
+  return { verb: verb.replace('read', 'Read'), whole: what === 'files in' ? undefined : what }
+}
+
+type Asking = Pick<Item, 'kind' | 'summary' | 'target'>
+
+export function accessOf(item: Asking): Access | undefined {
+  const asked = askedFor(item)
+  if (!asked) return undefined
+  const says = asked.whole === undefined ? asked.verb : `${asked.verb} ${asked.whole}:`
+  return { says, path: item.target }
+}
+
+/** What all of a group ask for: those of one group want the same permission. */
+export function commonAccess(items: readonly Asking[]): Access | undefined {
+  const [asked, ...others] = items.map(askedFor)
+  if (!asked || others.some((other) => other?.verb !== asked.verb)) return undefined
+  const path = commonFolder(items.map(({ target }) => target))
+  return { says: `${asked.verb} in${path === '' ? ' different places' : ''}`, path }
+}
+
+/** What lies there, in few words: `38 files`, `2 look sensitive`. */
+export function holdsTexts({ missing, is_folder, inside, sensitive }: GrantRequest): string[] {
+  const few = is_folder ? inside && countText(inside.files, 'file', 'files') : 'a file'
+  return [
+    missing ? 'nothing there' : inside?.capped === true ? `at least ${few}` : few,
+    sensitive.length > 0 &&
+      (sensitive.length === 1 ? '1 looks sensitive' : `${sensitive.length} look sensitive`),
+  ].filter((text) => typeof text === 'string')
+}
 
 /** What a person can allow, in the words of GR3, and what each of them opens. */
 export type GrantChoice = {
@@ -7,6 +47,8 @@ export type GrantChoice = {
   /** What it opens; the path after it is shown apart. */
   readonly opens: string
   readonly path: string
+  /** Of a folder: not only what is seen there today. */
+  readonly also?: string
   readonly lasts: string
 }
 
@@ -18,9 +60,12 @@ export function grantChoices(asked: GrantRequest): GrantChoice[] {
   const { real, folder, is_folder: isFolder, permission } = asked
   const verb = permission === 'read-write' ? 'Reads and changes' : 'Reads'
   const file = { opens: 'Reads', path: real }
-  const all = { opens: 'Reads all in', path: folder ?? '' }
-  const changed = { opens: 'Reads and changes all in', path: folder ?? '' }
-  const that = { opens: isFolder ? `${verb} all in` : verb, path: real }
+  const also = ', what is there now and what comes later,'
+  const all = { opens: 'Reads everything in', path: folder ?? '', also }
+  const changed = { opens: 'Reads and changes everything in', path: folder ?? '', also }
+  const that = isFolder
+    ? { opens: `${verb} everything in`, path: real, also }
+    : { opens: verb, path: real }
   const choices: GrantChoice[] = [
     { choice: 'file_once', label: 'Allow this file once', ...file, lasts: session },
     { choice: 'file', label: 'Allow this file', ...file, lasts: good },

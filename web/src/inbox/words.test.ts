@@ -66,6 +66,13 @@ test('C2 A5 who decided stands there to the second', () => {
     'Approved by trust just now',
   )
   expect(decidedText({ ...decided, status: 'expired' }, 'x', '')).toMatch(/nobody decided/)
+  const withdrawn = { ...decided, status: 'withdrawn' } as const
+  expect(decidedText({ ...withdrawn, decided_by: decided.requester }, 'x', '')).toBe(
+    'The agent took it back',
+  )
+  expect(decidedText({ ...withdrawn, decided_by: 'ben' }, 'Ben', 'just now')).toBe(
+    'It ended when the agent was revoked by Ben just now',
+  )
 })
 
 test('C2 T3 T4 the change of trust is said before it is made, and after', () => {

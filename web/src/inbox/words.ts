@@ -103,7 +103,10 @@ export const handoffWords = (mode: string): string =>
 /** What became of it: “Approved by Ben 3 s ago”; `who` is how the decider is called here. */
 export function decidedText(item: Item, who: string, when: string): string {
   if (item.status === 'expired') return 'It expired: nobody decided in time'
-  if (item.status === 'withdrawn') return 'The agent took it back'
+  if (item.status === 'withdrawn')
+    return item.decided_by === item.requester
+      ? 'The agent took it back'
+      : `It ended when the agent was revoked by ${who} ${when}`
   const verb =
     item.status === 'rejected' ? 'Denied' : item.kind === 'handoff' ? 'Resolved' : 'Approved'
   return `${verb} by ${item.auto ? 'trust' : who} ${when}`

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { useRef, useSyncExternalStore } from 'react'
 import { drop, holds, undo } from '../inbox/decide.ts'
 import type { Hold } from '../inbox/decide.ts'
 import { secondsTo } from '../inbox/words.ts'
@@ -6,13 +6,16 @@ import { useKeys } from '../keys.ts'
 import { useSecond } from '../use-now.ts'
 import { Button, IconButton } from './Button.tsx'
 import { Icon } from './Icon.tsx'
+import { useFocusBack } from './use-focus-back.ts'
 
 /** Decisions that are held for a moment, wherever in the console one has gone meanwhile (C2). */
 export function Holds() {
   const list = useSyncExternalStore(holds.subscribe, holds.get)
   useKeys({ z: () => void undo() }, 'everywhere')
+  const place = useRef<HTMLDivElement>(null)
+  useFocusBack(place)
   return (
-    <div role="status" className="grid justify-items-end gap-2">
+    <div ref={place} role="status" className="grid justify-items-end gap-2">
       {list.map((hold, at) => (
         <HoldToast key={hold.ids[0]} hold={hold} isLast={at === list.length - 1} />
       ))}

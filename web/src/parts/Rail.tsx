@@ -46,12 +46,18 @@ function Waiting() {
   if (total < 1) return null
   return (
     <span
-      className={`ml-auto flex items-center gap-1 text-xs font-[550] max-md:absolute max-md:top-0.5 max-md:left-[calc(50%+8px)] max-md:z-10 max-md:m-0 max-md:rounded-full max-md:bg-raised max-md:px-1.5 max-md:leading-4 ${
+      className={`ml-auto flex items-center gap-1 text-xs font-[550] max-md:absolute max-md:top-0.5 max-md:right-0.5 max-md:m-0 max-md:rounded-full max-md:bg-raised max-md:px-1 max-md:text-[10px] max-md:leading-3.5 ${
         urgent > 0 ? 'text-escalate' : 'text-text'
       }`}
     >
-      {urgent > 0 && <Icon name="escalate" size={12} />}
-      {total > 999 ? '999+' : total}
+      {/* On a phone there is room for two digits beside the icon, and for no sign. */}
+      {urgent > 0 && (
+        <span className="max-md:hidden">
+          <Icon name="escalate" size={12} />
+        </span>
+      )}
+      <span className="max-md:hidden">{total > 999 ? '999+' : total}</span>
+      <span className="md:hidden">{total > 99 ? '99+' : total}</span>
       <span className="sr-only">
         {total === 1 ? ' waits for you' : ' wait for you'}
         {urgent > 0 && `, ${urgent} urgent`}

@@ -1,15 +1,19 @@
-import { useSyncExternalStore } from 'react'
+import { useRef, useSyncExternalStore } from 'react'
 import type { ReactNode } from 'react'
 import { dismissToast, toasts } from '../toasts.ts'
 import { Button, IconButton } from './Button.tsx'
 import { Icon } from './Icon.tsx'
 import { Hint } from './States.tsx'
+import { useFocusBack } from './use-focus-back.ts'
 
 export function Toasts({ children }: { children: ReactNode }) {
   const list = useSyncExternalStore(toasts.subscribe, toasts.get)
+  const place = useRef<HTMLDivElement>(null)
+  useFocusBack(place)
   return (
-    <div className="pointer-events-none fixed right-4 bottom-18 z-30 grid max-w-[calc(100vw-32px)] justify-items-end gap-2 max-md:bottom-20">
-      <div role="status" className="grid justify-items-end gap-2">
+    // Above the bar of what is to be decided, however high that is; on a phone above the screens, too.
+    <div className="pointer-events-none fixed right-4 bottom-[calc(max(60px,var(--bar,0px))+12px)] z-30 grid max-w-[calc(100vw-32px)] justify-items-end gap-2 max-md:bottom-[calc(max(12px,var(--bar,0px))+68px)]">
+      <div ref={place} role="status" className="grid justify-items-end gap-2">
         {list.map(({ id, text, isProblem, act }) => (
           <div
             key={id}

@@ -1,5 +1,3 @@
-import { joined, nameOf } from '../files/paths.ts'
-
 /** The first steps in a fresh console (C9). */
 export const steps = [
   { id: 'workspace', name: 'Workspace' },
@@ -30,7 +28,3 @@ export const defaultWorkspace = '~/Downloads/AI-Workspace/'
 /** Whether a workspace lies where it does by default, whoever's home that is. */
 export const isDefault = (path: string): boolean =>
   /[/\\]Downloads[/\\]AI-Workspace[/\\]?$/.test(path)
-
-/** A folder that holds something stays its owner's: agents write in one of their own inside it. */
-export const workspaceIn = (folder: string, isEmpty: boolean): string =>
-  isEmpty || nameOf(folder) === 'AI-Workspace' ? folder : joined(folder, 'AI-Workspace')

@@ -43,7 +43,8 @@ export function FileList({ view, place, onAdd }: Props) {
     ) : (
       <Loading what="the folder" rows={8} />
     )
-  if (files.length === 0) return <Nothing path={path} onAdd={onAdd} />
+  if (files.every(({ name }) => path === '' && nameOf(name) === own))
+    return <Nothing path={path} onAdd={onAdd} />
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
       {hasNextPage && (
@@ -68,6 +69,9 @@ export function FileList({ view, place, onAdd }: Props) {
     </div>
   )
 }
+
+/** What cowork keeps in the workspace is nobody's file: alone it is as good as nothing. */
+const own = '.cowork'
 
 const names = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
 const inOrder = (a: Listed, b: Listed) =>
@@ -97,7 +101,8 @@ function Row({ file, folder, view }: RowProps) {
         <span className={goesIn ? 'text-accent' : 'text-soft'}>
           <Icon name={goesIn ? 'folder' : kind === 'link' ? 'link' : 'file'} />
         </span>
-        <span className="min-w-0 flex-1 truncate whitespace-pre">
+        {/* `relative` keeps the word that is only heard from hanging out where the name is cut. */}
+        <span className="relative min-w-0 flex-1 truncate whitespace-pre">
           <Plain text={name} />
           {goesIn && <span className="sr-only"> folder</span>}
         </span>

@@ -11,7 +11,7 @@ import { Section } from '../../parts/Section.tsx'
 import { Loading } from '../../parts/States.tsx'
 import { plainString } from '../../plain.ts'
 import { diffLines, sizeOf } from '../../policies/diff.ts'
-import { ago, dateTime, fullTime } from '../../time.ts'
+import { ago, dateTime, dateTimeSeconds, fullTime } from '../../time.ts'
 import { toldApart } from '../../told-apart.ts'
 import { useNow } from '../../use-now.ts'
 import { Confirm } from '../settings/Confirm.tsx'
@@ -25,7 +25,13 @@ export function FileVersions({ path, mayChange }: Props) {
   const query = useQuery(versionsQuery(path))
   const { error, refetch } = query
   const versions = standing(query)
-  const ends = toldApart(versions ?? [], (version) => fullTime(Date.parse(version.replaced_at)))
+  const at = ({ replaced_at }: Version) => Date.parse(replaced_at)
+  const ends = toldApart(versions ?? [], (version) => fullTime(at(version)))
+  const shortEnds = toldApart(
+    versions ?? [],
+    (version) => dateTime(at(version)),
+    (version) => dateTimeSeconds(at(version)),
+  )
   const [compared, setCompared] = useState<string>()
   return (
     <Section title="Versions" says="before each change">
@@ -34,11 +40,12 @@ export function FileVersions({ path, mayChange }: Props) {
           <p className="text-soft">There is none: nobody changed it through cowork.</p>
         ) : (
           <ol aria-label="Versions, newest first" className="border-t border-line">
-            {versions.map((version, at) => (
+            {versions.map((version, place) => (
               <Line
                 key={version.version_id}
                 version={version}
-                until={ends[at] ?? ''}
+                until={ends[place] ?? ''}
+                shortUntil={shortEnds[place] ?? ''}
                 path={path}
                 mayChange={mayChange}
                 isCompared={version.version_id === compared}
@@ -60,13 +67,15 @@ export function FileVersions({ path, mayChange }: Props) {
 
 type LineProps = Props & {
   version: Version
-  /** When it ended; told apart from the others. */
+  /** When it ended, in full and in short; told apart from the others. */
   until: string
+  shortUntil: string
   isCompared: boolean
   onCompare: () => void
 }
 
-function Line({ version, until, path, mayChange, isCompared, onCompare }: LineProps) {
+function Line(props: LineProps) {
+  const { version, until, shortUntil, path, mayChange, isCompared, onCompare } = props
   const now = useNow()
   const client = useQueryClient()
   const [isAsking, setAsking] = useState(false)
@@ -77,7 +86,7 @@ function Line({ version, until, path, mayChange, isCompared, onCompare }: LinePr
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <p className="min-w-0 flex-1 basis-40">
           <time dateTime={version.replaced_at} title={when}>
-            until {dateTime(at)}
+            until {shortUntil}
           </time>
           <span className="block text-xs text-soft">
             {ago(at, now)}, {sizeText(version.size_bytes)}, replaced by{' '}

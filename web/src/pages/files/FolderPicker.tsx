@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { isFolder } from '../../files/file.ts'
-import type { Browsed } from '../../files/file.ts'
+import type { Browsed, Listed } from '../../files/file.ts'
 import { joined, nameOf } from '../../files/paths.ts'
 import { Button, IconButton } from '../../parts/Button.tsx'
 import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
@@ -13,8 +13,6 @@ import { browseQuery } from './file-queries.ts'
 export type Picked = {
   readonly path: string
   readonly isFile: boolean
-  /** A folder with nothing in it. */
-  readonly isEmpty: boolean
 }
 
 type Props = {
@@ -62,11 +60,13 @@ export function FolderPicker({ title, action, hint, withFiles = false, onPick, o
   )
 }
 
-const pickedOf = ({ path, entries }: Browsed): Picked => ({
+const pickedOf = ({ path }: Browsed): Picked => ({
   path,
   isFile: false,
-  isEmpty: entries.length === 0,
 })
+
+/** Rarely what one looks for, so it comes last. */
+const isHidden = ({ name }: Listed) => name.startsWith('.')
 
 type FolderProps = {
   data: Browsed
@@ -80,7 +80,9 @@ function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
   // Each folder is a new place: reading goes on with its name.
   useEffect(() => here.current?.focus(), [data.path])
   const { parent } = data
-  const shown = data.entries.filter((entry) => withFiles || isFolder(entry))
+  const shown = data.entries
+    .filter((entry) => withFiles || isFolder(entry))
+    .toSorted((a, b) => Number(isHidden(a)) - Number(isHidden(b)))
   return (
     <div className="grid gap-2">
       <div className="flex items-center gap-2">
@@ -119,9 +121,7 @@ function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
                         ? 'Closed for agents, whatever is granted'
                         : undefined
                     }
-                    onClick={() =>
-                      goesIn ? onOpen(path) : onPick({ path, isFile: true, isEmpty: false })
-                    }
+                    onClick={() => (goesIn ? onOpen(path) : onPick({ path, isFile: true }))}
                     className="flex h-8 w-full items-center gap-2.5 px-3 text-left -outline-offset-2 enabled:hover:bg-raised disabled:text-faint max-md:h-11"
                   >
                     <span

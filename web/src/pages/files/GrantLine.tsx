@@ -59,9 +59,9 @@ export function GrantLine({ grant, mayRevoke }: Props) {
             </Chip>
           </span>
           {grant.replaced && (
-            <span title="What was granted is not at this path any more. Grant it anew to open what is there now.">
+            <span title="What was granted is not at this path any more. What may be there now is opened by a new grant.">
               <Chip tone="escalate" icon="warn">
-                replaced: not open
+                gone or replaced: not open
               </Chip>
             </span>
           )}

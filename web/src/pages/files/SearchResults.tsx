@@ -36,8 +36,8 @@ export function SearchResults({ view, place }: Props) {
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
       <p role="status" className="px-5 py-2 text-xs text-faint max-md:px-4">
         {countText(total, 'match', 'matches')} <Plain text={placeOf(view)} />
+        {skipped.length > 0 && '. Not all of it was searched: see below.'}
       </p>
-      <NotSearched skipped={skipped} />
       <ul aria-label="Found">
         {hits.map((hit) => (
           <Row
@@ -54,6 +54,11 @@ export function SearchResults({ view, place }: Props) {
             Show more
           </Button>
         </p>
+      )}
+      {skipped.length > 0 && (
+        <div className="pt-3">
+          <NotSearched skipped={skipped} />
+        </div>
       )}
     </div>
   )

@@ -159,10 +159,25 @@ function Effect({ item: { kind }, detail: { effect } }: { item: Item; detail: De
 }
 
 const Bar = ({ children }: { children: React.ReactNode }) => (
-  <footer className="sticky bottom-0 mt-auto flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-bg/90 px-7 py-3 backdrop-blur-sm max-md:px-4">
+  <footer
+    ref={keepRoom}
+    className="sticky bottom-0 mt-auto flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-bg/90 px-7 py-3 backdrop-blur-sm max-md:px-4"
+  >
     {children}
   </footer>
 )
+
+/** Tells its height to what is told at the lower edge of the window, so that no toast covers a decision (C11). */
+function keepRoom(bar: HTMLElement | null) {
+  if (!bar) return undefined
+  const { style } = document.documentElement
+  const watch = new ResizeObserver(() => style.setProperty('--bar', `${bar.offsetHeight}px`))
+  watch.observe(bar)
+  return () => {
+    watch.disconnect()
+    style.removeProperty('--bar')
+  }
+}
 
 function Held({ item, held }: { item: Item; held: NonNullable<Item['held']> }) {
   const who = useWho(held.by)

@@ -13,8 +13,11 @@ export const GrantChoices = ({ item, grant, acts }: Props) => {
   if (choices.length === 0) return null
   return (
     <Section title="What you can allow">
+      {!grant.is_folder && grant.folder !== null && (
+        <p className="text-soft">What else lies in its folder was not looked at.</p>
+      )}
       <ul aria-label="What you can allow" className="border-t border-line">
-        {choices.map(({ choice, label, opens, path, lasts }) => (
+        {choices.map(({ choice, label, opens, path, also, lasts }) => (
           <li key={choice} className="border-b border-line">
             <button
               type="button"
@@ -33,8 +36,8 @@ export const GrantChoices = ({ item, grant, acts }: Props) => {
                 {opens}{' '}
                 <span className="font-mono break-all">
                   <Plain text={path} />
-                </span>{' '}
-                {lasts}
+                </span>
+                {also} {lasts}
               </span>
             </button>
           </li>

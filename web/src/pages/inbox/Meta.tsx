@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query'
 import { isHandoff } from '../../inbox/approval.ts'
 import type { Item } from '../../inbox/approval.ts'
+import { holdsTexts } from '../../inbox/grant.ts'
 import {
   endingOf,
   handoffWords,
@@ -16,6 +18,7 @@ import type { IconName } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { ago } from '../../time.ts'
 import { useNow, useSecond } from '../../use-now.ts'
+import { approvalQuery } from './approval-queries.ts'
 import { useWho } from './use-who.ts'
 
 const icons: Record<string, IconName> = {
@@ -39,6 +42,7 @@ export function Meta({ item }: { item: Item }) {
   return (
     <>
       <ModeChip mode={item.mode} trust={item.trust_level} />
+      {item.kind === 'grant' && <Holding id={item.id} />}
       {isHandoff(item) && <span>{handoffWords(item.action)}</span>}
       {item.held && <HeldChip until={item.held.until} />}
       {risk && <span>{risk}</span>}
@@ -47,6 +51,12 @@ export function Meta({ item }: { item: Item }) {
       {item.confidence !== null && <span>confidence {percent(item.confidence)}</span>}
     </>
   )
+}
+
+/** What lies where access is asked for. Few of them wait at a time, and the item that is opened has it, too. */
+const Holding = ({ id }: { id: string }) => {
+  const grant = useQuery(approvalQuery(id)).data?.grant
+  return grant && holdsTexts(grant).map((text) => <span key={text}>{text}</span>)
 }
 
 const HeldChip = ({ until }: { until: string }) => (

@@ -3,6 +3,7 @@ import { memo, useState } from 'react'
 import type { MouseEvent, ReactNode } from 'react'
 import { kindLabel } from '../../inbox/filters.ts'
 import type { InboxFilters } from '../../inbox/filters.ts'
+import { accessOf, commonAccess } from '../../inbox/grant.ts'
 import type { GroupRow, ItemRow, Row } from '../../inbox/rows.ts'
 import { age, commonSummary } from '../../inbox/words.ts'
 import { ModeChip } from '../../parts/Chips.tsx'
@@ -11,6 +12,7 @@ import { Plain } from '../../parts/Plain.tsx'
 import { plainString } from '../../plain.ts'
 import { fullTime } from '../../time.ts'
 import { useNow } from '../../use-now.ts'
+import { AccessLine } from './AccessLine.tsx'
 import { KindIcon, Meta } from './Meta.tsx'
 import type { Picks } from './use-picks.ts'
 
@@ -37,6 +39,7 @@ export const InboxRow = memo(
     const { row, since, isCurrent, isPicked, filters, picks } = props
     const { item, isMember } = row
     const at = Date.parse(item.created_at)
+    const access = accessOf(item)
     const isWaiting = item.status === 'pending' && !item.held
     const [arrives] = useState(() => at > since && Date.now() - at < fresh)
     const extend = (event: MouseEvent) => {
@@ -62,7 +65,7 @@ export const InboxRow = memo(
           <span className="sr-only">{kindLabel(item.kind)}</span>
           <Who requester={item.requester} domain={item.domain} at={at} />
           <span className={`col-span-2 col-start-2 truncate ${isWaiting ? 'text-text' : ''}`}>
-            <Plain text={item.summary} />
+            {access ? <AccessLine {...access} /> : <Plain text={item.summary} />}
           </span>
           <span className="col-span-2 col-start-2 flex h-4.5 min-w-0 flex-wrap items-center gap-x-2.5 overflow-hidden text-xs whitespace-nowrap">
             <Meta item={item} />
@@ -95,7 +98,7 @@ export function GroupLine(props: GroupProps) {
   const [first] = row.items
   const strictest = row.items.find(({ mode }) => mode === 'escalate') ?? first
   const high = row.items.filter(({ risk }) => risk === 'high').length
-  const summary = commonSummary(row.items)
+  const access = commonAccess(row.items)
   return (
     <Picking {...props} name={`${row.items.length} similar`} icon={<KindIcon kind={first.kind} />}>
       <button
@@ -108,7 +111,13 @@ export function GroupLine(props: GroupProps) {
         <span className="sr-only">{kindLabel(first.kind, 'many')}</span>
         <Who requester={first.requester} domain={first.domain} at={Date.parse(first.created_at)} />
         <span className="col-span-2 col-start-2 truncate text-text">
-          {row.items.length} similar: <Plain text={summary} />
+          {access ? (
+            <AccessLine {...access} says={`${row.items.length} similar: ${access.says}`} />
+          ) : (
+            <>
+              {row.items.length} similar: <Plain text={commonSummary(row.items)} />
+            </>
+          )}
         </span>
         <span className="col-span-2 col-start-2 flex h-4.5 items-center gap-2.5 overflow-hidden text-xs whitespace-nowrap">
           <ModeChip mode={strictest.mode} trust={strictest.trust_level} />

@@ -8,7 +8,7 @@ import { Plain } from '../../parts/Plain.tsx'
 import { Awaited, Note } from '../../parts/States.tsx'
 import { meQuery } from '../../queries.ts'
 import { commandLine } from '../../welcome/command.ts'
-import { defaultWorkspace, isDefault, workspaceIn } from '../../welcome/welcome.ts'
+import { defaultWorkspace, isDefault } from '../../welcome/welcome.ts'
 import { infoQuery } from '../files/file-queries.ts'
 import { FolderPicker } from '../files/FolderPicker.tsx'
 import { Step } from './Step.tsx'
@@ -23,13 +23,17 @@ export function WorkspaceStep({ onNext }: StepProps) {
   const { data: me } = useQuery(meQuery)
   const queries = useQueryClient()
   const [isPicking, setPicking] = useState(false)
-  const choose = useMutation({
+  const chosen = useMutation({
     mutationFn: (path: string) => call<Chosen>('workspace_choose', { path }),
-    onSuccess: async (chosen) => {
+    onSuccess: async ({ restart_needed: isLater }) => {
       await queries.invalidateQueries(infoQuery)
-      if (!chosen.restart_needed) onNext()
+      if (!isLater) onNext()
     },
   })
+  // A button that is disabled under way would lose the focus for good.
+  const choose = (path: string) => {
+    if (!chosen.isPending) chosen.mutate(path)
+  }
   if (!data) return <Awaited query={info} what="the workspace" rows={3} />
   const { workspace_path: now, path_after_restart: next } = data
   const isThere = isDefault(now)
@@ -46,20 +50,16 @@ export function WorkspaceStep({ onNext }: StepProps) {
           )}
           <Button
             {...(next === undefined && { tone: 'primary' as const })}
-            disabled={choose.isPending}
-            onClick={() => choose.mutate(defaultWorkspace)}
+            onClick={() => choose(defaultWorkspace)}
           >
             Use Default
           </Button>
-          <Button disabled={choose.isPending} onClick={() => setPicking(true)}>
-            Choose Different Location…
-          </Button>
-          {next !== undefined ? (
-            <Button disabled={choose.isPending} onClick={() => choose.mutate(now)}>
+          <Button onClick={() => setPicking(true)}>Choose Different Location…</Button>
+          {/* Where it is the default, that is the same as the default. */}
+          {!isThere && (
+            <Button onClick={next === undefined ? onNext : () => choose(now)}>
               Keep it where it is
             </Button>
-          ) : (
-            !isThere && <Button onClick={onNext}>Keep it where it is</Button>
           )}
         </>
       }
@@ -85,15 +85,15 @@ export function WorkspaceStep({ onNext }: StepProps) {
           <CopyBox text={commandLine(me?.command, 'restart')} what="command" />
         </div>
       )}
-      <ErrorNote error={choose.error} />
+      <ErrorNote error={chosen.error} />
       {isPicking && (
         <FolderPicker
           title="Where should AI save files?"
           action="Use this folder"
           hint="Where a folder holds something already, agents get a new one inside it, AI-Workspace."
-          onPick={({ path, isEmpty }) => {
+          onPick={({ path }) => {
             setPicking(false)
-            choose.mutate(workspaceIn(path, isEmpty))
+            choose(path)
           }}
           onClose={() => setPicking(false)}
         />
