@@ -244,3 +244,32 @@ test('SV12 a cursor that no answer gave is refused where that can be told', asyn
     code: 'invalid_query',
   })
 })
+
+test('FT9 FT10 read_files names what it could not read once, by the path that was given', async () => {
+  const { agent, workspace } = await openPlace()
+  mkdirSync(join(workspace, 'folder'))
+  const missing = join(workspace, 'none.txt')
+  for (const path of [missing, 'gone.txt', 'folder', '/somewhere/else.txt']) {
+    const { text, errors } = await agent.call('read_files', { paths: [path] })
+    const [{ message = '' } = {}] = errors as { message?: string }[]
+    expect(text).toBe(`${path}: ${message}`)
+    expect(message).not.toContain(workspace)
+  }
+  const { text } = await agent.call('read_files', { paths: [missing] })
+  expect(text).toContain(`${missing}: There is nothing at that path.`)
+})
+
+test('PV5 PV8 what an agent is told of secrets and of documents is not said to people', async () => {
+  const { agent, owner, workspace } = await openPlace()
+  writeFileSync(join(workspace, 'server.pem'), 'key')
+  writeFileSync(join(workspace, 'report.pdf'), pdfOf('figures'))
+  const warned = async (reader: Pick<typeof owner, 'call'>, path: string) =>
+    (await reader.call('read_file', { path }))['warnings']
+  expect(await warned(agent, 'server.pem')).toEqual([expect.stringContaining('Do not repeat')])
+  expect(await warned(agent, 'report.pdf')).toEqual([expect.stringContaining('untrusted text')])
+  const secrets = 'The name of this file is one of those that hold secrets.'
+  expect(await warned(owner, 'server.pem')).toEqual([secrets])
+  expect(await warned(owner, 'report.pdf')).toEqual(['Taken out of a document.'])
+  const diff = await owner.call('file_diff', { path: 'server.pem', with: 'report.pdf' })
+  expect(diff['warnings']).toEqual([secrets])
+})

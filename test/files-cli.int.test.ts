@@ -93,6 +93,9 @@ describe('files', () => {
     expect(await cowork(['files', 'cat', 'no.txt'])).toMatchObject({ code: 3, stdout: '' })
     const closed = await cowork(['files', 'cat', join(documents, 'notes.md')])
     expect(closed).toMatchObject({ code: 5, stdout: '' })
+    const folder = await cowork(['files', 'cat', 'Documents'])
+    expect(folder).toMatchObject({ stdout: '', stderr: expect.stringContaining('cowork files ls') })
+    expect(folder.stderr).not.toContain('list_files')
     expect(await cowork(['files', 'cat', '../x'])).toMatchObject({ code: 2 })
     expect(await cowork(['files', 'cat', 'x', '--lines', '9-3'])).toMatchObject({ code: 2 })
     expect(await cowork(['files', 'cat', 'x', '--head', '1', '--tail', '1'])).toMatchObject({
@@ -364,6 +367,11 @@ describe('workspace', () => {
     expect((await byHand(['workspace', 'choose', place.state])).code).toBe(5)
     expect((await byHand(['workspace', 'choose', join(documents, 'notes.md')])).code).toBe(2)
     expect(readFileSync(place.paths.config, 'utf8')).toBe(before)
+    // What holds files of the user stays the user's.
+    const inside = await byHand(['workspace', 'choose', documents])
+    expect(inside.code, inside.output).toBe(0)
+    expect(inside.output).toContain(`${documents} holds something already, and stays yours.`)
+    expect(readFileSync(place.paths.config, 'utf8')).toMatch(/Documents\/AI-Workspace$/m)
     const chosen = await byHand(['workspace', 'choose', join(home, 'AI')])
     expect(chosen.code, chosen.output).toBe(0)
     expect(chosen.output).toContain('cowork restart')
@@ -383,13 +391,18 @@ describe('workspace', () => {
     expect(entries).toContain('workspace_choose')
   })
 
-  test('K5 the doctor tells of a grant whose folder is gone', async () => {
+  test('K5, PV9, GR4 of a grant whose folder is gone, or replaced, it is said which', async () => {
     const folder = join(home, 'gone')
     mkdirSync(folder)
     await byHand(['grants', 'add', folder])
+    const listed = async () => (await cowork(['grants'])).stdout
     rmSync(folder, { recursive: true })
     const { stdout } = await cowork(['doctor', '--json'])
     expect(stdout).toContain(`${folder} is granted and gone.`)
+    expect(await listed()).toMatch(new RegExp(`no more: gone .*${folder}$`, 'm'))
+    expect((await cowork(['grants', 'show', folder])).stdout).toMatch(/^lasts: +no more: gone$/m)
+    writeFileSync(folder, 'another')
+    expect(await listed()).toMatch(new RegExp(`no more: replaced .*${folder}$`, 'm'))
   })
 })
 
@@ -471,8 +484,21 @@ describe('init', () => {
     expect(text).toContain(`workspace:\n  path: ${join(own, 'AI')}\n`)
     expect(text).toContain('- id: desktop\n      type: desktop\n')
     expect(text).toMatch(/^# {3}port: 8765$/m)
-    expect(await run(['init', '--yes', '--workspace', own], inside)).toMatchObject({ code: 5 })
+    const state = inside.COWORK_STATE_DIR
+    expect(await run(['init', '--yes', '--workspace', state], inside)).toMatchObject({ code: 5 })
     expect(await run(['init', '--yes', '--notify', 'drums'], inside)).toMatchObject({ code: 2 })
+  })
+
+  test('C9, F1 a folder that holds something does not become the workspace, nor does the home', async () => {
+    const { own, config, inside, cowork: run } = fresh()
+    writeFileSync(join(own, 'Documents', 'mine.md'), '')
+    const flags = ['--yes', '--workspace', join(own, 'Documents')]
+    const made = await run(['init', ...flags], inside)
+    expect(made, made.stderr).toMatchObject({ code: 0 })
+    expect(made.stderr).toContain(`${join(own, 'Documents')} holds something already`)
+    expect(readFileSync(config, 'utf8')).toMatch(/^ {2}path: .*\/Documents\/AI-Workspace$/m)
+    expect(await run(['init', '--yes', '--workspace', own], inside)).toMatchObject({ code: 0 })
+    expect(readFileSync(config, 'utf8')).toMatch(/^ {2}path: .*\/home\/AI-Workspace$/m)
   })
 
   test('C9, SV5 a second time it finds everything said, and leaves the file as it is', async () => {

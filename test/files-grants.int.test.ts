@@ -64,7 +64,7 @@ test('K5 GR5 up and the doctor tell of grants that open nothing', async () => {
   const { stdout } = await place.cowork(['doctor', '--json'])
   const { findings } = JSON.parse(stdout) as { findings: { check: string; message: string }[] }
   expect(findings.filter(({ check }) => check === 'grants').map(({ message }) => message)).toEqual([
-    `${saved} is granted, but something else is there now: it is not open.`,
+    `${saved} is granted, but something else is there now: the grant does not open it.`,
     `The configuration grants ${join(user, 'none')}, which is not in force: nothing is there.`,
     'The configuration grants /etc, which is not in force.',
   ])

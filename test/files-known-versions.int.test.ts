@@ -88,6 +88,49 @@ test('GR1 PV9 a grant whose file is gone tells of nothing that lay there', async
   expect(await versionsOf(reader, join(pub, 'f.txt'))).toEqual([])
 })
 
+test.each(['deny', 'write'])(
+  'GR1 GR6 what was replaced while a path was closed to an agent stays unknown to it when that ends: %s',
+  async (how) => {
+    const { reader, owner, give, update, top, priv } = await openFolders()
+    const path = join(priv, 'f.txt')
+    await give(top)
+    await update(path, 'could be read')
+    expect(await versionsOf(reader, path)).toHaveLength(1)
+    const reopen = await closed(how)
+    await update(path, 'the salary is 4711')
+    await update(path, 'clean')
+    expect((await reader.call('file_versions', { path }))['code']).toBe('no_grant')
+    await reopen()
+    expect(await versionsOf(reader, path)).toEqual([])
+    expect((await reader.call('file_diff', { path }))['code']).toBe('not_found')
+    // What lay there when it was opened again could be read.
+    await update(path, 'open to all')
+    expect(await versionsOf(reader, path)).toMatchObject([{ size_bytes: 5 }])
+
+    async function closed(by: string): Promise<() => Promise<unknown>> {
+      if (by === 'write') {
+        await give(priv, 'write')
+        return () => give(priv)
+      }
+      const asked = await reader.call('request_grant', {
+        path: priv,
+        permission: 'read-write',
+        reason: 'to write',
+      })
+      await owner.call('cowork_decide', {
+        approval_ids: [asked['request_id']],
+        decision: 'reject',
+        hold: false,
+        grant: { choice: 'deny_always' },
+      })
+      const { grants } = await owner.call('list_grants')
+      const listed = grants as { id: string; permission: string }[]
+      const denial = listed.find(({ permission }) => permission === 'deny')
+      return () => owner.call('revoke_grant', { grant_id: denial?.id })
+    }
+  },
+)
+
 test('GR6 with more access an agent knows no fewer versions', async () => {
   const { reader, give, update, priv } = await openFolders()
   const path = join(priv, 'f.txt')

@@ -53,8 +53,11 @@ describe.each([
 
   test('SV13 FT8 files of the workspace are listed, read and completed, and reading is on record', async () => {
     const client = await connect()
-    const uris = (await client.listResources()).resources.map(({ uri }) => uri)
-    expect(uris).toContain(noteUri)
+    const { resources } = await client.listResources()
+    const note = resources.find(({ uri }) => uri === noteUri)
+    expect(note).toMatchObject({ name: 'Documents/notes/a note.md' })
+    // What it is shows when it is read.
+    expect(note).not.toHaveProperty('mimeType')
     expect(await client.readResource({ uri: noteUri })).toMatchObject({
       contents: [{ uri: noteUri, mimeType: 'text/markdown', text: 'hello' }],
     })

@@ -37,7 +37,7 @@ afterAll(place.end)
 
 type Proposed = { output?: { proposal_id: string }; error?: { approval_id?: string } }
 
-async function propose(more: Record<string, unknown> = {}): Promise<string> {
+async function propose(more: Record<string, unknown> = {}, bearer = token): Promise<string> {
   const proposal = {
     domain: 'crm',
     action: 'update_deal',
@@ -51,7 +51,7 @@ async function propose(more: Record<string, unknown> = {}): Promise<string> {
     `http://localhost:${place.daemon().port}/api/tools/cowork_propose/call`,
     {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
       body: JSON.stringify({ arguments: proposal }),
     },
   )
@@ -100,6 +100,17 @@ describe('reading', () => {
     expect(stdout).toMatch(/deny as agent_wrong: low 0\.26, medium 0\.22/)
     expect(await cowork(['inbox', 'show', 'ffff'])).toMatchObject({ code: 3, stdout: '' })
     expect(await cowork(['inbox', 'show', id.slice(0, 2)])).toMatchObject({ code: 2 })
+  })
+
+  test('T1, I4 trust of an agent that is gone is told apart', async () => {
+    const added = jsonOf((await cowork(['agents', 'add', 'support', '--json'])).stdout)
+    await propose({ domain: 'crm.passing' }, String(added['token']))
+    const told = async () => (await cowork(['trust'])).stdout
+    expect(await told()).toMatch(/^support +crm\.passing +0\.30 +escalate /m)
+    await cowork(['agents', 'revoke', 'support'])
+    expect(await told()).toMatch(/^support +crm\.passing +0\.30 +gone /m)
+    const { trust } = jsonOf((await cowork(['trust', '--json'])).stdout)
+    expect(trust).toContainEqual(expect.objectContaining({ agent_id: 'support', gone: true }))
   })
 
   test('K1, K2 trust, policy, permissions and deliveries answer in JSON', async () => {

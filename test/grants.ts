@@ -1,8 +1,11 @@
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { anna, check } from './acts.ts'
 import type { Said, Store } from './governed.ts'
 import { createWorld } from './granted.ts'
+import { pinOf } from '../src/files/grants/pin.ts'
+import type { Inode } from '../src/files/worker/protocol.ts'
 
 const day = 24 * 60 * 60 * 1000
 
@@ -197,6 +200,54 @@ export function grantsContract(newStore: () => Promise<Store>): void {
     const [stored] = (await here.rows('file_grant')) as { access_count: number }[]
     expect(Number(stored?.access_count)).toBe(2)
     expect(await acts()).toEqual(before)
+  })
+
+  test('PV9 a grant keeps when its file was made, and goes on with that of the next', async () => {
+    const { start, docs } = await world()
+    const here = await start()
+    const path = join(docs, 'report.txt')
+    await here.add(path)
+    const born = async () => ((await here.rows('file_grant')) as Said[])[0]?.['born']
+    const from = (await pinOf(path)) as Inode
+    expect(await born()).toBe(from.born)
+    const remember = async (value: string) => {
+      const sql = `UPDATE file_grant SET born = ${value}`
+      await here.db.transact((tx) => tx.run({ sql, parameters: [] }))
+      await here.grants.refresh()
+      return (await here.check(path, here.sales))['has_access']
+    }
+    // Of another file; and of a grant from before it was kept.
+    expect(await remember(`'1'`)).toBe(from.born === null)
+    expect(await remember('NULL')).toBe(true)
+    writeFileSync(`${path}~`, 'new')
+    renameSync(`${path}~`, path)
+    const to = (await pinOf(path)) as Inode
+    const call = { id: 'call_1', caller: here.sales }
+    await here.db.transact((tx) => here.grants.follow(tx, { path, from, to }, call))
+    expect(await born()).toBe(to.born)
+    expect(await here.check(path, here.sales)).toMatchObject({ has_access: true })
+  })
+
+  test('GR1 GR6 what kept an agent from reading is known when it has ended, too', async () => {
+    const { start, docs, now } = await world()
+    const here = await start()
+    const work = join(docs, 'Work')
+    const { request_id: id } = await here.ask(work, here.sales)
+    await here.decide(id, { decision: 'reject', grant: { choice: 'deny_always' } })
+    const [denial] = await here.listed(anna)
+    await here.revoke(denial?.['id'])
+    const lifted = now()
+    await here.add(docs)
+    await here.add(docs, 'write', { agent: 'support' })
+    await here.add(work, 'write')
+    const closing = await here.grants.closing(here.sales)
+    expect(closing.toSorted((one) => (one.permission === 'deny' ? -1 : 1))).toMatchObject([
+      { path: work, permission: 'deny', agent: 'sales', revokedAt: expect.any(Number) },
+      { path: work, permission: 'write', agent: '*', revokedAt: null },
+    ])
+    expect(closing.find(({ permission }) => permission === 'deny')?.revokedAt).toBeLessThanOrEqual(
+      lifted,
+    )
   })
 
   test('GR7 a lasting grant that nobody uses is offered for ending, once in sixty days', async () => {

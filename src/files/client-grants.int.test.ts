@@ -87,11 +87,14 @@ describe('grants that come and go', () => {
 
   test('GR4 one that has done nothing by then is refused', async () => {
     const folders = testFolders()
-    const { roots, worker, pid, write } = startWorker({ folders, more: [another(folders)] })
+    const { roots, lines, worker, pid, write } = startWorker({ folders, more: [another(folders)] })
     await pid()
     const stuck = outcome(write('stuck', 'x', 'grant_2', { grants: ['grant_2'] }))
     await worker.revoke(['grant_2'], roots.slice(0, -1))
     expect(await stuck).toBe('no_grant')
+    // It had no time to clear up: whoever keeps the daemon is told where to look.
+    const told = lines.find((line) => line.includes('something hidden may be left'))
+    expect(told).toContain(join(folders.top, 'another'))
     expect(fs.readdirSync(join(folders.top, 'another'))).toEqual(['b.txt'])
   })
 

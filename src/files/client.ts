@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import { isSameInode } from './confine/inode.ts'
 import type { Containment, FileFaultCode } from './model.ts'
 import { createCall } from './worker/call.ts'
 import type { Call } from './worker/call.ts'
@@ -61,8 +62,8 @@ const times = {
   deadline: 30_000,
   /** What is being written when a grant is revoked, and what is dropped then, with its temporary file. */
   revoke: 250,
-  /** After that, to take away what is not finished: no later worker could. */
-  leave: 100,
+  /** After that, to take away what is not finished: no later worker could. All of it within the second (GR4). */
+  leave: 400,
   /** Until one that was killed is gone. On a disk that hangs it never is, and nobody waits for it. */
   gone: 2_000,
   /** To see what a write came to whose worker cannot say it: with the longest pause before the next one. */
@@ -113,6 +114,7 @@ export function createFileWorker(deps: Deps): FileWorker {
       warm: known === undefined && entry === undefined,
       log,
       onFree: () => pump(),
+      onGivenUp: (call) => lose(call, worker, true),
     })
     newest = worker
     alive.add(worker)
@@ -147,12 +149,18 @@ export function createFileWorker(deps: Deps): FileWorker {
     pump()
   }
 
-  /** What it writes has a moment to be done, and then to be taken away. */
+  /** What it writes has a moment to be done or given up, and then to be taken away. */
   async function end(worker: Running): Promise<void> {
     worker.isEndedByUs = true
+    worker.giveUp()
     await worker.written(times.revoke)
     worker.leave()
-    const late = setTimeout(worker.kill, times.leave)
+    const late = setTimeout(() => {
+      const folders = worker.unfinished()
+      if (folders.length > 0)
+        log.warn('the file worker was killed: something hidden may be left', { in: folders })
+      worker.kill()
+    }, times.leave)
     await Promise.race([worker.ended, sleep(times.leave + times.gone, undefined, { ref: false })])
     clearTimeout(late)
     bury(worker, false)
@@ -371,5 +379,5 @@ function movedSince(before: readonly Root[], next: readonly Root[]): readonly Ro
     one.hardLinks === other.hardLinks
   if (before.length !== next.length || !next.every((root, at) => isSame(root, before[at])))
     return undefined
-  return next.filter(({ dev, ino }, at) => dev !== before[at]?.dev || ino !== before[at]?.ino)
+  return next.filter((root, at) => !isSameInode(root, before[at] ?? {}))
 }

@@ -60,6 +60,7 @@ const hintsOf: Partial<Record<Op, Partial<Record<FileFaultCode, string>>>> = {
   edit: { too_large: tooLargeToChange },
   restoreVersion: { too_large: tooLargeToChange },
   copy: { too_large: 'Ask a person to copy it.' },
+  restore: { not_found: 'trash_list names what is there.' },
 }
 
 const noAccess = 'No access. Call request_grant() first.'
@@ -92,8 +93,9 @@ export function explained(
   const { message, details } = error
   const code = error.code as FileFaultCode
   const paths = meant(code, details['path'], about)
-  // A query is wrong wherever it looks.
-  const named = code === 'invalid_query' ? [] : paths
+  // A query is wrong wherever it looks, and what is not in the trash is missing there.
+  const isNowhere = code === 'invalid_query' || (op === 'restore' && code === 'not_found')
+  const named = isNowhere ? [] : paths
   const said = [named.map((path) => plainText(path, 300)).join(', '), message]
   return fileFault(
     code,

@@ -11,6 +11,7 @@ type Row = {
   kind: Grant['kind']
   dev: string
   ino: string
+  born: string | null
   permission: Grant['permission']
   scope: Grant['scope']
   session: string | null
@@ -42,6 +43,14 @@ export function createGrantStore(dialect: Dialect) {
   const one = statement((p: { id: string }) =>
     sql.selectFrom('file_grant').selectAll().where('id', '=', p.id),
   )
+  const closing = statement((p: { node: string; agent: string }) =>
+    sql
+      .selectFrom('file_grant')
+      .selectAll()
+      .where('node', '=', p.node)
+      .where('agent', 'in', [p.agent, '*'])
+      .where('permission', 'in', ['deny', 'write']),
+  )
   const ids = statement((p: { node: string }) =>
     sql.selectFrom('file_grant').select('id').where('node', '=', p.node),
   )
@@ -52,10 +61,10 @@ export function createGrantStore(dialect: Dialect) {
       .where('id', '=', p.id)
       .where('revoked_at', 'is', null),
   )
-  const repin = statement((p: Inode & { id: string; oldDev: string; oldIno: string }) =>
+  const repin = statement((p: Required<Inode> & { id: string; oldDev: string; oldIno: string }) =>
     sql
       .updateTable('file_grant')
-      .set({ dev: p.dev, ino: p.ino })
+      .set({ dev: p.dev, ino: p.ino, born: p.born })
       .where('id', '=', p.id)
       .where('dev', '=', p.oldDev)
       .where('ino', '=', p.oldIno)
@@ -79,6 +88,9 @@ export function createGrantStore(dialect: Dialect) {
       const row = await reader.first(one({ id }))
       return row && toGrant(row)
     },
+    /** All that ever kept this agent from reading something on this node. */
+    closing: async (reader: Reader, node: string, agent: string): Promise<Grant[]> =>
+      (await reader.all(closing({ node, agent }))).map(toGrant),
     /** Of all that there ever were on this node. */
     ids: async (reader: Reader, node: string): Promise<Set<string>> =>
       new Set((await reader.all(ids({ node }))).map(({ id }) => id)),
@@ -87,8 +99,10 @@ export function createGrantStore(dialect: Dialect) {
     end: async (tx: Tx, id: string, at: number, by: string) =>
       (await tx.run(end({ id, at, by }))) > 0,
     /** False when it was for another file, or has ended. */
-    repin: async (tx: Tx, id: string, from: Inode, to: Inode) =>
-      (await tx.run(repin({ id, ...to, oldDev: from.dev, oldIno: from.ino }))) > 0,
+    async repin(tx: Tx, id: string, { dev: oldDev, ino: oldIno }: Inode, to: Inode) {
+      const { dev, ino, born = null } = to
+      return (await tx.run(repin({ id, dev, ino, born, oldDev, oldIno }))) > 0
+    },
     use: (tx: Tx, id: string, count: number, at: number) => tx.run(use({ id, count, at })),
   }
 }
@@ -101,6 +115,7 @@ const toRow = (grant: Grant): Row => ({
   kind: grant.kind,
   dev: grant.dev,
   ino: grant.ino,
+  born: grant.born,
   permission: grant.permission,
   scope: grant.scope,
   session: grant.session,
@@ -124,6 +139,7 @@ const toGrant = (row: Row): Grant => ({
   kind: row.kind,
   dev: row.dev,
   ino: row.ino,
+  born: row.born,
   permission: row.permission,
   scope: row.scope,
   session: row.session,

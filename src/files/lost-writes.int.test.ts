@@ -1,11 +1,13 @@
 import fs from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
 import { silentLog } from '#base/log.ts'
 import { granted, inWorkspace } from '../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../test/roots.ts'
 import type { TestFolders } from '../../test/roots.ts'
+import { mountSmallDisk } from '../../test/small-disk.ts'
 import { createFileWorker } from './client.ts'
 import type { AskOptions, FileWorker } from './client.ts'
 import type { Ask, Op } from './worker/protocol.ts'
@@ -131,6 +133,17 @@ test.each(['stop', 'die'])(
   },
 )
 
+test('F5 FT8 one that had begun to take what can be run is interrupted, and done when it is repeated', async () => {
+  start()
+  const names = ['1', '2'].map((one) => `Code/f/die-after-chmodSync-${one}.py`)
+  fill(folders.workspace, Object.fromEntries(names.map((name) => [name, 'x'])))
+  for (const name of names) fs.chmodSync(inside(name), 0o755)
+  const move = () => outcome('move', { from: inWorkspace('Code/f'), to: inWorkspace('g') })
+  expect(await move()).toBe('interrupted')
+  expect(await move()).toBe('interrupted')
+  expect(await move()).toMatchObject({ from: 'Code/f', to: 'g' })
+})
+
 test('FT8 a worker that never came to it did nothing, and it timed out; others are answered', async () => {
   start()
   const before = await pid()
@@ -176,6 +189,48 @@ test('GR4 under the grant that was revoked nobody can look: it is interrupted', 
   await expect.poll(() => fs.existsSync(join(folders.granted, to.path))).toBe(true)
   await worker.revoke(['grant_1'], folders.setup.roots.slice(0, -1))
   expect(await moving).toBe('interrupted')
+})
+
+describe('a folder on its way to another disk', () => {
+  /** So many slow files that they are not all copied in the time that a revocation gives. */
+  const names = Array.from({ length: 400 }, (_, n) => `slow-${n}.py`)
+
+  async function moving() {
+    const disk = mountSmallDisk(join(folders.top, 'disk'), 10_000)
+    onTestFinished(disk.remove)
+    const { setup } = folders
+    const roots = [...setup.roots, pinnedRoot('other', disk.path)]
+    folders = { ...folders, setup: { ...setup, roots } }
+    fill(inside('f'), Object.fromEntries(names.map((name) => [name, 'x'])))
+    start()
+    await pid()
+    const to = { root: 'other', path: 'f' }
+    const moved = outcome('move', { from: inWorkspace('f'), to }, { grants: ['other'] })
+    const copied = () => fs.readdirSync(disk.path, { recursive: true }).length
+    while (copied() < 60) await sleep(1)
+    const revoke = (gone: string) =>
+      worker.revoke(
+        [gone],
+        roots.filter(({ key }) => key !== gone),
+      )
+    return { disk, moved, revoke }
+  }
+
+  test('GR4 PV6 is given up when its grant is revoked, and nothing of it is left there', async () => {
+    const { disk, moved, revoke } = await moving()
+    await revoke('other')
+    expect(fs.readdirSync(disk.path)).toEqual([])
+    expect(await moved).toBe('no_grant')
+    expect(fs.readdirSync(inside('f'))).toHaveLength(names.length)
+  })
+
+  test('GR4 is begun anew when another’s grant is revoked', async () => {
+    const { disk, moved, revoke } = await moving()
+    await revoke('grant_1')
+    expect(await moved).toMatchObject({ from: 'f', to: 'f' })
+    expect(fs.readdirSync(disk.path)).toEqual(['f'])
+    expect(fs.readdirSync(join(disk.path, 'f'))).toHaveLength(names.length)
+  })
 })
 
 test('GR4 what another’s revocation cut off before it came to it is done anew, a deletion under the same id', async () => {

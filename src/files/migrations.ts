@@ -98,4 +98,9 @@ export const fileMigrations: readonly Migration[] = [
       },
     ],
   },
+  {
+    name: 'files-004',
+    // Of what was granted before it is not known.
+    up: (schema) => [schema.alterTable('file_grant').addColumn('born', 'text')],
+  },
 ]

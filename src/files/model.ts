@@ -15,9 +15,11 @@ export type Grant = {
   /** The real path: no link in it when it was made. */
   readonly path: string
   readonly kind: 'file' | 'folder'
-  /** Device and inode as decimal text: a path that leads elsewhere by now is not what was granted (PV9). */
+  /** Device, inode and birth as decimal text: a path that leads elsewhere by now is not what was granted (PV9). */
   readonly dev: string
   readonly ino: string
+  /** Nothing where the disk does not say it, and of grants from before it was kept. */
+  readonly born: string | null
   readonly permission: Permission | 'deny'
   readonly scope: GrantScope
   /** Of a session grant: the session it ends with. */

@@ -26,7 +26,7 @@ type Deps = {
   readonly home: string
   /** Where the configuration was read from. */
   readonly configFile: string
-  readonly agents: Pick<Identity, 'isRevoked' | 'onRevoked' | 'addedAt' | 'listAgents' | 'mode'>
+  readonly agents: Pick<Identity, 'isRevoked' | 'onRevoked' | 'listAgents' | 'mode'>
   readonly sessions: Identity['sessions']
   /** Made after us, since it must know our kinds. */
   readonly approvals: () => Approvals

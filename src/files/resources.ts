@@ -57,7 +57,6 @@ function workspaceSource(files: Files, call: CallTool): ResourceSource {
         name: 'workspace-file',
         title: 'File of the workspace',
         description: 'A file by its path in the workspace',
-        mimeType: 'application/octet-stream',
       },
     ],
     async list(caller) {
@@ -67,12 +66,7 @@ function workspaceSource(files: Files, call: CallTool): ResourceSource {
       const newest = await store.newest(db, workspace.path, mostListed)
       return newest
         .map(({ path }) => relative(workspace.path, path))
-        .map((path) => ({
-          uri: uriOf(path),
-          name: path,
-          title: path,
-          mimeType: 'application/octet-stream',
-        }))
+        .map((path) => ({ uri: uriOf(path), name: path, title: path }))
     },
     async read(caller, uri) {
       const path = pathOf(uri)

@@ -4,7 +4,6 @@ import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import type { Identity } from '#identity'
 import { createArriving } from './arriving.ts'
 import { createFileWorker } from './client.ts'
 import { createDisk } from './disk.ts'
@@ -31,7 +30,6 @@ export type FilesDeps = {
   readonly workspace: Workspace
   readonly guard: GuardSettings
   readonly grants: Grants
-  readonly agents: Pick<Identity, 'addedAt'>
   /** The machine whose disk it is. */
   readonly node: string
   /** Where earlier contents are kept. */
@@ -49,7 +47,7 @@ const minute = 60_000
 
 /** Files of the workspace and under grants. The daemon decides and records; the worker alone touches the disk. */
 export function createFiles(deps: FilesDeps) {
-  const { db, config, workspace, grants, agents, node, now, log } = deps
+  const { db, config, workspace, grants, node, now, log } = deps
   const { security, versions: kept, trash: deleted } = config
   const maxFileBytes = security.max_file_size_mb * megabyte
   mkdirSync(deps.versionsFolder, { recursive: true, mode: 0o700 })
@@ -94,7 +92,7 @@ export function createFiles(deps: FilesDeps) {
     maxPerFile: kept.max_per_file,
     maxBytes: kept.max_total_gb * 1024 * megabyte,
   }
-  const versions = createVersions({ ...parts, workspace: workspace.path, agents, limits })
+  const versions = createVersions({ ...parts, workspace: workspace.path, limits })
   const { expire, trim } = createVersionUpkeep({ ...parts, limits })
   const unwatch = history.onChange(index.touch)
   index.renew()

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { newId } from '#base/ids.ts'
@@ -6,6 +6,7 @@ import { silentLog } from '#base/log.ts'
 import type { Call } from '#base/tool.ts'
 import { openTestLedger } from '../../test/ledger.ts'
 import { fill, testFolders } from '../../test/roots.ts'
+import { mountSmallDisk } from '../../test/small-disk.ts'
 import { createArriving } from './arriving.ts'
 import { createFileWorker } from './client.ts'
 import type { FileWorker } from './client.ts'
@@ -52,6 +53,8 @@ async function openTrash() {
   const disk = createDisk({ worker, places, grants })
   const store = createHistoryStore(db.dialect, 'here')
   const arriving = createArriving({ disk, places })
+  let ahead = 0
+  const later = (ms: number) => void (ahead = ms)
   let meanwhile: () => Promise<void> = async () => undefined
   /** Something may happen between the look at the disk and what follows from it. */
   const looked: FileWorker['ask'] = async (op, ask, options) => {
@@ -69,9 +72,9 @@ async function openTrash() {
     arriving,
     places,
     retentionMs: 1000,
-    now: Date.now,
+    now: () => Date.now() + ahead,
   }
-  return { path, bin: workspace.trash, db, entries, store, during, trash: createTrash(more) }
+  return { path, bin: workspace.trash, db, entries, store, during, later, trash: createTrash(more) }
 }
 
 test('TR1 what came into the trash though nobody could say so is known there soon', async () => {
@@ -107,6 +110,26 @@ test('TR3 what came back though nobody could say so has its versions there', asy
   expect(kinds).toEqual(['trash.reconciled', 'trash.reconciled'])
 })
 
+test('TR3 of a folder that came back its size says nothing: each disk counts its own', async () => {
+  const { path, bin, db, store, trash } = await openTrash()
+  const id = newId()
+  const record = { path: join(path, 'f'), type: 'folder', size: 440 }
+  fill(bin, { [`${id}/content/a.txt`]: 'a', [`${id}/record.json`]: JSON.stringify(record) })
+  await trash.reconcile()
+  const version = { id: newId(), path: join(path, 'f/a.txt'), sha256: 'a'.repeat(64), size: 1 }
+  await db.transact(async (tx) => {
+    const by = { mode: 0o644, at: 1, by: 'sales', operation: 'update_file', call: 'c0' }
+    await store.keepVersion(tx, { ...version, ...by })
+    const item = await store.trashed(tx, id)
+    if (item) await store.keepTrash(tx, item)
+  })
+  const name = 'die-after-renameSync-changed'
+  await expect(trash.restore(call, id, name)).rejects.toMatchObject({ code: 'interrupted' })
+  await expect.poll(() => store.trash(db)).toEqual([])
+  const versions = await store.versionsOf(db, join(path, name, 'a.txt'), 9)
+  expect(versions).toMatchObject([{ id: version.id }])
+})
+
 /** As if each had been deleted by a call that was answered. */
 async function withDeleted(names: readonly string[]) {
   const opened = await openTrash()
@@ -124,7 +147,8 @@ async function withDeleted(names: readonly string[]) {
 test('TR1 what is not in the trash any more is not purged, and soon not listed either', async () => {
   const { bin, entries, trash, ids, rows } = await withDeleted(['a.txt', 'b.txt'])
   rmSync(join(bin, String(ids[0])), { recursive: true })
-  expect((await trash.purge(call, ids)).map(({ id }) => id)).toEqual(ids.slice(1))
+  const { purged } = await trash.purge(call, ids)
+  expect(purged.map(({ id }) => id)).toEqual(ids.slice(1))
   // That of the other goes with the entry of its call.
   await expect.poll(rows).toEqual(ids.slice(1))
   expect(await entries()).toMatchObject([
@@ -135,10 +159,73 @@ test('TR1 what is not in the trash any more is not purged, and soon not listed e
 test('TR1 what came back is not purged, and not taken for lost before that is on record', async () => {
   const { entries, trash, ids, rows } = await withDeleted(['a.txt'])
   await trash.restore(call, String(ids[0]), undefined)
-  expect(await trash.purge(call, ids)).toEqual([])
+  expect((await trash.purge(call, ids)).purged).toEqual([])
+  // Nor because another asked for it too late.
+  const again = trash.restore(call, String(ids[0]), 'other.txt')
+  await expect(again).rejects.toMatchObject({ code: 'not_found' })
   await trash.reconcile()
   expect(await rows()).toEqual(ids)
   expect(await entries()).toEqual([])
+})
+
+test('TR1 what did not come back, and is then gone, is not listed', async () => {
+  const { path, bin, trash, ids, rows } = await withDeleted(['a.txt'])
+  writeFileSync(join(path, 'a.txt'), 'another')
+  const restoring = trash.restore(call, String(ids[0]), undefined)
+  await expect(restoring).rejects.toMatchObject({ code: 'exists' })
+  // A purge that was cut off.
+  rmSync(join(bin, String(ids[0])), { recursive: true })
+  await trash.reconcile()
+  expect(await rows()).toEqual([])
+})
+
+test('TR1 nor when nobody could say whether it came back, once that was looked for', async () => {
+  const { bin, trash, ids, rows } = await withDeleted(['a.txt'])
+  const restoring = trash.restore(call, String(ids[0]), 'die-before-renameSync.txt')
+  await expect(restoring).rejects.toMatchObject({ code: 'interrupted' })
+  await trash.reconcile()
+  expect(await rows()).toEqual(ids)
+  rmSync(join(bin, String(ids[0])), { recursive: true })
+  const isGone = async () => {
+    await trash.reconcile()
+    return (await rows()).length === 0
+  }
+  await expect.poll(isGone).toBe(true)
+})
+
+test('TR1 FT10 whoever asks for what another took is told where to look, and it is listed no more', async () => {
+  const { bin, trash, ids, rows } = await withDeleted(['a.txt'])
+  rmSync(join(bin, String(ids[0])), { recursive: true })
+  await expect(trash.restore(call, String(ids[0]), 'b.txt')).rejects.toMatchObject({
+    code: 'not_found',
+    message: 'There is nothing of that id in the trash.',
+    hint: 'trash_list names what is there.',
+  })
+  await expect.poll(rows).toEqual([])
+})
+
+test('TR1 FT8 what could not be removed to its end is purged all the same, and it is said where some is left', async () => {
+  const { bin, entries, trash, ids } = await withDeleted(['a.txt', 'b.txt'])
+  const left = join(bin, String(ids[0]))
+  const disk = mountSmallDisk(join(left, 'disk'), 64)
+  onTestFinished(disk.remove)
+  const told: unknown[] = []
+  const purging = { ...call, tell: ({ data }: { data?: object }) => void told.push(data) }
+  const { purged, left: some } = await trash.purge(purging, ids)
+  expect(purged.map(({ id }) => id)).toEqual(ids)
+  expect(some).toEqual([left])
+  expect(told).toEqual([{ purged: 2, left: [left] }])
+  expect(await entries()).toEqual([])
+})
+
+test('TR1 what is too old and cannot be removed to its end is told to whoever keeps the daemon', async () => {
+  const { bin, trash, ids, rows, later } = await withDeleted(['a.txt'])
+  const left = join(bin, String(ids[0]))
+  const disk = mountSmallDisk(join(left, 'disk'), 64)
+  onTestFinished(disk.remove)
+  later(2000)
+  await expect(trash.expire()).rejects.toThrow(left)
+  expect(await rows()).toEqual([])
 })
 
 test('TR1 what its own call told of meanwhile is not told of again', async () => {

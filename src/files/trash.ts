@@ -33,9 +33,10 @@ const pastAll = 'g'
 export function createTrash(deps: Deps) {
   const { db, store, worker, disk, arriving, places, retentionMs, now } = deps
 
-  /** When each was asked back last: it may be back, and that not on record yet. */
-  const askedBack = new Map<string, number>()
-  const isComing = (id: string) => now() - (askedBack.get(id) ?? -Infinity) <= recordedMs
+  /** What was asked back, and when: it may be back, and that not on record yet. */
+  const askedBack = new Set<{ readonly id: string; readonly at: number }>()
+  const isComing = (id: string) =>
+    [...askedBack].some((asked) => asked.id === id && now() - asked.at <= recordedMs)
 
   async function find(id: string): Promise<Trashed> {
     const item = await store.trashed(db, id)
@@ -55,7 +56,8 @@ export function createTrash(deps: Deps) {
   async function placeOf(item: Trashed, to: Placed | undefined): Promise<string | undefined> {
     if (!to) return undefined
     const found = await worker.ask('stat', { at: to.at }).catch(() => undefined)
-    const isIt = found?.stat.type === item.type && found.stat.size === item.size
+    const isIt =
+      found?.stat.type === item.type && (item.type !== 'file' || found.stat.size === item.size)
     return isIt ? places.pathIn(to, found.real) : undefined
   }
 
@@ -67,7 +69,7 @@ export function createTrash(deps: Deps) {
     isMeant: (id: string) => boolean = () => true,
     to?: Placed,
   ): Promise<void> {
-    for (const id of askedBack.keys()) if (!isComing(id)) askedBack.delete(id)
+    for (const asked of askedBack) if (!isComing(asked.id)) askedBack.delete(asked)
     // Rows first: what is deleted meanwhile has no row here that its record could lack.
     const rows = (await store.trash(db)).filter(({ id }) => isMeant(id))
     const records = (await worker.ask('trashed', {})).records.filter(({ id }) => isMeant(id))
@@ -109,9 +111,9 @@ export function createTrash(deps: Deps) {
   }
 
   /** Where this fails, the upkeep of the day does it. */
-  function reconcileSoon(ids: readonly string[], to?: Placed): void {
+  async function reconcileSoon(ids: readonly string[], to?: Placed): Promise<void> {
     const meant = new Set(ids)
-    reconcile((id) => meant.has(id), to).catch(() => undefined)
+    await reconcile((id) => meant.has(id), to).catch(() => undefined)
   }
 
   /** What may have been done, and nobody could say, is looked for as soon as there is a worker. */
@@ -119,11 +121,15 @@ export function createTrash(deps: Deps) {
     ids: readonly string[],
     act: () => Promise<T>,
     to?: Placed,
+    /** It was not done, or is known by now to be. */
+    over: (code?: string) => void = () => {},
   ): Promise<T> {
     try {
       return await act()
     } catch (error) {
-      if (error instanceof CoworkError && error.code === 'interrupted') reconcileSoon(ids, to)
+      const code = error instanceof CoworkError ? error.code : undefined
+      if (code === 'interrupted') void reconcileSoon(ids, to).then(() => over())
+      else over(code)
       throw error
     }
   }
@@ -170,12 +176,18 @@ export function createTrash(deps: Deps) {
           `${plainText(risky, 300)} comes back only after a person or trust has looked.`,
           'Give that path as destination, and a person is asked; move_file takes it elsewhere.',
         )
-      askedBack.set(id, now())
+      const asked = { id, at: now() }
+      askedBack.add(asked)
       const { stat, real } = await arriving(call, to, nameOf(item.path), () =>
         orReconciled(
           [id],
           () => disk.ask(call, 'restore', [to], { id, to: to.at, reviewed: isRisky }),
           to,
+          (code) => {
+            askedBack.delete(asked)
+            // Somebody else took it, and perhaps nobody could say so.
+            if (code === 'not_found') void reconcileSoon([id])
+          },
         ),
       )
       call.tell({ data: { size_bytes: stat.size, trash: id } })
@@ -194,18 +206,23 @@ export function createTrash(deps: Deps) {
     /** When it goes by itself. */
     expiresAt: ({ deletedAt }: Trashed) => deletedAt + retentionMs,
 
-    async purge(call: Call, ids: readonly string[] | 'all'): Promise<readonly Trashed[]> {
+    /** `left` is where some of it could not be removed. */
+    async purge(
+      call: Call,
+      ids: readonly string[] | 'all',
+    ): Promise<{ readonly purged: readonly Trashed[]; readonly left: readonly string[] }> {
       const all = await store.trash(db)
       const wanted = ids === 'all' ? all : await Promise.all([...new Set(ids)].map(find))
       const asked = wanted.map(({ id }) => id)
-      const { purged } = await orReconciled(asked, () =>
+      const { purged, left } = await orReconciled(asked, () =>
         disk.ask(call, 'purge', [], { ids: asked }),
       )
-      call.tell({ data: { purged: purged.length } })
+      const some = left.length > 0 && { left: left.slice(0, mostNamed) }
+      call.tell({ data: { purged: purged.length, ...some } })
       const gone = new Set(purged)
-      const left = asked.filter((id) => !gone.has(id))
-      if (left.length > 0) reconcileSoon(left)
-      return wanted.filter(({ id }) => gone.has(id))
+      const missing = asked.filter((id) => !gone.has(id))
+      if (missing.length > 0) void reconcileSoon(missing)
+      return { purged: wanted.filter(({ id }) => gone.has(id)), left }
     },
 
     /** What is too old goes for good. On record first: what cannot be recorded is not done. */
@@ -224,8 +241,13 @@ export function createTrash(deps: Deps) {
             })
       })
       const ids = over.map(({ id }) => id)
-      for (let at = 0; at < ids.length; at += mostAtOnce)
-        await worker.ask('purge', { ids: ids.slice(at, at + mostAtOnce) })
+      const some: string[] = []
+      for (let at = 0; at < ids.length; at += mostAtOnce) {
+        const { left } = await worker.ask('purge', { ids: ids.slice(at, at + mostAtOnce) })
+        some.push(...left)
+      }
+      if (some.length > 0)
+        throw new Error(`some of what was purged is left in ${some.slice(0, mostNamed).join(', ')}`)
     },
 
     reconcile: () => reconcile(),

@@ -1,9 +1,9 @@
+import { isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Db } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
-import type { Identity } from '#identity'
 import type { Disk } from './disk.ts'
 import { fileFault } from './faults.ts'
 import { isOwner } from './grants/lend.ts'
@@ -12,7 +12,7 @@ import type { Grants } from './grants/service.ts'
 import type { HistoryStore, Version } from './history-store.ts'
 import type { History } from './history.ts'
 import type { Placed, Places } from './places.ts'
-import { allows, covers } from './rules/grants.ts'
+import { allows, covers, readableSince } from './rules/grants.ts'
 import { isWithin } from './rules/paths.ts'
 import type { VersionLimits } from './rules/retention.ts'
 import type { Answered } from './worker/protocol.ts'
@@ -24,8 +24,7 @@ type Deps = {
   readonly history: History
   readonly disk: Disk
   readonly places: Pick<Places, 'isRisky' | 'locate' | 'pathIn'>
-  readonly grants: Pick<Grants, 'lend' | 'decideNow' | 'of' | 'isInPlace'>
-  readonly agents: Pick<Identity, 'addedAt'>
+  readonly grants: Pick<Grants, 'lend' | 'decideNow' | 'of' | 'closing' | 'isInPlace'>
   readonly workspace: string
   readonly limits: Pick<VersionLimits, 'maxPerFile'>
 }
@@ -35,7 +34,7 @@ type Deps = {
  * the owner in any case.
  */
 export function createVersions(deps: Deps) {
-  const { db, store, history, disk, places, grants, agents, workspace, limits } = deps
+  const { db, store, history, disk, places, grants, workspace, limits } = deps
   /** Versions are known by the path without links; where nothing is any more, by the one that was given. */
   async function realOf(call: Call, placed: Placed): Promise<{ path: string; isThere: boolean }> {
     try {
@@ -48,16 +47,17 @@ export function createVersions(deps: Deps) {
   }
 
   /** From when on this agent could have read what lay at a path: the workspace is everybody's. */
-  async function readableSince(caller: Caller, path: string, { grant: used }: Placed) {
+  async function knownSince(caller: Caller, path: string, { grant: used }: Placed) {
     if (isWithin(path, workspace)) return -Infinity
     if (!(await grants.decideNow(caller, path, 'read')).grant) return Infinity
     const reading = (await grants.of(caller)).filter(
       (grant) => covers(grant, path) && allows(grant.permission, 'read'),
     )
+    const closing = await grants.closing(caller)
     const since = reading.map(async (grant) => {
       // The one that was used just now opens what it is for.
       const isOpen = grant.id === used?.id || (await grants.isInPlace(grant))
-      return isOpen ? grant.grantedAt : Infinity
+      return isOpen ? readableSince(grant, path, closing) : Infinity
     })
     return Math.min(...(await Promise.all(since)))
   }
@@ -69,12 +69,11 @@ export function createVersions(deps: Deps) {
    */
   async function known({ caller }: Call, placed: Placed, versions: readonly Version[]) {
     if (caller.kind !== 'agent') return versions
-    const addedAt = agents.addedAt(caller.id)
     const origins = [...new Set(versions.map(({ origin }) => origin))]
-    const times = await Promise.all(origins.map((origin) => readableSince(caller, origin, placed)))
+    const times = await Promise.all(origins.map((origin) => knownSince(caller, origin, placed)))
     return versions.filter(
       ({ at, by, origin }) =>
-        (by === caller.id && at >= addedAt) || at > (times[origins.indexOf(origin)] ?? Infinity),
+        isOwn(caller, by, at) || at > (times[origins.indexOf(origin)] ?? Infinity),
     )
   }
 

@@ -35,7 +35,7 @@ function place(createIfMissing = true) {
     state,
     createIfMissing,
   }
-  return { home, state, rules, choose: (path: string) => checkWorkspaceChoice(path, rules) }
+  return { home, state, rules, choose: (path: string) => checkWorkspaceChoice(path, rules).path }
 }
 
 test('F1, C9 a folder that is there, or can be made, is taken as it really lies', () => {
@@ -50,10 +50,57 @@ test('F1, PV4 what is closed, or would open more than a workspace, cannot be one
   const { home, state, choose } = place()
   symlinkSync(state, join(home, 'harmless'))
   const closed = ['~/.ssh', '~/.ssh/new', '~/closed/x', '~/work-data', '~/.cowork', '~/harmless/w']
-  for (const path of [...closed, '~', home, '/', join(state, 'w')])
+  for (const path of [...closed, join(state, 'w')])
     expect(() => choose(path), path).toThrow(
       expect.objectContaining({ code: 'forbidden_path' }) as Error,
     )
+  const empty = place()
+  rmSync(empty.state, { recursive: true })
+  for (const name of ['.ssh', 'Work']) rmSync(join(empty.home, name), { recursive: true })
+  expect(() => empty.choose('~')).toThrow(
+    expect.objectContaining({ code: 'forbidden_path' }) as Error,
+  )
+})
+
+test('F1, C9 a folder that holds something stays its owner’s: agents get one of their own inside it', () => {
+  const { home, rules, choose } = place()
+  const work = join(home, 'Work')
+  writeFileSync(join(work, '.hidden'), '')
+  const inside = join(work, 'AI-Workspace')
+  expect(checkWorkspaceChoice('~/Work', rules)).toEqual({ path: inside, around: work })
+  // Chosen again it is the same, with what agents have made there meanwhile.
+  mkdirSync(inside)
+  writeFileSync(join(inside, 'theirs.md'), '')
+  expect(choose('~/Work')).toBe(inside)
+  expect(checkWorkspaceChoice(inside, rules)).toEqual({ path: inside })
+  for (const path of ['~', home]) expect(choose(path)).toBe(join(home, 'AI-Workspace'))
+})
+
+test.each(['.cowork/trash', '.fileops'])(
+  'F1, F6 a workspace of before, known by its %s, may be chosen again',
+  (own) => {
+    const { home, rules } = place()
+    const work = join(home, 'Work')
+    mkdirSync(join(work, own), { recursive: true })
+    writeFileSync(join(work, 'theirs.md'), '')
+    expect(checkWorkspaceChoice('~/Work', rules)).toEqual({ path: work })
+  },
+)
+
+test('F1 where an AI-Workspace leads back to files of the person, none of both is taken', () => {
+  const { home, choose } = place()
+  const work = join(home, 'Work')
+  symlinkSync(work, join(work, 'AI-Workspace'))
+  for (const path of ['~/Work', '~/Work/AI-Workspace'])
+    expect(() => choose(path), path).toThrow(
+      expect.objectContaining({ code: 'forbidden_path' }) as Error,
+    )
+})
+
+test('F1 a folder of the person’s is said to be one where no other may be made in it', () => {
+  const { home, choose } = place(false)
+  writeFileSync(join(home, 'Work', 'mine'), '')
+  expect(() => choose('~/Work')).toThrow(expect.objectContaining({ code: 'not_found' }) as Error)
 })
 
 test('F1, PV4 what config names is checked at start, too, where it would open more than itself', () => {
@@ -104,6 +151,11 @@ test('C9, SV5 choosing writes the one setting, keeps comments and the file as it
   expect(readFileSync(backup, 'utf8')).toBe(before)
   expect(chosen).toMatchObject({ path: join(home, 'Work'), changed: true, restart_needed: true })
   expect(await choose('~/Work')).not.toHaveProperty('backup')
+  writeFileSync(join(home, 'Work', 'mine'), '')
+  expect(await choose('~/Work')).toMatchObject({
+    path: join(home, 'Work', 'AI-Workspace'),
+    message: expect.stringContaining(`${join(home, 'Work')} holds something already`) as string,
+  })
   await expect(choose('~/.ssh')).rejects.toMatchObject({ code: 'forbidden_path' })
 })
 

@@ -1,5 +1,5 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
-import { dirname, isAbsolute, join, relative } from 'node:path'
+import { accessSync, constants, existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { currentEnvironment, expandPath } from '#base/config/env.ts'
 import { loadConfig } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
@@ -18,14 +18,50 @@ export type ChoiceRules = {
   readonly createIfMissing: boolean
 }
 
-/** The folder a person wants as the workspace, as it really lies on disk; or why it cannot be one (F1). */
-export function checkWorkspaceChoice(given: string, rules: ChoiceRules): string {
+export type Choice = {
+  /** What becomes the workspace. */
+  readonly path: string
+  /** The folder that was named, where it holds something and stays its owner's. */
+  readonly around?: string
+}
+
+/**
+ * The folder that a person wants as the workspace, as it really lies on disk; or why it cannot be one (F1). Agents use
+ * all of a workspace without a grant: where a folder holds something, they get one of their own inside it.
+ */
+export function checkWorkspaceChoice(given: string, rules: ChoiceRules): Choice {
   const { home } = rules.guard
   if (!isAbsolute(given) && !/^~([/\\]|$)/.test(given))
     throw refusal('invalid_path', `${given} is not a full path.`, 'Begin it with / or ~/.')
   // For what it refuses; where the folder lies is found out below.
   understandPath(given, { home, workspace: rules.guard.workspace })
   const path = expandPath(given, home, home)
+  const around = realOf(path)
+  if (isForAgents(around)) return { path: checkPlace(path, rules) }
+  const inside = checkPlace(join(around, ownName), rules)
+  if (isForAgents(inside)) return { path: inside, around }
+  throw refusal('forbidden_path', `${inside} holds something that is not of agents.`, elsewhere)
+}
+
+const ownName = 'AI-Workspace'
+
+/** Empty or not there, called so, or a workspace of before: cowork's, or that of an earlier File Ops (F6). */
+function isForAgents(real: string): boolean {
+  const found = statSync(real, { throwIfNoEntry: false })
+  if (!found?.isDirectory() || basename(real) === ownName) return true
+  const isThere = (name: string) => existsSync(join(real, name))
+  return isThere('.cowork/trash') || isThere('.fileops') || namesIn(real).length === 0
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (cause) {
+    throw refusal('no_permission', `${folder} cannot be read: ${messageOf(cause)}.`, elsewhere)
+  }
+}
+
+function checkPlace(path: string, rules: ChoiceRules): string {
   const real = realOf(path)
   if (isWithin(real, realOf(rules.state)))
     throw refusal('forbidden_path', `${real} is in the state folder of cowork.`, elsewhere)
@@ -73,7 +109,7 @@ export const checkWorkspace = (
     paths,
     home,
   }: { readonly config: Config; readonly paths: StatePaths; readonly home: string },
-): string =>
+): Choice =>
   checkWorkspaceChoice(given, {
     guard: guardSettingsOf({ config, paths, home, workspace: config.workspace.path }),
     state: paths.dir,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { granted, openTestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
+import type { Root } from '../worker/protocol.ts'
 
 /** A file below what is granted that has a root of its own as well. */
 function opened(containment: 'walk' | 'checked') {
@@ -42,6 +43,36 @@ test.each(['walk', 'checked'] as const)(
     expect(await refusal('read', { at: { root: 'single', path: '' }, maxBytes: 9 })).toBe(
       'root_replaced',
     )
+    await close()
+  },
+)
+
+test.each(['walk', 'checked'] as const)(
+  'PV9 what has the number of a granted folder or file and another birth is not opened: %s',
+  async (containment) => {
+    const folders = testFolders()
+    fill(folders.granted, { 'one.txt': 'one' })
+    const folder = pinnedRoot('folder', folders.granted)
+    const file = pinnedRoot('file', join(folders.granted, 'one.txt'), { kind: 'file' })
+    const named = (key: string, root: Root, born: string | null) => ({ ...root, key, born })
+    const roots = [
+      ...folders.setup.roots,
+      ...[folder, file].flatMap((root) => [
+        named(`${root.key} of old`, root, '1'),
+        // As of a grant from before births were kept.
+        named(`${root.key} unknown`, root, null),
+        root,
+      ]),
+    ]
+    const { context, close } = openTestOps({ folders, containment, roots })
+    const open = (key: string, at: string) => fs.closeSync(context.roots.get(key).openFile(at).fd)
+    for (const { key, kind } of [folder, file]) {
+      const at = kind === 'file' ? '' : 'one.txt'
+      for (const same of [key, `${key} unknown`]) expect(() => open(same, at)).not.toThrow()
+      expect(() => open(`${key} of old`, at)).toThrow('no longer at its path')
+    }
+    expect(context.roots.repin([{ ...file, born: '1' }])).toEqual([])
+    expect(() => open('file', '')).not.toThrow()
     await close()
   },
 )

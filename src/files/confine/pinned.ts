@@ -1,8 +1,9 @@
 /** A root held open, and the few system calls of the walk. Linux only. */
 import fs, { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
-import type { Root } from '../worker/protocol.ts'
+import type { Inode, Root } from '../worker/protocol.ts'
 import { errnoOf, FileFault } from './fault.ts'
+import { heldFor, isPinned } from './inode.ts'
 import { isShownOtherwise } from './names.ts'
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants
@@ -17,18 +18,21 @@ const asFolder = O_PATH | O_DIRECTORY | O_NOFOLLOW
 export const at = (fd: number, name = '.'): string => `/proc/self/fd/${fd}/${name}`
 
 /** The inode that was granted, whatever its path leads to later. */
-export type Pin = { readonly fd: number; readonly stat: BigIntStats; readonly mount: string }
+export type Pin = {
+  readonly fd: number
+  readonly stat: BigIntStats
+  readonly inode: Inode
+  readonly mount: string
+}
 
 export function pin(root: Root): Pin {
   const fd = fs.openSync(root.path, root.kind === 'folder' ? asFolder : O_PATH | O_NOFOLLOW)
   try {
     const stat = fs.fstatSync(fd, { bigint: true })
-    const isOther = root.dev !== undefined && String(stat.dev) !== root.dev
-    if (isOther || (root.ino !== undefined && String(stat.ino) !== root.ino))
-      throw replaced(root.key)
+    if (!isPinned(root, stat)) throw replaced(root.key)
     if (root.kind === 'file' && !stat.isFile())
       throw new FileFault('not_regular', 'Only regular files are read and written.')
-    return { fd, stat, mount: mountOf(fd) }
+    return { fd, stat, inode: heldFor(root, stat), mount: mountOf(fd) }
   } catch (error) {
     fs.closeSync(fd)
     throw error
@@ -36,9 +40,9 @@ export function pin(root: Root): Pin {
 }
 
 /** The granted folder may have been moved away since, and another put in its place (PV9). */
-export function checkPin(root: Root, { stat }: Pin): void {
+export function checkPin(root: Root, { inode }: Pin): void {
   const now = fs.statSync(root.path, { bigint: true, throwIfNoEntry: false })
-  if (now?.dev !== stat.dev || now.ino !== stat.ino) throw replaced(root.key)
+  if (!now || !isPinned(inode, now)) throw replaced(root.key)
 }
 
 /** Of folders that nobody grants: no request brings them back. */

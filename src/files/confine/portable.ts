@@ -12,6 +12,7 @@ import type { Inode, Root } from '../worker/protocol.ts'
 import { createChecks, namesOf, statOf } from './checks.ts'
 import type { Wish } from './checks.ts'
 import { faultOf, FileFault } from './fault.ts'
+import { heldFor, isPinned } from './inode.ts'
 import { putRight } from './leftovers.ts'
 import { isOneName } from './names.ts'
 import { replaced } from './pinned.ts'
@@ -31,13 +32,10 @@ export function portableTo(
   guard: Guard,
 ): (closed?: readonly string[], denied?: readonly Inode[]) => Confined {
   const pinned = fs.lstatSync(root.path, { bigint: true })
-  if (
-    (root.dev !== undefined && root.dev !== String(pinned.dev)) ||
-    (root.ino !== undefined && root.ino !== String(pinned.ino))
-  )
-    throw replaced(root.key)
+  if (!isPinned(root, pinned)) throw replaced(root.key)
   if (root.kind === 'file' ? !pinned.isFile() : !pinned.isDirectory())
     throw new FileFault('not_regular', 'What was granted is no longer what it was.')
+  const held = heldFor(root, pinned)
   const home = fs.realpathSync.native(root.path)
   /** Folders that were opened, by descriptor: their names are all there is to reach them by. */
   const folders = new Map<number, string>()
@@ -58,7 +56,8 @@ export function portableTo(
 
     /** Where a path leads, all links followed. */
     function resolve(path: string, wish: Wish): { absolute: string; real: string } {
-      if (!isSame(look(root.path), pinned)) throw replaced(root.key)
+      const now = look(root.path)
+      if (!now || !isPinned(held, now)) throw replaced(root.key)
       const names = namesOf(path)
       checks.place(names.join('/'), wish)
       const absolute = fs.realpathSync.native(join(home, ...names))

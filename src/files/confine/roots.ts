@@ -5,6 +5,7 @@ import { isWithin } from '../rules/paths.ts'
 import type { Inode, Root, WorkerSetup } from '../worker/protocol.ts'
 import { confinedTo } from './confined.ts'
 import { faultOf, FileFault } from './fault.ts'
+import { isSameInode } from './inode.ts'
 import { pin, replaced } from './pinned.ts'
 import { portableTo } from './portable.ts'
 import type { Confined, Roots } from './types.ts'
@@ -95,11 +96,11 @@ export function openRoots(
     },
     follow(path, from, to) {
       for (const root of told.values())
-        if (root.kind === 'file' && root.path === path && isInode(root, from))
+        if (root.kind === 'file' && root.path === path && isSameInode(root, from))
           move({ ...root, ...to })
     },
     repin(moved) {
-      const fresh = moved.filter((root) => !isInode(told.get(root.key), root))
+      const fresh = moved.filter((root) => !isSameInode(told.get(root.key) ?? {}, root))
       for (const root of fresh) if (isBelowAnother(root)) move(root)
       return fresh.filter((root) => !isBelowAnother(root)).map(({ key }) => key)
     },
@@ -109,6 +110,3 @@ export function openRoots(
     },
   }
 }
-
-const isInode = (one: Partial<Inode> | undefined, other: Partial<Inode>): boolean =>
-  one?.dev === other.dev && one?.ino === other.ino

@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import { inodeName } from '../confine/inode.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { isLive } from '../rules/grants.ts'
@@ -78,9 +79,9 @@ export function createBook({ db, store, node, now, log }: Deps) {
   function announce(): void {
     const next = stored.filter((grant) => isLive(grant, now()))
     const before = told
-    told = new Map(next.map((grant) => [grant.id, fileOf(grant)]))
+    told = new Map(next.map((grant) => [grant.id, inodeName(grant)]))
     const ended = [...before.keys()].filter((id) => !told.has(id))
-    const fresh = next.filter((grant) => before.get(grant.id) !== fileOf(grant))
+    const fresh = next.filter((grant) => before.get(grant.id) !== inodeName(grant))
     for (const id of ended) {
       followed.delete(id)
       moves.delete(id)
@@ -99,7 +100,7 @@ export function createBook({ db, store, node, now, log }: Deps) {
       if (one.status === 'rejected')
         log.error('a change of grants was not followed', { error: messageOf(one.reason) })
     for (const grant of fresh)
-      if (told.get(grant.id) === fileOf(grant)) followed.set(grant.id, fileOf(grant))
+      if (told.get(grant.id) === inodeName(grant)) followed.set(grant.id, inodeName(grant))
   }
 
   async function current(): Promise<void> {
@@ -145,7 +146,7 @@ export function createBook({ db, store, node, now, log }: Deps) {
     /** The same, where one of them is for another file from now on. */
     moving: (id: string) => void moving.set(id, ++asked),
     /** Whether the worker may still know it by the file that it was for before. */
-    isMoving: (grant: Grant) => moving.has(grant.id) || followed.get(grant.id) !== fileOf(grant),
+    isMoving: (grant: Grant) => moving.has(grant.id) || followed.get(grant.id) !== inodeName(grant),
     /** Another number where it went on for another file meanwhile: those are numbered anew, and may come back. */
     movesOf,
     /** All that is stored, where nothing is being changed. */
@@ -184,8 +185,6 @@ export function createBook({ db, store, node, now, log }: Deps) {
     log.warn('the use of grants could not be counted', { error: messageOf(error) })
   }
 }
-
-const fileOf = ({ dev, ino }: Grant) => `${dev}:${ino}`
 
 function withUse(grant: Grant, uses: ReadonlyMap<string, { count: number; at: number }>): Grant {
   const used = uses.get(grant.id)

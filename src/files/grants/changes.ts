@@ -6,6 +6,7 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
+import { isSameInode } from '../confine/inode.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { covers } from '../rules/grants.ts'
@@ -31,8 +32,9 @@ export type EndReason =
 
 export type NewGrant = Pick<
   Grant,
-  'agent' | 'path' | 'kind' | 'dev' | 'ino' | 'permission' | 'scope' | 'grantedBy'
+  'agent' | 'path' | 'kind' | 'permission' | 'scope' | 'grantedBy'
 > &
+  Inode &
   Partial<
     Pick<
       Grant,
@@ -63,12 +65,14 @@ export type GrantChanges = ReturnType<typeof createChanges>
 /** The only ways in which a grant comes and goes: each with its entry, in one transaction. */
 export function createChanges({ store, node, changing, moving, known, now }: Deps) {
   /** Of files that the worker replaced, what is there instead: a request may have waited over it. */
-  const swapped = new Map<string, Inode & { readonly at: number }>()
+  const swapped: (Swap & { readonly at: number })[] = []
 
-  /** Numbers of files are given anew: only what was replaced after they were looked at counts. */
-  function latest(path: string, { dev, ino }: Inode, since: number): Inode {
-    const next = swapped.get(keyOf(path, { dev, ino }))
-    return next && next.at >= since ? latest(path, next, since) : { dev, ino }
+  /** Numbers of files are given anew: only what was replaced after they were looked at counts, and in its order. */
+  function latest(path: string, { dev, ino, born = null }: Inode, since: number): Inode {
+    let last: Inode = { dev, ino, born }
+    for (const { path: there, from, to, at } of swapped)
+      if (there === path && at >= since && isSameInode(last, from)) last = to
+    return last
   }
 
   async function make(tx: Tx, made: NewGrant): Promise<Grant> {
@@ -79,6 +83,7 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
       node,
       session: null,
       hardLinks: false,
+      born: null,
       grantedAt: now(),
       by: actor.id,
       approval: null,
@@ -140,13 +145,10 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
    * Never for what anybody else put there, nor in place of another file than the one it was for.
    */
   async function follow(tx: Tx, { path, from, to }: Swap, call: FollowedCall): Promise<void> {
-    for (const one of [from, to]) swapped.delete(keyOf(path, one))
-    swapped.set(keyOf(path, from), { ...to, at: now() })
-    for (const [oldest] of swapped)
-      if (swapped.size > mostSwapped) swapped.delete(oldest)
-      else break
+    swapped.push({ path, from, to, at: now() })
+    if (swapped.length > mostSwapped) swapped.shift()
     for (const grant of await filesAt(tx, path)) {
-      if (grant.dev !== from.dev || grant.ino !== from.ino) continue
+      if (!isSameInode(grant, from)) continue
       moving(grant.id)
       if (!(await store.repin(tx, grant.id, from, to))) continue
       tx.append({
@@ -193,7 +195,6 @@ type FollowedCall = Pick<Call, 'id' | 'caller'>
 const mostSwapped = 10_000
 
 const nameOf = ({ dev, ino }: Inode) => `${dev}:${ino}`
-const keyOf = (path: string, inode: Inode) => `${nameOf(inode)} ${path}`
 
 /** A denial from further up, or one that lasts longer, would win, and the grant would do nothing (GR6). */
 export function checkDenials(live: readonly Grant[], made: Lasting): void {
@@ -230,16 +231,13 @@ const lastOf = ({ expiresAt }: Pick<Grant, 'expiresAt'>) => expiresAt ?? Infinit
  * Whomever it is for: what it opened is not there any more. A request's own pin may be the older one, and what is lent
  * for a moment changes nothing for others.
  */
-const isGoneFor = (
-  before: Grant,
-  { agent, path, dev, ino, permission, approval }: Grant,
-): boolean =>
-  agent !== forNoAgent &&
-  before.path === path &&
-  (before.dev !== dev || before.ino !== ino) &&
+const isGoneFor = (before: Grant, made: Grant): boolean =>
+  made.agent !== forNoAgent &&
+  before.path === made.path &&
+  !isSameInode(before, made) &&
   before.permission !== 'deny' &&
-  permission !== 'deny' &&
-  approval === null
+  made.permission !== 'deny' &&
+  made.approval === null
 
 const told = ({ agent, by, permission, scope, node, session }: Grant) => ({
   ...(agent === forNoAgent ? { person: by } : { agent_id: agent }),

@@ -1,5 +1,6 @@
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
+import { isSameInode } from '../confine/inode.ts'
 import type { Grant, Need } from '../model.ts'
 import { closedBelow, coveringOf, decideAmong, decideGrant, deniedFiles } from '../rules/grants.ts'
 import type { GrantVerdict, Holder } from '../rules/grants.ts'
@@ -28,7 +29,7 @@ export function createDeciding({ book, underWay, node, now }: Deps) {
     if (kind === 'folder') return false
     await underWay.over(path)
     const later = book.live().find((one) => one.id === id)
-    if (!later || (isSameFile(later, grant) && book.movesOf(id) === moves)) return false
+    if (!later || (isSameInode(later, grant) && book.movesOf(id) === moves)) return false
     return opens(later)
   }
 
@@ -75,7 +76,7 @@ export function createDeciding({ book, underWay, node, now }: Deps) {
 
   async function hasMoved(grant: Grant): Promise<boolean> {
     await underWay.over(grant.path)
-    return book.live().some((one) => one.id === grant.id && !isSameFile(one, grant))
+    return book.live().some((one) => one.id === grant.id && !isSameInode(one, grant))
   }
 
   return {
@@ -88,8 +89,6 @@ export function createDeciding({ book, underWay, node, now }: Deps) {
     hasMoved,
   }
 }
-
-const isSameFile = (one: Inode, other: Inode) => one.dev === other.dev && one.ino === other.ino
 
 export const holderOf = (caller: Caller): Holder =>
   caller.kind === 'human'

@@ -1,6 +1,7 @@
 import type { Config } from '#base/config/index.ts'
 import { systemActor } from '#base/entry.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
+import { isSameInode } from '../confine/inode.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { isLive } from '../rules/grants.ts'
@@ -69,8 +70,7 @@ function whyOf(error: unknown): string {
 
 const isSame = (one: NewGrant, other: Grant): boolean =>
   one.path === other.path &&
-  one.dev === other.dev &&
-  one.ino === other.ino &&
+  isSameInode(one, other) &&
   one.permission === other.permission &&
   one.scope === other.scope &&
   (one.hardLinks ?? false) === other.hardLinks &&

@@ -4,6 +4,7 @@ import type { Caller } from '#base/caller.ts'
 import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
+import { isSameInode } from '../confine/inode.ts'
 import { fileFault } from '../faults.ts'
 import type { Grant, Need } from '../model.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
@@ -106,8 +107,7 @@ export function createLending({ db, where, now, ...deps }: Deps) {
   const isShared = ({ pin, users, expiresAt, ...loan }: Loan, wanted: Pinned, permission: string) =>
     users > 0 &&
     (loan.permission === permission || loan.permission === 'read-write') &&
-    pin.dev === wanted.dev &&
-    pin.ino === wanted.ino &&
+    isSameInode(pin, wanted) &&
     expiresAt - now() >= longEnough
 
   const make = (

@@ -1,7 +1,9 @@
-import { lstat, opendir, readlink, realpath, stat } from 'node:fs/promises'
+import type { BigIntStats } from 'node:fs'
+import { lstat, opendir, readlink, realpath, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { errnoOf } from '../confine/fault.ts'
+import { inodeOf, isSameInode } from '../confine/inode.ts'
 import type { Pin } from '../rules/choices.ts'
 import type { Guard } from '../rules/guard.ts'
 
@@ -20,12 +22,22 @@ async function pinned(path: string): Promise<Pin | undefined> {
   try {
     const real = await realpath(path)
     const found = await stat(real, { bigint: true })
-    const kind = found.isFile() ? 'file' : found.isDirectory() ? 'folder' : undefined
-    return kind && { path: real, kind, dev: String(found.dev), ino: String(found.ino) }
+    const kind = kindOf(found)
+    if (!kind) return undefined
+    const pin = { path: real, kind, ...inodeOf(found) } as const
+    return pin.born !== null && (await isOverlay(real)) ? { ...pin, born: null } : pin
   } catch {
     return undefined
   }
 }
+
+/** OVERLAYFS_SUPER_MAGIC. What comes with a container's image is born anew there when it is first changed. */
+const overlay = 0x794c7630
+const isOverlay = async (path: string) =>
+  process.platform === 'linux' && (await statfs(path)).type === overlay
+
+const kindOf = (found: BigIntStats) =>
+  found.isFile() ? 'file' : found.isDirectory() ? 'folder' : undefined
 
 /**
  * Whether what was granted still lies at its path (PV9), as the worker will find it. Where the disk does not say,
@@ -33,10 +45,10 @@ async function pinned(path: string): Promise<Pin | undefined> {
  */
 export const isInPlace = (pin: Pin): Promise<boolean> => soon(lies(pin), true)
 
-async function lies({ path, dev, ino }: Pin): Promise<boolean> {
+async function lies(pin: Pin): Promise<boolean> {
   try {
-    const found = await lstat(path, { bigint: true })
-    return String(found.dev) === dev && String(found.ino) === ino
+    const found = await lstat(pin.path, { bigint: true })
+    return kindOf(found) === pin.kind && isSameInode(pin, inodeOf(found))
   } catch (error) {
     return !['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')
   }
@@ -99,7 +111,7 @@ const mostTime = 300
 const mostShown = 8
 const mostSensitive = 20
 
-/** Counts from the top down until the time is up. Links are not followed, closed names not entered. */
+/** Counts from the top down until the time is up. Links are not followed, and what no grant opens is left out. */
 async function insideOf(root: string, guard: Guard) {
   const found = { files: 0, folders: 0, bytes: 0, capped: false }
   const met: string[] = []
@@ -112,7 +124,7 @@ async function insideOf(root: string, guard: Guard) {
     for await (const entry of await opendir(join(root, folder))) {
       if (isEnough()) return
       const path = join(folder, entry.name)
-      if (guard.isForbiddenName(entry.name)) continue
+      if (guard.forbidden(join(root, path), 'read')) continue
       met.push(entry.isDirectory() ? `${path}/` : path)
       if (sensitive.length < mostSensitive && guard.isSensitive(join(root, path)))
         sensitive.push(path)

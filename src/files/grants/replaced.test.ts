@@ -1,13 +1,17 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Caller } from '#base/caller.ts'
 import { anna } from '../../../test/acts.ts'
 import { sqliteStore } from '../../../test/governed.ts'
 import { createWorld } from '../../../test/granted.ts'
+import { mountSmallDisk } from '../../../test/small-disk.ts'
 import type { Grant, Need } from '../model.ts'
+import type { Pin } from '../rules/choices.ts'
 import type { Inode } from '../worker/protocol.ts'
-import { pinOf } from './pin.ts'
+import { isInPlace, pinOf } from './pin.ts'
 
 const world = () => createWorld(sqliteStore())
 
@@ -72,6 +76,87 @@ test('PV9 GR3 what was replaced while its request waited is allowed once the per
   expect(await here.ask(file, here.sales)).toMatchObject({ status: 'granted' })
   const { ino } = (await pinOf(file)) ?? {}
   expect(here.grants.decide(here.sales, file, 'read').grant).toMatchObject({ ino })
+})
+
+/** Many disks give the number of what has gone to what comes next; births differ by a tick of the clock at least. */
+async function remove(path: string): Promise<void> {
+  await setTimeout(20)
+  rmSync(path, { recursive: true })
+}
+
+const remade = [
+  ['a file', 'report.txt', (path: string) => writeFileSync(path, 'never asked for')],
+  ['a folder', 'Work', (path: string) => mkdirSync(path)],
+] as const
+
+test.each(remade)(
+  'PV9 GR3 %s that was removed and made anew while its request waited is another',
+  async (_, name, make) => {
+    const { start, docs } = await world()
+    const here = await start()
+    const path = join(docs, name)
+    const { request_id: id } = await here.ask(path, here.sales)
+    for (const _again of [1, 2]) {
+      await remove(path)
+      make(path)
+      expect(await here.decide(id)).toMatchObject({ error: { code: 'stale' } })
+    }
+    expect(await here.decide(id)).toMatchObject({ status: 'approved' })
+    expect(await here.check(path, here.sales)).toMatchObject({ has_access: true })
+  },
+)
+
+test('PV9 what is there is known by its kind, and by its birth where both are known', async () => {
+  const { docs } = await world()
+  const pin = (await pinOf(join(docs, 'report.txt'))) as Pin
+  expect(await isInPlace(pin)).toBe(true)
+  expect(await isInPlace({ ...pin, kind: 'folder' })).toBe(false)
+  expect(await isInPlace({ ...pin, born: '1' })).toBe(pin.born === null)
+  expect(await isInPlace({ ...pin, born: null })).toBe(true)
+})
+
+test('PV9 GR3 a link in the place of what was asked for is nothing that can be allowed', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { request_id: id } = await here.ask(file, here.sales)
+  rmSync(file)
+  symlinkSync(join(docs, 'credentials.json'), file)
+  for (const _ of [1, 2])
+    expect(await here.allow(id, 'file')).toMatchObject({ error: { code: 'stale' } })
+})
+
+test.each(remade)(
+  'PV9 %s that was removed and made anew while no daemon ran is not open',
+  async (_, name, make) => {
+    const { start, docs } = await world()
+    const before = await start()
+    const path = join(docs, name)
+    await before.add(path)
+    await before.stop()
+    await remove(path)
+    make(path)
+    const here = await start()
+    expect(await here.check(path, here.sales)).toMatchObject({ has_access: false })
+    expect(await here.listed(anna)).toMatchObject([{ path, replaced: true }])
+    expect(await here.ask(path, here.sales)).toMatchObject({ status: 'pending' })
+  },
+)
+
+test('PV9 GR3 what cowork put there while a request waited is no other, however often', async () => {
+  const { start, docs } = await world()
+  const here = await start()
+  const file = join(docs, 'report.txt')
+  const { request_id: id } = await here.ask(file, here.sales)
+  const call = { id: 'call_1', caller: here.sales }
+  for (const _ of [1, 2, 3]) {
+    const from = (await pinOf(file)) as Inode
+    replace(file)
+    const to = (await pinOf(file)) as Inode
+    await here.db.transact((tx) => here.grants.follow(tx, { path: file, from, to }, call))
+  }
+  expect(await here.allow(id, 'file')).toMatchObject({ status: 'approved' })
+  expect(await here.check(file, here.sales)).toMatchObject({ has_access: true })
 })
 
 test('PV9 GR3 who was not told that it was replaced does not allow it', async () => {
@@ -247,3 +332,24 @@ test('PV9 who was refused over a file that cowork put there a moment ago learns 
   await here.db.transact((tx) => here.grants.follow(tx, { path: file, from, to }, call))
   expect(await here.grants.hasMoved(grant as Grant)).toBe(true)
 })
+
+test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
+  'PV9 what comes with the image of a container stays granted when it is first changed',
+  async () => {
+    const { docs } = await world()
+    const disk = mountSmallDisk(join(docs, 'disk'), 1000)
+    const at = (name: string) => join(disk.path, name)
+    for (const name of ['lower', 'lower/project', 'upper', 'work', 'shown']) mkdirSync(at(name))
+    const layers = `lowerdir=${at('lower')},upperdir=${at('upper')},workdir=${at('work')}`
+    execFileSync('mount', ['-t', 'overlay', 'overlay', '-o', layers, at('shown')])
+    try {
+      const pin = await pinOf(at('shown/project'))
+      if (!pin) throw new Error('the project cannot be pinned')
+      writeFileSync(at('shown/project/new.txt'), 'new')
+      expect(await isInPlace(pin)).toBe(true)
+    } finally {
+      execFileSync('umount', [at('shown')])
+      disk.remove()
+    }
+  },
+)

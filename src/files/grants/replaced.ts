@@ -2,6 +2,7 @@ import type { Approval, Approvals, Decision } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
+import { inodeName } from '../confine/inode.ts'
 import type { Pin } from '../rules/choices.ts'
 import type { GrantChanges } from './changes.ts'
 import { isInPlace, pinOf } from './pin.ts'
@@ -62,7 +63,7 @@ export function createReplaced({ node, approvals, latest, underWay, now }: Deps)
       throw new CoworkError('stale', `${plainText(path, 300)} is not there any more.`, {
         hint: 'Allow a folder around it, or deny it: the agent may ask again.',
       })
-    const it = `${by.id} ${found.dev}:${found.ino} ${path}`
+    const it = `${by.id} ${inodeName(found)} ${path}`
     if (told.get(id) === it) return
     told.set(id, it)
     throw new CoworkError(
@@ -73,10 +74,10 @@ export function createReplaced({ node, approvals, latest, underWay, now }: Deps)
   }
 
   /** What is granted, and when that was looked at. */
-  function pinFor({ id, createdAt }: Approval, { path, kind, dev, ino }: Pin) {
+  function pinFor({ id, createdAt }: Approval, { path, kind, dev, ino, born = null }: Pin) {
     const { at = createdAt, found } = looks.get(id) ?? {}
     const other = found?.get(path)
-    return other ? { ...other, pinnedAt: at } : { path, kind, dev, ino, pinnedAt: createdAt }
+    return other ? { ...other, pinnedAt: at } : { path, kind, dev, ino, born, pinnedAt: createdAt }
   }
 
   function forget({ id }: Approval): void {

@@ -163,6 +163,30 @@ test('GR3 people see what is inside and what is sensitive before they open it', 
   })
 })
 
+test('GR3, PV4 of what no grant opens nothing is shown as if this one did', async () => {
+  const { start, home } = await world()
+  mkdirSync(join(home, '.aws'))
+  writeFileSync(join(home, '.aws', 'credentials.json'), '{}')
+  const here = await start()
+  const { request_id: id } = await here.ask(home, here.sales)
+  expect(await here.governance.inbox.detail(anna, String(id))).toMatchObject({
+    grant: {
+      inside: {
+        files: 3,
+        sample: [
+          'AI/',
+          'Documents/',
+          'Documents/credentials.json',
+          'Documents/report.txt',
+          'Documents/Work/',
+          'Documents/Work/plan.md',
+        ],
+      },
+      sensitive: ['Documents/credentials.json'],
+    },
+  })
+})
+
 test('GR1 a link is granted as what it leads to, and shown to people as such', async () => {
   const { start, home, docs } = await world()
   const link = join(home, 'papers')

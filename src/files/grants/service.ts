@@ -66,6 +66,8 @@ export type Grants = Requests & {
   list(): Promise<readonly Grant[]>
   /** Those that this caller can use now, with what was decided in this very moment. */
   of(caller: Caller): Promise<readonly Grant[]>
+  /** All that ever kept this caller from reading something here, over or not. */
+  closing(caller: Caller): Promise<readonly Grant[]>
   /** The rule over what is in memory. */
   decide(caller: Caller, abs: string, need: Need): GrantVerdict
   /**
@@ -231,6 +233,7 @@ export function createGrants(deps: GrantsDeps): Grants {
         .map(book.counted)
     },
     of,
+    closing: (caller) => store.closing(db, node, caller.id),
     ...deciding,
     isInPlace: opens,
     used: book.used,

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path/posix'
 import { sha256Hex } from '#base/hash.ts'
 import { statOf } from '../confine/checks.ts'
 import { FileFault } from '../confine/fault.ts'
+import { inodeOf } from '../confine/inode.ts'
 import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import { backedUp, nextBackup } from './backup.ts'
@@ -118,8 +119,8 @@ function asItIs(present: Present | undefined, real: string): Changed {
 }
 
 const swapOf = (from: fs.BigIntStats, to: fs.BigIntStats) => ({
-  from: { dev: String(from.dev), ino: String(from.ino) },
-  to: { dev: String(to.dev), ino: String(to.ino) },
+  from: inodeOf(from),
+  to: inodeOf(to),
 })
 
 /** A daemon of the administrator leaves a file to whom it belonged. */

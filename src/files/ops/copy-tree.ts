@@ -36,7 +36,7 @@ type How = {
   rest(): Promise<void>
   /** Of a file there, by what it was. */
   modeOf(mode: number): number
-  /** Awaited right before it gets its name, with what was copied. */
+  /** Awaited right before it gets its name, with what the copy is. */
   whole(stat: BigIntStats): Promise<void>
 }
 
@@ -56,17 +56,25 @@ export async function copyTree({ turn }: OpContext, from: End, to: End, how: How
         const now = leafStat(pathOfEntry(from.confined, fd, entry))
         if (now) copied.check(real, now)
       })
-    await how.whole(stat)
+    const made = leafStat(pathOf(temporary))
+    if (!made) throw notFound(target.real)
+    await how.whole(made)
     const place = stat.isDirectory() ? renameFolderToFree : renameToFree
     place(to.parent.at(name), to.parent.at(target.name))
     return copied
   }
-  try {
-    return await whileUnplaced(() => removeAtOnce(target.confined, to.parent, { name }), copy)
-  } catch (error) {
-    await removeTree(target.confined, temporary, turn)
-    throw error
-  }
+  // A worker that goes while the copy is taken away takes the rest of it.
+  return whileUnplaced(
+    () => removeAtOnce(target.confined, to.parent, { name }),
+    async () => {
+      try {
+        return await copy()
+      } catch (error) {
+        await removeTree(target.confined, temporary, turn)
+        throw error
+      }
+    },
+  )
 }
 
 function createCopied(): Copied {

@@ -1,7 +1,9 @@
 /** What comes from elsewhere is not to be run, but in Code/ (F5). */
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
+import { FileFault } from '../confine/fault.ts'
 import { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } from '../confine/flags.ts'
+import { putRight } from '../confine/leftovers.ts'
 import { O_PATH } from '../confine/pinned.ts'
 import { withoutRunning } from './copying.ts'
 import { eachInside } from './each-inside.ts'
@@ -13,21 +15,26 @@ import { permissionsOf } from './present.ts'
 type Rest = () => Promise<void>
 type ModeOf = (stat: BigIntStats) => number | undefined
 
+type How = {
+  readonly turn: Rest
+  /** Throws when nobody waits for it any longer. */
+  readonly rest: Rest
+  /** Awaited before anything is changed. */
+  readonly begin: Rest
+  readonly go: Rest
+}
+
 /**
  * Goes when nothing in it can be run any more: afterwards a refusal would be untrue, and a worker that is killed
  * would leave some that can. What does not go after all is run as before.
  */
-export async function goLessRunning(
-  end: End,
-  turn: Rest,
-  /** Throws when nobody waits for it any longer. */
-  rest: Rest,
-  go: Rest,
-): Promise<void> {
+export async function goLessRunning(end: End, { turn, rest, begin, go }: How): Promise<void> {
+  if (!(await canRun(end, rest))) return go()
+  await begin()
   const before = new Map<bigint, number>()
   try {
     await eachFile(end, rest, (path) => {
-      const was = changeMode(path, (stat) => withoutRunning(permissionsOf(stat)))
+      const was = changeMode(path, withoutRunningOf)
       if (was) before.set(was.ino, permissionsOf(was))
     })
     await go()
@@ -36,6 +43,30 @@ export async function goLessRunning(
     if (before.size > 0) await eachFile(end, turn, putBack).catch(() => undefined)
     throw error
   }
+}
+
+/** Whether anything in it can be run. Refuses what has a second name elsewhere, which would not be run there either. */
+async function canRun(end: End, rest: Rest): Promise<boolean> {
+  const links = new Map<bigint, { readonly all: bigint; names: bigint }>()
+  await eachFile(end, rest, (path) => {
+    const stat = leafStat(path)
+    if (!stat || otherMode(stat, withoutRunningOf) === undefined) return
+    const known = links.get(stat.ino) ?? { all: linksOf(path, stat), names: 0n }
+    links.set(stat.ino, { ...known, names: known.names + 1n })
+  })
+  if ([...links.values()].some(({ all, names }) => names < all))
+    throw new FileFault(
+      'no_permission',
+      'A program that has a second name elsewhere could not be run by that one any more either.',
+      end.parent.real,
+    )
+  return links.size > 0
+}
+
+/** Without what a crash left. */
+function linksOf(path: string | Buffer, { nlink }: BigIntStats): bigint {
+  if (nlink > 1n && typeof path === 'string') putRight(path)
+  return nlink > 1n ? (leafStat(path)?.nlink ?? nlink) : nlink
 }
 
 /** The file itself, or all in a folder. */
@@ -69,6 +100,8 @@ function changeMode(path: string | Buffer, modeOf: ModeOf): BigIntStats | undefi
     fs.closeSync(fd)
   }
 }
+
+const withoutRunningOf: ModeOf = (stat) => withoutRunning(permissionsOf(stat))
 
 function otherMode(stat: BigIntStats, modeOf: ModeOf): number | undefined {
   const mode = modeOf(stat)

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { testFolders } from '../../../test/roots.ts'
@@ -8,6 +8,7 @@ import { mountSmallDisk } from '../../../test/small-disk.ts'
 import type { SmallDisk } from '../../../test/small-disk.ts'
 import { unprivileged } from '../../../test/unprivileged.ts'
 import { faultOf } from '../confine/fault.ts'
+import type { Outlook } from '../worker/protocol.ts'
 import { ops } from './index.ts'
 import { dropTemporaries } from './placing.ts'
 
@@ -125,6 +126,55 @@ test.each(['f', 'one.md'])(
     expect(fs.readdirSync(disk.path)).toEqual([name])
   },
 )
+
+test.each(['f', 'one.md'])(
+  'PV6 what came to another disk is seen by whoever looks for it, when it is gone from where it was: %s',
+  async (name) => {
+    files.put({ 'f/a/one.md': 'one', 'one.md': 'one' })
+    const other = { root: 'other', path: name }
+    const signs: Outlook['sign'][] = []
+    const seen: boolean[] = []
+    const look = async () => {
+      for (const sign of signs) seen.push((await files.run('seen', sign)).isSeen)
+    }
+    const entered = async (outlook?: Outlook) => void (outlook && signs.push(outlook.sign))
+    const context = { ...files.context, entered }
+    const removed = vi.spyOn(fs, 'unlinkSync').mockImplementationOnce(() => {
+      throw Object.assign(new Error('busy'), { code: 'EBUSY' })
+    })
+    const move = () =>
+      ops.move(context, { from: inWorkspace(name), to: other }, Buffer.alloc(0), () => false)
+    if (name === 'f') {
+      await expect(move()).rejects.toThrow('busy')
+      expect(fs.existsSync(there('f/a/one.md'))).toBe(true)
+      await look()
+      fs.rmSync(there('f'), { recursive: true })
+    }
+    removed.mockRestore()
+    signs.length = 0
+    await move()
+    await look()
+    expect(seen).toEqual(name === 'f' ? [false, true] : [true])
+  },
+)
+
+test('PV6 a worker that goes while it takes away a copy leaves nothing of it', async () => {
+  files.put({ 'f/a/one.md': 'one', 'f/b/two.md': 'two' })
+  let left: string[] | undefined
+  const isWhole = () => isCopied('a/one.md') && isCopied('b/two.md')
+  let isOver = false
+  const turn = async () => {
+    if (isWhole()) isOver = true
+    else if (isOver && left === undefined) {
+      dropTemporaries()
+      left = fs.readdirSync(disk.path)
+    }
+  }
+  const ask = { from: inWorkspace('f'), to: { root: 'other', path: 'f' } }
+  const moving = ops.move({ ...files.context, turn }, ask, Buffer.alloc(0), () => isOver)
+  await expect(moving).rejects.toBeInstanceOf(Error)
+  expect(left).toEqual([])
+})
 
 test.each(['f', 'one.md'])(
   'PV6 a worker that goes at once takes with it what it has copied: %s',

@@ -1,9 +1,10 @@
 /** What a change will be known by, and whether it is there: for when its worker is not (PV6). */
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
+import { faultOf } from '../confine/fault.ts'
 import type { Confined, Parent } from '../confine/types.ts'
-import type { RunOp } from '../worker/context.ts'
-import type { Outlook } from '../worker/protocol.ts'
+import type { OpContext, RunOp } from '../worker/context.ts'
+import type { Outlook, Place } from '../worker/protocol.ts'
 import { hashOf, rootOf } from './disk.ts'
 import { leafStat } from './leaf.ts'
 
@@ -13,23 +14,37 @@ export const outlookOf = (
   { real }: Parent,
   stat: BigIntStats,
   answer: object,
-): Outlook => ({ sign: { at: { root: root.key, path: real }, file: fileOf(stat) }, answer })
+  gone?: Place,
+): Outlook => ({
+  sign: { at: { root: root.key, path: real }, file: fileOf(stat), ...(gone && { gone }) },
+  answer,
+})
 
 /** With its time: when a file has gone, another may get its inode. */
 const fileOf = ({ dev, ino, mtimeNs }: BigIntStats) => `${dev}-${ino}-${mtimeNs}`
 
 export const seen: RunOp<'seen'> = async (context, sign) => {
-  const { at } = sign
-  const confined = rootOf(context, at)
+  const { at, gone } = sign
   if ('file' in sign) {
-    const look = ({ at: within, name }: Parent) => leafStat(within(name))
-    const stat = confined.withParent(at.path, look, { need: 'read', keepLeafLink: true })
-    return { isSeen: stat !== undefined && fileOf(stat) === sign.file }
+    const stat = found(context, at)
+    const isThere = stat !== undefined && fileOf(stat) === sign.file
+    return { isSeen: isThere && (gone === undefined || found(context, gone) === undefined) }
   }
-  const { fd } = confined.openFile(at.path)
+  const { fd } = rootOf(context, at).openFile(at.path)
   try {
     return { isSeen: (await hashOf(fd, context.turn)) === sign.sha256 }
   } finally {
     fs.closeSync(fd)
+  }
+}
+
+function found(context: OpContext, at: Place): BigIntStats | undefined {
+  const look = ({ at: within, name }: Parent) => leafStat(within(name))
+  try {
+    return rootOf(context, at).withParent(at.path, look, { need: 'read', keepLeafLink: true })
+  } catch (error) {
+    // The folder that it was in may be gone as well.
+    if (faultOf(error).code === 'not_found') return undefined
+    throw error
   }
 }

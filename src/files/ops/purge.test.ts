@@ -19,7 +19,7 @@ const trash = (path: string, id: string) =>
 const listed = async () => (await files.run('trashed', {})).records.map(({ id }) => id)
 const hoursAgo = () => new Date(Date.now() - 2 * 60 * 60 * 1000)
 
-test('TR1 what cannot be purged is not said to be, and the others are', async () => {
+test('TR1 what cannot be removed to its end is out of the trash all the same, and the others go', async () => {
   files.put({ 'a.md': '', 'b.md': '' })
   await trash('a.md', 'id-1')
   await trash('b.md', 'id-2')
@@ -28,7 +28,11 @@ test('TR1 what cannot be purged is not said to be, and the others are', async ()
   const disk = mountSmallDisk(bin('id-1/disk'), 64)
   fs.writeFileSync(bin('id-1/disk/kept'), '')
   try {
-    expect((await files.run('purge', { ids: ['id-1', 'id-2'] })).purged).toEqual(['id-2'])
+    expect(await files.run('purge', { ids: ['id-1', 'id-2'] })).toEqual({
+      purged: ['id-1', 'id-2'],
+      left: [bin('id-1')],
+    })
+    expect(await listed()).toEqual([])
     expect(fs.readdirSync(bin('id-1/disk'))).toEqual(['kept'])
   } finally {
     disk.remove()
@@ -36,16 +40,16 @@ test('TR1 what cannot be purged is not said to be, and the others are', async ()
 })
 
 /** A purge that is ended as soon as it has removed something. */
-async function endedPurge(ids: readonly string[]): Promise<readonly string[]> {
+async function endedPurge(ids: readonly string[]) {
   const turn = () => Promise.reject(new Error('the disk is gone'))
   const context = { ...files.context, turn }
-  return (await ops.purge(context, { ids }, Buffer.alloc(0), () => false)).purged
+  return ops.purge(context, { ids }, Buffer.alloc(0), () => false)
 }
 
 test('TR1 half of what is purged is never listed or restored, and goes when nobody is at it', async () => {
   files.put({ 'f/a.md': 'a', 'f/b.md': 'b' })
   await trash('f', 'id-1')
-  expect(await endedPurge(['id-1'])).toEqual([])
+  expect(await endedPurge(['id-1'])).toEqual({ purged: ['id-1'], left: [bin('id-1')] })
   expect(fs.readdirSync(bin(''))).toEqual(['id-1'])
   expect(await listed()).toEqual([])
   expect(await files.refusal('restore', { id: 'id-1', to: inWorkspace('f') })).toBe('not_found')
@@ -72,8 +76,8 @@ test('TR1 a purge that nobody waits for any longer stops, and says what is purge
     isLate = !fs.existsSync(bin('id-1'))
   }
   const context = { ...files.context, turn }
-  const { purged } = await ops.purge(context, { ids }, Buffer.alloc(0), () => isLate)
-  expect(purged).toEqual(['id-1'])
+  const answer = await ops.purge(context, { ids }, Buffer.alloc(0), () => isLate)
+  expect(answer).toEqual({ purged: ['id-1', 'id-2'], left: [bin('id-2')] })
   expect(await listed()).toEqual(['id-3'])
 })
 

@@ -5,6 +5,7 @@ import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill } from '../../../test/roots.ts'
 import { unprivileged } from '../../../test/unprivileged.ts'
+import { ops } from './index.ts'
 
 let files: TestOps
 beforeEach(() => {
@@ -84,6 +85,57 @@ test.each(['a.py', 'k'])('F5 what cannot leave Code/ is run as before: %s', asyn
   expect(await files.refusal('move', between(`Code/${name}`, name))).toBe('no_permission')
   expect(modeOf(inside('Code/a.py'))).toBe(0o755)
   expect(modeOf(inside('Code/k/deep/b.py'))).toBe(0o755)
+})
+
+describe('a program with more than one name', () => {
+  test.each(['Code/k', 'Code/k/a.py'])(
+    'F5 PV3 whose other name lies elsewhere does not leave Code/, and is run there as before: %s',
+    async (path) => {
+      program('Code/k/a.py')
+      program('Code/k/b.py')
+      const tool = join(files.outside, 'tool')
+      fs.linkSync(inside('Code/k/a.py'), tool)
+      await expect(files.run('move', between(path, 'Documents/k'))).rejects.toMatchObject({
+        code: 'no_permission',
+        message: expect.stringContaining('second name'),
+        path,
+      })
+      expect(fs.existsSync(inside('Documents/k'))).toBe(false)
+      for (const one of [tool, inside('Code/k/a.py'), inside('Code/k/b.py')])
+        expect(modeOf(one), one).toBe(0o755)
+      await files.run('move', between(path, 'Code/l'))
+    },
+  )
+
+  test('F5 with all its names in one folder it goes along, and is run no more', async () => {
+    program('Code/k/a.py')
+    fs.linkSync(inside('Code/k/a.py'), inside('Code/k/b.py'))
+    await files.run('move', between('Code/k', 'k'))
+    expect(modeOf(inside('k/b.py'))).toBe(0o644)
+  })
+
+  test('F5 what a crash left of its making is no second name', async () => {
+    program('Code/a.py')
+    const unfinished = inside(`Code/.cowork-${'0'.repeat(24)}.tmp`)
+    fs.linkSync(inside('Code/a.py'), unfinished)
+    vi.useFakeTimers({ now: Date.now() + 5000, toFake: ['Date'] })
+    try {
+      await files.run('move', between('Code/a.py', 'a.py'))
+    } finally {
+      vi.useRealTimers()
+    }
+    expect(fs.existsSync(unfinished)).toBe(false)
+    expect(modeOf(inside('a.py'))).toBe(0o644)
+  })
+})
+
+test('F5 FT8 nothing loses its bits before it is told what the move comes to', async () => {
+  program('Code/k/a.py')
+  const seen: number[] = []
+  const entered = async () => void seen.push(modeOf(inside('Code/k/a.py')))
+  const context = { ...files.context, entered }
+  await ops.move(context, between('Code/k', 'k'), Buffer.alloc(0), () => false)
+  expect(seen).toEqual([0o755, 0o644])
 })
 
 test('F5 where the new name is taken, nothing is changed for a moment either', async () => {

@@ -6,6 +6,7 @@ import { errnoOf, FileFault } from '../confine/fault.ts'
 import type { Confined } from '../confine/types.ts'
 import { unfinishedName } from '../confine/unfinished.ts'
 import type { OpContext } from '../worker/context.ts'
+import type { Place } from '../worker/protocol.ts'
 import { copyTree } from './copy-tree.ts'
 import { mayRun, withoutRunning } from './copying.ts'
 import { pause, syncFolder } from './disk.ts'
@@ -44,7 +45,10 @@ export async function transfer(
   // A copy is made as it is to be: what it is made of may be on a disk where no mode can be changed.
   if (stat.dev !== leafStat(to.parent.at('.'))?.dev) await transferByCopy(context, from, to, leave)
   else if (keepsRunning(from, to)) await go()
-  else await goLessRunning(from, context.turn, restOf(context, leave), go)
+  else {
+    const begin = () => foretell(context, to, stat, leave)
+    await goLessRunning(from, { turn: context.turn, rest: restOf(context, leave), begin, go })
+  }
   await Promise.all([syncFolder(to.parent.at('.')), syncFolder(from.parent.at('.'))])
   return leafStat(target) ?? stat
 }
@@ -56,8 +60,13 @@ const restOf =
   () =>
     pause(context, cancelled)
 
-const foretell = (context: OpContext, to: End, stat: BigIntStats, { answer }: Leave) =>
-  context.entered(outlookOf(to.confined, to.parent, stat, answer(stat)))
+const foretell = (
+  context: OpContext,
+  to: End,
+  stat: BigIntStats,
+  { answer }: Leave,
+  gone?: Place,
+) => context.entered(outlookOf(to.confined, to.parent, stat, answer(stat), gone))
 
 async function transferByRename(
   context: OpContext,
@@ -81,11 +90,12 @@ async function transferByRename(
 }
 
 async function transferByCopy(context: OpContext, from: End, to: End, leave: Leave): Promise<void> {
+  const gone = { root: from.confined.root.key, path: from.parent.real }
   const copied = await copyTree(context, from, to, {
     rest: restOf(context, leave),
     modeOf: keepsRunning(from, to) ? (mode) => mode : withoutRunning,
     // Not before: what was cut off until then has done nothing, and is begun anew.
-    whole: (stat) => foretell(context, to, stat, leave),
+    whole: (stat) => foretell(context, to, stat, leave, gone),
   })
   await syncFolder(to.parent.at('.'))
   const source = pathOf(from)

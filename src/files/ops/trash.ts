@@ -133,11 +133,11 @@ export const restore: RunOp<'restore'> = async (
   const origin = originOf(bin, id)
   // The name that it had counts, as in a move; that of its place in the trash says nothing.
   if (origin !== undefined && !reviewed) checkRisk(context.guard.risk(origin), to.path)
-  const walk = <T>(use: (ends: readonly [End, End]) => Promise<T>) =>
-    inBin(bin, `${id}/content`, (from) => {
-      // Nothing comes back, then no folder is made for it either.
-      if (!leafStat(from.at(from.name))) throw notInTrash()
-      return target.withParent(
+  const walk = async <T>(use: (ends: readonly [End, End]) => Promise<T>) => {
+    // Nothing comes back, then no folder is made for it either.
+    if (!hasContent(bin, id)) throw notInTrash()
+    return inBin(bin, `${id}/content`, (from) =>
+      target.withParent(
         to.path,
         (parent) =>
           use([
@@ -145,8 +145,9 @@ export const restore: RunOp<'restore'> = async (
             { confined: target, parent },
           ]),
         { need: 'create', parents: true, reviewed, keepLeafLink: true, origin },
-      )
-    })
+      ),
+    )
+  }
   const restored = await actInTurn(
     walk,
     ([, end]) => [item, pathOfEnd(end)],
@@ -164,21 +165,21 @@ export const restore: RunOp<'restore'> = async (
 export const purge: RunOp<'purge'> = async (context, { ids }, _body, cancelled) => {
   const bin = openBin(context)
   const purged: string[] = []
+  const left: string[] = []
   for (const [id, item] of ids.map((one) => [one, itemOf(bin, one)] as const)) {
     if (cancelled()) break
-    try {
-      const isPurged = await inTurn([item], async () => {
+    await inTurn([item], async () => {
+      try {
         // Whoever has restored or purged it before says so.
-        const isThere = hasContent(bin, id)
+        if (takeContent(bin, id)) purged.push(id)
         await removeFromBin(context, bin, id, cancelled)
-        return isThere
-      })
-      if (isPurged) purged.push(id)
-    } catch {
-      // What cannot be removed now is tried again another day; the others go.
-    }
+      } catch {
+        // What cannot be removed now is tried again another day; the others go.
+        if (purged.at(-1) === id) left.push(item)
+      }
+    })
   }
-  return { purged }
+  return { purged, left }
 }
 
 export const trashed: RunOp<'trashed'> = async (context, _ask, _body, cancelled) => {
@@ -248,14 +249,19 @@ const inBin = <T>(bin: Confined, path: string, use: (parent: Parent) => T): T =>
   bin.withParent(path, use, { need: 'delete', keepLeafLink: true })
 
 /** The content goes from under its name at once: half of it is nothing to list or to bring back. */
+function takeContent(bin: Confined, id: string): boolean {
+  if (!hasContent(bin, id)) return false
+  inBin(bin, `${id}/content`, ({ at, name }) => fs.renameSync(at(name), at(unfinishedName())))
+  return true
+}
+
 async function removeFromBin(
   context: OpContext,
   bin: Confined,
   id: string,
   cancelled = () => false,
 ): Promise<void> {
-  if (hasContent(bin, id))
-    inBin(bin, `${id}/content`, ({ at, name }) => fs.renameSync(at(name), at(unfinishedName())))
+  takeContent(bin, id)
   await inBin(bin, id, (parent) => removeTree(bin, parent, () => pause(context, cancelled)))
 }
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
+import { inodeOf } from '../confine/inode.ts'
 
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
@@ -23,10 +24,8 @@ afterEach(async () => {
 })
 
 const content = (path: string) => fs.readFileSync(join(files.workspace, path), 'utf8')
-const inodeOf = (path: string) => {
-  const { dev, ino } = fs.statSync(join(files.workspace, path), { bigint: true })
-  return { dev: String(dev), ino: String(ino) }
-}
+const inodeAt = (path: string) =>
+  inodeOf(fs.statSync(join(files.workspace, path), { bigint: true }))
 const modeOf = (path: string) => fs.statSync(join(files.workspace, path)).mode & 0o7777
 const keptText = (hash: string) =>
   fs.readFileSync(join(files.top, 'versions', hash.slice(0, 2), hash.slice(2)), 'utf8')
@@ -213,9 +212,9 @@ describe('replace', () => {
 
   test('TR3 the previous content is kept under its hash before it is gone', async () => {
     files.put({ 'a.md': 'old' })
-    const from = inodeOf('a.md')
+    const from = inodeAt('a.md')
     const answer = await files.run('write', { ...ask, at: inWorkspace('a.md') }, 'new')
-    const swap = { from, to: inodeOf('a.md') }
+    const swap = { from, to: inodeAt('a.md') }
     expect(answer.before).toEqual({ sha256: sha256('old'), size: 3, mode: 0o644, swap })
     expect(keptText(sha256('old'))).toBe('old')
     expect(content('a.md')).toBe('new')

@@ -1,5 +1,6 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Grant } from '../model.ts'
+import type { Inode } from '../worker/protocol.ts'
 
 /** What a person can answer to a request for access (GR3). */
 export const grantChoices = [
@@ -15,7 +16,7 @@ export const grantChoices = [
 export type GrantChoice = (typeof grantChoices)[number]
 
 /** What lay at a path when it was looked at: a grant is for that and for nothing put there later. */
-export type Pin = Pick<Grant, 'path' | 'kind' | 'dev' | 'ino'>
+export type Pin = Pick<Grant, 'path' | 'kind'> & Inode
 
 export type AskedAccess = {
   readonly permission: 'read' | 'read-write'

@@ -11,6 +11,7 @@ import {
   isFor,
   isLive,
   outlasts,
+  readableSince,
   rootsOf,
 } from './grants.ts'
 import type { Holder } from './grants.ts'
@@ -28,6 +29,7 @@ function grant(path: string, permission: Grant['permission'], more: Partial<Gran
     kind: 'folder',
     dev: '1',
     ino: '2',
+    born: null,
     permission,
     scope: 'permanent',
     session: null,
@@ -143,6 +145,20 @@ describe('what stays closed below', () => {
     ]
     expect(closedBelow(grants, root, { holder: sales, need: 'read', now })).toEqual([])
   })
+})
+
+test.each([
+  ['nothing closed it', [], 10],
+  ['a denial was lifted', [grant('/a', 'deny', { revokedAt: 30 })], 30],
+  ['one from further up was lifted', [grant('/', 'deny', { revokedAt: 30 })], 30],
+  ['one for all was lifted', [grant('/a/b', 'deny', { agent: '*', revokedAt: 30 })], 30],
+  ['it was lifted before', [grant('/a/b', 'deny', { revokedAt: 5 })], 10],
+  ['it was over by its time', [grant('/a/b', 'write', { expiresAt: 20, revokedAt: 30 })], 20],
+  ['a nearer one that reads nothing is there', [grant('/a/b', 'write')], Infinity],
+  ['one that is no nearer was there', [grant('/a', 'write', { revokedAt: 30 })], 10],
+  ['a denial was beside it', [grant('/a/bc', 'deny', { revokedAt: 30 })], 10],
+] as const)('GR1 GR6 since when a path could be read: %s', (_, closing, since) => {
+  expect(readableSince(grant('/a', 'read', { grantedAt: 10 }), '/a/b/c', closing)).toBe(since)
 })
 
 test('GR6 the worker holds every live grant and no denial', () => {

@@ -155,16 +155,29 @@ const allowed: Record<Grant['permission'], readonly Need[]> = {
 export const allows = (permission: Grant['permission'], need: Need): boolean =>
   allowed[permission].includes(need)
 
+/**
+ * From when on a grant has opened a path for reading: not before the last one ended that closed it, a denial or a
+ * nearer one that does not read. What could be read before that is not told apart from what could not (GR1).
+ */
+export function readableSince(grant: Grant, path: string, closing: readonly Grant[]): number {
+  const ends = closing
+    .filter((one) => covers(one, path) && !allows(one.permission, 'read'))
+    .filter((one) => one.permission === 'deny' || one.path.length > grant.path.length)
+    .map(({ revokedAt, expiresAt }) => Math.min(revokedAt ?? Infinity, expiresAt ?? Infinity))
+  return Math.max(grant.grantedAt, ...ends)
+}
+
 /** What the worker holds for these grants. A denied path opens nothing. */
 export const rootsOf = (grants: readonly Grant[], now: number): readonly Root[] =>
   grants
     .filter((grant) => grant.permission !== 'deny' && isLive(grant, now))
-    .map(({ id, path, kind, dev, ino, permission, hardLinks }) => ({
+    .map(({ id, path, kind, dev, ino, born, permission, hardLinks }) => ({
       key: id,
       path,
       kind,
       dev,
       ino,
+      born,
       access: permission === 'read' ? 'read' : 'read-write',
       hardLinks,
     }))

@@ -86,7 +86,7 @@ export const historyTools = (files: Files): Tool[] => {
         return {
           path: compared.path,
           diff: shownDiff(compared.diff),
-          ...(compared.sensitive && { warnings: [sensitiveWarning] }),
+          ...(compared.sensitive && { warnings: [sensitiveWarning(call.caller)] }),
         }
       },
       text: ({ path: at, diff }) => (diff === '' ? `${shown(at)}: nothing differs.` : diff),
@@ -187,14 +187,22 @@ export const historyTools = (files: Files): Tool[] => {
         trash_ids: z.array(z.string()).min(1).max(1000).optional(),
         all: z.boolean().default(false),
       }),
-      output: z.object({ purged: z.array(z.string()), count: z.number() }),
+      output: z.object({
+        purged: z.array(z.string()),
+        count: z.number(),
+        left_in: z
+          .array(z.string())
+          .describe('Folders with what could not be removed; tried again each day.')
+          .optional(),
+      }),
       touches: () => places.touch(''),
       async run({ trash_ids = [], all }, call) {
-        const purged = await trash.purge(call, all ? 'all' : trash_ids)
+        const { purged, left } = await trash.purge(call, all ? 'all' : trash_ids)
         const ids = purged.map(({ id }) => id)
         const gone = purged.map(({ path: at, size }) => ({ path: at, size_bytes: size }))
         call.tell({ data: touchedData(gone) })
-        const output = { purged: ids, count: ids.length }
+        const some = left.length > 0 && { left_in: [...left] }
+        const output = { purged: ids, count: ids.length, ...some }
         return history.changed(output, { operation: 'trash_purge', purged: ids })
       },
       settle,

@@ -39,7 +39,7 @@ export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => 
     }),
     touches: ({ path }) => ({ domain: 'files', target: path }),
     async run({ path: given }) {
-      const path = checkWorkspaceChoice(given, rules)
+      const { path, around } = checkWorkspaceChoice(given, rules)
       const before = existsSync(configFile) ? readFileSync(configFile, 'utf8') : undefined
       const text = withSetting(before ?? '', ['workspace', 'path'], path)
       const { config: loaded } = readConfigText(text, configFile, currentEnvironment())
@@ -61,9 +61,15 @@ export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => 
         changed,
         ...(backup !== undefined && { backup }),
         restart_needed: !isHere,
-        message: isHere
-          ? 'Agents keep their files there already.'
-          : `From the next start on agents keep their files in ${path}. What is in ${rules.guard.workspace} stays there.`,
+        message: [
+          ...(around === undefined ? [] : [`${around} holds something already, and stays yours.`]),
+          ...(isHere
+            ? [`Agents keep their files in ${path} already.`]
+            : [
+                `From the next start on agents keep their files in ${path}.`,
+                `What is in ${rules.guard.workspace} stays there.`,
+              ]),
+        ].join(' '),
       }
     },
   }),

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { plainJson, plainText } from '#base/plain.ts'
 
@@ -49,8 +50,8 @@ export function shownDiff(diff: string | undefined): string {
   return `${diff.slice(0, diff.lastIndexOf('\n', usualBytes))}\n[more differs than is shown]`
 }
 
-/** What is said of a content whose name speaks of secrets (PV5). */
-export const sensitiveWarning =
-  'The name of this file is one of those that hold secrets. Do not repeat what is in it.'
+/** What is said of a content whose name speaks of secrets (PV5). People know what to do with theirs. */
+export const sensitiveWarning = ({ kind }: Caller): string =>
+  `The name of this file is one of those that hold secrets.${kind === 'agent' ? ' Do not repeat what is in it.' : ''}`
 
 export const isUsual = (bytes: number): boolean => bytes <= usualBytes

@@ -1,7 +1,7 @@
 import { CoworkError } from '#base/errors.ts'
 import type { FileFaultCode } from '../model.ts'
 import type { AnswerHead } from './process.ts'
-import type { Op, Outlook } from './protocol.ts'
+import type { Op, Outlook, Place } from './protocol.ts'
 
 /** Operations that change nothing, and may be repeated. */
 const reads: ReadonlySet<Op> = new Set<Op>([
@@ -37,6 +37,8 @@ export type Call = {
   readonly ask: unknown
   readonly body: Uint8Array | undefined
   readonly isRead: boolean
+  /** Where something is made for it. */
+  readonly target: Place | undefined
   /** The grants it works under. */
   readonly grants: readonly string[]
   /** Nothing that can be seen is done for it yet. */
@@ -73,6 +75,7 @@ export function createCall({ onTaken, ...asked }: Asked, onForgotten: (call: Cal
   const call: Call = {
     ...asked,
     isRead: reads.has(asked.op),
+    target: targetOf(asked.ask),
     lost: 0,
     outlook: undefined,
     isForetold: changing.has(asked.op),
@@ -103,4 +106,9 @@ export function createCall({ onTaken, ...asked }: Asked, onForgotten: (call: Cal
     forget: () => onForgotten(call),
   }
   return { call, promise }
+}
+
+function targetOf(ask: unknown): Place | undefined {
+  const { to, at } = ask as { readonly to?: Place; readonly at?: Place }
+  return to ?? at
 }

@@ -3,6 +3,8 @@
  * by execve has no more than it kept. Only Linux has it, and koffi is there where npm could install it.
  */
 import fs from 'node:fs'
+import { isPinned } from '../confine/inode.ts'
+import type { Inode } from './protocol.ts'
 
 const fsRights = {
   execute: 1 << 0,
@@ -49,8 +51,7 @@ export type Rule = {
   readonly path: string
   readonly use: keyof typeof uses
   /** Where given, the rule is for this inode only, and none for another that is there by now. */
-  readonly dev?: string
-  readonly ino?: string
+  readonly inode?: Partial<Inode>
 }
 
 const createRuleset = 444
@@ -82,18 +83,16 @@ export async function restrict(rules: readonly Rule[]): Promise<void> {
   const ruleset = Number(create(createRuleset, attributes, size, 0))
   if (ruleset < 0) throw fail('creating the ruleset')
 
-  for (const { path, use, dev, ino } of rules) {
+  for (const { path, use, inode = {} } of rules) {
     const fd = openIfThere(path)
     if (fd === undefined) continue
     const stat = fs.fstatSync(fd, { bigint: true })
-    const isIt =
-      (dev === undefined || dev === String(stat.dev)) &&
-      (ino === undefined || ino === String(stat.ino))
     const rights = uses[use] & known & (stat.isDirectory() ? ~0 : onFile)
     const rule = Buffer.alloc(12)
     rule.writeBigUInt64LE(BigInt(rights), 0)
     rule.writeInt32LE(fd, 8)
-    const isAdded = !isIt || Number(add(addRule, ruleset, pathBeneath, rule, 0)) === 0
+    const isAdded =
+      !isPinned(inode, stat) || Number(add(addRule, ruleset, pathBeneath, rule, 0)) === 0
     fs.closeSync(fd)
     if (!isAdded) throw fail(`adding a rule for ${path}`)
   }

@@ -58,8 +58,8 @@ function readExactly(length: number): Buffer {
   return bytes
 }
 
-function ruleOf({ path, access, dev, ino }: WorkerSetup['roots'][number]): Rule {
-  return { path, use: access, ...(dev !== undefined && { dev }), ...(ino !== undefined && { ino }) }
+function ruleOf(root: WorkerSetup['roots'][number]): Rule {
+  return { path: root.path, use: root.access, inode: root }
 }
 
 /** What Node and our own code are made of: to be read, none of it to be written. */

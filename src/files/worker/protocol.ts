@@ -10,6 +10,7 @@ export type Root = {
   /** What must be found there; the workspace and the worker's own stores have none. */
   readonly dev?: string
   readonly ino?: string
+  readonly born?: string | null
   readonly access: 'read' | 'read-write'
   readonly hardLinks: boolean
 }
@@ -106,8 +107,14 @@ export type Skipped = {
   readonly first: readonly Pick<SearchHit, 'root' | 'path'>[]
 }
 
-/** A file, whatever its name. */
-export type Inode = { readonly dev: string; readonly ino: string }
+/** A file or folder, whatever its name; `confine/inode.ts` makes and compares it. */
+export type Inode = {
+  /** As decimal text, all of them. */
+  readonly dev: string
+  readonly ino: string
+  /** When it was made, in nanoseconds: numbers are given anew. Nothing where the disk does not say, or was not asked. */
+  readonly born?: string | null
+}
 
 /** The previous content of a file, kept under its hash (TR3). */
 export type Kept = {
@@ -134,9 +141,12 @@ type Replaced = {
 
 /**
  * By what it is seen that a change was made: this very file stands there, or one of this content. `file` is its
- * inode and the time it was last written.
+ * inode and the time it was last written. Of what is copied and then removed nothing stands at `gone` any more.
  */
-type Sign = { readonly at: Place } & ({ readonly file: string } | { readonly sha256: string })
+type Sign = { readonly at: Place; readonly gone?: Place } & (
+  | { readonly file: string }
+  | { readonly sha256: string }
+)
 
 /** What a change is about to come to: said before it is made, for whoever has to find out without its worker. */
 export type Outlook = { readonly sign: Sign; readonly answer: object }
@@ -250,7 +260,11 @@ export type Ops = {
     answer: { stat: Stat; real: string; sha256?: string }
   }
   restore: { ask: Writing & { id: string; to: Place }; answer: { stat: Stat; real: string } }
-  purge: { ask: { ids: readonly string[] }; answer: { purged: readonly string[] } }
+  purge: {
+    ask: { ids: readonly string[] }
+    /** `left` are folders of the trash in which something could not be removed: it is listed no more. */
+    answer: { purged: readonly string[]; left: readonly string[] }
+  }
   /** What lies in the trash by the records beside it: for finding what no row knows after a crash. */
   trashed: {
     ask: Record<never, never>

@@ -1,7 +1,8 @@
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Call } from './call.ts'
 import { startWorker } from './process.ts'
-import type { StartOptions, WorkerProcess } from './process.ts'
+import type { AnswerHead, StartOptions, WorkerProcess } from './process.ts'
 
 /** More of them wait in the daemon, where they cost little. */
 const mostAtOnce = 128
@@ -21,8 +22,12 @@ export type Running = Pick<WorkerProcess, 'ready' | 'ended' | 'end' | 'leave' | 
   go(call: Call): void
   /** Nobody waits for the call any longer. */
   cancel(call: Call): void
+  /** What has changed nothing yet is given up where it can be, and taken away. */
+  giveUp(): void
   /** The call must end: if it does not, the worker is to. */
   stop(call: Call, onStuck: () => void): void
+  /** Folders in which it may have something that is not finished. */
+  unfinished(): readonly string[]
   /** Resolves when nothing is being written any more, or after so long. */
   written(patience: number): Promise<void>
 }
@@ -30,9 +35,11 @@ export type Running = Pick<WorkerProcess, 'ready' | 'ended' | 'end' | 'leave' | 
 type Options = Omit<StartOptions, 'onOutlook' | 'onAnswer' | 'onRoom'> & {
   /** It may take another call. */
   onFree(): void
+  /** It ends, and has done nothing for this call. */
+  onGivenUp(call: Call): void
 }
 
-export function startRunning({ onFree, ...options }: Options): Running {
+export function startRunning({ onFree, onGivenUp, ...options }: Options): Running {
   const calls = new Map<number, Call>()
   /** Calls that were stopped and have not ended. Nothing new is given to a worker that may be stuck. */
   const stopped = new Set<number>()
@@ -47,8 +54,13 @@ export function startRunning({ onFree, ...options }: Options): Running {
       const call = calls.get(head.id)
       calls.delete(head.id)
       stopped.delete(head.id)
-      call?.forget()
-      if (call?.isSettled() === false) call.answer(head, body)
+      if (call && running.isEndedByUs && isCancelled(head)) {
+        call.outlook = undefined
+        onGivenUp(call)
+      } else {
+        call?.forget()
+        if (call?.isSettled() === false) call.answer(head, body)
+      }
       onFree()
     },
   })
@@ -74,6 +86,9 @@ export function startRunning({ onFree, ...options }: Options): Running {
     },
     go: ({ id }) => send({ go: id }),
     cancel,
+    giveUp() {
+      for (const call of calls.values()) if (call.isForetold && !call.isHeld) cancel(call)
+    },
     stop(call, onStuck) {
       cancel(call)
       stopped.add(call.id)
@@ -81,6 +96,13 @@ export function startRunning({ onFree, ...options }: Options): Running {
         if (calls.has(call.id)) onStuck()
       }, stopMs).unref()
     },
+    unfinished: () =>
+      [...calls.values()].flatMap(({ isRead, target }) => {
+        const root = options.setup.roots.find(({ key }) => key === target?.root)
+        return isRead || !target || root?.kind !== 'folder'
+          ? []
+          : [join(root.path, dirname(target.path))]
+      }),
     async written(patience) {
       const until = Date.now() + patience
       while (isWriting() && Date.now() < until) await sleep(5)
@@ -88,3 +110,5 @@ export function startRunning({ onFree, ...options }: Options): Running {
   }
   return running
 }
+
+const isCancelled = (head: AnswerHead) => 'fault' in head && head.fault.code === 'cancelled'

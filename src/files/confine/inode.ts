@@ -1,0 +1,34 @@
+/** By what a file or folder is known, whatever its name: the daemon records it, and both sides compare it (PV9). */
+import fs from 'node:fs'
+import type { BigIntStats } from 'node:fs'
+import type { Inode } from '../worker/protocol.ts'
+
+/** Where the system call for it may not be used, Node gives the last change as the birth. /proc has no births at all. */
+const tellsBirths =
+  process.platform !== 'linux' ||
+  fs.statSync('/proc/self', { bigint: true, throwIfNoEntry: false })?.birthtimeNs === 0n
+
+export const inodeOf = ({ dev, ino, birthtimeNs }: BigIntStats): Inode => ({
+  dev: String(dev),
+  ino: String(ino),
+  born: tellsBirths && birthtimeNs > 0n ? String(birthtimeNs) : null,
+})
+
+/** Disks give the number of what has gone to what comes next, many at once. What is not known is not compared. */
+export const isSameInode = (one: Partial<Inode>, other: Partial<Inode>): boolean =>
+  one.dev === other.dev &&
+  one.ino === other.ino &&
+  (!one.born || !other.born || one.born === other.born)
+
+/** Whether this is what a root is for; one that names nothing takes what is there. */
+export const isPinned = (root: Partial<Inode>, stat: BigIntStats): boolean =>
+  root.dev === undefined || isSameInode(root, inodeOf(stat))
+
+/** What is held for a root: its birth is looked at only where the root names one, which our own folders do not. */
+export const heldFor = ({ born = null }: Partial<Inode>, stat: BigIntStats): Inode => ({
+  ...inodeOf(stat),
+  born,
+})
+
+/** As a word. */
+export const inodeName = ({ dev, ino, born }: Inode): string => `${dev}:${ino}:${born ?? ''}`
