@@ -27,14 +27,18 @@ export async function startFileServers(root: string) {
     command: process.execPath,
     args: [relay, launch.command, ...launch.args],
   })
+  const writer = join(import.meta.dirname, 'bare-writer.ts')
+  const bare = await startStdio({ command: process.execPath, args: [writer] })
   return {
     ours,
     theirs,
     relayed,
+    bare,
     async [Symbol.asyncDispose]() {
       await ours[Symbol.asyncDispose]()
       await theirs[Symbol.asyncDispose]()
       await relayed[Symbol.asyncDispose]()
+      await bare[Symbol.asyncDispose]()
       await daemon[Symbol.asyncDispose]()
       state[Symbol.dispose]()
     },

@@ -103,7 +103,6 @@ test('TR4 a content that no version names goes, one that is about to be named st
   await settle(await write('a', 'one'))
   await settle(await write('a', 'two'))
   // As a kill leaves it; and what does not look like a content is not ours to judge.
-  mkdirSync(join(folder, 'ab'))
   const orphan = join(folder, 'ab', '0'.repeat(62))
   writeFileSync(orphan, 'orphan')
   writeFileSync(join(folder, 'ab', 'note'), 'other')

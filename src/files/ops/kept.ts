@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import { sha256Hex } from '#base/hash.ts'
 import { errnoOf, FileFault } from '../confine/fault.ts'
 import { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } from '../confine/flags.ts'
-import type { Confined, Parent } from '../confine/types.ts'
+import type { Confined, Parent, Roots } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import { passesUnfinished } from './abandoned.ts'
 import { contentAt, readAt, sync, syncFolder, writeAll } from './disk.ts'
@@ -24,6 +24,7 @@ function pathOf(sha256: string): string {
  */
 export async function keep(context: OpContext, sha256: string, bytes: Buffer): Promise<void> {
   const versions = store(context)
+  if (!hasShards.has(context.roots)) await makeShards(context)
   await versions.withParent(
     pathOf(sha256),
     async (parent) => {
@@ -31,7 +32,7 @@ export async function keep(context: OpContext, sha256: string, bytes: Buffer): P
       if (fd === undefined) await replace(parent, bytes)
       try {
         const content = fd === undefined ? undefined : sync(fd)
-        await Promise.all([content, syncFolder(parent.at('.')), syncShard(parent)])
+        await Promise.all([content, syncFolder(parent.at('.'))])
       } finally {
         if (fd !== undefined) fs.closeSync(fd)
       }
@@ -91,16 +92,25 @@ const replace = (parent: Parent, bytes: Buffer): Promise<void> =>
     placeOver(temporary, parent.at(parent.name))
   })
 
-/** Shards whose own name is on disk, by device and inode. */
-const durable = new Set<string>()
+/** Stores whose folders are all on disk under their names. */
+const hasShards = new WeakSet<Roots>()
+const shards = Array.from({ length: 256 }, (_, at) => at.toString(16).padStart(2, '0'))
 
-/** Once for each, since a shard that is there stays. */
-async function syncShard(parent: Parent): Promise<void> {
-  const { dev, ino } = fs.fstatSync(parent.fd, { bigint: true })
-  const shard = `${dev}:${ino}`
-  if (durable.has(shard)) return
-  await syncFolder(parent.at('..'))
-  durable.add(shard)
+/** All at once, with one sync: made one by one, the first few hundred changes would each wait for a folder. */
+async function makeShards(context: OpContext): Promise<void> {
+  const versions = store(context)
+  const there = new Set(shardsOf(context))
+  for (const shard of shards.filter((one) => !there.has(one))) {
+    versions.withParent(`${shard}/-`, () => undefined, { need: 'create', parents: true })
+    await context.turn()
+  }
+  const { fd } = versions.openFolder('')
+  try {
+    await syncFolder(versions.at(fd))
+  } finally {
+    fs.closeSync(fd)
+  }
+  hasShards.add(context.roots)
 }
 
 /** A kept content, checked against its name. */

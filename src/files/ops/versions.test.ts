@@ -54,6 +54,15 @@ test('F5 a version brings the execute bit to Code/, and elsewhere only where the
   expect(modeOf('Code/a.py')).toBe(0o755)
 })
 
+test('TR3 the folders of the store are there before the first version, and one that goes comes back', async () => {
+  await write('one')
+  await write('two')
+  expect(fs.readdirSync(join(files.top, 'versions'))).toHaveLength(256)
+  fs.rmSync(dirname(kept(sha256('two'))), { recursive: true })
+  await write('three')
+  expect(fs.readFileSync(kept(sha256('two')), 'utf8')).toBe('two')
+})
+
 test('TR3 the same content is kept once, and goes when it is dropped', async () => {
   await write('one')
   await write('two')
