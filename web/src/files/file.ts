@@ -110,3 +110,15 @@ export type Browsed = {
   /** There are more than are listed. */
   readonly capped: boolean
 }
+
+export type Purged = {
+  readonly purged: readonly string[]
+  /** Folders in which some of it could not be removed. */
+  readonly left_in?: readonly string[]
+}
+
+/** What became of one thing that was to go for good. */
+export function purgedText(name: string, { left_in: left = [] }: Purged): string {
+  if (left.length === 0) return `${name} is gone.`
+  return `${name} is gone from the trash, but some of it could not be removed from ${left.join(', ')}.`
+}

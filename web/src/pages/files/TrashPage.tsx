@@ -2,8 +2,8 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { useRef, useState } from 'react'
 import { ApiError } from '../../api.ts'
 import { callFiles } from '../../files/call.ts'
-import { isFolder } from '../../files/file.ts'
-import type { Trashed } from '../../files/file.ts'
+import { isFolder, purgedText } from '../../files/file.ts'
+import type { Purged, Trashed } from '../../files/file.ts'
 import { nameOf, parentOf, relativeTo } from '../../files/paths.ts'
 import { sizeText } from '../../files/sizes.ts'
 import { Button, IconButton } from '../../parts/Button.tsx'
@@ -163,10 +163,11 @@ function Line({ item, path, called, role }: LineProps) {
           title={`Delete ${name} for good?`}
           action="Delete for good"
           act={async () => {
-            await callFiles('trash_purge', { trash_ids: [item.trash_id] })
+            const purged = await callFiles<Purged>('trash_purge', { trash_ids: [item.trash_id] })
             await readAgain()
+            return purged
           }}
-          done={`${name} is gone.`}
+          done={(purged) => purgedText(name, purged)}
           onClose={() => setAsking(false)}
         >
           <p>Its content cannot be brought back. That it was deleted stays in the ledger.</p>

@@ -5,21 +5,22 @@ import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
 import { ErrorNote } from '../../parts/ErrorNote.tsx'
 import { toast } from '../../toasts.ts'
 
-type Props = {
+type Props<T> = {
   title: string
   /** What happens next, before it happens. */
   children: ReactNode
   action: string
-  act: () => Promise<unknown>
-  done: string
+  act: () => Promise<T>
+  /** What was done, by what came of it. */
+  done: string | ((came: T) => string)
   onClose: () => void
 }
 
-export function Confirm({ title, children, action, act, done, onClose }: Props) {
+export function Confirm<T>({ title, children, action, act, done, onClose }: Props<T>) {
   const doIt = useMutation({
     mutationFn: act,
-    onSuccess: () => {
-      toast(done)
+    onSuccess: (came) => {
+      toast(typeof done === 'string' ? done : done(came))
       onClose()
     },
   })
