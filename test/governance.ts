@@ -24,7 +24,11 @@ export function testConfig(settings: Record<string, unknown> = {}): Config {
 }
 
 /** Where nobody is ever revoked. */
-const everyoneStays = { isStill: () => Promise.resolve(true), onRevoked: () => () => undefined }
+const everyoneStays = {
+  isStill: () => Promise.resolve(true),
+  hasGone: () => Promise.resolve(false),
+  onRevoked: () => () => undefined,
+}
 
 /** Governance over a given store; without spot checks, unless a test says what chance says. */
 export function testGovernance(

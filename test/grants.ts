@@ -219,6 +219,7 @@ export function grantsContract(newStore: () => Promise<Store>): void {
     // Of another file; and of a grant from before it was kept.
     expect(await remember(`'1'`)).toBe(from.born === null)
     expect(await remember('NULL')).toBe(true)
+    expect(await remember(from.born === null ? 'NULL' : `'${from.born}'`)).toBe(true)
     writeFileSync(`${path}~`, 'new')
     renameSync(`${path}~`, path)
     const to = (await pinOf(path)) as Inode
@@ -226,6 +227,10 @@ export function grantsContract(newStore: () => Promise<Store>): void {
     await here.db.transact((tx) => here.grants.follow(tx, { path, from, to }, call))
     expect(await born()).toBe(to.born)
     expect(await here.check(path, here.sales)).toMatchObject({ has_access: true })
+    // On a disk whose births say nothing, that of the next says no more.
+    await remember('NULL')
+    await here.db.transact((tx) => here.grants.follow(tx, { path, from: to, to: from }, call))
+    expect(await born()).toBeNull()
   })
 
   test('GR1 GR6 what kept an agent from reading is known when it has ended, too', async () => {

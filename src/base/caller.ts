@@ -19,8 +19,11 @@ export type Caller = Actor & {
 }
 
 /** Whether what an agent of that name made at that time is this caller's own. */
-export const isOwn = ({ id, since = 0 }: Caller, by: string, at: number): boolean =>
-  by === id && at >= since
+export const isOwn = (
+  { id, since = 0 }: Pick<Caller, 'id' | 'since'>,
+  by: string,
+  at: number,
+): boolean => by === id && at >= since
 
 /** What the ledger keeps of a caller. */
 export function actorOf(caller: Caller): Actor {

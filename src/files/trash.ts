@@ -35,8 +35,12 @@ export function createTrash(deps: Deps) {
 
   /** What was asked back, and when: it may be back, and that not on record yet. */
   const askedBack = new Set<{ readonly id: string; readonly at: number }>()
-  const isComing = (id: string) =>
-    [...askedBack].some((asked) => asked.id === id && now() - asked.at <= recordedMs)
+  const isComing = (id: string) => askedBack.values().some((asked) => asked.id === id)
+  function forgetAsked(): void {
+    for (const asked of askedBack)
+      if (now() - asked.at > recordedMs) askedBack.delete(asked)
+      else break
+  }
 
   async function find(id: string): Promise<Trashed> {
     const item = await store.trashed(db, id)
@@ -69,7 +73,7 @@ export function createTrash(deps: Deps) {
     isMeant: (id: string) => boolean = () => true,
     to?: Placed,
   ): Promise<void> {
-    for (const asked of askedBack) if (!isComing(asked.id)) askedBack.delete(asked)
+    forgetAsked()
     // Rows first: what is deleted meanwhile has no row here that its record could lack.
     const rows = (await store.trash(db)).filter(({ id }) => isMeant(id))
     const records = (await worker.ask('trashed', {})).records.filter(({ id }) => isMeant(id))
@@ -177,6 +181,7 @@ export function createTrash(deps: Deps) {
           'Give that path as destination, and a person is asked; move_file takes it elsewhere.',
         )
       const asked = { id, at: now() }
+      forgetAsked()
       askedBack.add(asked)
       const { stat, real } = await arriving(call, to, nameOf(item.path), () =>
         orReconciled(

@@ -153,3 +153,16 @@ test('Y4 I4 whoever is added under a name asks anew to work in a domain', async 
   expect(await letIn(before)).toMatchObject([{ error: { code: 'agent_revoked' } }])
   expect(await letIn(asked)).toMatchObject([{ status: 'approved' }])
 })
+
+test('Y4 I4 whoever is added under a name is not let in by what one without a token was let into', async () => {
+  const policies = [{ id: 'p', rules: [] }]
+  const mappings = [{ agent_id: 'other', domain: 'crm', policy_id: 'p' }]
+  const system = await setup({ policies, mappings })
+  const before = { ...sales, verified: false }
+  const { approval_id: asked } = await propose(system, {}, before)
+  await decide(system, [String(asked)], { policy_id: 'p' })
+  const again = await propose(system, {}, before)
+  const added = await propose(system, {}, await system.add())
+  expect(again).toHaveProperty('proposal_id')
+  expect(added).not.toHaveProperty('proposal_id')
+})

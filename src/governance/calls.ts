@@ -124,7 +124,7 @@ export function createCallJudge(deps: Deps) {
     const isRead = tool.effect === 'read'
     if (!deps.policies().isMapped && !isJudged(attempted)) return act
     const domain = domainOf(attempted)
-    const { policies, policy, extra } = await deps.policyFor(db, caller.id, domain)
+    const { policies, policy, extra } = await deps.policyFor(db, caller, domain)
     const byTrust =
       isJudged(attempted) || (!isRead && !!policy && policies.names(caller.id, domain, extra))
     if (!policy && !byTrust) return act

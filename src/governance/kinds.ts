@@ -14,7 +14,7 @@ type Deps = {
   readonly permissions: Permissions
   readonly policies: () => Policies
   readonly store: GovernanceStore
-  readonly agents: Pick<Identity, 'isStill'>
+  readonly agents: Pick<Identity, 'hasGone'>
   readonly ttl: { readonly proposalMs: number; readonly callMs: number }
   readonly readCall: ReadCall | undefined
   readonly now: Clock
@@ -51,7 +51,7 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
     { verdict }: Decision,
     reader: Reader,
   ): Promise<void> {
-    if (verdict === 'reject' || (await agents.isStill(reader, requester, createdAt))) return
+    if (verdict === 'reject' || !(await agents.hasGone(reader, requester, createdAt))) return
     throw new CoworkError('agent_revoked', `The agent ${requester} that asked for this is gone.`, {
       hint: 'Reject it: whoever has that name later asks anew.',
     })

@@ -30,7 +30,7 @@ export type Permissions = ReturnType<typeof createPermissions>
 export function createPermissions(
   store: GovernanceStore,
   now: Clock,
-  agents: Pick<Identity, 'isStill'>,
+  agents: Pick<Identity, 'hasGone'>,
   approvals: () => Pick<Approvals, 'decide' | 'pendingLike'>,
 ) {
   return {
@@ -88,7 +88,7 @@ export function createPermissions(
       for (const other of waiting) {
         const isEqual = other.action === action && covers(row, argumentsOf(other))
         if (!isEqual || other.needed > 1 || !sameSession(row, other.session)) continue
-        if (!(await agents.isStill(tx, requester, other.createdAt))) continue
+        if (await agents.hasGone(tx, requester, other.createdAt)) continue
         // A use each: what clears the queue must not outlast the permission.
         if (!(await store.use(tx, row.id, now()))) break
         await approvals().decide(tx, other.id, plain, call)

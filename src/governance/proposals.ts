@@ -52,6 +52,8 @@ type Deps = {
   readonly now: Clock
 }
 
+type Named = Pick<Caller, 'id' | 'since'>
+
 export type Proposals = ReturnType<typeof createProposals>
 
 export function createProposals(deps: Deps) {
@@ -61,22 +63,21 @@ export function createProposals(deps: Deps) {
    * The policy of this pair; where mappings exist and none fits, nothing may be proposed (Y4). With the set it is
    * from: another may be in force by the time it is used.
    */
-  async function policyFor(reader: Reader, agent: string, domain: string) {
+  async function policyFor(reader: Reader, agent: Named, domain: string) {
     const policies = deps.policies()
-    const found = policies.find(agent, domain)
+    const found = policies.find(agent.id, domain)
     if (found || !policies.isMapped)
       return { policies, policy: found, isMapped: found !== undefined, extra: [] }
-    const extra = await approvedMappings(reader)
-    const policy = policies.find(agent, domain, extra)
+    const extra = await approvedMappings(reader, agent)
+    const policy = policies.find(agent.id, domain, extra)
     return { policies, policy, isMapped: policy !== undefined, extra }
   }
 
-  const approvedMappings = async (reader: Reader): Promise<Mapping[]> =>
-    (await store.mappings(reader)).map((row) => ({
-      agent_id: row.agent,
-      domain: row.domain,
-      policy_id: row.policy,
-    }))
+  /** Without those into which whoever had that name before was let. */
+  const approvedMappings = async (reader: Reader, named?: Named): Promise<Mapping[]> =>
+    (await store.mappings(reader))
+      .filter(({ agent, at }) => agent !== named?.id || isOwn(named, agent, at))
+      .map(({ agent, domain, policy }) => ({ agent_id: agent, domain, policy_id: policy }))
 
   async function propose(tx: Tx, proposal: Proposal, call: Call): Promise<Reply | Refused> {
     const { domain, action, target, change, confidence, reasoning, field, key } = proposal
@@ -87,7 +88,7 @@ export function createProposals(deps: Deps) {
     const before = () => sameAsBefore(tx, call.caller, domain, key, body)
     const known = await before()
     if (known) return known
-    const { policies, policy, isMapped } = await policyFor(tx, agent, domain)
+    const { policies, policy, isMapped } = await policyFor(tx, call.caller, domain)
     if (!isMapped && policies.isMapped)
       return unmapped(tx, proposal, call, policies.version, await standingOf(tx, pair))
     const fields = fieldsOf(change, field)

@@ -38,7 +38,7 @@ export type GovernanceOptions = {
     | 'approvals'
     | 'handoff'
   >
-  readonly agents: Pick<Identity, 'isStill' | 'onRevoked'>
+  readonly agents: Pick<Identity, 'hasGone' | 'isStill' | 'onRevoked'>
   /** Waits of other domains. */
   readonly kinds?: readonly ApprovalKind[]
   /** Where people look at an approval. */

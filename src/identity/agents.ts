@@ -16,6 +16,8 @@ type Deps = {
   readonly store: IdentityStore
   readonly now: Clock
   readonly known: () => Known
+  /** By several daemons. */
+  readonly isShared: boolean
   /** Told inside every transaction that changes agents, before it is known whether it will commit. */
   readonly changing: () => void
 }
@@ -24,7 +26,7 @@ type Deps = {
 type Parting = (tx: Tx, id: string, by: By) => Promise<void>
 
 /** Verbs over the agents of the store; those of config and environment can only be read. */
-export function createAgents({ store, now, known, changing }: Deps) {
+export function createAgents({ store, now, known, isShared, changing }: Deps) {
   const partings = new Set<Parting>()
 
   const notStored = (id: string) => {
@@ -50,6 +52,17 @@ export function createAgents({ store, now, known, changing }: Deps) {
     new CoworkError('not_found', `There is no active agent named ${id}.`, {
       hint: '`cowork agents ls` lists them; `cowork agents add <id>` adds one.',
     })
+
+  /**
+   * Whether whoever had this name at that time has it still: neither revoked, nor another since, nor shut out with
+   * all who showed no token. Asked of the store, since what is known here may be older (I4).
+   */
+  async function isStill(reader: Reader, id: string, at: number): Promise<boolean> {
+    if (notStored(id)) return true
+    const agent = await store.find(reader, id)
+    if (agent) return agent.revokedAt === undefined && agent.createdAt <= at
+    return !hasFixed() && (await store.isEmpty(reader))
+  }
 
   return {
     async addAgent(
@@ -105,15 +118,15 @@ export function createAgents({ store, now, known, changing }: Deps) {
       return !notStored(id) && (await store.find(reader, id))?.revokedAt !== undefined
     },
 
+    isStill,
+
     /**
-     * Whether whoever had this name at that time has it still: neither revoked, nor another since, nor shut out with
-     * all who showed no token. Asked of the store, since what is known here may be older (I4).
+     * Whether it is certain that it is not: other daemons of the same store may have agents in their environment that
+     * nothing here knows of.
      */
-    async isStill(reader: Reader, id: string, at: number): Promise<boolean> {
-      if (notStored(id)) return true
-      const agent = await store.find(reader, id)
-      if (agent) return agent.revokedAt === undefined && agent.createdAt <= at
-      return !hasFixed() && (await store.isEmpty(reader))
+    async hasGone(reader: Reader, id: string, at: number): Promise<boolean> {
+      if (isShared && !(await store.find(reader, id))) return false
+      return !(await isStill(reader, id, at))
     },
 
     onRevoked(act: Parting): () => void {

@@ -13,7 +13,9 @@ async function twoDaemons() {
     const db = await openPostgres({ url, sealer: createRecord().sealer, log: silentLog })
     await migrate(db, identityMigrations, 0)
     const daemon = await setup({ db })
-    const unfollow = db.onGrowth(() => void daemon.identity.refresh())
+    // The last may come when the store is being closed.
+    const refresh = () => void daemon.identity.refresh().catch(() => undefined)
+    const unfollow = db.onGrowth(refresh)
     onTestFinished(async () => {
       unfollow()
       await db.close()
@@ -46,4 +48,17 @@ test('SV7 what one daemon changes about agents the other learns without a restar
     code: 'auth_error',
   })
   expect(await one.add('sales')).toMatchObject({ closed_the_door: false })
+})
+
+test('I4 I7 an agent of another daemon’s environment is not taken for gone', async () => {
+  const [one] = await twoDaemons()
+  await one.add('sales')
+  const later = one.time.now()
+  const hasGone = (id: string) => one.identity.hasGone(one.db, id, later)
+  // Nothing here knows it: it may still not go on here with what it waited for.
+  expect(await hasGone('elsewhere')).toBe(false)
+  expect(await one.identity.isStill(one.db, 'elsewhere', later)).toBe(false)
+  expect(await hasGone('sales')).toBe(false)
+  await one.revoke('sales')
+  expect(await hasGone('sales')).toBe(true)
 })

@@ -206,7 +206,13 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
     sessions,
     people,
     passkeys,
-    ...createAgents({ store, now, known: () => known, changing: () => asked++ }),
+    ...createAgents({
+      store,
+      now,
+      known: () => known,
+      isShared: db.dialect === 'postgres',
+      changing: () => asked++,
+    }),
   }
 }
 

@@ -55,7 +55,10 @@ export async function ask<R extends pg.QueryResultRow>(
   try {
     return await client.query<R>(query)
   } catch (error) {
-    if (error instanceof pg.DatabaseError && lastWords.test(error.code ?? '')) lost.add(client)
+    if (error instanceof pg.DatabaseError && lastWords.test(error.code ?? '')) {
+      lost.add(client)
+      hangUp(client)
+    }
     throw error
   }
 }

@@ -121,7 +121,8 @@ export function createListener({ settings, grown, cut, log }: Deps) {
     why = cause instanceof Error ? cause : new Error(String(cause))
     if (!isAway) log.error('the database cannot be reached', { error: messageOf(cause) })
     isAway = true
-    cut(why)
+    // A server that says no is there: what works on other connections goes on.
+    if (!(cause instanceof pg.DatabaseError)) cut(why)
   }
 
   return {

@@ -3,9 +3,12 @@ import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import type { Inode } from '../worker/protocol.ts'
 
-/** Where the system call for it may not be used, Node gives the last change as the birth. /proc has no births at all. */
+/**
+ * Elsewhere a birth can be set, and numbers are not given anew. Where the system call for it may not be used, Node
+ * gives the last change as the birth; /proc has no births at all.
+ */
 const tellsBirths =
-  process.platform !== 'linux' ||
+  process.platform === 'linux' &&
   fs.statSync('/proc/self', { bigint: true, throwIfNoEntry: false })?.birthtimeNs === 0n
 
 export const inodeOf = ({ dev, ino, birthtimeNs }: BigIntStats): Inode => ({
@@ -32,3 +35,7 @@ export const heldFor = ({ born = null }: Partial<Inode>, stat: BigIntStats): Ino
 
 /** As a word. */
 export const inodeName = ({ dev, ino, born }: Inode): string => `${dev}:${ino}:${born ?? ''}`
+
+/** What was put in the place of this one, known by no more than this was. */
+export const inPlaceOf = ({ born }: Partial<Inode>, to: Inode): Inode =>
+  born ? to : { ...to, born: null }

@@ -129,7 +129,7 @@ function spelled(fd: number, name: string): Buffer | string {
 export const bytesAt = (fd: number, bytes: Buffer): Buffer =>
   Buffer.concat([Buffer.from(at(fd, '')), bytes])
 
-function makeFolder(path: string | Buffer): void {
+export function makeFolder(path: string | Buffer): void {
   try {
     fs.mkdirSync(path, 0o755)
   } catch (error) {

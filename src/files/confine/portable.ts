@@ -15,7 +15,7 @@ import { faultOf, FileFault } from './fault.ts'
 import { heldFor, isPinned } from './inode.ts'
 import { putRight } from './leftovers.ts'
 import { isOneName } from './names.ts'
-import { replaced } from './pinned.ts'
+import { makeFolder, replaced } from './pinned.ts'
 import type { Confined, Parent, ParentOptions } from './types.ts'
 
 const look = (path: string) => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
@@ -105,7 +105,7 @@ export function portableTo(
         const next = join(folder, step)
         if (options.parents && !look(next)) {
           checks.place(relativeTo(next, path), options)
-          fs.mkdirSync(next, 0o755)
+          makeFolder(next)
         }
         folder = look(next)?.isSymbolicLink() ? fs.realpathSync.native(next) : next
         relativeTo(folder, path)

@@ -5,7 +5,7 @@ import { isWithin } from '../rules/paths.ts'
 import type { Inode, Root, WorkerSetup } from '../worker/protocol.ts'
 import { confinedTo } from './confined.ts'
 import { faultOf, FileFault } from './fault.ts'
-import { isSameInode } from './inode.ts'
+import { inPlaceOf, isSameInode } from './inode.ts'
 import { pin, replaced } from './pinned.ts'
 import { portableTo } from './portable.ts'
 import type { Confined, Roots } from './types.ts'
@@ -97,7 +97,7 @@ export function openRoots(
     follow(path, from, to) {
       for (const root of told.values())
         if (root.kind === 'file' && root.path === path && isSameInode(root, from))
-          move({ ...root, ...to })
+          move({ ...root, ...inPlaceOf(root, to) })
     },
     repin(moved) {
       const fresh = moved.filter((root) => !isSameInode(told.get(root.key) ?? {}, root))

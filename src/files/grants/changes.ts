@@ -6,7 +6,7 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
-import { isSameInode } from '../confine/inode.ts'
+import { inPlaceOf, isSameInode } from '../confine/inode.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { covers } from '../rules/grants.ts'
@@ -150,7 +150,7 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
     for (const grant of await filesAt(tx, path)) {
       if (!isSameInode(grant, from)) continue
       moving(grant.id)
-      if (!(await store.repin(tx, grant.id, from, to))) continue
+      if (!(await store.repin(tx, grant.id, from, inPlaceOf(grant, to)))) continue
       tx.append({
         type: 'grant.repinned',
         actor: actorOf(call.caller),

@@ -25,16 +25,26 @@ async function pinned(path: string): Promise<Pin | undefined> {
     const kind = kindOf(found)
     if (!kind) return undefined
     const pin = { path: real, kind, ...inodeOf(found) } as const
-    return pin.born !== null && (await isOverlay(real)) ? { ...pin, born: null } : pin
+    return pin.born === null || (await keepsBirths(real)) ? pin : { ...pin, born: null }
   } catch {
     return undefined
   }
 }
 
-/** OVERLAYFS_SUPER_MAGIC. What comes with a container's image is born anew there when it is first changed. */
-const overlay = 0x794c7630
-const isOverlay = async (path: string) =>
-  process.platform === 'linux' && (await statfs(path)).type === overlay
+/**
+ * Disks of Linux on which a birth stays what it is, by the number of their kind. On an overlay what comes with a
+ * container's image is born anew when it is first changed, the top of an exFAT stick with every mount, and of a
+ * network nobody knows.
+ */
+const steady: ReadonlySet<number> = new Set([
+  0xef53, // ext4
+  0x58465342, // XFS
+  0x9123683e, // Btrfs
+  0xf2f52010, // F2FS
+  0x2fc12fc1, // ZFS
+  0x01021994, // tmpfs
+])
+const keepsBirths = async (path: string) => steady.has((await statfs(path)).type)
 
 const kindOf = (found: BigIntStats) =>
   found.isFile() ? 'file' : found.isDirectory() ? 'folder' : undefined

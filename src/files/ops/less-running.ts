@@ -57,7 +57,7 @@ async function canRun(end: End, rest: Rest): Promise<boolean> {
   if ([...links.values()].some(({ all, names }) => names < all))
     throw new FileFault(
       'no_permission',
-      'A program that has a second name elsewhere could not be run by that one any more either.',
+      'A program in it has a second name elsewhere, by which it could not be run any more either. Below Code/ it can go as it is.',
       end.parent.real,
     )
   return links.size > 0

@@ -226,7 +226,7 @@ export const resolveHandoffTool = ({ governance, identity }: GovernanceDeps) =>
       const isWanted = input.hand_back ?? input.hand_back_to_agent ?? instructions !== undefined
       const asked = isWanted ? await approvals.find(tx, id) : undefined
       const isGone =
-        asked !== undefined && !(await identity.isStill(tx, asked.requester, asked.createdAt))
+        asked !== undefined && (await identity.hasGone(tx, asked.requester, asked.createdAt))
       const verdict = input.decide_proposal
       const override = type && { type, severity: input.severity, description: input.description }
       const { approval, proposal } = await handoffs.resolve(

@@ -45,8 +45,8 @@ export const validatePolicyTool = ({ proposals, db }: Governance) =>
     text: (output) => output.message,
     touches: (input) => ({ domain: input.domain }),
     async run(input, { caller }) {
-      const agent = caller.kind === 'agent' ? caller.id : (input.agent_id ?? '*')
-      const { policies, policy, isMapped } = await proposals.policyFor(db, agent, input.domain)
+      const named = caller.kind === 'agent' ? caller : { id: input.agent_id ?? '*' }
+      const { policies, policy, isMapped } = await proposals.policyFor(db, named, input.domain)
       const { field, proposed_value: value } = input
       const change =
         input.proposed_change === undefined ? { value } : readChange(input.proposed_change)
@@ -64,7 +64,7 @@ export const validatePolicyTool = ({ proposals, db }: Governance) =>
         rules_matched: evaluation.rulesMatched,
         mapping_found: isMapped,
         message: isBlocked
-          ? `BLOCKED: ${first ? `${first.field}: ${first.reason}` : `no policy covers ${agent} in ${input.domain}`}`
+          ? `BLOCKED: ${first ? `${first.field}: ${first.reason}` : `no policy covers ${named.id} in ${input.domain}`}`
           : evaluation.highRisk.length > 0
             ? `VALID, and a person reviews it: ${evaluation.highRisk.join(', ')} is high risk.`
             : 'VALID',
