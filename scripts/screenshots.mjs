@@ -51,7 +51,7 @@ const pictures = {
   },
   async access(page, url) {
     await page.goto(`${url}/inbox`)
-    await page.getByRole('link', { name: /^Grant request/ }).click()
+    await page.getByRole('link', { name: /^Grant request / }).click()
     await page.getByRole('heading', { name: 'What you can allow' }).waitFor()
     await page.mouse.move(720, 4)
   },

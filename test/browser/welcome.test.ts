@@ -236,7 +236,7 @@ test('C9 a practice round goes on after a reload, and ends wherever its last req
   await page.reload()
   await heading(page, asks).waitFor()
   await page.goto(`${app.url}/inbox`)
-  await askOf(page, home.at('Documents')).click()
+  await askOf(page, '~/Documents').click()
   await page
     .getByRole('list', { name: 'What you can allow' })
     .getByText('Allow folder', { exact: true })
