@@ -92,7 +92,8 @@ export function createApprovals(deps: ApprovalsDeps) {
       content: { ...content, ...(caller.client && { client: caller.client }) },
       group: opening.group ?? groupOf(caller.id, opening),
       needed: opening.needed ?? 1,
-      createdAt: at,
+      // Whoever asks was there before, also where the clock of the daemon that added it is ahead of this one (I4).
+      createdAt: Math.max(at, caller.since ?? 0),
       expiresAt: auto || ttlMs === undefined ? null : at + ttlMs,
       decidedAt: auto ? at : null,
       decidedBy: auto ? 'trust' : null,

@@ -317,6 +317,26 @@ export function timeContract(engine: Engine) {
           expect(await daemon.pass({ to }, next)).toMatchObject({ as: 'waiting' })
         await expect(daemon.withdraw(yes, next)).rejects.toMatchObject({ code: 'not_found' })
       })
+
+      test('I4 A2 P8 what one asks for at once is its own, though another daemon added it by a clock that is ahead', async () => {
+        const { daemon, now, move } = await begin()
+        const since = now() + minute
+        const next = { ...sales, since }
+        const { approval } = await daemon.pass({ to: 'c' }, next)
+        expect(await daemon.pass({ to: 'c' }, next)).toMatchObject({
+          as: 'waiting',
+          approval: { id: approval.id },
+        })
+        const mine = { requester: 'sales', since, limit: 10 }
+        expect(await daemon.approvals.list(mine)).toMatchObject([{ id: approval.id }])
+        await daemon.decide(approval.id)
+        expect(await daemon.pass({ to: 'c' }, next)).toMatchObject({ as: 'claimed' })
+        await daemon.withdraw(await daemon.open(opening('question'), next), next)
+        // It waits no longer than others.
+        const late = await daemon.open(opening('question'), next)
+        move(ttl.question)
+        expect(await daemon.status(late)).toBe('expired')
+      })
     })
 
     describe('waiting', () => {

@@ -71,7 +71,7 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
   function latest(path: string, { dev, ino, born = null }: Inode, since: number): Inode {
     let last: Inode = { dev, ino, born }
     for (const { path: there, from, to, at } of swapped)
-      if (there === path && at >= since && isSameInode(last, from)) last = to
+      if (there === path && at >= since && isSameInode(last, from)) last = inPlaceOf(last, to)
     return last
   }
 

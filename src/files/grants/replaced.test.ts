@@ -8,9 +8,11 @@ import { anna } from '../../../test/acts.ts'
 import { sqliteStore } from '../../../test/governed.ts'
 import { createWorld } from '../../../test/granted.ts'
 import { mountSmallDisk } from '../../../test/small-disk.ts'
+import { createGrantStore } from '../grant-store.ts'
 import type { Grant, Need } from '../model.ts'
 import type { Pin } from '../rules/choices.ts'
 import type { Inode } from '../worker/protocol.ts'
+import { createChanges } from './changes.ts'
 import { isInPlace, pinOf } from './pin.ts'
 
 const world = () => createWorld(sqliteStore())
@@ -157,6 +159,25 @@ test('PV9 GR3 what cowork put there while a request waited is no other, however 
   }
   expect(await here.allow(id, 'file')).toMatchObject({ status: 'approved' })
   expect(await here.check(file, here.sales)).toMatchObject({ has_access: true })
+})
+
+test('PV9 what is known without its birth is known without it, too, after cowork put another there', async () => {
+  const { start, docs, now } = await world()
+  const { db, sales } = await start()
+  const store = createGrantStore(db.dialect)
+  const nothing = () => undefined
+  const memory = { changing: nothing, moving: nothing, known: nothing }
+  const changes = createChanges({ ...memory, store, node: 'here', now })
+  const path = join(docs, 'report.txt')
+  const file = (ino: string) => ({ dev: '1', ino, born: `9${ino}` })
+  const call = { id: 'call_1', caller: sales }
+  await db.transact(async (tx) => {
+    await changes.follow(tx, { path, from: file('1'), to: file('2') }, call)
+    await changes.follow(tx, { path, from: file('2'), to: file('3') }, call)
+  })
+  const latest = (pin: Inode) => changes.latest(path, pin, 0)
+  expect(latest(file('1'))).toEqual(file('3'))
+  expect(latest({ ...file('1'), born: null })).toEqual({ ...file('3'), born: null })
 })
 
 test('PV9 GR3 who was not told that it was replaced does not allow it', async () => {

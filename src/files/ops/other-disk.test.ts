@@ -98,6 +98,25 @@ describe('a folder that is changed while it is moved to another disk', () => {
     expect(fs.readFileSync(there('f/a/one.md'), 'utf8')).toBe('one')
     expect(fs.readFileSync(there('f/b/two.md'), 'utf8')).toBe('two')
   })
+
+  test('TR2 of the old files only what has changed since stays, and the copy is whole', async () => {
+    const names = ['a.md', 'b.md', 'c/d.md', 'e.md', 'f.md']
+    files.put(Object.fromEntries(names.map((name) => [`f/${name}`, 'old'])))
+    const left = () => names.filter((name) => fs.existsSync(inside(`f/${name}`)))
+    let changed = ''
+    const code = await movedWhile(
+      'f',
+      () => left().length === 4,
+      () => {
+        changed = left()[0] ?? ''
+        fs.writeFileSync(inside(`f/${changed}`), 'saved meanwhile')
+      },
+    )
+    expect(code).toBe('stale')
+    expect(left()).toEqual([changed])
+    expect(fs.readFileSync(inside(`f/${changed}`), 'utf8')).toBe('saved meanwhile')
+    for (const name of names) expect(fs.readFileSync(there(`f/${name}`), 'utf8')).toBe('old')
+  })
 })
 
 test('TR2 a move to another disk that nobody waits for any longer leaves nothing half done', async () => {

@@ -39,6 +39,25 @@ test('TR1 what cannot be removed to its end is out of the trash all the same, an
   }
 })
 
+test('TR1 what cannot be removed holds up nothing that lies beside it or further up', async () => {
+  files.put({ 'a.md': '' })
+  await trash('a.md', 'id-1')
+  const others = ['f/a/one.md', 'f/b/c/one.md', 'f/b/e/one.md', 'f/z.md']
+  fill(bin('id-1'), Object.fromEntries(others.map((path) => [path, ''])))
+  const disk = mountSmallDisk(bin('id-1/f/b/d'), 64)
+  fs.writeFileSync(bin('id-1/f/b/d/kept'), '')
+  const purge = () => files.run('purge', { ids: ['id-1'] })
+  try {
+    expect(await purge()).toEqual({ purged: ['id-1'], left: [bin('id-1')] })
+    const left = fs.readdirSync(bin('id-1'), { recursive: true })
+    expect(left).toEqual(['f', 'f/b', 'f/b/d', 'f/b/d/kept'])
+  } finally {
+    disk.remove()
+  }
+  await purge()
+  expect(fs.readdirSync(bin(''))).toEqual([])
+})
+
 /** A purge that is ended as soon as it has removed something. */
 async function endedPurge(ids: readonly string[]) {
   const turn = () => Promise.reject(new Error('the disk is gone'))

@@ -7,37 +7,64 @@ import { leafStat } from './leaf.ts'
 /** Asked right before something goes, by its path relative to the root; throws where it is to stay. */
 export type CheckGoing = (real: string, stat: BigIntStats) => void
 
-/** Removes what stands under a name with all that is in it. Links are removed, never followed. */
+type Spot = Pick<Parent, 'fd' | 'name' | 'real'> & {
+  /** Of its name, where that may be no text as in old archives. */
+  readonly bytes?: Buffer | undefined
+}
+
+/**
+ * Removes what stands under a name with all that is in it. Links are removed, never followed. What cannot go or is to
+ * stay holds up nothing else: why the first of it is left is thrown when all the rest is gone.
+ */
 export async function removeTree(
   confined: Confined,
-  { fd, name, real }: Pick<Parent, 'fd' | 'name' | 'real'>,
+  top: Spot,
+  /** Where this throws, no more goes. */
   rest: () => Promise<void>,
   check: CheckGoing = () => {},
-  /** Of its name, where that may be no text as in old archives. */
-  bytes?: Buffer,
 ): Promise<void> {
-  const path = pathOfEntry(confined, fd, { name, bytes })
-  const stat = leafStat(path)
-  if (!stat) return
-  check(real, stat)
-  if (!stat.isDirectory()) {
-    fs.unlinkSync(path)
-    return
-  }
-  const folder = confined.openChild(fd, name, real, bytes)
-  try {
-    makeOpen(folder, path, stat)
-    // All names first: what a folder lists while it is emptied is not said anywhere.
-    for (const child of fs.readdirSync(confined.at(folder), { encoding: 'buffer' })) {
-      const text = child.toString('utf8')
-      const inside = { fd: folder, name: text, real: below(real, text) }
-      await removeTree(confined, inside, rest, check, child)
-      await rest()
+  let first: { readonly error: unknown } | undefined
+
+  function attempt<T>(act: () => T): T | undefined {
+    try {
+      return act()
+    } catch (error) {
+      first ??= { error }
+      return undefined
     }
-  } finally {
-    fs.closeSync(folder)
   }
-  fs.rmdirSync(path)
+
+  async function remove({ fd, name, real, bytes }: Spot): Promise<void> {
+    const path = pathOfEntry(confined, fd, { name, bytes })
+    const stat = attempt(() => checked(path, real, check))
+    if (!stat) return
+    if (!stat.isDirectory()) return attempt(() => fs.unlinkSync(path))
+    const folder = attempt(() => confined.openChild(fd, name, real, bytes))
+    if (folder === undefined) return
+    try {
+      attempt(() => makeOpen(folder, path, stat))
+      // All names first: what a folder lists while it is emptied is not said anywhere.
+      const names = attempt(() => fs.readdirSync(confined.at(folder), { encoding: 'buffer' }))
+      for (const child of names ?? []) {
+        const text = child.toString('utf8')
+        await remove({ fd: folder, name: text, real: below(real, text), bytes: child })
+        await rest()
+      }
+    } finally {
+      fs.closeSync(folder)
+    }
+    attempt(() => fs.rmdirSync(path))
+  }
+
+  await remove(top)
+  // What others took away meanwhile is gone, too.
+  if (first && leafStat(pathOfEntry(confined, top.fd, top))) throw first.error
+}
+
+function checked(path: string | Buffer, real: string, check: CheckGoing): BigIntStats | undefined {
+  const stat = leafStat(path)
+  if (stat) check(real, stat)
+  return stat
 }
 
 /** A folder that its owner may not write to keeps what is in it: package managers make such. */

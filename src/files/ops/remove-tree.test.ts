@@ -1,0 +1,52 @@
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openTestOps } from '../../../test/ops.ts'
+import { removeTree } from './remove-tree.ts'
+import type { CheckGoing } from './remove-tree.ts'
+
+/** Removes a folder of files in folders, and says what is left of it. */
+async function removed(check: (path: string) => void, rest = () => Promise.resolve()) {
+  const files = openTestOps()
+  onTestFinished(files.close)
+  files.put({ 'f/a/one.md': '', 'f/b/two.md': '', 'f/c/three.md': '', 'f/z.md': '' })
+  const at = (real: string) => join(files.workspace, real)
+  const checkGoing: CheckGoing = (real) => check(at(real))
+  const workspace = files.context.roots.get('workspace')
+  const removing = workspace.withParent('f', (top) => removeTree(workspace, top, rest, checkGoing))
+  const error = await removing.then(
+    () => undefined,
+    (thrown: unknown) => (thrown as Error).message,
+  )
+  const left = fs.existsSync(at('f')) ? fs.readdirSync(at('f'), { recursive: true }) : undefined
+  return { error, left }
+}
+
+test('TR1 whatever is to stay, the rest goes, and the first of it is told', async () => {
+  const met: string[] = []
+  const stays = (path: string) => {
+    if (!/two|three/.test(path)) return
+    met.push(path)
+    throw new Error(`${path} stays`)
+  }
+  const { error, left } = await removed(stays)
+  expect(left?.toSorted()).toEqual(['b', 'b/two.md', 'c', 'c/three.md'])
+  expect(error).toBe(`${met[0]} stays`)
+})
+
+test('TR1 what others take away a moment before is gone, too', async () => {
+  const others = (path: string) => path.endsWith('two.md') && fs.unlinkSync(path)
+  expect(await removed(others)).toEqual({ error: undefined, left: undefined })
+})
+
+test('TR1 when it is to stop, nothing more goes from any folder', async () => {
+  let isFirst = true
+  const stop = () => {
+    if (!isFirst) return Promise.resolve()
+    isFirst = false
+    return Promise.reject(new Error('stopped'))
+  }
+  const { error, left } = await removed(() => undefined, stop)
+  expect(error).toBe('stopped')
+  expect(left?.filter((path) => path.includes('.md'))).toHaveLength(3)
+})
