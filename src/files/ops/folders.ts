@@ -103,6 +103,17 @@ export const typeOf = (
         ? 'link'
         : 'other'
 
+/** What stat says of an entry, as a list shows it. */
+export type Seen = Pick<Stat, 'type' | 'size' | 'modifiedAt'>
+
+/** Undefined for what is gone. */
+export function seenAt(path: string | Buffer): Seen | undefined {
+  const stat = fs.lstatSync(path, { throwIfNoEntry: false })
+  if (!stat) return undefined
+  const size = stat.isFile() ? stat.size : 0
+  return { type: typeOf(stat), size, modifiedAt: Math.floor(stat.mtimeMs) }
+}
+
 /** Where we are, unless that folder is gone. */
 function workingFolder(): string {
   try {
@@ -111,6 +122,9 @@ function workingFolder(): string {
     return '/'
   }
 }
+
+/** Only there is a descriptor a folder to go to, and only the main thread may go anywhere. */
+export const canEnter = process.platform === 'linux' && isMainThread
 
 /**
  * Runs `use` with that folder as the working directory, where a bare name is looked up in the folder that is
@@ -121,7 +135,7 @@ export function inside<T>(
   fd: number,
   use: (at: (name: string) => string) => T,
 ): T {
-  if (process.platform !== 'linux' || !isMainThread) return use((name) => confined.at(fd, name))
+  if (!canEnter) return use((name) => confined.at(fd, name))
   const before = workingFolder()
   process.chdir(confined.at(fd))
   try {

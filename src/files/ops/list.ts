@@ -1,5 +1,4 @@
 import fs from 'node:fs'
-import type { Stats } from 'node:fs'
 import { FileFault } from '../confine/fault.ts'
 import { isOneName, isShownOtherwise } from '../confine/names.ts'
 import type { Confined } from '../confine/types.ts'
@@ -14,12 +13,14 @@ import {
   inside,
   openedChild,
   pathOfEntry,
+  seenAt,
   typeOf,
 } from './folders.ts'
-import type { Entry } from './folders.ts'
+import type { Entry, Seen } from './folders.ts'
 import { isIgnored, loadIgnore, rulesAt, rulesIn } from './ignore.ts'
 import type { Rules } from './ignore.ts'
 import { byText, createSmallest } from './smallest.ts'
+import { statEach } from './stats.ts'
 
 /** Deeper ones are listed from further down. */
 const deepest = 200
@@ -160,27 +161,25 @@ function statAll(listing: Listing, folder: Folder, entries: readonly Entry[]): v
     return
   }
   inside(confined, folder.fd, (at) => {
-    for (const entry of entries) {
-      const path = entry.bytes ? pathOfEntry(confined, folder.fd, entry) : at(entry.name)
-      add(listing, folder, entry, fs.lstatSync(path, { throwIfNoEntry: false }))
-    }
+    const look = (entry: Entry) =>
+      seenAt(entry.bytes ? pathOfEntry(confined, folder.fd, entry) : at(entry.name))
+    statEach(entries, look, (entry, seen) => add(listing, folder, entry, seen))
   })
 }
 
-/** An entry with what stat says; one that is gone is listed as it was met. */
-function add({ found }: Listing, folder: Folder, entry: Entry, stat?: Stats): void {
+/** An entry with what was seen of it; one that is gone is listed as it was met. */
+function add({ found }: Listing, folder: Folder, entry: Entry, seen?: Seen): void {
   const path = below(folder.path, entry.name)
-  const size = stat?.isFile() ? stat.size : 0
   const cursor =
     entry.bytes || folder.cursor !== folder.path ? below(folder.cursor, cursorName(entry)) : path
-  found.add(path, typeOf(stat ?? entry), size, Math.floor(stat?.mtimeMs ?? 0), cursor)
+  found.add(path, seen?.type ?? typeOf(entry), seen?.size, seen?.modifiedAt, cursor)
 }
 
 /** A folder and what is in it. One that cannot be entered is listed all the same. */
 async function listChild(listing: Listing, folder: Folder, entry: Entry, depth: number) {
   const { confined, bare } = listing
-  const path = () => pathOfEntry(confined, folder.fd, entry)
-  add(listing, folder, entry, bare ? undefined : fs.lstatSync(path(), { throwIfNoEntry: false }))
+  const seen = bare ? undefined : seenAt(pathOfEntry(confined, folder.fd, entry))
+  add(listing, folder, entry, seen)
   await withChild(listing, folder, entry, (child) => listFolder(listing, child, [], depth - 1))
 }
 
