@@ -96,24 +96,22 @@ async function small(): Promise<void> {
   compare('read 1 MB', readLarge.ours, readLarge.theirs, 0.7)
 
   let files = 0
-  const writeTheirs = (content: string) =>
-    theirs.call('write_file', { path: join(root, 'theirs', `${files++}.txt`), content })
+  const newTheirs = () => join(root, 'theirs', `${files++}.txt`)
   const write = (content: string, count: number) =>
     interleaved(rounds, {
       ours: () =>
         medianMs(count, () =>
           ours.call('create_file', { path: join(root, 'ours', `${files++}.txt`), content }),
         ),
-      theirs: () => medianMs(count, () => writeTheirs(content)),
+      theirs: () =>
+        medianMs(count, () => theirs.call('write_file', { path: newTheirs(), content })),
       synced: () =>
         medianMs(count, async () => {
-          await writeTheirs(content)
-          syncs.create(Buffer.from(content))
+          const path = newTheirs()
+          await theirs.call('write_file', { path, content })
+          syncs.create(path)
         }),
-      bare: () =>
-        medianMs(count, () =>
-          bare.call('write_file', { path: join(root, 'theirs', `${files++}.txt`), content }),
-        ),
+      bare: () => medianMs(count, () => bare.call('write_file', { path: newTheirs(), content })),
     })
   const wroteSmall = await write(kilobyte, 40)
   compareSynced('write 1 KB', wroteSmall.ours, wroteSmall.theirs, wroteSmall.synced)
@@ -125,9 +123,10 @@ async function small(): Promise<void> {
   for (const side of ['ours', 'theirs'])
     writeFileSync(join(root, side, 'edited.txt'), `${kilobyte}\nround 0\n`)
   const turns = { ours: 0, theirs: 0 }
+  const theirFile = join(root, 'theirs', 'edited.txt')
   const editTheirs = () => {
     const edits = [{ oldText: `round ${turns.theirs}\n`, newText: `round ${++turns.theirs}\n` }]
-    return theirs.call('edit_file', { path: join(root, 'theirs', 'edited.txt'), edits })
+    return theirs.call('edit_file', { path: theirFile, edits })
   }
   const edited = await interleaved(rounds, {
     ours: () =>
@@ -137,11 +136,13 @@ async function small(): Promise<void> {
         return ours.call('update_file', { path, edits, create_backup: false })
       }),
     theirs: () => medianMs(40, editTheirs),
-    synced: () =>
-      medianMs(40, async () => {
+    synced: () => {
+      syncs.keepAhead(40, kilobyte)
+      return medianMs(40, async () => {
         await editTheirs()
-        syncs.change(Buffer.from(kilobyte))
-      }),
+        syncs.change(theirFile)
+      })
+    },
   })
   compareSynced('edit 1 KB', edited.ours, edited.theirs, edited.synced)
 

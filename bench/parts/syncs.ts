@@ -1,6 +1,7 @@
-// What the disk takes for a durable write, whoever does it: the same bytes to the same places, and nothing else.
+// The fsyncs of a durable write, whoever writes: of the other server's own file and folder, and of what ours keeps
+// besides. Nothing else is done here but to append to the log, since there is no fsync of nothing.
 import fs from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /** What the entries of a call put into the write-ahead log, as `strace` shows: six pages, then eleven to fourteen. */
 const page = 4096 + 24
@@ -13,6 +14,9 @@ export function openSyncs(folder: string) {
   const log = fs.openSync(join(folder, '.log'), 'w+')
   fs.writeSync(log, Buffer.alloc(logBytes))
   fs.fsyncSync(log)
+  const kept = join(folder, '.kept')
+  fs.mkdirSync(kept)
+  const ahead: number[] = []
   const pages = Buffer.alloc(doneBytes, 1)
   let at = 0
   let count = 0
@@ -24,34 +28,38 @@ export function openSyncs(folder: string) {
     fs.fsyncSync(log)
   }
 
-  function writeSynced(bytes: Uint8Array): void {
-    const path = join(folder, `synced-${count++}`)
-    const fd = fs.openSync(path, 'wx')
-    fs.writeSync(fd, bytes)
+  function syncAndClose(fd: number): void {
     fs.fsyncSync(fd)
     fs.closeSync(fd)
   }
 
-  function syncFolder(): void {
-    const fd = fs.openSync(folder, 'r')
-    fs.fsyncSync(fd)
-    fs.closeSync(fd)
-  }
+  const sync = (path: string) => syncAndClose(fs.openSync(path, 'r'))
 
   return {
+    /** So many contents as an edit keeps them, written and not synced: to write them is not what is compared. */
+    keepAhead(many: number, content: string): void {
+      for (let n = 0; n < many; n++) {
+        const fd = fs.openSync(join(kept, String(count++)), 'wx')
+        fs.writeSync(fd, content)
+        ahead.push(fd)
+      }
+    },
     /** A new file: the call's two entries, the file and its name. */
-    create(bytes: Uint8Array): void {
+    create(path: string): void {
       commit(startedBytes)
-      writeSynced(bytes)
-      syncFolder()
+      sync(path)
+      sync(dirname(path))
       commit(doneBytes)
     },
     /** A changed one: the old content is kept besides, under a name in another folder. */
-    change(bytes: Uint8Array): void {
+    change(path: string): void {
+      const old = ahead.pop()
+      if (old === undefined) throw new Error('nothing was kept ahead')
       commit(startedBytes)
-      writeSynced(bytes)
-      writeSynced(bytes)
-      for (let folders = 0; folders < 2; folders++) syncFolder()
+      syncAndClose(old)
+      sync(kept)
+      sync(path)
+      sync(dirname(path))
       commit(doneBytes)
     },
     [Symbol.dispose]: () => fs.closeSync(log),
