@@ -45,7 +45,8 @@ export type Outcome = {
 /** A call that comes to a wait: it may go on, it waits, or it was denied lately. */
 export type Passage =
   | { readonly as: 'claimed'; readonly approval: Approval }
-  | { readonly as: 'waiting'; readonly approval: Approval }
+  /** `isNew` where a person was not asked before. */
+  | { readonly as: 'waiting'; readonly approval: Approval; readonly isNew?: true }
   | { readonly as: 'denied'; readonly approval: Approval }
   /** A person approved it with changes: it is for other arguments (B3). */
   | { readonly as: 'changed'; readonly approval: Approval }
@@ -273,7 +274,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       return { as: 'changed', approval: known }
     if (known?.status === 'approved' && isFresh && (await take(tx, known.id, at)))
       return { as: 'claimed', approval: { ...known, status: 'consumed' } }
-    return { as: 'waiting', approval: await openOne() }
+    return { as: 'waiting', approval: await openOne(), isNew: true }
   }
 
   /** Uses up what was approved for exactly this call, where something else allows it too (Y8). */

@@ -200,13 +200,14 @@ export function createPerform({
     try {
       const output = await carryOut().finally(standInLine)
       if (output instanceof Stopped) {
+        const { passage } = output
         const stop = waiting(output, tool)
         // A new question is on record by itself; one that is met again is worth a line.
-        if (request.approval !== undefined || output.passage.approval.createdAt < startedAt)
+        if (passage.as !== 'waiting' || !passage.isNew)
           ledger.note(
             entry('call.refused', {
               outcome: stop.code,
-              ids: { call: id, approval: output.passage.approval.id },
+              ids: { call: id, approval: passage.approval.id },
             }),
           )
         return { ...stop, call: id }

@@ -20,6 +20,16 @@ async function upstream(settings: Settings = {}, random = () => 1) {
 }
 const approvalOf = (said: Said) => String(said['approval_id'])
 
+test('A2 L12 a call that meets its own question again is on record, whichever clock the question has', async () => {
+  const { write, entries, now } = await upstream()
+  const added = { ...sales, since: now() + minute }
+  const id = approvalOf(await write({}, added))
+  expect(approvalOf(await write({}, added))).toBe(id)
+  await expect
+    .poll(() => entries(['call.refused']))
+    .toMatchObject([{ outcome: 'approval_required', ids: { approval: id } }])
+})
+
 describe('which calls wait', () => {
   test.each<[string, Effect, 'acts' | 'by trust']>([
     ['crm', 'read', 'acts'],
