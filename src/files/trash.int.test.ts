@@ -1,5 +1,6 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { newId } from '#base/ids.ts'
 import { silentLog } from '#base/log.ts'
@@ -85,6 +86,27 @@ test('TR1 what came into the trash though nobody could say so is known there soo
   const rows = async () => (await store.trash(db)).map((one) => [one.path, one.by])
   await expect.poll(rows).toEqual([[join(path, name), 'sales']])
   expect((await entries()).map(({ type }) => type)).toEqual(['trash.reconciled'])
+})
+
+test('TR1 a folder of which something had to stay where it was is in the trash, and listed, when that is answered', async () => {
+  const { path, bin, db, store, trash } = await openTrash()
+  const disk = mountSmallDisk(bin, 1000)
+  onTestFinished(disk.remove)
+  const names = Array.from({ length: 60 }, (_, n) => `slow-${n}.txt`)
+  fill(join(path, 'f'), Object.fromEntries(names.map((name) => [name, 'old'])))
+  const left = () => names.filter((name) => existsSync(join(path, 'f', name)))
+  const removed = trash.remove(call, 'f').catch((error: unknown) => error)
+  while (left().length === names.length) await sleep(1)
+  const stays = String(left().at(-1))
+  writeFileSync(join(path, 'f', stays), 'saved meanwhile')
+  expect(await removed).toMatchObject({
+    code: 'stale',
+    message: expect.stringContaining('The copy is whole') as string,
+  })
+  expect(left()).toEqual([stays])
+  const [item, ...more] = await store.trash(db)
+  expect([item?.path, more]).toEqual([join(path, 'f'), []])
+  expect(readdirSync(join(bin, String(item?.id), 'content'))).toHaveLength(names.length)
 })
 
 test('TR3 what came back though nobody could say so has its versions there', async () => {

@@ -151,7 +151,11 @@ export function createTrash(deps: Deps) {
       const record = { path, by: call.caller.id, call: call.id, deleted_at: deletedAt }
       const answer = await orReconciled([id], () =>
         disk.ask(call, 'trash', [placed], { at, id, record }),
-      )
+      ).catch(async (error: unknown) => {
+        // Of a folder on another disk perhaps all is here, and something could not be taken away there.
+        if (error instanceof CoworkError && mayBeHere.has(error.code)) await reconcileSoon([id])
+        throw error
+      })
       const { stat, sha256 = null } = answer
       call.tell({ data: { size_bytes: stat.size, trash: id, ...(sha256 && { sha256 }) } })
       const real = places.pathIn(placed, answer.real)
@@ -259,6 +263,8 @@ export function createTrash(deps: Deps) {
   }
 }
 
+/** What is answered where something came into the trash, and something is left of it. */
+const mayBeHere: ReadonlySet<string> = new Set(['stale', 'no_permission', 'unreadable'])
 const mostNamed = 100
 /** Things purged in one call: what is not gone by its deadline is found again the next day. */
 const mostAtOnce = 100

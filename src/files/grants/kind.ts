@@ -31,6 +31,8 @@ export type GrantRequest = {
   readonly node: string
   readonly pin: Pin | null
   readonly folder_pin: Pin | null
+  /** When that was looked at, by the clock of its daemon. */
+  readonly pinned_at?: number
   /** Grants of that agent for what lay there before: dead, and in the way of a new one. */
   readonly replaces?: readonly string[]
 }

@@ -37,10 +37,10 @@ export function createReplaced({ node, approvals, latest, underWay, now }: Deps)
   async function lookAtOne(id: string): Promise<void> {
     const approval = await approvals().get(id)
     if (approval?.kind !== 'grant' || approval.status !== 'pending') return
-    const { createdAt } = approval
     const { node: theirs, pin: asked, folder_pin: folder } = requestOf(approval)
+    const since = pinnedAt(approval)
     if (theirs !== node) return
-    const lies = (pin: Pin) => isInPlace({ ...pin, ...latest(pin.path, pin, createdAt) })
+    const lies = (pin: Pin) => isInPlace({ ...pin, ...latest(pin.path, pin, since) })
     const at = now()
     const found = new Map<string, Pin | null>()
     for (const pin of [asked, folder]) {
@@ -74,10 +74,11 @@ export function createReplaced({ node, approvals, latest, underWay, now }: Deps)
   }
 
   /** What is granted, and when that was looked at. */
-  function pinFor({ id, createdAt }: Approval, { path, kind, dev, ino, born = null }: Pin) {
-    const { at = createdAt, found } = looks.get(id) ?? {}
+  function pinFor(approval: Approval, { path, kind, dev, ino, born = null }: Pin) {
+    const asked = pinnedAt(approval)
+    const { at = asked, found } = looks.get(approval.id) ?? {}
     const other = found?.get(path)
-    return other ? { ...other, pinnedAt: at } : { path, kind, dev, ino, born, pinnedAt: createdAt }
+    return other ? { ...other, pinnedAt: at } : { path, kind, dev, ino, born, pinnedAt: asked }
   }
 
   function forget({ id }: Approval): void {
@@ -87,3 +88,6 @@ export function createReplaced({ node, approvals, latest, underWay, now }: Deps)
 
   return { look, check, pinFor, forget }
 }
+
+/** Of a request of an older version only when it was made is known. */
+const pinnedAt = (approval: Approval): number => requestOf(approval).pinned_at ?? approval.createdAt

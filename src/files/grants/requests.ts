@@ -73,6 +73,7 @@ export function createRequests(deps: Deps): Requests {
     const before = latest && mine(latest) && (await outcome(latest, caller, real, need))
     if (before) return before
 
+    const at = now()
     const seen = notTheHome(await lookAt(path, guard), await realPathOf(where.home))
     checkOpen(path, need, seen.real)
     if (understandPath(seen.real, where).area === 'workspace')
@@ -85,7 +86,7 @@ export function createRequests(deps: Deps): Requests {
       const other = (await approvals().pendingLike(tx, equal, mostWaiting)).find(mine)
       if (other) return joinedBy(caller, other)
       await checkRoom(tx, caller)
-      const approval = await open(tx, { ...asked, path }, { ...seen, dead }, digest, call)
+      const approval = await open(tx, { ...asked, path }, { ...seen, at, dead }, digest, call)
       return { status: 'pending', approval }
     })
   }
@@ -175,7 +176,7 @@ export function createRequests(deps: Deps): Requests {
   function open(
     tx: Tx,
     { path, permission, reason }: AccessRequest,
-    seen: Looked & { readonly dead: readonly string[] },
+    seen: Looked & { readonly at: number; readonly dead: readonly string[] },
     digest: string,
     { caller, id }: Call,
   ): Promise<Approval> {
@@ -191,6 +192,7 @@ export function createRequests(deps: Deps): Requests {
       node,
       pin: seen.pin,
       folder_pin: seen.folderPin,
+      pinned_at: seen.at,
       ...(seen.warning !== undefined && { warning: seen.warning }),
       ...(seen.dead.length > 0 && { replaces: seen.dead }),
     }

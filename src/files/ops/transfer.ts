@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { checkArrival } from '../confine/checks.ts'
-import { errnoOf, FileFault } from '../confine/fault.ts'
+import { errnoOf, faultOf, FileFault } from '../confine/fault.ts'
 import type { Confined } from '../confine/types.ts'
 import { unfinishedName } from '../confine/unfinished.ts'
 import type { OpContext } from '../worker/context.ts'
@@ -105,8 +105,7 @@ async function transferByCopy(context: OpContext, from: End, to: End, leave: Lea
     await removeTree(from.confined, from.parent, context.turn, copied.check)
   } catch (error) {
     const left = leafStat(source)
-    const isStale = error instanceof FileFault && error.code === 'stale'
-    if (left?.isDirectory()) throw isStale ? partlyMoved(from.parent.real) : error
+    if (left?.isDirectory()) throw partlyMoved(faultOf(error), from.parent.real)
     // It is whole where it was. One that is gone all the same was moved.
     if (!left) return
     unlinkIfThere(pathOf(to))
@@ -115,12 +114,15 @@ async function transferByCopy(context: OpContext, from: End, to: End, leave: Lea
 }
 
 /** Some of the old files may be gone by now, so the copy is not taken away again. */
-const partlyMoved = (path: string) =>
-  new FileFault(
-    'stale',
-    'Something in the folder was changed while it was moved. The copy is whole; what is left of the folder stands where it was.',
+function partlyMoved({ code, cause }: FileFault, path: string): FileFault {
+  const why = code === 'stale' ? 'was changed while it was moved' : 'could not be removed'
+  return new FileFault(
+    code,
+    `Something in the folder ${why}. The copy is whole; what is left of the folder stands where it was.`,
     path,
+    cause,
   )
+}
 
 /** A folder is not carried away with what is closed in it or may not stand where it goes, nor with another disk (PV4, F5, PV9). */
 async function checkInside(

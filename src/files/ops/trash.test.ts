@@ -247,7 +247,7 @@ test('TR2 what was copied to a trash on another disk stays there when the rest f
     }
     const ask = { at: inWorkspace('f'), id: 'id-1', record: { path: 'f' } }
     const trashing = ops.trash({ ...two.context, turn }, ask, Buffer.alloc(0), () => false)
-    await expect(trashing).rejects.toThrow('the disk is gone')
+    await expect(trashing).rejects.toThrow('The copy is whole')
     expect(isPart()).toBe(true)
     const kept = ['a/one.md', 'b/two.md'].map((name) =>
       fs.readFileSync(join(disk.path, 'id-1/content', name), 'utf8'),
