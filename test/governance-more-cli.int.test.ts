@@ -294,6 +294,7 @@ describe('many and all', () => {
     const fewer = await byHand([...approve, '--expect', '2'])
     expect(fewer.code).toBe(7)
     expect(fewer.output).toContain('3 waiting proposals match, not 2. Nothing was decided.')
+    expect(fewer.output).toContain('give their number as --expect')
     const all = await byHand([...approve, '--expect', '3', '--feedback', 'well done'])
     expect(all.code).toBe(0)
     expect(all.output.match(/^approved {2}[0-9a-f-]{36} {2}sales: /gm)).toHaveLength(3)

@@ -40,6 +40,7 @@ export function testGovernance(
     db,
     config: testConfig(settings),
     agents: everyoneStays,
+    people: { mayStillDecide: () => Promise.resolve(true) },
     reviewUrl: (id) => `http://localhost:8765/inbox/${id}`,
     now: Date.now,
     log: silentLog,

@@ -119,6 +119,7 @@ export async function openGoverned(
   const governance: Governance = createGovernance({
     ...parts,
     agents: identity,
+    people: identity.people,
     reviewUrl: (id) => `${consoleUrl()}/inbox/${id}`,
     readCall: (tool, args) => readCall(catalogue)(tool, args),
     random: () => 1,

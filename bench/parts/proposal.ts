@@ -77,6 +77,7 @@ export async function createProposing(store: Store, settings: Settings = {}) {
   const governance = createGovernance({
     ...parts,
     agents: identity,
+    people: identity.people,
     reviewUrl: (approval) => `${consoleUrl()}/inbox/${approval}`,
   })
   const dispatch = createDispatch({

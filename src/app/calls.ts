@@ -86,6 +86,8 @@ export function openCalls(
     log: log.scope('dispatch'),
   })
   const isTool = (name: string) => catalogue.find(name) !== undefined
+  for (const tool of Object.keys(config.authority.tool_budgets))
+    if (!isTool(tool)) log.warn('authority.tool_budgets names a tool that there is not', { tool })
   metrics.watch('cowork_approvals_pending', 'Approvals that wait for a person.', async () => {
     const { all = 0 } = await governance.approvals.counts()
     return all

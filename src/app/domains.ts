@@ -57,6 +57,7 @@ export async function openDomains(
     db,
     config,
     agents: identity,
+    people: identity.people,
     kinds: grants.kinds,
     reviewUrl: (approval) => `${address.inboxUrl()}/${approval}`,
     readCall,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createWorld, digestFor, opening, person, sales, ttl } from './fixture.ts'
+import { createWorld, digestFor, opening, sales, ttl } from './fixture.ts'
 import type { Daemon, Engine, World } from './fixture.ts'
 
 const decided = { code: 'already_decided', message: expect.stringContaining('already decided') }
@@ -83,10 +83,12 @@ export function approvalsContract(engine: Engine) {
         ])
       })
 
-      test('A3 an agent decides nothing, and nobody what they asked for themselves', async () => {
+      test('A3 an agent decides nothing: not its own, not another’s', async () => {
         const id = await daemon.open(opening('question'))
-        for (const by of [{ kind: 'agent', id: 'anna' } as const, person('sales')])
-          await expect(daemon.decide(id, 'x', { by })).rejects.toMatchObject({
+        for (const name of ['anna', 'sales'])
+          await expect(
+            daemon.decide(id, 'x', { by: { kind: 'agent', id: name } }),
+          ).rejects.toMatchObject({
             code: 'human_required',
             message: expect.stringContaining('HumanRequiredError'),
           })
@@ -98,9 +100,6 @@ export function approvalsContract(engine: Engine) {
         expect(await daemon.decide(id, 'anna')).toMatchObject({ status: 'voted' })
         await expect(daemon.decide(id, 'anna')).rejects.toMatchObject({
           code: 'quorum_same_person',
-        })
-        await expect(daemon.decide(id, 'ben', { change: { to: 'b' } })).rejects.toMatchObject({
-          code: 'quorum_edit',
         })
         expect(await daemon.decide(id, 'ben')).toMatchObject({ status: 'voted' })
         expect(await daemon.approvals.votes(id)).toEqual(['anna', 'ben'])

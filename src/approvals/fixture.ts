@@ -81,7 +81,7 @@ const callOf = (caller: Caller): Call => ({
   tell: () => undefined,
 })
 
-export const person = (id: string): Decision['by'] => ({ kind: 'human', id })
+const person = (id: string): Decision['by'] => ({ kind: 'human', id })
 
 /** What `sales` asks for: the digest is that of a call with these arguments. */
 export function opening(
@@ -142,12 +142,14 @@ export async function createWorld(engine: Engine) {
       now,
       log: silentLog,
     })
+    const gone = new Set<string>()
     const settings = { tokenTtlMs: 600_000, callTtlMs: hour, undoHoldMs: 8000, ...given }
     const approvals = createApprovals({
       db,
       kinds: createApprovalKinds(kinds),
       settings,
       agents: { isStill: () => Promise.resolve(true) },
+      people: { mayStillDecide: (_, id) => Promise.resolve(!gone.has(id)) },
       reviewUrl: (id) => `http://localhost/inbox/${id}`,
       now,
       log: silentLog,
@@ -172,17 +174,25 @@ export async function createWorld(engine: Engine) {
         ),
       undo: (id: string) =>
         db.transact((tx) => approvals.undo(tx, id, callOf({ ...sales, kind: 'human', id: 'ben' }))),
+      /** This person is removed. */
+      leave: (id: string) => void gone.add(id),
       withdraw: (id: string, caller = sales) =>
         db.transact((tx) => approvals.withdraw(tx, id, callOf(caller))),
       open: async (given: Opening, caller = sales) =>
         (await db.transact((tx) => approvals.open(tx, caller, 'call-1', given))).id,
-      /** A call with these arguments, as dispatch makes it. */
-      pass: (change: object = { to: 'a' }, caller = sales) =>
+      /** A call with these arguments, as dispatch makes it where rules ask for so many people. */
+      pass: (change: object = { to: 'a' }, caller = sales, needed = 1) =>
         db.transact((tx) =>
-          approvals.pass(tx, caller, digestFor(change), () =>
-            approvals.open(tx, caller, 'call-1', opening('call', change)),
+          approvals.pass(
+            tx,
+            caller,
+            digestFor(change),
+            () => approvals.open(tx, caller, 'call-1', opening('call', change, { needed })),
+            needed,
           ),
         ),
+      resume: (id: string, needed: number) =>
+        db.transact((tx) => approvals.resume(tx, sales, id, undefined, needed)),
       redeem: (token: string, change: object = { to: 'a' }, agent = 'sales') =>
         db.transact((tx) =>
           approvals.redeem(tx, token, { agent, digest: digestFor(change, agent) }),

@@ -10,8 +10,11 @@ import type { Call, Touch } from '#base/tool.ts'
 type HaltRow = { scope: string; reason: string; by: string; at: number }
 export type Halt = { scope: string; reason: string; by: string; at: string }
 
-/** `all`, one agent, one domain or one server. */
-export const haltScope = /^(all|(agent|domain|server):[^\s]{1,128})$/
+/**
+ * `all`, one agent, one domain or one server. Names as agents and domains may have them: with spaces, though not
+ * at the ends, and 128 characters long, of which each may take two units.
+ */
+export const haltScope = /^(all|(agent|domain|server):[^\s\0](([^\s\0]| ){0,254}[^\s\0])?)$/
 
 export type Halts = ReturnType<typeof createHalts>
 

@@ -1,9 +1,12 @@
 import type { Caller } from '#base/caller.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
-import type { Approval, Decision } from './model.ts'
+import type { Approval, Decision, Risk } from './model.ts'
 
 /** What the record of a decision says besides, such as the change of trust. */
 export type Told = Readonly<Record<string, unknown>>
+
+/** What is approved instead of what was asked, what that is about, and how risky where that is judged anew. */
+export type Edited = { readonly change: unknown; readonly target: string; readonly risk?: Risk }
 
 /**
  * What a domain registers so that its waits end in the one approval record. `onDecided` runs in the
@@ -20,8 +23,8 @@ export type ApprovalKind = {
   readonly decided?: string
   /** Refuses a decision that lacks something, before anything is written. */
   check?(approval: Approval, decision: Decision, reader: Reader): Promise<void> | void
-  /** What a person put in place of what was asked, and what that is about (B3). */
-  edited?(approval: Approval, change: unknown): { change: unknown; target: string }
+  /** What a person put in place of what was asked (B3); refuses what may not be approved instead. */
+  edited?(approval: Approval, change: unknown, reader: Reader): Promise<Edited> | Edited
   /** What a person says where the question is not yes or no (H2). It is no edit of what was asked. */
   answer?(decision: Decision, approval: Approval): unknown
   onDecided(tx: Tx, approval: Approval, decision: Decision, call: Deciding): Promise<Told | void>

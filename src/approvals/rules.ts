@@ -57,7 +57,7 @@ export const isExpired = ({ status, expiresAt, held }: Approval, now: number): b
 export function checkDecision(
   approval: Approval | undefined,
   votes: Votes,
-  { by, verdict, at }: Decision,
+  { by, verdict, at, change }: Decision,
   now: number,
 ): asserts approval is Approval {
   if (!approval) throw alreadyDecided(undefined)
@@ -65,12 +65,18 @@ export function checkDecision(
   if (approval.status !== 'pending') throw alreadyDecided(approval)
   // The first decision wins, also while it is held; only its own release makes it.
   if (approval.held && at === undefined) throw heldAlready(approval.held)
-  if (by.kind !== 'human' || by.id === approval.requester)
+  // People ask for nothing here: whoever has the name of the agent that asks is somebody else.
+  if (by.kind !== 'human')
     throw new CoworkError(
       'human_required',
       `HumanRequiredError: ${by.id} may not decide what ${approval.requester} asked for.`,
-      { hint: 'Another person decides it, in the console or with `cowork inbox`.' },
+      { hint: 'A person decides it, in the console or with `cowork inbox`.' },
     )
+  // Whoever changes it asks the others about something else.
+  if (verdict === 'approve' && change !== undefined && approval.needed > 1)
+    throw new CoworkError('quorum_edit', 'What several people must approve cannot be edited.', {
+      hint: 'Reject it with what should be different.',
+    })
   if (verdict === 'approve' && votes.includes(by.id))
     throw new CoworkError(
       'quorum_same_person',

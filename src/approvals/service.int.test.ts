@@ -4,6 +4,7 @@ import { silentLog } from '#base/log.ts'
 import { createTestDatabase } from '../../test/databases.ts'
 import { approvalsContract } from './contract.ts'
 import type { Engine } from './fixture.ts'
+import { quorumContract } from './quorum-contract.ts'
 import { timeContract } from './time-contract.ts'
 
 const postgres: Engine = {
@@ -15,4 +16,5 @@ const postgres: Engine = {
 }
 
 approvalsContract(postgres)
+quorumContract(postgres)
 timeContract(postgres)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openSqlite } from '#base/db/sqlite.ts'
 import { approvalsContract } from './contract.ts'
 import type { Engine } from './fixture.ts'
+import { quorumContract } from './quorum-contract.ts'
 import { timeContract } from './time-contract.ts'
 
 const sqlite: Engine = {
@@ -15,4 +16,5 @@ const sqlite: Engine = {
 }
 
 approvalsContract(sqlite)
+quorumContract(sqlite)
 timeContract(sqlite)

@@ -9,8 +9,8 @@ import type { Log } from '#base/log.ts'
 import type { Call } from '#base/tool.ts'
 import type { Identity } from '#identity'
 import { entryOf, idsOf } from './entries.ts'
-import type { ApprovalKinds, Deciding, Told } from './kinds.ts'
-import type { Approval, Decision, Opening } from './model.ts'
+import type { ApprovalKinds, Deciding, Edited, Told } from './kinds.ts'
+import type { Approval, Decision, Opening, Risk } from './model.ts'
 import { alreadyDecided, checkDecision, digestOf, groupOf, isExpired, notYours } from './rules.ts'
 import { createApprovalStore } from './store.ts'
 import type { Wanted } from './store.ts'
@@ -29,6 +29,7 @@ export type ApprovalsDeps = {
   readonly kinds: ApprovalKinds
   readonly settings: ApprovalSettings
   readonly agents: Pick<Identity, 'isStill'>
+  readonly people: Pick<Identity['people'], 'mayStillDecide'>
   readonly reviewUrl: (id: string) => string
   readonly now: Clock
   readonly log: Log
@@ -63,7 +64,7 @@ export type Approvals = ReturnType<typeof createApprovals>
 
 /** The one mechanism of every wait: opened, decided once, claimed once (A1, A2). */
 export function createApprovals(deps: ApprovalsDeps) {
-  const { db, kinds, settings, agents, reviewUrl, now, log } = deps
+  const { db, kinds, settings, agents, people, reviewUrl, now, log } = deps
   const store = createApprovalStore(db.dialect)
   const { drop, ...withdrawing } = createWithdrawing({ store, kinds, isLive, now })
   const waits = createWaits(db, log)
@@ -127,6 +128,25 @@ export function createApprovals(deps: ApprovalsDeps) {
     return approval
   }
 
+  /** Who approved already, of those who are still here and may decide (A4). */
+  async function votesOn(reader: Reader, id: string): Promise<string[]> {
+    const counted: string[] = []
+    for (const person of await store.votes(reader, id))
+      if (await people.mayStillDecide(reader, person)) counted.push(person)
+    return counted
+  }
+
+  /** What is approved instead of what was asked, if anything; throws where that may not be (B3). */
+  async function editOf(
+    reader: Reader,
+    approval: Approval,
+    { verdict, change }: Pick<Decision, 'verdict' | 'change'>,
+  ): Promise<Edited | undefined> {
+    if (verdict === 'reject' || change === undefined) return undefined
+    const kind = kinds.get(approval.kind)
+    return kind.edited ? kind.edited(approval, change, reader) : { change, target: approval.target }
+  }
+
   /** Makes a person's decision, or counts it where more people must agree (A4). */
   async function decide(
     tx: Tx,
@@ -136,17 +156,13 @@ export function createApprovals(deps: ApprovalsDeps) {
   ): Promise<Outcome> {
     const at = now()
     const approval = await store.lock(tx, id)
-    const votes = approval && approval.needed > 1 ? await store.votes(tx, id) : []
+    const votes = approval && approval.needed > 1 ? await votesOn(tx, id) : []
     checkDecision(approval, votes, decision, at)
     const kind = kinds.get(approval.kind)
     await kind.check?.(approval, decision, tx)
+    const edited = await editOf(tx, approval, decision)
     const batch = decision.batch !== undefined && { batch: decision.batch }
     if (decision.verdict === 'approve' && votes.length + 1 < approval.needed) {
-      // Whoever changes it asks the others about something else.
-      if (decision.change !== undefined)
-        throw new CoworkError('quorum_edit', 'What several people must approve cannot be edited.', {
-          hint: 'Reject it with what should be different.',
-        })
       await store.vote(tx, id, decision.by.id, at)
       if (approval.held) await store.unhold(tx, id)
       const told = { votes: votes.length + 1, needed: approval.needed }
@@ -154,13 +170,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       return { status: 'voted', approval, told }
     }
     const status = decision.verdict === 'approve' ? 'approved' : 'rejected'
-    const edited =
-      status === 'approved' && decision.change !== undefined
-        ? (kind.edited?.(approval, decision.change) ?? {
-            change: decision.change,
-            target: approval.target,
-          })
-        : undefined
+    const risk = edited?.risk ?? approval.risk
     const digest = edited ? redigest(approval, edited) : approval.digest
     const answer = status === 'approved' ? kind.answer?.(decision, approval) : undefined
     const minted = status === 'approved' && kind.token ? `cwa_${id}_${randomHex(24)}` : null
@@ -168,6 +178,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     await store.decide(tx, {
       id,
       status,
+      risk,
       at,
       by: decision.by.id,
       channel: decision.channel,
@@ -182,6 +193,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     const decided: Approval = {
       ...rest,
       status,
+      risk,
       digest,
       decidedAt: at,
       decidedBy: decision.by.id,
@@ -203,6 +215,7 @@ export function createApprovals(deps: ApprovalsDeps) {
           channel: decision.channel,
           digest,
           ...(edited && { collaborative: true, asked_digest: approval.digest }),
+          ...(risk !== approval.risk && { risk }),
           ...(votes.length > 0 && { votes: [...votes, decision.by.id] }),
           ...(decision.reason !== undefined && { reason: decision.reason }),
           ...batch,
@@ -217,9 +230,10 @@ export function createApprovals(deps: ApprovalsDeps) {
   async function hold(tx: Tx, id: string, decision: Decision, call: Deciding): Promise<Outcome> {
     const at = now()
     const approval = await store.lock(tx, id)
-    const votes = approval && approval.needed > 1 ? await store.votes(tx, id) : []
+    const votes = approval && approval.needed > 1 ? await votesOn(tx, id) : []
     checkDecision(approval, votes, decision, at)
     await kinds.get(approval.kind).check?.(approval, decision, tx)
+    await editOf(tx, approval, decision)
     const until = at + settings.undoHoldMs
     await store.hold(tx, id, { until, decision: { ...decision, at } })
     const told = { verdict: decision.verdict, until }
@@ -244,8 +258,12 @@ export function createApprovals(deps: ApprovalsDeps) {
     const at = now()
     const approval = await store.lock(tx, id)
     if (approval?.status !== 'pending') return
-    if (approval.held && approval.held.until <= at) await decide(tx, id, approval.held.decision)
-    else if (isExpired(approval, at)) await drop(tx, approval, 'expired', systemActor, {})
+    if (approval.held && approval.held.until <= at) {
+      const { decision } = approval.held
+      const { id: by } = decision.by
+      if (await people.mayStillDecide(tx, by)) await decide(tx, id, decision)
+      else await giveBack(tx, id, `${by} may not decide here any more.`)
+    } else if (isExpired(approval, at)) await drop(tx, approval, 'expired', systemActor, {})
   }
 
   /** A held decision that cannot be made any more is given back to people. */
@@ -257,12 +275,16 @@ export function createApprovals(deps: ApprovalsDeps) {
     return true
   }
 
-  /** A call that must wait, met again: its approval is used up, or says that it waits still (A2). */
+  /**
+   * A call that must wait, met again: its approval is used up, or says that it waits still (A2). `needed` is how many
+   * people its rules ask for now.
+   */
   async function pass(
     tx: Tx,
     caller: Caller,
     digest: string,
     openOne: () => Promise<Approval>,
+    needed = 1,
   ): Promise<Passage> {
     const at = now()
     const known = await latestOf(tx, caller, digest)
@@ -272,6 +294,11 @@ export function createApprovals(deps: ApprovalsDeps) {
     if (known?.status === 'rejected' && isFresh) return { as: 'denied', approval: known }
     if (known?.status === 'approved' && isFresh && known.digest !== digest)
       return { as: 'changed', approval: known }
+    if (known?.status === 'approved' && isFresh && known.needed < needed) {
+      await lapse(tx, known, needed)
+      // One that waits already may be left.
+      return pass(tx, caller, digest, openOne, needed)
+    }
     if (known?.status === 'approved' && isFresh && (await take(tx, known.id, at)))
       return { as: 'claimed', approval: { ...known, status: 'consumed' } }
     return { as: 'waiting', approval: await openOne(), isNew: true }
@@ -294,13 +321,26 @@ export function createApprovals(deps: ApprovalsDeps) {
     return known && isOwn(caller, known.requester, known.createdAt) ? known : undefined
   }
 
+  /** Fewer people approved it than its rules ask for by now: nobody runs it any more (A4). */
+  async function lapse(tx: Tx, approval: Approval, needed: number): Promise<void> {
+    await store.takeBack(tx, approval.id, systemActor.id, now())
+    const why = `${needed} people must approve it by now.`
+    tx.append(entryOf('approval.withdrawn', approval, systemActor, {}, { why }))
+  }
+
   const take = (tx: Tx, id: string, at: number) => store.consume(tx, id, at - settings.callTtlMs)
 
   /**
    * A call that waited goes on: it takes the approval it waited for, or learns what became of it. It never
    * asks anew, so however many wait for the same call, one runs and a person is asked once (A2).
    */
-  async function resume(tx: Tx, caller: Caller, id: string, digest?: string): Promise<Passage> {
+  async function resume(
+    tx: Tx,
+    caller: Caller,
+    id: string,
+    digest?: string,
+    needed = 1,
+  ): Promise<Passage> {
     const at = now()
     const known = await store.lock(tx, id)
     if (known?.kind !== 'call' || !isOwn(caller, known.requester, known.createdAt))
@@ -314,6 +354,10 @@ export function createApprovals(deps: ApprovalsDeps) {
       return { as: 'waiting', approval: known }
     // A tool that changed since is another tool (A1).
     const isSame = digest === undefined || known.digest === digest
+    if (known.status === 'approved' && known.needed < needed) {
+      await lapse(tx, known, needed)
+      return { as: 'lapsed', approval: { ...known, status: 'withdrawn' } }
+    }
     if (known.status === 'approved' && isSame && (await take(tx, id, at)))
       return { as: 'claimed', approval: { ...known, status: 'consumed' } }
     return { as: 'lapsed', approval: known }
@@ -394,7 +438,21 @@ export function createApprovals(deps: ApprovalsDeps) {
     isLive,
     list: (wanted: Wanted) => store.list(db, wanted),
     counts: () => store.counts(db),
-    votes: (id: string) => store.votes(db, id),
+    /** Of what waits those that count; of what is decided all that were given. */
+    async votes(id: string): Promise<string[]> {
+      const found = await store.find(db, id)
+      return found?.status === 'pending' ? votesOn(db, id) : store.votes(db, id)
+    },
+    /** Of what would be approved: what was asked, or what a person put in its place (B3). */
+    async riskOf(
+      reader: Reader,
+      id: string,
+      decision: Pick<Decision, 'verdict' | 'change'>,
+    ): Promise<Risk | undefined> {
+      const approval = await store.find(reader, id)
+      if (approval?.status !== 'pending') return undefined
+      return (await editOf(reader, approval, decision))?.risk ?? approval.risk
+    },
     onTarget: (approval: Approval, limit: number) => store.onTarget(db, approval, limit),
     /** Those that a decision could still be made on, newest first and so many at most. */
     async pendingLike(tx: Tx, wanted: Omit<Wanted, 'limit' | 'statuses' | 'before'>, most = 1000) {

@@ -65,6 +65,7 @@ export type Wanted = {
 export type Decided = {
   readonly id: string
   readonly status: Status
+  readonly risk: Risk
   readonly at: number
   readonly by: string
   readonly channel: string
@@ -108,11 +109,26 @@ export function createApprovalStore(dialect: Dialect) {
         .limit(1),
     ),
   )
+  const approvedCall = statement((p: { requester: string; digest: string; since: number }) =>
+    locked(
+      sql
+        .selectFrom('approval')
+        .selectAll()
+        .where('requester', '=', p.requester)
+        .where('digest', '=', p.digest)
+        .where('kind', '=', 'call')
+        .where('status', '=', 'approved')
+        .where('decided_at', '>=', p.since)
+        .orderBy('id', 'desc')
+        .limit(1),
+    ),
+  )
   const decide = statement((p: Decided) =>
     sql
       .updateTable('approval')
       .set({
         status: p.status,
+        risk: p.risk,
         decided_at: p.at,
         decided_by: p.by,
         channel: p.channel,
@@ -266,8 +282,13 @@ export function createApprovalStore(dialect: Dialect) {
       const row = await tx.first(byKey({ requester, key }))
       return row && { approval: toApproval(row), digest: row.idem_digest }
     },
-    latestCall: (tx: Tx, requester: string, digest: string) =>
-      first(tx, latestCall({ requester, digest })),
+    /** Before one that waits goes one that a person edited into the same call meanwhile (B3). */
+    async latestCall(tx: Tx, requester: string, digest: string) {
+      const latest = await first(tx, latestCall({ requester, digest }))
+      if (latest?.status !== 'pending') return latest
+      const since = latest.createdAt
+      return (await first(tx, approvedCall({ requester, digest, since }))) ?? latest
+    },
     insert: (tx: Tx, approval: Approval, key?: Opening['key']) =>
       tx.insert('approval', [toRow(approval, key)]),
     /** False when it was not pending any more. */

@@ -6,7 +6,10 @@ import type { Halts } from './halt.ts'
 
 const scope = z
   .string()
-  .regex(haltScope, 'all, agent:<id>, domain:<name> or server:<name>')
+  .regex(
+    haltScope,
+    'must be all, agent:<id>, domain:<name> or server:<name>, and the name without white space at its ends',
+  )
   .default('all')
   .describe('What to stop: all, agent:<id>, domain:<name> or server:<name>')
 

@@ -3,6 +3,7 @@ import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import type { Actor } from '#base/entry.ts'
+import { CoworkError } from '#base/errors.ts'
 import { entryOf } from './entries.ts'
 import type { ApprovalKinds, Deciding } from './kinds.ts'
 import type { Approval } from './model.ts'
@@ -20,12 +21,16 @@ type By = Deciding & { readonly caller: Caller }
 
 const atOnce = 500
 
+/** Asked about an agent, and not by it: else whoever is looked at could look away for people. */
+const reviews = ['spot_check', 'finding']
+
 /** What ends without a decision: taken back by whoever asked, or with it, or left alone for too long. */
 export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
   /** Takes back one's own request. */
   async function withdraw(tx: Tx, id: string, call: By): Promise<Approval> {
     const approval = await store.lock(tx, id)
     if (!approval || !isOwn(call.caller, approval.requester, approval.createdAt)) throw notYours(id)
+    if (call.caller.kind === 'agent' && reviews.includes(approval.kind)) throw review(approval)
     if (approval.status !== 'pending') throw alreadyDecided(approval)
     // Else whoever sees that it is refused could get out of it.
     if (approval.held) throw heldAlready(approval.held)
@@ -73,6 +78,7 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
     await store.decide(tx, {
       id: approval.id,
       status,
+      risk: approval.risk,
       at: now(),
       by: by.id,
       channel: 'none',
@@ -89,3 +95,10 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
 
   return { withdraw, withdrawAll, voidCalls, drop }
 }
+
+const review = ({ kind, requester }: Approval) =>
+  new CoworkError(
+    'human_required',
+    `A ${kind.replace('_', ' ')} is about what ${requester} did: it is for people to end it.`,
+    { hint: 'Take back what you asked for yourself.' },
+  )

@@ -137,7 +137,7 @@ export const readCall = (catalogue: Catalogue) => (tool: string, args: unknown) 
   const understood = understand(catalogue, { tool, arguments: args })
   if ('attempt' in understood) {
     const { input, touch } = understood.attempt
-    return { change: input, target: touch.target ?? '' }
+    return { ...understood.attempt, change: input, target: touch.target ?? '' }
   }
   const { code, message, hint, details } = understood.refusal
   throw new CoworkError(code, message, { ...(hint && { hint }), ...(details && { details }) })

@@ -73,13 +73,14 @@ export function createPerform({
     /** Before the act, in the transaction that starts it. */
     async function enter(tx: Tx): Promise<Said | Stopped> {
       claimed = undefined
-      const digest = verdict.mode === 'wait' ? verdict.digest : undefined
+      const { digest, needed } =
+        verdict.mode === 'wait' ? verdict : { digest: undefined, needed: undefined }
       // Who waited uses what was waited for, also where trust or a permission would do by now.
       if (request.approval !== undefined)
-        return through(await approvals.resume(tx, caller, request.approval, digest))
+        return through(await approvals.resume(tx, caller, request.approval, digest, needed))
       if (verdict.mode === 'wait')
         return through(
-          await approvals.pass(tx, caller, verdict.digest, () => verdict.open(tx, call)),
+          await approvals.pass(tx, caller, verdict.digest, () => verdict.open(tx, call), needed),
         )
       const approval = await verdict.enter?.(tx)
       claimed = approval?.id

@@ -43,6 +43,8 @@ export type CallVerdict =
   | {
       readonly mode: 'wait'
       readonly digest: string
+      /** How many people must approve it (A4). */
+      readonly needed: number
       readonly open: (tx: Tx, call: Call) => Promise<Approval>
     }
   | {
@@ -133,15 +135,16 @@ export function createCallJudge(deps: Deps) {
     if (evaluation.hardStop) return refusalOf(blocked(policy, evaluation))
     const isAsked = asks(evaluation)
     if (!byTrust && !isAsked && !(evaluation.shadow && forbidsOrAsks(evaluation.shadow))) return act
-    const known = await store.trust(db, caller.id, domain)
-    const isEvery = deps.everyWrite && !isRead
+    // In open mode anyone has any name, so what is known of that name says nothing of who calls (A3).
+    const known = caller.verified ? await store.trust(db, caller.id, domain) : undefined
+    const always = alwaysAsks(caller, deps.everyWrite && !isRead)
     const judgement = judge(rules, {
       trust: known ?? newTrust(rules.trust, now()),
       policy,
       evaluation,
       risk: isHighRisk(tool, input) ? 'high' : (policy?.risk ?? 'normal'),
       at: now(),
-      ...(isEvery && { always: 'every write asks here (approvals.every_write)' }),
+      ...(always !== undefined && { always }),
       ...(!known && { atLeast: deps.defaultMode }),
       ...becauseOf(tool, input),
     })
@@ -151,7 +154,15 @@ export function createCallJudge(deps: Deps) {
 
     const digest = digestOfCall(attempted)
     if (digest === undefined) return unreadable
-    const allowed = await permissions.covering(db, caller, tool.name, input)
+    // One person allowed it: where more must agree, that is not enough (A4).
+    const allowed =
+      evaluation.approvers > 1
+        ? undefined
+        : await permissions.covering(db, caller, {
+            tool: tool.name,
+            args: input,
+            risk: judgement.risk,
+          })
     if (allowed)
       return {
         mode: 'act',
@@ -188,6 +199,7 @@ export function createCallJudge(deps: Deps) {
     return {
       mode: 'wait',
       digest,
+      needed: evaluation.approvers,
       async open(tx, call) {
         const pair = { agent: caller.id, domain }
         await scores.load(tx, pair)
@@ -225,7 +237,7 @@ const refusalOf = ({ code, message, hint = '', details }: Refused | CoworkError)
   details,
 })
 
-const isHighRisk = (tool: Tool, input: Attempted['input']) =>
+export const isHighRisk = (tool: Tool, input: Attempted['input']) =>
   tool.effect === 'destructive' || Boolean(tool.isRisky?.(input))
 
 /** Why it is, where the tool says it. */
@@ -234,11 +246,17 @@ function becauseOf(tool: Tool, input: Attempted['input']) {
   return typeof reason === 'string' && reason !== '' ? { because: reason } : {}
 }
 
+/** Why a person is asked whatever trust there is. */
+function alwaysAsks({ verified }: Caller, isEvery: boolean): string | undefined {
+  if (isEvery) return 'every write asks here (approvals.every_write)'
+  return verified ? undefined : 'in open mode nobody knows who calls'
+}
+
 const asks = ({ highRisk, approvers }: Effect) => highRisk.length > 0 || approvers > 1
 const forbidsOrAsks = (effect: Effect) => effect.hardStop || asks(effect)
 
 /** Of cowork's own tools it is not for the arguments to say under whose rules they are. */
-const domainOf = ({ tool, touch }: Attempted): string =>
+export const domainOf = ({ tool, touch }: Pick<Attempted, 'tool' | 'touch'>): string =>
   builtIn.includes(tool.toolset) ? tool.toolset : touch.domain
 
 /** Of the arguments as they are stored and shown; what is no JSON text has none. */

@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Identity } from '#identity'
+import type { Edits } from './edits.ts'
 import { checkAllowance } from './permissions.ts'
 import type { Allowance, Permissions } from './permissions.ts'
 import type { Policies } from './rules/policy.ts'
@@ -16,12 +17,9 @@ type Deps = {
   readonly store: GovernanceStore
   readonly agents: Pick<Identity, 'hasGone'>
   readonly ttl: { readonly proposalMs: number; readonly callMs: number }
-  readonly readCall: ReadCall | undefined
+  readonly edits: Edits
   readonly now: Clock
 }
-
-/** Arguments as the tool reads them, and what they are about; throws where it does not take them. */
-export type ReadCall = (tool: string, args: unknown) => { change: unknown; target: string }
 
 /** What a decision about one of our kinds may carry besides. */
 export type DecisionMore = {
@@ -30,18 +28,21 @@ export type DecisionMore = {
   readonly policy_id?: string
   /** How far access to files goes; `files` knows what each choice means (GR3). */
   readonly grant?: { readonly choice: string; readonly until?: string | undefined }
+  /** The permission that lets a waiting call go, which nobody looked at (Y8). */
+  readonly cleared_by?: string
 }
 
 const moreOf = (decision: Decision): DecisionMore => decision.more ?? {}
 
 /** The waits of governance: proposals, intercepted calls, permissions to work in a domain, spot checks. */
 export function governanceKinds(deps: Deps): ApprovalKind[] {
-  const { scores, permissions, policies, store, agents, ttl, readCall, now } = deps
+  const { scores, permissions, policies, store, agents, ttl, edits, now } = deps
 
   async function judged(tx: Tx, approval: Approval, decision: Decision) {
+    const { override: given, cleared_by } = moreOf(decision)
+    if (cleared_by !== undefined) return { cleared_by }
     if (decision.verdict === 'approve')
-      return { trust: await scores.approve(tx, pairOf(approval), approval.risk) }
-    const { override: given } = moreOf(decision)
+      return { trust: await scores.approve(tx, pairOf(approval), approval.risk, decision.by) }
     return given ? overriddenBy(scores, tx, approval, decision, given) : {}
   }
 
@@ -63,6 +64,7 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
       ttlMs: ttl.proposalMs,
       opened: 'proposal.created',
       check: needsOverride,
+      edited: edits.ofProposal,
       onDecided: judged,
     },
     {
@@ -70,22 +72,21 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
       ttlMs: ttl.callMs,
       async check(approval, decision, reader) {
         await checkHere(approval, decision, reader)
-        const { action } = approval
         const { allow } = moreOf(decision)
-        if (allow) checkAllowance(allow, now())
-        if (decision.change !== undefined) readCall?.(action, decision.change)
+        if (allow) checkAllowance(allow, approval, now())
+        if (decision.verdict === 'approve' && allow) checkQuorum(approval, allow)
         if (allow && decision.change !== undefined)
           throw new CoworkError('invalid_input', 'An edited call is allowed once only.', {
             hint: 'Approve it edited, or allow it as it is for longer.',
           })
       },
       // Bound to what the agent will call with: defaults filled in, and about what it is about then.
-      ...(readCall && { edited: ({ action }, change) => readCall(action, change) }),
+      ...(edits.ofCall && { edited: edits.ofCall }),
       async onDecided(tx, approval, decision, call) {
         const told = await judged(tx, approval, decision)
         const { allow } = moreOf(decision)
         if (decision.verdict !== 'approve' || !allow || allow.for === 'once') return told
-        return { ...told, permission: await permissions.grant(tx, approval, allow, decision, call) }
+        return { ...told, ...(await permissions.grant(tx, approval, allow, decision, call)) }
       },
     },
     {
@@ -115,11 +116,21 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
       check: needsOverride,
       async onDecided(tx, approval, decision) {
         if (decision.verdict === 'reject') return judged(tx, approval, decision)
-        await scores.clean(tx, pairOf(approval), approval.risk)
+        await scores.clean(tx, pairOf(approval), approval.risk, decision.by)
         return {}
       },
     },
   ]
+}
+
+/** Who approves last has heard of no more than the others: each of them agreed to one call (A4). */
+function checkQuorum({ needed }: Approval, allow: Allowance): void {
+  if (needed === 1 || allow.for === 'once') return
+  throw new CoworkError(
+    'quorum_allow',
+    `${needed} people must approve each of these calls; nobody allows them for longer.`,
+    { hint: 'Approve it once, without `allow`.' },
+  )
 }
 
 /** Refusing what another domain asks costs no trust, unless the person says that it should (B4). */

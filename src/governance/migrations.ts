@@ -133,7 +133,23 @@ export const governanceMigrations: readonly Migration[] = [
       schema.createIndex('policy_version_version').on('policy_version').column('version'),
     ],
   },
+  {
+    name: 'governance-004',
+    up: (schema) => [
+      schema.alterTable('permission').addColumn('risk', 'text'),
+      update(
+        'permission SET risk = (SELECT approval.risk FROM approval WHERE approval.id = permission.approval)',
+      ),
+      schema.alterTable('trust').addColumn('claimed', 'bigint'),
+      // What callers approved that nobody knows was evidence until now, and cannot be told from the rest of it.
+      update(
+        `trust SET claimed = 1, vouched = 0, low_good = 0, normal_good = 0, high_good = 0 WHERE EXISTS (SELECT 1 FROM approval WHERE approval.requester = trust.agent AND approval.domain = trust.domain AND approval.kind = 'proposal' AND approval.status = 'approved' AND approval.decided_by = 'unverified')`,
+      ),
+    ],
+  },
 ]
+
+const update = (what: string) => ({ sql: `UPDATE ${what}`, parameters: [] })
 
 /** Behind a CTE PostgreSQL lets nobody write through it. */
 const view = (name: string, select: string) => ({

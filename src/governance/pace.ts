@@ -1,5 +1,7 @@
+import type { Approvals, Passage } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
+import { CoworkError } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
 import type { Attempted, CallVerdict } from './calls.ts'
 
@@ -11,23 +13,21 @@ const mostKept = 10_000
 
 type Judge = (attempted: Attempted) => Promise<CallVerdict>
 type Settings = Pick<Config['authority'], 'tool_budgets' | 'repeat_limit'>
+type Passing = Pick<Approvals, 'pass' | 'resume'>
+/** A call that ran, with the approval that it used up. */
+type Spent = { readonly at: number; readonly approval?: string | undefined }
 
 /**
  * How fast and how often an agent may call (V3): so many calls of a tool in an hour, and not the same one over
  * and over. Kept in memory, since it is asked of every call: each daemon counts its own, from its start.
  */
-export function withPace(
-  { tool_budgets, repeat_limit }: Settings,
-  now: Clock,
-  judge: Judge,
-): Judge {
+export function createPace({ tool_budgets, repeat_limit }: Settings, now: Clock) {
   const budgets = new Map(Object.entries(tool_budgets))
-  if (budgets.size === 0 && repeat_limit === undefined) return judge
-  const spent = new Map<string, number[]>()
+  const spent = new Map<string, Spent[]>()
   const lastOf = new Map<string, Run>()
 
   /** Refuses what was called too often in a row, whether or not it was let through (V3). */
-  function repeated({ tool, input, caller }: Attempted): CallVerdict | undefined {
+  function repeated({ tool, input, caller }: Attempted): Refusal | undefined {
     if (repeat_limit === undefined) return undefined
     // Asking whether a person has decided is asking the same again: not counted, though it is another call.
     if (tool.toolset === 'cowork' && tool.effect === 'read') {
@@ -45,33 +45,78 @@ export function withPace(
     return undefined
   }
 
-  /** Takes one of an agent's calls of this tool, where there is one left. */
-  function overBudget({ tool, caller }: Attempted): CallVerdict | undefined {
-    const budget = budgets.get(tool.name)
-    if (budget === undefined) return undefined
+  /** Those of the last hour. */
+  function callsOf(agent: string, tool: string): Spent[] {
     const at = now()
-    const key = JSON.stringify([caller.id, tool.name])
-    const times = spent.get(key) ?? []
-    while ((times[0] ?? at) <= at - hour) times.shift()
-    if (times.length >= budget)
-      return budgetSpent(tool.name, budget, secondsUntil((times[0] ?? at) + hour, at))
-    if (!spent.has(key)) dropOldest(spent, (kept) => (kept.at(-1) ?? 0) <= at - hour)
-    times.push(at)
-    spent.set(key, times)
-    return undefined
+    const key = JSON.stringify([agent, tool])
+    const calls = spent.get(key) ?? []
+    while ((calls[0]?.at ?? at) <= at - hour) calls.shift()
+    if (!spent.has(key)) dropOldest(spent, (kept) => (kept.at(-1)?.at ?? 0) <= at - hour)
+    spent.set(key, calls)
+    return calls
   }
 
-  return async (attempted) => {
-    if (attempted.caller.kind !== 'agent') return judge(attempted)
-    const tooOften = repeated(attempted)
-    if (tooOften) return tooOften
-    const verdict = await judge(attempted)
-    // What a rule forbids was no call, and costs none.
-    if (verdict.mode === 'refuse') return verdict
-    return overBudget(attempted) ?? verdict
+  function overBudget(agent: string, tool: string): Refusal | undefined {
+    const budget = budgets.get(tool)
+    if (budget === undefined) return undefined
+    const calls = callsOf(agent, tool)
+    if (calls.length < budget) return undefined
+    const at = now()
+    return budgetSpent(tool, budget, secondsUntil((calls[0]?.at ?? at) + hour, at))
+  }
+
+  function count(agent: string, tool: string, approval?: string): void {
+    if (budgets.has(tool)) callsOf(agent, tool).push({ at: now(), approval })
+  }
+
+  /** In the transaction that lets it go on, which may be tried more than once: an approval counts once. */
+  function countClaimed<P extends Passage>(passage: P): P {
+    const { id, requester, action } = passage.approval
+    if (passage.as !== 'claimed' || !budgets.has(action)) return passage
+    if (callsOf(requester, action).some(({ approval }) => approval === id)) return passage
+    const spentAll = overBudget(requester, action)
+    if (spentAll) throw new CoworkError(spentAll.code, spentAll.message, spentAll)
+    count(requester, action, id)
+    return passage
+  }
+
+  return {
+    /** Before a call: what is too much is refused; what goes on at once is counted. */
+    judging: (judge: Judge): Judge =>
+      budgets.size === 0 && repeat_limit === undefined
+        ? judge
+        : async (attempted) => {
+            const { tool, caller } = attempted
+            if (caller.kind !== 'agent') return judge(attempted)
+            const tooOften = repeated(attempted)
+            if (tooOften) return tooOften
+            const verdict = await judge(attempted)
+            // What a rule forbids was no call, and costs none.
+            if (verdict.mode === 'refuse') return verdict
+            const spentAll = overBudget(caller.id, tool.name)
+            if (spentAll) return spentAll
+            // Asking is no call either: one that waits is counted when it goes on.
+            if (verdict.mode === 'act') count(caller.id, tool.name)
+            return verdict
+          },
+    /** Counts the calls that go on because a person approved them. */
+    counting: <A extends Passing>(approvals: A): A =>
+      budgets.size === 0
+        ? approvals
+        : {
+            ...approvals,
+            pass: async (...given: Parameters<Passing['pass']>) =>
+              countClaimed(await approvals.pass(...given)),
+            async resume(...given: Parameters<Passing['resume']>) {
+              const passage = await approvals.resume(...given)
+              // Without a digest it would have gone on by itself, and was counted before.
+              return given[3] === undefined ? passage : countClaimed(passage)
+            },
+          },
   }
 }
 
+type Refusal = Extract<CallVerdict, { mode: 'refuse' }>
 type Run = { readonly digest: string; readonly count: number; readonly at: number }
 
 function dropOldest<T>(kept: Map<string, T>, isOld: (value: T) => boolean): void {
@@ -84,7 +129,7 @@ function dropOldest<T>(kept: Map<string, T>, isOld: (value: T) => boolean): void
 
 const secondsUntil = (then: number, at: number) => Math.max(1, Math.ceil((then - at) / 1000))
 
-const circuitOpen = (tool: string, count: number, seconds: number): CallVerdict => ({
+const circuitOpen = (tool: string, count: number, seconds: number): Refusal => ({
   mode: 'refuse',
   code: 'CIRCUIT_OPEN',
   message: `${tool} was called ${count} times in a row with the same arguments.`,
@@ -92,7 +137,7 @@ const circuitOpen = (tool: string, count: number, seconds: number): CallVerdict 
   details: { error: true, circuit_open: true, repeats: count, retry_after_seconds: seconds },
 })
 
-const budgetSpent = (tool: string, budget: number, seconds: number): CallVerdict => ({
+const budgetSpent = (tool: string, budget: number, seconds: number): Refusal => ({
   mode: 'refuse',
   code: 'TOOL_BUDGET_EXCEEDED',
   message:

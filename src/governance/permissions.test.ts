@@ -128,7 +128,8 @@ describe('for what', () => {
     [{}, { path: '/anything' }, true],
   ])('Y8 a glob for each argument: %j lets %j pass: %s', async (globs, args, passes) => {
     const system = await upstream()
-    await system.allow({ for: 'always', arguments: globs }, '/a/first', { text: 'x' })
+    const first = { text: 'x', fail: false }
+    await system.allow({ for: 'always', arguments: globs }, '/a/first', first)
     const said = await system.call('crm_write', args)
     expect(said).toMatchObject(passes ? { done: args.path } : waits)
   })

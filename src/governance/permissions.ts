@@ -1,28 +1,27 @@
-import type { Approval, Approvals, Deciding, Decision } from '#approvals'
+import { risks } from '#approvals'
+import type { Approval, Approvals, Deciding, Decision, Risk } from '#approvals'
 import { actorOf, isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
-import { globMatches } from '#base/glob.ts'
-import { canonicalJson } from '#base/hash.ts'
 import { newId } from '#base/ids.ts'
 import type { Call } from '#base/tool.ts'
 import type { Identity } from '#identity'
+import { fits, patternFor, readPattern, shownPattern } from './rules/pattern.ts'
+import type { Arguments, Reach } from './rules/pattern.ts'
 import type { GovernanceStore, PermissionRow } from './store.ts'
 
 /** How long a person allows a call for (Y8). */
-export type Allowance = {
+export type Allowance = Reach & {
   readonly for: 'once' | 'uses' | 'session' | 'until' | 'always'
   readonly uses?: number | undefined
   readonly until?: string | undefined
-  /** A glob for each argument that matters; exactly those approved where absent. */
-  readonly arguments?: Readonly<Record<string, string>> | undefined
 }
 
-type Arguments = Readonly<Record<string, unknown>>
-type Pattern = { readonly globs: Readonly<Record<string, string>> } | { readonly exact: string }
+/** What is let go with a permission, as who gives it is told. */
+export type Cleared = readonly { readonly id: string; readonly summary: string }[]
 
 export type Permissions = ReturnType<typeof createPermissions>
 
@@ -38,15 +37,14 @@ export function createPermissions(
     async covering(
       reader: Reader,
       caller: Caller,
-      tool: string,
-      args: Arguments,
+      { tool, args, risk }: { tool: string; args: Arguments; risk: Risk },
     ): Promise<PermissionRow | undefined> {
       const rows = await store.livePermissions(reader, caller.id, tool)
       return rows.find(
         (row) =>
           isOwn(caller, row.agent, row.at) &&
           isLive(row, caller.session, now()) &&
-          covers(row, args),
+          covers(row, args, risk),
       )
     },
 
@@ -58,14 +56,14 @@ export function createPermissions(
         })
     },
 
-    /** Remembers what was allowed, and approves the equal calls that wait already. */
+    /** Remembers what was allowed, and lets the equal calls go that wait already. Nobody looked at those. */
     async grant(
       tx: Tx,
       approval: Approval,
       allow: Allowance,
       decision: Decision,
       call: Deciding,
-    ): Promise<string> {
+    ): Promise<{ permission: string; also?: Cleared }> {
       const row = rowOf(approval, allow, decision.by.id, now())
       await store.permit(tx, row)
       tx.append({
@@ -82,18 +80,21 @@ export function createPermissions(
           ...(row.expires_at !== null && { until: row.expires_at }),
         },
       })
-      const { more: _, change: __, ...plain } = decision
+      const { change: _, ...rest } = decision
+      const plain = { ...rest, more: { cleared_by: row.id } }
       const { requester, domain, action } = approval
+      const also: { id: string; summary: string }[] = []
       const waiting = await approvals().pendingLike(tx, { kind: 'call', requester, domain })
       for (const other of waiting) {
-        const isEqual = other.action === action && covers(row, argumentsOf(other))
+        const isEqual = other.action === action && covers(row, argumentsOf(other), other.risk)
         if (!isEqual || other.needed > 1 || !sameSession(row, other.session)) continue
         if (await agents.hasGone(tx, requester, other.createdAt)) continue
         // A use each: what clears the queue must not outlast the permission.
         if (!(await store.use(tx, row.id, now()))) break
         await approvals().decide(tx, other.id, plain, call)
+        also.push({ id: other.id, summary: other.summary })
       }
-      return row.id
+      return { permission: row.id, ...(also.length > 0 && { also }) }
     },
 
     async list(reader: Reader) {
@@ -132,7 +133,7 @@ export function createPermissions(
 }
 
 /** Refuses what cannot be granted, before anything is written. */
-export function checkAllowance(allow: Allowance, at: number): void {
+export function checkAllowance(allow: Allowance, approval: Approval, at: number): void {
   if (allow.for === 'until' && !(Date.parse(allow.until ?? '') > at))
     throw new CoworkError('invalid_input', 'A permission until a time needs a time to come.', {
       hint: 'Give `until` as 2027-01-31T18:00:00Z.',
@@ -141,17 +142,35 @@ export function checkAllowance(allow: Allowance, at: number): void {
     throw new CoworkError('invalid_input', 'A permission for some uses needs their number.', {
       hint: 'Give `uses`, 1 or more.',
     })
+  const args = argumentsOf(approval)
+  if (allow.for !== 'once' && !fits(patternFor(args, allow), args))
+    throw new CoworkError('invalid_input', 'The permission would not cover the call it is for.', {
+      hint: 'Give globs that fit its arguments, by their names; none for exactly this call.',
+    })
+}
+
+/** What some kinds of questions alone have a use for: elsewhere it is a mistake, not to be passed over. */
+export function checkTaken(asked: Approval | undefined, { more = {} }: Decision): void {
+  const stray = Object.keys(more).find((name) => takenBy[name] && takenBy[name] !== asked?.kind)
+  if (!asked || stray === undefined) return
+  const kind = asked.kind.replace('_', ' ')
+  throw new CoworkError('invalid_input', `\`${stray}\` says nothing about a ${kind}.`, {
+    hint: '`allow` is for calls, `policy_id` for work in a new domain, `grant` for access to files.',
+  })
+}
+
+const takenBy: Readonly<Record<string, string>> = {
+  allow: 'call',
+  policy_id: 'permission',
+  grant: 'grant',
 }
 
 function rowOf(approval: Approval, allow: Allowance, by: string, at: number): PermissionRow {
-  const pattern: Pattern = allow.arguments
-    ? { globs: allow.arguments }
-    : { exact: canonicalJson(argumentsOf(approval)) }
   return {
     id: newId(),
     agent: approval.requester,
     tool: approval.action,
-    arguments: JSON.stringify(pattern),
+    arguments: JSON.stringify(patternFor(argumentsOf(approval), allow)),
     lasts: allow.for,
     uses_left: allow.for === 'uses' ? (allow.uses ?? 0) : null,
     session: allow.for === 'session' ? approval.session : null,
@@ -161,13 +180,12 @@ function rowOf(approval: Approval, allow: Allowance, by: string, at: number): Pe
     at,
     last_used_at: null,
     revoked_at: null,
+    risk: approval.risk,
   }
 }
 
 const argumentsOf = ({ content: { change } }: Approval): Arguments =>
   typeof change === 'object' && change !== null ? (change as Arguments) : {}
-
-const patternOf = (row: PermissionRow) => JSON.parse(row.arguments ?? '{"globs":{}}') as Pattern
 
 const sameSession = (row: PermissionRow, session: string | null) =>
   row.session === null || row.session === session
@@ -177,25 +195,16 @@ const isLive = (row: PermissionRow, session: string | null, at: number): boolean
   (row.expires_at === null || row.expires_at > at) &&
   sameSession(row, session)
 
-/** Arguments that no glob names are free; climbing out of a folder never fits one. */
-function covers(row: PermissionRow, args: Arguments): boolean {
-  const pattern = patternOf(row)
-  if ('exact' in pattern) return pattern.exact === canonicalJson(args)
-  return Object.entries(pattern.globs).every(([name, glob]) => {
-    const value = args[name]
-    const text = typeof value === 'string' ? value : value === undefined ? '' : canonicalJson(value)
-    const climbs = glob.includes('*') && /(^|[/\\])\.\.([/\\]|$)/.test(text)
-    return !climbs && globMatches(glob, text)
-  })
-}
+/** Never what is riskier than what the person looked at. */
+const covers = (row: PermissionRow, args: Arguments, risk: Risk): boolean =>
+  risks.indexOf(risk) <= risks.indexOf(row.risk ?? 'low') && fits(readPattern(row.arguments), args)
 
 function shown(row: PermissionRow) {
-  const pattern = patternOf(row)
   return {
     id: row.id,
     agent_id: row.agent,
     tool: row.tool,
-    arguments: 'globs' in pattern ? pattern.globs : null,
+    ...shownPattern(readPattern(row.arguments)),
     for: row.lasts,
     uses_left: row.uses_left,
     session: row.session,

@@ -18,8 +18,9 @@ import type { Assessment, Reasoning, Reasonings } from './policies/reasoning.ts'
 import type { Pair, Scores } from './scores.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { GovernanceStore } from './store.ts'
-import { current, gateOpen, newTrust } from './rules/trust.ts'
+import { countedFor, current, gateOpen, newTrust } from './rules/trust.ts'
 import type { Volume } from './volume.ts'
+import { hasMost, mostWaiting, whenMost } from './waiting.ts'
 
 export type Proposal = {
   readonly domain: string
@@ -109,7 +110,7 @@ export function createProposals(deps: Deps) {
     const floor = reasoned && reasonings.floorOf(policy, reasoned)
     const isShadow = policy?.mode === 'shadow'
     const judgement = judge(rules, {
-      trust,
+      trust: countedFor(call.caller, trust),
       policy,
       evaluation,
       risk: policy?.risk ?? 'normal',
@@ -214,6 +215,14 @@ export function createProposals(deps: Deps) {
       ...askedBy(call.caller),
       domain,
     })
+    const isFull = !waiting && (await hasMost(store, tx, 'permission', call.caller))
+    const blockedHere = { ...noMapping, ...standing }
+    if (isFull)
+      return new Refused(
+        'too_many_requests',
+        `BLOCKED: no policy covers ${agent} in ${domain}, and ${mostWaiting} of your requests to work somewhere wait already.`,
+        { hint: whenMost, details: blockedHere },
+      )
     const approval =
       waiting ??
       (await approvals.open(tx, call.caller, call.id, {
@@ -246,15 +255,7 @@ export function createProposals(deps: Deps) {
     return new Refused('policy_blocked', `BLOCKED: no policy covers ${agent} in ${domain}.`, {
       hint: `A person was asked: ${approvals.reviewUrl(approval.id)}. Propose again once they agreed.`,
       details: {
-        error: true,
-        policy_error: true,
-        blocked: true,
-        mode: 'escalate',
-        mapping_found: false,
-        policy_id: null,
-        policy_warnings: 0,
-        violations: [],
-        ...standing,
+        ...blockedHere,
         approval_id: approval.id,
         review_url: approvals.reviewUrl(approval.id),
       },
@@ -272,6 +273,17 @@ export function createProposals(deps: Deps) {
 }
 
 type Details = Readonly<Record<string, unknown>>
+
+const noMapping: Details = {
+  error: true,
+  policy_error: true,
+  blocked: true,
+  mode: 'escalate',
+  mapping_found: false,
+  policy_id: null,
+  policy_warnings: 0,
+  violations: [],
+}
 
 /** What a rule forbids, in words. */
 export function blocked(

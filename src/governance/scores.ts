@@ -61,8 +61,10 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
 
   return {
     load,
-    async approve(tx: Tx, pair: Pair, risk: Risk): Promise<Moved> {
-      return write(tx, pair, approved(rules.trust, await load(tx, pair), risk, now()), 'approved')
+    async approve(tx: Tx, pair: Pair, risk: Risk, by: Actor): Promise<Moved> {
+      const isClaim = by.verified === false
+      const change = approved(rules.trust, await load(tx, pair), risk, now(), isClaim)
+      return write(tx, pair, change, 'approved')
     },
 
     /** With its record, whether or not it answers a proposal (T5). */
@@ -93,7 +95,8 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
     },
 
     /** A spot check that found nothing wrong is evidence, never score (T14). */
-    async clean(tx: Tx, pair: Pair, risk: Risk): Promise<void> {
+    async clean(tx: Tx, pair: Pair, risk: Risk, by: Actor): Promise<void> {
+      if (by.verified === false) return
       const trust = checkedClean(rules.trust, await load(tx, pair), risk, now())
       await store.save(tx, pair.agent, pair.domain, trust)
     },

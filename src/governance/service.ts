@@ -7,15 +7,17 @@ import type { Log } from '#base/log.ts'
 import type { Identity } from '#identity'
 import { createLookup } from '#ledger'
 import { createCallJudge } from './calls.ts'
+import { createEdits } from './edits.ts'
+import type { ReadCall } from './edits.ts'
 import { createHandoffStore } from './handoffs/store.ts'
 import { createHandoffs, handoffKind } from './handoffs/handoffs.ts'
 import { createInbox } from './inbox.ts'
 import { governanceKinds, withOverride } from './kinds.ts'
-import type { ReadCall } from './kinds.ts'
 import { modeRulesOf } from './rules/mode.ts'
-import { withPace } from './pace.ts'
+import { createPace } from './pace.ts'
 import { createPermissions } from './permissions.ts'
 import { createProposals } from './proposals.ts'
+import type { Proposals } from './proposals.ts'
 import { createReasonings } from './policies/reasoning.ts'
 import { startReminders } from './handoffs/reminders.ts'
 import { createScores } from './scores.ts'
@@ -39,6 +41,7 @@ export type GovernanceOptions = {
     | 'handoff'
   >
   readonly agents: Pick<Identity, 'hasGone' | 'isStill' | 'onRevoked'>
+  readonly people: Pick<Identity['people'], 'mayStillDecide'>
   /** Waits of other domains. */
   readonly kinds?: readonly ApprovalKind[]
   /** Where people look at an approval. */
@@ -55,7 +58,7 @@ export type Governance = ReturnType<typeof createGovernance>
 
 /** Who may act, and who decides: trust, policy and the approvals they lead to. */
 export function createGovernance(options: GovernanceOptions) {
-  const { db, config, agents, reviewUrl, now, log, random = Math.random } = options
+  const { db, config, agents, people, reviewUrl, now, log, random = Math.random } = options
   const store = createGovernanceStore(db.dialect)
   const handoffStore = createHandoffStore(db.dialect)
   const rules = { trust: trustRulesOf(config), mode: modeRulesOf(config) }
@@ -72,7 +75,7 @@ export function createGovernance(options: GovernanceOptions) {
       store,
       agents,
       ttl: { proposalMs: ttl, callMs: plan_ttl },
-      readCall: options.readCall,
+      edits: createEdits((...asked) => proposals.policyFor(...asked), options.readCall),
       now,
     }),
     handoffKind(handoffStore, now),
@@ -83,6 +86,7 @@ export function createGovernance(options: GovernanceOptions) {
     kinds,
     settings: { tokenTtlMs: token_ttl, callTtlMs: call_ttl, undoHoldMs: undo_hold },
     agents,
+    people,
     reviewUrl,
     now,
     log: log.scope('approvals'),
@@ -121,7 +125,7 @@ export function createGovernance(options: GovernanceOptions) {
   })
   const parts = { store, approvals, policies, scores, spotChecks, volume, handoffs, rules, now }
   const reasonings = createReasonings(config.reasoning_schemas, createLookup(db.dialect))
-  const proposals = createProposals({ ...parts, reasonings })
+  const proposals: Proposals = createProposals({ ...parts, reasonings })
   const judgeCall = createCallJudge({
     ...parts,
     db,
@@ -130,6 +134,7 @@ export function createGovernance(options: GovernanceOptions) {
     everyWrite: every_write,
     defaultMode: config.authority.default_mode,
   })
+  const pace = createPace(config.authority, now)
   return {
     ...parts,
     db,
@@ -138,7 +143,8 @@ export function createGovernance(options: GovernanceOptions) {
     permissions,
     proposals,
     inbox: createInbox({ db, store, approvals, handoffs, rules, now }),
-    judgeCall: withPace(config.authority, now, judgeCall),
+    approvals: pace.counting(approvals),
+    judgeCall: pace.judging(judgeCall),
     /** How long something waits at most, and how soon a handoff is answered, for reports. */
     waits: { longestMs: Math.max(ttl, plan_ttl), handoffMs },
     async close() {

@@ -69,3 +69,17 @@ test('T14 a clean one is evidence and never score, a wrong one is overridden', a
   const detail = await system.governance.inbox.detail(anna, wrong ?? '')
   expect(detail).toMatchObject({ kind: 'spot_check', effect: { approve: null } })
 })
+
+test('T14 the agent that it is about cannot take it back, and is told why', async () => {
+  const system = await governed({}, { random: () => 0 })
+  await trusted(system, 0.9)
+  await propose(system)
+  const [check] = await pending(system)
+  const taken = await system.call('cowork_withdraw', { approval_id: check?.id })
+  expect(taken).toMatchObject({
+    fault: 'human_required',
+    message: expect.stringContaining('A spot check is about what sales did'),
+  })
+  expect(await pending(system)).toMatchObject([{ id: check?.id, status: 'pending' }])
+  expect(await system.entries(['approval.withdrawn'])).toEqual([])
+})

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import type { Risk } from '#approvals'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
 import type { Trust } from './rules/trust.ts'
@@ -12,6 +13,7 @@ type TrustRow = {
   streak: number
   promoted: number
   vouched: number
+  claimed: number | null
   active_at: number
   low_good: number
   low_bad: number
@@ -55,6 +57,8 @@ export type PermissionRow = {
   at: number
   last_used_at: number | null
   revoked_at: number | null
+  /** Of the approval it came from; of one whose approval is gone, none. */
+  risk: Risk | null
 }
 type MappingRow = {
   agent: string
@@ -74,6 +78,7 @@ type Tables = {
     requester: string
     domain: string
     kind: string
+    status: string
     channel: string | null
     created_at: number
   }
@@ -119,6 +124,16 @@ export function createGovernanceStore(dialect: Dialect) {
       .where('domain', '=', p.domain)
       .where('created_at', '>', p.since)
       .where('kind', 'in', ['proposal', 'call']),
+  )
+  const waiting = statement((p: { agent: string; kind: string; since: number }) =>
+    sql
+      .selectFrom('approval')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('status', '=', 'pending')
+      .where('kind', '=', p.kind)
+      // No plain column, or SQLite would go through an agent's whole past instead of what waits.
+      .where(raw<string>`requester || ''`, '=', p.agent)
+      .where('created_at', '>=', p.since),
   )
   // By pairs, each of which the index finds: an agent's whole past is none of this.
   const usedByAgent = statement((p: { agent: string; since: number }) =>
@@ -314,6 +329,9 @@ export function createGovernanceStore(dialect: Dialect) {
     revoke: async (tx: Tx, id: string, at: number) => (await tx.run(revoke({ id, at }))) > 0,
     /** All of one agent; gives them as they were. */
     endPermissions: (tx: Tx, agent: string, at: number) => tx.all(endPermissions({ agent, at })),
+    /** How many of a kind wait for a person, of what an agent asked since then. */
+    waiting: async (reader: Reader, agent: string, kind: string, since: number) =>
+      Number((await reader.first(waiting({ agent, kind, since })))?.count ?? 0),
     mappings: (reader: Reader) => reader.all(mappings),
     map: (tx: Tx, row: MappingRow) => tx.run(map(row)),
     /** All of one agent; gives them. */
@@ -331,6 +349,7 @@ const columnsOf = (p: TrustRow): TrustRow => ({
   streak: p.streak,
   promoted: p.promoted,
   vouched: p.vouched,
+  claimed: p.claimed,
   active_at: p.active_at,
   low_good: p.low_good,
   low_bad: p.low_bad,
@@ -347,6 +366,7 @@ const toTrust = (row: TrustRow): Trust => ({
   streak: row.streak,
   promoted: row.promoted !== 0,
   vouched: row.vouched !== 0,
+  claimed: row.claimed === 1,
   activeAt: row.active_at,
   evidence: {
     low: { good: row.low_good, bad: row.low_bad },
@@ -364,6 +384,7 @@ const toRow = (agent: string, domain: string, trust: Trust): TrustRow => ({
   streak: trust.streak,
   promoted: trust.promoted ? 1 : 0,
   vouched: trust.vouched ? 1 : 0,
+  claimed: trust.claimed ? 1 : 0,
   active_at: trust.activeAt,
   low_good: trust.evidence.low.good,
   low_bad: trust.evidence.low.bad,

@@ -45,6 +45,26 @@ test('G2 a step done again keeps the order that was', () => {
   expect(trailOf(entries('propose', 'approve', 'execute', 'verify', 'execute')).inOrder).toBe(true)
 })
 
+test('G2 what was done to another target or by another action is no execution of it', () => {
+  const [asked, allowed, done] = entries('propose', 'approve', 'execute')
+  if (!asked || !allowed || !done) throw new Error('there are three')
+  const act = (action: string, target: string): Entry[] => [
+    { ...asked, subject: 'deal-1', data: { action: 'update_deal' } },
+    allowed,
+    { ...done, subject: target, data: { phase: 'execute', action } },
+  ]
+  expect(trailOf(act('update_deal', 'deal-1'))).toMatchObject({
+    inOrder: true,
+    missing: ['verify'],
+  })
+  for (const other of [act('delete_deal', 'deal-1'), act('update_deal', 'deal-2')]) {
+    const { chain, missing, inOrder } = trailOf(other)
+    expect(chain.map(({ step }) => step)).toEqual(['propose', 'approve', 'something_else'])
+    expect(missing).toEqual(['execute', 'verify'])
+    expect(inOrder).toBe(false)
+  }
+})
+
 test('G2 nothing in order lacks an earlier step', () => {
   const step = fc.constantFrom('propose', 'approve', 'execute', 'verify', 'other')
   fc.assert(

@@ -4,22 +4,39 @@ import type { Entry } from '#ledger'
 const steps = ['propose', 'approve', 'execute', 'verify'] as const
 type Step = (typeof steps)[number]
 
-type TrailStep = { step: Step; seq: number; at: number; actor: string; type: string }
+/** Done under a proposal, and not what was proposed. */
+const otherwise = 'something_else'
+
+type TrailStep = {
+  step: Step | typeof otherwise
+  seq: number
+  at: number
+  actor: string
+  type: string
+}
 export type Trail = { chain: TrailStep[]; missing: Step[]; inOrder: boolean }
 
 /** Which steps an entry is: what trust approves is proposed and approved at once (P5). */
-function stepsOf({ type, data }: Entry): Step[] {
+function stepsOf(entry: Entry, proposed: Entry | undefined): TrailStep['step'][] {
+  const { type, data } = entry
   if (type === 'proposal.created') return data?.['auto'] ? ['propose', 'approve'] : ['propose']
   if (type === 'approval.approved') return ['approve']
-  if (type === 'action.logged') return [data?.['phase'] === 'verify' ? 'verify' : 'execute']
-  return []
+  if (type !== 'action.logged') return []
+  if (data?.['phase'] === 'verify') return ['verify']
+  return [!proposed || isAsProposed(entry, proposed) ? 'execute' : otherwise]
 }
+
+const isAsProposed = ({ domain, subject, data }: Entry, proposed: Entry) =>
+  domain === proposed.domain &&
+  subject === proposed.subject &&
+  data?.['action'] === proposed.data?.['action']
 
 /** Reads one proposal's entries, given in the order of the ledger. */
 export function trailOf(entries: readonly Entry[]): Trail {
+  const proposed = entries.find(({ type }) => type === 'proposal.created')
   const chain = entries.flatMap((entry): TrailStep[] => {
     const { seq, at, type, actor } = entry
-    return stepsOf(entry).map((step) => {
+    return stepsOf(entry, proposed).map((step) => {
       const isTrust = step === 'approve' && type === 'proposal.created'
       return { step, seq, at, actor: isTrust ? 'trust' : actor.id, type }
     })
@@ -31,5 +48,6 @@ export function trailOf(entries: readonly Entry[]): Trail {
   // A later step without an earlier one is out of order too: executed, but never approved.
   const complete =
     firsts.length === 0 || steps.slice(0, firsts.length).every((s) => !missing.includes(s))
-  return { chain, missing, inOrder: inOrder && complete }
+  const isOther = chain.some(({ step }) => step === otherwise)
+  return { chain, missing, inOrder: inOrder && complete && !isOther }
 }

@@ -70,7 +70,7 @@ const principalOf = ({ kind, id }: Agent | Person) =>
 
 /** An id an agent may be registered under: the shared key's own name is taken (I7). */
 export function agentId(given: string): string {
-  const id = cleanId(given, 'id')
+  const id = literalId(given, 'id')
   if (id !== worksync) return id
   throw new CoworkError(
     'agent_exists',
@@ -79,6 +79,15 @@ export function agentId(given: string): string {
       hint: 'Choose another id.',
     },
   )
+}
+
+/** In a mapping `*` is any text, so that no name may hold one (Y1). */
+function literalId(given: string, from: string): string {
+  const id = cleanId(given, from)
+  if (!id.includes('*')) return id
+  throw new CoworkError('invalid_agent_id', `The agent's id, given as ${from}, holds a *.`, {
+    hint: 'In mappings * stands for any text: choose an id without it.',
+  })
 }
 
 export function fixed(
@@ -123,7 +132,7 @@ export function fixed(
   }
   if (shared.coworkToken) {
     const hash = sha256Hex(shared.coworkToken)
-    const id = shared.agentId ? cleanId(shared.agentId, 'AGENT_ID') : 'main'
+    const id = shared.agentId ? literalId(shared.agentId, 'AGENT_ID') : 'main'
     const agent: Agent = { kind: 'agent', id, source: 'environment', scopes: defaultScopes }
     // The token of an agent of config makes no second agent: it is that agent's token again.
     const own = configured.some((one) => credentials.get(hash)?.principal === principalOf(one))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sha256Hex } from '#base/hash.ts'
-import { fixed, know } from './credentials.ts'
+import { agentId, fixed, know } from './credentials.ts'
 import type { IdentityConfig, SharedKeys } from './credentials.ts'
 import { atMcp, defaults, owner } from './fixture.ts'
 import { banner, recognise } from './rules.ts'
@@ -36,6 +36,15 @@ test('I4 token_hash wins over token', () => {
     principal: 'agent:sales',
   })
   expect(recognise(known, { ...atMcp, bearer: 'old' }, 0)).toMatchObject({ fault: 'wrong_token' })
+})
+
+test('Y1 no agent is added under a name that is a pattern in mappings', () => {
+  const invalid = expect.objectContaining({ code: 'invalid_agent_id' })
+  for (const id of ['*', 'fin*']) {
+    expect(() => agentId(id)).toThrow(invalid)
+    expect(() => standing([{ id, token: 'x' }])).toThrow(invalid)
+    expect(() => standing([], { coworkToken: 'x', agentId: id })).toThrow(invalid)
+  }
 })
 
 test('I4 agents of config that cannot be told apart or have no token are refused', () => {

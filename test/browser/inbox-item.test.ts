@@ -159,7 +159,7 @@ test('Y8 C2 a call is approved once, or allowed for longer by a choice that is n
   await page.getByText('Nothing waits for you.').waitFor()
   const [granted] = (await output<{ permissions: object[] }>(app, 'cowork_list_permissions'))
     .permissions
-  expect(granted).toMatchObject({ arguments: { to: '*@example.com', body: 'All done' } })
+  expect(granted).toMatchObject({ arguments: { to: '*@example.com' }, exact: ['body'] })
 })
 
 test('Y4 C2 an agent in a new domain is let in under the policy that a person chooses', async () => {

@@ -110,9 +110,21 @@ test.each([
   ['1h', 3_600_000],
   ['7 d', 604_800_000],
   ['2w', 1_209_600_000],
-])('P7 approvals.ttl: %s is %d milliseconds', (written, milliseconds) => {
-  expect(loadYaml(`approvals: {ttl: ${written}}`).config.approvals.ttl).toBe(milliseconds)
+])('P7 approvals.undo_hold: %s is %d milliseconds', (written, milliseconds) => {
+  const { config } = loadYaml(`approvals: {undo_hold: ${written}}`)
+  expect(config.approvals.undo_hold).toBe(milliseconds)
 })
+
+test.each(['ttl', 'call_ttl'] as const)(
+  'P7 A2 approvals.%s of less than a minute leaves nobody time, and is refused',
+  (name) => {
+    for (const written of ['0', '0s', '59s', '500ms'])
+      expect(problemsOf(`approvals: {${name}: ${written}}`)).toEqual([
+        `1:${name.length + 15} approvals.${name} must be at least a minute, or nobody has the time for it`,
+      ])
+    expect(loadYaml(`approvals: {${name}: 1m}`).config.approvals[name]).toBe(60_000)
+  },
+)
 
 test('A10 a notification channel takes the keys of its kind only, and rules name channels that exist', () => {
   const channel = '{id: hook, type: webhook, url: https://x.example/in, secret: env:HOOK}'

@@ -17,6 +17,7 @@ import type { Rules } from '../rules/judge.ts'
 import type { Override } from '../scores.ts'
 import type { GovernanceStore } from '../store.ts'
 import { current } from '../rules/trust.ts'
+import { hasMost, mostWaiting, whenMost } from '../waiting.ts'
 
 type Handoff = {
   readonly domain: string
@@ -40,7 +41,7 @@ type Resolution = {
 type Deps = {
   readonly db: Db
   readonly store: HandoffStore
-  readonly trust: Pick<GovernanceStore, 'trust'>
+  readonly trust: Pick<GovernanceStore, 'trust' | 'waiting'>
   readonly approvals: Approvals
   readonly policyVersion: () => string
   readonly rules: Rules
@@ -94,6 +95,12 @@ export function createHandoffs(deps: Deps) {
       handoff.proposal === undefined
         ? undefined
         : await proposalOf(tx, handoff.proposal, call.caller)
+    if (await hasMost(deps.trust, tx, 'handoff', call.caller))
+      throw new CoworkError(
+        'too_many_requests',
+        `${mostWaiting} of your handoffs wait for an answer already.`,
+        { hint: whenMost },
+      )
     const known = await deps.trust.trust(tx, agent, domain)
     const id = newId()
     const thread = parent?.thread ?? id

@@ -9,6 +9,7 @@ export type Asked = {
   readonly kind: string
   readonly agent: string
   readonly domain: string
+  readonly action: string
   readonly target: string
   /** Unknown where it lies before what was read: long ago then. */
   readonly opened?: { readonly seq: number; readonly at: number }
@@ -34,6 +35,8 @@ export type Executed = {
   readonly at: number
   readonly agent: string
   readonly domain: string
+  readonly action: string
+  readonly target: string
   readonly proposal?: string
 }
 
@@ -109,6 +112,7 @@ export function createHistory() {
       kind: text(data['kind']),
       agent: actor.id,
       domain,
+      action: text(data['action']),
       target: subject,
       opened: { seq, at },
       auto: data['auto'] === true,
@@ -124,11 +128,13 @@ export function createHistory() {
       kind: text(data['kind']),
       agent: text(data['requester']),
       domain,
+      action: text(data['action']),
       target: subject,
       auto: false,
       confidence: null,
     }
-    const isPerson = actor.kind === 'human'
+    // What a permission let go was looked at by nobody (Y8).
+    const isPerson = actor.kind === 'human' && data['cleared_by'] === undefined
     const lookedMs = held.has(id) ? held.get(id) : isPerson ? lookedAt(entry) : undefined
     held.delete(id)
     const override = overrideOf(entry)
@@ -170,11 +176,16 @@ function createAttention() {
   }
 }
 
-const executedOf = ({ seq, at, domain = '', ids }: Entry, agent: string): Executed => ({
+const executedOf = (
+  { seq, at, domain = '', subject = '', ids, data }: Entry,
+  agent: string,
+): Executed => ({
   seq,
   at,
   agent,
   domain,
+  action: text(data?.['action']),
+  target: subject,
   ...(ids?.proposal !== undefined && { proposal: ids.proposal }),
 })
 

@@ -36,6 +36,12 @@ export const findingKinds = {
     recommendation:
       'Ask where the proposal_id comes from: cowork_propose answers it, and nothing else does.',
   },
+  different_execution: {
+    severity: 'high',
+    what: 'done otherwise than it was approved',
+    recommendation:
+      'Hold what was done against the proposal it names, and override it where nobody allowed it.',
+  },
   unanswered_handoff: {
     severity: 'high',
     what: 'handed over and not answered in time',
@@ -129,26 +135,22 @@ function executionsOf({ asked, executed }: History, scope: Scope): Found[] {
   return executed.flatMap((done): Found[] => {
     const { seq, agent, domain, proposal } = done
     if (!isIn(scope.period, done.at) || !isOf(scope, done)) return []
-    const kind = executionKind(
-      seq,
-      proposal,
-      proposal === undefined ? undefined : asked.get(proposal),
-    )
+    const kind = executionKind(done, proposal === undefined ? undefined : asked.get(proposal))
     return kind ? [{ kind, seq, agent, domain }] : []
   })
 }
 
-function executionKind(
-  seq: number,
-  proposal: string | undefined,
-  asked: Asked | undefined,
-): Kind | undefined {
-  if (proposal === undefined) return 'missing_intent'
-  if (asked?.kind !== 'proposal') return 'orphaned_execution'
-  if (asked.auto) return undefined
-  if (asked.ended?.as !== 'approved') return 'missing_approval'
-  return seq < asked.ended.seq ? 'execution_before_approval' : undefined
+function executionKind(done: Executed, asked: Asked | undefined): Kind | undefined {
+  if (done.proposal === undefined) return 'missing_intent'
+  if (asked?.kind !== 'proposal' || asked.agent !== done.agent) return 'orphaned_execution'
+  const { auto, ended } = asked
+  if (!auto && ended?.as !== 'approved') return 'missing_approval'
+  if (!auto && ended && done.seq < ended.seq) return 'execution_before_approval'
+  return isSame(asked, done) ? undefined : 'different_execution'
 }
+
+const isSame = (asked: Asked, { domain, action, target }: Executed) =>
+  asked.domain === domain && asked.action === action && asked.target === target
 
 function waitsOf({ asked }: History, scope: Scope, handoffMs: number): Found[] {
   const { period } = scope

@@ -20,8 +20,8 @@ const pageSize = 200
 
 /**
  * What agents proposed and called, the newest first: what was let through or waited is in the approvals, what a
- * rule refused and what nobody had to decide in the ledger, with its arguments (L8). Undefined is one whose
- * arguments are gone.
+ * rule refused and what nobody had to decide in the ledger, with its arguments (L8). Reads that nobody had to
+ * decide come last, without any. Undefined is one whose arguments are gone.
  */
 export async function* recordings(
   { approvals, ledger }: { readonly approvals: Approvals; readonly ledger: Ledger },
@@ -29,12 +29,18 @@ export async function* recordings(
 ): AsyncGenerator<(Recorded | undefined)[]> {
   for (const kind of wanted.kinds)
     for await (const page of approvalsOf(approvals, kind, wanted)) yield page.map(ofApproval)
+  const reads = new Map<string, Entry>()
   for await (const page of entriesOf(ledger, wanted)) {
-    const kept = page.filter((entry) => isRefusedProposal(entry) || isUndecidedCall(entry))
+    for (const entry of page)
+      if (isBareRead(entry)) reads.set(callOf(entry), entry)
+      // Its end has no arguments, but its start had.
+      else reads.delete(callOf(entry))
+    const kept = page.filter((entry) => isRefused(entry) || isUndecidedCall(entry))
     const payloads = await ledger.payloads(kept.map(({ seq }) => seq))
     const inputs = new Map(payloads.map(({ seq, body }) => [seq, inputOf(body)]))
     yield kept.map((entry) => ofEntry(entry, inputs.get(entry.seq)))
   }
+  yield [...reads.values()].map((entry) => ({ ...ofCall(entry, {}), unseen: 'all' }))
 }
 
 async function* approvalsOf(approvals: Approvals, kind: string, wanted: Wanted) {
@@ -106,8 +112,20 @@ function ofApproval(approval: Approval): Recorded {
 
 type Json = Readonly<Record<string, unknown>>
 
-const isRefusedProposal = ({ type, outcome, data }: Entry) =>
-  type === 'call.refused' && outcome === 'policy_blocked' && data?.['tool'] === 'cowork_propose'
+const isRefused = ({ type, outcome, data }: Entry) =>
+  type === 'call.refused' &&
+  outcome === 'policy_blocked' &&
+  (isProposing(data) || !toolOf(data).startsWith('cowork_'))
+
+const isProposing = (data: Entry['data']) => toolOf(data) === 'cowork_propose'
+
+/** Of a read that just went through only this is on record. */
+const isBareRead = ({ type, data, ids, payload }: Entry) =>
+  type === 'call.done' &&
+  data?.['effect'] === 'read' &&
+  payload === undefined &&
+  ids?.approval === undefined &&
+  !toolOf(data).startsWith('cowork_')
 
 /** Let go by trust, by a permission or because nobody has a say; what a person let go is an approval. */
 function isUndecidedCall({ type, data, ids, payload }: Entry): boolean {
@@ -118,45 +136,79 @@ function isUndecidedCall({ type, data, ids, payload }: Entry): boolean {
 
 function ofEntry(entry: Entry, input: Json | undefined): Recorded | undefined {
   if (!input) return undefined
-  const common = {
-    agent: entry.actor.id,
-    at: entry.at,
-    floor: 'act' as const,
-    unverified: [],
-    seq: entry.seq,
-    domain: entry.domain ?? '',
-  }
-  if (isRefusedProposal(entry)) {
-    const details = recordOf(entry.data?.['details'])
-    return {
-      ...common,
-      kind: 'proposal',
-      action: String(input['action']),
-      change: readChange(input['proposed_change']),
-      field: textOf(input['field']),
-      outcome: 'blocked',
-      trustLevel: numberOf(details['trust_level']),
-      gateOpen: details['gate_open'] === true,
-      reasoning: input['reasoning_schema'] as Reasoning | undefined,
-    }
-  }
-  const decision = decisionOf(entry.data)
+  return isProposing(entry.data) ? ofRefusedProposal(entry, input) : ofCall(entry, input)
+}
+
+const commonOf = (entry: Entry) => ({
+  agent: entry.actor.id,
+  at: entry.at,
+  floor: 'act' as const,
+  unverified: [],
+  seq: entry.seq,
+  domain: entry.domain ?? '',
+})
+
+function ofRefusedProposal(entry: Entry, input: Json): Recorded {
+  const details = recordOf(entry.data?.['details'])
   return {
-    ...common,
+    ...commonOf(entry),
+    kind: 'proposal',
+    action: String(input['action']),
+    change: readChange(input['proposed_change']),
+    field: textOf(input['field']),
+    outcome: 'blocked',
+    trustLevel: numberOf(details['trust_level']),
+    gateOpen: details['gate_open'] === true,
+    reasoning: input['reasoning_schema'] as Reasoning | undefined,
+  }
+}
+
+function ofCall(entry: Entry, input: Json): Recorded {
+  const { data } = entry
+  const decision = decisionOf(data)
+  const isRead = data?.['effect'] === 'read'
+  const isBlocked = isRefused(entry)
+  const unseen = Object.keys(input).filter((name) => holdsDigest(input[name]))
+  return {
+    ...commonOf(entry),
     kind: 'call',
-    action: toolOf(entry.data),
-    change: input,
-    outcome: 'act',
+    action: toolOf(data),
+    change: withoutDigests(input),
+    ...(unseen.length > 0 && { unseen }),
+    outcome: isBlocked ? 'blocked' : 'act',
     trustLevel: numberOf(decision['trust_level']),
     gateOpen: decision['by'] === 'trust',
     call: {
-      isRead: entry.data?.['effect'] === 'read',
-      byTrust: decision['by'] === 'trust',
+      isRead,
+      // Nobody came to ask for trust about what a rule refused: of a write it is not known.
+      byTrust: isBlocked ? !isRead : decision['by'] === 'trust',
       isPermitted: decision['by'] === 'permission',
     },
   }
 }
 
+/** What a tool leaves of a long text for the ledger (`recorded`). */
+const isDigest = (value: unknown): boolean => {
+  const { bytes, sha256, ...more } = recordOf(value)
+  const isOne = typeof bytes === 'number' && typeof sha256 === 'string'
+  return isOne && Object.keys(more).length === 0
+}
+
+const holdsDigest = (value: unknown): boolean =>
+  isDigest(value) ||
+  (typeof value === 'object' && value !== null && Object.values(value).some(holdsDigest))
+
+/** The fields are there still, and have no value. */
+function withoutDigests(value: unknown): unknown {
+  if (isDigest(value)) return undefined
+  if (Array.isArray(value)) return value.map(withoutDigests)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, withoutDigests(item)]),
+  )
+}
+
+const callOf = ({ ids }: Entry) => ids?.call ?? ''
 const toolOf = (data: Entry['data']) => textOf(data?.['tool']) ?? ''
 const decisionOf = (data: Entry['data']) => recordOf(data?.['decision'])
 

@@ -30,6 +30,8 @@ export type Recorded = {
     readonly byTrust: boolean
     readonly isPermitted: boolean
   }
+  /** Of a call: arguments whose values are not on record, or that none is. */
+  readonly unseen?: readonly string[] | 'all'
   readonly reasoning?: Reasoning | undefined
   readonly unverified: readonly string[]
   /** Where it can be looked up. */
@@ -65,6 +67,7 @@ function judgedAgain(candidate: Candidate, recorded: Recorded): Outcome | undefi
   const policy = policyOf(candidate, recorded)
   // No silent fallback for a proposal; a call has its defaults (Y4, Y9).
   if (!call && !policy && policies.isMapped) return 'blocked'
+  if (looksAtUnseen(policies, policy, recorded)) return undefined
   const effect = policies.evaluate(policy, fieldsOf(change, field), call?.isRead ?? false)
   if (effect.hardStop) return 'blocked'
   if (call?.isPermitted) return 'act'
@@ -78,6 +81,20 @@ function judgedAgain(candidate: Candidate, recorded: Recorded): Outcome | undefi
   const standing = { score, gateOpen, floor: floorOf(candidate, policy, recorded) }
   const thresholds = recorded.thresholds ?? rules.thresholds
   return outcomeUnder({ ...rules, thresholds }, standing, effect)
+}
+
+/** Whether a rule asks what a value is that is not on record. That a field is touched is. */
+function looksAtUnseen(
+  policies: Policies,
+  policy: Policy | undefined,
+  { change, unseen }: Recorded,
+): boolean {
+  if (unseen === undefined || policy?.mode === 'shadow') return false
+  const args = Object.entries(change ?? {}).filter(([name]) => unseen.includes(name))
+  const fields = fieldsOf(Object.fromEntries(args))
+  // As of a read, only rules about values count.
+  const { rulesChecked, rulesMatched } = policies.evaluate(policy, fields, true)
+  return unseen === 'all' ? rulesChecked > 0 : rulesMatched > 0
 }
 
 export const policyOf = (
@@ -153,7 +170,9 @@ export function createReplay<R extends Recorded>(candidate: Candidate) {
 const keyOf = ({ from, to }: { from: Outcome; to: Outcome }) => `${from} ${to}`
 
 /** `14 act→suggest, 2 suggest→blocked` */
-export const summaryOf = ({ changes }: Pick<Replayed, 'changes'>): string =>
-  changes.length === 0
-    ? 'nothing would change'
-    : changes.map(({ from, to, count }) => `${count} ${from}→${to}`).join(', ')
+export const summaryOf = ({ changes, skipped }: Pick<Replayed, 'changes' | 'skipped'>): string =>
+  [
+    ...(changes.length === 0 ? ['nothing would change'] : []),
+    ...changes.map(({ from, to, count }) => `${count} ${from}→${to}`),
+    ...(skipped > 0 ? [`${skipped} could not be judged again`] : []),
+  ].join(', ')

@@ -55,12 +55,12 @@ test('M4 a field alone is a field without a value', () => {
 })
 
 test.each(['order.items[0].price', 'order/items/0/price', '/order/items/0/price'])(
-  'M4 the key %s is the path it spells',
+  'M4 the key %s is the path it spells, and gives those on the way what it means for them',
   (key) => {
     const spelled = [
-      ['order', 'order', undefined],
-      ['items', 'order.items', undefined],
-      ['items', 'order.items.0', undefined],
+      ['order', 'order', { items: [{ price: 5 }] }],
+      ['items', 'order.items', [{ price: 5 }]],
+      ['items', 'order.items.0', { price: 5 }],
       ['price', 'order.items.0.price', 5],
     ]
     expect(shortly({ [key]: 5 })).toEqual(spelled)
@@ -73,7 +73,7 @@ test('M4 a key of digits or of nothing but dots is a name like any other', () =>
     ['2024', '2024', 1],
     ['..', '..', 2],
     ['', '', 3],
-    ['a', 'a', undefined],
+    ['a', 'a', [4]],
     ['a', 'a.1', 4],
   ])
 })

@@ -1,4 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
+import { asSeen } from './spelling.ts'
 
 /**
  * One field of a change: `{ order: { items: [{ price: 5 }] } }` has `order`, `order.items`, its items
@@ -11,58 +12,120 @@ const mostLevels = 64
 /** Of all paths together: under one long key, many short ones are long too. */
 const mostCharacters = 1024 * 1024
 
+/** A field while it is put together: several keys may be about the same one. */
+type Place = {
+  readonly name: string
+  readonly path: string
+  readonly level: number
+  /** As they came. */
+  readonly values: unknown[]
+  readonly inside: Map<string, Place>
+  /** Some of what is inside was named by a key that spells out the way, or in another spelling. */
+  isSpelledOut: boolean
+}
+
 /**
  * Every field that a change touches (M4): what it names, the keys at every depth, and the items of lists.
- * Neither nesting nor spelling hides one: `order.items[0].price` as a key is the same field as above.
+ * Neither nesting nor spelling hides one: `order.items[0].price` as a key means the change above, and so do
+ * all that lie on the way.
  */
 export function fieldsOf(change: unknown, field?: string): Field[] {
   let left = mostCharacters
 
-  function add(to: Field[], name: string, path: string, value: unknown) {
+  function step(from: Place, segment: string, name: string): Place {
+    const path = from.path === '' ? segment : `${from.path}.${segment}`
+    const level = from.level + 1
     left -= path.length + 1
-    if (left < 0) throw tooMuch()
-    to.push({ name, path, value })
+    if (left < 0 || level > mostLevels) throw tooMuch()
+    const place = from.inside.get(segment) ?? placeOf(name, path, level)
+    from.inside.set(segment, place)
+    return place
   }
-  function addKey(to: Field[], parent: string, key: string, value: unknown) {
-    const segments = segmentsOf(key)
-    let name = key
-    let path = parent
-    for (const [place, segment] of segments.entries()) {
-      if (place === 0 || !isIndex(segment)) name = segment
-      path = joined(path, segment)
-      // All but the last are touched, with values that are more than this change shows.
-      add(to, name, path, place === segments.length - 1 ? value : undefined)
+  function follow(from: Place, key: string): Place {
+    let place = from
+    for (const [at, segment] of segmentsOf(key).entries()) {
+      if (segment !== key) place.isSpelledOut = true
+      place = step(place, segment, at > 0 && isIndex(segment) ? place.name : segment)
     }
+    return place
   }
-  function withAllInside(roots: Field[]): Field[] {
-    const fields: Field[] = []
-    for (let level = roots, depth = 0; level.length > 0; depth++) {
-      if (depth > mostLevels) throw tooMuch()
-      const below: Field[] = []
-      for (const field of level) {
-        const { name, path, value } = field
-        fields.push(field)
-        if (Array.isArray(value))
-          for (const [index, item] of value.entries())
-            add(below, name, joined(path, `${index}`), item)
-        else if (isObject(value))
-          for (const [key, item] of Object.entries(value)) addKey(below, path, key, item)
-      }
-      level = below
-    }
-    return fields
+  function put(place: Place, value: unknown): void {
+    if (value !== undefined) place.values.push(value)
+    if (Array.isArray(value))
+      for (const [index, item] of value.entries()) put(step(place, `${index}`, place.name), item)
+    else if (isObject(value))
+      for (const [key, item] of Object.entries(value)) put(follow(place, key), item)
+  }
+  function fieldsIn(value: unknown): Field[] {
+    const whole = placeOf('', '', isObject(value) ? -1 : 0)
+    put(whole, value)
+    return listed(isObject(value) ? [...whole.inside.values()] : [whole])
   }
 
-  const roots: Field[] = []
-  if (isObject(change))
-    for (const [key, value] of Object.entries(change)) addKey(roots, '', key, value)
-  else if (change !== undefined && field === undefined) add(roots, '', '', change)
-  const fields = withAllInside(roots)
-  if (field === undefined) return fields
-  const named: Field[] = []
-  for (const value of valuesFor(field, change, fields)) addKey(named, '', field, value)
-  return [...withAllInside(named), ...fields]
+  if (field === undefined) return change === undefined ? [] : fieldsIn(change)
+  const fields = isObject(change) ? fieldsIn(change) : []
+  const named = placeOf('', '', -1)
+  for (const value of valuesFor(field, change, fields)) put(follow(named, field), value)
+  return [...listed([...named.inside.values()]), ...fields]
 }
+
+const placeOf = (name: string, path: string, level: number): Place => ({
+  name,
+  path,
+  level,
+  values: [],
+  inside: new Map(),
+  isSpelledOut: false,
+})
+
+/** Those of one level after those above. A field that has several values comes once for each. */
+function listed(places: readonly Place[]): Field[] {
+  const meant = new Map<Place, readonly unknown[] | undefined>()
+
+  /** What all keys about it make together, where that is not simply its value as it came. */
+  function meantBy(place: Place): readonly unknown[] | undefined {
+    if (meant.has(place)) return meant.get(place)
+    const { values, inside } = place
+    const parts = [...inside].map(([segment, part]) => ({
+      segment,
+      values: meantBy(part) ?? part.values,
+      isOther: meantBy(part) !== undefined,
+    }))
+    const isOther = place.isSpelledOut || values.length > 1 || parts.some((it) => it.isOther)
+    const found = isOther ? [...values.filter(isEmpty), ...together(values, parts)] : undefined
+    meant.set(place, found)
+    return found
+  }
+
+  const fields: Field[] = []
+  for (let level = places; level.length > 0; level = level.flatMap((it) => [...it.inside.values()]))
+    for (const place of level) {
+      const { name, path, values } = place
+      const all = distinct([...values, ...(meantBy(place) ?? [])])
+      for (const value of all.length === 0 ? [undefined] : all) fields.push({ name, path, value })
+    }
+  return fields
+}
+
+type Part = { readonly segment: string; readonly values: readonly unknown[] }
+
+/** The object that parts make; or the list, where nothing but places in one is named. */
+function together(values: readonly unknown[], parts: readonly Part[]): unknown[] {
+  const known = parts.filter((part) => part.values.length > 0)
+  if (known.length === 0) return []
+  const entries = known.map((part): [string, unknown] => [part.segment, one(part.values)])
+  const isList = !values.some(isObject) && known.every(({ segment }) => isIndex(segment))
+  return [isList ? entries.map(([, value]) => value) : Object.fromEntries(entries)]
+}
+
+/** What is said more than once is said in all these ways. */
+const one = (values: readonly unknown[]): unknown => (values.length === 1 ? values[0] : values)
+
+/** Without fields in it. */
+const isEmpty = (value: unknown): boolean =>
+  typeof value !== 'object' || value === null || Object.keys(value).length === 0
+
+const distinct = <T>(items: readonly T[]): T[] => [...new Set(items)]
 
 /**
  * The value a change gives to the field it is said to be about: `{ value }`, `{ raw }` and a bare value
@@ -84,13 +147,14 @@ function valuesFor(field: string, change: unknown, fields: readonly Field[]): un
 export const pathOf = (key: string): string => segmentsOf(key).join('.')
 
 function segmentsOf(key: string): string[] {
-  const segments = key.split(/[./[\]]+/).filter((segment) => segment !== '')
+  const segments = asSeen(key)
+    .split(/[./[\]]+/)
+    .map((segment) => segment.trim())
+    .filter((segment) => segment !== '')
   return segments.length === 0 ? [key] : segments
 }
 
 export const isIndex = (segment: string): boolean => /^\d+$/.test(segment)
-
-const joined = (path: string, segment: string) => (path === '' ? segment : `${path}.${segment}`)
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -65,13 +65,30 @@ test('Y1 mappings that people approved are found in the same order, after the fi
     [
       ['sales', 'crm', 'person'],
       ['sales', 'billing', 'person'],
-      ['*', '*', 'person'],
     ],
   )
   expect(find('sales', 'crm')).toBe('person')
   expect(find('sales', 'billing')).toBe('file-billing')
   expect(find('sales', 'files')).toBe('file')
-  expect(find('other', 'files')).toBe('person')
+})
+
+test('Y1 Y4 what a person approved is for that agent and that domain: in it * is no pattern', () => {
+  const find = mapped(
+    [['finance', 'crm', 'file']],
+    [
+      ['sales', '*', 'person'],
+      ['sales', 'note*', 'person'],
+      ['fin*', 'zoo', 'person'],
+      ['*', '*', 'person'],
+    ],
+  )
+  expect([find('sales', '*'), find('sales', 'note*'), find('fin*', 'zoo')]).toEqual(
+    Array(3).fill('person'),
+  )
+  expect([find('sales', 'payroll'), find('sales', 'notes'), find('finance', 'zoo')]).toEqual(
+    Array(3).fill(undefined),
+  )
+  expect(find('other', 'crm')).toBeUndefined()
 })
 
 test('Y1 a mapping to a policy that is gone gives none, rather than a less specific one', () => {

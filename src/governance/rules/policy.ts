@@ -59,9 +59,14 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
   const ofPair = new Map<string, Mapping | undefined>()
 
   function closest(agent: string, domain: string, extra: readonly Mapping[]): Mapping | undefined {
-    const fits = (it: Mapping) => globMatches(it.agent_id, agent) && globMatches(it.domain, domain)
-    if (extra.length > 0) return [...ordered, ...extra].filter(fits).toSorted(mostSpecificFirst)[0]
+    const isExact = (it: Mapping) => it.agent_id === agent && it.domain === domain
+    const written = closestWritten(agent, domain)
+    return written && isExact(written) ? written : (extra.find(isExact) ?? written)
+  }
+
+  function closestWritten(agent: string, domain: string): Mapping | undefined {
     if (ordered.length === 0) return undefined
+    const fits = (it: Mapping) => globMatches(it.agent_id, agent) && globMatches(it.domain, domain)
     const pair = JSON.stringify([agent, domain])
     if (!ofPair.has(pair)) {
       if (ofPair.size >= mostPairs) ofPair.clear()
@@ -75,7 +80,10 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
     isMapped: mappings.length > 0,
     list: policies,
     mappings,
-    /** By the most specific mapping (Y1). `extra` are those that people approved; the file goes first. */
+    /**
+     * By the most specific mapping (Y1). `extra` are those that people approved, for exactly that agent and domain:
+     * an agent names both, and none of its names is a pattern. The file goes first.
+     */
     find(agent: string, domain: string, extra: readonly Mapping[] = []): Policy | undefined {
       const mapping = closest(agent, domain, extra)
       return mapping && byId.get(mapping.policy_id)

@@ -26,6 +26,8 @@ export type Trust = {
   readonly promoted: boolean
   /** The score was set by hand or imported, not earned here. */
   readonly vouched: boolean
+  /** Some of the score was given by callers that nobody knows (A3). */
+  readonly claimed: boolean
   readonly activeAt: number
   readonly evidence: Readonly<Record<Risk, Evidence>>
 }
@@ -99,6 +101,7 @@ export const newTrust = (rules: TrustRules, at: number): Trust => ({
   streak: 0,
   promoted: false,
   vouched: false,
+  claimed: false,
   activeAt: at,
   evidence: { low: noEvidence, normal: noEvidence, high: noEvidence },
 })
@@ -125,14 +128,23 @@ export const touched = (rules: TrustRules, trust: Trust, at: number): Trust => (
   activeAt: Math.max(trust.activeAt, at),
 })
 
-export function approved(rules: TrustRules, trust: Trust, risk: Risk, at: number): Change {
+/** Whoever calls in open mode may move the score; evidence comes from people (A3, T11). */
+export function approved(
+  rules: TrustRules,
+  trust: Trust,
+  risk: Risk,
+  at: number,
+  isClaim = false,
+): Change {
   const before = touched(rules, trust, at)
   const after: Trust = {
     ...before,
     score: rounded(Math.min(1, before.score + rules.approvalImpact)),
     approvals: before.approvals + 1,
     streak: 0,
-    evidence: withEvidence(before, risk, { good: 1, bad: 0 }, at),
+    ...(isClaim
+      ? { vouched: false, claimed: true }
+      : { evidence: withEvidence(before, risk, { good: 1, bad: 0 }, at) }),
   }
   const promoted = earnsPromotion(rules, after)
   const to = promoted ? Math.max(after.score, promotedScore) : after.score
@@ -190,16 +202,21 @@ export const setByHand = (rules: TrustRules, trust: Trust, score: number, at: nu
   score: rounded(Math.min(1, Math.max(0, score))),
   streak: 0,
   vouched: true,
+  claimed: false,
 })
 
 /** Whether evidence lets an agent act in this class of risk (T11, T13). `trust` as read now. */
 export function gateOpen(rules: TrustRules, trust: Trust, risk: Risk): boolean {
-  if (rules.gate === false) return true
+  if (rules.gate === false && !trust.claimed) return true
   const evidence = trust.evidence[risk]
   const isUnproven = evidence.good + evidence.bad === 0
   if (isUnproven && trust.vouched && rules.gate !== 'strict') return true
   return evidenceLevel(evidence) >= wantedEvidence
 }
+
+/** As it counts for who asks: among callers that nobody knows, what any of them gave counts. */
+export const countedFor = ({ verified }: { readonly verified: boolean }, trust: Trust): Trust =>
+  verified ? trust : { ...trust, claimed: false }
 
 /** The share of approvals among people's decisions about the agent's own work (T7, G5). */
 export function accuracyOf({ approvals, overrides }: Trust): number | null {

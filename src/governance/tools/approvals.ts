@@ -19,10 +19,12 @@ const next: Record<Approval['status'], string> = {
   consumed: 'It was approved and carried out.',
 }
 
-function messageFor({ kind, status, action, answer, reason }: Approval): string {
+function messageFor({ kind, status, action, answer, reason }: Approval, isLive: boolean): string {
   if (status === 'rejected' && reason) return `Do not do it. The person says: ${plainText(reason)}`
   if (kind === 'call' && status === 'approved')
-    return `Call ${action} again with the approved arguments: it runs once.`
+    return isLive
+      ? `Call ${action} again with the approved arguments: it runs once.`
+      : `It was approved, but not called in time. Call ${action} again: a person is asked anew.`
   if (answer === undefined || kind !== 'handoff') return next[status]
   return (answer as Answer).hand_back
     ? 'A person handed it back: do as they say, and acknowledge it with cowork_check_handoff.'
@@ -103,7 +105,7 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
         expires_at: found.expiresAt === null ? null : rfc3339(found.expiresAt),
         ...(found.result !== undefined && { result: found.result }),
         review_url: approvals.reviewUrl(id),
-        message: messageFor(found),
+        message: messageFor(found, approvals.isLive(found)),
       }
     },
   })

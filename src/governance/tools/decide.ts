@@ -8,6 +8,7 @@ import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import type { DecisionMore } from '../kinds.ts'
+import { checkTaken } from '../permissions.ts'
 import type { Moved } from '../scores.ts'
 import type { Governance } from '../service.ts'
 import { changeInput, readChange } from './propose.ts'
@@ -51,6 +52,12 @@ const allow = z.object({
     .record(z.string(), z.string().max(1000))
     .optional()
     .describe('A glob for each argument that matters; exactly those approved where absent'),
+  rest: z
+    .enum(['free', 'exact'])
+    .optional()
+    .describe(
+      'Arguments of the call that have no glob; free where absent. Others it must not have',
+    ),
 })
 
 const grant = z.object({
@@ -114,7 +121,11 @@ export const decideTool = ({ approvals }: Governance) =>
         .describe('Hold a bulk or high-risk decision back for a moment, so that it can be undone'),
     }),
     output: z.object({ outcomes: z.array(outcome), count: z.number(), errors: z.number() }),
-    approves: (input) => (input.decision === 'approve' ? input.approval_ids : []),
+    // An edit, or what is allowed for longer, may be riskier than what was asked.
+    approves({ decision, approval_ids: list, change, allow: longer }) {
+      if (decision === 'reject') return []
+      return change !== undefined || isLonger(longer) ? 'unknown' : list
+    },
     async change(tx, input, call) {
       const { approval_ids: list, hold } = input
       const isBulk = list.length > 1
@@ -125,7 +136,8 @@ export const decideTool = ({ approvals }: Governance) =>
         })
       const decision = decisionOf(input, call)
       const outcomes = await each(list, async (id) => {
-        const isHeld = hold && (isBulk || (await approvals.find(tx, id))?.risk === 'high')
+        checkTaken(await approvals.find(tx, id), decision)
+        const isHeld = hold && (isBulk || (await approvals.riskOf(tx, id, decision)) === 'high')
         const made = isHeld
           ? await approvals.hold(tx, id, decision, call)
           : await approvals.decide(tx, id, decision, call)
@@ -135,6 +147,9 @@ export const decideTool = ({ approvals }: Governance) =>
       return { outcomes, count: outcomes.length, errors }
     },
   })
+
+const isLonger = (given?: z.output<typeof allow>): boolean =>
+  given !== undefined && given.for !== 'once'
 
 type Asked = {
   readonly decision: 'approve' | 'reject'
@@ -262,7 +277,7 @@ export const approveTool = ({ approvals }: Governance) =>
     },
   })
 
-export const overrideTool = ({ approvals, scores }: Governance) =>
+export const overrideTool = ({ approvals, scores, store }: Governance) =>
   defineTool({
     name: 'cowork_override',
     title: 'Override',
@@ -316,6 +331,12 @@ export const overrideTool = ({ approvals, scores }: Governance) =>
             hint: 'Leave proposal_id out to correct the agent without it.',
           },
         )
+      if (proposal) {
+        // Locks the pair, so that of two at once the second sees the first.
+        await scores.load(tx, { agent, domain })
+        const known = await store.overrideOf(tx, proposal.id)
+        if (known) throw overriddenAlready(known)
+      }
       const risk = proposal?.risk ?? 'normal'
       const recorded = await scores.override(tx, { agent, domain }, risk, given, about)
       const { from, to } = recorded
@@ -349,6 +370,13 @@ export const overrideTool = ({ approvals, scores }: Governance) =>
       }
     },
   })
+
+const overriddenAlready = ({ by, at }: { by: string; at: number }) =>
+  new CoworkError(
+    'already_decided',
+    `not found or already decided: overridden by ${by} at ${rfc3339(at)}`,
+    { hint: 'Leave proposal_id out to correct the agent for something else.' },
+  )
 
 type Recorded = Awaited<ReturnType<Governance['scores']['override']>>
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { notYours } from '#approvals'
 import { actorOf, isOwn } from '#base/caller.ts'
+import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
@@ -38,12 +38,11 @@ export const logTool = ({ approvals }: Governance) =>
     text: (output) => output.message,
     touches: (input) => ({ domain: input.domain, target: input.target }),
     async change(tx, { domain, action, target, actor, phase, proposal_id }, { id, caller }) {
-      // Else the trail would say that whoever proposed it did this, too.
-      if (proposal_id && caller.since !== undefined) {
-        const proposed = await approvals.find(tx, proposal_id)
-        const isNamesake = proposed?.requester === caller.id
-        if (isNamesake && !isOwn(caller, proposed.requester, proposed.createdAt))
-          throw notYours(proposal_id)
+      // Else what another agent was allowed would pass as allowed to this one.
+      if (proposal_id && caller.kind === 'agent') {
+        const asked = await approvals.find(tx, proposal_id)
+        if (asked && !isOwn(caller, asked.requester, asked.createdAt))
+          throw notTheirs(caller.id, proposal_id)
       }
       const actionId = newId()
       tx.append({
@@ -65,4 +64,9 @@ export const logTool = ({ approvals }: Governance) =>
         message: `LOGGED: ${action} on ${target} (${actor}, ${phase}). Action ${actionId}`,
       }
     },
+  })
+
+const notTheirs = (agent: string, id: string) =>
+  new CoworkError('not_found', `${agent} has no proposal ${JSON.stringify(id)}.`, {
+    hint: 'Log under the proposal_id that cowork_propose answered you, or without one.',
   })

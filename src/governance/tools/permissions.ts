@@ -10,7 +10,8 @@ const permission = z.object({
   arguments: z
     .record(z.string(), z.string())
     .nullable()
-    .describe('A glob for each argument; null is exactly those approved'),
+    .describe('A glob for each argument that may change; null where none may'),
+  exact: z.array(z.string()).describe('Arguments that are as they were approved'),
   for: z.string(),
   uses_left: z.number().nullable(),
   session: z.string().nullable(),

@@ -10,7 +10,7 @@ import type { Ledger } from '#ledger'
 import { evidenceLevel } from '../rules/evidence.ts'
 import { modeOf } from '../rules/mode.ts'
 import type { Governance } from '../service.ts'
-import { accuracyOf, current, gateOpen, idleDays, newTrust } from '../rules/trust.ts'
+import { accuracyOf, countedFor, current, gateOpen, idleDays, newTrust } from '../rules/trust.ts'
 import type { Trust } from '../rules/trust.ts'
 import { agentId, domain, who, words } from './words.ts'
 
@@ -119,7 +119,7 @@ export const checkTrustTool = (governance: Governance, ledger: Pick<Ledger, 'tra
       const at = now()
       const known = await store.trust(db, pair.agent, where)
       const stored = known ?? (await create(pair, caller))
-      return standing(governance, pair, stored, at)
+      return standing(governance, pair, countedFor(caller, stored), at)
     },
   })
 }
@@ -133,7 +133,7 @@ function agentOf(caller: Caller, asked: string | undefined): string {
   })
 }
 
-export const setTrustTool = ({ scores }: Governance) =>
+export const setTrustTool = ({ scores, store }: Governance) =>
   defineTool({
     name: 'cowork_set_trust',
     title: 'Set trust',
@@ -154,9 +154,11 @@ export const setTrustTool = ({ scores }: Governance) =>
       domain: z.string(),
       from: z.number(),
       to: z.number(),
+      note: z.string().optional().describe('Where the name may be a slip'),
     }),
     touches: (input) => ({ domain: input.domain, target: input.agent_id }),
     async change(tx, { agent_id: agent, domain: where, score, reason }, { id, caller }) {
+      const isNew = (await store.all(tx, { agent })).length === 0
       const { from, to } = await scores.set(tx, { agent, domain: where }, score)
       tx.append({
         type: 'trust.set',
@@ -166,7 +168,9 @@ export const setTrustTool = ({ scores }: Governance) =>
         ids: { call: id },
         data: { trust: { from, to }, reason },
       })
-      return { agent_id: agent, domain: where, from, to }
+      const name = JSON.stringify(agent)
+      const note = `There was no trust of an agent called ${name} before: look whether that is its name.`
+      return { agent_id: agent, domain: where, from, to, ...(isNew && { note }) }
     },
   })
 

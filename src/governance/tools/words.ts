@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isAsItLooks } from '../rules/spelling.ts'
 import { severities, overrideTypes } from '../rules/trust.ts'
 
 /** PostgreSQL has no room for NUL in a text, and half a character has no canonical form to be hashed. */
@@ -15,7 +16,11 @@ export const who = {
 }
 
 export const agentId = text(128).min(1)
-export const domain = text(128).min(1).describe('Where you work, as in crm.deals')
+/** Another spelling of a domain is another domain: what looks alike must not leave its policy. */
+export const domain = text(128)
+  .min(1)
+  .refine(isAsItLooks, 'must not begin or end with white space, nor contain invisible characters')
+  .describe('Where you work, as in crm.deals')
 export const action = text(200).min(1).describe('What you do, as in update_deal')
 export const target = text(1000).describe('What you do it to, as in deal_12345')
 export const words = text(10_000)

@@ -167,5 +167,27 @@ export function peopleContract(dialect: string, open: () => Promise<Setup>) {
       expect(await anna.caller()).toMatchObject({ role: 'reviewer' })
       expect(await identity.identify({ ...atApi, bearer: owner })).toMatchObject({ role: 'owner' })
     })
+
+    test('I6 A4 who was removed, or looks on only, decides nothing any more', async () => {
+      const { identity, db, join, use } = await people()
+      const may = (id: string) => identity.people.mayStillDecide(db, id)
+      for (const [name, role] of [
+        ['Ann', 'reviewer'],
+        ['Bob', 'owner'],
+        ['Vera', 'viewer'],
+      ] as const)
+        await join(name, role)
+      expect(await Promise.all(['owner', 'ann', 'bob', 'vera'].map(may))).toEqual([
+        true,
+        true,
+        true,
+        false,
+      ])
+      await use('cowork_remove_person', { person: 'ann' })
+      await use('cowork_set_role', { person: 'bob', role: 'viewer' })
+      expect(await Promise.all(['ann', 'bob'].map(may))).toEqual([false, false])
+      // Nobody was removed under that name.
+      expect(await may('unverified')).toBe(true)
+    })
   })
 }

@@ -1,6 +1,6 @@
 import type { Role } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
-import type { Db, Tx } from '#base/db/port.ts'
+import type { Db, Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { ownerId } from '../credentials.ts'
 import { entryBy } from '../entries.ts'
@@ -8,7 +8,7 @@ import type { By } from '../entries.ts'
 import { cleanName } from '../ids.ts'
 import { hashPrefix } from '../token.ts'
 import type { MadeLink, MakeLink } from './links.ts'
-import { isActive, isLiving } from './rules.ts'
+import { decides, isActive, isLiving } from './rules.ts'
 import type { Invitation, Person } from './rules.ts'
 import { ended } from './sessions.ts'
 import type { PeopleStore } from './store.ts'
@@ -42,6 +42,15 @@ export function createRoster({ db, store, makeLink, now, forgetPasskeys }: Deps)
   }
 
   return {
+    /**
+     * Whether what this person said before counts still: removed, or only looking on by now, they decide nothing.
+     * Whoever is in no list was let in as nobody, in open mode, and is so still (A3).
+     */
+    async mayStillDecide(reader: Reader, id: string): Promise<boolean> {
+      const person = await store.person(reader, id)
+      return !person || decides(person)
+    },
+
     async list(): Promise<{ people: ListedPerson[]; invitations: Invitation[] }> {
       const at = now()
       const open = (await store.sessions(db)).filter((opened) => isLiving(opened, at))

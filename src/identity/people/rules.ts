@@ -53,6 +53,9 @@ export const seenEvery = minute
 
 export const isActive = (person: Person): boolean => person.removedAt === undefined
 
+/** To decide is for reviewers and owners (I6). */
+export const decides = (person: Person): boolean => isActive(person) && person.role !== 'viewer'
+
 export const sessionEnd = ({ lastSeenAt }: Session): number => lastSeenAt + idleLimit
 
 /** Whether the session still opens the door: not ended, not idle for too long, and its person still here. */

@@ -210,6 +210,8 @@ export type Allow = {
   readonly uses?: number
   readonly until?: string
   readonly arguments?: Readonly<Record<string, string>>
+  /** Of the arguments without a pattern */
+  readonly rest?: 'exact'
 }
 
 /** What `cowork_decide` takes besides the ids. */

@@ -5,18 +5,18 @@ const now = Date.parse('2026-11-15T12:00:00Z')
 const exact = patternsOf({ to: 'ops@example.com', options: { track: false, at: 2 } })
 const form = { for: 'once', uses: '10', until: '', patterns: exact } as const
 
-test('Y8 the arguments of a call become patterns that match just them', () => {
+test('Y8 the arguments of a call as a person edits them', () => {
   expect(exact).toEqual({ to: 'ops@example.com', options: '{"at":2,"track":false}' })
   expect(patternsOf(null)).toEqual({})
   expect(patternsOf(['a'])).toEqual({})
 })
 
-test('Y8 unchanged patterns allow exactly this call, changed ones all that match', () => {
+test('Y8 unchanged patterns allow exactly this call, changed ones what matches and is else the same', () => {
   expect(allowOf({ ...form, for: 'session' }, exact, now)).toEqual({ allow: { for: 'session' } })
   const patterns = { ...exact, to: '*@example.com' }
   expect(isExact(patterns, exact)).toBe(false)
   expect(allowOf({ ...form, for: 'always', patterns }, exact, now)).toEqual({
-    allow: { for: 'always', arguments: patterns },
+    allow: { for: 'always', arguments: { to: '*@example.com' }, rest: 'exact' },
   })
   expect(allowOf({ ...form, patterns }, exact, now)).toEqual({ allow: { for: 'once' } })
 })
@@ -33,12 +33,21 @@ test('Y8 uses need a number, and a time must be to come', () => {
     expect(asked({ for: 'until', until }), until).toHaveProperty('lacks')
 })
 
-test('Y8 a pattern that is too long is told, and exact calls need none', () => {
+test('Y8 a * that the agent wrote is no pattern', () => {
+  const list = patternsOf({ path: 'notes/a.md', content: '* milk' })
+  const patterns = { ...list, path: 'notes/*' }
+  expect(allowOf({ ...form, for: 'always', patterns }, list, now)).toEqual({
+    allow: { for: 'always', arguments: { path: 'notes/*' }, rest: 'exact' },
+  })
+})
+
+test('Y8 a pattern that is too long is told, and what is left as it is needs none', () => {
   const long = { body: 'x'.repeat(1001), to: 'ops' }
   const asked = (patterns: Record<string, string>) =>
     allowOf({ ...form, for: 'always', patterns }, long, now)
   expect(asked(long)).toEqual({ allow: { for: 'always' } })
-  expect(asked({ ...long, to: '*' })).toHaveProperty('lacks')
+  expect(asked({ ...long, to: '*' })).toHaveProperty('allow')
+  expect(asked({ ...long, body: `${long.body}*` })).toHaveProperty('lacks')
   expect(asked({ body: 'x*', to: '*' })).toHaveProperty('allow')
 })
 

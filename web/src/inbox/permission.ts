@@ -4,7 +4,7 @@ import type { Allow } from './approval.ts'
 /** As long as a pattern may be. */
 const longest = 1000
 
-/** The arguments of a call as patterns that match just them; `*` in one would match anything. */
+/** The arguments of a call as a person edits them; left as it is, one stands for just that value. */
 export function patternsOf(args: unknown): Record<string, string> {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return {}
   return Object.fromEntries(
@@ -31,7 +31,7 @@ export type AllowForm = {
   readonly patterns: Readonly<Record<string, string>>
 }
 
-/** What the form asks for, or what it still lacks. Unchanged patterns mean: exactly this call. */
+/** What the form asks for, or what it still lacks. Only what was changed is a pattern: a `*` of the agent is none. */
 export function allowOf(
   form: AllowForm,
   exact: Readonly<Record<string, string>>,
@@ -39,11 +39,12 @@ export function allowOf(
 ): { allow: Allow } | { lacks: string } {
   const { for: how, patterns } = form
   if (how === 'once') return { allow: { for: how } }
-  const isSame = isExact(patterns, exact)
-  const long = Object.keys(patterns).find((name) => (patterns[name]?.length ?? 0) > longest)
-  if (!isSame && long !== undefined)
+  const changed = Object.entries(patterns).filter(([name, text]) => text !== exact[name])
+  const [long] = changed.find(([, text]) => text.length > longest) ?? []
+  if (long !== undefined)
     return { lacks: `“${plainString(long)}” is too long for a pattern. Shorten it by a *.` }
-  const args = isSame ? {} : { arguments: patterns }
+  const args =
+    changed.length === 0 ? {} : { arguments: Object.fromEntries(changed), rest: 'exact' as const }
   if (how === 'uses') {
     const uses = Number(form.uses)
     if (!Number.isInteger(uses) || uses < 1 || uses > 1000)

@@ -1,9 +1,16 @@
 import * as z from 'zod'
 import { duration, httpUrl, name, port, secret, text, timeOfDay } from '../kinds.ts'
 
+const minute = 60_000
+
+/** As long as a person or an agent that asks now and then needs at least. */
+const wait = duration.refine((ms) => ms >= minute, {
+  error: 'must be at least a minute, or nobody has the time for it',
+})
+
 export const approvals = z
   .strictObject({
-    ttl: duration
+    ttl: wait
       .prefault('7d')
       .describe(
         'Time after which an undecided proposal or grant request expires, which is a refusal. Default 7d.',
@@ -14,7 +21,7 @@ export const approvals = z
     token_ttl: duration
       .prefault('10m')
       .describe('Life of the single-use token of an approved plan. Default 10m.'),
-    call_ttl: duration
+    call_ttl: wait
       .prefault('1h')
       .describe(
         'Time in which an approved call may be claimed, once, by the agent that asked. Default 1h.',

@@ -55,12 +55,15 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
           <span className="text-soft">{lastsOf(it, now)}</span>
         </p>
         <p className="flex flex-wrap gap-x-3 text-xs text-soft">
-          {it.arguments && Object.keys(it.arguments).length > 0 ? (
-            Object.entries(it.arguments).map(([name, pattern]) => (
-              <span key={name} className="break-all">
-                <Plain text={name} />: <Plain text={pattern} />
-              </span>
-            ))
+          {it.arguments ? (
+            <>
+              {Object.entries(it.arguments).map(([name, pattern]) => (
+                <span key={name} className="break-all">
+                  <Plain text={name} />: <Plain text={pattern} />
+                </span>
+              ))}
+              <span className="break-all">{restOf(it)}</span>
+            </>
           ) : (
             <span>exactly as approved</span>
           )}
@@ -98,6 +101,14 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
     </li>
   )
 }
+
+/** What holds for the arguments that no pattern is shown for. */
+const restOf = ({ arguments: patterns, exact }: Permission): string =>
+  exact.length > 0
+    ? `${exact.map(plainString).join(', ')} as approved`
+    : Object.keys(patterns ?? {}).length > 0
+      ? ''
+      : 'whatever its arguments'
 
 function lastsOf({ for: how, uses_left: uses, expires_at: ends }: Permission, now: number): string {
   if (how === 'uses') return uses === 1 ? 'once more' : `${uses ?? 0} more times`

@@ -23,6 +23,7 @@ export type Permission = {
   readonly agent_id: string
   readonly tool: string
   readonly arguments: Readonly<Record<string, string>> | null
+  readonly exact: readonly string[]
   readonly for: string
   readonly uses_left: number | null
   readonly session: string | null

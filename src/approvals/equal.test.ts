@@ -1,0 +1,16 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSqlite } from '#base/db/sqlite.ts'
+import { equalContract } from './equal-contract.ts'
+import type { Engine } from './fixture.ts'
+
+const sqlite: Engine = {
+  dialect: 'sqlite',
+  async create() {
+    const path = join(mkdtempSync(join(tmpdir(), 'cowork-approvals-')), 'cowork.db')
+    return { open: async (sealer) => openSqlite(path, sealer) }
+  },
+}
+
+equalContract(sqlite)

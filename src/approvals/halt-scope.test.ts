@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { anna, propose } from '../../test/acts.ts'
+import { agentCaller } from '../../test/governance.ts'
+import { governed } from '../../test/governed.ts'
+import { createHalts } from './halt.ts'
+import { haltTools } from './tools.ts'
+
+async function begin() {
+  const system = await governed(
+    {},
+    { domain: ({ db, now }) => ({ kinds: [], tools: haltTools(createHalts(db, now)) }) },
+  )
+  return {
+    system,
+    halt: (scope: string) => system.call('cowork_halt', { scope, reason: 'wait' }, anna),
+    resume: (scope: string) => system.call('cowork_resume', { scope }, anna),
+  }
+}
+
+describe('what can be halted', () => {
+  test.each([
+    ['agent:bad one', { domain: 'crm' }, 'bad one'],
+    ['domain:sales emea', { domain: 'sales emea' }, 'sales'],
+    [`agent:${'🤝'.repeat(128)}`, {}, '🤝'.repeat(128)],
+    ['domain:営業', { domain: '営業' }, 'sales'],
+  ])('A9 %s is, and resumed', async (scope, more, agent) => {
+    const { system, halt, resume } = await begin()
+    expect(await halt(scope)).toMatchObject({ scope })
+    expect(await propose(system, more, agentCaller(agent))).toMatchObject({ fault: 'halted' })
+    expect(await resume(scope)).toMatchObject({ resumed: true })
+  })
+
+  test.each(['domain:', 'domain: crm', 'agent:sales ', 'agent:a\nb', 'crm', 'everything'])(
+    'A9 %j is not, and it is said why',
+    async (scope) => {
+      const { halt } = await begin()
+      expect(await halt(scope)).toMatchObject({
+        fault: 'invalid_input',
+        message: expect.stringMatching(/scope: must be all, agent:<id>.*white space at its ends/),
+      })
+    },
+  )
+
+  test('A9 a domain is halted under its one spelling, and no other can be proposed in to get round it', async () => {
+    const { system, halt } = await begin()
+    await halt('domain:crm')
+    for (const domain of ['crm ', ' crm', 'cr\u200bm', 'crm\u0000'])
+      expect(await propose(system, { domain })).toMatchObject({ fault: 'invalid_input' })
+    expect(await propose(system, { domain: 'crm' })).toMatchObject({ fault: 'halted' })
+    // As in mappings, where CRM is another domain too.
+    expect(await propose(system, { domain: 'CRM' })).toMatchObject({ status: 'pending' })
+  })
+})

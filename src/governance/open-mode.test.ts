@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import type { Caller } from '#base/caller.ts'
+import { actingTool } from '../../test/acting.ts'
+import { anna, approve, proposed, propose, sales, trusted, trustOf } from '../../test/acts.ts'
+import { governed } from '../../test/governed.ts'
+import type { Governed, Settings } from '../../test/governed.ts'
+
+/** Whoever calls in open mode: as an agent, and where proposals are decided (A3). */
+const stranger: Caller = { ...sales, verified: false }
+const nobody: Caller = { ...anna, id: 'unverified', role: 'reviewer', verified: false }
+
+const waits = { fault: 'approval_required', status: 'pending' }
+const gateOff = { 'trust.evidence_gate': false }
+
+async function upstream(settings: Settings = {}) {
+  const { tool } = actingTool('crm', 'write')
+  const system = await governed(settings, { tools: [tool] })
+  const write = (by: Caller) => system.call('crm_write', { path: '/a' }, by)
+  return { ...system, write }
+}
+
+async function earned(to: Governed, count: number, by: Caller) {
+  for (let n = 0; n < count; n++) await approve(to, await proposed(to, {}, stranger), {}, by)
+}
+
+test('T3 T11 what an unverified caller approves moves the score and is no evidence', async () => {
+  const system = await upstream()
+  await earned(system, 26, nobody)
+  expect(await trustOf(system)).toMatchObject({
+    trust_level: 0.92,
+    mode: 'suggest',
+    gated: true,
+    by_risk: { normal: { approvals: 0, overrides: 0, gated: true } },
+  })
+  expect(await propose(system, {}, stranger)).toMatchObject({ mode: 'suggest', gated: true })
+  expect(await system.write(stranger)).toMatchObject(waits)
+  // The same name, registered later.
+  expect(await propose(system)).toMatchObject({ mode: 'suggest', gated: true })
+  expect(await system.write(sales)).toMatchObject(waits)
+})
+
+test('T11 T16 a score that a person set is not taken at its word once nobody known moved it', async () => {
+  const system = await upstream()
+  await trusted(system, 0.78)
+  await earned(system, 1, nobody)
+  expect(await propose(system)).toMatchObject({ trust_level: 0.8, mode: 'suggest', gated: true })
+  expect(await system.write(sales)).toMatchObject(waits)
+  await trusted(system, 0.8)
+  expect(await propose(system)).toMatchObject({ mode: 'act' })
+  expect(await system.write(sales)).toEqual({ done: '/a' })
+})
+
+test('T11 without the gate proposals of open mode act by the score, and nothing else does', async () => {
+  const system = await upstream(gateOff)
+  await earned(system, 25, nobody)
+  expect(await propose(system, {}, stranger)).toMatchObject({ mode: 'act' })
+  expect(await system.call('cowork_check_trust', { domain: 'crm' }, stranger)).toMatchObject({
+    mode: 'act',
+  })
+  expect(await system.write(stranger)).toMatchObject(waits)
+  expect(await propose(system)).toMatchObject({ mode: 'suggest' })
+  expect(await system.write(sales)).toMatchObject(waits)
+})
+
+test('T11 Y9 a call of an unverified caller never acts by trust, whoever gave that', async () => {
+  const system = await upstream({ 'authority.default_mode': 'act', 'trust.default_level': 0.9 })
+  await earned(system, 26, anna)
+  expect(await propose(system, {}, stranger)).toMatchObject({ mode: 'act' })
+  const asked = await system.write(stranger)
+  expect(asked).toMatchObject(waits)
+  const detail = await system.governance.inbox.detail(anna, String(asked['approval_id']))
+  expect(detail?.why.text).toContain('in open mode nobody knows who calls')
+  expect(await system.write(sales)).toEqual({ done: '/a' })
+  const open = await upstream({
+    ...gateOff,
+    'trust.default_level': 0.9,
+    'authority.default_mode': 'act',
+  })
+  expect(await open.write(stranger)).toMatchObject({ ...waits, mode: 'suggest' })
+})

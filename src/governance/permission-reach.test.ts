@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest'
+import { actingTool } from '../../test/acting.ts'
+import { anna, ben, check, decide, outcomesOf, propose, sales, trustOf } from '../../test/acts.ts'
+import { governed } from '../../test/governed.ts'
+import type { Said, Settings } from '../../test/governed.ts'
+
+const waits = { fault: 'approval_required', status: 'pending' }
+
+async function upstream(settings: Settings = {}) {
+  const { tool } = actingTool('crm', 'write')
+  const system = await governed(settings, { tools: [tool] })
+  const write = (args: object) => system.call('crm_write', args)
+  const ask = async (args: object) => String((await write(args))['approval_id'])
+  const allow = async (id: string, globs: object, more: object = {}) => {
+    const allowance = { for: 'always', arguments: globs, ...more }
+    return outcomesOf(await decide(system, [id], { allow: allowance }))[0] ?? {}
+  }
+  const listed = async () =>
+    (await system.call('cowork_list_permissions', {}, anna))['permissions'] as Said[]
+  return { ...system, write, ask, allow, listed }
+}
+
+const ruled = (rule: object): Settings => ({
+  policies: [{ id: 'p', rules: [{ field: 'fail', ...rule }] }],
+  mappings: [{ agent_id: '*', domain: 'crm', policy_id: 'p' }],
+})
+
+describe('what waits already', () => {
+  test('Y8 T3 T11 what a permission lets go is no reviewed work: no score, no evidence', async () => {
+    const system = await upstream()
+    const ids: string[] = []
+    for (let n = 0; n < 30; n++) ids.push(await system.ask({ path: `/a/${n}` }))
+    const [first = '', ...others] = ids
+    const outcome = await system.allow(first, { path: '/a/*' })
+    expect(outcome).toMatchObject({ status: 'approved', trust: { from: 0.3, to: 0.32 } })
+    const also = outcome['also'] as { id: string; summary: string }[]
+    expect(also.map(({ id }) => id).toSorted()).toEqual(others.toSorted())
+    expect(also.map(({ summary }) => summary)).toContain('To write: /a/29')
+    expect(await trustOf(system)).toMatchObject({
+      trust_level: 0.32,
+      approvals: 1,
+      by_risk: { normal: { approvals: 1 } },
+    })
+    const [permission] = await system.listed()
+    const entries = await system.entries(['approval.approved'])
+    const cleared = entries.filter(({ ids: of }) => of?.approval !== first)
+    expect(cleared).toHaveLength(29)
+    for (const { data } of cleared) {
+      expect(data).toMatchObject({ cleared_by: permission?.['id'], decided_by: 'anna' })
+      expect(data).not.toHaveProperty('trust')
+    }
+    const figures = await system.call('cowork_quality_metrics', {}, anna)
+    expect(figures).toMatchObject({ n_reviewed: 1 })
+    expect(await system.write({ path: '/a/29' })).toEqual({ done: '/a/29' })
+  })
+})
+
+describe('how far it reaches', () => {
+  test('A4 Y8 where several people must agree no permission of one covers a call', async () => {
+    const system = await upstream(
+      ruled({ constraint: 'enum', values: [true], severity: 'warn', approvers: 2 }),
+    )
+    const quorum = { path: '/a/1', fail: false }
+    const two = await system.ask(quorum)
+    const plain = await system.ask({ path: '/a/1' })
+    await system.allow(plain, { path: '/a/*', fail: '*' })
+    expect(await system.write({ path: '/a/2' })).toEqual({ done: '/a/2' })
+    expect(await system.write(quorum)).toMatchObject({ ...waits, approval_id: two })
+    for (const by of [anna, ben]) await decide(system, [two], {}, by)
+    expect(await system.write(quorum)).toEqual({ done: '/a/1' })
+  })
+
+  test('Y8 I6 it covers and lets go nothing above the risk of what it was given for', async () => {
+    const system = await upstream(ruled({ constraint: 'high_risk' }))
+    const risky = { path: '/a/1', fail: false }
+    const high = await system.ask(risky)
+    await system.allow(await system.ask({ path: '/a/1' }), { path: '/a/*', fail: '*' })
+    expect(await check(system, high)).toMatchObject({ status: 'pending' })
+    expect(await system.write({ path: '/a/2' })).toEqual({ done: '/a/2' })
+    expect(await system.write(risky)).toMatchObject({ ...waits, approval_id: high })
+    await system.allow(high, { path: '/a/*', fail: 'false' })
+    expect(await system.write({ path: '/a/3', fail: false })).toEqual({ done: '/a/3' })
+  })
+})
+
+describe('which arguments', () => {
+  test('Y8 an argument that the approved call did not have must be absent, unless it is named', async () => {
+    const system = await upstream()
+    await system.allow(await system.ask({ path: '/a/1' }), { path: '/a/*' })
+    expect(await system.write({ path: '/a/2', text: 'any' })).toEqual({ done: '/a/2' })
+    expect(await system.write({ path: '/a/2', fail: false })).toMatchObject(waits)
+    await system.allow(await system.ask({ path: '/b/1' }), { path: '/b/*', fail: '*' })
+    expect(await system.write({ path: '/b/2', fail: false })).toEqual({ done: '/b/2' })
+    expect(await system.write({ path: '/b/2' })).toEqual({ done: '/b/2' })
+  })
+
+  test('Y8 with the rest exact, a * that the agent wrote is a letter', async () => {
+    const system = await upstream()
+    const id = await system.ask({ path: '/a/1', text: '* milk\n* bread' })
+    await system.allow(id, { path: '/a/*' }, { rest: 'exact' })
+    expect(await system.write({ path: '/a/2', text: '* milk\n* bread' })).toEqual({ done: '/a/2' })
+    expect(await system.write({ path: '/a/2', text: 'x milk\n* bread' })).toMatchObject(waits)
+    expect(await system.write({ path: '/a/2' })).toMatchObject(waits)
+    expect(await system.listed()).toMatchObject([{ arguments: { path: '/a/*' }, exact: ['text'] }])
+  })
+
+  test('Y8 the list says what is free, what is exact, and null where all is', async () => {
+    const system = await upstream()
+    await system.allow(await system.ask({ path: '/a/1' }), { path: '/a/*' })
+    await system.allow(await system.ask({ path: '/b' }), {}, { arguments: undefined })
+    expect(await system.listed()).toMatchObject([
+      { arguments: null, exact: ['path', 'text'] },
+      { arguments: { path: '/a/*', text: '*' }, exact: [] },
+    ])
+  })
+
+  test.each([
+    ['globs', { globs: { path: '/a/*' } }, { path: '/a/2', text: 'any', fail: false }],
+    ['exact', { exact: '{"path":"/a/1","text":"nothing"}' }, { path: '/a/1' }],
+  ])('Y8 one stored by %s keeps what it meant', async (_, pattern, args) => {
+    const system = await upstream()
+    const id = await system.ask({ path: '/a/1' })
+    await system.allow(id, { path: '/a/*' })
+    await system.write({ path: '/a/1' })
+    await system.db.transact(async (tx) => {
+      const given = JSON.stringify(pattern).replaceAll("'", "''")
+      await tx.run({ sql: `UPDATE permission SET arguments = '${given}'`, parameters: [] })
+    })
+    expect(await system.write(args)).toEqual({ done: args.path })
+    expect(await system.write({ path: '/b/1' })).toMatchObject(waits)
+  })
+})
+
+describe('said, and ignored', () => {
+  test.each([
+    ['another path', { path: '/zzz*' }],
+    ['a name that the call does not have', { pth: '/a*' }],
+    ['a way out of its folder', { path: '/a/*' }, '/a/../b'],
+  ])(
+    'Y8 a pattern that does not fit its own call is refused: %s',
+    async (_, globs, path = '/a') => {
+      const system = await upstream()
+      const id = await system.ask({ path })
+      expect(await system.allow(id, globs)).toMatchObject({
+        status: 'error',
+        error: { code: 'invalid_input' },
+      })
+      expect(await check(system, id)).toMatchObject({ status: 'pending' })
+      expect(await system.listed()).toEqual([])
+    },
+  )
+
+  test.each([
+    ['proposal', { allow: { for: 'always' } }],
+    ['proposal', { policy_id: 'p' }],
+    ['proposal', { grant: { choice: 'folder' } }],
+    ['call', { policy_id: 'p' }],
+    ['call', { grant: { choice: 'folder' } }],
+  ])('Y8 Y4 what a %s has no use for is refused, not ignored: %j', async (kind, more) => {
+    const system = await upstream()
+    const id =
+      kind === 'call'
+        ? await system.ask({ path: '/a' })
+        : String((await propose(system, {}, sales))['proposal_id'])
+    expect(outcomesOf(await decide(system, [id], more))).toMatchObject([
+      { status: 'error', error: { code: 'invalid_input' } },
+    ])
+    expect(await check(system, id)).toMatchObject({ status: 'pending' })
+  })
+})

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { approve, override, proposed, trustOf } from '../../../test/acts.ts'
+import { governed } from '../../../test/governed.ts'
+
+test('T5 what was overridden after the fact is not overridden again, and nothing moves', async () => {
+  const system = await governed()
+  const id = await proposed(system)
+  await approve(system, id)
+  expect(await override(system, 'agent_wrong', { proposal_id: id })).toMatchObject({
+    consecutive_overrides: 1,
+  })
+  const before = await trustOf(system)
+  // Both at once, as a double click.
+  const again = await Promise.all(
+    ['agent_wrong', 'edge_case'].map((type) => override(system, type, { proposal_id: id })),
+  )
+  for (const said of again)
+    expect(said).toMatchObject({
+      fault: 'already_decided',
+      message: expect.stringMatching(/^not found or already decided: overridden by anna at /),
+      hint: expect.stringContaining('Leave proposal_id out'),
+    })
+  expect(await trustOf(system)).toEqual(before)
+  expect(await system.entries(['override.recorded'])).toHaveLength(1)
+  expect(await override(system, 'agent_wrong')).toMatchObject({ consecutive_overrides: 2 })
+})
