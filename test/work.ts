@@ -53,7 +53,7 @@ export async function openTestWork(text = sampleText) {
   const store = createWorkStore(db.dialect)
   const journal = createJournal(store)
   await db.transact((tx) => adopt(tx, store, 'p', parsed(text)))
-  const open = () => {
+  const open = (now = Date.now) => {
     const boards = createBoards(db, store)
     const keeper = createKeeper({
       db,
@@ -61,7 +61,7 @@ export async function openTestWork(text = sampleText) {
       boards,
       journal,
       folderOf: (project) => join(folder, project),
-      now: Date.now,
+      now,
       log: silentLog,
     })
     return { boards, keeper }

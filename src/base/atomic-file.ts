@@ -4,12 +4,12 @@ import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Either the old content or the new one, whole, whatever happens in between: write, fsync, rename, fsync. */
-export function writeFileAtomic(path: string, content: string, mode = 0o600): void {
+export function writeFileAtomic(path: string, content: string | Buffer, mode = 0o600): void {
   const part = `${path}.${randomBytes(4).toString('hex')}.part`
   try {
     const file = openSync(part, 'wx', mode)
     try {
-      writeSync(file, content)
+      writeSync(file, typeof content === 'string' ? Buffer.from(content) : content)
       fsyncSync(file)
     } finally {
       closeSync(file)

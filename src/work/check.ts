@@ -1,4 +1,5 @@
 import type { Tool } from '#base/tool.ts'
+import { unknownProject } from './journal.ts'
 import type { Work } from './service.ts'
 
 type Attempt = { readonly tool: Tool; readonly input: Readonly<Record<string, unknown>> }
@@ -28,14 +29,16 @@ export const checkWork =
       return {
         mode: 'refuse',
         code: 'data_root_busy',
-        message: trouble,
-        hint: 'End the other daemon, or give this one another work.data_root.',
+        ...trouble,
       }
     await work.registry.notice()
     if (!work.root.isHolder) return { mode: 'act' }
     const { project } = input
     const names = typeof project === 'string' ? [project] : work.projects()
     const known = names.filter((name) => work.registry.get(name))
+    // The store may still have it, but nobody looks at its file (W11).
+    if (known.length < names.length && tool.name !== 'worksync_register_project')
+      return notServed(work, String(project))
     await Promise.all(known.map((name) => work.keeper.notice(name)))
     // The history is looked at by the tool that also appends to it.
     const isView = tool.name === 'worksync_history' && input['summary'] === undefined
@@ -59,3 +62,10 @@ export const checkWork =
     }
     return { mode: 'act' }
   }
+
+function notServed({ registry }: Work, project: string): Verdict {
+  const { code, message, hint = '' } = unknownProject(project)
+  const fault = registry.faultOf(project)
+  if (fault === undefined) return { mode: 'refuse', code, message, hint }
+  return { mode: 'refuse', code, message: fault, hint: 'Somebody has to mend the file.' }
+}

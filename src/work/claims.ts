@@ -2,6 +2,7 @@ import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
+import type { Draft } from '#base/entry.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
@@ -9,7 +10,7 @@ import type { Call } from '#base/tool.ts'
 import type { Act, Guards, createActs } from './act.ts'
 import type { Journal, Step } from './journal.ts'
 import type { Lease, Story, StoryStatus } from './model.ts'
-import { isLeased, isOpen } from './rules.ts'
+import { cycleThrough, isLeased, isOpen } from './rules.ts'
 import type { Stored, WorkStore } from './store.ts'
 
 type Claim = {
@@ -44,11 +45,21 @@ export function createClaims(act: ReturnType<typeof createActs>, ttlMs: number) 
         hint: 'worksync_ready lists what is to be done.',
       })
     const open = await openNeeds(on, needs)
+    const cycle = open.length > 0 ? await cycleOf(on, id, open) : undefined
+    if (cycle)
+      throw new CoworkError('dependency_cycle', `${id} waits for itself: ${cycle.join(' → ')}.`, {
+        hint: 'Take one of them out of depends_on with worksync_update_story.',
+        details: { cycle },
+      })
     if (open.length > 0)
       throw new CoworkError('dependency_open', `${id} waits for ${open.join(', ')}.`, {
         hint: 'Take one of those first, or another one: worksync_ready lists what is free.',
         details: { waits_for: open },
       })
+    if (lease) {
+      on.step(expiredStep(story, lease, on.at))
+      on.tx.append(expiredDraft(project, id, lease))
+    }
     const taken: Lease = {
       agent: on.by,
       session: on.caller.session,
@@ -106,10 +117,49 @@ async function openNeeds(on: Act, needs: readonly string[]): Promise<string[]> {
   const open: string[] = []
   for (const id of needs) {
     const story = await on.find('story', id)
-    if (story && isOpen(story.item as Story)) open.push(id)
+    if (story && isOpen(story.item)) open.push(id)
   }
   return open
 }
+
+/** The way back to it where it waits for itself, as people may write into the file. */
+async function cycleOf(
+  on: Act,
+  id: string,
+  needs: readonly string[],
+): Promise<string[] | undefined> {
+  const known = new Map<string, readonly string[]>()
+  const ahead = [...needs]
+  for (let one = ahead.pop(); one !== undefined; one = ahead.pop()) {
+    if (known.has(one)) continue
+    const story = (await on.find('story', one))?.item as Story | undefined
+    const further = story && isOpen(story) ? (story.depends_on ?? []) : []
+    known.set(one, further)
+    ahead.push(...further)
+  }
+  return cycleThrough(id, needs, (one) => known.get(one) ?? [])
+}
+
+function expiredStep({ id, sprint }: Stored, lease: Lease, at: number): Step {
+  const item = {
+    date: rfc3339(at).slice(0, 10),
+    summary: `${lease.agent} let its claim of ${id} run out`,
+    related_sprints: sprint === null ? [] : [sprint],
+    kind: 'lease_expired',
+    ref: id,
+    at: rfc3339(at),
+    by: lease.agent,
+  }
+  return { kind: 'history', id: newId(), before: undefined, after: { item } }
+}
+
+const expiredDraft = (project: string, id: string, lease: Lease): Draft => ({
+  type: 'work.lease_expired',
+  actor: systemActor,
+  domain: 'work',
+  subject: `${project}/${id}`,
+  data: { agent: lease.agent, until: lease.until, fence: lease.fence },
+})
 
 type SweepDeps = {
   readonly db: Db
@@ -130,35 +180,22 @@ export function startExpiry({ db, store, journal, now, log }: SweepDeps) {
     const story = await store.item(tx, project, 'story', id)
     const { lease, status } = (story?.item ?? {}) as Partial<Story>
     const at = now()
-    if (!story || !lease || Date.parse(lease.until) > at) return
+    if (!story || !lease || isLeased(story.item, at)) return
     const item = { ...story.item, rev: story.rev + 1, updated: rfc3339(at), by: 'cowork' }
     const back: Record<string, unknown> = {
       ...item,
       ...(status === 'in_progress' && { status: 'planned' }),
     }
     delete back['lease']
-    const summary = `${lease.agent} let its claim of ${id} run out`
-    const entry = {
-      date: rfc3339(at).slice(0, 10),
-      summary,
-      related_sprints: story.sprint === null ? [] : [story.sprint],
-      kind: 'lease_expired',
-      ref: id,
-      at: rfc3339(at),
-      by: lease.agent,
-    }
+    // A person wrote into the file that it is finished: then nobody let anything run out.
+    const isFinished = !isOpen(story.item)
     const steps: Step[] = [
       { kind: 'story', id, before: story, after: { item: back } },
-      { kind: 'history', id: newId(), before: undefined, after: { item: entry } },
+      ...(isFinished ? [] : [expiredStep(story, lease, at)]),
     ]
     await journal.write(tx, held, { by: 'cowork', at }, steps)
-    tx.append({
-      type: 'work.lease_expired',
-      actor: systemActor,
-      domain: 'work',
-      subject: `${project}/${id}`,
-      data: { agent: lease.agent, until: lease.until, fence: lease.fence },
-    })
+    const draft = expiredDraft(project, id, lease)
+    tx.append(isFinished ? { ...draft, type: 'work.released' } : draft)
   }
 
   async function sweep(): Promise<void> {

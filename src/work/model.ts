@@ -100,6 +100,9 @@ export type Conflict = {
   readonly at: string
   /** The whole file as the person saved it, below the project's folder. */
   readonly copy?: string
+  /** Of a possible revert: what of it was not followed, and the change up to which it may have been made. */
+  readonly items?: readonly string[]
+  readonly seq?: number
   readonly [other: string]: unknown
 }
 

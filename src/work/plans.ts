@@ -2,10 +2,11 @@ import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
 import { changedBy, nothingGiven } from './act.ts'
-import type { Guards, createActs } from './act.ts'
+import type { Act, Guards, createActs } from './act.ts'
 import { checkId, duplicate, freeOf } from './ids.ts'
-import type { BacklogItem, Sprint, SprintStatus, Story } from './model.ts'
+import type { BacklogItem, SprintStatus, Story } from './model.ts'
 import { isOpen } from './rules.ts'
+import type { Stored } from './store.ts'
 
 type InProject = { readonly project: string }
 type SprintFields = {
@@ -67,8 +68,7 @@ export function createPlans(act: ReturnType<typeof createActs>) {
     if (archive) changed['archived'] = true
     if (Object.keys(changed).length === 0)
       throw nothingGiven('title, status, goal, themes, file, start, end, archive')
-    const isEnding =
-      fields.status === 'completed' || (archive && (sprint.item as Sprint).status !== 'completed')
+    const isEnding = fields.status === 'completed' || archive
     if (archive && fields.status === undefined) changed['status'] = 'completed'
     const open = isEnding
       ? (await on.storiesOf(id)).filter(({ item }) => isOpen(item as Story))
@@ -83,7 +83,7 @@ export function createPlans(act: ReturnType<typeof createActs>) {
         throw new CoworkError('invalid_input', 'A sprint cannot take over from itself.', {
           hint: 'Name another sprint in carry_to.',
         })
-      await on.need('sprint', target)
+      await needSprint(on, target)
       for (const story of open) on.set(story, {}, target)
     }
     const item = on.set(sprint, changed)
@@ -111,7 +111,7 @@ export function createPlans(act: ReturnType<typeof createActs>) {
         hint: 'Give story_id for a story, or item_id for a backlog item that becomes one.',
       })
     const on = await act(tx, project, call)
-    await on.need('sprint', sprint)
+    await needSprint(on, sprint)
     if (story !== undefined) {
       const found = await on.need('story', story)
       on.guard(found, guards)
@@ -158,4 +158,11 @@ export function createPlans(act: ReturnType<typeof createActs>) {
   }
 
   return { createSprint, updateSprint, move, addHistory }
+}
+
+/** A sprint that a story may go into: one that is archived leaves the plan soon, with all that is in it (W13). */
+export async function needSprint(on: Act, id: string): Promise<Stored> {
+  const sprint = await on.need('sprint', id)
+  if (sprint.item['archived'] !== true) return sprint
+  throw new CoworkError('not_open', `${id} is archived.`, { hint: 'Name another sprint.' })
 }

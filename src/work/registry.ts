@@ -16,7 +16,8 @@ import type { Keeper } from './disk/keeper.ts'
 import { unknownProject } from './journal.ts'
 import type { WorkStore } from './store.ts'
 import { newIndexText } from './yaml/new-index.ts'
-import { readIndex } from './yaml/read.ts'
+import { readPlan } from './yaml/read.ts'
+import type { Problem } from './yaml/read.ts'
 import { readRegistry, withoutProject, withProject } from './yaml/registry.ts'
 import type { RegisteredProject, Registry } from './yaml/registry.ts'
 
@@ -32,7 +33,8 @@ type Deps = {
 
 /** Which projects there are: `config.yaml` says so, and people may edit it at any time (W1, W11). */
 export function createRegistry({ db, store, root, keeper, boards, log }: Deps) {
-  let known: Registry = { projects: {}, vaultPath: undefined }
+  let known: Registry = { projects: {}, vaultPath: undefined, faults: new Map() }
+  let isRead = false
   let mark: string | undefined
   let problem: string | undefined
   let turn: Promise<unknown> = Promise.resolve()
@@ -44,21 +46,29 @@ export function createRegistry({ db, store, root, keeper, boards, log }: Deps) {
     mark = seen
     if (!read.ok) {
       const [first] = read.problems
-      problem = `${root.registryPath}:${first?.line}:${first?.column}: ${first?.message}`
+      problem = first && placed(first)
       log.warn('the registry of projects cannot be read', { problem })
+      if (!isRead) await loadStored()
       return
     }
     problem = undefined
+    isRead = true
+    for (const fault of read.registry.faults.values())
+      log.warn('a project is left out', { problem: placed(fault) })
     for (const name of Object.keys(read.registry.projects)) await open(name, systemActor)
     known = read.registry
   }
 
-  /** Where another daemon has the files: which projects there are the store says as well. */
+  const placed = ({ line, column, message }: Problem) =>
+    `${root.registryPath}:${line}:${column}: ${message}`
+
+  /** Where another daemon has the files, or there is no reading the file: the store says it as well. */
   async function loadStored(): Promise<void> {
     const projects = await store.projects(db)
     known = {
       projects: Object.fromEntries(projects.map(({ project }) => [project, {}])),
       vaultPath: undefined,
+      faults: new Map(),
     }
   }
 
@@ -67,8 +77,9 @@ export function createRegistry({ db, store, root, keeper, boards, log }: Deps) {
     if (await store.project(db, name)) return
     root.prepare(name)
     const path = join(root.folderOf(name), 'work-index.yaml')
-    const text = existsSync(path) ? readFileSync(path, 'utf8') : newIndexText()
-    const read = readIndex(text)
+    const bytes = existsSync(path) ? readFileSync(path) : Buffer.from(newIndexText())
+    const text = bytes.toString('utf8')
+    const read = readPlan(bytes, text)
     // Nothing is known of it yet, so there is nothing to serve; its first good version is taken over.
     const index = read.ok
       ? read.index
@@ -115,6 +126,11 @@ export function createRegistry({ db, store, root, keeper, boards, log }: Deps) {
     get,
     vaultPath: () => known.vaultPath,
     problem: () => problem,
+    /** Why a project that the file names is not served. */
+    faultOf(name: string): string | undefined {
+      const fault = known.faults.get(name)
+      return fault && placed(fault)
+    },
     /** Looks at the registry where it changed; does nothing otherwise. */
     notice(): Promise<void> {
       if (!root.isHolder) return loadStored()

@@ -1,4 +1,4 @@
-import type { Priority, Story, WorkIndex } from './model.ts'
+import type { Priority, Story, StoryStatus, WorkIndex } from './model.ts'
 
 /** The next free number of a story: above every one that was ever given (W14). */
 export const nextStoryOf = (known: number, { next_story: said = 1, sprints }: WorkIndex): number =>
@@ -13,6 +13,10 @@ export const numberOf = (id: string): number => Number(/^STORY-(\d{1,9})$/i.exec
 /** kebab-case, or STORY-N (W14). */
 export const isGoodId = (id: string): boolean =>
   id.length <= 100 && (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(id) || /^STORY-\d{1,9}$/.test(id))
+
+/** Names of projects are names of folders. */
+export const isProjectName = (name: string): boolean =>
+  /^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/.test(name)
 
 /** An id of that kind made of words, for a suggestion. */
 export const kebab = (words: string): string =>
@@ -51,6 +55,38 @@ export function cycleThrough(
   return undefined
 }
 
+/** Stories that wait for each other, so that none can be begun: one way round each such knot, a few of them. */
+export function cyclesIn(stories: Iterable<Story>, most: number): string[][] {
+  const needs = new Map<string, readonly string[]>()
+  for (const story of stories)
+    if (story.depends_on && isOpen(story)) needs.set(story.id, story.depends_on)
+  const cycles: string[][] = []
+  const way: { readonly id: string; readonly ahead: Iterator<string> }[] = []
+  /** Where each stands on the way; -1 once it leads nowhere new. */
+  const place = new Map<string, number>()
+  const go = (id: string): void => {
+    const next = needs.get(id)
+    if (!next) return
+    place.set(id, way.length)
+    way.push({ id, ahead: next.values() })
+  }
+  for (const start of needs.keys()) {
+    if (!place.has(start)) go(start)
+    for (let last = way.at(-1); last && cycles.length < most; last = way.at(-1)) {
+      const { value: next, done } = last.ahead.next()
+      if (done) {
+        way.pop()
+        place.set(last.id, -1)
+        continue
+      }
+      const from = place.get(next)
+      if (from === undefined) go(next)
+      else if (from >= 0) cycles.push([...way.slice(from).map(({ id }) => id), next])
+    }
+  }
+  return cycles
+}
+
 const rank: Record<Priority, number> = { urgent: 0, high: 1, medium: 2, low: 3 }
 
 export const rankOf = (priority: Priority | undefined): number => rank[priority ?? 'medium']
@@ -59,12 +95,12 @@ export const rankOf = (priority: Priority | undefined): number => rank[priority 
 export const originOf = ({ from_backlog: from }: Pick<Story, 'from_backlog'>): string | undefined =>
   typeof from === 'string' ? from : undefined
 
-export const isOpen = ({ status }: Pick<Story, 'status'>): boolean =>
+export const isOpen = ({ status }: { readonly status?: StoryStatus | undefined }): boolean =>
   status !== 'done' && status !== 'dropped'
 
-/** Whether a lease holds at this time; one that has run out holds nothing (W20). */
-export const isLeased = ({ lease }: Pick<Story, 'lease'>, at: number): boolean =>
-  lease !== undefined && Date.parse(lease.until) > at
+/** Whether a lease holds at this time; one that has run out, or of what is finished, holds nothing (W20). */
+export const isLeased = (story: Partial<Pick<Story, 'lease' | 'status'>>, at: number): boolean =>
+  story.lease !== undefined && isOpen(story) && Date.parse(story.lease.until) > at
 
 /** Nothing that it depends on is still to be done; what is not there any more does not hold it up. */
 export const isUnblocked = (

@@ -7,6 +7,7 @@ import { workContract } from './contract.ts'
 import { editContract } from './edit-contract.ts'
 import { flowContract } from './flow-contract.ts'
 import type { Engine } from './fixture.ts'
+import { handsContract } from './hands-contract.ts'
 import { readsContract } from './reads-contract.ts'
 import { searchContract } from './search-contract.ts'
 import { textContract } from './text-contract.ts'
@@ -22,6 +23,7 @@ const postgres: Engine = {
 claimsContract(postgres)
 editContract(postgres)
 flowContract(postgres)
+handsContract(postgres)
 readsContract(postgres)
 searchContract(postgres)
 textContract(postgres)

@@ -7,9 +7,11 @@ import { workContract } from './contract.ts'
 import { editContract } from './edit-contract.ts'
 import { flowContract } from './flow-contract.ts'
 import type { Engine } from './fixture.ts'
+import { handsContract } from './hands-contract.ts'
 import { readsContract } from './reads-contract.ts'
 import { searchContract } from './search-contract.ts'
 import { textContract } from './text-contract.ts'
+import { vaultContract } from './vault/contract.ts'
 
 const sqlite: Engine = {
   dialect: 'sqlite',
@@ -22,7 +24,9 @@ const sqlite: Engine = {
 claimsContract(sqlite)
 editContract(sqlite)
 flowContract(sqlite)
+handsContract(sqlite)
 readsContract(sqlite)
 searchContract(sqlite)
 textContract(sqlite)
+vaultContract(sqlite)
 workContract(sqlite)

@@ -14,6 +14,7 @@ import { createJournal, unknownProject } from './journal.ts'
 import type { HistoryEntry } from './model.ts'
 import { createPlans } from './plans.ts'
 import { createRegistry } from './registry.ts'
+import { createRetaking } from './retake.ts'
 import { createSettling } from './settle.ts'
 import { createStories } from './stories.ts'
 import { createWorkStore } from './store.ts'
@@ -65,10 +66,11 @@ export function createWork({ db, config, now, log }: WorkDeps) {
     plans: createPlans(act),
     backlog: createBacklog(act, texts),
     claims: createClaims(act, leaseMs),
-    resolve: createSettling(act, texts),
+    resolve: createSettling(act, texts, createRetaking({ store, root })),
     projects: registry.names,
     vaultPath: (): string => vaultFolder(registry.vaultPath()) ?? vault ?? join(folder, 'vault'),
     broken: keeper.broken,
+    unwritten: keeper.unwritten,
     /** Newest first. */
     async historyOf(reader: Reader, project: string): Promise<HistoryEntry[]> {
       if (!(await store.project(reader, project))) throw unknownProject(project)

@@ -3,6 +3,9 @@ import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
 import type { Act, createActs } from './act.ts'
 import type { Conflict, ItemKind } from './model.ts'
+import { needSprint } from './plans.ts'
+import type { createRetaking } from './retake.ts'
+import { isOpen } from './rules.ts'
 import type { Stored } from './store.ts'
 import type { Texts } from './texts.ts'
 
@@ -14,24 +17,27 @@ type Settling = {
 }
 
 /** Ends a conflict between a person's edit and an agent's (W5). */
-export const createSettling = (act: ReturnType<typeof createActs>, texts: Texts) =>
+export const createSettling = (
+  act: ReturnType<typeof createActs>,
+  texts: Texts,
+  retake: ReturnType<typeof createRetaking>,
+) =>
   async function resolve(tx: Tx, { project, conflict_id: id, take }: Settling, call: Call) {
     const on = await act(tx, project, call)
     const found = await on.need('conflict', id)
     const { kind, of, item, field, theirs, ours } = found.item as Conflict
     on.remove(found)
-    if (take === 'theirs' && kind === 'possible_revert')
-      throw new CoworkError('invalid_input', 'A whole old version cannot be taken over.', {
-        hint: `Take ours, and take from the copy (${(found.item as Conflict).copy ?? 'gone'}) what you want back.`,
-      })
+    if (take === 'theirs' && kind === 'possible_revert') await retake(on, found.item as Conflict)
     const target = await itemNamed(on, item, of)
     if (kind === 'same_field' && take === 'theirs') {
       if (!target)
         throw new CoworkError('not_found', `${item} is not there any more.`, {
           hint: 'Take ours: then the conflict ends.',
         })
+      // Whoever settles it changes the story: not while another agent has it (W16).
+      on.guard(target, {})
       if (field === 'sprint') {
-        await on.need('sprint', String(theirs))
+        await needSprint(on, String(theirs))
         on.set(target, {}, String(theirs))
       } else if (field === 'text' && target.kind === 'backlog') {
         const { copy } = found.item as Conflict
@@ -42,11 +48,17 @@ export const createSettling = (act: ReturnType<typeof createActs>, texts: Texts)
         const text = await texts.instead(on, target.id, theirs)
         on.set(target, {})
         await texts.put(on, target.id, text)
-      } else on.set(target, { [field]: theirs })
+      } else {
+        const isEnd = target.kind === 'story' && !isOpen({ ...target.item, [field]: theirs })
+        on.set(target, { [field]: theirs, ...(isEnd && { lease: undefined }) })
+      }
     }
     // One side deleted it: taking that side deletes it now, taking the other leaves it.
     const isDeletion = ours === undefined ? take === 'ours' : take === 'theirs'
-    if (kind === 'delete_against_edit' && isDeletion && target) await removeWhole(on, target)
+    if (kind === 'delete_against_edit' && isDeletion && target) {
+      on.guard(target, {})
+      await removeWhole(on, target)
+    }
     await on.commit('work.conflict_resolved', { id: item, data: { conflict: id, field, take } })
     const now = target && (await on.find(target.kind as ItemKind, target.id))
     return { resolved: id, ...(now && { item: now.item }) }

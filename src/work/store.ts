@@ -2,6 +2,7 @@ import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
 import type { Change, Lease } from './model.ts'
 import type { Row } from './merge/flat.ts'
+import { isOpen } from './rules.ts'
 import { createTextStore } from './text-store.ts'
 
 type ItemRow = {
@@ -207,9 +208,9 @@ export function createWorkStore(dialect: Dialect) {
       const row = await tx.first(lock({ project: name }))
       return row && toProject(row)
     },
-    addProject: (tx: Tx, name: string, version: number, nextStory: number) =>
+    addProject: (tx: Tx, name: string, version: number, nextStory: number, seq: number) =>
       tx.insert('work_project', [
-        { project: name, seq: 0, flushed: 0, next_story: nextStory, version, file_hash: null },
+        { project: name, seq, flushed: seq, next_story: nextStory, version, file_hash: null },
       ]),
     /** All of a project that the store holds; its files stay. */
     async forget(tx: Tx, name: string): Promise<void> {
@@ -290,7 +291,8 @@ function toRow(project: string, { kind, id, sprint, place, item, rev }: Stored):
     body: JSON.stringify(item),
     rev,
     lease_agent: lease?.agent ?? null,
-    lease_until: lease ? Date.parse(lease.until) : null,
+    // What is finished is nobody's any more: it is given back at once.
+    lease_until: lease ? (isOpen(item) ? Date.parse(lease.until) : 0) : null,
   }
 }
 

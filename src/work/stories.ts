@@ -5,6 +5,7 @@ import { changedBy, nothingGiven } from './act.ts'
 import type { Act, Clearing, Guards, createActs } from './act.ts'
 import { checkId } from './ids.ts'
 import type { Acceptance, Comment, Priority, Story, StoryStatus } from './model.ts'
+import { needSprint } from './plans.ts'
 import { cycleThrough, isOpen, numberOf, originOf } from './rules.ts'
 
 type Fields = {
@@ -31,7 +32,7 @@ export function createStories(act: ReturnType<typeof createActs>) {
   ) {
     const { project, sprint_id: sprint, story_id: given, ...fields } = input
     const on = await act(tx, project, call)
-    await on.need('sprint', sprint)
+    await needSprint(on, sprint)
     if (given !== undefined) {
       checkId(given)
       if (await on.find('story', given))
@@ -67,8 +68,10 @@ export function createStories(act: ReturnType<typeof createActs>) {
         'status, title, notes, append_notes, priority, estimate, depends_on, acceptance, paths',
       )
     await checkNeeds(on, id, given.depends_on)
+    const isReopened = given.status !== undefined && isOpen(given) && !isOpen(story.item)
+    if (isReopened && story.sprint !== null) await needSprint(on, story.sprint)
     // What is finished is nobody's any more.
-    if (given.status !== undefined && !isOpen({ status: given.status })) fields['lease'] = undefined
+    if (!isOpen(given)) fields['lease'] = undefined
     const item = on.set(story, fields)
     await on.commit('work.changed', { id })
     return { story: { ...item, sprint_id: story.sprint ?? '' } }

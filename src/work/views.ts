@@ -2,7 +2,7 @@ import { rfc3339 } from '#base/clock.ts'
 import type { Board, Placed } from './board.ts'
 import type { BacklogItem, Sprint, Story } from './model.ts'
 import { pageOf } from './paging.ts'
-import { isLeased, isOpen, isUnblocked, originOf, rankOf } from './rules.ts'
+import { cyclesIn, cycleThrough, isLeased, isOpen, isUnblocked, originOf, rankOf } from './rules.ts'
 
 /** A story in a list: what one needs to choose it. */
 export const brief = ({ item, sprint, rev }: Placed<Story>, at: number) => ({
@@ -46,6 +46,10 @@ export function statusOf(board: Board, at: number) {
   // As many of each as fit into a reply together; the counts tell of all.
   const some = <T>(list: readonly (() => T)[], limit: number, bytes: number) =>
     pageOf(list, { limit }, bytes).page
+  const cycles = cyclesIn(
+    stories.values().map(({ item }) => item),
+    mostCycles,
+  )
   return {
     project: board.project,
     active_sprints: some(
@@ -88,8 +92,12 @@ export function statusOf(board: Board, at: number) {
       20,
       3000,
     ),
+    // By hand stories can be made to wait for each other; no tool would say why none is ready.
+    ...(cycles.length > 0 && { cycles: cycles.map((way) => clipped(way.join(' → '))) }),
   }
 }
+
+const mostCycles = 5
 
 /** In a list the beginning of a long text will do. */
 const clipped = (text: string | null) =>
@@ -236,11 +244,17 @@ export function storyWhole(board: Board, { item, sprint, rev }: Placed<Story>, a
     const on = board.story(id)?.item
     return { id, status: on?.status ?? 'gone', ...(on?.title !== undefined && { title: on.title }) }
   })
+  const openNeeds = (id: string): readonly string[] => {
+    const on = board.story(id)?.item
+    return on && isOpen(on) ? (on.depends_on ?? []) : []
+  }
+  const cycle = cycleThrough(item.id, openNeeds(item.id), openNeeds)
   return {
     ...item,
     rev,
     sprint_id: sprint,
     needs,
+    ...(cycle && { cycle }),
     needed_by: board
       .stories()
       .filter((other) => other.item.depends_on?.includes(item.id))

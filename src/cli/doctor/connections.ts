@@ -36,7 +36,9 @@ function drift({ client: id, file, entries }: Connection): Finding | undefined {
     const value = valueAt(client.format, source, place)
     if (value === undefined) return warn('clients', `Our entry is gone from ${file}.`, again)
     const { command, args = [] } = value as { command?: string; args?: string[] }
-    const missing = [command, args[0]].find((path) => path !== undefined && !existsSync(path))
+    const missing = [command, args.find((word) => word !== '--')].find(
+      (path) => path !== undefined && !existsSync(path),
+    )
     if (missing !== undefined)
       return fail('clients', `${file} starts ${missing}, which is not there.`, again)
     if (digestOf(value) !== digest)

@@ -11,7 +11,7 @@ import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { checkDisk, checkFiles, checkRuntime, checkService } from './machine.ts'
 import { checkStore } from './store.ts'
-import { checkWorkspace } from './workspace.ts'
+import { checkWorkData, checkWorkspace } from './workspace.ts'
 
 export type DoctorOptions = { readonly deep?: boolean }
 
@@ -35,6 +35,7 @@ export async function doctor(context: Context, { deep = false }: DoctorOptions):
     await look('bind', () => checkBind(settings))
     await look('store', () => checkStore(context, settings, deep))
     await look('workspace', () => checkWorkspace(context, settings))
+    await look('work', () => checkWorkData(context, settings))
   }
   await look('clients', () => checkConnections(context))
   await look('service', () => checkService(context))

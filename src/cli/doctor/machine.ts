@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { StatePaths } from '#base/state.ts'
 import { connectionsFile } from '../connections.ts'
 import type { Context } from '../context.ts'
@@ -7,6 +7,7 @@ import { isCurrent, isInstalled, managerFor } from '../service.ts'
 import type { Settings } from '../settings.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
+import { thereOf, troubleWith } from './folder.ts'
 
 const neededNode = 24
 
@@ -20,6 +21,15 @@ export function checkRuntime(): Finding[] {
 
 /** Secrets must be readable by their owner alone. */
 export function checkFiles({ paths }: Context, settings: Settings | undefined): Finding[] {
+  const trouble = troubleWith(paths.dir)
+  if (trouble !== undefined)
+    return [
+      fail(
+        'files',
+        `${trouble}: nothing can be kept there.`,
+        'Name another state folder with --state or COWORK_STATE_DIR.',
+      ),
+    ]
   if (!existsSync(paths.dir))
     return [
       warn('files', `There is no ${paths.dir} yet.`, '`cowork init` or `cowork up` makes it.'),
@@ -36,8 +46,10 @@ export function checkFiles({ paths }: Context, settings: Settings | undefined): 
     ...tokens,
   ].filter((file) => existsSync(file))
   const open = [paths.dir, ...secrets].filter((file) => (statSync(file).mode & 0o077) !== 0)
-  // Its folder guards it; outside of it only its own mode does.
-  const exposed = open.filter((file) => open.includes(paths.dir) || !file.startsWith(paths.dir))
+  // Its folder guards it; outside of it only its own mode does. Every command looks at the mode of the owner's token.
+  const exposed = open.filter(
+    (file) => open.includes(paths.dir) || !file.startsWith(paths.dir) || file === paths.ownerToken,
+  )
   if (exposed.length > 0)
     return exposed.map((file) =>
       fail('files', `Other users can read ${file}.`, `chmod ${modeFor(file, paths)} ${file}`),
@@ -52,8 +64,7 @@ const leastFree = 200
 const littleFree = 2000
 
 export function checkDisk(paths: StatePaths): Finding[] {
-  let folder = paths.dir
-  while (!existsSync(folder)) folder = dirname(folder)
+  const folder = thereOf(paths.dir)
   const { bavail, bsize } = statfsSync(folder)
   const free = Math.floor((bavail * bsize) / mebibyte)
   const told = `${free} MiB free at ${folder}`

@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { systemClock } from '#base/clock.ts'
-import { verifyLedger, verifyTail } from '#ledger'
+import { exportNames, refuseCut, verifyLedger, verifyTail } from '#ledger'
 import { stored } from '../audit-verify.ts'
 import type { Context } from '../context.ts'
+import { runningDaemon } from '../daemon.ts'
+import { problemOf } from '../exit.ts'
 import type { Settings } from '../settings.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -15,12 +18,28 @@ export async function checkStore(
   settings: Settings,
   deep: boolean,
 ): Promise<Finding[]> {
-  const { url, path } = settings.config.storage
-  if (!url && !existsSync(path))
-    return [warn('store', `There is no ${path} yet.`, 'The first `cowork up` makes it.')]
+  const { storage, ledger: kept } = settings.config
+  const { url, path } = storage
+  const copies = join(kept.checkpoint_copies, exportNames.checkpoints)
+  if (!url && !existsSync(path)) {
+    const cut = cutAt(copies, 0)
+    return cut.length > 0
+      ? cut
+      : [warn('store', `There is no ${path} yet.`, 'The first `cowork up` makes it.')]
+  }
   await using ledger = await stored(context, settings)
   const findings = [ok('store', url ? 'PostgreSQL answers' : path)]
+  if (!existsSync(kept.key_path))
+    findings.push(
+      fail(
+        'store',
+        `It is signed by ${ledger.vkey}, but ${kept.key_path} is not there: start is refused.`,
+        'Copy the key from a backup, or from the daemon that began this store.',
+      ),
+    )
   const tail = await verifyTail(ledger.db, ledger.vkey)
+  // A daemon that runs may have signed more since we looked.
+  if (!runningDaemon(context.paths)) findings.push(...cutAt(copies, tail.size))
   const ahead = (tail.newestAt ?? 0) - systemClock()
   findings.push(
     ahead > minute
@@ -51,4 +70,15 @@ export async function checkStore(
         )
       : ok('ledger', `all ${whole?.entries ?? tail.size} entries are as they were written`),
   ]
+}
+
+/** Entries that were signed and are gone: the next start is refused for them. */
+function cutAt(copies: string, size: number): Finding[] {
+  try {
+    refuseCut(copies, size)
+    return []
+  } catch (error) {
+    const { message, hint = '' } = problemOf(error)
+    return [fail('store', message, hint)]
+  }
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { createClient } from '../client.ts'
 import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
@@ -11,6 +11,8 @@ import { holdsText } from '../workspace.ts'
 import type { WorkspaceInfo } from '../workspace.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
+import { troubleWith } from './folder.ts'
+import { planFaults } from './plans.ts'
 
 /** Where agents keep their files, how well the disk is guarded from them, and what they may see of ours. */
 export async function checkWorkspace(context: Context, settings: Settings): Promise<Finding[]> {
@@ -95,6 +97,25 @@ function workspaceFolder({ config }: Settings): Finding {
     return fail('workspace', `${path} cannot be written by this account.`, remedy)
   }
   return ok('workspace', path)
+}
+
+/** Where the plan of work is kept: a daemon that cannot use it refuses every call about work. */
+export async function checkWorkData(context: Context, { config }: Settings): Promise<Finding[]> {
+  const { data_root: folder } = config.work
+  if (runningDaemon(context.paths)) {
+    const faults = await planFaults(createClient(context))
+    return faults.length > 0 ? faults : [ok('work', folder)]
+  }
+  const trouble = troubleWith(folder)
+  if (trouble !== undefined)
+    return [
+      fail(
+        'work',
+        `${trouble}: calls about work are refused.`,
+        'Name another folder in work.data_root or WORKSYNC_DATA_ROOT.',
+      ),
+    ]
+  return [ok('work', existsSync(folder) ? folder : `${folder}, made at the first start`)]
 }
 
 function containmentOf({ containment }: WorkspaceInfo): Finding {

@@ -8,7 +8,7 @@ import { at, pages, projectOf, readProjects, tellStale } from './asking.ts'
 import type { InProject } from './asking.ts'
 import { claimText, titleOf, wordsOf } from './item-lines.ts'
 import { itemTable } from './tables.ts'
-import type { Brief, Paged, ProjectBrief, ProjectStatus } from './wire.ts'
+import type { Brief, Paged, ProjectBrief, ProjectStatus, Unwritten } from './wire.ts'
 
 /** Where the work stands, in one project or all (W10). */
 export async function workStatus(context: Context, { project }: InProject): Promise<void> {
@@ -60,8 +60,12 @@ function statusLines(status: ProjectStatus, now: number): string[] {
     ...table(['', '', '', ''], cells)
       .slice(1)
       .map((line) => `  ${line}`),
+    ...unwrittenLines(status.unwritten).map((line) => `  ${line}`),
   ]
 }
+
+const unwrittenLines = (fault: Unwritten | undefined): string[] =>
+  fault ? [`not in the file since ${fault.since}: ${plain(fault.message)}`] : []
 
 /** Which projects there are, or one of them (W11). */
 export async function workProjects(context: Context, given: string | undefined): Promise<void> {
@@ -82,10 +86,15 @@ export async function workProjects(context: Context, given: string | undefined):
             one.stories,
             one.backlog,
             one.conflicts,
-            one.broken ? 'its file cannot be read' : plain(one.description ?? one.repo ?? ''),
+            aboutOf(one),
           ]),
         ),
   )
+}
+
+function aboutOf({ broken, unwritten, description, repo }: ProjectBrief): string {
+  if (broken) return 'its file cannot be read'
+  return unwritten ? 'its file cannot be written' : plain(description ?? repo ?? '')
 }
 
 async function showProject(context: Context, project: string): Promise<void> {
@@ -108,6 +117,7 @@ async function showProject(context: Context, project: string): Promise<void> {
     ...(one.broken ?? []).map(
       ({ line, column, message }) => `broken at ${line}:${column}: ${plain(message)}`,
     ),
+    ...unwrittenLines(one.unwritten),
     ...(one.sprint_list.length === 0 ? [] : ['', ...itemTable(one.sprint_list)]),
   ])
 }

@@ -103,6 +103,9 @@ export type BacklogItem = LongText & {
   readonly rev: number
 }
 
+/** Why a file does not say what was acknowledged, and since when. */
+export type Unwritten = { readonly since: string; readonly message: string }
+
 export type ProjectBrief = {
   readonly project: string
   readonly description?: string
@@ -117,6 +120,7 @@ export type ProjectBrief = {
     readonly column: number
     readonly message: string
   }[]
+  readonly unwritten?: Unwritten
 }
 
 export type ProjectStatus = {
@@ -131,6 +135,7 @@ export type ProjectStatus = {
     readonly ready: number
   }
   readonly conflicts: readonly Conflict[]
+  readonly unwritten?: Unwritten
 }
 
 /** Part of every read: the rest comes by the cursor, and some of it may be old (W6, W23). */

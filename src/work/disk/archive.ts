@@ -1,16 +1,19 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { load } from 'js-yaml'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
+import type { Log } from '#base/log.ts'
 import type { Board } from '../board.ts'
 import type { Journal, Step } from '../journal.ts'
-import type { Row } from '../merge/flat.ts'
 import { wordsOf } from '../merge/lists.ts'
+import type { HistoryEntry, WorkIndex } from '../model.ts'
 import type { Stored, WorkStore } from '../store.ts'
-import { emitItem, emitList } from '../yaml/emit.ts'
+import { readIndex, readPlan } from '../yaml/read.ts'
+import type { Read } from '../yaml/read.ts'
+import { newItem } from '../yaml/rewrite.ts'
+import { openSheet } from '../yaml/sheet.ts'
 import { fileNameOf } from './file-name.ts'
 
 type Deps = {
@@ -18,6 +21,7 @@ type Deps = {
   readonly store: WorkStore
   readonly journal: Journal
   readonly now: Clock
+  readonly log: Log
 }
 
 /** More entries of history than this move to COMPLETE/, until so many are left. */
@@ -25,7 +29,7 @@ const longHistory = 500
 const leftHistory = 400
 
 /** Archived sprints and old history, written to COMPLETE/ and then taken out of the index (W25). */
-export function createArchive({ db, store, journal, now }: Deps) {
+export function createArchive({ db, store, journal, now, log }: Deps) {
   return async function tidy(board: Board, folder: string): Promise<boolean> {
     const done = board.sprints().filter(({ item }) => item['archived'] === true)
     const history = board.history()
@@ -38,12 +42,30 @@ export function createArchive({ db, store, journal, now }: Deps) {
       const stories = board.stories().filter(({ sprint }) => sprint === item.id)
       const { archived: _, ...own } = item
       const whole = { ...own, stories: stories.map((story) => story.item) }
-      const text = `version: 2\nsprints:\n${emitItem(whole, 2, '\n')}`
+      const text = `version: 2\nsprints:\n${newItem(whole, 2, '\n')}`
       keepSprint(complete, item.id, text)
     }
-    if (old.length > 0) keepHistory(join(complete, 'history.yaml'), old)
+    if (old.length > 0) keepHistory(complete, old)
     await remove(board.project, new Set(done.map(({ item }) => item.id)), old.length)
     return true
+  }
+
+  /** Where the file of old entries cannot be read, they go into another beside it, which says so. */
+  function keepHistory(complete: string, entries: readonly HistoryEntry[]): void {
+    let note = ''
+    for (let n = 1; ; n++) {
+      const name = n === 1 ? 'history.yaml' : `history~${n}.yaml`
+      const path = join(complete, name)
+      const found = historyIn(path, `${note}version: 2\nhistory: []\n`)
+      if (found.read.ok) {
+        // A sprint of this name was archived there.
+        if (n > 1 && found.read.index.sprints.length > 0) continue
+        return addHistory(path, found.text, found.read.index, entries)
+      }
+      const [first] = found.read.problems
+      note = `# ${name} could not be read at ${first?.line}:${first?.column}: ${first?.message}\n`
+      log.warn('old history goes into another file, for this one cannot be read', { path, note })
+    }
   }
 
   function remove(project: string, sprints: ReadonlySet<string>, entries: number): Promise<void> {
@@ -84,11 +106,24 @@ function keepSprint(folder: string, id: string, text: string): void {
   }
 }
 
-function keepHistory(path: string, entries: readonly Row[]): void {
-  const before = existsSync(path) ? readFileSync(path, 'utf8') : 'version: 2\nhistory:\n'
-  const { history } = load(before) as { history?: readonly Row[] | null }
-  const known = new Set((history ?? []).map(wordsOf))
+function historyIn(path: string, empty: string): { readonly text: string; readonly read: Read } {
+  if (!existsSync(path)) return { text: empty, read: readIndex(empty) }
+  const bytes = readFileSync(path)
+  const text = bytes.toString('utf8')
+  return { text, read: readPlan(bytes, text) }
+}
+
+/** Written as the plan is: whatever else stands there stays, and it is read back before it counts. */
+function addHistory(
+  path: string,
+  text: string,
+  index: WorkIndex,
+  entries: readonly HistoryEntry[],
+): void {
+  const known = new Set(index.history.map(wordsOf))
   const more = entries.filter((entry) => !known.has(wordsOf(entry)))
-  const text = before.endsWith('\n') ? before : `${before}\n`
-  if (more.length > 0) writeFileAtomic(path, text + emitList(more, 2, '\n'), 0o644)
+  if (more.length === 0) return
+  const sheet = openSheet(text, index)
+  sheet.become({ ...index, history: [...index.history, ...more] })
+  writeFileAtomic(path, sheet.text(), 0o644)
 }

@@ -1,20 +1,35 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
 
-/** A text that a person saved, kept whole below the project's folder; `name` is its path from there (W5). */
+const copies = join('.cowork', 'conflicts')
+
+/**
+ * What a person saved, kept whole and byte for byte below the project's folder; `name` is its path from
+ * there (W5).
+ */
 export function keepCopy(
   folder: string,
-  text: string,
+  written: Buffer,
   at: number,
   ending: 'yaml' | 'md' = 'yaml',
 ): { readonly name: string; readonly path: string } {
-  const copies = join('.cowork', 'conflicts')
   mkdirSync(join(folder, copies), { recursive: true })
   const name = `${rfc3339(at).replaceAll(/[:.]/g, '-')}-${newId().slice(-6)}.${ending}`
   const path = join(folder, copies, name)
-  writeFileAtomic(path, text, 0o644)
+  writeFileAtomic(path, written, 0o644)
   return { name: join(copies, name), path }
+}
+
+/** A copy by the name that a conflict has for it, which stands in a file that people edit: never another file. */
+export function readCopy(folder: string, name: unknown): Buffer | undefined {
+  const [, file] = /^\.cowork[/\\]conflicts[/\\]([\w-]+\.yaml)$/.exec(String(name)) ?? []
+  if (file === undefined) return undefined
+  try {
+    return readFileSync(join(folder, copies, file))
+  } catch {
+    return undefined
+  }
 }

@@ -5,26 +5,30 @@ import { CoworkError, messageOf } from '#base/errors.ts'
 import { lockFile } from '#base/lock.ts'
 import type { Log } from '#base/log.ts'
 import { guidanceTexts } from '../guidance-texts.ts'
+import { isProjectName } from '../rules.ts'
 import { workIndexJsonSchema } from '../yaml/schema.ts'
 
-/** Names of projects are names of folders. */
-const goodName = /^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/
+type Trouble = { readonly message: string; readonly hint: string }
+
+const endOther = 'End the other daemon, or give this one another work.data_root.'
+const nameAnother =
+  'Name a folder that this account can write to in work.data_root or WORKSYNC_DATA_ROOT, and start again.'
 
 export type DataRoot = ReturnType<typeof openDataRoot>
 
 /** The folder that holds the registry, the guidance and all projects (W1). One daemon at a time (W7). */
 export function openDataRoot(folder: string, log: Log) {
-  let trouble: string | undefined
+  let trouble: Trouble | undefined
   let free: (() => void) | undefined
   try {
     mkdirSync(join(folder, '.cowork'), { recursive: true })
     free = lockFile(join(folder, '.cowork', 'lock.db'))
-    if (!free) trouble = `Another daemon holds ${folder}.`
-    else setUp(folder)
+    if (free) setUp(folder)
+    else trouble = { message: `Another daemon holds ${folder}.`, hint: endOther }
   } catch (error) {
-    trouble = `${folder} cannot be used: ${messageOf(error)}`
+    trouble = { message: `${folder} cannot be used: ${messageOf(error)}`, hint: nameAnother }
   }
-  if (trouble !== undefined) log.warn('the work data is not in use', { trouble })
+  if (trouble !== undefined) log.warn('the work data is not in use', { trouble: trouble.message })
   const registryPath = join(folder, 'config.yaml')
 
   return {
@@ -68,7 +72,7 @@ export function openDataRoot(folder: string, log: Log) {
 }
 
 export function checkProjectName(name: string): void {
-  if (goodName.test(name)) return
+  if (isProjectName(name)) return
   throw new CoworkError(
     'invalid_id',
     `${JSON.stringify(name.slice(0, 100))} is no name of a project.`,

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as othersTurn, setTimeout as sleep } from 'node:timers/promises'
+import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
@@ -12,14 +13,14 @@ import type { Seen } from '../merge/ancestor.ts'
 import type { WorkIndex } from '../model.ts'
 import type { WorkStore } from '../store.ts'
 import { newIndexText } from '../yaml/new-index.ts'
-import { readIndex } from '../yaml/read.ts'
+import { readIndex, readPlan } from '../yaml/read.ts'
 import type { Problem, Read } from '../yaml/read.ts'
 import { openSheet } from '../yaml/sheet.ts'
 import type { Sheet } from '../yaml/sheet.ts'
 import { createArchive } from './archive.ts'
 import { keepCopy } from './copies.ts'
 import { createProjectFile } from './project-file.ts'
-import type { ProjectFile } from './project-file.ts'
+import type { ProjectFile, Written } from './project-file.ts'
 import { takeOver } from './take-over.ts'
 import { createTextFiles } from './text-files.ts'
 
@@ -37,6 +38,12 @@ type Deps = {
 /** Why a project's file cannot be used: reads serve what was known, changes are refused (W6). */
 export type Broken = { readonly file: string; readonly problems: readonly Problem[] }
 
+/** Why a file does not say what the store says, since when, and that it is tried again (W7). */
+type Unwritten = { readonly since: string; readonly message: string }
+
+/** Does something; false where it throws, which is told when the rest is done. */
+type Tried = (act: () => Promise<boolean>) => Promise<boolean>
+
 /** A change is in the file so long after it was acknowledged, at most. */
 const flushMs = 250
 /** Versions of the last so many changes can be told from each other when somebody saves an old one. */
@@ -52,12 +59,13 @@ export type Keeper = ReturnType<typeof createKeeper>
 export function createKeeper({ db, store, boards, journal, folderOf, now, log }: Deps) {
   const kept = new Map<string, Kept>()
   const broken = new Map<string, Broken>()
+  const unwritten = new Map<string, Unwritten>()
   const timers = new Map<string, NodeJS.Timeout>()
   /** One at a time for each project: looking and writing would see each other's halves. */
   const turns = new Map<string, Promise<unknown>>()
   /** Where it is looked again soon. */
   const looking = new Set<string>()
-  const tidy = createArchive({ db, store, journal, now })
+  const tidy = createArchive({ db, store, journal, now, log })
   const texts = createTextFiles({ db, store, journal, folderOf, now })
   let isClosed = false
 
@@ -108,7 +116,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
   /** False where somebody is still writing the file. */
   async function look(project: string): Promise<boolean> {
     const own = await keptOf(project)
-    for (const text of own.file.late(now())) await merge(project, text, false)
+    for (const written of own.file.late(now())) await merge(project, written, false)
     await texts.takeLate(project)
     const deadline = now() + patienceMs
     for (;;) {
@@ -123,7 +131,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
         return true
       }
       if (seen.as === 'changed') {
-        if (!(await merge(project, seen.text, true))) return true
+        if (!(await merge(project, seen, true))) return true
         own.file.accept(seen.hash)
       } else if (now() > deadline) return false
       else await sleep(20)
@@ -136,11 +144,16 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
   })
 
   /** False where it cannot be read; the file is then left alone until somebody mends it. */
-  async function merge(project: string, text: string, isFile: boolean): Promise<boolean> {
-    const read = text.trim() === '' ? await readEmpty(project) : readIndex(text)
+  async function merge(project: string, written: Written, isFile: boolean): Promise<boolean> {
+    const { text, bytes } = written
+    const read = await notEmptied(
+      project,
+      text,
+      text.trim() === '' ? readIndex('') : readPlan(bytes, text),
+    )
     if (!read.ok) {
       if (isFile) broken.set(project, brokenFile(project, read.problems))
-      else keepCopy(folderOf(project), text, now())
+      else keepCopy(folderOf(project), bytes, now())
       return false
     }
     // A long text takes a while: others have their turn in between.
@@ -148,7 +161,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
     // Kept before anything is decided: it goes again where nobody has to look at it.
     let copy: ReturnType<typeof keepCopy>
     try {
-      copy = keepCopy(folderOf(project), text, now())
+      copy = keepCopy(folderOf(project), bytes, now())
     } catch (error) {
       const message = `It cannot be taken over, for no copy of it can be kept: ${messageOf(error)}`
       broken.set(project, brokenFile(project, [{ line: 1, column: 1, message }]))
@@ -159,7 +172,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
     const edit = { project, theirs: read.index, copy: copy.name, isFile, seen, at: now() }
     const { seq, conflicts } = await db.transact((tx) => takeOver(tx, { store, journal }, edit))
     if (conflicts === 0) rmSync(copy.path, { force: true })
-    own.seen = [{ index: read.index, seq }, ...seen].slice(0, seenKept)
+    own.seen = [{ index: read.index, seq, isFile }, ...seen].slice(0, seenKept)
     if (isFile) {
       own.isTheirs = true
       await othersTurn()
@@ -171,11 +184,18 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
   }
 
   /** A disk that was full, an editor that was ended: nobody takes back a whole plan that way. */
-  async function readEmpty(project: string): Promise<Read> {
+  async function notEmptied(project: string, text: string, read: Read): Promise<Read> {
+    if (!read.ok || read.index.sprints.length + read.index.backlog.length > 0) return read
     const { sprints, backlog } = (await boards.current(project)).index()
-    return sprints.length + backlog.length === 0
-      ? readIndex('')
-      : { ok: false, problems: [{ line: 1, column: 1, message: 'The file is empty.' }] }
+    const stories = sprints.flatMap((sprint) => sprint.stories ?? [])
+    const count = sprints.length + stories.length + backlog.length
+    const isBlank = text.trim() === ''
+    // Whoever had one thing only may delete it.
+    if (count === 0 || (count === 1 && !isBlank)) return read
+    const message = isBlank
+      ? 'The file is empty.'
+      : `None of ${count} items is left in the file; leave one if that is meant.`
+    return { ok: false, problems: [{ line: 1, column: 1, message }] }
   }
 
   function flushSoon(project: string): void {
@@ -195,37 +215,56 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
     )
   }
 
-  /** Makes the files say what the store says. */
+  /** Makes the files say what the store says. Whatever is in the way of one of them does not hold up the rest. */
   const flush = (project: string): Promise<void> =>
     inTurn(project, async () => {
-      await flushIndex(project)
-      try {
-        if (!(await texts.write(project))) flushSoon(project)
-      } finally {
-        if (isWatching(project)) lookLater(project)
+      const faults: unknown[] = []
+      const tried: Tried = async (act) => {
+        try {
+          return await act()
+        } catch (error) {
+          faults.push(error)
+          return false
+        }
       }
+      const isWritten = await tried(() => flushIndex(project, tried))
+      if (!(await tried(() => texts.write(project))) && faults.length === 0) flushSoon(project)
+      if (isWatching(project)) lookLater(project)
+      if (faults.length > 0) {
+        const since = unwritten.get(project)?.since ?? rfc3339(now())
+        unwritten.set(project, { since, message: messageOf(faults[0]) })
+        throw faults[0]
+      }
+      if (isWritten) unwritten.delete(project)
     })
 
   const isWatching = (project: string): boolean =>
     kept.get(project)?.file.isWatching() === true || texts.isWatching(project)
 
-  async function flushIndex(project: string): Promise<void> {
+  /** False where somebody has to do something first. */
+  async function flushIndex(project: string, tried: Tried): Promise<boolean> {
     for (;;) {
       // Calls wait for their turn meanwhile: what is written without end is not waited for.
-      if (!(await look(project))) return flushSoon(project)
-      if (broken.has(project)) return
+      if (!(await look(project))) {
+        flushSoon(project)
+        return false
+      }
+      if (broken.has(project)) return false
       const own = await keptOf(project)
       const row = await store.project(db, project)
-      if (!row) return
+      if (!row) return false
       const board = await boards.current(project)
-      if (await tidy(board, folderOf(project))) continue
+      if (await tried(() => tidy(board, folderOf(project)))) continue
       const { seq } = board
       const index = board.index()
       const isMissing = own.file.look(now()).as === 'missing'
       if (isMissing || own.isTheirs || (await store.hasNews(db, project, row.flushed))) {
-        const sheet = (own.sheet ??= sheetOf(own.file))
+        const sheet = own.sheet ?? sheetOf(own.file)
+        // Taken up again only if it got to its end: half of a change says nothing that anybody meant.
+        own.sheet = undefined
         // A long file takes a while: others have their turn between the steps.
         for (const _ of sheet.steps(index)) await othersTurn()
+        own.sheet = sheet
         if ((await own.file.write(sheet.parts(), now)) === 'changed') continue
         own.isTheirs = false
       }
@@ -233,7 +272,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
       await db.transact((tx) =>
         store.flushed(tx, { ...row, flushed: seq, fileHash, version: index.version }, journalKept),
       )
-      return
+      return true
     }
   }
 
@@ -266,6 +305,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
       kept.set(project, keptAs(file, openSheet(text, index)))
     },
     broken: (project: string) => broken.get(project),
+    unwritten: (project: string) => unwritten.get(project),
     flush,
     /** After a commit. */
     flushBehind,
@@ -277,6 +317,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
     forget(project: string): void {
       kept.delete(project)
       broken.delete(project)
+      unwritten.delete(project)
       texts.forget(project)
       clearTimeout(timers.get(project))
       timers.delete(project)
@@ -292,9 +333,14 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
 
   /** Only after a look found the file as it is known, or missing. */
   function sheetOf({ path }: ProjectFile): Sheet {
-    const text = existsSync(path) ? readFileSync(path, 'utf8') : newIndexText()
-    const read = readIndex(text)
-    if (!read.ok) throw new CoworkError('work_file_broken', `${path} cannot be read.`)
-    return openSheet(text, read.index)
+    const bytes = existsSync(path) ? readFileSync(path) : Buffer.from(newIndexText())
+    const text = bytes.toString('utf8')
+    const read = readPlan(bytes, text)
+    if (read.ok) return openSheet(text, read.index)
+    const [first] = read.problems
+    throw new CoworkError(
+      'work_file_broken',
+      `${path}:${first?.line}:${first?.column}: ${first?.message}`,
+    )
   }
 }

@@ -1,9 +1,12 @@
 import {
   linkSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
 } from 'node:fs'
@@ -15,10 +18,13 @@ import { sha256Hex } from '#base/hash.ts'
 import { randomHex } from '#base/ids.ts'
 import { hashOfFile, putFile } from './long-file.ts'
 
+/** What somebody wrote: as text, and byte for byte where it is no UTF-8. */
+export type Written = { readonly text: string; readonly bytes: Buffer }
+
 /** How the file looks from here. */
 export type Look =
   | { readonly as: 'same' | 'missing' | 'unsettled' }
-  | { readonly as: 'changed'; readonly text: string; readonly hash: string }
+  | ({ readonly as: 'changed'; readonly hash: string } & Written)
   /** Something stands there that is no file, or cannot be read. */
   | { readonly as: 'unusable'; readonly message: string }
 
@@ -38,7 +44,8 @@ export type ProjectFile = ReturnType<typeof createProjectFile>
 /**
  * One file that people edit while the program writes it. It is replaced whole and in one step (W3);
  * what stood there is kept for a while in a folder of our own, because an editor may have saved it in the
- * last moment, or may save into it yet.
+ * last moment, or may save into it yet. Where it is a link, the file that it leads to is meant, and the link
+ * stays.
  */
 export function createProjectFile(
   path: string,
@@ -48,7 +55,7 @@ export function createProjectFile(
   let hash = known
   let identity: string | undefined
   /** What stood at the name before, newest last. */
-  const olds: Old[] = leftovers(own, basename(path))
+  const olds: Old[] = leftBehind(path, own)
   let lateAt = -Infinity
 
   function look(now: number): Look {
@@ -56,15 +63,17 @@ export function createProjectFile(
     try {
       at = factsOf(path)
     } catch (error) {
-      return isMissing(error) ? { as: 'missing' } : unusable(error)
+      if (!isMissing(error)) return unusable(error)
+      return isLink(path) ? leadsNowhere : { as: 'missing' }
     }
     if (at.identity === identity) return { as: 'same' }
     if (!at.isFile) return { as: 'unusable', message: 'It is not a file.' }
     try {
       // Of a file that is as it was, nobody needs the text.
       const isKnown = hashOfFile(path) === hash
-      const text = isKnown ? '' : readFileSync(path, 'utf8')
-      const found = isKnown ? (hash ?? '') : sha256Hex(text)
+      const bytes = isKnown ? Buffer.of() : readFileSync(path)
+      const text = bytes.toString('utf8')
+      const found = isKnown ? (hash ?? '') : sha256Hex(bytes)
       // Written meanwhile: what was read may be half of it.
       if (factsOf(path).identity !== at.identity) return { as: 'unsettled' }
       if (found === hash) {
@@ -72,7 +81,7 @@ export function createProjectFile(
         return { as: 'same' }
       }
       if (isFresh(at, now, text)) return { as: 'unsettled' }
-      return { as: 'changed', text, hash: found }
+      return { as: 'changed', text, bytes, hash: found }
     } catch (error) {
       return isMissing(error) ? { as: 'missing' } : unusable(error)
     }
@@ -89,14 +98,15 @@ export function createProjectFile(
    * Only the exchange itself holds everybody up, not the disk.
    */
   async function write(parts: Iterable<string>, now: Clock): Promise<'written' | 'changed'> {
-    mkdirSync(own, { recursive: true })
-    const part = join(own, `${basename(path)}.${randomHex(6)}.part`)
+    const place = placeAt(path, own)
+    mkdirSync(place.own, { recursive: true })
+    const part = join(place.own, `${basename(place.file)}.${randomHex(6)}.part`)
     let wanted: string
     try {
       wanted = await putFile(part, parts)
       const seen = look(now())
       if (seen.as === 'missing') linkSync(part, path)
-      else if (seen.as === 'same' && wanted !== hash) replace(part, now())
+      else if (seen.as === 'same' && wanted !== hash) replace(part, place, now())
       rmSync(part, { force: true })
       if (seen.as !== 'missing' && seen.as !== 'same') return 'changed'
     } catch (error) {
@@ -106,46 +116,47 @@ export function createProjectFile(
     }
     hash = wanted
     identity = undefined
-    await folderSynced(dirname(path))
+    await folderSynced(dirname(place.file))
     return 'written'
   }
 
   /** The new text stands at the name afterwards, and what stood there at the name of the new one. */
-  function replace(part: string, now: number): void {
+  function replace(part: string, { file, own: at }: Place, now: number): void {
     const before = hash ?? ''
     // Says what it was before anybody saved into it.
-    const old = join(own, `${basename(path)}.${hash ?? 'none'}.${randomHex(6)}.old`)
+    const old = join(at, `${basename(file)}.${hash ?? 'none'}.${randomHex(6)}.old`)
     renameSync(part, old)
-    if (!exchangeFiles(old, path)) {
+    if (!exchangeFiles(old, file)) {
       // As near as other systems come: an editor that replaces the file in this very moment loses.
       renameSync(old, part)
-      linkSync(path, old)
-      renameSync(part, path)
+      linkSync(file, old)
+      renameSync(part, file)
     }
-    const { identity: at } = factsOf(old)
+    const { identity: stood } = factsOf(old)
     const found = hashOfFile(old)
     // Saved between the last look and the exchange: told by `late`, for its hash is not the known one.
     olds.push({
       path: old,
       until: now + holdMs,
-      identity: found === before ? at : '',
+      identity: found === before ? stood : '',
       hash: before,
     })
   }
 
   /** Texts that were saved into what has been replaced, once they are whole. */
-  function late(now: number): string[] {
-    const texts: string[] = []
+  function late(now: number): Written[] {
+    const texts: Written[] = []
     for (const old of olds.slice()) {
       try {
         const at = factsOf(old.path)
         const isQuiet = at.identity === old.identity
         if (!isQuiet) {
-          const text = readFileSync(old.path, 'utf8')
+          const bytes = readFileSync(old.path)
+          const text = bytes.toString('utf8')
           if (isFresh(at, now, text)) continue
-          const found = sha256Hex(text)
+          const found = sha256Hex(bytes)
           old.identity = at.identity
-          if (found !== old.hash) texts.push(text)
+          if (found !== old.hash) texts.push({ text, bytes })
           old.hash = found
         }
         if (old.until > now) continue
@@ -154,6 +165,7 @@ export function createProjectFile(
         // Gone: somebody tidied up.
       }
       olds.splice(olds.indexOf(old), 1)
+      if (dirname(old.path) !== own) tidied(dirname(old.path))
     }
     return texts
   }
@@ -185,6 +197,29 @@ export function createProjectFile(
   }
 }
 
+type Place = { readonly file: string; readonly own: string }
+
+/** The file itself where the name is a link; what is exchanged with it has to lie on its disk. */
+function placeAt(path: string, own: string): Place {
+  if (!isLink(path)) return { file: path, own }
+  const file = realpathSync(path)
+  return { file, own: join(dirname(file), '.cowork') }
+}
+
+const isLink = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+
+const leadsNowhere: Look = { as: 'unusable', message: 'It is a link that leads to no file.' }
+
+/** A folder beside somebody else's file is not left there empty. */
+function tidied(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    // Something is in it yet.
+  }
+}
+
 type Facts = { readonly identity: string; readonly isFile: boolean; readonly modifiedMs: number }
 
 function factsOf(path: string): Facts {
@@ -199,6 +234,17 @@ function factsOf(path: string): Facts {
 
 const isFresh = ({ modifiedMs }: Facts, now: number, text: string) =>
   Math.abs(now - modifiedMs) < (text.endsWith('\n') ? settleMs : halfMs)
+
+/** Beside the name, and beside the file that it leads to. */
+function leftBehind(path: string, own: string): Old[] {
+  const here = leftovers(own, basename(path))
+  try {
+    const place = placeAt(path, own)
+    return place.own === own ? here : [...here, ...leftovers(place.own, basename(place.file))]
+  } catch {
+    return here
+  }
+}
 
 /** What a process that was ended left behind: an editor may have saved into it. What it did not finish goes. */
 function leftovers(folder: string, name: string): Old[] {

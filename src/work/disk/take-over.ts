@@ -42,14 +42,26 @@ export async function takeOver(
   const base = closestVersion(ours, changes.toReversed(), theirs, {
     flushed: held.flushed,
     seen,
+    isFile,
   })
   const { merged, clashes } = mergeEdit({ base: base.index, ours, theirs })
+  // Who goes on writing with what was told already in their text has said nothing new.
+  const isNew = (clash: Clash) => !merged.conflicts.some((known) => isTold(known, clash))
+  const told = clashes.filter(isNew)
   const isRevert = isFile && base.distance === 0 && base.seq < held.flushed
-  const told = [
-    // Who goes on writing with what was told already in their text has said nothing new.
-    ...clashes.filter((clash) => !merged.conflicts.some((known) => isTold(known, clash))),
-    ...(isRevert ? [{ item: '*', field: '*', kind: 'possible_revert' as const }] : []),
-  ]
+  const other = base.newest && mergeEdit({ base: base.newest.index, ours, theirs }).merged
+  const items = other ? unfollowed(merged, other, clashes) : []
+  if (isRevert || items.length > 0) {
+    const seq = base.newest?.seq ?? held.flushed
+    const revert: Clash = {
+      item: '*',
+      field: '*',
+      kind: 'possible_revert',
+      ...(items.length > 0 && { items }),
+      seq,
+    }
+    if (isRevert || isNew(revert)) told.push(revert)
+  }
   const conflicts = told.map((clash) => conflictOf(clash, copy, at))
   const steps = stepsTo(stored, ours, merged, conflicts)
   if (steps.length > 0)
@@ -79,12 +91,13 @@ export async function takeOver(
   return { seq: held.seq + steps.length, conflicts: conflicts.length }
 }
 
-export const isTold = (known: Conflict, { item, of, field, kind, theirs }: Clash): boolean =>
-  known.item === item &&
-  known.of === of &&
-  known.field === field &&
-  known.kind === kind &&
-  isSame(known.theirs, theirs)
+export const isTold = (known: Conflict, clash: Clash): boolean =>
+  known.item === clash.item &&
+  known.of === clash.of &&
+  known.field === clash.field &&
+  known.kind === clash.kind &&
+  isSame(known.theirs, clash.theirs) &&
+  (clash.items ?? []).every((one) => Array.isArray(known.items) && known.items.includes(one))
 
 export function conflictOf(clash: Clash, copy: string, at: number): Conflict {
   const { base, ours, theirs, ...rest } = clash
@@ -99,7 +112,22 @@ export function conflictOf(clash: Clash, copy: string, at: number): Conflict {
   }
 }
 
-function indexOf(stored: readonly Stored[], version: number, nextStory: number): WorkIndex {
+/** What would be otherwise, had the text been made from a newer version, and is not told by itself. */
+function unfollowed(merged: WorkIndex, other: WorkIndex, clashes: readonly Clash[]): string[] {
+  const [is, were] = [flatten(merged).items, flatten(other).items]
+  const told = new Set(clashes.map(({ item, of }) => `${of}:${item}`))
+  const items = [...new Set([...is.keys(), ...were.keys()])]
+    .filter((key) => !told.has(key) && !isSame(saidOf(is.get(key)), saidOf(were.get(key))))
+    .map((key) => key.slice(key.indexOf(':') + 1))
+  const entries = (index: WorkIndex) => index.history.map(wordsOf).toSorted()
+  return isSame(entries(merged), entries(other)) ? items : [...items, 'history']
+}
+
+/** Without what the server keeps. */
+const saidOf = (one: FlatItem | undefined) =>
+  one && { sprint: one.sprint, ...one.item, rev: null, updated: null, by: null, lease: null }
+
+export function indexOf(stored: readonly Stored[], version: number, nextStory: number): WorkIndex {
   const items = new Map<string, FlatItem>()
   const history: HistoryEntry[] = []
   const conflicts: Conflict[] = []
@@ -113,7 +141,7 @@ function indexOf(stored: readonly Stored[], version: number, nextStory: number):
 }
 
 /** What has to happen in the store so that it says `to`. */
-function stepsTo(
+export function stepsTo(
   stored: readonly Stored[],
   from: WorkIndex,
   to: WorkIndex,

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
@@ -11,7 +11,7 @@ import type { WaitingText } from '../text-store.ts'
 import { keepCopy } from './copies.ts'
 import { fileNameOf, idIn } from './file-name.ts'
 import { createProjectFile } from './project-file.ts'
-import type { ProjectFile } from './project-file.ts'
+import type { ProjectFile, Written } from './project-file.ts'
 import { conflictOf, filePerson, isTold } from './take-over.ts'
 import { mostTextBytes, readTextFile, standingAt, textName } from './text-file.ts'
 
@@ -34,7 +34,7 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
   /** By project and name, those that were written lately: somebody may yet save into what stood there. */
   const lately = new Map<string, Map<string, ProjectFile>>()
   /** What was saved so late, by project, until it is told. */
-  const untold = new Map<string, { readonly id: string; readonly text: string }[]>()
+  const untold = new Map<string, { readonly id: string; readonly written: Written }[]>()
 
   const ownOf = (project: string) => join(folderOf(project), '.cowork', 'backlog')
 
@@ -100,7 +100,7 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
       if (seen.as === 'unusable') throw new Error(seen.message)
       if (seen.as === 'unsettled') return false
       if (seen.as === 'changed') {
-        await tell(project, id, seen.text, last.text, file.path)
+        await tell(project, id, seen, last.text)
         file.accept(seen.hash)
       }
       if ((await file.write([last.text], now)) === 'changed') continue
@@ -111,10 +111,9 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
   }
 
   /** What a person wrote while another text was acknowledged: a copy of it, and a conflict to settle. */
-  async function tell(project: string, id: string, theirs: string, ours: string, path?: string) {
-    const copy = keepCopy(folderOf(project), theirs, now(), 'md')
-    // Byte for byte, also where it is no UTF-8.
-    if (path !== undefined) copyFileSync(path, copy.path)
+  async function tell(project: string, id: string, written: Written, ours: string) {
+    const { text: theirs, bytes } = written
+    const copy = keepCopy(folderOf(project), bytes, now(), 'md')
     const clash: Clash = {
       item: id,
       of: 'backlog',
@@ -154,7 +153,7 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
     const files = filesOf(project)
     const late = untold.get(project) ?? []
     for (const [name, file] of files) {
-      late.push(...file.late(now()).map((text) => ({ id: idIn(name), text })))
+      late.push(...file.late(now()).map((written) => ({ id: idIn(name), written })))
       if (file.isWatching()) continue
       files.delete(name)
       tidy(join(ownOf(project), name))
@@ -164,7 +163,7 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
     for (let one = late[0]; one; one = late[0]) {
       const found = readTextFile(folderOf(project), one.id)
       try {
-        await tell(project, one.id, one.text, found.as === 'text' ? found.text : '')
+        await tell(project, one.id, one.written, found.as === 'text' ? found.text : '')
       } catch {
         // Such as a disk that is full: calls go on, and it is tried again.
         return

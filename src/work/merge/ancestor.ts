@@ -1,4 +1,5 @@
-import type { Change, ItemKind, WorkIndex } from '../model.ts'
+import type { Change, WorkIndex } from '../model.ts'
+import { boundsOf, isItem, undone } from './evidence.ts'
 import { flatten, keyOf, unflatten } from './flat.ts'
 import type { Flat, FlatItem } from './flat.ts'
 import { isSame, isSameField, wordsOf } from './lists.ts'
@@ -7,29 +8,62 @@ import { isSame, isSameField, wordsOf } from './lists.ts'
 const wholeItem = 3
 
 /** What a person had saved, and how far the journal was when it was taken over. */
-export type Seen = { readonly index: WorkIndex; readonly seq: number }
+export type Seen = {
+  readonly index: WorkIndex
+  readonly seq: number
+  /** False where it was saved too late, into a file that had been replaced. */
+  readonly isFile?: boolean
+}
+
+export type Ancestor = Pick<Seen, 'index' | 'seq'> & {
+  readonly distance: number
+  /** A newer one that it may as well have been made from, farther away: what that changes is not sure. */
+  readonly newest?: Pick<Seen, 'index' | 'seq'>
+}
+
+type Known = {
+  /** What is not known to have been in the file, after this, counts only if the text proves that it was. */
+  readonly flushed?: number
+  readonly seen?: readonly Seen[]
+  readonly isFile?: boolean
+}
 
 /**
  * The version that a person's text was made from: editors save what they loaded, which may be older than
- * what is on disk. The journal leads back from now, one change after the other; the version closest to the
- * text is taken, the newest of equal ones. What is not known to have been in the file (after `flushed`)
- * counts only if the text is exactly that: then it was written, and the process ended before it said so.
- * Who saves again and again goes on from what they saved last (`seen`), with old values of others in it.
+ * what is on disk. The journal leads back from now, one change after the other, as far as the text does not
+ * prove that it is newer; of those the closest to the text is taken, the newest of equal ones.
+ * Who saves again and again goes on from what they saved last (`seen`), with old values of others in it. As
+ * long as nobody else wrote since, that is also where a person who takes something back begins.
  */
 export function closestVersion(
   now: WorkIndex,
   newestFirst: readonly Change[],
   theirs: WorkIndex,
-  { flushed = Infinity, seen = [] }: { flushed?: number; seen?: readonly Seen[] } = {},
-): Seen & { readonly distance: number } {
+  { flushed = Infinity, seen = [], isFile = true }: Known = {},
+): Ancestor {
   const items = new Map(flatten(now).items)
   const text = flatten(theirs).items
   const said = new Set(entriesOf(theirs))
   let distance = distanceOf(now, text, said)
 
-  const mayBe = (steps: number) => distance === 0 || seqBefore(newestFirst, steps) <= flushed
+  const proven = boundsOf(now, newestFirst, theirs)
+  const hasAll = (one: Seen) => boundsOf(now, newestFirst, one.index).since >= proven.since
+  const own = isFile ? lastOwn(newestFirst, flushed, seen) : undefined
+  const [last] = seen
+  // Nothing has been written over it yet: the file was their own text.
+  if (own !== undefined && own > flushed && last)
+    return { ...last, distance: distanceOf(last.index, text, said) }
+  const isOwn = own !== undefined && own <= flushed && own < proven.before
+  const since = isOwn ? Math.max(own, proven.since) : proven.since
+
+  const mayBe = (steps: number) => {
+    const seq = seqBefore(newestFirst, steps)
+    const wasInFile = distance === 0 || seq <= Math.max(flushed, proven.since)
+    return wasInFile && seq >= since && seq < proven.before
+  }
   let steps = 0
   let best = { steps, distance: mayBe(steps) ? distance : Infinity }
+  let newest = mayBe(steps) ? steps : Infinity
   for (const change of newestFirst) {
     steps++
     const { kind, id, fields, quiet } = change
@@ -50,14 +84,52 @@ export function closestVersion(
       quiet === true || (!change.external && isItem(kind) && !text.has(keyOf(kind, id)))
     const isEarlier =
       isGone && distance > 0 && distance === best.distance && best.steps === steps - 1
-    if ((distance < best.distance || isEarlier) && mayBe(steps)) best = { steps, distance }
+    if (!mayBe(steps)) continue
+    newest = Math.min(newest, steps)
+    if (distance < best.distance || isEarlier) best = { steps, distance }
   }
-  for (const one of seen) {
+  const versionAt = (at: number) => ({
+    index: versionBefore(now, newestFirst.slice(0, at)),
+    seq: seqBefore(newestFirst, at),
+  })
+  for (const one of isOwn ? seen.slice(0, 1) : seen) {
     const far = distanceOf(one.index, text, said)
-    if (far < best.distance || (far === best.distance && far > 0)) return { ...one, distance: far }
+    const isCloser = far < best.distance || (!isOwn && far === best.distance && far > 0)
+    if (!isCloser || !hasAll(one)) continue
+    const isNewer = newest < Infinity && seqBefore(newestFirst, newest) >= one.seq
+    return { ...one, distance: far, ...(isNewer && { newest: versionAt(newest) }) }
   }
-  const index = versionBefore(now, newestFirst.slice(0, best.steps))
-  return { index, seq: seqBefore(newestFirst, best.steps), distance: best.distance }
+  return {
+    ...versionAt(best.steps),
+    distance: best.distance,
+    ...(newest < best.steps && { newest: versionAt(newest) }),
+  }
+}
+
+/** When a person saved the file last, if nobody else has written into it since. */
+function lastOwn(
+  newestFirst: readonly Change[],
+  flushed: number,
+  [last]: readonly Seen[],
+): number | undefined {
+  if (last?.isFile === false) return undefined
+  const saved = Math.max(newestFirst.find(({ external }) => external)?.seq ?? 0, last?.seq ?? 0)
+  const isOthers = newestFirst.some(
+    ({ seq, external, quiet }) => !external && !quiet && seq > saved && seq <= flushed,
+  )
+  // Taken over, and the process ended before it was written: what the file said then is not known.
+  return isOthers || (saved > flushed && !last) ? undefined : saved
+}
+
+/** How it was after the change of this number; nothing where the journal does not lead there. */
+export function versionAfter(
+  now: WorkIndex,
+  newestFirst: readonly Change[],
+  seq: number,
+): WorkIndex | undefined {
+  const steps = newestFirst.filter((change) => change.seq > seq)
+  if (steps.length > 0 && steps.at(-1)?.seq !== seq + 1) return undefined
+  return versionBefore(now, steps)
 }
 
 function distanceOf(
@@ -111,9 +183,6 @@ const entriesOf = ({ history, conflicts }: WorkIndex): string[] => [
   ...conflicts.map((one) => entryOf('conflict', one)),
 ]
 
-const isItem = (kind: Change['kind']): kind is ItemKind =>
-  kind === 'sprint' || kind === 'story' || kind === 'backlog'
-
 const seqBefore = (changes: readonly Change[], steps: number): number =>
   changes[steps]?.seq ?? (changes[steps - 1]?.seq ?? 1) - 1
 
@@ -126,22 +195,4 @@ function between(a: FlatItem | undefined, b: FlatItem | undefined): number {
   for (const field of new Set([...Object.keys(a.item), ...Object.keys(b.item)]))
     if (!isSameField(field, a.item[field], b.item[field])) fields++
   return fields
-}
-
-/** The item before a change. */
-function undone(item: FlatItem | undefined, change: Change): FlatItem | undefined {
-  const { kind, id, op, fields } = change
-  if (op === 'add') return undefined
-  const before: Record<string, unknown> = { ...(op === 'remove' ? {} : item?.item) }
-  for (const [field, { from }] of Object.entries(fields)) {
-    if (from === undefined) delete before[field]
-    else before[field] = from
-  }
-  const sprint = change.fromSprint ?? change.sprint ?? item?.sprint
-  return {
-    kind: kind as ItemKind,
-    id,
-    ...(kind === 'story' && sprint !== undefined && { sprint }),
-    item: before,
-  }
 }

@@ -12,7 +12,7 @@ export type Merge = {
 }
 
 /** A place where both wrote: ours stands, theirs is kept for somebody to settle (W5). */
-export type Clash = Pick<Conflict, 'item' | 'field' | 'kind' | 'of'> & {
+export type Clash = Pick<Conflict, 'item' | 'field' | 'kind' | 'of' | 'items' | 'seq'> & {
   readonly base?: unknown
   readonly ours?: unknown
   readonly theirs?: unknown
@@ -62,7 +62,9 @@ function mergeItem(
     return isUntouched(mine, yours) ? yours : mergeFields(was, mine, yours, clashes)
   const [left, gone] = mine ? [mine, 'theirs'] : [yours, 'ours']
   if (!left || !was) return left
-  if (isUntouched(was, left)) return undefined
+  // An edit that was taken over is counted: the person's own text has the number before.
+  const counted = { ...was, item: { ...was.item, rev: left.item['rev'] } }
+  if (isUntouched(counted, left)) return undefined
   clashes.push({
     item: left.id,
     of: left.kind,

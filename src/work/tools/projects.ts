@@ -48,7 +48,7 @@ export const projectTools = (work: Work): Tool[] => [
           const entry = work.registry.get(name)
           if (!entry) throw unknownProject(name)
           const board = await work.boards.current(name)
-          const broken = work.broken(name)
+          const [broken, unwritten] = [work.broken(name), work.unwritten(name)]
           const one = {
             project: name,
             ...(entry.description && { description: entry.description }),
@@ -58,6 +58,7 @@ export const projectTools = (work: Work): Tool[] => [
             backlog: board.backlog().length,
             conflicts: board.conflicts().length,
             ...(broken && { broken: broken.problems }),
+            ...(unwritten && { unwritten }),
           }
           if (input.project === undefined) return one
           const { texts } = guidanceFor(work.root.folder, entry, work.root.folderOf(name))

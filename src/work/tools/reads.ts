@@ -69,7 +69,10 @@ export function readTools(work: Work): Tool[] {
       async run(input) {
         const found = await boardsOf(input.project)
         const { page, ...next } = pageOf(
-          found.map((board) => statusOf(board, now())),
+          found.map((board) => {
+            const unwritten = work.unwritten(board.project)
+            return { ...statusOf(board, now()), ...(unwritten && { unwritten }) }
+          }),
           { cursor: input.cursor },
         )
         return { projects: page, ...next, ...staleIn(found.map((board) => board.project)) }

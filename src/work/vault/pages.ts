@@ -1,5 +1,6 @@
 import { dump } from 'js-yaml'
 import type { Board, Placed } from '../board.ts'
+import { fileNameOf } from '../disk/file-name.ts'
 import type { BacklogItem, Sprint, Story } from '../model.ts'
 import { isOpen } from '../rules.ts'
 
@@ -14,7 +15,7 @@ export function projectPages(
   texts: ReadonlyMap<string, string>,
 ): Map<string, string> {
   const pages = new Map<string, string>()
-  const base = `projects/${fileName(board.project)}`
+  const base = `projects/${fileNameOf(board.project)}`
   const inSprint = Map.groupBy(board.stories(), (story) => story.sprint)
   for (const sprint of board.sprints())
     pages.set(
@@ -25,7 +26,7 @@ export function projectPages(
     pages.set(storyPath(base, story.item.id), storyPage(board, base, story))
   for (const item of board.backlog())
     pages.set(
-      `${base}/Backlog/${fileName(item.item.id)}.md`,
+      `${base}/Backlog/${fileNameOf(item.item.id)}.md`,
       backlogPage(board.project, base, item, texts.get(item.item.id)),
     )
   pages.set(`${base}/Dashboard.md`, dashboard(board, base, inSprint))
@@ -34,20 +35,12 @@ export function projectPages(
 }
 
 export function globalPage(projects: readonly string[]): string {
-  const rows = projects.map((name) => `- ${link(`projects/${fileName(name)}/Dashboard`, name)}`)
+  const rows = projects.map((name) => `- ${link(`projects/${fileNameOf(name)}/Dashboard`, name)}`)
   return note({ type: 'dashboard' }, ['# All projects', '', ...rows])
 }
 
-const storyPath = (base: string, id: string) => `${base}/Stories/${fileName(id)}.md`
-const sprintPath = (base: string, id: string) => `${base}/Sprints/${fileName(id)}.md`
-
-/** A name that is a file name everywhere and cannot leave its folder. */
-const fileName = (id: string): string =>
-  id
-    .replaceAll(/[^\p{L}\p{N}._ -]+/gu, '_')
-    .replace(/^\.+/, '_')
-    .replace(/[. ]+$/, '_')
-    .slice(0, 120) || '_'
+const storyPath = (base: string, id: string) => `${base}/Stories/${fileNameOf(id)}.md`
+const sprintPath = (base: string, id: string) => `${base}/Sprints/${fileNameOf(id)}.md`
 
 /** In a table the bar has to be escaped. */
 const link = (path: string, shown: string, isInTable = false) =>
@@ -62,7 +55,9 @@ function note(properties: Readonly<Record<string, unknown>>, lines: readonly str
     Object.entries(properties).filter(([, value]) => value !== undefined && value !== null),
   )
   const head = dump(said, { lineWidth: -1, noRefs: true, flowLevel: 1 })
-  return `---\n${head}---\n\n${lines.join('\n')}\n\n${ownNotes}`
+  // Whatever people and agents write, it cannot end the page early.
+  const page = `---\n${head}---\n\n${lines.join('\n')}`.replaceAll(notesMark, '(mark)')
+  return `${page}\n\n${ownNotes}`
 }
 
 function storyPage(
@@ -100,7 +95,7 @@ function storyPage(
             ...acceptance.map((one) => `- [${one.done ? 'x' : ' '}] ${oneLine(one.text)}`),
           ]
         : []),
-      ...(notes ? ['', '## Notes', '', quoted(notes)] : []),
+      ...(notes ? ['', '## Notes', '', notes.trimEnd()] : []),
       ...(comments.length > 0
         ? [
             '',
@@ -112,9 +107,6 @@ function storyPage(
     ],
   )
 }
-
-/** A text that cannot end the page early. */
-const quoted = (text: string) => text.replaceAll(notesMark, '(mark)').trimEnd()
 
 const sprintPage = (
   project: string,
@@ -141,7 +133,7 @@ const sprintPage = (
     },
     [
       `# ${oneLine(item.title ?? item.id)}`,
-      ...(item.goal ? ['', quoted(item.goal)] : []),
+      ...(item.goal ? ['', item.goal.trimEnd()] : []),
       '',
       '| story | status |',
       '| --- | --- |',
@@ -178,7 +170,7 @@ const backlogPage = (
       ...(item.promoted_to
         ? ['', `Became ${link(storyPath(base, item.promoted_to).slice(0, -3), item.promoted_to)}.`]
         : []),
-      ...(text === undefined ? [] : ['', quoted(text)]),
+      ...(text === undefined ? [] : ['', text.trimEnd()]),
     ],
   )
 
@@ -213,7 +205,7 @@ function dashboard(
       '',
       ...todo.map(
         ({ item }) =>
-          `- ${link(`${base}/Backlog/${fileName(item.id)}`, item.summary)} (${item.status})`,
+          `- ${link(`${base}/Backlog/${fileNameOf(item.id)}`, item.summary)} (${item.status})`,
       ),
       '',
       '```dataview',

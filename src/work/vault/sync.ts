@@ -1,11 +1,16 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import * as z from 'zod'
 import { writeFileAtomic } from '#base/atomic-file.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
 import type { Work } from '../service.ts'
 import { globalPage, notesMark, ownNotes, projectPages } from './pages.ts'
 
-type Manifest = Record<string, string>
+const manifestName = '.worksync-manifest.json'
+/** By path, the hash of what was written there. */
+const manifest = z.record(z.string(), z.string())
+type Manifest = z.infer<typeof manifest>
 export type VaultRun = {
   readonly vault_path: string
   readonly written: number
@@ -16,8 +21,7 @@ export type VaultRun = {
 /** Writes the notes that changed (W18). What people wrote below the mark, and files of theirs, stay (W33). */
 export async function syncVault(work: Work, only?: string): Promise<VaultRun> {
   const folder = work.vaultPath()
-  const manifestPath = join(folder, '.worksync-manifest.json')
-  const known = readManifest(manifestPath)
+  const known = readManifest(join(folder, manifestName))
   const names = only === undefined ? work.projects() : [only]
   const boards = await Promise.all(names.map((name) => work.boards.current(name)))
   const pages = new Map<string, string>()
@@ -28,23 +32,45 @@ export async function syncVault(work: Work, only?: string): Promise<VaultRun> {
   }
   pages.set('Global Dashboard.md', globalPage(work.projects()))
   const next: Manifest = {}
+  const faults: string[] = []
+  /** What stands in the way of one note does not keep the others from being written. */
+  const attempt = (path: string, act: (path: string) => boolean): boolean | undefined => {
+    try {
+      return act(join(folder, path))
+    } catch (error) {
+      faults.push(`${path}: ${messageOf(error)}`)
+      const before = known[path]
+      if (before !== undefined) next[path] = before
+      return undefined
+    }
+  }
   let written = 0
   for (const [path, text] of pages) {
     const generated = text.slice(0, text.indexOf(notesMark))
-    next[path] = sha256Hex(generated)
-    if (put(join(folder, path), generated)) written++
+    const isWritten = attempt(path, (one) => put(one, generated))
+    if (isWritten !== undefined) next[path] = sha256Hex(generated)
+    if (isWritten) written++
   }
   const isOurs = (path: string) =>
     only === undefined || path.startsWith(`projects/${only}/`) || path === 'Global Dashboard.md'
   let removed = 0
   for (const [path, hash] of Object.entries(known)) {
-    if (next[path] !== undefined) continue
+    if (pages.has(path)) continue
     if (!isOurs(path)) next[path] = hash
-    else if (remove(join(folder, path), hash)) removed++
+    else if (attempt(path, (one) => remove(one, hash))) removed++
   }
-  const manifest = `${JSON.stringify(next, null, 1)}\n`
-  if (!existsSync(manifestPath) || readFileSync(manifestPath, 'utf8') !== manifest)
-    writeFileAtomic(manifestPath, manifest, 0o644)
+  const listed = `${JSON.stringify(next, null, 1)}\n`
+  attempt(manifestName, (one) => {
+    const isKnown = existsSync(one) && readFileSync(one, 'utf8') === listed
+    if (!isKnown) writeFileAtomic(one, listed, 0o644)
+    return !isKnown
+  })
+  const [first] = faults
+  if (first !== undefined)
+    throw new CoworkError('vault_blocked', `Not all of ${folder} could be written. ${first}`, {
+      hint: 'Move away what stands there, then call worksync_sync again. All the rest is written.',
+      details: { faults: faults.slice(0, 20), failed: faults.length, written, removed },
+    })
   return { vault_path: folder, written, removed, notes: pages.size }
 }
 
@@ -74,7 +100,8 @@ function remove(path: string, hash: string): boolean {
 
 function readManifest(path: string): Manifest {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Manifest
+    const said = manifest.safeParse(JSON.parse(readFileSync(path, 'utf8')))
+    return said.success ? said.data : {}
   } catch {
     return {}
   }

@@ -31,6 +31,8 @@ type Section = { readonly first: Piece; readonly last: Piece }
 
 export type Cut = {
   readonly eol: string
+  readonly hasAnchors: boolean
+  readonly isOdd: boolean
   pieces: Piece[]
   readonly columns: Partial<Record<ListName, Column>>
   heads: Head[]
@@ -50,6 +52,8 @@ export function cutText(source: string, values: WorkIndex): Cut {
   const pieces: Piece[] = []
   const cut: Cut = {
     eol: layout.eol,
+    hasAnchors: layout.hasAnchors,
+    isOdd: layout.isOdd,
     pieces,
     columns: {},
     heads: [],

@@ -6,6 +6,12 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> =>
 // Not trimEnd, which takes spaces that YAML does not take for spaces.
 const withoutEnd = (text: string) => text.replace(/\n+$/, '')
 
+/** The library looks at a text by recursion; from some length on that ends it. JSON is YAML, too. */
+const isLong = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value.length > 500_000
+    : typeof value === 'object' && value !== null && Object.values(value).some(isLong)
+
 /** Lists of words stand on one line, lists of things have a line for each, the rest is as YAML likes it. */
 function flowLevelOf(value: unknown): number {
   if (!Array.isArray(value)) return isPlainObject(value) ? 1 : -1
@@ -14,6 +20,8 @@ function flowLevelOf(value: unknown): number {
 
 /** `key: value`, as lines at this indent; the first without it. */
 export function emitPair(key: string, value: unknown, indent: number, eol: string): string {
+  if (isLong(value))
+    return `${emitPair(key, null, 0, '').replace(/null$/, '')}${JSON.stringify(value)}${eol}`
   // Trailing blank lines of a text would depend on what follows it.
   const isOpen = typeof value === 'string' && /\n\s*\n$|^\s*\n/.test(value)
   const text = dump(
@@ -37,6 +45,7 @@ export function emitPair(key: string, value: unknown, indent: number, eol: strin
 export function emitScalar(value: unknown, quotes?: 'single' | 'double'): string | undefined {
   if (typeof value === 'object' && value !== null) return undefined
   if (Number.isSafeInteger(value)) return String(value)
+  if (isLong(value)) return JSON.stringify(value)
   const isQuoted = quotes !== undefined && typeof value === 'string'
   const text = withoutEnd(
     dump(value, {

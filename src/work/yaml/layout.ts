@@ -1,4 +1,4 @@
-import { lineEnd, lineStart, nodesOf, trimmedEnd } from './nodes.ts'
+import { anchorOf, lineEnd, lineStart, nodesOf, trimmedEnd } from './nodes.ts'
 import type { Nodes, Pair } from './nodes.ts'
 
 /** The text of one item: whole lines, from its dash on. */
@@ -24,6 +24,13 @@ export type ListName = (typeof lists)[number]
 
 export type Layout = {
   readonly eol: string
+  /** Column of the keys at the top, and where the line of the first one begins. */
+  readonly indent: number
+  readonly start: number | undefined
+  /** What one item says may depend on another's lines. */
+  readonly hasAnchors: boolean
+  /** It is written in a way that is seldom seen. */
+  readonly isOdd: boolean
   readonly lists: Readonly<Partial<Record<ListName, ListPlace>>>
   /** The list of stories of each sprint, in order; nothing where a sprint has no such key. */
   readonly stories: readonly (ListPlace | undefined)[]
@@ -34,7 +41,11 @@ export type Layout = {
 /** Where the items of a work-index.yaml stand, for cutting its text into pieces. */
 export function layoutOf(text: string): Layout {
   const nodes = nodesOf(text)
-  const pairs = (nodes.isMap(nodes.root) ? nodes.pairs(nodes.root) : undefined) ?? []
+  // In braces, as JSON is, nothing has lines of its own.
+  const isBlock = nodes.isMap(nodes.root) && nodes.isBlock(nodes.root)
+  const pairs = (isBlock ? nodes.pairs(nodes.root) : undefined) ?? []
+  const [top] = pairs
+  const start = top && lineStart(text, top.keyStart)
   const found: Partial<Record<ListName, ListPlace>> = {}
   const words: Record<string, { from: number; to: number }> = {}
   let stories: readonly (ListPlace | undefined)[] = []
@@ -43,7 +54,7 @@ export function layoutOf(text: string): Layout {
     const name = lists.find((list) => list === pair.key)
     const scalar = nodes.scalar(pair.value)
     if (!name) {
-      if (scalar && scalar.valueStart >= 0)
+      if (scalar && scalar.valueStart >= 0 && !anchorOf(scalar))
         words[pair.key] = { from: scalar.valueStart, to: scalar.valueEnd }
       continue
     }
@@ -54,8 +65,22 @@ export function layoutOf(text: string): Layout {
         .children(pair.value)
         .map((sprint, n) => storiesOf(text, nodes, sprint, place.spans?.[n]?.end ?? bound))
   }
-  return { eol: text.includes('\r\n') ? '\r\n' : '\n', lists: found, stories, words }
+  return {
+    eol: text.includes('\r\n') ? '\r\n' : '\n',
+    indent: top && start !== undefined ? top.keyStart - start : 0,
+    start,
+    hasAnchors: nodes.events.some(anchorOf),
+    isOdd: isOdd(text, nodes),
+    lists: found,
+    stories,
+    words,
+  }
 }
+
+/** With an end that is marked, keys of the form `? key`, or lines that end in no newline. */
+const isOdd = (text: string, { events }: Nodes): boolean =>
+  events.some((event) => 'explicitEnd' in event && event.explicitEnd) ||
+  /^[ \t]*(?:-[ \t]+)*\?(?:\s|$)|\r(?!\n)/m.test(text)
 
 const boundOf = (text: string, pairs: readonly Pair[], at: number, end: number) => {
   const next = pairs[at + 1]
@@ -94,10 +119,20 @@ function placeOf(text: string, nodes: Nodes, pair: Pair, bound: number): ListPla
   return { ...usual, end: Math.max(end, spans.at(-1)?.end ?? end), dash, spans, isEmpty: false }
 }
 
-/** The start of the line that begins with the dash of a mapping; nothing where it does not begin so. */
+/**
+ * The start of the line that begins with the dash of a mapping, which may begin on a later one; nothing
+ * where it does not begin so.
+ */
 function dashLine(text: string, nodes: Nodes, item: number): number | undefined {
   const at = nodes.startOf(item)
   if (at < 0 || !nodes.isMap(item)) return undefined
-  const start = lineStart(text, at)
-  return /^ *- +$/.test(text.slice(start, at)) ? start : undefined
+  let start = lineStart(text, at)
+  let before = text.slice(start, at)
+  // Blank lines and comments stand between the two, and an anchor or tag on the line of the dash.
+  while (start > 0 && /^[ \t]*(?:#.*)?$/.test(before.trimEnd())) {
+    const end = start
+    start = lineStart(text, end - 1)
+    before = text.slice(start, end)
+  }
+  return /^ *-(?:[ \t]+[&!]\S*)*[ \t]*(?:[ \t]#.*)?$/.test(before.trimEnd()) ? start : undefined
 }

@@ -107,6 +107,17 @@ export function nodesOf(text: string) {
   }
 }
 
+export const isAlias = (event: Event): event is Extract<Event, { type: typeof EVENT_ID.ALIAS }> =>
+  event.type === EVENT_ID.ALIAS
+
+/** Where the name of an anchor stands that this node has. */
+export const anchorOf = (
+  event: Event,
+): { readonly from: number; readonly to: number } | undefined =>
+  'anchorStart' in event && event.anchorStart >= 0
+    ? { from: event.anchorStart, to: event.anchorEnd }
+    : undefined
+
 export const isQuoted = ({ style }: Scalar): boolean =>
   style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED
 

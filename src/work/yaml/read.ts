@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { constructFromEvents, YAMLException } from 'js-yaml'
 import type { WorkIndex } from '../model.ts'
 import { nodesOf } from './nodes.ts'
@@ -45,6 +46,28 @@ export function readIndex(given: string): Read {
   return twice
     ? fault(`There are two of the id ${twice.id}.`, find(nodes, twice.path))
     : { ok: true, index }
+}
+
+/**
+ * The same of the bytes of a file. Such that are no UTF-8 have no place in a text: they would be gone as soon
+ * as it is written.
+ */
+export function readPlan(bytes: Buffer, text = bytes.toString('utf8')): Read {
+  if (isUtf8(bytes)) return readIndex(text)
+  const place = placeOf(text, firstBad(bytes, text))
+  return { ok: false, problems: [{ ...place, message: 'This is not UTF-8.' }] }
+}
+
+/** Where the text has a mark in place of something, and the bytes do not have that mark themselves. */
+function firstBad(bytes: Buffer, text: string): number {
+  const mark = '\ufffd'
+  const isWritten = (at: number) => {
+    const place = Buffer.byteLength(text.slice(0, at))
+    return bytes.subarray(place, place + 3).equals(Buffer.from(mark))
+  }
+  let at = text.indexOf(mark)
+  while (at !== -1 && isWritten(at)) at = text.indexOf(mark, at + 1)
+  return Math.max(at, 0)
 }
 
 /** Lists that are left out or empty are empty lists; the rest is as it was written. */

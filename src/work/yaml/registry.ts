@@ -1,8 +1,10 @@
 import { constructFromEvents, YAMLException } from 'js-yaml'
 import * as z from 'zod'
+import { isProjectName } from '../rules.ts'
 import { applied } from './edit-item.ts'
 import { emitPair } from './emit.ts'
 import { lineEnd, lineStart, nodesOf, trimmedEnd } from './nodes.ts'
+import type { Nodes } from './nodes.ts'
 import type { Problem } from './read.ts'
 import { placeOf } from './read.ts'
 
@@ -35,6 +37,8 @@ const registry = z.looseObject({
 export type Registry = {
   readonly projects: Readonly<Record<string, RegisteredProject>>
   readonly vaultPath: string | undefined
+  /** By name, those that are left out: their names are no names of folders. */
+  readonly faults: ReadonlyMap<string, Problem>
 }
 
 /** Reads `config.yaml` of the data root: which projects there are (W1). */
@@ -55,16 +59,35 @@ export function readRegistry(
         })),
       }
     const { projects, vault_path: vaultPath } = parsed.data
-    const known = Object.entries(projects ?? {}).map(([name, one]) => [name, one ?? {}] as const)
+    const named = Object.entries(projects ?? {})
+    const known = named
+      .filter(([name]) => isProjectName(name))
+      .map(([name, one]) => [name, one ?? {}] as const)
+    const faults = named
+      .filter(([name]) => !isProjectName(name))
+      .map(([name]) => [name, nameFault(text, nodes, name)] as const)
     return {
       ok: true,
-      registry: { projects: Object.fromEntries(known), vaultPath: vaultPath ?? undefined },
+      registry: {
+        projects: Object.fromEntries(known),
+        vaultPath: vaultPath ?? undefined,
+        faults: new Map(faults),
+      },
     }
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
     const place = placeOf(text, error.mark?.position ?? 0)
     return { ok: false, problems: [{ ...place, message: error.reason }] }
   }
+}
+
+function nameFault(text: string, nodes: Nodes, name: string): Problem {
+  const top = (nodes.isMap(nodes.root) ? nodes.pairs(nodes.root) : undefined) ?? []
+  const { value = -1 } = top.find(({ key }) => key === 'projects') ?? {}
+  const projects = (nodes.isMap(value) ? nodes.pairs(value) : undefined) ?? []
+  const at = projects.find(({ key }) => key === name)?.keyStart ?? 0
+  const shown = JSON.stringify(name.slice(0, 100))
+  return { ...placeOf(text, at), message: `${shown} is no name of a project.` }
 }
 
 /** With one more project, or with another entry for it; the rest as it was. */

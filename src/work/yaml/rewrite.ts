@@ -4,8 +4,9 @@ import { applied, editItem } from './edit-item.ts'
 import type { Fields } from './edit-item.ts'
 import { emitItem, emitList } from './emit.ts'
 import { layoutOf, lists } from './layout.ts'
-import type { ListName, ListPlace } from './layout.ts'
+import type { Layout, ListName, ListPlace } from './layout.ts'
 import { lineEnd } from './nodes.ts'
+import { saysItem } from './same.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 export type KeysOf = (rows: readonly Row[]) => string[]
@@ -40,7 +41,7 @@ export function rewritten(text: string, from: WorkIndex, to: WorkIndex): string 
     const keysOf = name === 'history' ? entryKeys : idsOf
     const place = layout.lists[name]
     if (place) out = withList(out, place, had, has, keysOf, layout.eol)
-    else if (has.length > 0) out = appended(out, name, has, layout.eol)
+    else if (has.length > 0) out = appended(out, name, has, layout)
   }
   return out
 }
@@ -52,15 +53,20 @@ function words(text: string, from: WorkIndex, to: WorkIndex): string {
     .map((word) => {
       const known = layout.words[word]
       if (known) return { ...known, text: String(to[word]) }
-      const after = layout.words['version']?.to ?? 0
-      const at = after > 0 ? lineEnd(text, after) : 0
-      return { from: at, to: at, text: `${word}: ${String(to[word])}${layout.eol}` }
+      const after = layout.words['version']?.to
+      const at = after === undefined ? (layout.start ?? text.length) : lineEnd(text, after)
+      const isOpen = at > 0 && text[at - 1] !== '\n'
+      const line = `${' '.repeat(layout.indent)}${word}: ${String(to[word])}${layout.eol}`
+      return { from: at, to: at, text: (isOpen ? layout.eol : '') + line }
     })
   return applied(text, cuts)
 }
 
-const appended = (text: string, name: ListName, rows: readonly Row[], eol: string) =>
-  `${text}${text === '' || text.endsWith('\n') ? '' : eol}${name}:${eol}${emitList(rows, 2, eol)}`
+function appended(text: string, name: ListName, rows: readonly Row[], { eol, indent }: Layout) {
+  const isOpen = text !== '' && !text.endsWith('\n')
+  const key = `${' '.repeat(indent)}${name}:${eol}`
+  return text + (isOpen ? eol : '') + key + emitList(rows, indent + 2, eol)
+}
 
 function withList(
   text: string,
@@ -72,15 +78,20 @@ function withList(
 ): string {
   const { colon, end, dash, spans } = place
   const lineStop = lineEnd(text, colon)
-  const rest = text.slice(colon, lineStop)
+  const said = text.slice(colon, lineStop)
   if (has.length === 0) {
-    const comment = /^\s*#.*/.exec(rest)?.[0].trimEnd() ?? ''
-    return `${text.slice(0, colon)} []${comment}${eol}${text.slice(end)}`
+    const comment = /^\s*#.*/.exec(said)?.[0].trimEnd() ?? ''
+    // Comments between and after the items are not theirs.
+    const left = (spans ?? []).map(({ start }, at) =>
+      text.slice(at === 0 ? lineStop : spans?.[at - 1]?.end, start),
+    )
+    const rest = text.slice(spans?.at(-1)?.end ?? end)
+    return `${text.slice(0, colon)} []${comment}${eol}${left.join('')}${rest}`
   }
   if (!spans) {
     const isShort = place.isEmpty && end <= lineStop
-    const said = isShort ? rest.replace(/^\s*(?:\[\s*\]|null|~)?/, '').trim() : ''
-    const comment = said.startsWith('#') ? ` ${said}` : ''
+    const more = isShort ? said.replace(/^\s*(?:\[\s*\]|null|~)?/, '').trim() : ''
+    const comment = more.startsWith('#') ? ` ${more}` : ''
     return `${text.slice(0, colon)}${comment}${eol}${emitList(has, dash, eol)}${text.slice(end)}`
   }
   const wanted = new Map(keysOf(has).map((key, at) => [key, has[at] ?? {}]))
@@ -97,20 +108,32 @@ function withList(
   return out + emitList([...wanted.values()], dash, eol) + text.slice(spans.at(-1)?.end)
 }
 
+/** The lines of an item as it shall be: by changes in them where that says it, else anew. */
 export function itemText(text: string, from: Row, to: Row, dash: number, eol: string): string {
   if (isDeepStrictEqual(from, to)) return text
+  const edited = editedText(text, from, to, eol)
+  return edited !== undefined && saysItem(edited, to) ? edited : newItem(to, dash, eol)
+}
+
+/** The lines of an item that is new, read back like all that is written. */
+export function newItem(item: Row, dash: number, eol: string): string {
+  const lines = emitItem(item, dash, eol)
+  if (saysItem(lines, item)) return lines
+  const { id = 'An entry' } = item as { readonly id?: string }
+  throw new Error(`${id} cannot be written so that it can be read.`)
+}
+
+function editedText(text: string, from: Row, to: Row, eol: string): string | undefined {
   const { stories: given, ...own } = from as { stories?: readonly Row[] | null }
   const { stories: asked, ...wanted } = to as { stories?: readonly Row[] | null }
   const [had, has] = [given ?? [], asked ?? []]
   const isLacking = has.length > 0 && !('stories' in from)
   const fields = { ...differences(own, wanted), ...(isLacking && { stories: [] }) }
   const edited = editItem(text, fields, eol)
-  if (edited === undefined) return emitItem(to, dash, eol)
-  if (isDeepStrictEqual(had, has)) return edited
+  if (edited === undefined || isDeepStrictEqual(had, has)) return edited
   // As a file of its own, to find the stories in it.
   const top = `sprints:${eol}`
   const layout = layoutOf(top + edited)
   const [place] = layout.stories
-  if (!place) return emitItem(to, dash, eol)
-  return withList(top + edited, place, had, has, idsOf, eol).slice(top.length)
+  return place && withList(top + edited, place, had, has, idsOf, eol).slice(top.length)
 }

@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { WorkIndex } from '../model.ts'
+import { anew } from './anew.ts'
 import { cutText, inOrder, textOf, valuesOf, words } from './cut.ts'
 import type { Column, Head, Piece } from './cut.ts'
 import { editItem } from './edit-item.ts'
-import { emitItem } from './emit.ts'
 import { lists } from './layout.ts'
 import type { ListName } from './layout.ts'
-import { differences, entryKeys, idsOf, itemText, rewritten } from './rewrite.ts'
+import { differences, entryKeys, idsOf, itemText, newItem, rewritten } from './rewrite.ts'
 import type { KeysOf, Row } from './rewrite.ts'
+import { isSamePlan, says, saysItem } from './same.ts'
 
 type WholeSprint = WorkIndex['sprints'][number]
 
@@ -26,11 +27,14 @@ export type Sheet = ReturnType<typeof openSheet>
 
 export function openSheet(given: string, parsed: WorkIndex) {
   const mark = given.startsWith('\ufeff') ? '\ufeff' : ''
-  let cut = cutText(given.slice(mark.length), parsed)
+  const end = endOf(given)
+  let cut = cutText(given.slice(mark.length, given.length - end.length), parsed)
   let index = parsed
   let joined: string | undefined
   let gone = 0
   let effort = 0
+  /** Whether lines were changed that others may refer to, or that refer to others. */
+  let isShared = false
 
   function compact(): readonly Piece[] {
     if (gone > mostGone) {
@@ -42,7 +46,12 @@ export function openSheet(given: string, parsed: WorkIndex) {
 
   const text = () => (joined ??= textOf(compact()))
 
+  function touch(lines: string): void {
+    isShared ||= cut.hasAnchors && /[&*]/.test(lines)
+  }
+
   function drop(piece: Piece): void {
+    touch(piece.text)
     piece.text = ''
     piece.isGone = true
     gone++
@@ -76,8 +85,8 @@ export function openSheet(given: string, parsed: WorkIndex) {
       if (to === row.value) continue
       const isEqual = isDeepStrictEqual(to, row.value)
       if (!isEqual) {
-        const fields = differences(row.value, to)
-        row.piece.text = editItem(row.piece.text, fields, cut.eol) ?? emitItem(to, dash, cut.eol)
+        touch(row.piece.text)
+        row.piece.text = itemText(row.piece.text, row.value, to, dash, cut.eol)
       }
       row.value = to
       yield* pause(isEqual ? 1 : 10)
@@ -92,7 +101,7 @@ export function openSheet(given: string, parsed: WorkIndex) {
     const { pieces, eol } = cut
     const added: Column['rows'] = []
     for (const value of isNewestFirst ? values.toReversed() : values) {
-      added.push({ value, piece: { text: emitItem(value, dash, eol) } })
+      added.push({ value, piece: { text: newItem(value, dash, eol) } })
       yield* pause(10)
     }
     const neighbour = (isNewestFirst ? rows[0] : rows.at(-1))?.piece
@@ -105,10 +114,11 @@ export function openSheet(given: string, parsed: WorkIndex) {
   function* settleSprint(own: Head, target: WholeSprint): Generator<void, boolean> {
     const { stories, ...value } = target
     if (!isDeepStrictEqual(value, own.value)) {
+      touch(own.head.text + own.tail.text)
       const fields = differences(own.value, value)
       const edited = editItem(own.head.text + own.tail.text, fields, cut.eol)
       // Where the tail has lines of its own the two cannot be told apart afterwards.
-      if (edited === undefined || own.tail.text !== '') return false
+      if (edited === undefined || own.tail.text !== '' || !saysItem(edited, value)) return false
       own.head.text = edited
       own.value = value
     }
@@ -126,7 +136,7 @@ export function openSheet(given: string, parsed: WorkIndex) {
       const id = idOf(own.value)
       const to = wanted.get(id)
       wanted.delete(id)
-      if (!to) putSprint(own, undefined)
+      if (!to) removeSprint(own)
       else if (!(yield* settleSprint(own, to)) && !rewriteSprint(own, to)) return false
     }
     for (const sprint of wanted.values()) if (!addSprint(sprint)) return false
@@ -137,8 +147,9 @@ export function openSheet(given: string, parsed: WorkIndex) {
     const { pieces, eol, dash } = cut
     const [from, last] = [pieces.indexOf(own.head), pieces.indexOf(own.tail)]
     const before = textOf(pieces.slice(from, last + 1))
+    touch(before)
     const was = valuesOf(`sprints:${eol}${before}`)?.sprints[0]
-    return was !== undefined && putSprint(own, itemText(before, was, to, dash, eol))
+    return was !== undefined && putSprint(own, to, itemText(before, was, to, dash, eol))
   }
 
   function addSprint(sprint: WholeSprint): boolean {
@@ -152,25 +163,28 @@ export function openSheet(given: string, parsed: WorkIndex) {
     pieces.splice(pieces.indexOf(last.tail) + 1, 0, head, tail)
     cut.heads.push(empty)
     if (isOpen) before.text += eol
-    return putSprint(empty, emitItem(sprint, dash, eol))
+    return putSprint(empty, sprint, newItem(sprint, dash, eol))
   }
 
-  /** Other lines in place of a sprint's, cut as a file of their own; none where it goes. */
-  function putSprint(own: Head, lines: string | undefined): boolean {
+  function removeSprint(own: Head): void {
+    const { pieces, heads } = cut
+    const from = pieces.indexOf(own.head)
+    touch(textOf(pieces.splice(from, pieces.indexOf(own.tail) - from + 1)))
+    heads.splice(heads.indexOf(own), 1)
+  }
+
+  /** Other lines in place of a sprint's, cut as a file of their own. */
+  function putSprint(own: Head, to: WholeSprint, lines: string): boolean {
     const { pieces, heads, eol } = cut
     const from = pieces.indexOf(own.head)
     const count = pieces.indexOf(own.tail) - from + 1
-    if (lines === undefined) {
-      pieces.splice(from, count)
-      heads.splice(heads.indexOf(own), 1)
-      return true
-    }
     const top = `sprints:${eol}`
     const values = valuesOf(top + lines)
     const part = values && cutText(top + lines, values)
     const [one, ...more] = part?.heads ?? []
     const start = part?.pieces.findIndex(({ text: said }) => said === top) ?? -1
     if (!part || !one || more.length > 0 || start === -1) return false
+    if (!isSamePlan(values, { ...values, sprints: [to] })) return false
     pieces.splice(from, count, ...part.pieces.slice(start + 1))
     heads[heads.indexOf(own)] = one
     return true
@@ -183,11 +197,13 @@ export function openSheet(given: string, parsed: WorkIndex) {
     if (!section) return false
     const [from, last] = [pieces.indexOf(section.first), pieces.indexOf(section.last)]
     const before = textOf(pieces.slice(from, last + 1))
+    touch(before)
     const was = valuesOf(before)
     if (!was) return false
-    const after = rewritten(before, was, { ...was, [name]: rows })
+    const wanted = { ...was, [name]: rows }
+    const after = rewritten(before, was, wanted)
     const values = valuesOf(after)
-    if (!values || values[name].length !== rows.length) return false
+    if (!values || !isSamePlan(values, wanted)) return false
     const part = cutText(after, values)
     pieces.splice(from, last - from + 1, ...part.pieces)
     if (name === 'sprints') cut.heads = part.heads
@@ -224,21 +240,24 @@ export function openSheet(given: string, parsed: WorkIndex) {
    */
   function* steps(target: WorkIndex): Generator<void, void> {
     if (target === index) return
+    const start = cut.hasAnchors || cut.isOdd ? text() : undefined
     joined = undefined
+    isShared = false
     let isSettled = settleWords(target)
     for (const name of lists) isSettled = (yield* settleList(name, target)) && isSettled
     index = target
-    if (isSettled) return
+    // Each piece was read back by itself; what they have to do with each other only the whole tells.
+    const isWhole = !cut.isOdd && !isShared
+    if (isSettled && (isWhole || says(text(), target))) return
     // Something that is seldom changed, such as a list that was not there: by all that is there.
-    const before = text()
-    const whole = rewritten(before, inOrder(before), target)
+    const whole = anew(start ?? text(), target)
     joined = whole
     cut = cutText(whole, inOrder(whole))
     gone = 0
   }
 
   return {
-    text: () => mark + text(),
+    text: () => mark + text() + end,
     /** The same, in parts that are short to handle. */
     *parts(): Generator<string, void> {
       let part = [mark]
@@ -251,7 +270,7 @@ export function openSheet(given: string, parsed: WorkIndex) {
         part = []
         length = 0
       }
-      yield part.join('')
+      yield part.join('') + end
     },
     index: () => index,
     steps,
@@ -264,6 +283,14 @@ export function openSheet(given: string, parsed: WorkIndex) {
 function replace<K extends string, V>(of: Partial<Record<K, V>>, key: K, value: V | undefined) {
   if (value === undefined) delete of[key]
   else of[key] = value
+}
+
+/** From the mark of its end on, where nothing but comments follow: what comes new stands before it. */
+function endOf(text: string): string {
+  const at = text.search(/^\.\.\.(?=\s|$)/m)
+  const [mark = '', ...lines] = at === -1 ? [] : text.slice(at).split('\n')
+  const isEnd = mark !== '' && lines.every((line) => /^\s*(?:#|$)/.test(line))
+  return isEnd ? text.slice(at) : ''
 }
 
 const idOf = (row: Row): string => String(row['id'])

@@ -1,0 +1,117 @@
+// A plan in a real store, edited by agents and by people, without files: for the tests of taking over.
+import type { Db } from '#base/db/port.ts'
+import { createJournal } from '../journal.ts'
+import type { Step } from '../journal.ts'
+import type { Seen } from '../merge/ancestor.ts'
+import type { BacklogItem, Conflict, HistoryEntry, ItemKind, Story, WorkIndex } from '../model.ts'
+import { numberOf } from '../rules.ts'
+import { createWorkStore } from '../store.ts'
+import { adopt } from './adopt.ts'
+import { indexOf, takeOver } from './take-over.ts'
+
+export const story = (id: string, more: Partial<Story> = {}): Story => ({
+  id,
+  title: id,
+  status: 'planned',
+  ...more,
+})
+export const item = (id: string): BacklogItem => ({ id, summary: id, status: 'todo' })
+
+const start: WorkIndex = {
+  version: 2,
+  next_story: 3,
+  sprints: [{ id: 'one', status: 'active', stories: [story('STORY-1'), story('STORY-2')] }],
+  backlog: [item('later'), item('never')],
+  history: [],
+  conflicts: [],
+}
+
+let count = 0
+
+/** The file is only thought of: it says what the store said when it was written. */
+export async function openPlan(db: Db) {
+  const store = createWorkStore(db.dialect)
+  const journal = createJournal(store)
+  const project = `p${++count}`
+  let time = Date.parse('2026-01-01')
+  let seen: readonly Seen[] = []
+  await db.transact((tx) => adopt(tx, store, project, start))
+
+  /** As an agent's tool does it: with its mark at the item, and in the file soon after. */
+  async function agent(kind: ItemKind, id: string, fields?: object) {
+    const updated = new Date((time += 1000)).toISOString()
+    await db.transact(async (tx) => {
+      const held = await journal.hold(tx, project)
+      const before = await store.item(tx, project, kind, id)
+      const rev = (before?.rev ?? 0) + 1
+      const whole = { ...before?.item, id, ...fields, rev, updated, by: 'agent' }
+      const after = fields && { item: whole, sprint: kind === 'story' ? 'one' : null }
+      if (!before && !after) return
+      const steps: Step[] = [{ kind, id, before, after }]
+      const next = kind === 'story' ? Math.max(held.nextStory, numberOf(id) + 1) : held.nextStory
+      await journal.write(tx, held, { by: 'agent', at: time }, steps, next)
+    })
+  }
+  async function remember(summary: string) {
+    const at = new Date((time += 1000)).toISOString()
+    const entry: HistoryEntry = { date: at.slice(0, 10), summary, at, by: 'agent' }
+    await db.transact(async (tx) => {
+      const held = await journal.hold(tx, project)
+      const step = { kind: 'history' as const, id: at, before: undefined, after: { item: entry } }
+      await journal.write(tx, held, { by: 'agent', at: time }, [step])
+    })
+  }
+  const now = async (): Promise<WorkIndex> => {
+    const row = await store.project(db, project)
+    return indexOf(await store.items(db, project), 2, row?.nextStory ?? 1)
+  }
+  /** Writes the file, and gives what somebody loads then. */
+  async function file(): Promise<WorkIndex> {
+    const row = await store.project(db, project)
+    if (row) await db.transact((tx) => store.flushed(tx, { ...row, flushed: row.seq }, 2000))
+    return now()
+  }
+  async function save(theirs: WorkIndex, isFile = true): Promise<readonly Conflict[]> {
+    const known = new Set((await now()).conflicts.map(({ id }) => id))
+    const edit = { project, theirs, copy: 'copy', isFile, seen, at: (time += 1000) }
+    const { seq } = await db.transact((tx) => takeOver(tx, { store, journal }, edit))
+    seen = [{ index: theirs, seq, isFile }, ...seen].slice(0, 3)
+    return (await now()).conflicts.filter(({ id }) => !known.has(id))
+  }
+  return { agent, remember, now, file, save }
+}
+
+export type Plan = Awaited<ReturnType<typeof openPlan>>
+
+export const withStories = (
+  index: WorkIndex,
+  change: (list: readonly Story[]) => readonly Story[],
+) => ({
+  ...index,
+  sprints: index.sprints.map((sprint) => ({ ...sprint, stories: change(sprint.stories ?? []) })),
+})
+export const without = (id: string) => (index: WorkIndex) => ({
+  ...withStories(index, (list) => list.filter((one) => one.id !== id)),
+  backlog: index.backlog.filter((one) => one.id !== id),
+})
+export const titled = (id: string, title: string) => (index: WorkIndex) =>
+  withStories(index, (list) => list.map((one) => (one.id === id ? { ...one, title } : one)))
+export const storiesOf = (index: WorkIndex) => index.sprints.flatMap(({ stories }) => stories ?? [])
+export const idsOf = (index: WorkIndex) =>
+  [...storiesOf(index), ...index.backlog].map(({ id }) => id)
+
+/** What a plan says, in whatever order and however its changes are counted. */
+export function said(index: WorkIndex) {
+  const plain = (one: Readonly<Record<string, unknown>>) =>
+    Object.entries(one).filter(([name]) => !marks.has(name))
+  const byId = (list: readonly { readonly id: string }[]) =>
+    Object.fromEntries(list.map((one) => [one.id, Object.fromEntries(plain(one))]))
+  return {
+    stories: byId(storiesOf(index)),
+    backlog: byId(index.backlog),
+    history: index.history.map(({ summary }) => summary).toSorted(),
+    conflicts: index.conflicts.map(({ id }) => id),
+  }
+}
+
+const marks = new Set(['rev', 'updated', 'by'])

@@ -1,0 +1,157 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestLedger } from '../../../test/ledger.ts'
+import { workMigrations } from '../migrations.ts'
+import type { Conflict, WorkIndex } from '../model.ts'
+import { nextStoryOf } from '../rules.ts'
+import { idsOf, item, openPlan as openPlanIn, said, story } from './edited-plan.ts'
+import { titled, withStories, without } from './edited-plan.ts'
+import type { Plan } from './edited-plan.ts'
+
+let ledger: Awaited<ReturnType<typeof openTestLedger>>
+const openPlan = () => openPlanIn(ledger.db)
+beforeAll(async () => {
+  ledger = await openTestLedger(workMigrations)
+})
+afterAll(() => ledger.close())
+
+type Edit = (index: WorkIndex, versions: readonly WorkIndex[]) => WorkIndex
+
+/** Of a person: an edit of what stands in the file, or the plan as it was at some time. */
+const id = fc.constantFrom('STORY-1', 'STORY-2', 'STORY-3', 'later', 'never', 'more', 'a-0')
+const word = fc.constantFrom('x', 'y')
+const edit: fc.Arbitrary<Edit> = fc.oneof(
+  id.map((one): Edit => without(one)),
+  fc.tuple(id, word).map(([one, title]): Edit => titled(one, title)),
+  id.map(
+    (one): Edit =>
+      (index) =>
+        idsOf(index).includes(one)
+          ? index
+          : one.startsWith('STORY')
+            ? withStories(index, (list) => [...list, story(one)])
+            : { ...index, backlog: [...index.backlog, item(one)] },
+  ),
+  fc.nat().map(
+    (n): Edit =>
+      (index, versions) =>
+        versions[n % versions.length] ?? index,
+  ),
+)
+const saves = fc.array(fc.array(edit, { minLength: 1, maxLength: 4 }), {
+  minLength: 1,
+  maxLength: 5,
+})
+
+/** Of an agent, each with a word of its own. */
+type Deed = { readonly does: (plan: Plan, n: number) => Promise<void> }
+const deed: fc.Arbitrary<Deed> = fc.oneof(
+  fc.constantFrom('STORY-1', 'STORY-2').map((one) => ({
+    does: async (plan: Plan, n: number) => {
+      if (idsOf(await plan.now()).includes(one))
+        await plan.agent('story', one, { [`x_${n}`]: 'agent' })
+    },
+  })),
+  fc.constantFrom('story', 'backlog', 'history').map((kind) => ({
+    does: async (plan: Plan, n: number) => {
+      if (kind === 'history') await plan.remember(`agent ${n}`)
+      else if (kind === 'backlog') await plan.agent('backlog', `a-${n}`, item(`a-${n}`))
+      else {
+        const number = nextStoryOf(1, await plan.now())
+        await plan.agent('story', `STORY-${number}`, story(`STORY-${number}`, { by_n: n }))
+      }
+    },
+  })),
+)
+const deeds = fc.array(deed, { maxLength: 4 })
+
+test('W5 whatever a person does to the file while no agent writes, the plan is what they saved', async () => {
+  await fc.assert(
+    fc.asyncProperty(deeds, saves, fc.array(fc.boolean()), async (before, list, isSlow) => {
+      const plan = await openPlan()
+      for (const [n, one] of before.entries()) await one.does(plan, n)
+      // Who saved it once knows what is in it.
+      const versions = [await plan.file()]
+      await plan.save(titled('STORY-1', 'Seen')(versions[0] as WorkIndex))
+      versions.push(await plan.file())
+      for (const [at, edits] of list.entries()) {
+        // Between two saves the file is written, or there was no time for it.
+        const text = edits.reduce<WorkIndex>(
+          (index, change) => change(index, versions),
+          versions.at(-1) as WorkIndex,
+        )
+        expect(await plan.save(text)).toEqual([])
+        expect(said(await plan.now())).toEqual(said(text))
+        versions.push(isSlow[at] === true ? await plan.file() : text)
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
+
+type Case = Readonly<Record<'loaded' | 'ours' | 'text' | 'now', WorkIndex>> & {
+  readonly told: readonly Conflict[]
+}
+
+/** What of either side is neither in the plan nor told. */
+function lostIn({ loaded, ours, text, now, told }: Case): string[] {
+  const lost: string[] = []
+  const check = (one: string, isWell: boolean, what: string) => {
+    const isTold = told.some(
+      ({ item: of, items, kind }) =>
+        of === one || items?.includes(one) === true || (kind === 'possible_revert' && !items),
+    )
+    if (!isWell && !isTold) lost.push(`${one} ${what}`)
+  }
+  const all = (index: WorkIndex): ReadonlyMap<string, Readonly<Record<string, unknown>>> => {
+    const { stories, backlog } = said(index)
+    return new Map(Object.entries({ ...stories, ...backlog }))
+  }
+  const [was, mine, yours, is] = [all(loaded), all(ours), all(text), all(now)]
+  for (const one of new Set([...was.keys(), ...mine.keys(), ...yours.keys()])) {
+    const [b, o, t, i] = [was.get(one), mine.get(one), yours.get(one), is.get(one)]
+    if ((o && !b) || (t && !b)) check(one, i !== undefined, 'was added')
+    if (b && !t) check(one, i === undefined, 'was deleted by hand')
+    for (const field of new Set([...Object.keys(o ?? {}), ...Object.keys(t ?? {})])) {
+      const isSaid = (side: typeof o) => side?.[field] === i?.[field]
+      if (o && o[field] !== b?.[field]) check(one, isSaid(o), `${field} of an agent`)
+      if (t && t[field] !== b?.[field]) check(one, isSaid(t), `${field} by hand`)
+    }
+  }
+  const [had, has, wrote] = [said(loaded).history, said(now).history, said(text).history]
+  for (const one of said(ours).history)
+    if (!had.includes(one)) check('history', has.includes(one), `${one} of an agent`)
+  for (const one of had)
+    if (!wrote.includes(one)) check('history', !has.includes(one), `${one} was deleted by hand`)
+  return lost
+}
+
+test('W5 whatever agents do after a person loaded the file, neither side loses anything without a conflict', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(edit, { maxLength: 2 }),
+      deeds,
+      deeds,
+      fc.array(edit, { maxLength: 3 }),
+      fc.boolean(),
+      async (first, before, since, edits, isFile) => {
+        const plan = await openPlan()
+        const made = (list: readonly Edit[], from: WorkIndex) =>
+          list.reduce<WorkIndex>((index, change) => change(index, [from]), from)
+        await plan.save(made(first, await plan.file()))
+        for (const [n, one] of before.entries()) await one.does(plan, n)
+        const loaded = await plan.file()
+        for (const [n, one] of since.entries()) {
+          await one.does(plan, 100 + n)
+          await plan.file()
+        }
+        const ours = await plan.now()
+        const text = made(edits, loaded)
+        const told = await plan.save(text, isFile)
+        const now = await plan.now()
+        expect(lostIn({ loaded, ours, text, now, told })).toEqual([])
+      },
+    ),
+    { numRuns: 150 },
+  )
+})

@@ -1,0 +1,119 @@
+import type { Change, ItemKind, WorkIndex } from '../model.ts'
+import { numberOf } from '../rules.ts'
+import { flatten, keyOf } from './flat.ts'
+import type { FlatItem } from './flat.ts'
+import { isSame, isSameField, wordsOf } from './lists.ts'
+
+/** A text was made from a version that has the change `since`, and not yet the change `before`. */
+export type Bounds = { readonly since: number; readonly before: number }
+
+/**
+ * What a text proves of the version it was made from. Whoever loaded a change has what only it wrote: the
+ * time at an item, the next number of a story, the time of an entry, the id of a conflict. What is missing
+ * proves nothing: it may have been deleted. Nor does an old value, for people put values back; but they do
+ * not put back the time at an item, which says that its change was not there yet.
+ */
+export function boundsOf(
+  now: WorkIndex,
+  newestFirst: readonly Change[],
+  theirs: WorkIndex,
+): Bounds {
+  const sign = createSigns(now, theirs)
+  let before = Infinity
+  for (const change of newestFirst) {
+    const found = change.quiet ? undefined : sign(change)
+    if (found === 'has') return { since: change.seq, before }
+    if (found === 'lacks') before = change.seq
+  }
+  return { since: 0, before }
+}
+
+type Sign = 'has' | 'lacks' | undefined
+
+function createSigns(now: WorkIndex, theirs: WorkIndex) {
+  const items = new Map(flatten(now).items)
+  const text = flatten(theirs).items
+  const entries = new Set(theirs.history.map(wordsOf))
+  const current = new Set(now.history.map(wordsOf))
+  const conflicts = new Set(theirs.conflicts.map(({ id }) => id))
+  /** What the text has as it stands: how it came to be so proves nothing. */
+  const settled = new Set<string>()
+  const { next_story: said } = theirs
+  let next = now.next_story ?? 0
+
+  /** A story that took the next number: the number after it is in the file as long as nobody looks at it. */
+  function ofNumber({ kind, id, op, external }: Change, isThere: boolean): Sign {
+    const number = kind === 'story' && op === 'add' ? numberOf(id) : 0
+    if (number === 0 || number !== next - 1) return undefined
+    next = number
+    if (external || said === undefined) return undefined
+    if (said <= number) return 'lacks'
+    return isThere ? undefined : 'has'
+  }
+
+  function ofItem(change: Change, after: FlatItem | undefined, own: FlatItem | undefined): Sign {
+    const { kind, id, op, fields, fromSprint, external } = change
+    const key = keyOf(kind as ItemKind, id)
+    if (!after || !own || settled.has(key)) return undefined
+    const [time, at] = [own.item['updated'], fields['updated']]
+    if (at) {
+      if (isSame(time, at.to)) {
+        settled.add(key)
+        return external || time === undefined ? undefined : 'has'
+      }
+      return !external && op !== 'add' && isSame(time, at.from) ? 'lacks' : undefined
+    }
+    if (external || op === 'add' || !isSame(time, after.item['updated'])) return undefined
+    const changed = Object.entries(fields)
+    if (changed.some(([field, { to }]) => isSameField(field, own.item[field], to))) settled.add(key)
+    const isBefore =
+      changed.every(([field, { from }]) => isSameField(field, own.item[field], from)) &&
+      (op === 'move' ? own.sprint === fromSprint : changed.length > 0)
+    return isBefore ? 'lacks' : undefined
+  }
+
+  function ofEntry({ kind, id, fields, external }: Change): Sign {
+    const { from, to } = fields['entry'] ?? {}
+    if (kind === 'conflict') {
+      if (!conflicts.has(id) || (from !== undefined && to !== undefined)) return undefined
+      return to === undefined ? (external ? undefined : 'lacks') : 'has'
+    }
+    if (external) return undefined
+    if (from !== undefined)
+      return entries.has(wordsOf(from)) && !current.has(wordsOf(from)) ? 'lacks' : undefined
+    const isDated = typeof to === 'object' && to !== null && 'at' in to
+    return isDated && entries.has(wordsOf(to)) ? 'has' : undefined
+  }
+
+  return function sign(change: Change): Sign {
+    const { kind, id } = change
+    if (!isItem(kind)) return ofEntry(change)
+    const key = keyOf(kind, id)
+    const [after, own] = [items.get(key), text.get(key)]
+    const before = undone(after, change)
+    if (before) items.set(key, before)
+    else items.delete(key)
+    return ofNumber(change, own !== undefined) ?? ofItem(change, after, own)
+  }
+}
+
+export const isItem = (kind: Change['kind']): kind is ItemKind =>
+  kind === 'sprint' || kind === 'story' || kind === 'backlog'
+
+/** The item before a change. */
+export function undone(item: FlatItem | undefined, change: Change): FlatItem | undefined {
+  const { kind, id, op, fields } = change
+  if (op === 'add') return undefined
+  const before: Record<string, unknown> = { ...(op === 'remove' ? {} : item?.item) }
+  for (const [field, { from }] of Object.entries(fields)) {
+    if (from === undefined) delete before[field]
+    else before[field] = from
+  }
+  const sprint = change.fromSprint ?? change.sprint ?? item?.sprint
+  return {
+    kind: kind as ItemKind,
+    id,
+    ...(kind === 'story' && sprint !== undefined && { sprint }),
+    item: before,
+  }
+}

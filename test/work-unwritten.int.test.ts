@@ -1,0 +1,32 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { testPlace } from './cli.ts'
+
+test('W7 what does not get into the file is told by status, projects and doctor until it does', async () => {
+  const place = testPlace()
+  const folder = join(place.state, '.worksync', 'projects', 'shop')
+  const said = async (...args: string[]) => (await place.cowork(args)).stdout
+  await place.cowork(['up', '-d'])
+  await place.cowork(['work', 'register', 'shop'])
+  expect(await said('doctor')).toMatch(/^ok {4}work /m)
+  rmSync(join(folder, '.cowork'), { recursive: true, force: true })
+  writeFileSync(join(folder, '.cowork'), 'in the way')
+  await place.cowork(['work', 'add', 'Later', '-p', 'shop'])
+  await vi.waitFor(
+    async () => expect(await said('work', 'status')).toMatch(/not in the file since .*EEXIST/),
+    { timeout: 5000 },
+  )
+  expect(await said('work', 'projects')).toContain('its file cannot be written')
+  expect(await said('work', 'projects', 'shop')).toMatch(/not in the file since .*EEXIST/)
+  expect(await said('doctor')).toMatch(/^fail {2}work {8}The files of shop lack what changed/m)
+  rmSync(join(folder, '.cowork'))
+  await vi.waitFor(
+    () => expect(readFileSync(join(folder, 'work-index.yaml'), 'utf8')).toContain('Later'),
+    { timeout: 5000 },
+  )
+  await vi.waitFor(async () =>
+    expect(await said('work', 'status')).not.toContain('not in the file'),
+  )
+  expect(await said('doctor')).toMatch(/^ok {4}work /m)
+})
