@@ -1,4 +1,4 @@
-// Plain JavaScript for any Node >= 18: finds a Node that can run cowork, and runs programs under it.
+// Plain JavaScript for any Node >= 20: finds a Node that can run cowork, and runs programs under it.
 import { spawn } from 'node:child_process'
 import { accessSync, constants as modes } from 'node:fs'
 import * as module from 'node:module'
@@ -36,7 +36,8 @@ export async function launch(self, load) {
   } else {
     const node = pinnedNode()
     if (!node) console.error(nodeMissing)
-    const args = [fileURLToPath(self), ...process.argv.slice(2)]
+    // After two dashes Node leaves our options to us: it has an --env-file too.
+    const args = ['--', fileURLToPath(self), ...process.argv.slice(2)]
     process.exit(node ? await stepAside(node, args) : 1)
   }
 }

@@ -1,5 +1,5 @@
-#!/usr/bin/env node
-// Seed 003's `worksync`. Plain JavaScript for any Node >= 18, as cowork.mjs beside it.
+#!/usr/bin/env -S node --
+// Seed 003's `worksync`. Plain JavaScript for any Node >= 20, as cowork.mjs beside it.
 import { launch } from './node.mjs'
 
 await launch(import.meta.url, () => import('../src/cli/worksync.ts'))

@@ -1,4 +1,4 @@
-// Plain JavaScript for any Node >= 18: builds the console when its sources are not those it was built from.
+// Plain JavaScript for any Node >= 20: builds the console when its sources are not those it was built from.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'

@@ -1,4 +1,4 @@
-// Plain JavaScript for any Node >= 18: installs what the lock file names when that is not there yet,
+// Plain JavaScript for any Node >= 20: installs what the lock file names when that is not there yet,
 // builds the console if asked to and its sources changed, then runs the given command under the pinned Node.
 //   node scripts/run.mjs [--console] <command> [arguments]
 import { execFileSync } from 'node:child_process'

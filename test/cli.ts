@@ -10,7 +10,7 @@ import { readDaemonInfo, statePaths } from '../src/base/state.ts'
 
 export type Result = { code: number | null; stdout: string; stderr: string }
 
-/** The launcher as people and clients start it. */
+/** The launcher that people and clients start, with two dashes before it. */
 export const launcher = join(process.cwd(), 'bin', 'cowork.mjs')
 
 /** A state folder of its own, and `cowork` as a process on it. What still runs is ended with the test. */
@@ -22,7 +22,7 @@ export function newPlace(config = '') {
   const own = { PATH: process.env['PATH'], HOME: state, COWORK_STATE_DIR: state }
 
   const start = (args: string[], env: Record<string, string> = {}) =>
-    spawn(process.execPath, [launcher, ...args], { cwd: state, env: { ...own, ...env } })
+    spawn(process.execPath, ['--', launcher, ...args], { cwd: state, env: { ...own, ...env } })
 
   async function cowork(args: string[], env?: Record<string, string>, input = ''): Promise<Result> {
     const child = start(args, env)

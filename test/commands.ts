@@ -23,6 +23,7 @@ export async function runIn(
     out: createOutput({ json: true, stdout, stderr: new PassThrough() }),
     paths: statePaths(state),
     env: { HOME: state, COWORK_STATE_DIR: state, ...env },
+    inherited: {},
     fromFiles: {},
     configFile: undefined,
     samePlace: [],

@@ -72,6 +72,7 @@ test('K4, I13 every client comes in by its own file and agent, and goes without 
     const after = readFileSync(file, 'utf8')
     const token = readFileSync(paths.agentToken(client), 'utf8').trim()
     expect(after).toContain(before.slice(1, 8))
+    expect(after).toMatch(/"--",\s*"[^"]+cowork\.mjs"/)
     expect(after).not.toContain(token)
     expect(statSync(paths.agentToken(client)).mode & 0o777).toBe(0o600)
     const { backup } = jsonOf<{ backup: string }>(connected.stdout)

@@ -14,6 +14,8 @@ test('SV31 the image runs as nobody special, is checked, and keeps what matters 
   expect(last('USER')).toBe('USER node')
   expect(last('VOLUME')).toBe('VOLUME ["/workspace", "/data", "/app/config"]')
   expect(last('HEALTHCHECK')).toContain('/readyz')
+  // The root is read-only: what is written lies in the volumes.
+  expect(last('ENV')).toContain(' WORKSYNC_DATA_ROOT=/data/')
   const node = (
     JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
       optionalDependencies: Record<string, string>

@@ -41,6 +41,7 @@ test('K5 a healthy daemon has nothing that fails, and each line says what was lo
       'workspace',
       'containment',
       'grants',
+      'work',
       'clients',
     ]),
   )
@@ -146,4 +147,55 @@ test('K5 a ledger that was changed fails: at its end at once, further back with 
   ])
   change("update ledger_entry set body = replace(body, 'a2', 'b2')")
   expect((await doctor(place)).of('ledger')).toMatchObject([{ state: 'fail' }])
+})
+
+test('K5 what keeps a daemon from starting fails here too: no key, no store, an open owner’s token', async () => {
+  const place = testPlace()
+  const { paths } = place
+  await place.cowork(['start'])
+  await place.cowork(['down'])
+  chmodSync(paths.ownerToken, 0o644)
+  const open = await doctor(place)
+  expect(open.code).toBe(1)
+  expect(open.of('files')).toMatchObject([
+    { state: 'fail', remedy: `chmod 600 ${paths.ownerToken}` },
+  ])
+  chmodSync(paths.ownerToken, 0o600)
+
+  const key = readFileSync(paths.ledgerKey)
+  rmSync(paths.ledgerKey)
+  const unsigned = await doctor(place)
+  expect(unsigned.code).toBe(1)
+  expect(unsigned.of('store')).toMatchObject([
+    { state: 'ok' },
+    { state: 'fail', message: expect.stringContaining(paths.ledgerKey) },
+  ])
+  expect(await place.cowork(['start'])).toMatchObject({ code: 1 })
+  writeFileSync(paths.ledgerKey, key, { mode: 0o600 })
+  expect((await doctor(place)).code).toBe(0)
+
+  for (const end of ['', '-wal', '-shm']) rmSync(`${paths.store}${end}`, { force: true })
+  const gone = await doctor(place)
+  expect(gone.code).toBe(1)
+  expect(gone.of('store')).toMatchObject([
+    { state: 'fail', message: expect.stringContaining('entries are missing') },
+  ])
+  expect(await place.cowork(['start'])).toMatchObject({ code: 1 })
+})
+
+test('K5, W1 a data root that cannot be used is told with its cause, before and after the start', async () => {
+  const place = testPlace('work: { data_root: taken/below }\n')
+  writeFileSync(join(place.state, 'taken'), 'a file')
+  const before = await doctor(place)
+  expect(before.code).toBe(1)
+  expect(before.of('work')).toMatchObject([
+    { state: 'fail', message: expect.stringContaining('taken is not a folder') },
+  ])
+  await place.cowork(['start'])
+  const after = await doctor(place)
+  expect(after.code).toBe(1)
+  const [told] = after.of('work')
+  expect(told).toMatchObject({ state: 'fail', message: expect.stringContaining('cannot be used') })
+  expect(told?.remedy).toContain('WORKSYNC_DATA_ROOT')
+  expect(told?.remedy).not.toContain('other daemon')
 })

@@ -18,7 +18,7 @@ import { prepareWorkspace } from '../src/files/workspace.ts'
 import { wireOf } from '../src/server/mcp/wire.ts'
 import { startTestApp } from './app.ts'
 import { agentOf, entriesOf, newFolder, openPlace } from './files.ts'
-import { clientOf } from './speakers.ts'
+import { clientOf, speakersOf } from './speakers.ts'
 
 const day = 24 * 60 * 60 * 1000
 const newState = () => mkdtempSync(join(tmpdir(), 'cowork-life-'))
@@ -171,14 +171,18 @@ test('TR1 TR4 what was deleted or replaced goes after its time, and that is on r
   await expect.poll(() => readdirSync(trash)).toEqual([])
 })
 
-test('TR1 people purge what they name or all, agents nothing', async () => {
-  const { agent, owner, api } = await openPlace()
+test('TR1 owners purge what they name or all, others and agents nothing', async () => {
+  const { app, agent, owner, api } = await openPlace()
+  const { reviewer } = await speakersOf(app)
   const ids: unknown[] = []
   for (const path of ['a.txt', 'b.txt', 'c.txt']) {
     await agent.call('create_file', { path, content: 'x' })
     ids.push((await agent.call('delete_file', { path }))['trash_id'])
   }
   expect(await api.call('trash_purge', { all: true })).toMatchObject({ code: 'human_required' })
+  expect(await reviewer.call('trash_purge', { all: true })).toMatchObject({
+    code: 'role_required',
+  })
   expect(await owner.call('trash_purge', { trash_ids: [ids[0]] })).toMatchObject({
     purged: [ids[0]],
     count: 1,

@@ -182,7 +182,9 @@ describe.runIf(process.platform === 'linux')('service and uninstall', () => {
     expect(refused.stderr).toContain('cowork up -d')
     expect(existsSync(join(state, '.config', 'systemd'))).toBe(false)
     const printed = await cowork(['service', 'install', '--print'])
-    expect(printed.stdout).toMatch(/^\[Unit\]\n[\s\S]*ExecStart="\S+node" "\S+cowork\.mjs" "up"/)
+    expect(printed.stdout).toMatch(
+      /^\[Unit\]\n[\s\S]*ExecStart="\S+node" "--" "\S+cowork\.mjs" "up"/,
+    )
   })
 
   test('K12 the service is installed, seen by the doctor, and removed', async () => {

@@ -36,7 +36,7 @@ export async function restart(context: Context, options: StartOptions): Promise<
 
 /** Finds what is wrong with the configuration here, where a person reads it, before anything is ended or begun. */
 async function prepare(context: Context, { port, auth, timeout }: StartOptions) {
-  const { paths, out, env, samePlace } = context
+  const { paths, out, inherited, samePlace } = context
   const { handover, warnings } = await loadSettings(context, { forUp: { port, auth } })
   for (const warning of warnings) out.note(warning)
   return async (): Promise<ExitCode> => {
@@ -47,7 +47,7 @@ async function prepare(context: Context, { port, auth, timeout }: StartOptions) 
         ...(port === undefined ? [] : ['--port', port]),
         ...(auth === false ? ['--no-auth'] : []),
       ],
-      env,
+      env: inherited,
       cwd: process.cwd(),
       handover,
       timeoutMs: timeout * 1000,

@@ -39,7 +39,11 @@ export async function approveAll(context: Context, flags: BulkFlags): Promise<Ex
   if ([flags.allow, flags.change, flags.policy].some((given) => given !== undefined))
     throw usage('--allow, --change and --policy are for one approval at a time.', 'Name its id.')
   requirePersonHere(context, 'Approving')
-  const client = createClient(context)
+  const client = createClient(context, {
+    count_differs: {
+      hint: '`cowork inbox --list --kind proposal` shows them; give their number as --expect, 1000 at most.',
+    },
+  })
   const batch = await client.call<Batch>('cowork_bulk_approve', {
     ...(agent !== undefined && { filter_agent_id: await agentNamed(client, agent) }),
     ...(domain !== undefined && { filter_domain: domain }),

@@ -42,7 +42,7 @@ export function createClient(
     const answer = parsed(text)
     if (status >= 400) {
       const error = answer.error ?? { code: 'internal', message: `The daemon answered ${status}.` }
-      throw errorOf({ ...error, ...words[error.code] })
+      throw errorOf({ ...forPeople(error), ...words[error.code] })
     }
     return answer
   }
@@ -82,6 +82,12 @@ function send(socketPath: string, path: string, headers: OutgoingHttpHeaders, bo
     sent.end(body && JSON.stringify(body))
   })
 }
+
+/** Whoever reads this has no list of tools. */
+const forPeople = (error: Problem): Problem =>
+  error.hint?.includes('in tools/list')
+    ? { ...error, hint: '`--help` after the command shows what it takes.' }
+    : error
 
 function parsed(text: string): { error?: Problem } {
   try {

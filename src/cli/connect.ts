@@ -145,7 +145,7 @@ function serverFor(
   { http = false, envVar }: ConnectOptions,
 ): Server {
   if (!http) {
-    const args = [launcher(), 'mcp', '--agent', agent, ...placeOptions(context)]
+    const args = ['--', launcher(), 'mcp', '--agent', agent, ...placeOptions(context)]
     return { via: 'stdio', command: process.execPath, args }
   }
   const { config } = loadConfig({ file: context.configFile, env: context.env })

@@ -21,6 +21,8 @@ export type Context = {
   readonly out: Output
   readonly paths: StatePaths
   readonly env: Environment
+  /** The same without the env files, for other processes of ours: Node would obey what they say (K11). */
+  readonly inherited: Environment
   /** What the env files say, references as they are written. */
   readonly fromFiles: Readonly<Record<string, string>>
   readonly configFile: string | undefined
@@ -30,7 +32,8 @@ export type Context = {
 
 export function contextOf({ config, state, json = false, envFile = [] }: Globals): Context {
   const fromFiles = readEnvFiles(envFile)
-  const given = { ...currentEnvironment(), ...fromFiles }
+  const inherited = currentEnvironment()
+  const given = { ...inherited, ...fromFiles }
   const env = state === undefined ? given : { ...given, COWORK_STATE_DIR: state }
   const paths = statePaths(stateDirectory(env, currentFolders()))
   return {
@@ -42,6 +45,7 @@ export function contextOf({ config, state, json = false, envFile = [] }: Globals
     }),
     paths,
     env,
+    inherited,
     fromFiles,
     configFile: config,
     samePlace: [

@@ -37,7 +37,7 @@ export async function startDetached(options: DetachedOptions): Promise<readonly 
   const { paths, args, env, cwd, handover = {}, timeoutMs } = options
   ensureState(paths)
   const log = openLogFile(paths.log)
-  const child = spawn(process.execPath, [launcher(), 'up', '--detached', ...args], {
+  const child = spawn(process.execPath, ['--', launcher(), 'up', '--detached', ...args], {
     cwd,
     env,
     detached: true,

@@ -54,7 +54,12 @@ test('K3 a refusal is a message and a next step, a bug shows its stack', () => {
     hint: 'Resume them.',
   })
   expect(problemOf(systemError()).message).not.toContain('at ')
-  expect(problemOf(systemError()).code).toBe('enoent')
+  expect(problemOf(systemError())).toMatchObject({ code: 'enoent', hint: expect.any(String) })
+  const full = Object.assign(new Error('database or disk is full'), { errcode: 13 })
+  expect(problemOf(full)).toMatchObject({
+    message: 'There is no room: database or disk is full.',
+    hint: expect.stringContaining('Make room'),
+  })
   expect(problemOf(new TypeError('oops'))).toMatchObject({
     code: 'internal',
     message: expect.stringContaining('exit.test.ts'),

@@ -28,6 +28,7 @@ const codesOf: readonly (readonly [ExitCode, readonly string[]])[] = [
       'ambiguous_id',
       'config_invalid',
       'env_file_invalid',
+      'env_file_unreadable',
       'override_needed',
       'policy_needed',
       'proposal_mismatch',
@@ -83,6 +84,7 @@ const codesOf: readonly (readonly [ExitCode, readonly string[]])[] = [
       'would_lock_out',
       'quorum_same_person',
       'quorum_edit',
+      'quorum_allow',
       'no_grant',
       'read_only_grant',
       'forbidden_path',
@@ -131,13 +133,34 @@ export function problemOf(error: unknown): Problem {
     const { code, message, hint } = error
     return { code, message, ...(hint && { hint }) }
   }
-  if (isSystemError(error)) return { code: error.code.toLowerCase(), message: error.message }
+  if (isFull(error))
+    return { code: 'enospc', message: `There is no room: ${error.message}.`, hint: makeRoom }
+  if (isSystemError(error)) {
+    const hint = hints[error.code]
+    return { code: error.code.toLowerCase(), message: error.message, ...(hint && { hint }) }
+  }
   const message = error instanceof Error && error.stack ? error.stack : messageOf(error)
   return { code: 'internal', message: `This is a fault in cowork. ${message}` }
 }
 
 export const usage = (message: string, hint?: string): CoworkError =>
   new CoworkError('usage', message, hint ? { hint } : {})
+
+const makeRoom = 'Make room and try again; `cowork doctor` says where, and how much there is.'
+
+const hints: Readonly<Record<string, string>> = {
+  ENOENT: 'Check that path: it is not there, or cannot be made there.',
+  ENOTDIR: 'Check that path: a file stands where a folder is needed.',
+  EACCES: 'Check who may read and write there.',
+  EPERM: 'Check who may read and write there.',
+  EROFS: 'Nothing can be written there: choose another place, such as with --state.',
+  ENOSPC: makeRoom,
+}
+
+const sqliteFull = 13
+
+const isFull = (error: unknown): error is Error =>
+  error instanceof Error && 'errcode' in error && error.errcode === sqliteFull
 
 /** What the operating system said no to, such as EACCES: it has a code and a number. */
 const isSystemError = (error: unknown): error is Error & { code: string } =>

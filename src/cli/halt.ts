@@ -1,3 +1,4 @@
+import { CoworkError } from '#base/errors.ts'
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
 import { byPrefix } from './prefix.ts'
@@ -14,6 +15,7 @@ export async function halt(context: Context, scope: string, { reason = '' }: { r
 export async function resume(context: Context, given: string) {
   const client = createClient(context)
   const { halts } = await client.call<Status>('cowork_status')
+  if (halts.length === 0) throw new CoworkError('not_found', 'Nothing is halted.')
   const scope = byPrefix(
     given,
     halts.map((one) => one.scope),

@@ -5,7 +5,7 @@ import { usage } from './exit.ts'
 /** A value as JSON, or as a file that holds it: `@change.json`. */
 export function jsonArgument(option: string, text: string): unknown {
   const isFile = text.startsWith('@')
-  const json = isFile ? readFileSync(text.slice(1), 'utf8') : text
+  const json = isFile ? textOf(option, text.slice(1)) : text
   try {
     return JSON.parse(json) as unknown
   } catch (error) {
@@ -13,6 +13,14 @@ export function jsonArgument(option: string, text: string): unknown {
       `What ${option} ${isFile ? `reads from ${text.slice(1)}` : 'was given'} is no JSON: ${messageOf(error)}.`,
       `Write it as '{"field": "value"}', or as @file.`,
     )
+  }
+}
+
+function textOf(option: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw usage(`Cannot read ${file}: ${messageOf(cause)}.`, `Check the path after ${option} @.`)
   }
 }
 

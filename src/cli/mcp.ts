@@ -11,7 +11,7 @@ import { agentName } from './agent-name.ts'
 import { contextOf } from './context.ts'
 import type { Context, Globals } from './context.ts'
 import { startDetached } from './daemon.ts'
-import type { Handover } from './daemon.ts'
+import type { DetachedOptions } from './daemon.ts'
 import { exitCode, exitCodeOf } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { closedByDaemon, endsToGive, giveEnds, untilEither } from './give-ends.ts'
@@ -22,7 +22,7 @@ type BridgeOptions = {
   readonly env: Environment
   readonly agent?: string | undefined
   /** What a daemon is started with if none runs. */
-  readonly up: { readonly args: readonly string[]; readonly handover: Handover }
+  readonly up: Pick<DetachedOptions, 'args' | 'env' | 'handover'>
 }
 
 const patience = 20_000
@@ -42,10 +42,11 @@ export async function mcp(
   context: Context,
   { agent }: { agent?: string | undefined },
 ): Promise<ExitCode> {
-  const { paths, samePlace, fromFiles } = context
+  const { paths, samePlace, fromFiles, inherited } = context
   const files = Object.keys(fromFiles).length > 0 ? await resolved(context) : {}
   const env = { ...context.env, ...files }
-  const up = { args: samePlace, handover: { env: daemonEnvironment(files) } }
+  const handover = { env: daemonEnvironment(files) }
+  const up = { args: samePlace, env: daemonEnvironment(inherited), handover }
   return bridge({ paths, env, agent, up })
 }
 
@@ -93,7 +94,7 @@ const ofTheClient = ['PORT', 'TRANSPORT', 'LOG_LEVEL', 'COWORK_TOKEN', 'AGENT_ID
 export const daemonEnvironment = <V>(env: Readonly<Record<string, V>>): Record<string, V> =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !ofTheClient.includes(name)))
 
-async function reach({ paths, env, up }: BridgeOptions): Promise<Socket> {
+async function reach({ paths, up }: BridgeOptions): Promise<Socket> {
   const deadline = Date.now() + patience
   for (;;) {
     const socket = await connected(paths.socket)
@@ -104,15 +105,14 @@ async function reach({ paths, env, up }: BridgeOptions): Promise<Socket> {
       })
     // With the lock taken a daemon is on its way up or down: wait for either.
     if (isLocked(paths)) await sleep(25)
-    else await start({ paths, env, up })
+    else await start({ paths, up })
   }
 }
 
-async function start({ paths, env, up }: Pick<BridgeOptions, 'paths' | 'env' | 'up'>) {
+async function start({ paths, up }: Pick<BridgeOptions, 'paths' | 'up'>) {
   try {
     ensureState(paths)
-    const settings = { env: daemonEnvironment(env), cwd: paths.dir, timeoutMs: patience }
-    await startDetached({ paths, ...up, ...settings })
+    await startDetached({ paths, ...up, cwd: paths.dir, timeoutMs: patience })
   } catch (error) {
     // Two clients that start at once start two daemons; the second finds the lock taken, which is as good.
     if (!(error instanceof CoworkError && error.code === 'daemon_running')) throw error

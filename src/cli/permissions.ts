@@ -10,6 +10,7 @@ type Permission = {
   agent_id: string
   tool: string
   arguments: Record<string, string> | null
+  exact: string[]
   for: string
   uses_left: number | null
   session: string | null
@@ -34,11 +35,17 @@ export async function listPermissions(context: Context): Promise<void> {
     lasting(one),
     plain(one.granted_by),
     one.last_used_at ?? 'never',
-    one.arguments ? plain(JSON.stringify(one.arguments)) : 'exactly as approved',
+    plain(argumentsOf(one)),
   ])
   context.out.data({ permissions }, () =>
     permissions.length > 0 ? table(head, rows) : ['Nothing is allowed for longer than once.'],
   )
+}
+
+function argumentsOf({ arguments: globs, exact }: Permission): string {
+  if (!globs) return 'exactly as approved'
+  const rest = exact.length > 0 ? `, ${exact.join(', ')} as approved` : ''
+  return JSON.stringify(globs) + rest
 }
 
 function lasting(one: Permission): string {

@@ -73,7 +73,7 @@ function versionCommands(policy: Command, add: Add): void {
   add(
     policy,
     'diff <from> [to]',
-    'what differs between versions, or from a file',
+    'what differs between two versions, or from --file',
     async (context, command) =>
       (await import('./policy-versions.ts')).policyDiff(context, command.args, command.opts()),
   )

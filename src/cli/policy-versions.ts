@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { CoworkError } from '#base/errors.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
@@ -68,7 +68,10 @@ export async function policyDiff(
   { file }: DiffFlags,
 ): Promise<void> {
   if ((to === undefined) === (file === undefined))
-    throw usage('Compare with another version or with --file, one of them.')
+    throw usage(
+      'Compare with another version or with --file, one of them.',
+      '`cowork policy diff 1 active` shows what changed since the first.',
+    )
   const client = createClient(context)
   const listed = await read(client)
   const found = await client.call<{ changed: boolean; diff: string }>('cowork_policy_diff', {
@@ -80,7 +83,13 @@ export async function policyDiff(
 }
 
 /** The text as it stands there: the daemon judges it by the words of cowork.yaml, also where it is JSON. */
-export const bodyIn = (file: string): string => readFileSync(file, 'utf8')
+export function bodyIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw usage(`Cannot read ${file}: ${messageOf(cause)}.`, 'Check the path given with --file.')
+  }
+}
 
 export type SaveFlags = {
   readonly file: string

@@ -1,13 +1,16 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { readEnvFiles } from '#base/config/env-file.ts'
 import { currentEnvironment } from '#base/config/env.ts'
+import type { Environment } from '#base/config/env.ts'
 import { contextOf } from './context.ts'
-import type { Context } from './context.ts'
-import { exitCode, exitCodeOf } from './exit.ts'
+import type { Context, Globals } from './context.ts'
+import { exitCode, usage } from './exit.ts'
 import { fileCommands } from './file-commands.ts'
 import { governanceCommands } from './governance-commands.ts'
 import { commandHere } from './launcher.ts'
 import { createOutput } from './output.ts'
 import { setupCommands } from './setup-commands.ts'
+import { asksForJson, endWith, holdBack } from './usage-fault.ts'
 import { pointToHelp, refuseUnknown, sharedOptions } from './usage-help.ts'
 import { version } from './version.ts'
 import { workCommands } from './work-commands.ts'
@@ -19,34 +22,35 @@ type Verb = (context: Context, command: Command) => Promise<number | void>
 export async function run(args: readonly string[]): Promise<number> {
   const { stdout, stderr } = process
   let code: number = exitCode.ok
-  let json = false
+  const json = asksForJson(args)
   const words = commandHere(currentEnvironment())
-  const newProgram = () =>
-    createProgram(async (verb, command) => {
-      const globals = command.optsWithGlobals()
-      json = globals['json'] === true
-      code = (await verb(contextOf(globals), command)) ?? exitCode.ok
+  const out = createOutput({ json, stdout, stderr, command: words })
+  let said: (() => string) | undefined
+  const newProgram = () => {
+    const program = createProgram(async (verb, command) => {
+      code = (await verb(contextOf(command.optsWithGlobals()), command)) ?? exitCode.ok
     }, words)
+    if (json) said = holdBack(program)
+    return program
+  }
   try {
-    const { operands, unknown } = newProgram().parseOptions([...args])
-    const chosen = operands.length + unknown.length > 0 ? [] : byTransport(currentEnvironment())
+    const looked = newProgram()
+    const { operands, unknown } = looked.parseOptions([...args])
+    const { envFile = [] } = looked.opts<Globals>()
+    const chosen =
+      operands.length + unknown.length > 0
+        ? []
+        : byTransport({ ...currentEnvironment(), ...readEnvFiles(envFile) })
     if (chosen) await newProgram().parseAsync([...args, ...chosen], { from: 'user' })
     else newProgram().outputHelp()
     return code
   } catch (error) {
-    // Commander has said what was wrong by then.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage
-    createOutput({ json, stdout, stderr, command: words }).problem(error)
-    return exitCodeOf(error)
+    return endWith(error, out, said)
   }
 }
 
 /** Seed 004 starts the program without a command and says by TRANSPORT what it is to be (SV6). */
-function byTransport({
-  TRANSPORT,
-}: {
-  readonly TRANSPORT?: string | undefined
-}): string[] | undefined {
+function byTransport({ TRANSPORT }: Environment): string[] | undefined {
   const transport = TRANSPORT?.toLowerCase()
   if (transport === 'stdio') return ['mcp']
   return transport === 'http' || transport === 'sse' ? ['up'] : undefined
@@ -166,7 +170,7 @@ function auditCommands(program: Command, add: Add): void {
     .option('--deep', 'also spell every entry anew and check its shape')
     .option('--key <key>', 'the public key to trust, or a file with it')
   add(audit, 'prove <seq>', 'the proof that an entry is in the ledger', async (context, command) =>
-    (await import('./audit.ts')).prove(context, whole(command.args[0] ?? '')),
+    (await import('./audit.ts')).prove(context, entryNumber(command.args[0])),
   )
   add(
     audit,
@@ -238,7 +242,7 @@ function storeCommands(program: Command, add: Add): void {
     'redact <seq>',
     'erase what is kept beside an entry; the entry stays',
     async (context, command) =>
-      (await import('./ledger.ts')).redact(context, whole(command.args[0] ?? ''), command.opts()),
+      (await import('./ledger.ts')).redact(context, entryNumber(command.args[0]), command.opts()),
   ).requiredOption('--reason <text>', 'why, for whoever reads the ledger')
 }
 
@@ -247,6 +251,14 @@ const lines = (count: number) =>
 const follow = () => new Option('-f, --follow', 'go on with what comes')
 
 function whole(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It is not a whole number.')
+  if (!isWhole(text)) throw new InvalidArgumentError('It is not a whole number.')
   return Number(text)
 }
+
+/** Read when the command runs, where commander no longer says what is wrong. */
+function entryNumber(text = ''): number {
+  if (isWhole(text)) return Number(text)
+  throw usage(`"${text}" is not the number of an entry.`, '`cowork audit tail` shows them.')
+}
+
+const isWhole = (text: string) => /^\d{1,15}$/.test(text)

@@ -65,6 +65,6 @@ test('K12 the service is given the place and the env files that the command was 
     { platform: 'linux', home: '/home/a', uid: 0 },
   )
   expect(text).toMatch(
-    /bin\/cowork\.mjs" "up" "--state" "\/home\/a\/\.cowork" "--env-file" "\/etc\/cowork\.env"\n/,
+    /" "--" "[^"]+bin\/cowork\.mjs" "up" "--state" "\/home\/a\/\.cowork" "--env-file" "\/etc\/cowork\.env"\n/,
   )
 })

@@ -96,7 +96,7 @@ export function managerFor(
   const isDefault = paths.dir === join(home, '.cowork')
   const name = isDefault ? 'cowork' : `cowork-${sha256Hex(paths.dir).slice(0, 8)}`
   const files = envFile.flatMap((file) => ['--env-file', resolve(file)])
-  const program = [process.execPath, launcher(), 'up', ...samePlace, ...files]
+  const program = [process.execPath, '--', launcher(), 'up', ...samePlace, ...files]
   const service: Service = { name, program, state: paths.dir }
   if (platform === 'darwin') {
     const file = join(home, 'Library', 'LaunchAgents', `${name}.plist`)

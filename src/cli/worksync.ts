@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { loadConfig } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
 import { endWithReader } from './broken-pipe.ts'
@@ -7,12 +7,13 @@ import { createClient } from './client.ts'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
 import { described, runningDaemon } from './daemon.ts'
-import { exitCode, exitCodeOf } from './exit.ts'
+import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { count, positive } from './option-kinds.ts'
 import { createOutput, fields } from './output.ts'
 import { plain } from './plain.ts'
 import { countText } from './sizes.ts'
+import { asksForJson, endWith, holdBack } from './usage-fault.ts'
 import { version } from './version.ts'
 
 endWithReader()
@@ -23,20 +24,17 @@ type Verb = (context: Context, command: Command) => Promise<ExitCode | void>
 /** Seed 003's program: the daemon's own commands, with the address for work open (W1, W2). */
 async function run(args: readonly string[]): Promise<number> {
   let code: number = exitCode.ok
-  let json = false
+  const json = asksForJson(args)
   const program = createProgram(async (verb, command) => {
-    const globals = command.optsWithGlobals()
-    json = globals['json'] === true
-    code = (await verb(contextOf(globals), command)) ?? exitCode.ok
+    code = (await verb(contextOf(command.optsWithGlobals()), command)) ?? exitCode.ok
   })
+  const said = json ? holdBack(program) : undefined
   try {
     await program.parseAsync([...args], { from: 'user' })
     return code
   } catch (error) {
-    // Commander has said what was wrong by then.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage
-    createOutput({ json, stdout: process.stdout, stderr: process.stderr }).problem(error)
-    return exitCodeOf(error)
+    const out = createOutput({ json, stdout: process.stdout, stderr: process.stderr })
+    return endWith(error, out, said)
   }
 }
 
@@ -89,7 +87,9 @@ function createProgram(act: (verb: Verb, command: Command) => Promise<void>): Co
 /** To set the port is to ask for the address (W1), here as for whoever sets it by hand. */
 function listening(context: Context): Context {
   const { config } = loadConfig({ file: context.configFile, env: context.env })
-  return { ...context, env: { ...context.env, WORKSYNC_PORT: String(config.work.port) } }
+  const address = { WORKSYNC_PORT: String(config.work.port) }
+  const { env, inherited } = context
+  return { ...context, env: { ...env, ...address }, inherited: { ...inherited, ...address } }
 }
 
 async function start(context: Context, options: StartOptions): Promise<ExitCode> {

@@ -40,6 +40,13 @@ test('SV21 further names are those that were configured, in either case', async 
   expect(await statusOf({ host: 'desk.example' }, named)).toBe(403)
 })
 
+test('SV21 who is refused by name is told the name with its port', async () => {
+  const app = new Hono<Env>()
+  app.use(checkHost({ port: () => 8765, allowedHosts: [], allowedOrigins: [] }))
+  const answer = await app.request('/api', { headers: { host: 'localhost' } })
+  expect(await answer.text()).toContain('Use localhost:8765, or add')
+})
+
 test.each([
   ['/x?token=1', 400],
   ['/x?a=1&CODE=2', 200],

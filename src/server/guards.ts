@@ -28,7 +28,7 @@ export function checkHost({ port, allowedHosts }: GuardOptions): MiddlewareHandl
       return refuse(c, 403, {
         code: 'host_refused',
         message: `This server does not answer to the name ${JSON.stringify(name.slice(0, 100))}.`,
-        hint: 'Use localhost, or add the name to server.allowed_hosts.',
+        hint: `Use localhost:${port()}, or add the name to server.allowed_hosts.`,
       })
     await next()
   }
@@ -159,6 +159,7 @@ const statusOf: Record<string, number> = {
   idempotency_conflict: 409,
   quorum_same_person: 409,
   quorum_edit: 409,
+  quorum_allow: 409,
   nothing_to_undo: 409,
   token_refused: 403,
   policy_blocked: 403,

@@ -183,6 +183,7 @@ export const historyTools = (files: Files): Tool[] => {
       toolset: 'files',
       effect: 'destructive',
       by: 'human',
+      role: 'owner',
       input: z.strictObject({
         trash_ids: z.array(z.string()).min(1).max(1000).optional(),
         all: z.boolean().default(false),
