@@ -199,7 +199,7 @@ describe('policies', () => {
       ['policy', 'simulate', '--file', file('wrong.yaml', 'polices: []')],
     ])
       expect(await cowork(wrong)).toMatchObject({ code: 2, stdout: '' })
-    expect(await cowork(['policy', 'replay', '--file', 'nowhere.yaml'])).toMatchObject({ code: 1 })
+    expect(await cowork(['policy', 'replay', '--file', 'nowhere.yaml'])).toMatchObject({ code: 2 })
   })
 
   test('Y6 replay says what would have come out otherwise, with examples, as JSON from a file too', async () => {

@@ -208,6 +208,8 @@ test('A4 C2 where two must agree, the first sees that another is needed', async 
   const page = await visit(app, `/inbox/${id}`)
   const item = await opened(page)
   await item.getByText('0 of 2').waitFor()
+  // Whoever edits it would ask the other about something else.
+  expect(await page.getByRole('button', { name: /^Edit/ }).count()).toBe(0)
   const row = askOf(page, 'deal_1')
   await row.getByText('0 of 2 approved').waitFor()
   await page.keyboard.press('a')

@@ -244,9 +244,13 @@ export type Outcome = {
 export const needsOverride = ({ kind }: Pick<Item, 'kind'>): boolean =>
   kind === 'proposal' || kind === 'spot_check'
 
-/** What is approved may be something else than was asked (B3). */
-export const isEditable = ({ kind }: Pick<Item, 'kind'>): boolean =>
-  kind === 'proposal' || kind === 'call'
+/** What is approved may be something else than was asked (B3), unless others agree to what was asked (A4). */
+export const isEditable = ({ kind, approvers }: Pick<Item, 'kind' | 'approvers'>): boolean =>
+  (kind === 'proposal' || kind === 'call') && approvers.needed === 1
+
+/** For longer than once, by whoever decides alone (A4). */
+export const isAllowable = ({ kind, approvers }: Pick<Item, 'kind' | 'approvers'>): boolean =>
+  kind === 'call' && approvers.needed === 1
 
 /** Work given to a person is answered, neither approved nor denied (H2). */
 export const isHandoff = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'handoff'

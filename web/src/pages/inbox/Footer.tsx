@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { narrowestOf } from '../../inbox/grant.ts'
 import {
+  isAllowable,
   isEditable,
   isFinding,
   isHandoff,
@@ -45,7 +46,7 @@ export function Footer({ item, detail, acts, mayDecide }: Props) {
         >
           {approveWords[item.kind] ?? 'Approve'}
         </Button>
-        {item.kind === 'call' && (
+        {isAllowable(item) && (
           <Button disabled={acts.isBusy || hasApproved} onClick={() => acts.begin('allow', one)}>
             Allow…
           </Button>
