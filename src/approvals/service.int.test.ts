@@ -3,6 +3,7 @@ import { openPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
 import { createTestDatabase } from '../../test/databases.ts'
 import { approvalsContract } from './contract.ts'
+import { equalContract } from './equal-contract.ts'
 import type { Engine } from './fixture.ts'
 import { quorumContract } from './quorum-contract.ts'
 import { timeContract } from './time-contract.ts'
@@ -16,5 +17,6 @@ const postgres: Engine = {
 }
 
 approvalsContract(postgres)
+equalContract(postgres)
 quorumContract(postgres)
 timeContract(postgres)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqlite } from '#base/db/sqlite.ts'
 import { approvalsContract } from './contract.ts'
+import { equalContract } from './equal-contract.ts'
 import type { Engine } from './fixture.ts'
 import { quorumContract } from './quorum-contract.ts'
 import { timeContract } from './time-contract.ts'
@@ -16,5 +17,6 @@ const sqlite: Engine = {
 }
 
 approvalsContract(sqlite)
+equalContract(sqlite)
 quorumContract(sqlite)
 timeContract(sqlite)
