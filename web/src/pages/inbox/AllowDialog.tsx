@@ -157,7 +157,7 @@ const Patterns = ({
 }: FormProps & { exact: Readonly<Record<string, string>> }) => (
   <fieldset className="grid gap-3">
     <legend className="pb-1 text-xs font-semibold text-soft">
-      With these arguments; * stands for anything
+      With these arguments; in one that you change * stands for anything
     </legend>
     {Object.entries(exact).map(([name, value]) => {
       const now = form.patterns[name] ?? ''
