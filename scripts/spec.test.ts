@@ -85,3 +85,8 @@ test('spec: a bench proves a figure and nothing else', () => {
   expect(report.broken).toEqual(['L2', 'N2', 'Z1'])
   expect(report.unknown).toEqual(['Z9'])
 })
+
+test('spec: a test may carry the id of a finding from a review', () => {
+  const report = specReport([], new Set(['RS1', 'RM10', 'RX1']), new Set(), new Set())
+  expect(report.unknown).toEqual(['RX1'])
+})
