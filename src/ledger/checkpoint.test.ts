@@ -42,6 +42,13 @@ test('L5 a key read from its file is the same key', () => {
   expect(loadKey(pem, 'example.org/log').keyId).not.toBe(key.keyId)
 })
 
+test('L5 derives the same secret for a purpose from the same key, and no other', () => {
+  const again = loadKey(pem)
+  expect(again.derive('a')).toEqual(key.derive('a'))
+  const others = [key.derive('b'), createKey().key.derive('a')]
+  for (const other of others) expect(other).not.toEqual(key.derive('a'))
+})
+
 test('L5 a key shows nothing of its secret when it is written out', () => {
   const secret = pem.split('\n')[1] ?? ''
   expect(JSON.stringify(key)).not.toContain(secret)

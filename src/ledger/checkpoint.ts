@@ -1,4 +1,11 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hkdfSync,
+  sign,
+  verify,
+} from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { CoworkError } from '#base/errors.ts'
 import { sha256, sha256Hex } from '#base/hash.ts'
@@ -14,6 +21,8 @@ export type Key = {
   /** The public half as people pass it on: `name+id+base64`. */
   readonly vkey: string
   sign(text: string): Buffer
+  /** Derives a secret of 32 bytes for one purpose (HKDF-SHA256), so that daemons with this key share it. */
+  derive(purpose: string): Buffer
 }
 
 export type Vkey = { readonly name: string; readonly keyId: string; readonly publicKey: KeyObject }
@@ -33,11 +42,13 @@ export function loadKey(pem: string, name?: string): Key {
   const named = name ?? `cowork.local/ledger/${sha256Hex(publicBytes).slice(0, 16)}`
   if (!isName(named)) throw badKey(`"${named}" cannot name a key: no spaces and no plus sign.`)
   const keyId = keyIdOf(named, publicBytes)
+  const seed = Buffer.from(privateKey.export({ format: 'jwk' }).d ?? '', 'base64url')
   return {
     name: named,
     keyId,
     vkey: `${named}+${keyId}+${typed(publicBytes).toString('base64')}`,
     sign: (text) => sign(null, Buffer.from(text), privateKey),
+    derive: (purpose) => Buffer.from(hkdfSync('sha256', seed, '', `cowork ${purpose}`, 32)),
   }
 }
 
