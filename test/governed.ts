@@ -174,7 +174,7 @@ export async function openGoverned(
     async verify() {
       const snapshot = await store.snapshot()
       const { source, vkey } = await databaseSource(snapshot, [])
-      const result = await verifyLedger(source, vkey ?? '', { deep: true })
+      const result = await verifyLedger(source, vkey ?? '', { deep: true, mac: ledger.headMac })
       await snapshot.close()
       return result
     },

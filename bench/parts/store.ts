@@ -16,6 +16,7 @@ import {
   openKey,
   openLedger,
   readCheckpoints,
+  readHeadMac,
   verifyLedger,
 } from '#ledger'
 import type { Verification } from '#ledger'
@@ -62,7 +63,10 @@ export async function verifyStored(
   const { source, vkey } = await databaseSource(db, outside)
   if (vkey === undefined) throw new Error('this ledger was never opened')
   try {
-    return await verifyLedger(source, vkey, { onProgress })
+    return await verifyLedger(source, vkey, {
+      mac: readHeadMac(statePaths(state).ledgerKey),
+      onProgress,
+    })
   } finally {
     await db.close()
   }

@@ -1,8 +1,5 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { approvalMigrations, notifyMigrations } from '#approvals'
-import { appendLine } from '#base/atomic-file.ts'
 import type { Config } from '#base/config/index.ts'
 import { migrate } from '#base/db/migrate.ts'
 import type { Migration } from '#base/db/migrate.ts'
@@ -15,14 +12,14 @@ import { fileMigrations } from '#files'
 import { governanceMigrations } from '#governance'
 import { identityMigrations } from '#identity'
 import {
+  createCheckpointCopies,
   createRedactor,
   createSealer,
   databaseSource,
-  exportNames,
   ledgerMigrations,
   openKey,
   openLedger,
-  readCheckpoints,
+  readCheckpointCopies,
   refuseCut,
 } from '#ledger'
 import type { Ledger } from '#ledger'
@@ -52,22 +49,22 @@ export async function openStore(
     secrets: [owner, ...secrets],
     patterns: [...config.audit.redact],
   })
-  const sealer = metrics.countCommits(createSealer(url ? 'postgres' : 'sqlite', redact, now))
+  const sealer = createSealer(url ? 'postgres' : 'sqlite', redact, now)
+  const counted = metrics.countCommits(sealer)
   const db: Db = url
-    ? await openPostgres({ url, sealer, log: log.scope('store') })
-    : openSqlite(path, sealer, { isLasting: true })
+    ? await openPostgres({ url, sealer: counted, log: log.scope('store') })
+    : openSqlite(path, counted, { isLasting: true })
   undo.add(() => db.close())
   undo.add(collectWhenIdle(db.onGrowth))
   const { applied, backup } = await migrate(db, migrations, now())
   if (backup) log.info('the store was upgraded', { applied, backup })
-  const copies = join(config.ledger.checkpoint_copies, exportNames.checkpoints)
-  mkdirSync(config.ledger.checkpoint_copies, { recursive: true, mode: 0o700 })
+  const { checkpoint_copies: copies } = config.ledger
   const ledger: Ledger = await openLedger({
     db,
     sealer,
     openKey: (known) =>
       openKey({ ledgerKey: config.ledger.key_path, ledgerPublicKey: paths.ledgerPublicKey }, known),
-    copyCheckpoint: (line) => appendLine(copies, line),
+    copyCheckpoint: createCheckpointCopies(copies, log.scope('ledger')),
     checkSize: (size) => refuseCut(copies, size),
     now,
     log: log.scope('ledger'),
@@ -128,7 +125,7 @@ export async function followOthers({ log, undo }: Start, { db, ledger }: Store) 
 /** The ledger as it stands now, with the copies of its checkpoints, for checking it while it is written. */
 export async function snapshotOf({ storage: { url, path }, ledger }: Config) {
   // Before the store: a copy that is read later may be ahead of what we see of the store.
-  const outside = readCheckpoints(join(ledger.checkpoint_copies, exportNames.checkpoints))
+  const outside = readCheckpointCopies(ledger.checkpoint_copies)
   const db = url ? await readPostgres(url) : readSqlite(path)
   const { source } = await databaseSource(db, outside)
   return { source, close: () => db.close() }

@@ -6,7 +6,7 @@ import type { Filling, Snapshot } from '#base/db/port.ts'
 import { readSqlite } from '#base/db/sqlite.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { StatePaths } from '#base/state.ts'
-import { exportNames } from '#ledger'
+import { exportNames, readCheckpointCopies } from '#ledger'
 import { checkFile } from './stores.ts'
 
 /**
@@ -31,28 +31,42 @@ const placesIn = ({ paths, config, configFile }: State) =>
     // By this name the store knows whose disk its grants are about.
     ['node', paths.node],
     ['connections.json', join(paths.dir, 'connections.json')],
-    ['checkpoints.jsonl', join(config.ledger.checkpoint_copies, exportNames.checkpoints)],
   ])
 const agentToken = /^agents\/([^/\\]+\.token)$/
 
 /** Where a file of a backup belongs: never anywhere else, whatever the backup names it. */
-export function destinationOf(name: string, state: State): string {
+export function destinationsOf(name: string, state: State): string[] {
+  // Every folder, or a copy that is newer than the backup would refuse the start.
+  if (name === exportNames.checkpoints)
+    return state.config.ledger.checkpoint_copies.map((folder) => join(folder, name))
   const token = agentToken.exec(name)?.[1]
   const path = token ? join(state.paths.dir, 'agents', token) : placesIn(state).get(name)
   if (path === undefined)
     throw new CoworkError('not_a_backup', `The backup holds a file that has no place: ${name}.`, {
       hint: 'It was changed, or written by another cowork. Nothing was restored.',
     })
-  return path
+  return [path]
 }
 
 export function collectFiles(state: State): Files {
   const agents = join(state.paths.dir, 'agents')
   const tokens = existsSync(agents) ? readdirSync(agents).map((name) => `agents/${name}`) : []
   const names = [...placesIn(state).keys(), ...tokens.filter((name) => agentToken.test(name))]
-  const present = names.filter((name) => existsSync(destinationOf(name, state)))
-  return new Map(present.map((name) => [name, readFileSync(destinationOf(name, state), 'utf8')]))
+  const files = new Map<string, string>()
+  for (const name of names)
+    for (const path of destinationsOf(name, state).filter(existsSync))
+      files.set(name, readFileSync(path, 'utf8'))
+  const copies = readCheckpointCopies(state.config.ledger.checkpoint_copies)
+  if (copies.length > 0) files.set(exportNames.checkpoints, mergedLines(copies))
+  return files
 }
+
+/** Each copy once, the newest last: the start reads the newest from the end of the file. */
+const mergedLines = (copies: readonly { readonly size: number; readonly note: string }[]): string =>
+  [...new Map(copies.map((copy) => [copy.note, copy])).values()]
+    .toSorted((a, b) => a.size - b.size)
+    .map((copy) => `${JSON.stringify(copy)}\n`)
+    .join('')
 
 export async function addFiles(filling: Filling, files: Files, version: string, madeAt: string) {
   await filling.run({

@@ -1,8 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Verification } from '#ledger'
-import { databaseSource, exportNames, folderSource, readCheckpoints, verifyLedger } from '#ledger'
+import {
+  databaseSource,
+  folderSource,
+  readCheckpointCopies,
+  readHeadMac,
+  verifyLedger,
+} from '#ledger'
 import type { Context } from './context.ts'
 import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
@@ -25,18 +30,24 @@ export async function verify(
   const check = async () => {
     await using ledger = folder === undefined ? await stored(context) : exported(folder)
     const vkey = key === undefined ? ledger.vkey : keyGiven(key)
-    return { vkey, result: await verifyLedger(ledger.source, vkey, { deep, onProgress }) }
+    const { mac } = ledger
+    return { vkey, result: await verifyLedger(ledger.source, vkey, { mac, deep, onProgress }) }
   }
   const { vkey, result } = await check().catch(unreadable).finally(progress.end)
   const { firstBad, ...rest } = result
   out.data({ ...rest, ...(firstBad && { first_bad: firstBad }), vkey }, () =>
     report(result, vkey, out.style),
   )
+  if (folder !== undefined && key === undefined)
+    out.note(
+      'The public key came from this folder, so this proves only that the folder is consistent. Pass the key of the ledger with --key.',
+    )
   return result.ok ? exitCode.ok : exitCode.failed
 }
 
 const exported = (folder: string) => ({
   ...folderSource(folder),
+  mac: undefined,
   [Symbol.asyncDispose]: () => Promise.resolve(),
 })
 
@@ -44,7 +55,7 @@ const exported = (folder: string) => ({
 export async function stored(context: Context, settings?: Pick<Settings, 'config'>) {
   const { config } = settings ?? (await loadSettings(context))
   // Before the store: a copy of a checkpoint that is read later may be ahead of what we see of the store.
-  const outside = readCheckpoints(join(config.ledger.checkpoint_copies, exportNames.checkpoints))
+  const outside = readCheckpointCopies(config.ledger.checkpoint_copies)
   const { url, path } = config.storage
   if (!url && !existsSync(path))
     throw new CoworkError('not_found', `There is no ledger at ${path}.`, {
@@ -65,7 +76,8 @@ export async function stored(context: Context, settings?: Pick<Settings, 'config
         hint: 'Start one with `cowork up`.',
       },
     )
-  return { db, source, vkey, [Symbol.asyncDispose]: () => db.close() }
+  const mac = readHeadMac(config.ledger.key_path)
+  return { db, source, vkey, mac, [Symbol.asyncDispose]: () => db.close() }
 }
 
 /** A store whose file is damaged, or that is none of ours, is not a fault of the program. */
@@ -83,22 +95,40 @@ const keyGiven = (key: string) => (existsSync(key) ? readFileSync(key, 'utf8').t
 
 function report(result: Verification, vkey: string, style: Output['style']): string[] {
   const { entries, checkpoints, signed, seconds, firstBad, problems, findings } = result
-  const signer = `Signed by ${shown(vkey)}`
   const rest = problems.slice(1).map(({ seq, why }) => `  also entry ${seq}: ${shown(why)}`)
   const told = findings.map(({ seq, why }) => `  entry ${seq}: ${shown(why)}`)
+  const proof = proofLines(result, vkey)
   if (firstBad)
     return [
       `${style('red', 'BROKEN')} at entry ${firstBad.seq}: ${shown(firstBad.why)}`,
       ...rest,
       ...told,
-      signer,
+      ...proof,
     ]
   const count = `${entries} entries, ${checkpoints} checkpoints, signed up to ${signed}, ${seconds.toFixed(1)} s`
   if (told.length > 0)
     return [
       `${style('yellow', 'Unchanged')} (${count}), but what it tells was not allowed:`,
       ...told,
-      signer,
+      ...proof,
     ]
-  return [`${style('green', 'OK')}: ${count}`, signer]
+  return [`${style('green', 'OK')}: ${count}`, ...proof]
 }
+
+/** States which entries are signed and by which key, and never more than that (RS1). */
+function proofLines({ entries, signed, unsigned, accepted }: Verification, vkey: string): string[] {
+  const signer = signed === entries ? 'Signed by' : `Entries 1–${signed} are signed by`
+  return [
+    ...(unsigned?.intact
+      ? [`Signed up to entry ${signed}; entries ${range(unsigned)} are not signed yet but intact`]
+      : []),
+    ...accepted.map(
+      ({ seq, reason, ...each }) =>
+        `Entries ${range(each)} had no proof; the owner accepted them in entry ${seq}: ${shown(reason)}`,
+    ),
+    ...(signed > 0 ? [`${signer} ${shown(vkey)}`] : ['No entry is signed']),
+  ]
+}
+
+const range = ({ from, to }: { from: number; to: number }) =>
+  from === to ? String(from) : `${from}–${to}`

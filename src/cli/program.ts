@@ -244,6 +244,13 @@ function storeCommands(program: Command, add: Add): void {
     async (context, command) =>
       (await import('./ledger.ts')).redact(context, entryNumber(command.args[0]), command.opts()),
   ).requiredOption('--reason <text>', 'why, for whoever reads the ledger')
+  add(
+    ledger,
+    'accept',
+    'accept entries that are neither signed nor covered by a MAC, while no daemon runs',
+    async (context, command) =>
+      (await import('./ledger-accept.ts')).accept(context, command.opts()),
+  ).requiredOption('--reason <text>', 'why, for everyone who verifies the ledger')
 }
 
 const lines = (count: number) =>

@@ -4,8 +4,8 @@ import { writeFileAtomic } from '#base/atomic-file.ts'
 import type { Config } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
 import { ensureState, takeLock } from '#base/state.ts'
-import { databaseSource, parseCheckpoints, verifyLedger } from '#ledger'
-import { destinationOf, openArchive } from './archive.ts'
+import { databaseSource, parseCheckpoints, parseHeadMac, verifyLedger } from '#ledger'
+import { destinationsOf, openArchive } from './archive.ts'
 import type { Archive } from './archive.ts'
 import type { Context } from './context.ts'
 import { loadSettings } from './settings.ts'
@@ -27,10 +27,9 @@ export async function restore(context: Context, given: string, { force = false }
     const config = await configOf(context, archive)
     const place = placeOf(config.storage)
     const state = { paths, config, configFile: configPath(context) }
-    const files = [...archive.files].map(([name, text]) => ({
-      path: destinationOf(name, state),
-      text,
-    }))
+    const files = [...archive.files].flatMap(([name, text]) =>
+      destinationsOf(name, state).map((path) => ({ path, text })),
+    )
     const aside = inTheWay(
       paths.dir,
       files.map(({ path }) => path),
@@ -43,10 +42,11 @@ export async function restore(context: Context, given: string, { force = false }
     const { verification, publish, abandon } = await copyStore(backup, place, {
       outside: parseCheckpoints(archive.files.get('checkpoints.jsonl') ?? ''),
       vkey: archive.files.get('ledger.pub')?.trim(),
+      mac: parseHeadMac(archive.files.get('ledger.key') ?? ''),
       onCopied: (table, rows, of) => progress.show(`${table}: ${rows} of ${of} rows restored…`),
       onChecked: (entries) => progress.show(`${entries} entries checked…`),
     })
-    if (verification.firstBad) {
+    if (verification.firstBad && !verification.acceptable) {
       await abandon()
       throw brokenLedger(verification, 'Nothing was restored. Use an earlier backup.')
     }
@@ -57,9 +57,13 @@ export async function restore(context: Context, given: string, { force = false }
     const { madeAt: made_at } = archive
     const kept = aside.map(({ to }) => to)
     out.data({ store: shownPlace(place), made_at, entries, root, aside: kept }, () => [
-      `The state of ${made_at} is back in ${paths.dir}; its ledger verifies: ${entries} entries.`,
+      `The state of ${made_at} is back in ${paths.dir}; ${verification.acceptable ? 'its ledger is signed in part' : 'its ledger verifies'}: ${entries} entries.`,
       ...kept.map((path) => `Kept aside: ${path}`),
     ])
+    if (verification.acceptable)
+      out.note(
+        `From entry ${verification.signed + 1} on nothing is signed, so the daemon refuses this store. Examine it, then run \`cowork ledger accept --reason "…"\`.`,
+      )
     if (lost > 0) out.note(`Up to ${lost} newer entries that were signed here are not in it.`)
   } finally {
     progress.end()
@@ -95,10 +99,10 @@ async function replace(
 /** What `cowork audit verify` will say. */
 async function verifyInPlace(context: Context, config: Config) {
   await using restored = await readStore(placeOf(config.storage))
-  const { outside, vkey: known } = outsideOf(context, config)
+  const { outside, vkey: known, mac } = outsideOf(context, config)
   const { source, vkey = '' } = await databaseSource(restored, outside)
-  const verification = await verifyLedger(source, known ?? vkey)
-  if (verification.firstBad)
+  const verification = await verifyLedger(source, known ?? vkey, { mac })
+  if (verification.firstBad && !verification.acceptable)
     throw brokenLedger(verification, 'Check the disk: what was restored had verified before.')
   return verification
 }

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { rfc3339, systemClock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import { isServed } from '#base/db/postgres.ts'
 import { CoworkError } from '#base/errors.ts'
 import { ensureState, takeLock } from '#base/state.ts'
-import { exportNames, readCheckpoints } from '#ledger'
+import { readCheckpointCopies, readHeadMac } from '#ledger'
 import type { Verification } from '#ledger'
 import type { Context } from './context.ts'
 import { usage } from './exit.ts'
@@ -77,10 +77,11 @@ function toWrite({ url, path }: Setting): string[] {
 /** What is known of the ledger outside its store. */
 export function outsideOf({ paths }: Context, { ledger }: Config) {
   return {
-    outside: readCheckpoints(join(ledger.checkpoint_copies, exportNames.checkpoints)),
+    outside: readCheckpointCopies(ledger.checkpoint_copies),
     vkey: existsSync(paths.ledgerPublicKey)
       ? readFileSync(paths.ledgerPublicKey, 'utf8').trim()
       : undefined,
+    mac: readHeadMac(ledger.key_path),
   }
 }
 

@@ -12,7 +12,7 @@ import { fillSqlite, integrityOf, openSqlite, readSqlite } from '#base/db/sqlite
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { silentLog } from '#base/log.ts'
 import { databaseSource, verifyLedger } from '#ledger'
-import type { Verification } from '#ledger'
+import type { HeadMac, Verification } from '#ledger'
 import { migrations } from '../app.ts'
 
 /** Where a store is: the file of SQLite, or the address of PostgreSQL. */
@@ -42,6 +42,8 @@ export type CopyOptions = {
   readonly outside: readonly { readonly size: number; readonly note: string }[]
   /** The public key as it is known outside the store. */
   readonly vkey?: string | undefined
+  /** From the private key: the newest entries of a running daemon are not signed yet. */
+  readonly mac?: HeadMac | undefined
   readonly onCopied?: OnCopied
   readonly onChecked?: (entries: number) => void
   /** More that goes in with it. */
@@ -82,6 +84,7 @@ export async function copyStore(from: Snapshot, to: Place, options: CopyOptions)
     await options.also?.(filling)
     const { source, vkey = '' } = await databaseSource(filling, options.outside)
     const verification = await verifyLedger(source, options.vkey ?? vkey, {
+      mac: options.mac,
       onProgress: (entries) => options.onChecked?.(entries),
     })
     const publish = async () => {

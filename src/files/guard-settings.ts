@@ -66,7 +66,7 @@ function ownState({ config, paths, configFile }: Given): string[] {
     paths.apiSocket,
     ...['', '-wal', '-shm', '-journal'].map((end) => store + end),
     ledger.key_path,
-    ledger.checkpoint_copies,
+    ...ledger.checkpoint_copies,
     audit.log_path,
     ...(grants.database === undefined ? [] : [grants.database]),
     ...(server.tls ? [server.tls.key] : []),

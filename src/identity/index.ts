@@ -1,3 +1,4 @@
+export { ownerId } from './credentials.ts'
 export type { IdentityConfig, SharedKeys } from './credentials.ts'
 export { identityMigrations } from './migrations.ts'
 export { algorithms as passkeyAlgorithms } from './passkeys/verify.ts'

@@ -1,25 +1,54 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { refuseCut } from './checkpoint-copies.ts'
+import { createLog } from '#base/log.ts'
+import { createCheckpointCopies, readCheckpointCopies, refuseCut } from './checkpoint-copies.ts'
 
 function copies(text: string) {
-  const path = join(mkdtempSync(join(tmpdir(), 'cowork-copies-')), 'checkpoints.jsonl')
-  writeFileSync(path, text)
-  return path
+  const folder = mkdtempSync(join(tmpdir(), 'cowork-copies-'))
+  writeFileSync(join(folder, 'checkpoints.jsonl'), text)
+  return folder
 }
 const line = (size: number) => `${JSON.stringify({ at: 1, size, note: 'n'.repeat(200) })}\n`
 
 test('L7 a store shorter than its newest signed checkpoint is refused', () => {
-  const path = copies(Array.from({ length: 200 }, (_, i) => line(i + 1)).join(''))
-  expect(() => refuseCut(path, 200)).not.toThrow(/missing/)
-  expect(() => refuseCut(path, 500)).not.toThrow(/missing/)
-  expect(() => refuseCut(path, 199)).toThrow(/199 entries.*signed over 200/)
+  const folder = copies(Array.from({ length: 200 }, (_, i) => line(i + 1)).join(''))
+  expect(() => refuseCut([folder], 200)).not.toThrow(/missing/)
+  expect(() => refuseCut([folder], 500)).not.toThrow(/missing/)
+  expect(() => refuseCut([folder], 199)).toThrow(/199 entries.*signed over 200/)
 })
 
 test('L7 a torn last line hides no checkpoint before it, and no file means none', () => {
-  expect(() => refuseCut(copies(`${line(7)}{"at":1,"si`), 6)).toThrow(/signed over 7/)
-  expect(() => refuseCut('/nonexistent/checkpoints.jsonl', 0)).not.toThrow(/missing/)
-  expect(() => refuseCut(copies(''), 0)).not.toThrow(/missing/)
+  expect(() => refuseCut([copies(`${line(7)}{"at":1,"si`)], 6)).toThrow(/signed over 7/)
+  expect(() => refuseCut(['/nonexistent'], 0)).not.toThrow(/missing/)
+  expect(() => refuseCut([copies('')], 0)).not.toThrow(/missing/)
+})
+
+test('L15 RS1 the newest checkpoint of any folder is enough to refuse a cut store', () => {
+  const folders = ['/nonexistent', copies(line(5)), copies(line(9))]
+  expect(() => refuseCut(folders, 8)).toThrow(/8 entries.*signed over 9/)
+  expect(() => refuseCut(folders, 9)).not.toThrow(/missing/)
+})
+
+test('L15 every folder gets every checkpoint, and one that fails is logged once and retried', async () => {
+  const good = join(mkdtempSync(join(tmpdir(), 'cowork-copies-')), 'made', 'on demand')
+  const parent = mkdtempSync(join(tmpdir(), 'cowork-copies-'))
+  const bad = join(parent, 'later')
+  writeFileSync(bad, 'a file, so no folder can be made here')
+  const logged: string[] = []
+  const write = (text: string) =>
+    void logged.push((JSON.parse(text) as { message: string }).message)
+  const log = createLog({ level: 'info', json: true, write })
+  const copy = createCheckpointCopies([bad, good], log)
+  await copy(line(1).trim())
+  await copy(line(2).trim())
+  const sizes = (folder: string) => readCheckpointCopies([folder]).map(({ size }) => size)
+  expect(sizes(good)).toEqual([1, 2])
+  expect(logged).toEqual(['checkpoints cannot be copied'])
+  rmSync(bad)
+  await copy(line(3).trim())
+  expect(sizes(bad)).toEqual([1, 2, 3])
+  expect(sizes(good)).toEqual([1, 2, 3])
+  expect(logged).toEqual(['checkpoints cannot be copied', 'checkpoints are copied again'])
 })

@@ -1,22 +1,91 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
-import { CoworkError } from '#base/errors.ts'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { appendLine } from '#base/atomic-file.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+import { exportNames, readCheckpoints } from './sources.ts'
 
 const tailBytes = 8192
+/** A folder on a disk that hangs must not hold up the next checkpoint, or the end of the daemon. */
+const writeTimeoutMs = 1000
+/** A newer checkpoint covers what an older one does, so the oldest of those that wait may go. */
+const maxPending = 1000
+
+const copiesIn = (folder: string) => join(folder, exportNames.checkpoints)
+
+/** Copies every checkpoint to every folder (L15). A folder that fails is logged once and retried with the next. */
+export function createCheckpointCopies(folders: readonly string[], log: Log) {
+  const writers = folders.map((folder) => createWriter(folder, log))
+  return async (line: string): Promise<void> => {
+    const timeout = new AbortController()
+    const written = Promise.all(writers.map((write) => write(line)))
+    const late = sleep(writeTimeoutMs, undefined, { signal: timeout.signal }).catch(() => undefined)
+    await Promise.race([written, late])
+    timeout.abort()
+  }
+}
+
+function createWriter(folder: string, log: Log) {
+  let pending: string[] = []
+  let busy: Promise<void> | undefined
+  let isFailing = false
+
+  async function flush() {
+    while (pending.length > 0) {
+      const lines = pending
+      pending = []
+      try {
+        await mkdir(folder, { recursive: true, mode: 0o700 })
+        await appendLine(copiesIn(folder), lines.join('\n'))
+        if (isFailing) log.info('checkpoints are copied again', { folder })
+        isFailing = false
+      } catch (error) {
+        pending = [...lines, ...pending].slice(-maxPending)
+        if (!isFailing)
+          log.error('checkpoints cannot be copied', { folder, error: messageOf(error) })
+        isFailing = true
+        return
+      }
+    }
+  }
+
+  return async (line: string): Promise<void> => {
+    pending.push(line)
+    busy ??= flush().finally(() => (busy = undefined))
+    await busy
+  }
+}
+
+/** The copies in every folder that can be read. */
+export const readCheckpointCopies = (folders: readonly string[]) =>
+  folders.flatMap((folder) => readable(() => readCheckpoints(copiesIn(folder)), []))
 
 /**
  * Refuses a store that is shorter than a checkpoint that was signed over it: entries are gone, by a hand
  * or by a disk, and going on would sign over the gap (L7).
  */
-export function refuseCut(path: string, size: number): void {
-  const signed = newestSize(path)
-  if (signed <= size) return
-  throw new CoworkError(
-    'ledger_cut',
-    `The store has ${size} entries, but a checkpoint in ${path} was signed over ${signed}: entries are missing.`,
-    {
-      hint: 'Restore the newest backup with `cowork restore`. If the store is an older one on purpose, move that file aside.',
-    },
-  )
+export function refuseCut(folders: readonly string[], size: number): void {
+  for (const path of folders.map(copiesIn)) {
+    const signed = readable(() => newestSize(path), 0)
+    if (signed <= size) continue
+    throw new CoworkError(
+      'ledger_cut',
+      `The store has ${size} entries, but a checkpoint in ${path} was signed over ${signed}: entries are missing.`,
+      {
+        hint: 'Restore the newest backup with `cowork restore`. If the store is an older one on purpose, move that file aside.',
+      },
+    )
+  }
+}
+
+function readable<T>(read: () => T, otherwise: T): T {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
 }
 
 /** From the end of the file: it grows for as long as the ledger does. */

@@ -4,6 +4,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { signCheckpoint } from './checkpoint.ts'
 import type { Key } from './checkpoint.ts'
+import { createHeadMac, headChanged } from './head-mac.ts'
 import type { LedgerStore } from './store.ts'
 import { decodeFrontier, rootOf } from './tree.ts'
 
@@ -23,6 +24,7 @@ export type Signer = {
 
 /** Signs the root one second, or 256 entries, after the first unsigned entry, and once more at the end (L5). */
 export function createCheckpoints({ db, store, key, copy, now, log }: Signer) {
+  const headMac = createHeadMac(key)
   let signed = 0
   let timer: NodeJS.Timeout | undefined
   let looking: NodeJS.Timeout | undefined
@@ -36,6 +38,8 @@ export function createCheckpoints({ db, store, key, copy, now, log }: Signer) {
     const note = await db.transact(async (tx) => {
       const head = await store.peek(tx)
       if (!head || head.size === 0 || head.size === signed) return undefined
+      // The key signs only what a daemon with the key committed (RS1).
+      if (!headMac.isValid(head)) throw headChanged()
       const root = rootOf(decodeFrontier(head.size, head.frontier))
       const text = signCheckpoint({ size: head.size, root }, key)
       const isNew = (await store.saveCheckpoint(tx, { size: head.size, at, note: text })) > 0

@@ -1,78 +1,15 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { migrate } from '#base/db/migrate.ts'
-import type { Db, Sealer, Snapshot } from '#base/db/port.ts'
-import type { Draft } from '#base/entry.ts'
-import { systemActor } from '#base/entry.ts'
-import { silentLog } from '#base/log.ts'
-import { openKey } from './key-file.ts'
-import { ledgerMigrations } from './migrations.ts'
-import type { Prepared } from './model.ts'
 import { verifyInclusion } from './proof.ts'
 import { openCheckpoint } from './checkpoint.ts'
-import { createRedactor } from './redact.ts'
-import { createSealer } from './sealer.ts'
-import { openLedger } from './service.ts'
+import { draftOf as entry, setupLedger, unlockEntries } from './fixture.ts'
+import type { Engine } from './fixture.ts'
 import type { Ledger } from './service.ts'
-import { databaseSource } from './sources.ts'
 import { leafHash } from './tree.ts'
-import { verifyLedger } from './verify.ts'
-
-export type Engine = {
-  readonly dialect: 'sqlite' | 'postgres'
-  /** A store of its own for each call. */
-  create(): Promise<{
-    open(sealer: Sealer<Prepared>): Promise<Db>
-    snapshot(): Promise<Snapshot>
-    /** As someone would who holds the database and wants to hide something. */
-    tamper(...sql: string[]): Promise<void>
-  }>
-}
-
-const entry = (type: string, more: Partial<Draft> = {}): Draft => ({
-  type,
-  actor: systemActor,
-  ...more,
-})
 
 /** What the ledger must do on both engines. */
 export function ledgerContract(engine: Engine) {
   describe(`ledger on ${engine.dialect}`, () => {
-    async function setup() {
-      const store = await engine.create()
-      const folder = mkdtempSync(join(tmpdir(), 'cowork-ledger-'))
-      const files = {
-        ledgerKey: join(folder, 'ledger.key'),
-        ledgerPublicKey: join(folder, 'ledger.pub'),
-      }
-      const copies: { size: number; note: string }[] = []
-      let time = 1_700_000_000_000
-      const start = async () => {
-        const redact = createRedactor({ secrets: [], patterns: [] })
-        const sealer = createSealer(engine.dialect, redact, () => time)
-        const db = await store.open(sealer)
-        await migrate(db, ledgerMigrations, time)
-        const ledger = await openLedger({
-          db,
-          sealer,
-          openKey: (known) => openKey(files, known),
-          copyCheckpoint: (line) => void copies.push(JSON.parse(line)),
-          now: () => time,
-          log: silentLog,
-        })
-        return { db, ledger, stop: async () => (await ledger.close(), await db.close()) }
-      }
-      const verify = async (deep = true) => {
-        const snapshot = await store.snapshot()
-        const { source, vkey } = await databaseSource(snapshot, copies)
-        const result = await verifyLedger(source, vkey ?? '', { deep })
-        await snapshot.close()
-        return result
-      }
-      return { ...store, start, verify, copies, files, move: (ms: number) => (time += ms) }
-    }
+    const setup = () => setupLedger(engine)
 
     async function fill(ledger: Ledger, count: number) {
       await Promise.all(
@@ -297,7 +234,7 @@ export function ledgerContract(engine: Engine) {
         })
         world.move(11 * 60_000)
         await running.ledger.record(entry('thing.done'))
-        const { problems } = await world.verify()
+        const { problems } = await world.verify(true, world.headMac())
         expect(problems).toEqual([])
       })
 
@@ -389,10 +326,7 @@ export function ledgerContract(engine: Engine) {
       await expect(world.start()).rejects.toMatchObject({ code: 'ledger_key_missing' })
     })
 
-    const unlock =
-      engine.dialect === 'sqlite'
-        ? ['DROP TRIGGER ledger_entry_no_update', 'DROP TRIGGER ledger_entry_no_delete']
-        : ['DROP TRIGGER ledger_entry_fixed ON ledger_entry']
+    const unlock = unlockEntries(engine.dialect)
     const swap = (from: string, to: string) =>
       `UPDATE ledger_entry SET body = replace(body, '${from}', '${to}') WHERE seq = 7`
     test.each([

@@ -3,6 +3,8 @@ import { writeFileAtomic } from '#base/atomic-file.ts'
 import { CoworkError } from '#base/errors.ts'
 import { createKey, loadKey } from './checkpoint.ts'
 import type { Key } from './checkpoint.ts'
+import { createHeadMac } from './head-mac.ts'
+import type { HeadMac } from './head-mac.ts'
 
 export type KeyFiles = { readonly ledgerKey: string; readonly ledgerPublicKey: string }
 
@@ -35,4 +37,16 @@ export function openKey(files: KeyFiles, known: string | undefined): Key {
 /** Beside the store, so that verifying need not trust the key that stands in it. */
 function publish({ ledgerPublicKey }: KeyFiles, { vkey }: Key) {
   if (!existsSync(ledgerPublicKey)) writeFileAtomic(ledgerPublicKey, `${vkey}\n`, 0o644)
+}
+
+/** The MAC of the head, for commands that can read the private key; undefined for those that cannot. */
+export const readHeadMac = (keyPath: string): HeadMac | undefined =>
+  existsSync(keyPath) ? parseHeadMac(readFileSync(keyPath, 'utf8')) : undefined
+
+export function parseHeadMac(pem: string): HeadMac | undefined {
+  try {
+    return createHeadMac(loadKey(pem))
+  } catch {
+    return undefined
+  }
 }

@@ -59,7 +59,7 @@ export const ledgerMigrations: readonly Migration[] = [
         .addColumn('hash', 'text', (c) => c.notNull())
         .addColumn('frontier', 'text', (c) => c.notNull()),
       // There from the start, so that the first writers of two daemons have a row to lock.
-      builder<{ ledger_head: HeadRow }>(dialect)
+      builder<{ ledger_head: Omit<HeadRow, 'mac'> }>(dialect)
         .insertInto('ledger_head')
         .values({ id: 1, size: 0, at: 0, hash: genesis, frontier: '' }),
       schema
@@ -80,6 +80,10 @@ export const ledgerMigrations: readonly Migration[] = [
   { name: 'ledger-002', up: (_, dialect) => ledgerViews(dialect) },
   { name: 'ledger-003', up: (_, dialect) => [actionsView(dialect)] },
   { name: 'ledger-004', up: (_, dialect) => auditLogAgain(dialect) },
+  {
+    name: 'ledger-005',
+    up: (schema) => [schema.alterTable('ledger_head').addColumn('mac', 'text')],
+  },
 ]
 
 /** L2 by the database itself: a bug of ours cannot rewrite history either. */

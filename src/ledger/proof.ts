@@ -1,5 +1,6 @@
 import { CoworkError } from '#base/errors.ts'
 import { isHash, nodeHash, rootOf, emptyFrontier, splitOf, tileWidth } from './tree.ts'
+import type { Frontier } from './tree.ts'
 
 /**
  * Reads stored hashes [from, to) of one level: 0 = leaves, L = subtrees of 256^L leaves. A read is a query,
@@ -53,6 +54,17 @@ export async function consistencyProof(
   // The old tree itself is known to the verifier; any other subtree it ends in must be given.
   if (from > 0) path.push([from, to])
   return hashesOf(path.reverse(), read, newSize)
+}
+
+/** The frontier that the tree had at this size, from its stored hashes. */
+export async function frontierAt(read: ReadHashes, size: number): Promise<Frontier> {
+  const subtrees: Range[] = []
+  for (let from = 0; from < size;) {
+    const width = splitOf(size - from + 1)
+    subtrees.push([from, from + width])
+    from += width
+  }
+  return { size, peaks: await hashesOf(subtrees, read, size) }
 }
 
 /** RFC 9162 2.1.3.2. Anything malformed is just not proven: answers false, never throws. */

@@ -3,26 +3,42 @@ import type { Clock } from '#base/clock.ts'
 import type { Dialect, Sealer } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newSalt } from '#base/ids.ts'
+import type { Key } from './checkpoint.ts'
 import { columnsOf } from './columns.ts'
+import { createHeadMac, headChanged } from './head-mac.ts'
+import type { HeadMac } from './head-mac.ts'
 import { genesis, prepare, seal } from './model.ts'
 import type { Prepared } from './model.ts'
 import type { Redact } from './redact.ts'
 import { createLedgerStore } from './store.ts'
 import type { EntryRow, NodeRow, PayloadRow } from './store.ts'
-import { appended, decodeFrontier, encodeFrontier } from './tree.ts'
+import { appended, decodeFrontier, encodeFrontier, rootOf } from './tree.ts'
+
+export type LedgerSealer = Sealer<Prepared> & {
+  /** Opening the ledger calls this: the store tells which key it needs, so nothing can be appended before. */
+  useKey(key: Key): void
+}
 
 /**
  * The ledger's part in every transaction of the store: what a body appends is numbered, hashed and
  * committed with what it changed, or neither is (L1).
  */
-export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Sealer<Prepared> {
+export function createSealer(dialect: Dialect, redact: Redact, now: Clock): LedgerSealer {
   const store = createLedgerStore(dialect)
+  let headMac: HeadMac | undefined
 
   return {
+    useKey(key) {
+      headMac = createHeadMac(key)
+    },
+
     prepare: (draft) => prepare(draft, { redact, salt: newSalt }),
 
     async seal(tx, drafts) {
-      const head = (await store.head(tx)) ?? { size: 0, at: 0, hash: genesis, frontier: '' }
+      if (!headMac) throw new Error('the ledger was not opened before the first entry')
+      const head = (await store.head(tx)) ?? emptyHead
+      // Extending a head that somebody else wrote would prove it (RS1).
+      if (!headMac.isValid(head)) throw headChanged()
       const clock = now()
       if (head.at - clock > mostClockStep)
         throw new CoworkError(
@@ -54,7 +70,10 @@ export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Seal
         at,
         hash: prev,
         frontier: encodeFrontier(frontier),
+        mac: headMac.of(frontier.size, rootOf(frontier)),
       })
     },
   }
 }
+
+const emptyHead = { size: 0, at: 0, hash: genesis, frontier: '', mac: null }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { migrate } from '#base/db/migrate.ts'
 import type { Db, Sealer } from '#base/db/port.ts'
 import type { Draft } from '#base/entry.ts'
+import { createKey } from './checkpoint.ts'
 import { ledgerMigrations } from './migrations.ts'
 import type { Prepared } from './model.ts'
 import { createRedactor } from './redact.ts'
@@ -60,7 +61,9 @@ export function searchContract(
   test('L10 L11 a filter finds exactly the entries that match it, in order, however it looks for them', async () => {
     let time = firstTime
     const redact = createRedactor({ secrets: [], patterns: [] })
-    const db = await open(createSealer(dialect, redact, () => time))
+    const sealer = createSealer(dialect, redact, () => time)
+    sealer.useKey(createKey().key)
+    const db = await open(sealer)
     await migrate(db, ledgerMigrations, time)
     const store = createLedgerStore(dialect)
     for (const one of fc.sample(draft, { numRuns: 40, seed: 1 })) {

@@ -4,8 +4,10 @@ import { openPostgres, readPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
 import { createTestDatabase } from '../../test/databases.ts'
 import { ledgerContract } from './contract.ts'
+import type { Engine } from './fixture.ts'
+import { headContract } from './head-contract.ts'
 
-ledgerContract({
+const engine: Engine = {
   dialect: 'postgres',
   async create() {
     const url = await createTestDatabase(inject('postgresUrl'))
@@ -20,4 +22,7 @@ ledgerContract({
       },
     }
   },
-})
+}
+
+ledgerContract(engine)
+headContract(engine)

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
 import { ledgerContract } from './contract.ts'
+import type { Engine } from './fixture.ts'
+import { headContract } from './head-contract.ts'
 
-ledgerContract({
+const engine: Engine = {
   dialect: 'sqlite',
   async create() {
     const path = join(mkdtempSync(join(tmpdir(), 'cowork-ledger-')), 'cowork.db')
@@ -19,4 +21,7 @@ ledgerContract({
       },
     }
   },
-})
+}
+
+ledgerContract(engine)
+headContract(engine)

@@ -1,30 +1,33 @@
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
-import type { Body, Db, Reader, Sealer } from '#base/db/port.ts'
+import type { Body, Db, Reader } from '#base/db/port.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { openCheckpoint } from './checkpoint.ts'
 import type { Key } from './checkpoint.ts'
 import { createCheckpoints } from './checkpoints.ts'
+import { checkHead } from './check-head.ts'
 import { createErasure } from './erase.ts'
 import { consume, follow } from './follow.ts'
 import type { From, Handle } from './follow.ts'
+import { createHeadMac } from './head-mac.ts'
 import { startMirror } from './mirror.ts'
 import type { Mirror, MirrorOptions } from './mirror.ts'
 import { firstSeq, genesis } from './model.ts'
-import type { Entry, Prepared } from './model.ts'
+import type { Entry } from './model.ts'
 import { createNotes } from './notes.ts'
 import { inclusionProof } from './proof.ts'
 import { recordedOf, search } from './search.ts'
 import type { Recorded } from './search.ts'
+import type { LedgerSealer } from './sealer.ts'
 import { createLedgerStore } from './store.ts'
 import type { EntryFilter, EntryRow } from './store.ts'
 import { visibleTo } from './visibility.ts'
 
 export type LedgerDeps = {
   readonly db: Db
-  readonly sealer: Sealer<Prepared>
+  readonly sealer: LedgerSealer
   readonly openKey: (known: string | undefined) => Key
   readonly copyCheckpoint: (line: string) => void | Promise<void>
   /** Throws when the store is shorter than it must be; asked before anything is signed. */
@@ -55,14 +58,19 @@ export async function openLedger(deps: LedgerDeps) {
   const size = async () => (await store.peek(db))?.size ?? 0
   deps.checkSize?.(await size())
   const key = deps.openKey(await store.key(db))
-  await db.transact((tx) => store.saveKey(tx, key.vkey))
+  const headMac = createHeadMac(key)
+  await db.transact((tx) => checkHead(tx, { dialect: db.dialect, store, headMac }))
+  sealer.useKey(key)
   const notes = createNotes(db, sealer.prepare, log)
   const checkpoints = createCheckpoints({ db, store, key, copy: copyCheckpoint, now, log })
+  // A crash left entries that no checkpoint covers yet.
+  await checkpoints.sign()
   const erasure = createErasure({ db, store, now, log })
   const mirrors: Mirror[] = []
 
   return {
     vkey: key.vkey,
+    headMac,
     transact: <T>(body: Body<T>) => db.transact(body),
     /** On disk when it resolves. */
     record: (draft: Draft) => db.transact(async (tx) => tx.append(draft)),
@@ -141,10 +149,8 @@ export async function openLedger(deps: LedgerDeps) {
         throw new CoworkError('not_signed_yet', `No checkpoint covers entry ${seq} yet.`, {
           hint: 'Try again in a second.',
         })
-      const read = async (level: number, from: number, to: number) =>
-        (await store.hashes(db, level, from, to)).map((hash) => Buffer.from(hash, 'hex'))
       const tree = openCheckpoint(signed.note, key.vkey)
-      const path = await inclusionProof(read, seq - 1, tree.size)
+      const path = await inclusionProof(store.hashes(db), seq - 1, tree.size)
       return {
         seq,
         entry: row.body,

@@ -3,6 +3,7 @@ import { contains, rawBytes, startsWith } from '#base/db/dialect.ts'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
 import type { Actor } from '#base/entry.ts'
+import type { ReadHashes } from './proof.ts'
 
 /** The only SQL about the ledger. */
 
@@ -19,7 +20,15 @@ export type EntryRow = {
   body: string
   hash: string
 }
-export type HeadRow = { id: number; size: number; at: number; hash: string; frontier: string }
+export type HeadRow = {
+  id: number
+  size: number
+  at: number
+  hash: string
+  frontier: string
+  /** Null in a store that an older version wrote last. */
+  mac: string | null
+}
 export type NodeRow = { level: number; idx: number; hash: string }
 export type PayloadRow = { seq: number; salt: string; body: string }
 export type CheckpointRow = { size: number; at: number; note: string }
@@ -67,11 +76,12 @@ export function createLedgerStore(dialect: Dialect) {
   const head = query(locked(sql.selectFrom('ledger_head').selectAll().where('id', '=', 1)))
   const peek = query(sql.selectFrom('ledger_head').selectAll().where('id', '=', 1))
   const saveHead = statement((p: Omit<HeadRow, 'id'>) => {
-    const { size, at, hash, frontier } = p
+    const { size, at, hash, frontier, mac } = p
+    const values = { size, at, hash, frontier, mac }
     return sql
       .insertInto('ledger_head')
-      .values({ id: 1, size, at, hash, frontier })
-      .onConflict((c) => c.column('id').doUpdateSet({ size, at, hash, frontier }))
+      .values({ id: 1, ...values })
+      .onConflict((c) => c.column('id').doUpdateSet(values))
   })
   const page = statement((p: { after: number; limit: number }) =>
     sql
@@ -220,9 +230,11 @@ export function createLedgerStore(dialect: Dialect) {
     oldestPayloads: (tx: Tx, limit: number) => tx.all(oldestPayloads({ limit })),
     erasePayload: (tx: Tx, seq: number) => tx.run(erasePayload({ seq })),
     erasePayloadsUpTo: (tx: Tx, seq: number) => tx.run(erasePayloadsUpTo({ seq })),
-    async hashes(reader: Reader, level: number, from: number, to: number): Promise<string[]> {
-      const rows = await reader.all(level === 0 ? leaves({ from, to }) : nodes({ level, from, to }))
-      return rows.map((row) => row.hash)
+    hashes(reader: Reader): ReadHashes {
+      return async (level, from, to) => {
+        const range = level === 0 ? leaves({ from, to }) : nodes({ level, from, to })
+        return (await reader.all(range)).map(({ hash }) => Buffer.from(hash, 'hex'))
+      }
     },
     allNodes: (reader: Reader) => reader.all(allNodes),
     saveCheckpoint: (tx: Tx, row: CheckpointRow) => tx.run(saveCheckpoint(row)),

@@ -44,9 +44,9 @@ async function written() {
     store.exec(sql)
     store.close()
   }
-  const look = async (most?: number) => {
+  const look = async (minEntries?: number) => {
     const snapshot = readSqlite(path)
-    const tail = await verifyTail(snapshot, vkey, most)
+    const tail = await verifyTail(snapshot, vkey, minEntries === undefined ? {} : { minEntries })
     await snapshot.close()
     return tail
   }

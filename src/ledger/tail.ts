@@ -1,10 +1,13 @@
-import type { Snapshot } from '#base/db/port.ts'
+import type { Dialect, Reader } from '#base/db/port.ts'
+import { pages } from '#base/db/pages.ts'
 import { messageOf } from '#base/errors.ts'
 import { hexOf } from './chain.ts'
 import { openCheckpoint } from './checkpoint.ts'
+import type { HeadMac } from './head-mac.ts'
 import type { Problem } from './model.ts'
+import { frontierAt } from './proof.ts'
 import { createLedgerStore } from './store.ts'
-import { decodeFrontier, leafHash, rootOf } from './tree.ts'
+import { appended, encodeFrontier, leafHash, rootOf } from './tree.ts'
 
 export type Tail = {
   readonly size: number
@@ -15,44 +18,77 @@ export type Tail = {
   readonly problem?: Problem
 }
 
-/** A quick look at the end: the newest entries follow each other, the head is theirs, the last checkpoint opens. */
-export async function verifyTail(db: Snapshot, vkey: string, most = 1000): Promise<Tail> {
+export type TailOptions = {
+  /** From the private key; without it, entries after the last checkpoint are a problem. */
+  readonly mac?: HeadMac | undefined
+  /** The check includes at least this many of the newest entries. */
+  readonly minEntries?: number
+}
+
+/**
+ * Checks the end of the ledger: the last checkpoint opens, the entries after it lead to the head, and the head is
+ * signed or has a valid MAC (L14). The daemon starts only on a store that passes.
+ */
+export async function verifyTail(
+  db: Reader & { readonly dialect: Dialect },
+  vkey: string,
+  { mac, minEntries = 1000 }: TailOptions = {},
+): Promise<Tail> {
   const store = createLedgerStore(db.dialect)
   const head = await store.peek(db)
   const size = head?.size ?? 0
-  const rows = await store.stored(db, Math.max(0, size - most), most)
   const latest = await store.latestCheckpoint(db)
-  const newestAt = rows.at(-1)?.at
-  const found = (signed: number, seq?: number, why = ''): Tail => ({
+  let newestAt: number | undefined
+  const result = (signed: number, seq?: number, why = ''): Tail => ({
     size,
     signed,
     ...(newestAt !== undefined && { newestAt }),
     ...(seq !== undefined && { problem: { seq, why } }),
   })
 
-  let previous: string | undefined
-  for (const { seq, body, hash } of rows) {
-    const leaf = leafHash(body).toString('hex')
-    if (leaf !== hexOf(hash)) return found(0, seq, 'its bytes do not give its hash')
-    if (previous !== undefined && prevOf(body) !== previous)
-      return found(0, seq, 'it was written after another entry than the one before it')
-    previous = leaf
-  }
-  const last = rows.at(-1)?.seq ?? 0
-  if (last !== size) return found(0, last + 1, `${size} entries were written, ${last} are there`)
-  if (head && size > 0 && head.hash !== previous)
-    return found(0, size, 'the head of the ledger is not that of its entries')
-  if (!latest) return found(0)
+  let signed = 0
   try {
-    const signed = openCheckpoint(latest.note, vkey)
-    if (signed.size > size) return found(0, size + 1, `${signed.size} entries were signed`)
-    const isWhole = head && signed.size === size
-    if (isWhole && !signed.root.equals(rootOf(decodeFrontier(size, head.frontier))))
-      return found(0, size, 'other entries were signed')
-    return found(signed.size)
+    const checkpoint = latest && openCheckpoint(latest.note, vkey)
+    signed = checkpoint?.size ?? 0
+    if (signed > size) return result(0, size + 1, `${signed} entries were signed`)
+    let frontier = await frontierAt(store.hashes(db), signed)
+    if (checkpoint && !checkpoint.root.equals(rootOf(frontier)))
+      return result(0, signed, 'other entries were signed')
+
+    const after = Math.max(0, Math.min(signed, size - minEntries))
+    let last = after
+    let previous: string | undefined
+    const page = (from: number, limit: number) => store.stored(db, from, limit)
+    for await (const rows of pages(page, 1000, after))
+      for (const { seq, at, body, hash } of rows) {
+        const leaf = leafHash(body)
+        if (seq !== last + 1) return result(0, last + 1, `missing up to entry ${seq - 1}`)
+        if (leaf.toString('hex') !== hexOf(hash))
+          return result(0, seq, 'its bytes do not give its hash')
+        if (previous !== undefined && prevOf(body) !== previous)
+          return result(0, seq, 'it was written after another entry than the one before it')
+        previous = leaf.toString('hex')
+        last = seq
+        newestAt = at
+        if (seq > signed) frontier = appended(frontier, leaf)
+      }
+    if (last !== size)
+      return result(0, Math.min(last, size) + 1, `${size} entries were written, ${last} are there`)
+    if (!head || size === 0) return result(0)
+    if (head.hash !== previous || head.frontier !== encodeFrontier(frontier))
+      return result(0, size, 'the head of the ledger is not that of its entries')
+    if (signed < size && mac?.isValid(head) !== true)
+      return result(signed, signed + 1, unsignedWhy(signed + 1, size, mac !== undefined))
+    return result(signed)
   } catch (error) {
-    return found(0, latest.size, messageOf(error))
+    return result(0, signed || latest?.size || 1, messageOf(error))
   }
+}
+
+/** Why entries after the last checkpoint are a problem. */
+export function unsignedWhy(from: number, to: number, hasKey: boolean): string {
+  const which = from === to ? 'it is not signed' : `entries ${from}–${to} are not signed`
+  return hasKey ? `${which}, and the head of the ledger has no valid MAC` : which
 }
 
 const prevOf = (body: string | Uint8Array): unknown =>

@@ -3,10 +3,19 @@ import { expect, test } from 'vitest'
 import type { Draft } from '#base/entry.ts'
 import type { StoredEntry } from './chain.ts'
 import { createKey, signCheckpoint } from './checkpoint.ts'
+import type { Key } from './checkpoint.ts'
+import { createHeadMac } from './head-mac.ts'
 import { genesis, payloadDigest, prepare, seal } from './model.ts'
 import type { Entry } from './model.ts'
 import { createRedactor } from './redact.ts'
-import { appended, emptyFrontier, encodeFrontier, leafHash, rootOf } from './tree.ts'
+import {
+  appended,
+  decodeFrontier,
+  emptyFrontier,
+  encodeFrontier,
+  leafHash,
+  rootOf,
+} from './tree.ts'
 import { verifyLedger } from './verify.ts'
 import type { LedgerSource, StoredNode } from './verify.ts'
 
@@ -324,6 +333,40 @@ test('L8 whoever may not erase is told of', async () => {
   expect(findings.map(({ seq }) => seq)).toEqual([2, 3])
 })
 
+test('RS1 a ledger without a valid checkpoint, or with entries after the last, is not OK', async () => {
+  const unsigned = await verified(kept(notes(20)))
+  expect(unsigned).toMatchObject({ ok: false, signed: 0, firstBad: { seq: 1 }, acceptable: true })
+  const longer = await verified(kept(notes(60), [10]))
+  expect(longer).toMatchObject({
+    ok: false,
+    signed: 10,
+    unsigned: { from: 11, to: 60, intact: false },
+    problems: [{ seq: 11, why: 'entries 11–60 are not signed' }],
+  })
+})
+
+test('RS1 only the MAC of the right key over the right head makes an unsigned tail intact', async () => {
+  const ledger = kept(notes(12), [10])
+  const macOf = (from: Key, { head } = ledger) =>
+    createHeadMac(from).of(head.size, rootOf(decodeFrontier(head.size, head.frontier)))
+  const withMac = (mac: string) => sourceOf({ ...ledger, head: { ...ledger.head, mac } })
+  const check = (mac: string, by = key) =>
+    verifyLedger(withMac(mac), key.vkey, { mac: createHeadMac(by) })
+  const other = createKey().key
+  expect(await check(macOf(key))).toMatchObject({
+    ok: true,
+    unsigned: { from: 11, to: 12, intact: true },
+  })
+  for (const result of [
+    await check(''),
+    await check(macOf(other)),
+    await check(macOf(other), other),
+    await check(macOf(key, kept(notes(11)))),
+    await verifyLedger(withMac(macOf(key)), key.vkey),
+  ])
+    expect(result).toMatchObject({ ok: false, firstBad: { seq: 11 } })
+})
+
 test('L7 a tail cut above the last checkpoint is found by the head', async () => {
   const ledger = kept(notes(20), [10])
   ledger.entries.length = 15
@@ -371,6 +414,8 @@ test('L7 deep verification finds a body or payload that is not canonical or not 
     edit(ledger, 0, { body, hash: leafHash(body) })
     ledger.head = { ...ledger.head, hash: leafHash(body).toString('hex') }
     ledger.head = { ...ledger.head, frontier: leafHash(body).toString('base64') }
+    const note = signCheckpoint({ size: 1, root: leafHash(body) }, key)
+    ledger.checkpoints.push({ size: 1, note })
     return [(await verified(ledger)).ok, (await verified(ledger, true)).firstBad?.why]
   }
   expect(await rewritten('"v":1', '"v": 1')).toEqual([true, 'its body is not spelt canonically'])
@@ -467,7 +512,7 @@ test('L6 what was allowed gives no findings', async () => {
     proposed('c5'),
     done('c5'),
   ]
-  expect(await verified(kept(drafts))).toMatchObject({ ok: true, findings: [] })
+  expect(await verified(kept(drafts, [drafts.length]))).toMatchObject({ ok: true, findings: [] })
 })
 
 test.each<[string, Draft[], number]>([

@@ -2,8 +2,9 @@
 export async function* pages<R extends { seq: number }>(
   page: (after: number, limit: number) => Promise<R[]>,
   size = 1000,
+  start = 0,
 ): AsyncGenerator<R[], void> {
-  for (let after = 0; ;) {
+  for (let after = start; ;) {
     const rows = await page(after, size)
     const last = rows.at(-1)
     if (!last) return

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { systemClock } from '#base/clock.ts'
-import { exportNames, refuseCut, verifyLedger, verifyTail } from '#ledger'
+import { refuseCut, verifyLedger, verifyTail } from '#ledger'
 import { stored } from '../audit-verify.ts'
 import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
@@ -20,7 +19,7 @@ export async function checkStore(
 ): Promise<Finding[]> {
   const { storage, ledger: kept } = settings.config
   const { url, path } = storage
-  const copies = join(kept.checkpoint_copies, exportNames.checkpoints)
+  const copies = kept.checkpoint_copies
   if (!url && !existsSync(path)) {
     const cut = cutAt(copies, 0)
     return cut.length > 0
@@ -37,7 +36,7 @@ export async function checkStore(
         'Copy the key from a backup, or from the daemon that began this store.',
       ),
     )
-  const tail = await verifyTail(ledger.db, ledger.vkey)
+  const tail = await verifyTail(ledger.db, ledger.vkey, { mac: ledger.mac })
   // A daemon that runs may have signed more since we looked.
   if (!runningDaemon(context.paths)) findings.push(...cutAt(copies, tail.size))
   const ahead = (tail.newestAt ?? 0) - systemClock()
@@ -57,7 +56,9 @@ export async function checkStore(
   const progress = context.out.progress()
   const onProgress = (entries: number) => progress.show(`${entries} entries checked…`)
   const whole = deep
-    ? await verifyLedger(ledger.source, ledger.vkey, { deep, onProgress }).finally(progress.end)
+    ? await verifyLedger(ledger.source, ledger.vkey, { mac: ledger.mac, deep, onProgress }).finally(
+        progress.end,
+      )
     : undefined
   const problem = whole?.firstBad ?? whole?.findings[0] ?? tail.problem
   return [
@@ -73,7 +74,7 @@ export async function checkStore(
 }
 
 /** Entries that were signed and are gone: the next start is refused for them. */
-function cutAt(copies: string, size: number): Finding[] {
+function cutAt(copies: readonly string[], size: number): Finding[] {
   try {
     refuseCut(copies, size)
     return []

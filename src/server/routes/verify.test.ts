@@ -24,6 +24,8 @@ async function setup() {
   open = await openTestLedger()
   const { ledger } = open
   await ledger.record({ type: 'thing.done', actor: systemActor })
+  // Has it signed.
+  await ledger.prove(1)
   let closed = 0
   let goOn = Promise.withResolvers<void>()
   const app = new Hono<Env>()

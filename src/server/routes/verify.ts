@@ -34,7 +34,7 @@ export function verifyRoute({ ledger, snapshot, log }: Deps): Route {
       }
       onProgress(0)
       const entries = () => breathing(source.entries(), signal)
-      const options = { deep, onProgress }
+      const options = { mac: ledger.headMac, deep, onProgress }
       const { firstBad, ...rest } = await verifyLedger({ ...source, entries }, ledger.vkey, options)
       tell({ result: { ...rest, ...(firstBad && { first_bad: firstBad }), vkey: ledger.vkey } })
     } finally {

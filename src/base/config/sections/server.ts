@@ -159,10 +159,12 @@ export const ledger = z
       .describe(
         'Private key that signs checkpoints, made on first run with mode 0600. Default ledger.key in the state directory.',
       ),
-    checkpoint_copies: path
+    checkpoint_copies: z
+      .union([path, z.array(path).min(1)], 'a path, or a list of paths')
       .default('checkpoints')
+      .transform((folders) => (typeof folders === 'string' ? [folders] : folders))
       .describe(
-        'Folder outside the store that gets a copy of every checkpoint. Default checkpoints in the state directory.',
+        'Folder outside the store that gets a copy of every checkpoint, or a list of folders, such as one on another disk. Default checkpoints in the state directory.',
       ),
   })
   .prefault({})

@@ -51,8 +51,9 @@ function Outcome({ result, onClose }: { result: Verification; onClose: () => voi
     return (
       <Strip tone="bg-escalate-bg" ink="text-escalate" icon="warn" onClose={onClose}>
         <p>
-          <b>The ledger was changed.</b> The first bad entry is <EntryLink seq={bad.seq} />:{' '}
-          <Plain text={bad.why} />. {entries(result.entries)} read in {time}.
+          <b>{result.acceptable ? 'Entries without a proof.' : 'The ledger was changed.'}</b> The
+          first bad entry is <EntryLink seq={bad.seq} />: <Plain text={bad.why} />.{' '}
+          {entries(result.entries)} read in {time}.
         </p>
         <Faults faults={result.problems.slice(1)} more="Other places" />
         <p className="text-soft">
@@ -76,7 +77,16 @@ function Outcome({ result, onClose }: { result: Verification; onClose: () => voi
       <p>
         <b>{entries(result.entries)}, all as written.</b> {count(result.checkpoints)} signed{' '}
         {result.checkpoints === 1 ? 'checkpoint' : 'checkpoints'}, {time}.
+        {result.unsigned &&
+          ` Signed up to entry ${count(result.signed)}; the newer entries are not signed yet but intact.`}
       </p>
+      <Faults
+        faults={result.accepted.map(({ seq, from, to, reason }) => ({
+          seq,
+          why: `accepts entries ${from}–${to} without a proof: ${reason}`,
+        }))}
+        more="Accepted"
+      />
     </Strip>
   )
 }

@@ -4,11 +4,23 @@ import type { Problem } from '../../api.ts'
 import { readLines } from '../../ledger/ndjson.ts'
 
 export type Fault = { readonly seq: number; readonly why: string }
+export type Accepted = {
+  readonly seq: number
+  readonly from: number
+  readonly to: number
+  readonly reason: string
+}
 export type Verification = {
   readonly ok: boolean
   readonly entries: number
   readonly checkpoints: number
   readonly signed: number
+  /** The entries after `signed`: covered by the MAC of the daemon, or a problem. */
+  readonly unsigned?: { readonly from: number; readonly to: number; readonly intact: boolean }
+  /** The missing proof over the newest entries is the only problem. */
+  readonly acceptable: boolean
+  /** Entries without a proof that the owner accepted. */
+  readonly accepted: readonly Accepted[]
   readonly root: string
   readonly first_bad?: Fault
   readonly problems: readonly Fault[]

@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { systemClock } from '#base/clock.ts'
+import { migrate } from '#base/db/migrate.ts'
+import { isServed, openPostgres } from '#base/db/postgres.ts'
+import { openSqlite } from '#base/db/sqlite.ts'
+import { CoworkError } from '#base/errors.ts'
+import { silentLog } from '#base/log.ts'
+import { takeLock } from '#base/state.ts'
+import { ownerId } from '#identity'
+import {
+  acceptEntries,
+  createCheckpointCopies,
+  createHeadMac,
+  createRedactor,
+  createSealer,
+  loadKey,
+  openLedger,
+  verifyLedger,
+} from '#ledger'
+import { migrations } from '../app.ts'
+import { stored } from './audit-verify.ts'
+import type { Context } from './context.ts'
+import { requirePersonHere } from './person.ts'
+import { loadSettings } from './settings.ts'
+import type { Settings } from './settings.ts'
+import { brokenLedger } from './storage.ts'
+
+/**
+ * Accepts entries that no signature or MAC covers (L14), after the owner examined them. Works only on a ledger that
+ * is consistent in itself and with every known checkpoint; a changed one is restored from a backup instead.
+ */
+export async function accept(context: Context, { reason }: { reason: string }): Promise<void> {
+  requirePersonHere(context, 'Accepting entries of the ledger')
+  const settings = await loadSettings(context)
+  const { config } = settings
+  const unlock = takeLock(context.paths)
+  try {
+    const { from, to } = await unsignedRange(context, settings)
+    const key = signingKey(config.ledger.key_path)
+    const { url, path } = config.storage
+    const redact = createRedactor({ secrets: settings.secrets, patterns: [...config.audit.redact] })
+    const sealer = createSealer(url ? 'postgres' : 'sqlite', redact, systemClock)
+    sealer.useKey(key)
+    const db = url ? await openPostgres({ url, sealer, log: silentLog }) : openSqlite(path, sealer)
+    try {
+      await migrate(db, migrations, systemClock())
+      const actor = { kind: 'human', id: ownerId } as const
+      await acceptEntries(db, createHeadMac(key), { from, to, reason, actor })
+      const ledger = await openLedger({
+        db,
+        sealer,
+        openKey: () => key,
+        copyCheckpoint: createCheckpointCopies(config.ledger.checkpoint_copies, silentLog),
+        now: systemClock,
+        log: silentLog,
+      })
+      await ledger.close()
+    } finally {
+      await db.close()
+    }
+    context.out.data({ from, to, reason }, () => [
+      `Accepted entries ${from}–${to}. \`cowork audit verify\` shows this range and the reason from now on.`,
+    ])
+  } finally {
+    unlock()
+  }
+}
+
+async function unsignedRange(context: Context, settings: Settings) {
+  await using ledger = await stored(context, settings)
+  if (ledger.db.dialect === 'postgres' && (await isServed(ledger.db)))
+    throw new CoworkError('daemon_running', 'A daemon of another folder uses this database.', {
+      hint: 'Stop every daemon that shares the database first.',
+    })
+  const { mac } = ledger
+  const verification = await verifyLedger(ledger.source, ledger.vkey, { mac })
+  const { unsigned, acceptable } = verification
+  if (acceptable && unsigned) return unsigned
+  if (verification.firstBad)
+    throw brokenLedger(verification, 'Restore a backup with `cowork restore`.')
+  throw new CoworkError('nothing_to_accept', 'Every entry is signed or covered by a MAC.', {
+    hint: 'Start the daemon with `cowork up`.',
+  })
+}
+
+function signingKey(path: string) {
+  if (existsSync(path)) return loadKey(readFileSync(path, 'utf8'))
+  throw new CoworkError('ledger_key_missing', `Accepting entries needs the signing key ${path}.`, {
+    hint: 'Copy the key from a backup.',
+  })
+}

@@ -1,0 +1,43 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { CoworkError } from '#base/errors.ts'
+import type { Key } from './checkpoint.ts'
+import type { HeadRow } from './store.ts'
+import { decodeFrontier, rootOf } from './tree.ts'
+
+export type HeadMac = ReturnType<typeof createHeadMac>
+
+type Head = Pick<HeadRow, 'size' | 'frontier'> & { readonly mac?: string | null }
+
+/**
+ * The MAC over size and root that every commit stores in the head row (L14). Without it, whoever can write the
+ * store could add entries after the last checkpoint, and the daemon would sign them. About 5 µs.
+ */
+export function createHeadMac(key: Key) {
+  const secret = key.derive('ledger head mac')
+  const of = (size: number, root: Buffer): Buffer =>
+    createHmac('sha256', secret)
+      .update(`${key.name}\n${size}\n${root.toString('base64')}\n`)
+      .digest()
+  return {
+    vkey: key.vkey,
+    of: (size: number, root: Buffer): string => of(size, root).toString('base64'),
+    /** An empty ledger has nothing to protect. */
+    isValid({ size, frontier, mac }: Head): boolean {
+      if (size === 0) return true
+      const given = Buffer.from(mac ?? '', 'base64')
+      try {
+        const expected = of(size, rootOf(decodeFrontier(size, frontier)))
+        return given.length === expected.length && timingSafeEqual(given, expected)
+      } catch {
+        return false
+      }
+    },
+  }
+}
+
+export const headChanged = () =>
+  new CoworkError(
+    'ledger_head_changed',
+    'The head of the ledger was changed by a program that does not have the signing key.',
+    { hint: 'Run `cowork audit verify`, then restore a backup with `cowork restore`.' },
+  )
