@@ -51,14 +51,18 @@ export function destinationsOf(name: string, state: State): string[] {
 export function collectFiles(state: State): Files {
   const agents = join(state.paths.dir, 'agents')
   const tokens = existsSync(agents) ? readdirSync(agents).map((name) => `agents/${name}`) : []
-  const names = [...placesIn(state).keys(), ...tokens.filter((name) => agentToken.test(name))]
-  const files = new Map<string, string>()
-  for (const name of names)
-    for (const path of destinationsOf(name, state).filter(existsSync))
-      files.set(name, readFileSync(path, 'utf8'))
   const copies = readCheckpointCopies(state.config.ledger.checkpoint_copies)
-  if (copies.length > 0) files.set(exportNames.checkpoints, mergedLines(copies))
-  return files
+  const read = (names: readonly string[]) =>
+    names.flatMap((name) =>
+      destinationsOf(name, state)
+        .filter((path) => existsSync(path))
+        .map((path) => [name, readFileSync(path, 'utf8')] as const),
+    )
+  return new Map([
+    ...read([...placesIn(state).keys()]),
+    ...(copies.length > 0 ? [[exportNames.checkpoints, mergedLines(copies)] as const] : []),
+    ...read(tokens.filter((name) => agentToken.test(name))),
+  ])
 }
 
 /** Each copy once, the newest last: the start reads the newest from the end of the file. */

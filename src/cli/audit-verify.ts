@@ -1,44 +1,71 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Verification } from '#ledger'
 import {
   databaseSource,
   folderSource,
+  parseCheckpoints,
   readCheckpointCopies,
   readHeadMac,
   verifyLedger,
 } from '#ledger'
 import type { Context } from './context.ts'
-import { exitCode } from './exit.ts'
+import { verifyReceiptFile } from './audit-receipt.ts'
+import { exitCode, usage } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { shown } from './output.ts'
 import type { Output } from './output.ts'
 import { loadSettings } from './settings.ts'
 import type { Settings } from './settings.ts'
 
-export type VerifyOptions = { readonly deep?: boolean; readonly key?: string }
+export type VerifyOptions = {
+  readonly deep?: boolean
+  readonly key?: string
+  readonly checkpoint?: readonly string[]
+}
 
-/** Needs no daemon and trusts none: reads the store itself, or a folder that was exported (L6). */
+/** Needs no daemon and trusts none: reads the store itself, an exported folder (L6) or a receipt (L16). */
 export async function verify(
   context: Context,
+  path: string | undefined,
+  options: VerifyOptions,
+): Promise<ExitCode> {
+  const { key, checkpoint = [] } = options
+  const trusted = key === undefined ? undefined : keyGiven(key)
+  if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile())
+    return verifyReceiptFile(context, path, trusted)
+  const known = checkpoint.map(checkpointGiven)
+  return verifySource(context, path, { ...options, trusted, known })
+}
+
+type SourceOptions = {
+  readonly deep?: boolean
+  readonly trusted: string | undefined
+  readonly known: readonly { readonly size: number; readonly note: string }[]
+}
+
+async function verifySource(
+  context: Context,
   folder: string | undefined,
-  { deep = false, key }: VerifyOptions,
+  { deep = false, trusted, known }: SourceOptions,
 ): Promise<ExitCode> {
   const { out } = context
   const progress = out.progress()
   const onProgress = (entries: number) => progress.show(`${entries} entries checked…`)
   const check = async () => {
     await using ledger = folder === undefined ? await stored(context) : exported(folder)
-    const vkey = key === undefined ? ledger.vkey : keyGiven(key)
-    const { mac } = ledger
-    return { vkey, result: await verifyLedger(ledger.source, vkey, { mac, deep, onProgress }) }
+    const vkey = trusted ?? ledger.vkey
+    const { mac, source } = ledger
+    const checkpoints = async () => [...(await source.checkpoints()), ...known]
+    const options = { mac, deep, onProgress }
+    return { vkey, result: await verifyLedger({ ...source, checkpoints }, vkey, options) }
   }
   const { vkey, result } = await check().catch(unreadable).finally(progress.end)
   const { firstBad, ...rest } = result
   out.data({ ...rest, ...(firstBad && { first_bad: firstBad }), vkey }, () =>
     report(result, vkey, out.style),
   )
-  if (folder !== undefined && key === undefined)
+  if (folder !== undefined && trusted === undefined)
     out.note(
       'The public key came from this folder, so this proves only that the folder is consistent. Pass the key of the ledger with --key.',
     )
@@ -92,6 +119,23 @@ function unreadable(cause: unknown): never {
 
 /** A key as `key.pub` holds it, or the file itself. */
 const keyGiven = (key: string) => (existsSync(key) ? readFileSync(key, 'utf8').trim() : key)
+
+/**
+ * A checkpoint note as somebody kept it: the text, a file with it, or a line of checkpoints.jsonl. A message may
+ * have lost the last line break.
+ */
+function checkpointGiven(given: string): { size: number; note: string } {
+  const text = existsSync(given) ? readFileSync(given, 'utf8') : given
+  const [line] = text.trimStart().startsWith('{') ? parseCheckpoints(text.trim()) : []
+  if (line) return line
+  const note = `${text.replaceAll('\r\n', '\n').trim()}\n`
+  const size = Number(note.split('\n')[1])
+  if (Number.isSafeInteger(size) && size > 0) return { size, note }
+  throw usage(
+    'The checkpoint has no size.',
+    'Pass the whole note: three lines, an empty line and the signature.',
+  )
+}
 
 function report(result: Verification, vkey: string, style: Output['style']): string[] {
   const { entries, checkpoints, signed, seconds, firstBad, problems, findings } = result

@@ -162,16 +162,28 @@ function auditCommands(program: Command, add: Add): void {
     .option('--actor <id>', 'only entries of this agent or person')
   add(
     audit,
-    'verify [folder]',
-    'check the store, or an exported folder',
+    'verify [path]',
+    'check the store, an exported folder, or a receipt',
     async (context, command) =>
       (await import('./audit-verify.ts')).verify(context, command.args[0], command.opts()),
   )
     .option('--deep', 'also spell every entry anew and check its shape')
     .option('--key <key>', 'the public key to trust, or a file with it')
+    .option(
+      '--checkpoint <note>',
+      'a checkpoint that you kept, as text or file; may repeat',
+      (note: string, before: string[] = []) => [...before, note],
+    )
   add(audit, 'prove <seq>', 'the proof that an entry is in the ledger', async (context, command) =>
     (await import('./audit.ts')).prove(context, entryNumber(command.args[0])),
   )
+  add(
+    audit,
+    'receipt <call>',
+    'write the entries of one call with their proofs into a file',
+    async (context, command) =>
+      (await import('./audit-receipt.ts')).receipt(context, command.args[0] ?? '', command.opts()),
+  ).option('--out <file>', 'the file to write (default: receipt-<call>.json)')
   add(
     audit,
     'export <folder>',

@@ -18,6 +18,8 @@ import { firstSeq, genesis } from './model.ts'
 import type { Entry } from './model.ts'
 import { createNotes } from './notes.ts'
 import { inclusionProof } from './proof.ts'
+import { isJoined, joinedNouns, joiningIdsOf } from './receipt.ts'
+import type { Receipt } from './receipt.ts'
 import { recordedOf, search } from './search.ts'
 import type { Recorded } from './search.ts'
 import type { LedgerSealer } from './sealer.ts'
@@ -49,6 +51,9 @@ export type EntryProof = {
 
 export type Ledger = Awaited<ReturnType<typeof openLedger>>
 
+/** A call has a handful of entries; one approval may stand for many calls. */
+const maxReceiptEntries = 1000
+
 /** Of one agent, to find what it did in one domain. */
 const lookedBack = 300
 
@@ -67,6 +72,19 @@ export async function openLedger(deps: LedgerDeps) {
   await checkpoints.sign()
   const erasure = createErasure({ db, store, now, log })
   const mirrors: Mirror[] = []
+
+  /** The first checkpoint over this entry; signs one if there is none yet. */
+  async function covering(seq: number) {
+    let signed = await store.checkpointFrom(db, seq)
+    if (!signed) {
+      await checkpoints.sign()
+      signed = await store.checkpointFrom(db, seq)
+    }
+    if (signed) return signed
+    throw new CoworkError('not_signed_yet', `No checkpoint covers entry ${seq} yet.`, {
+      hint: 'Try again in a second.',
+    })
+  }
 
   return {
     vkey: key.vkey,
@@ -140,15 +158,7 @@ export async function openLedger(deps: LedgerDeps) {
             hint: '`cowork audit tail` shows the newest entries.',
           },
         )
-      let signed = await store.checkpointFrom(db, seq)
-      if (!signed) {
-        await checkpoints.sign()
-        signed = await store.checkpointFrom(db, seq)
-      }
-      if (!signed)
-        throw new CoworkError('not_signed_yet', `No checkpoint covers entry ${seq} yet.`, {
-          hint: 'Try again in a second.',
-        })
+      const signed = await covering(seq)
       const tree = openCheckpoint(signed.note, key.vkey)
       const path = await inclusionProof(store.hashes(db), seq - 1, tree.size)
       return {
@@ -160,6 +170,35 @@ export async function openLedger(deps: LedgerDeps) {
         checkpoint: signed.note,
         vkey: key.vkey,
       }
+    },
+
+    /** Every entry of a call, with the approvals and proposals it names, proven by one checkpoint (L16). */
+    async receipt(call: string): Promise<Receipt> {
+      const own = await search(db, store, { call, limit: maxReceiptEntries })
+      const last = own.at(-1)
+      if (!last)
+        throw new CoworkError('not_found', `There is no entry of call ${call}.`, {
+          hint: '`cowork audit tail --json` shows the ids of calls.',
+        })
+      const joining = joiningIdsOf(own.map(({ entry }) => entry))
+      const found = new Map(own.map((recorded) => [recorded.entry.seq, recorded]))
+      for (const text of joining)
+        for (const recorded of await search(db, store, {
+          text,
+          types: joinedNouns,
+          limit: maxReceiptEntries,
+        }))
+          if (isJoined(recorded.entry, joining)) found.set(recorded.entry.seq, recorded)
+      const entries = [...found.values()].toSorted((a, b) => a.entry.seq - b.entry.seq)
+      const { note } = await covering(entries.at(-1)?.entry.seq ?? last.entry.seq)
+      const { size } = openCheckpoint(note, key.vkey)
+      const proven: Receipt['entries'] = []
+      for (const { entry, body } of entries) {
+        const path = await inclusionProof(store.hashes(db), entry.seq - 1, size)
+        const hashes = path.map((hash) => hash.toString('base64'))
+        proven.push({ index: entry.seq - 1, entry: body, path: hashes })
+      }
+      return { receipt: 1, call, vkey: key.vkey, checkpoint: note, entries: proven }
     },
 
     /** Takes away what is kept beside an entry, and records who did and why (L8). */

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
-import { entrySchema, visibleTo } from '#ledger'
+import { entrySchema, receiptSchema, visibleTo } from '#ledger'
 import type { Ledger } from '#ledger'
 import type { Env } from '../guards.ts'
 import { conditionFields, conditionsFor, flag, rangeFields, whole } from './filters.ts'
@@ -94,6 +94,15 @@ export const ledgerRoutes = ({ ledger }: { readonly ledger: Ledger }): Route[] =
       await visibleEntry(ledger, seq, c)
       return ledger.prove(seq)
     },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/ledger/receipts/{call}',
+    summary: 'Every entry of one call with proofs to one checkpoint',
+    by: 'human',
+    params: z.object({ call: z.string().describe('Id of the call') }),
+    answer: receiptSchema.meta({ id: 'Receipt' }),
+    run: ({ params: { call } }) => ledger.receipt(call),
   }),
 ]
 

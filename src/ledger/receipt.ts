@@ -1,0 +1,89 @@
+import * as z from 'zod'
+import { CoworkError, messageOf } from '#base/errors.ts'
+import { openCheckpoint } from './checkpoint.ts'
+import { entrySchema } from './model.ts'
+import type { Entry } from './model.ts'
+import { verifyInclusion } from './proof.ts'
+import { leafHash } from './tree.ts'
+
+/** The entries of one call with proofs to one checkpoint: all that is needed to check them offline (L16). */
+export const receiptSchema = z.strictObject({
+  receipt: z.literal(1),
+  call: z.string(),
+  vkey: z.string(),
+  checkpoint: z.string(),
+  entries: z.array(
+    z.strictObject({
+      index: z.int(),
+      entry: z.string().describe('The canonical JSON that was hashed'),
+      path: z.array(z.string()).describe('Hashes in base64, from the leaf up'),
+    }),
+  ),
+})
+
+export type Receipt = z.infer<typeof receiptSchema>
+
+/** Entries of these nouns belong to a call by the id of its approval or proposal. */
+export const joinedNouns = ['approval.', 'proposal.', 'permission.', 'handoff.', 'override.']
+
+const joiningIds = ['approval', 'proposal'] as const
+
+/** The ids of the approvals and proposals that the entries of a call name. */
+export const joiningIdsOf = (entries: readonly Entry[]): Set<string> =>
+  new Set(entries.flatMap(({ ids }) => joiningIds.flatMap((name) => ids?.[name] ?? [])))
+
+export const isJoined = ({ type, ids }: Entry, joining: ReadonlySet<string>): boolean =>
+  joinedNouns.some((noun) => type.startsWith(noun)) &&
+  joiningIds.some((name) => joining.has(ids?.[name] ?? ''))
+
+/** The one spelling of a receipt, so that every byte of the file counts. */
+export const formatReceipt = ({ receipt, call, vkey, checkpoint, entries }: Receipt): string =>
+  `${JSON.stringify({ receipt, call, vkey, checkpoint, entries: entries.map(({ index, entry, path }) => ({ index, entry, path })) }, null, 2)}\n`
+
+export type VerifiedReceipt = {
+  readonly call: string
+  readonly vkey: string
+  readonly size: number
+  readonly entries: readonly Entry[]
+}
+
+/** Checks a receipt with the public key alone; throws if any byte of it was changed. */
+export function verifyReceipt(file: Uint8Array, trusted?: string): VerifiedReceipt {
+  const receipt = parseReceipt(file)
+  const { call, checkpoint } = receipt
+  const vkey = trusted ?? receipt.vkey
+  if (receipt.vkey !== vkey) throw invalid(`it names the key ${receipt.vkey}`)
+  const { size, root } = openCheckpoint(checkpoint, vkey)
+  const entries = receipt.entries.map(({ index, entry, path }) => {
+    const hashes = path.map((hash) => Buffer.from(hash, 'base64'))
+    const isStrict = hashes.every((hash, i) => hash.toString('base64') === path[i])
+    if (!isStrict || !verifyInclusion(leafHash(entry), index, size, hashes, root))
+      throw invalid(`the proof of entry ${index + 1} does not lead to the checkpoint`)
+    const parsed = entrySchema.parse(JSON.parse(entry))
+    if (parsed.seq !== index + 1)
+      throw invalid(`entry ${parsed.seq} is in the place of ${index + 1}`)
+    return parsed
+  })
+  const own = entries.filter(({ ids }) => ids?.call === call)
+  const joining = joiningIdsOf(own)
+  const foreign = entries.find((entry) => !own.includes(entry) && !isJoined(entry, joining))
+  if (own.length === 0) throw invalid(`none of its entries belongs to call ${call}`)
+  if (foreign) throw invalid(`entry ${foreign.seq} does not belong to call ${call}`)
+  return { call, vkey, size, entries }
+}
+
+function parseReceipt(file: Uint8Array): Receipt {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(file)
+    const receipt = receiptSchema.parse(JSON.parse(text))
+    if (formatReceipt(receipt) === text) return receipt
+  } catch (error) {
+    throw invalid(`it is not a receipt (${messageOf(error).split('\n')[0] ?? ''})`)
+  }
+  throw invalid('it is not written the way `cowork audit receipt` writes it')
+}
+
+const invalid = (why: string) =>
+  new CoworkError('receipt_invalid', `The receipt cannot be trusted: ${why}.`, {
+    hint: 'Ask for the receipt again, and compare the public key with the one you know.',
+  })

@@ -1,0 +1,173 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { canonicalJson } from '#base/hash.ts'
+import { leafHash } from '../src/ledger/tree.ts'
+import { newPlace, testPlace } from './cli.ts'
+import { inTerminal } from './terminal.ts'
+
+type Place = ReturnType<typeof newPlace>
+type Line = Record<string, unknown> & { seq: number }
+
+const linesIn = (file: string) =>
+  readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line)
+
+/** Entries with each `prev` computed again, as somebody without the key can do. */
+function chained(entries: readonly Line[]): string {
+  let prev = '0'.repeat(64)
+  return entries
+    .map((entry, i) => {
+      const body = canonicalJson({ ...entry, seq: i + 1, prev })
+      prev = leafHash(body).toString('hex')
+      return `${body}\n`
+    })
+    .join('')
+}
+
+/** A daemon that ran for a while and ended. */
+async function used(place: Place) {
+  await place.cowork(['up', '-d'])
+  for (const id of ['a', 'b', 'c']) await place.cowork(['agents', 'add', id])
+}
+
+describe('RS1 an export', () => {
+  const place = newPlace()
+  let exported: string
+  beforeAll(async () => {
+    await used(place)
+    exported = join(place.state, 'export')
+    await place.cowork(['audit', 'export', exported])
+  })
+  afterAll(place.end)
+  const elsewhere = ['--state', join(place.state, 'elsewhere')]
+  const verify = (...more: string[]) =>
+    place.cowork(['audit', 'verify', exported, ...more, ...elsewhere])
+
+  test('RS1 ends at a signed checkpoint, and verify says where its key came from', async () => {
+    const good = await verify()
+    expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining('\nSigned by ') })
+    expect(good.stderr).toContain('The public key came from this folder')
+    const known = await verify('--key', place.paths.ledgerPublicKey)
+    expect(known).toMatchObject({ code: 0, stderr: '' })
+    const entries = linesIn(join(exported, 'entries.jsonl'))
+    expect(linesIn(join(exported, 'checkpoints.jsonl')).at(-1)?.['size']).toBe(entries.length)
+  })
+
+  test('RS1 with rewritten entries and emptied checkpoints is not OK', async () => {
+    const file = join(exported, 'entries.jsonl')
+    const before = [file, join(exported, 'checkpoints.jsonl')].map((path) => ({
+      path,
+      text: readFileSync(path, 'utf8'),
+    }))
+    const entries = linesIn(file)
+    writeFileSync(file, chained(entries.map((entry) => ({ ...entry, at: 1 }))))
+    writeFileSync(join(exported, 'checkpoints.jsonl'), '')
+    const bad = await verify()
+    expect(bad).toMatchObject({ code: 1, stdout: expect.stringContaining('BROKEN at entry 1: ') })
+    expect(bad.stdout).toContain('No entry is signed')
+    expect(bad.stdout).not.toMatch(/signed by/i)
+
+    for (const { path, text } of before) writeFileSync(path, text)
+    const invented = Array.from({ length: 50 }, () => ({ ...entries.at(-1), seq: 0 }))
+    writeFileSync(file, chained([...entries, ...invented]))
+    const longer = await verify('--key', place.paths.ledgerPublicKey)
+    expect(longer.code).toBe(1)
+    expect(longer.stdout).toContain(`BROKEN at entry ${entries.length + 1}: `)
+    expect(longer.stdout).toContain(`Entries 1–${entries.length} are signed by `)
+    for (const { path, text } of before) writeFileSync(path, text)
+  })
+
+  test('L16 a receipt of one call verifies with the public key and says what happened', async () => {
+    const entries = linesIn(join(exported, 'entries.jsonl'))
+    const added = entries.find(({ type }) => type === 'agent.added')
+    const { call = '' } = (added?.['ids'] ?? {}) as { call?: string }
+    const file = join(place.state, 'receipt.json')
+    expect(await place.cowork(['audit', 'receipt', call, '--out', file])).toMatchObject({ code: 0 })
+    const check = ['audit', 'verify', file, '--key', place.paths.ledgerPublicKey, ...elsewhere]
+    const good = await place.cowork(check)
+    expect(good).toMatchObject({ code: 0, stderr: '' })
+    expect(good.stdout).toContain('human owner completed cowork_add_agent')
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace('"owner', '"0wner').replace('owner', '0wner'),
+    )
+    expect(await place.cowork(check)).toMatchObject({ code: 1 })
+  })
+
+  test('L15 a checkpoint that somebody kept is checked against the ledger', async () => {
+    const [first] = linesIn(join(exported, 'checkpoints.jsonl'))
+    const note = String(first?.['note'])
+    expect(await verify('--checkpoint', note.trim())).toMatchObject({ code: 0 })
+    const file = join(place.state, 'kept.txt')
+    writeFileSync(file, note)
+    expect(await place.cowork(['audit', 'verify', '--checkpoint', file])).toMatchObject({ code: 0 })
+    const other = testPlace()
+    await used(other)
+    const foreign = readFileSync(join(other.state, 'checkpoints', 'checkpoints.jsonl'), 'utf8')
+    const kept = String((JSON.parse(foreign.split('\n')[0] ?? '{}') as Line)['note'])
+    expect(await verify('--checkpoint', note, '--checkpoint', kept)).toMatchObject({ code: 1 })
+  })
+})
+
+describe('RS1 a store', () => {
+  /** Takes away the newest checkpoints, as a crash before they were written would. */
+  function unsign({ paths, state }: Place, ...more: string[]): number {
+    rmSync(join(state, 'checkpoints'), { recursive: true })
+    const db = new DatabaseSync(paths.store)
+    db.exec('DELETE FROM ledger_checkpoint WHERE size > (SELECT min(size) FROM ledger_checkpoint)')
+    for (const sql of more) db.exec(sql)
+    const { size } = db.prepare('SELECT size FROM ledger_checkpoint').get() as { size: number }
+    db.close()
+    return size
+  }
+
+  test('RS1 L14 with an unsigned tail and a valid MAC is intact, and the daemon starts', async () => {
+    const place = testPlace()
+    await used(place)
+    await place.cowork(['down'])
+    const signed = unsign(place)
+    const tail = await place.cowork(['audit', 'verify'])
+    expect(tail).toMatchObject({ code: 0, stderr: '' })
+    expect(tail.stdout).toMatch(
+      new RegExp(
+        `Signed up to entry ${signed}; entries ${signed + 1}–\\d+ are not signed yet but intact`,
+      ),
+    )
+    expect(tail.stdout).toContain(`Entries 1–${signed} are signed by `)
+    // With the public key alone nobody can tell.
+    renameSync(place.paths.ledgerKey, `${place.paths.ledgerKey}.aside`)
+    expect(await place.cowork(['audit', 'verify'])).toMatchObject({ code: 1 })
+    renameSync(`${place.paths.ledgerKey}.aside`, place.paths.ledgerKey)
+    expect(await place.cowork(['up', '-d'])).toMatchObject({ code: 0 })
+    expect(await place.cowork(['down'])).toMatchObject({ code: 0 })
+    expect((await place.cowork(['audit', 'verify'])).stdout).toMatch(/^OK: .*\nSigned by /)
+  })
+
+  test('RS1 L14 without a MAC is refused until the owner accepts it, which verify shows', async () => {
+    const place = testPlace()
+    await used(place)
+    await place.cowork(['down'])
+    const from = unsign(place, 'UPDATE ledger_head SET mac = NULL') + 1
+    expect(await place.cowork(['audit', 'verify'])).toMatchObject({ code: 1 })
+    const refused = await place.cowork(['up'])
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain('cowork restore')
+    expect(refused.stderr).toContain('cowork ledger accept --reason')
+
+    const accept = ['ledger', 'accept', '--reason', 'crash of the old version']
+    const withoutPerson = await place.cowork(accept)
+    expect(withoutPerson.stderr).toContain('needs a terminal with a person at it')
+    const accepted = await inTerminal(place, accept).ended()
+    expect(accepted).toMatchObject({ code: 0, output: expect.stringContaining(`entries ${from}–`) })
+    expect(await place.cowork(['up', '-d'])).toMatchObject({ code: 0 })
+    const { code, stdout } = await place.cowork(['audit', 'verify'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(
+      new RegExp(`Entries ${from}–\\d+ had no proof.*crash of the old version`),
+    )
+  })
+})
