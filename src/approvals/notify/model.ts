@@ -56,6 +56,25 @@ export type TestNotice = {
   }
 }
 
+/** The newest checkpoint, for people who keep it as a witness of the ledger (L15). */
+export type CheckpointNotice = {
+  readonly type: 'ledger.checkpoint'
+  readonly timestamp: string
+  readonly data: {
+    readonly size: number
+    /** The whole note: `cowork audit verify --checkpoint` takes it. */
+    readonly checkpoint: string
+    readonly risk: 'normal'
+    readonly review_url: string
+  }
+}
+
+export type AnyNotice = Notice | TestNotice | CheckpointNotice
+
+/** True for notices about an approval, which people can decide on. */
+export const isAboutApproval = (notice: AnyNotice | undefined): notice is Notice =>
+  notice !== undefined && notice.type.startsWith('approval.')
+
 export const deliveryStatuses = ['pending', 'sent', 'dead'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 

@@ -85,7 +85,7 @@ export function startSender(channel: string, { send, reader }: Driver, deps: Sen
             type: 'delivery.failed',
             actor: systemActor,
             subject: id,
-            ids: { approval },
+            ...(approval !== '' && { ids: { approval } }),
             data: { channel, attempts, error },
           })
       }

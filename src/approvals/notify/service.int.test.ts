@@ -2,6 +2,7 @@ import { inject } from 'vitest'
 import { openPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
 import { createTestDatabase } from '../../../test/databases.ts'
+import { checkpointContract } from './checkpoint-contract.ts'
 import { notifyContract } from './contract.ts'
 import type { Engine } from './setup.ts'
 import { timingContract } from './timing-contract.ts'
@@ -16,5 +17,6 @@ const engine: Engine = {
 }
 
 notifyContract(engine)
+checkpointContract(engine)
 timingContract(engine)
 telegramContract(engine)

@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqlite } from '#base/db/sqlite.ts'
+import { checkpointContract } from './checkpoint-contract.ts'
 import { notifyContract } from './contract.ts'
 import type { Engine } from './setup.ts'
 import { timingContract } from './timing-contract.ts'
@@ -16,5 +17,6 @@ const engine: Engine = {
 }
 
 notifyContract(engine)
+checkpointContract(engine)
 timingContract(engine)
 telegramContract(engine)

@@ -9,6 +9,7 @@ import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import { plainText } from '#base/plain.ts'
 import type { Entry, Ledger } from '#ledger'
+import { createDailyCheckpoint } from './daily-checkpoint.ts'
 import { createDrivers } from './drivers.ts'
 import type {
   Channel,
@@ -110,12 +111,18 @@ export function startNotify(deps: NotifyDeps) {
     })
     await wait(hour, signal)
   }
+  const postCheckpoint = createDailyCheckpoint({ ...deps, store, settings: deps })
+  const postDaily = async () => {
+    if (await postCheckpoint()) ring()
+    await wait(hour, signal)
+  }
   const running =
     senders.length === 0
       ? []
       : [
           persist('the ledger is not followed, so nobody is notified', follow),
           persist('old deliveries could not be deleted', sweep),
+          persist('the daily checkpoint could not be posted', postDaily),
           ...[...bots.values()].map((bot) => bot.listen(signal)),
         ]
 
@@ -134,7 +141,7 @@ export function startNotify(deps: NotifyDeps) {
         type: 'delivery.retried',
         actor: actorOf(call.caller),
         subject: id,
-        ids: { call: call.id, approval },
+        ids: { call: call.id, ...(approval !== '' && { approval }) },
         data: { channel },
       })
       return again

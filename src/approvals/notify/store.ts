@@ -60,6 +60,25 @@ export function createDeliveryStore(dialect: Dialect) {
       .where('attempts', '=', p.wasAttempts)
       .where('next_at', '=', p.wasNextAt),
   )
+  const addOnce = statement((p: Row) =>
+    sql
+      .insertInto('delivery')
+      .values({
+        id: p.id,
+        channel: p.channel,
+        event: p.event,
+        approval: p.approval,
+        notice: p.notice,
+        status: p.status,
+        attempts: p.attempts,
+        next_at: p.next_at,
+        held: p.held,
+        last_error: p.last_error,
+        created_at: p.created_at,
+        settled_at: p.settled_at,
+      })
+      .onConflict((c) => c.column('id').doNothing()),
+  )
   const drop = statement((p: { id: string }) => sql.deleteFrom('delivery').where('id', '=', p.id))
   const forgetSettled = statement((p: { status: DeliveryStatus; before: number }) =>
     sql.deleteFrom('delivery').where('status', '=', p.status).where('settled_at', '<', p.before),
@@ -89,6 +108,8 @@ export function createDeliveryStore(dialect: Dialect) {
     },
     drop: (tx: Tx, id: string) => tx.run(drop({ id })),
     add: (tx: Tx, deliveries: readonly Delivery[]) => tx.insert('delivery', deliveries.map(toRow)),
+    /** Gives 0 if another daemon, or an earlier start, has added it. */
+    addOnce: (tx: Tx, delivery: Delivery) => tx.run(addOnce(toRow(delivery))),
     due: async (reader: Reader, channel: string, at: number, limit: number) =>
       (await reader.all(due({ channel, at, limit }))).map(toDelivery),
     /** When the next one of the channel is due. */

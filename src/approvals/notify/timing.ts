@@ -109,7 +109,7 @@ function minuteOf(time: string): number {
 }
 
 export const isQuestion = ({ event }: Pick<Delivery, 'event'>): boolean =>
-  event !== 'approval.decided'
+  event === 'approval.requested' || event === 'approval.escalated'
 
 /**
  * Whether a decision makes it needless. People need not hear of what is decided; a machine that is told

@@ -1,5 +1,5 @@
 import { plainText } from '#base/plain.ts'
-import type { Message, Notice, TestNotice } from './model.ts'
+import type { AnyNotice, CheckpointNotice, Message, Notice, TestNotice } from './model.ts'
 
 /** A notice in words, for people. Only `said` and names in `title` come from agents. */
 export type Worded = {
@@ -13,8 +13,8 @@ export type Worded = {
   readonly isEscalated: boolean
 }
 
-export const noticesOf = ({ notice, more = [] }: Message): (Notice | TestNotice)[] =>
-  [notice, ...more.map((one) => one.notice)].map((text) => JSON.parse(text) as Notice | TestNotice)
+export const noticesOf = ({ notice, more = [] }: Message): AnyNotice[] =>
+  [notice, ...more.map((one) => one.notice)].map((text) => JSON.parse(text) as AnyNotice)
 
 /** A message is a glance: what is beyond this many lines is in the inbox. */
 const mostLines = 20
@@ -24,6 +24,7 @@ export function worded(message: Message): Worded {
   const [first, ...rest] = noticesOf(message)
   if (!first) throw new Error('a message has no notice')
   if (first.type === 'channel.test') return wordedTest(first)
+  if (first.type === 'ledger.checkpoint') return wordedCheckpoint(first)
   return rest.length === 0 ? wordedOne(first) : wordedMany([first, ...(rest as Notice[])])
 }
 
@@ -31,6 +32,15 @@ const wordedTest = ({ data }: TestNotice): Worded => ({
   title: 'Test of cowork',
   said: [],
   note: `This channel works. ${unlinked(data.asked_by)} asked for the test.`,
+  url: data.review_url,
+  risk: 'normal',
+  isEscalated: false,
+})
+
+const wordedCheckpoint = ({ data }: CheckpointNotice): Worded => ({
+  title: `Checkpoint of the ledger: ${data.size} entries`,
+  said: [],
+  note: `Keep this message. \`cowork audit verify --checkpoint\` compares the ledger with the text below.\n\n${data.checkpoint}`,
   url: data.review_url,
   risk: 'normal',
   isEscalated: false,

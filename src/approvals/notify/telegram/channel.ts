@@ -13,6 +13,7 @@ import type {
   Outcome,
   Wait,
 } from '../model.ts'
+import { isAboutApproval } from '../model.ts'
 import { noticesOf, worded } from '../words.ts'
 import { createApi } from './api.ts'
 import type { Said } from './api.ts'
@@ -48,7 +49,7 @@ export function createTelegram(channel: ChannelOf<'telegram'>, deps: TelegramDep
   async function tell(message: Message, signal: AbortSignal): Promise<Outcome> {
     const notices = noticesOf(message)
     const [first] = notices
-    const question = notices.length === 1 && first?.type !== 'channel.test' ? first : undefined
+    const question = notices.length === 1 && isAboutApproval(first) ? first : undefined
     const ids = [message, ...(message.more ?? [])].map((one) => one.id)
     const told = await store.told(db, ids)
     const untold = (chat: string) =>

@@ -1,3 +1,4 @@
+import { isAboutApproval } from '../model.ts'
 import type { Message } from '../model.ts'
 import { noticesOf, worded } from '../words.ts'
 import type { Worded } from '../words.ts'
@@ -40,7 +41,7 @@ const mostBytes = 64
 export function messageOf(message: Message) {
   const [notice, ...more] = noticesOf(message)
   const text = textOf(worded(message))
-  if (!notice || notice.type === 'channel.test' || more.length > 0) return text
+  if (!isAboutApproval(notice) || more.length > 0) return text
   const { approval_id: approval, kind, risk } = notice.data
   const possible = risk === 'low' && Object.hasOwn(verdicts, kind) ? (verdicts[kind] ?? []) : []
   const buttons = possible

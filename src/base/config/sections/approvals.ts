@@ -41,6 +41,16 @@ export const approvals = z
 
 const channelBase = { id: name.describe('Name of the channel, used by rules.') }
 
+const sentBase = {
+  ...channelBase,
+  checkpoints: z
+    .boolean()
+    .optional()
+    .describe(
+      'Post the newest checkpoint of the ledger once a day, as a witness for `cowork audit verify --checkpoint`. Default false.',
+    ),
+}
+
 /** As it goes between < and >. */
 const mailAddress = text('a mail address', /^[!-;=?-~]+@[!-;=?-~]+$/)
 
@@ -50,18 +60,18 @@ const channel = z.discriminatedUnion('type', [
     type: z.literal('desktop').describe('Notification of this desktop.'),
   }),
   z.strictObject({
-    ...channelBase,
+    ...sentBase,
     type: z.literal('webhook').describe('Signed POST (Standard Webhooks).'),
     url: httpUrl.describe('Where to post.'),
     secret: secret.describe('Signing secret, as whsec_ and base64.'),
   }),
   z.strictObject({
-    ...channelBase,
+    ...sentBase,
     type: z.literal('slack').describe('Slack incoming webhook; carries a link only.'),
     url: secret.describe('Address of the incoming webhook.'),
   }),
   z.strictObject({
-    ...channelBase,
+    ...sentBase,
     type: z.literal('telegram').describe('Telegram bot; its buttons decide low risk only.'),
     token: secret.describe('Token of the bot.'),
     api: httpUrl
@@ -69,7 +79,7 @@ const channel = z.discriminatedUnion('type', [
       .describe('Server of the Bot API. Default https://api.telegram.org.'),
   }),
   z.strictObject({
-    ...channelBase,
+    ...sentBase,
     type: z.literal('email').describe('Mail over SMTP; carries a link only.'),
     host: text('a host name', /^[\w.:-]+$/).describe('SMTP server.'),
     port: port.default(587).describe('SMTP port. Default 587.'),
@@ -79,7 +89,7 @@ const channel = z.discriminatedUnion('type', [
     to: z.array(mailAddress).min(1).describe('Receivers.'),
   }),
   z.strictObject({
-    ...channelBase,
+    ...sentBase,
     type: z.literal('ntfy').describe('ntfy topic; carries a link only.'),
     server: httpUrl.default('https://ntfy.sh').describe('Server. Default https://ntfy.sh.'),
     topic: secret.describe('Topic; whoever knows it can read along.'),

@@ -1,0 +1,66 @@
+import { rfc3339 } from '#base/clock.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db } from '#base/db/port.ts'
+import type { Ledger } from '#ledger'
+import type { Channel, CheckpointNotice } from './model.ts'
+import type { DeliveryStore } from './store.ts'
+import { awakeAt } from './timing.ts'
+import type { Settings } from './timing.ts'
+
+type Deps = {
+  readonly db: Db
+  readonly store: DeliveryStore
+  readonly ledger: Ledger
+  readonly channels: readonly Channel[]
+  readonly settings: Settings
+  readonly publicUrl: () => string
+  readonly now: Clock
+}
+
+/**
+ * Puts the newest checkpoint into the outbox of every channel that opts in, once per UTC day (L15). The id of the
+ * delivery names channel and day, so neither a restart nor a second daemon repeats it.
+ */
+export function createDailyCheckpoint(deps: Deps) {
+  const { db, store, ledger, settings, publicUrl, now } = deps
+  const channels = deps.channels.filter((one) => one.type !== 'desktop' && one.checkpoints === true)
+
+  /** True if there is something to send. */
+  return async (): Promise<boolean> => {
+    const newest = channels.length > 0 ? await ledger.latestCheckpoint() : undefined
+    if (!newest) return false
+    const at = now()
+    const day = rfc3339(at).slice(0, 10)
+    const notice: CheckpointNotice = {
+      type: 'ledger.checkpoint',
+      timestamp: rfc3339(at),
+      data: {
+        size: newest.size,
+        checkpoint: newest.note,
+        risk: 'normal',
+        review_url: `${publicUrl().replace(/\/+$/, '')}/audit`,
+      },
+    }
+    const nextAt = awakeAt(at, notice.data.risk, settings.quietHours)
+    const added = await db.transact(async (tx) => {
+      let count = 0
+      for (const { id: channel } of channels)
+        count += await store.addOnce(tx, {
+          id: `checkpoint-${day}-${channel}`,
+          channel,
+          event: notice.type,
+          approval: '',
+          notice: JSON.stringify(notice),
+          status: 'pending',
+          attempts: 0,
+          nextAt,
+          held: null,
+          lastError: null,
+          createdAt: at,
+          settledAt: null,
+        })
+      return count
+    })
+    return added > 0
+  }
+}
