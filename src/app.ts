@@ -19,7 +19,7 @@ import { openStore } from './app/store.ts'
 export { checkWorkspace } from '#files'
 export { toolsOf } from './app/calls.ts'
 export type { AppOptions } from './app/start.ts'
-export { migrations } from './app/store.ts'
+export { migrations, recordedTables, replaysOf } from './app/store.ts'
 
 export type App = {
   readonly port: number

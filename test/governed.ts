@@ -20,8 +20,15 @@ import type { Answer } from '#dispatch'
 import { createGovernance, governanceTools } from '#governance'
 import { createIdentity } from '#identity'
 import type { Identity } from '#identity'
-import { createRedactor, createSealer, databaseSource, openKey, openLedger } from '#ledger'
-import { migrations } from '../src/app.ts'
+import {
+  createRedactor,
+  createSealer,
+  databaseSource,
+  openKey,
+  openLedger,
+  writeBaselines,
+} from '#ledger'
+import { migrations, recordedTables, replaysOf } from '../src/app.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import { agentCaller, testConfig } from './governance.ts'
 
@@ -110,6 +117,7 @@ export async function openGoverned(
     now,
     log: silentLog,
   })
+  await writeBaselines(db, recordedTables)
   const consoleUrl = () => 'http://localhost:8765'
   const { note } = ledger
   const parts = { db, config, now, log: silentLog }
@@ -174,7 +182,11 @@ export async function openGoverned(
     async verify() {
       const snapshot = await store.snapshot()
       const { source, vkey } = await databaseSource(snapshot, [])
-      const result = await verifyLedger(source, vkey ?? '', { deep: true, mac: ledger.headMac })
+      const result = await verifyLedger(source, vkey ?? '', {
+        deep: true,
+        mac: ledger.headMac,
+        replays: replaysOf(snapshot),
+      })
       await snapshot.close()
       return result
     },

@@ -3,17 +3,18 @@ import { approvalMigrations, notifyMigrations } from '#approvals'
 import type { Config } from '#base/config/index.ts'
 import { migrate } from '#base/db/migrate.ts'
 import type { Migration } from '#base/db/migrate.ts'
-import type { Db } from '#base/db/port.ts'
+import type { Db, Snapshot } from '#base/db/port.ts'
 import { openPostgres, readPostgres } from '#base/db/postgres.ts'
 import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
 import { messageOf } from '#base/errors.ts'
 import { collectWhenIdle } from '#base/idle.ts'
-import { fileMigrations } from '#files'
-import { governanceMigrations } from '#governance'
+import { fileMigrations, grantTable } from '#files'
+import { governanceMigrations, governanceTables } from '#governance'
 import { identityMigrations } from '#identity'
 import {
   createCheckpointCopies,
   createRedactor,
+  createReplay,
   createSealer,
   databaseSource,
   ledgerMigrations,
@@ -21,8 +22,9 @@ import {
   openLedger,
   readCheckpointCopies,
   refuseCut,
+  writeBaselines,
 } from '#ledger'
-import type { Ledger } from '#ledger'
+import type { Ledger, RecordedTable, Replay } from '#ledger'
 import { workMigrations } from '#work'
 import type { Start } from './start.ts'
 
@@ -36,6 +38,13 @@ export const migrations: readonly Migration[] = [
   ...fileMigrations,
   ...workMigrations,
 ]
+
+/** The tables whose rows the ledger records, so that `verify` can tell whether they are as recorded (L20). */
+export const recordedTables: readonly RecordedTable[] = [...governanceTables, grantTable]
+
+/** For verifying the ledger of this store. */
+export const replaysOf = (db: Snapshot): readonly Replay[] =>
+  recordedTables.map((table) => createReplay(table, db))
 
 export type Store = Awaited<ReturnType<typeof openStore>>
 
@@ -70,6 +79,7 @@ export async function openStore(
     log: log.scope('ledger'),
   })
   undo.add(() => ledger.close())
+  await writeBaselines(db, recordedTables)
   const { audit } = config
   if (audit.enabled)
     ledger.mirror({ path: audit.log_path, maxBytes: audit.max_log_size_mb * 1_000_000 })
@@ -128,5 +138,5 @@ export async function snapshotOf({ storage: { url, path }, ledger }: Config) {
   const outside = readCheckpointCopies(ledger.checkpoint_copies)
   const db = url ? await readPostgres(url) : readSqlite(path)
   const { source } = await databaseSource(db, outside)
-  return { source, close: () => db.close() }
+  return { source, replays: replaysOf(db), close: () => db.close() }
 }

@@ -55,9 +55,9 @@ async function verifySource(
   const check = async () => {
     await using ledger = folder === undefined ? await stored(context) : exported(folder)
     const vkey = trusted ?? ledger.vkey
-    const { mac, source } = ledger
+    const { mac, replays, source } = ledger
     const checkpoints = async () => [...(await source.checkpoints()), ...known]
-    const options = { mac, deep, onProgress }
+    const options = { mac, replays, deep, onProgress }
     return { vkey, result: await verifyLedger({ ...source, checkpoints }, vkey, options) }
   }
   const { vkey, result } = await check().catch(unreadable).finally(progress.end)
@@ -75,6 +75,8 @@ async function verifySource(
 const exported = (folder: string) => ({
   ...folderSource(folder),
   mac: undefined,
+  // An export holds no tables.
+  replays: [],
   [Symbol.asyncDispose]: () => Promise.resolve(),
 })
 
@@ -104,7 +106,9 @@ export async function stored(context: Context, settings?: Pick<Settings, 'config
       },
     )
   const mac = readHeadMac(config.ledger.key_path)
-  return { db, source, vkey, mac, [Symbol.asyncDispose]: () => db.close() }
+  const { replaysOf } = await import('../app.ts')
+  const replays = replaysOf(db)
+  return { db, source, vkey, mac, replays, [Symbol.asyncDispose]: () => db.close() }
 }
 
 /** A store whose file is damaged, or that is none of ours, is not a fault of the program. */

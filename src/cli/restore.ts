@@ -5,6 +5,7 @@ import type { Config } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
 import { ensureState, takeLock } from '#base/state.ts'
 import { databaseSource, parseCheckpoints, parseHeadMac, verifyLedger } from '#ledger'
+import { replaysOf } from '../app.ts'
 import { destinationsOf, openArchive } from './archive.ts'
 import type { Archive } from './archive.ts'
 import type { Context } from './context.ts'
@@ -101,7 +102,10 @@ async function verifyInPlace(context: Context, config: Config) {
   await using restored = await readStore(placeOf(config.storage))
   const { outside, vkey: known, mac } = outsideOf(context, config)
   const { source, vkey = '' } = await databaseSource(restored, outside)
-  const verification = await verifyLedger(source, known ?? vkey, { mac })
+  const verification = await verifyLedger(source, known ?? vkey, {
+    mac,
+    replays: replaysOf(restored),
+  })
   if (verification.firstBad && !verification.acceptable)
     throw brokenLedger(verification, 'Check the disk: what was restored had verified before.')
   return verification

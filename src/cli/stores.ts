@@ -13,7 +13,7 @@ import { CoworkError, messageOf } from '#base/errors.ts'
 import { silentLog } from '#base/log.ts'
 import { databaseSource, verifyLedger } from '#ledger'
 import type { HeadMac, Verification } from '#ledger'
-import { migrations } from '../app.ts'
+import { migrations, replaysOf } from '../app.ts'
 
 /** Where a store is: the file of SQLite, or the address of PostgreSQL. */
 export type Place = { readonly path: string } | { readonly url: string }
@@ -86,6 +86,7 @@ export async function copyStore(from: Snapshot, to: Place, options: CopyOptions)
     const verification = await verifyLedger(source, options.vkey ?? vkey, {
       mac: options.mac,
       onProgress: (entries) => options.onChecked?.(entries),
+      replays: replaysOf(filling),
     })
     const publish = async () => {
       await filling.commit()

@@ -3,7 +3,7 @@ import { builder, query, statement } from '#base/db/statement.ts'
 import type { Grant } from './model.ts'
 import type { Inode } from './worker/protocol.ts'
 
-type Row = {
+export type GrantRow = {
   id: string
   agent: string
   node: string
@@ -26,7 +26,7 @@ type Row = {
   revoked_at: number | null
   revoked_by: string | null
 }
-type Tables = { file_grant: Row }
+type Tables = { file_grant: GrantRow }
 
 export type GrantStore = ReturnType<typeof createGrantStore>
 
@@ -59,7 +59,8 @@ export function createGrantStore(dialect: Dialect) {
       .updateTable('file_grant')
       .set({ revoked_at: p.at, revoked_by: p.by })
       .where('id', '=', p.id)
-      .where('revoked_at', 'is', null),
+      .where('revoked_at', 'is', null)
+      .returningAll(),
   )
   const repin = statement((p: Required<Inode> & { id: string; oldDev: string; oldIno: string }) =>
     sql
@@ -68,7 +69,8 @@ export function createGrantStore(dialect: Dialect) {
       .where('id', '=', p.id)
       .where('dev', '=', p.oldDev)
       .where('ino', '=', p.oldIno)
-      .where('revoked_at', 'is', null),
+      .where('revoked_at', 'is', null)
+      .returningAll(),
   )
   const use = statement((p: { id: string; count: number; at: number }) =>
     sql
@@ -95,19 +97,18 @@ export function createGrantStore(dialect: Dialect) {
     ids: async (reader: Reader, node: string): Promise<Set<string>> =>
       new Set((await reader.all(ids({ node }))).map(({ id }) => id)),
     add: (tx: Tx, grant: Grant) => tx.insert('file_grant', [toRow(grant)]),
-    /** False when it had ended before. */
-    end: async (tx: Tx, id: string, at: number, by: string) =>
-      (await tx.run(end({ id, at, by }))) > 0,
-    /** False when it was for another file, or has ended. */
+    /** The row as stored from now on; undefined when it had ended before. */
+    end: (tx: Tx, id: string, at: number, by: string) => tx.first(end({ id, at, by })),
+    /** The row as stored from now on; undefined when it was for another file, or has ended. */
     async repin(tx: Tx, id: string, { dev: oldDev, ino: oldIno }: Inode, to: Inode) {
       const { dev, ino, born = null } = to
-      return (await tx.run(repin({ id, dev, ino, born, oldDev, oldIno }))) > 0
+      return tx.first(repin({ id, dev, ino, born, oldDev, oldIno }))
     },
     use: (tx: Tx, id: string, count: number, at: number) => tx.run(use({ id, count, at })),
   }
 }
 
-const toRow = (grant: Grant): Row => ({
+export const toRow = (grant: Grant): GrantRow => ({
   id: grant.id,
   agent: grant.agent,
   node: grant.node,
@@ -131,7 +132,7 @@ const toRow = (grant: Grant): Row => ({
   revoked_by: grant.revokedBy,
 })
 
-const toGrant = (row: Row): Grant => ({
+const toGrant = (row: GrantRow): Grant => ({
   id: row.id,
   agent: row.agent,
   node: row.node,

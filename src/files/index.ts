@@ -1,4 +1,5 @@
 export { checkFiles, lookBefore } from './check.ts'
+export { grantTable } from './grants/recorded.ts'
 export { fileMigrations } from './migrations.ts'
 export { prepareFiles } from './prepare.ts'
 export { fileResources } from './resources.ts'

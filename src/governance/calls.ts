@@ -1,5 +1,6 @@
 import { digestOf, oneLine } from '#approvals'
 import type { Approval, Approvals, Mode, Opening } from '#approvals'
+import { actorOf } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
@@ -171,7 +172,7 @@ export function createCallJudge(deps: Deps) {
         async enter(tx) {
           // What was approved for this very call goes first, or it would be left over for another one.
           const claimed = await approvals.claim(tx, caller, digest)
-          if (!claimed) await permissions.use(tx, allowed)
+          if (!claimed) await permissions.use(tx, allowed, actorOf(caller))
           return claimed
         },
       }

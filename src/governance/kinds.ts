@@ -6,6 +6,7 @@ import type { Identity } from '#identity'
 import type { Edits } from './edits.ts'
 import { checkAllowance } from './permissions.ts'
 import type { Allowance, Permissions } from './permissions.ts'
+import { storedMapping } from './recorded.ts'
 import type { Policies } from './rules/policy.ts'
 import type { Override, Pair, Scores } from './scores.ts'
 import type { GovernanceStore } from './store.ts'
@@ -42,7 +43,7 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
     const { override: given, cleared_by } = moreOf(decision)
     if (cleared_by !== undefined) return { cleared_by }
     if (decision.verdict === 'approve')
-      return { trust: await scores.approve(tx, pairOf(approval), approval.risk, decision.by) }
+      return scores.approve(tx, pairOf(approval), approval.risk, decision.by)
     return given ? overriddenBy(scores, tx, approval, decision, given) : {}
   }
 
@@ -106,8 +107,12 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
         const { policy_id: policy } = moreOf(decision)
         if (decision.verdict !== 'approve' || policy === undefined) return {}
         const by = decision.by.id
-        await store.map(tx, { agent: requester, domain, policy, approval: id, by, at: now() })
-        return { mapping: { agent_id: requester, domain, policy_id: policy } }
+        const row = { agent: requester, domain, policy, approval: id, by, at: now() }
+        await store.map(tx, row)
+        return {
+          mapping: { agent_id: requester, domain, policy_id: policy },
+          ...storedMapping(row),
+        }
       },
     },
     {
@@ -116,8 +121,7 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
       check: needsOverride,
       async onDecided(tx, approval, decision) {
         if (decision.verdict === 'reject') return judged(tx, approval, decision)
-        await scores.clean(tx, pairOf(approval), approval.risk, decision.by)
-        return {}
+        return scores.clean(tx, pairOf(approval), approval.risk, decision.by)
       },
     },
   ]
@@ -156,7 +160,7 @@ async function overriddenBy(
 ) {
   const { action, id: approvalId } = approval
   const about = { action, approval: approvalId, by }
-  const { id, streak, ...trust } = await scores.override(
+  const { id, streak, ...written } = await scores.override(
     tx,
     pairOf(approval),
     approval.risk,
@@ -164,7 +168,7 @@ async function overriddenBy(
     about,
   )
   const { type, severity } = given
-  return { trust, override: { id, type, severity, consecutive: streak } }
+  return { ...written, override: { id, type, severity, consecutive: streak } }
 }
 
 /** Rejecting what trust is about is an override, and says of which type (B4). */

@@ -5,12 +5,14 @@ import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
+import type { Actor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Call } from '#base/tool.ts'
 import type { Identity } from '#identity'
 import { fits, patternFor, readPattern, shownPattern } from './rules/pattern.ts'
 import type { Arguments, Reach } from './rules/pattern.ts'
+import { droppedMapping, storedPermission } from './recorded.ts'
 import type { GovernanceStore, PermissionRow } from './store.ts'
 
 /** How long a person allows a call for (Y8). */
@@ -32,6 +34,22 @@ export function createPermissions(
   agents: Pick<Identity, 'hasGone'>,
   approvals: () => Pick<Approvals, 'decide' | 'pendingLike'>,
 ) {
+  /** Counts one use; false when none is left. */
+  async function count(tx: Tx, id: string, actor: Actor): Promise<boolean> {
+    const row = await store.use(tx, id, now())
+    if (row && row.uses_left !== null) {
+      const before = { ...row, uses_left: row.uses_left + 1 }
+      tx.append({
+        type: 'permission.used',
+        actor,
+        subject: row.tool,
+        ids: { approval: row.approval },
+        data: { permission: id, agent_id: row.agent, ...storedPermission(row, before) },
+      })
+    }
+    return row !== undefined
+  }
+
   return {
     /** The permission that covers this call, if any. */
     async covering(
@@ -49,8 +67,8 @@ export function createPermissions(
     },
 
     /** Counts a use in the transaction that starts the call, so that N uses are N. */
-    async use(tx: Tx, { id }: PermissionRow): Promise<void> {
-      if (!(await store.use(tx, id, now())))
+    async use(tx: Tx, { id }: PermissionRow, by: Actor): Promise<void> {
+      if (!(await count(tx, id, by)))
         throw new CoworkError('permission_ended', 'The permission for this call has just ended.', {
           hint: 'Call again: a person is asked.',
         })
@@ -78,6 +96,7 @@ export function createPermissions(
           lasts: row.lasts,
           ...(row.uses_left !== null && { uses: row.uses_left }),
           ...(row.expires_at !== null && { until: row.expires_at }),
+          ...storedPermission(row),
         },
       })
       const { change: _, ...rest } = decision
@@ -90,7 +109,7 @@ export function createPermissions(
         if (!isEqual || other.needed > 1 || !sameSession(row, other.session)) continue
         if (await agents.hasGone(tx, requester, other.createdAt)) continue
         // A use each: what clears the queue must not outlast the permission.
-        if (!(await store.use(tx, row.id, now()))) break
+        if (!(await count(tx, row.id, decision.by))) break
         await approvals().decide(tx, other.id, plain, call)
         also.push({ id: other.id, summary: other.summary })
       }
@@ -103,7 +122,8 @@ export function createPermissions(
     },
 
     async revoke(tx: Tx, id: string, call: Call): Promise<void> {
-      if (!(await store.revoke(tx, id, now())))
+      const row = await store.revoke(tx, id, now())
+      if (!row)
         throw new CoworkError('not_found', `There is no permission ${JSON.stringify(id)}.`, {
           hint: '`cowork permissions` lists them.',
         })
@@ -111,7 +131,7 @@ export function createPermissions(
         type: 'permission.revoked',
         actor: actorOf(call.caller),
         ids: { call: call.id },
-        data: { permission: id },
+        data: { permission: id, ...storedPermission(row) },
       })
     },
 
@@ -125,9 +145,12 @@ export function createPermissions(
           data: { ...data, agent_id: agent, reason: 'agent_revoked' },
         })
       for (const row of await store.endPermissions(tx, agent, now()))
-        if (isLive(row, row.session, now())) ended({ permission: row.id })
-      for (const { domain, policy } of await store.unmap(tx, agent))
-        ended({ mapping: { agent_id: agent, domain, policy_id: policy } })
+        ended({ permission: row.id, ...storedPermission(row) })
+      for (const row of await store.unmap(tx, agent))
+        ended({
+          mapping: { agent_id: agent, domain: row.domain, policy_id: row.policy },
+          ...droppedMapping(row),
+        })
     },
   }
 }

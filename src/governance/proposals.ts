@@ -103,10 +103,10 @@ export function createProposals(deps: Deps) {
     const admitted =
       // Nothing can turn it away any more.
       volume.isFree && key === undefined
-        ? { trust: await scores.begin(tx, pair), remaining: null }
+        ? { ...(await scores.begin(tx, pair)), remaining: null }
         : await admit(tx, pair, before)
     if ('instead' in admitted) return admitted.instead
-    const { trust, remaining } = admitted
+    const { trust, remaining, faded } = admitted
     const floor = reasoned && reasonings.floorOf(policy, reasoned)
     const isShadow = policy?.mode === 'shadow'
     const judgement = judge(rules, {
@@ -162,8 +162,12 @@ export function createProposals(deps: Deps) {
       ...(key !== undefined && body !== undefined && { key: { name: key, digest: body } }),
       ...(mode === 'act' && { auto: true }),
       isCall: true,
-      ...((shadow || reasoned) && {
-        told: { ...(shadow && { shadow }), ...(reasoned && { reasoning_valid: reasoned.valid }) },
+      ...((shadow || reasoned || faded) && {
+        told: {
+          ...(shadow && { shadow }),
+          ...(reasoned && { reasoning_valid: reasoned.valid }),
+          ...faded,
+        },
       }),
     })
     if (proposal.handoff !== undefined) await deps.handoffs.followed(tx, proposal.handoff, id, call)
@@ -178,9 +182,9 @@ export function createProposals(deps: Deps) {
     // Another daemon may have had the same key until the pair was ours.
     const again = await before()
     if (again) return { instead: again }
-    const used = await scores.touch(tx, pair, trust, volume.since())
+    const { used, faded } = await scores.touch(tx, pair, trust, volume.since())
     const { remaining, refused } = await volume.next(tx, pair, used)
-    if (!refused) return { trust, remaining }
+    if (!refused) return { trust, remaining, ...(faded && { faded }) }
     await scores.save(tx, pair, trust)
     return { instead: refused }
   }

@@ -60,7 +60,7 @@ export type PermissionRow = {
   /** Of the approval it came from; of one whose approval is gone, none. */
   risk: Risk | null
 }
-type MappingRow = {
+export type MappingRow = {
   agent: string
   domain: string
   policy: string
@@ -236,14 +236,16 @@ export function createGovernanceStore(dialect: Dialect) {
       .where('id', '=', p.id)
       .where('revoked_at', 'is', null)
       .where((eb) => eb.or([eb('uses_left', 'is', null), eb('uses_left', '>', 0)]))
-      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.at)])),
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.at)]))
+      .returningAll(),
   )
   const revoke = statement((p: { id: string; at: number }) =>
     sql
       .updateTable('permission')
       .set({ revoked_at: p.at })
       .where('id', '=', p.id)
-      .where('revoked_at', 'is', null),
+      .where('revoked_at', 'is', null)
+      .returningAll(),
   )
   const endPermissions = statement((p: { agent: string; at: number }) =>
     sql
@@ -251,6 +253,8 @@ export function createGovernanceStore(dialect: Dialect) {
       .set({ revoked_at: p.at })
       .where('agent', '=', p.agent)
       .where('revoked_at', 'is', null)
+      .where((eb) => eb.or([eb('uses_left', 'is', null), eb('uses_left', '>', 0)]))
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.at)]))
       .returningAll(),
   )
   const unmap = statement((p: { agent: string }) =>
@@ -324,10 +328,11 @@ export function createGovernanceStore(dialect: Dialect) {
       reader.all(live({ agent, tool })),
     permissions: (reader: Reader) => reader.all(permissions),
     permit: (tx: Tx, row: PermissionRow) => tx.insert('permission', [row]),
-    /** False when it ended or was used up meanwhile. */
-    use: async (tx: Tx, id: string, at: number) => (await tx.run(use({ id, at }))) > 0,
-    revoke: async (tx: Tx, id: string, at: number) => (await tx.run(revoke({ id, at }))) > 0,
-    /** All of one agent; gives them as they were. */
+    /** Undefined when it ended or was used up meanwhile. */
+    use: (tx: Tx, id: string, at: number) => tx.first(use({ id, at })),
+    /** Undefined when it was revoked before. */
+    revoke: (tx: Tx, id: string, at: number) => tx.first(revoke({ id, at })),
+    /** All of one agent that can still be used; returns them as stored from now on. */
     endPermissions: (tx: Tx, agent: string, at: number) => tx.all(endPermissions({ agent, at })),
     /** How many of a kind wait for a person, of what an agent asked since then. */
     waiting: async (reader: Reader, agent: string, kind: string, since: number) =>
@@ -375,7 +380,7 @@ const toTrust = (row: TrustRow): Trust => ({
   },
 })
 
-const toRow = (agent: string, domain: string, trust: Trust): TrustRow => ({
+export const toRow = (agent: string, domain: string, trust: Trust): TrustRow => ({
   agent,
   domain,
   score: trust.score,

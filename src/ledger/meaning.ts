@@ -61,7 +61,7 @@ export function createMeaning() {
   return { read, findings }
 }
 
-function field(from: unknown, name: string): unknown {
+export function field(from: unknown, name: string): unknown {
   if (typeof from !== 'object' || from === null) return undefined
   return Object.hasOwn(from, name) ? Reflect.get(from, name) : undefined
 }

@@ -10,6 +10,7 @@ import type { HeadMac } from './head-mac.ts'
 import { createMeaning } from './meaning.ts'
 import { firstSeq } from './model.ts'
 import type { Entry, Problem } from './model.ts'
+import type { Replay } from './replay.ts'
 import { createSamples } from './samples.ts'
 import { unsignedWhy } from './tail.ts'
 import { appended, emptyFrontier, encodeFrontier, rootOf, tileWidth } from './tree.ts'
@@ -76,6 +77,8 @@ export type VerifyOptions = {
   readonly deep?: boolean
   readonly onProgress?: (entries: number) => void
   readonly now?: Clock
+  /** Fed with every entry; their rows are compared with the store at the end (L20). */
+  readonly replays?: readonly Replay[]
 }
 
 /**
@@ -85,7 +88,7 @@ export type VerifyOptions = {
 export async function verifyLedger(
   source: LedgerSource,
   vkey: string,
-  { mac, deep = false, onProgress, now = systemClock }: VerifyOptions = {},
+  { mac, deep = false, onProgress, now = systemClock, replays = [] }: VerifyOptions = {},
 ): Promise<Verification> {
   const startedAt = now()
   const problems = createProblems()
@@ -116,6 +119,8 @@ export async function verifyLedger(
       frontier = appended(frontier, leaf, (level, _, hash) => samples.node(level, hash))
       if (entry) meaning.read(stored.seq, stored.type, entry)
       if (entry && stored.type === acceptedType) accepted.push(toAccepted(stored.seq, entry))
+      if (entry && isSound)
+        for (const replay of replays) replay.read(stored.seq, stored.type, entry)
       // After a gap, what is beside the entries says nothing any more.
       if (entry && isSound && stored.seq === frontier.size) {
         erasures.read(stored.seq, stored.type, entry)
@@ -149,6 +154,9 @@ export async function verifyLedger(
   if (mismatch && chain.firstFault() > mismatch.to)
     problems.add(mismatch.from, `up to entry ${mismatch.to}, other entries were signed`)
   if (intact && source.nodes) await checkNodes(source.nodes(), samples, problems)
+  if (intact)
+    for (const replay of replays)
+      for (const { seq, why } of await replay.compare()) problems.add(seq, why)
   if (intact && !mismatch && longest <= size)
     for (const { seq, why } of await samples.failures()) problems.add(seq, why)
 

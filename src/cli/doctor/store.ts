@@ -56,9 +56,12 @@ export async function checkStore(
   const progress = context.out.progress()
   const onProgress = (entries: number) => progress.show(`${entries} entries checked…`)
   const whole = deep
-    ? await verifyLedger(ledger.source, ledger.vkey, { mac: ledger.mac, deep, onProgress }).finally(
-        progress.end,
-      )
+    ? await verifyLedger(ledger.source, ledger.vkey, {
+        mac: ledger.mac,
+        deep,
+        onProgress,
+        replays: ledger.replays,
+      }).finally(progress.end)
     : undefined
   const problem = whole?.firstBad ?? whole?.findings[0] ?? tail.problem
   return [

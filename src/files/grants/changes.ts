@@ -7,10 +7,12 @@ import { newId } from '#base/ids.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import { inPlaceOf, isSameInode } from '../confine/inode.ts'
+import { toRow } from '../grant-store.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { covers } from '../rules/grants.ts'
 import type { Inode } from '../worker/protocol.ts'
+import { storedGrant } from './recorded.ts'
 
 /** Who made a grant that stands in the configuration. */
 export const configBy = 'config'
@@ -114,6 +116,7 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
         kind: grant.kind,
         ...(expiresAt !== null && { expires_at: expiresAt }),
         ...(grant.hardLinks && { hard_links: true }),
+        ...storedGrant(toRow(grant)),
       },
     })
     return grant
@@ -128,14 +131,16 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
     call?: string,
   ): Promise<boolean> {
     changing()
-    if (!(await store.end(tx, grant.id, now(), actor.id))) return false
+    const row = await store.end(tx, grant.id, now(), actor.id)
+    if (!row) return false
+    const before = reason === 'person' ? undefined : { ...row, revoked_at: null, revoked_by: null }
     tx.append({
       type: 'grant.revoked',
       actor,
       domain: 'files',
       subject: grant.path,
       ids: { grant: grant.id, ...(call && { call }) },
-      data: { ...told(grant), reason },
+      data: { ...told(grant), reason, ...storedGrant(row, before) },
     })
     return true
   }
@@ -150,14 +155,20 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
     for (const grant of await filesAt(tx, path)) {
       if (!isSameInode(grant, from)) continue
       moving(grant.id)
-      if (!(await store.repin(tx, grant.id, from, inPlaceOf(grant, to)))) continue
+      const row = await store.repin(tx, grant.id, from, inPlaceOf(grant, to))
+      if (!row) continue
       tx.append({
         type: 'grant.repinned',
         actor: actorOf(call.caller),
         domain: 'files',
         subject: path,
         ids: { grant: grant.id, call: call.id },
-        data: { ...told(grant), from: nameOf(from), to: nameOf(to) },
+        data: {
+          ...told(grant),
+          from: nameOf(from),
+          to: nameOf(to),
+          ...storedGrant(row, toRow(grant)),
+        },
       })
     }
   }

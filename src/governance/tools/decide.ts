@@ -338,8 +338,11 @@ export const overrideTool = ({ approvals, scores, store }: Governance) =>
         if (known) throw overriddenAlready(known)
       }
       const risk = proposal?.risk ?? 'normal'
-      const recorded = await scores.override(tx, { agent, domain }, risk, given, about)
-      const { from, to } = recorded
+      const {
+        id: override,
+        streak,
+        ...written
+      } = await scores.override(tx, { agent, domain }, risk, given, about)
       tx.append({
         type: 'override.recorded',
         actor: by,
@@ -349,10 +352,10 @@ export const overrideTool = ({ approvals, scores, store }: Governance) =>
         data: {
           requester: agent,
           override: { type: given.type, severity: given.severity },
-          trust: { from, to, ...(recorded.demoted && { demoted: true }) },
+          ...written,
         },
       })
-      return answerOf(recorded)
+      return answerOf({ ...written.trust, id: override, streak })
 
       function answerOf({ id: override, from: before, to: after, demoted, streak }: Recorded) {
         return {
@@ -378,7 +381,7 @@ const overriddenAlready = ({ by, at }: { by: string; at: number }) =>
     { hint: 'Leave proposal_id out to correct the agent for something else.' },
   )
 
-type Recorded = Awaited<ReturnType<Governance['scores']['override']>>
+type Recorded = Moved & { readonly id: string; readonly streak: number }
 
 /** What rejecting a proposal told about its override. */
 function recordedOf(told: Outcome['told']): Recorded {

@@ -83,24 +83,11 @@ export function standing(
 const round = (value: number) => Math.round(value * 10_000) / 10_000
 
 export const checkTrustTool = (governance: Governance, ledger: Pick<Ledger, 'transact'>) => {
-  const { store, db, rules, now } = governance
+  const { store, scores, db, now } = governance
 
   /** The first read creates the pair (T2). */
   const create = (pair: { agent: string; domain: string }, caller: Caller) =>
-    ledger.transact(async (tx) => {
-      const known = await store.lock(tx, pair.agent, pair.domain)
-      if (known) return known
-      const trust = newTrust(rules.trust, now())
-      await store.save(tx, pair.agent, pair.domain, trust)
-      tx.append({
-        type: 'trust.created',
-        actor: actorOf(caller),
-        domain: pair.domain,
-        subject: pair.agent,
-        data: { trust: { to: trust.score } },
-      })
-      return trust
-    })
+    ledger.transact((tx) => scores.load(tx, pair, actorOf(caller)))
 
   return defineTool({
     name: 'cowork_check_trust',
@@ -159,14 +146,15 @@ export const setTrustTool = ({ scores, store }: Governance) =>
     touches: (input) => ({ domain: input.domain, target: input.agent_id }),
     async change(tx, { agent_id: agent, domain: where, score, reason }, { id, caller }) {
       const isNew = (await store.all(tx, { agent })).length === 0
-      const { from, to } = await scores.set(tx, { agent, domain: where }, score)
+      const { trust, stored } = await scores.set(tx, { agent, domain: where }, score)
+      const { from, to } = trust
       tx.append({
         type: 'trust.set',
         actor: actorOf(caller),
         domain: where,
         subject: agent,
         ids: { call: id },
-        data: { trust: { from, to }, reason },
+        data: { trust: { from, to }, reason, stored },
       })
       const name = JSON.stringify(agent)
       const note = `There was no trust of an agent called ${name} before: look whether that is its name.`

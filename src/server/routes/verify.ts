@@ -2,13 +2,17 @@ import * as z from 'zod'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { verifyLedger } from '#ledger'
-import type { Ledger, LedgerSource } from '#ledger'
+import type { Ledger, LedgerSource, Replay } from '#ledger'
 import { privateHeaders } from '../guards.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
 /** The ledger as it stands at one moment, to be read while others write. */
-export type LedgerSnapshot = { readonly source: LedgerSource; close(): Promise<void> }
+export type LedgerSnapshot = {
+  readonly source: LedgerSource
+  readonly replays?: readonly Replay[]
+  close(): Promise<void>
+}
 
 type Deps = {
   readonly ledger: Ledger
@@ -23,7 +27,7 @@ export function verifyRoute({ ledger, snapshot, log }: Deps): Route {
   let isRunning = false
 
   async function check(deep: boolean, signal: AbortSignal, tell: (line: object) => void) {
-    const { source, close } = await snapshot()
+    const { source, replays = [], close } = await snapshot()
     try {
       const total = source.head?.size ?? 0
       let toldAt = 0
@@ -34,7 +38,7 @@ export function verifyRoute({ ledger, snapshot, log }: Deps): Route {
       }
       onProgress(0)
       const entries = () => breathing(source.entries(), signal)
-      const options = { mac: ledger.headMac, deep, onProgress }
+      const options = { mac: ledger.headMac, deep, onProgress, replays }
       const { firstBad, ...rest } = await verifyLedger({ ...source, entries }, ledger.vkey, options)
       tell({ result: { ...rest, ...(firstBad && { first_bad: firstBad }), vkey: ledger.vkey } })
     } finally {

@@ -1,0 +1,16 @@
+import { storedIn } from '#ledger'
+import type { RecordedTable } from '#ledger'
+import type { GrantRow } from '../grant-store.ts'
+
+/** What `verify` replays of grants from the ledger (L20). */
+export const grantTable: RecordedTable = {
+  name: 'grant',
+  table: 'file_grant',
+  key: ['id'],
+  // Uses are counted in memory and written at most each second.
+  leftOut: ['last_accessed', 'access_count'],
+  describe: ({ id, path }) => `grant ${id} of ${JSON.stringify(path)}`,
+}
+
+/** For the `data` of the entry that changes the row. */
+export const storedGrant = (row: GrantRow, before?: GrantRow) => storedIn(grantTable, row, before)

@@ -1,0 +1,221 @@
+import type { Db, Dialect, Query, Snapshot } from '#base/db/port.ts'
+import { builder, query } from '#base/db/statement.ts'
+import { systemActor } from '#base/entry.ts'
+import { canonicalJson, sha256Hex } from '#base/hash.ts'
+import { mostProblems } from './chain.ts'
+import type { Parsed } from './chain.ts'
+import { field } from './meaning.ts'
+import type { Problem } from './model.ts'
+import { mark } from './secrets.ts'
+import { createLedgerStore } from './store.ts'
+
+type Value = string | number | null
+/** The columns of a row that only change with an entry. */
+export type RecordedRow = Readonly<Record<string, Value>>
+
+/**
+ * A table whose rows the ledger records (L20). Every entry that changes a row holds the row as it is stored from then
+ * on, in `data.stored.<name>`; the entry of a deletion holds its key in `data.dropped.<name>`.
+ */
+export type RecordedTable = {
+  readonly name: string
+  readonly table: string
+  /** The columns of the primary key. */
+  readonly key: readonly string[]
+  /** Columns that change without an entry and decide nothing. */
+  readonly leftOut?: readonly string[]
+  /** Columns with content that a person may erase: the ledger records their digest. */
+  readonly digested?: readonly string[]
+  /** Names a row for people. */
+  describe(row: RecordedRow): string
+  /** A column that an entry moves forward, to a time not later than the entry's own; `by` gives the key of the row. */
+  readonly moves?: {
+    readonly column: string
+    by(type: string, entry: Parsed): readonly unknown[] | undefined
+  }
+}
+
+/** Reads every entry of a ledger in order, then compares the outcome with the tables of the store. */
+export type Replay = {
+  read(seq: number, type: string, entry: Parsed): void
+  compare(): Promise<readonly Problem[]>
+}
+
+const baselined = 'ledger.baselined'
+const scanSize = 1000
+
+/**
+ * The part of an entry's `data` that records a row. `before` is the row that the change started from, null for none:
+ * its digest shows whether the row was changed outside cowork since the last entry. Left out where a person sets or
+ * ends a row, which is how a forged one is repaired.
+ */
+export const storedIn = (table: RecordedTable, row: RecordedRow, before?: RecordedRow | null) => ({
+  stored: { [table.name]: without(toRecorded(table, row), [null]) },
+  ...(before !== undefined && {
+    was: { [table.name]: before ? digestOf(table, toRecorded(table, before)) : noRow },
+  }),
+})
+
+const noRow = 'none'
+
+/** Columns that were added later are null in older rows and 0 once such a row is written. */
+function digestOf({ moves }: RecordedTable, row: RecordedRow): string {
+  const columns = Object.entries(without(row, [null, 0])).filter(([name]) => name !== moves?.column)
+  return sha256Hex(canonicalJson(Object.fromEntries(columns))).slice(0, 32)
+}
+
+function toRecorded({ leftOut = [], digested = [] }: RecordedTable, row: RecordedRow): RecordedRow {
+  const columns = Object.entries(row).filter(([name]) => !leftOut.includes(name))
+  return Object.fromEntries(
+    columns.map(([name, value]) => [
+      name,
+      digested.includes(name) && value !== null ? sha256Hex(String(value)) : value,
+    ]),
+  )
+}
+
+const rowsOf = ({ table }: RecordedTable, dialect: Dialect): Query<RecordedRow> =>
+  query(builder<Record<string, RecordedRow>>(dialect).selectFrom(table).selectAll())
+
+const without = (row: RecordedRow, values: readonly Value[]): RecordedRow =>
+  Object.fromEntries(Object.entries(row).filter(([, value]) => !values.includes(value)))
+
+/**
+ * The last recorded row counts. The rows of an older store are recorded by its baseline, which ends with
+ * `ledger.baselined`; a later baseline is ignored, so an inserted row cannot get itself recorded.
+ */
+export function createReplay(table: RecordedTable, db: Snapshot): Replay {
+  type Known = { readonly row: RecordedRow; readonly seq: number; until?: number }
+  const { name, key, moves } = table
+  const known = new Map<string, Known>()
+  let isBaselined = false
+  let newest = 1
+  const problems: Problem[] = []
+  function add(seq: number, row: RecordedRow, why: string): void {
+    if (problems.length < mostProblems)
+      problems.push({ seq, why: `${table.describe(row)}: ${why}` })
+  }
+  const keyOf = (row: Parsed) => JSON.stringify(key.map((column) => row[column]))
+
+  function read(seq: number, type: string, entry: Parsed): void {
+    const { data } = entry
+    newest = seq
+    const row = field(field(data, 'stored'), name)
+    if (isRow(row)) {
+      const was = field(field(data, 'was'), name)
+      if (isBaselined && was !== undefined && !isFrom(known.get(keyOf(row)), was))
+        add(seq, row, 'changed outside cowork before this entry')
+      const isIgnored = type === `${name}.baselined` && (isBaselined || known.has(keyOf(row)))
+      if (!isIgnored) known.set(keyOf(row), { row, seq })
+    }
+    const dropped = field(field(data, 'dropped'), name)
+    if (isRow(dropped)) known.delete(keyOf(dropped))
+    const moved = moves?.by(type, entry)
+    const mover = moved && known.get(JSON.stringify(moved))
+    if (mover) mover.until = Number(entry['at'])
+    if (type === baselined) isBaselined ||= namesTable(data, name)
+  }
+
+  /** Whether a change started from the recorded row. A redacted row has no digest to compare. */
+  function isFrom(before: Known | undefined, was: unknown): boolean {
+    if (!before) return fits(noRow, was)
+    const { row } = before
+    return Object.values(row).some(isMasked) || fits(digestOf(table, row), was)
+  }
+
+  function difference(row: RecordedRow, { row: recorded, until = 0 }: Known): string | undefined {
+    const columns = new Set([...Object.keys(row), ...Object.keys(recorded)])
+    const found = [...columns].flatMap((column) => {
+      const [inStore, inLedger] = [row[column] ?? null, recorded[column] ?? null]
+      if (fits(inStore, inLedger)) return []
+      const hasMoved = Number(inStore) > Number(inLedger) && Number(inStore) <= until
+      if (column === moves?.column && hasMoved) return []
+      return [`the store says ${column} ${shown(inStore)}, the ledger gives ${shown(inLedger)}`]
+    })
+    return found.length > 0 ? found.join('; ') : undefined
+  }
+
+  async function compare(): Promise<readonly Problem[]> {
+    // No daemon that records rows has opened this store yet.
+    if (!isBaselined) return []
+    const masked = [...known.values()].filter(({ row }) =>
+      key.some((column) => isMasked(row[column])),
+    )
+    for await (const rows of db.scan(rowsOf(table, db.dialect), scanSize))
+      for (const row of rows.map((stored) => toRecorded(table, stored))) {
+        const match = known.get(keyOf(row))
+        const why = match && difference(row, match)
+        known.delete(keyOf(row))
+        if (match && why) add(match.seq, row, why)
+        // Several rows may share a key that was redacted: those cannot be compared.
+        const isHidden = masked.some((one) =>
+          key.every((column) => fits(row[column], one.row[column])),
+        )
+        if (!match && !isHidden) add(newest, row, 'no entry records this row')
+      }
+    for (const one of known.values())
+      if (!masked.includes(one)) add(one.seq, one.row, 'the row is missing in the store')
+    return problems
+  }
+
+  return { read, compare }
+}
+
+/**
+ * Records the rows that were there before entries recorded rows, once for each table. Nothing else writes yet when a
+ * daemon calls this; another daemon of the same database records its changes, and those win over a baseline.
+ */
+export async function writeBaselines(db: Db, tables: readonly RecordedTable[]): Promise<void> {
+  const store = createLedgerStore(db.dialect)
+  const marks = await store.find(db, { types: [baselined], limit: 1000 })
+  const isDone = ({ name }: RecordedTable) =>
+    marks.some(({ body }) => namesTable(field(JSON.parse(body), 'data'), name))
+  const due = tables.filter((table) => !isDone(table))
+  if (due.length === 0) return
+  for (const table of due) {
+    const rows = await db.all(rowsOf(table, db.dialect))
+    for (let from = 0; from < rows.length; from += scanSize)
+      await db.transact(async (tx) => {
+        for (const row of rows.slice(from, from + scanSize))
+          tx.append({
+            type: `${table.name}.baselined`,
+            actor: systemActor,
+            data: storedIn(table, row),
+          })
+      })
+  }
+  const names = due.map(({ name }) => name)
+  await db.transact(async (tx) =>
+    tx.append({ type: baselined, actor: systemActor, data: { tables: names } }),
+  )
+}
+
+function namesTable(data: unknown, name: string): boolean {
+  const tables = field(data, 'tables')
+  return Array.isArray(tables) && tables.includes(name)
+}
+
+const isRow = (value: unknown): value is RecordedRow =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isMasked = (value: unknown): value is string =>
+  typeof value === 'string' && value.includes(mark)
+
+/** Whether a value is the recorded one. A redacted part stands for any text. */
+function fits(value: unknown, recorded: unknown): boolean {
+  if (value === recorded) return true
+  if (!isMasked(recorded)) return false
+  const text = String(value)
+  const [first = '', ...rest] = recorded.split(mark)
+  const last = rest.pop() ?? ''
+  if (!text.startsWith(first)) return false
+  let from = first.length
+  for (const part of rest) {
+    const at = text.indexOf(part, from)
+    if (at < 0) return false
+    from = at + part.length
+  }
+  return text.length - last.length >= from && text.endsWith(last)
+}
+
+const shown = (value: Value) => JSON.stringify(value).slice(0, 200)

@@ -1,0 +1,4 @@
+import { sqliteStore } from './governed.ts'
+import { replayContract } from './replay.ts'
+
+replayContract(async () => sqliteStore())

@@ -1,0 +1,285 @@
+// Rows that were changed in the store, not through cowork: `verify` names each of them (L20).
+import { renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { writeBaselines } from '#ledger'
+import type { Db } from '#base/db/port.ts'
+import { recordedTables } from '../src/app.ts'
+import { pinOf } from '../src/files/grants/pin.ts'
+import { actingTool } from './acting.ts'
+import { anna, approve, decide, earn, override, propose, proposed, sales, trusted } from './acts.ts'
+import { governed, movableClock } from './governed.ts'
+import type { Governed, Store } from './governed.ts'
+import { createWorld } from './granted.ts'
+
+const day = 24 * 60 * 60 * 1000
+const ok = { ok: true, problems: [] }
+
+/** Writes to the store as somebody does who has the database but no part in cowork. */
+const forge = (db: Db, ...statements: readonly string[]) =>
+  db.transact(async (tx) => {
+    for (const sql of statements) await tx.run({ sql, parameters: [] })
+  })
+
+const whys = async ({ verify }: Pick<Governed, 'verify'>) =>
+  (await verify()).problems.map(({ why }) => why)
+
+/** What holds on every store. */
+export function replayContract(newStore: () => Promise<Store>): void {
+  async function start(settings: object = {}, store?: Store) {
+    const { tool } = actingTool('crm', 'write')
+    const given = { 'authority.volume_cap': 0, ...settings }
+    const system = await governed(given, { tools: [tool] }, store ?? (await newStore()))
+    /** An intercepted call that a person allows for longer. */
+    async function allow(allowance: object, path = '/a') {
+      const waits = await system.call('crm_write', { path }, sales)
+      await decide(system, [String(waits['approval_id'])], { allow: allowance })
+    }
+    return { ...system, allow }
+  }
+
+  test('RS6 L20 a forged trust score is named with both values', async () => {
+    const system = await start()
+    await earn(system, 6)
+    expect(await system.verify()).toMatchObject(ok)
+    await forge(system.db, `UPDATE trust SET score = 0.95 WHERE agent = 'sales'`)
+    const { ok: isOk, problems } = await system.verify()
+    expect(isOk).toBe(false)
+    expect(problems).toMatchObject([
+      {
+        why: 'trust of agent "sales" in domain "crm": the store says score 0.95, the ledger gives 0.42',
+      },
+    ])
+  })
+
+  test.each([
+    ['normal_good = 100', 'normal_good'],
+    ['vouched = 1, promoted = 1', 'promoted'],
+    ['active_at = active_at + 864000000', 'active_at'],
+    ['active_at = active_at - 1', 'active_at'],
+  ])('RS6 L20 trust set to %s is named', async (change, column) => {
+    const system = await start()
+    await earn(system, 2)
+    await propose(system)
+    expect(await system.verify()).toMatchObject(ok)
+    // Back to before the last recorded row, which a proposal alone never does.
+    const back = change.replace('- 1', '- 100000')
+    await forge(system.db, `UPDATE trust SET ${back}`)
+    expect(await whys(system)).toEqual([expect.stringContaining(`the store says ${column}`)])
+  })
+
+  test('RS6 L20 an inserted and a deleted trust row are named', async () => {
+    const system = await start()
+    await earn(system, 1)
+    await earn(system, 1, 'erp')
+    const copy = `SELECT 'sales' AS agent, 'bank' AS domain, 1, approvals, overrides, streak, promoted, vouched, active_at, low_good, low_bad, normal_good, normal_bad, high_good, high_bad, claimed FROM trust WHERE domain = 'crm'`
+    const columns =
+      'agent, domain, score, approvals, overrides, streak, promoted, vouched, active_at, low_good, low_bad, normal_good, normal_bad, high_good, high_bad, claimed'
+    await forge(
+      system.db,
+      `INSERT INTO trust (${columns}) ${copy}`,
+      `DELETE FROM trust WHERE domain = 'erp'`,
+    )
+    expect((await whys(system)).toSorted()).toEqual([
+      'trust of agent "sales" in domain "bank": no entry records this row',
+      'trust of agent "sales" in domain "erp": the row is missing in the store',
+    ])
+  })
+
+  test('RS6 L20 a forged row that cowork writes again later stays named, until then it can be repaired', async () => {
+    const system = await start()
+    await earn(system, 1)
+    await forge(system.db, 'UPDATE trust SET score = 0.95')
+    // What a person sets by hand replaces whatever was there.
+    await trusted(system, 0.4)
+    expect(await system.verify()).toMatchObject(ok)
+    await forge(system.db, 'UPDATE trust SET score = 0.95')
+    await earn(system, 1)
+    const changed =
+      'trust of agent "sales" in domain "crm": changed outside cowork before this entry'
+    expect(await whys(system)).toEqual([changed])
+    await forge(system.db, 'DELETE FROM trust')
+    await proposed(system)
+    expect(await whys(system)).toEqual([changed, changed])
+  })
+
+  test.each([
+    ['uses_left = 1000', 'uses_left 1000, the ledger gives 2'],
+    [`arguments = '{"path":{"glob":"*"}}'`, 'arguments '],
+    ['expires_at = 4102444800000', 'expires_at 4102444800000, the ledger gives null'],
+    [`agent = 'support'`, 'agent "support", the ledger gives "sales"'],
+    [`risk = 'high'`, 'risk "high", the ledger gives "normal"'],
+  ])('RS6 L20 a permission forged by %s is named', async (change, named) => {
+    const system = await start()
+    await system.allow({ for: 'uses', uses: 3 })
+    // The first takes what was approved, the second uses the permission.
+    for (let call = 0; call < 2; call++) await system.call('crm_write', { path: '/a' }, sales)
+    expect(await system.verify()).toMatchObject(ok)
+    await forge(system.db, `UPDATE permission SET ${change}`)
+    expect(await whys(system)).toEqual([
+      expect.stringMatching(/^permission [\w-]+ of agent "\w+": the store says /),
+    ])
+    expect(await whys(system)).toEqual([expect.stringContaining(named)])
+  })
+
+  test('RS6 L20 a revoked permission that lives again, and one that was used while forged, are named', async () => {
+    const system = await start()
+    await system.allow({ for: 'uses', uses: 3 })
+    await system.call('crm_write', { path: '/a' }, sales)
+    const [{ id }] = (await system.rows('permission')) as [{ id: string }]
+    await forge(system.db, 'UPDATE permission SET uses_left = 9')
+    await system.call('crm_write', { path: '/a' }, sales)
+    const changed = `permission ${id} of agent "sales": changed outside cowork before this entry`
+    expect(await whys(system)).toEqual([changed])
+    await system.call('cowork_revoke_permission', { id }, anna)
+    await forge(system.db, 'UPDATE permission SET revoked_at = NULL')
+    expect(await whys(system)).toEqual([
+      changed,
+      expect.stringContaining('the store says revoked_at null'),
+    ])
+  })
+
+  test.each([
+    [`path = '/'`, 'path "/"'],
+    [`permission = 'read-write'`, 'permission "read-write", the ledger gives "read"'],
+    [`agent = '*'`, 'agent "*", the ledger gives "sales"'],
+    ['revoked_at = NULL, revoked_by = NULL', 'revoked_at null'],
+    [`ino = '1'`, 'ino "1"'],
+  ])('RS6 L20 a grant forged by %s is named', async (change, named) => {
+    const { start: startDaemon, docs } = await createWorld(await newStore())
+    const here = await startDaemon()
+    const { request_id: id } = await here.ask(docs, here.sales)
+    await here.allow(id, 'folder')
+    if (change.startsWith('revoked')) {
+      const [grant] = await here.listed(anna)
+      await here.revoke(grant?.['id'])
+    }
+    expect(await here.verify()).toMatchObject(ok)
+    await forge(here.db, `UPDATE file_grant SET ${change}`)
+    const [why] = await whys(here)
+    expect(why).toMatch(/^grant grant_[\w-]+ of ".*": the store says /)
+    expect(why).toContain(named)
+  })
+
+  test('L20 grants that are used, repinned, replaced, that expire or end with a session verify', async () => {
+    const { start: startDaemon, docs, move } = await createWorld(await newStore())
+    const here = await startDaemon()
+    const file = join(docs, 'report.txt')
+    await here.add(file, 'read-write')
+    await here.add(docs, 'read', { expires_at: new Date(here.now() + day).toISOString() })
+    const { request_id: id } = await here.ask(join(docs, 'Work'), here.sales)
+    await here.allow(id, 'folder_session')
+    const [grant] = here.grants.live()
+    here.grants.used(String(grant?.id))
+    const from = await pinOf(file)
+    writeFileSync(`${file}.new`, 'new')
+    renameSync(`${file}.new`, file)
+    const to = await pinOf(file)
+    if (!from || !to) throw new Error('nothing is there')
+    await here.ledger.transact((tx) =>
+      here.grants.follow(tx, { path: file, from, to }, { id: 'call', caller: anna }),
+    )
+    await here.add(file, 'read')
+    move(2 * day)
+    await here.grants.tidy()
+    expect((await here.entries(['grant.repinned'])).length).toBe(1)
+    expect((await here.entries(['grant.revoked'])).length).toBeGreaterThan(1)
+    await here.stop()
+    const again = await startDaemon()
+    expect(await again.verify()).toMatchObject(ok)
+  })
+
+  test('L20 whatever people and agents do, trust and permissions are as recorded', async () => {
+    const act = fc.constantFrom(
+      'propose',
+      'approve',
+      'reject',
+      'override',
+      'set',
+      'spot',
+      'allow',
+      'call',
+      'revoke',
+      'rest',
+    )
+    const story = fc.array(act, { minLength: 10, maxLength: 25 })
+    await fc.assert(
+      fc.asyncProperty(story, fc.constantFrom(0, 5), async (acts, cap) => {
+        const clock = movableClock()
+        const { tool } = actingTool('crm', 'write')
+        const settings = { 'authority.volume_cap': cap, 'trust.auto_promote_after': 3 }
+        const more = { tools: [tool], random: () => 0 }
+        const system = await governed(settings, more, await newStore(), clock)
+        const pending = async (kind: string) =>
+          ((await system.rows('approval')) as { id: string; kind: string; status: string }[])
+            .filter((row) => row.kind === kind && row.status === 'pending')
+            .map(({ id }) => id)
+            .slice(0, 1)
+        const wrong = { type: 'agent_wrong', severity: 'high' }
+        for (const name of acts) {
+          if (name === 'propose') await propose(system)
+          if (name === 'approve') await decide(system, await pending('proposal'))
+          if (name === 'reject')
+            await decide(system, await pending('proposal'), { decision: 'reject', override: wrong })
+          if (name === 'override') await override(system, 'edge_case', { severity: 'low' })
+          if (name === 'set') await trusted(system, 0.9)
+          if (name === 'spot') await decide(system, await pending('spot_check'))
+          if (name === 'allow')
+            await decide(system, await pending('call'), { allow: { for: 'uses', uses: 2 } })
+          if (name === 'call') await system.call('crm_write', { path: '/a' }, sales)
+          if (name === 'revoke') {
+            const [row] = (await system.rows('permission')) as { id: string }[]
+            await system.call('cowork_revoke_permission', { id: row?.id ?? '-' }, anna)
+          }
+          if (name === 'rest') clock.move(3 * day)
+        }
+        const { ok: isOk, problems } = await system.verify()
+        expect({ ok: isOk, problems }).toEqual(ok)
+      }),
+      { numRuns: 12, endOnFailure: true },
+    )
+  })
+
+  test('L20 SV8 the rows of an older store are recorded once, and a row that is inserted later is not', async () => {
+    const store = await newStore()
+    const older = await start({}, store)
+    // As a store is that an earlier version wrote: rows, and entries that record none of them.
+    await forge(older.db, ...olderRows)
+    await forge(older.db, ...(await withoutEntries(older.db)))
+    await writeBaselines(older.db, recordedTables)
+    expect(await older.entries(['trust.', 'permission.', 'grant.', 'ledger.'])).toMatchObject([
+      { type: 'trust.baselined', data: { stored: { trust: { agent: 'sales', score: 0.9 } } } },
+      { type: 'permission.baselined' },
+      { type: 'grant.baselined' },
+      { type: 'ledger.baselined', data: { tables: ['trust', 'permission', 'mapping', 'grant'] } },
+    ])
+    expect(await older.verify()).toMatchObject(ok)
+    await approve(older, await proposed(older))
+    expect(await older.verify()).toMatchObject(ok)
+    await forge(older.db, ...olderRows.map((sql) => sql.replaceAll('sales', 'thief')))
+    await writeBaselines(older.db, recordedTables)
+    expect(await older.entries(['ledger.baselined'])).toHaveLength(1)
+    expect(await whys(older)).toEqual([
+      'trust of agent "thief" in domain "crm": no entry records this row',
+      expect.stringMatching(/^permission p-thief .*: no entry records this row$/),
+      expect.stringMatching(/^grant grant_thief .*: no entry records this row$/),
+    ])
+  })
+}
+
+const olderRows = [
+  `INSERT INTO trust (agent, domain, score, approvals, overrides, streak, promoted, vouched, active_at, low_good, low_bad, normal_good, normal_bad, high_good, high_bad) VALUES ('sales', 'crm', 0.9, 30, 0, 0, 1, 0, 1, 0, 0, 30.5, 2, 0, 0)`,
+  `INSERT INTO permission (id, agent, tool, arguments, lasts, uses_left, approval, by, at, risk) VALUES ('p-sales', 'sales', 'crm_write', '{}', 'uses', 3, 'a', 'anna', 1, 'normal')`,
+  `INSERT INTO file_grant (id, agent, node, path, kind, dev, ino, permission, scope, hard_links, granted_at, granted_by, by, access_count) VALUES ('grant_sales', 'sales', 'here', '/docs', 'folder', '1', '2', 'read', 'permanent', 0, 1, 'user_explicit', 'anna', 4)`,
+]
+
+/** The ledger as it was before its first entry. */
+async function withoutEntries({ dialect }: Db): Promise<string[]> {
+  const triggers =
+    dialect === 'sqlite'
+      ? ['DROP TRIGGER ledger_entry_no_delete']
+      : ['DROP TRIGGER ledger_entry_fixed ON ledger_entry']
+  const head = `UPDATE ledger_head SET size = 0, at = 0, hash = '${'0'.repeat(64)}', frontier = ''`
+  return [...triggers, 'DELETE FROM ledger_entry', 'DELETE FROM ledger_checkpoint', head]
+}
