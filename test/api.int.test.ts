@@ -1,7 +1,9 @@
 import { connect } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
+import { statePaths } from '../src/base/state.ts'
 import { leafHash } from '../src/ledger/tree.ts'
 
 type Entry = { seq: number; at: number; type: string; actor: { kind: string; id: string } }
@@ -206,6 +208,22 @@ describe('verify', () => {
     expect(told.at(-1)).toMatchObject({
       result: { ok: true, entries: told[0]?.['total'], problems: [], vkey: expect.any(String) },
     })
+  })
+
+  test('RS6 L20 names a trust score that was forged in the store', async () => {
+    const given = { agent_id: 'sales', domain: 'crm', score: 0.42, reason: 'known' }
+    await app.call('cowork_set_trust', given)
+    const db = new DatabaseSync(statePaths(app.state).store)
+    const forge = (score: number) => db.exec(`UPDATE trust SET score = ${score}`)
+    forge(0.95)
+    const forged = (await lines(await post('/api/ledger/verify', {}))).at(-1)
+    const why =
+      'trust of agent "sales" in domain "crm": the store says score 0.95, the ledger gives 0.42'
+    expect(forged).toMatchObject({ result: { ok: false, problems: [{ why }] } })
+    forge(0.42)
+    db.close()
+    const repaired = (await lines(await post('/api/ledger/verify', {}))).at(-1)
+    expect(repaired).toMatchObject({ result: { ok: true } })
   })
 
   test('SV22 what it does not take is refused', async () => {

@@ -495,6 +495,24 @@ describe('L6 verify reads the store itself', () => {
     expect(jsonOf(stdout)).toMatchObject({ ok: false, first_bad: { seq: changed?.['seq'] } })
   })
 
+  test('RS6 L20 on SQLite a forged trust score is named, with the daemon and without it', async () => {
+    const { paths, cowork } = testPlace()
+    await cowork(['up', '-d'])
+    await cowork(['trust', 'set', 'sales', 'crm', '0.42', '--reason', 'known'])
+    expect(await cowork(['audit', 'verify', '--deep'])).toMatchObject({ code: 0, stderr: '' })
+    const db = new DatabaseSync(paths.store)
+    db.exec('UPDATE trust SET score = 0.95')
+    db.close()
+    const why =
+      'trust of agent "sales" in domain "crm": the store says score 0.95, the ledger gives 0.42'
+    for (const isRunning of [true, false]) {
+      if (!isRunning) await cowork(['down'])
+      const { code, stdout } = await cowork(['audit', 'verify'])
+      expect(code).toBe(1)
+      expect(stdout).toContain(why)
+    }
+  })
+
   test('L6 a store that is no store is a failure with a next step, not a fault of the program', async () => {
     const { paths, cowork } = testPlace()
     writeFileSync(paths.store, 'this is not a database, whatever its name says\n'.repeat(100))

@@ -140,6 +140,30 @@ export function replayContract(newStore: () => Promise<Store>): void {
     ])
   })
 
+  test('RS6 L20 a policy mapping that was forged, inserted or deleted is named', async () => {
+    const system = await start({
+      policies: [{ id: 'strict' }, { id: 'lax' }],
+      mappings: [{ agent_id: 'other', domain: 'other', policy_id: 'strict' }],
+    })
+    for (const domain of ['crm', 'erp']) {
+      const { approval_id: id } = await propose(system, { domain })
+      await decide(system, [String(id)], { policy_id: 'strict' })
+    }
+    expect(await system.rows('mapping')).toHaveLength(2)
+    expect(await system.verify()).toMatchObject(ok)
+    await forge(
+      system.db,
+      `UPDATE mapping SET policy = 'lax' WHERE domain = 'crm'`,
+      `DELETE FROM mapping WHERE domain = 'erp'`,
+      `INSERT INTO mapping (agent, domain, policy, approval, by, at) VALUES ('sales', 'bank', 'lax', 'a', 'anna', 1)`,
+    )
+    expect((await whys(system)).toSorted()).toEqual([
+      'mapping of agent "sales" in domain "bank": no entry records this row',
+      'mapping of agent "sales" in domain "crm": the store says policy "lax", the ledger gives "strict"',
+      'mapping of agent "sales" in domain "erp": the row is missing in the store',
+    ])
+  })
+
   test.each([
     [`path = '/'`, 'path "/"'],
     [`permission = 'read-write'`, 'permission "read-write", the ledger gives "read"'],
