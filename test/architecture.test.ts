@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { breaches, cycles, mayImport } from './architecture.ts'
+import { breaches, cycles, fileSystemPlaces, mayImport } from './architecture.ts'
 
 const src = new Map(
   globSync('src/**/*.ts')
@@ -14,6 +14,12 @@ const breachesOf = (file: string, source: string) => breaches(new Map([[file, so
 test('architecture: every file keeps to the import table and the house rules', () => {
   expect(src.size).toBeGreaterThan(0)
   expect(breaches(src)).toEqual([])
+})
+
+test('RM1 PV4 architecture: every place that may import node:fs is still needed', () => {
+  const users = [...src].filter(([, source]) => /from '(node:)?fs(\/promises)?'/.test(source))
+  const unused = fileSystemPlaces.filter(([place]) => !users.some(([file]) => place.test(file)))
+  expect(unused.map(([place]) => place.source)).toEqual([])
 })
 
 test('architecture: no files import each other in a circle', () => {
@@ -41,6 +47,9 @@ test.each([
   ['src/app/store.ts', "import { createLedger } from '#ledger'\nimport './start.ts'"],
   ['src/ledger/store.int.test.ts', "import { postgres } from '../../test/postgres.ts'"],
   ['src/ledger/store.test.ts', "import { Client } from '@modelcontextprotocol/client'"],
+  ['src/files/ops/read.ts', "import fs from 'node:fs'"],
+  ['src/work/guidance.ts', "import type { Stats } from 'node:fs'"],
+  ['src/work/fixture.ts', "import { readFileSync } from 'node:fs'"],
 ])('architecture: %s may say %s', (file, source) => {
   expect(breachesOf(file, source)).toEqual([])
 })
@@ -76,6 +85,12 @@ test.each([
   ['src/ledger/store.ts', 'export default 1', 'exports are named'],
   ['src/ledger/auditStore.ts', '', 'kebab-case'],
   ['src/utils/x.ts', '', 'no row in the import table'],
+  ['src/work/guidance.ts', "import { readFileSync } from 'node:fs'", 'through the file worker'],
+  ['src/work/prompts.ts', "import { readFile } from 'fs/promises'", 'through the file worker'],
+  ['src/governance/x.ts', "export * from 'node:fs/promises'", 'through the file worker'],
+  ['src/identity/x.ts', "await import('fs')", 'through the file worker'],
+  ['src/identity/x.ts', "process.getBuiltinModule('fs')", 'modules are imported'],
+  ['src/identity/x.ts', "process.binding('fs')", 'modules are imported'],
 ])('architecture: %s may not say %s', (file, source, reason) => {
   expect(breachesOf(file, source)).toEqual([expect.stringContaining(reason)])
 })

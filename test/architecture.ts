@@ -36,6 +36,35 @@ const edgePackages = [
 const consolePlaces = /^src\/(cli\/|base\/log\.ts$)/
 const environmentPlaces = /^src\/(cli|base\/config)\//
 
+/**
+ * One guard for every file read (PV4): a path that an agent or a work index can name goes through the file worker.
+ * Only these may import `node:fs`, each for the reason given.
+ */
+export const fileSystemPlaces: readonly (readonly [RegExp, string])[] = [
+  [/^src\/files\/(worker|ops|confine)\//, 'the file worker itself, confined and guarded'],
+  [/^src\/files\/grants\/(pin|people-tools)\.ts$/, 'looks at names and inodes that a person picks'],
+  [/^src\/files\/grants\/seed-db\.ts$/, 'the grants database that the configuration names'],
+  [/^src\/files\/guard(ed|-settings)\.ts$/, 'resolves links for the guard; reads no content'],
+  [
+    /^src\/files\/(service|workspace|workspace-choice)\.ts$/,
+    'makes and checks the folders of cowork',
+  ],
+  [/^src\/files\/tools\/setup\.ts$/, 'edits the configuration file, which the owner named'],
+  [/^src\/files\/seed-workspace\.ts$/, 'two fixed names in the workspace, without following links'],
+  [/^src\/work\/disk\//, 'fixed names below the data root; `inside.ts` follows no link out of it'],
+  [/^src\/work\/vault\/sync\.ts$/, 'makes and removes notes that `inside.ts` found in the vault'],
+  [/^src\/base\/(atomic-file|descriptors|state)\.ts$/, 'the state folder and open descriptors'],
+  [/^src\/base\/config\//, 'the configuration and the secrets that the owner names in it'],
+  [/^src\/base\/db\/sqlite\.ts$/, 'the store'],
+  [/^src\/ledger\//, 'the key, the checkpoints, the mirror and the exports of the ledger'],
+  [/^src\/approvals\/notify\/setup\.ts$/, 'sets up the tests of notifications'],
+  [/^src\/server\/(console|ends|listen)\.ts$/, 'the console that was built, and the sockets'],
+  [/^src\/app(\/store)?(\.ts)$/, 'the state folder and the backup of the store'],
+  [/^src\/cli\//, 'runs as the person at the terminal, never for an agent'],
+]
+const fileSystemModules = /^(node:)?fs(\/promises)?$/
+const isForTests = (file: string) => /(fixture|contract|\.test)\.ts$/.test(file)
+
 const kebabPath = /^src(\/[a-z0-9]+(-[a-z0-9]+)*)+(\.int)?(\.test)?\.ts$/
 const isTest = (file: string) => file.endsWith('.test.ts')
 
@@ -116,7 +145,12 @@ export function breaches(tree: Tree): string[] {
         breach('the environment is read by the config and the cli')
       }
     }
-    for (const { specifier } of imports) {
+    const mayTouchFiles = isForTests(file) || fileSystemPlaces.some(([place]) => place.test(file))
+    const isAround = ['process.binding', 'process.getBuiltinModule'].some((one) => members.has(one))
+    if (isAround && !isForTests(file)) breach('modules are imported, not looked up')
+    for (const { specifier, isType } of imports) {
+      if (fileSystemModules.test(specifier) && !isType && !mayTouchFiles)
+        breach(`${specifier}: files are read through the file worker (PV4)`)
       const fault = importFault(file, specifier)
       if (fault) breach(`${specifier}: ${fault}`)
     }

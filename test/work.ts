@@ -61,6 +61,7 @@ export async function openTestWork(text = sampleText) {
       boards,
       journal,
       folderOf: (project) => join(folder, project),
+      isProtected: (path) => path.includes('/.ssh/'),
       now,
       log: silentLog,
     })

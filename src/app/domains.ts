@@ -72,7 +72,14 @@ export async function openDomains(
   follow('grant.', () => grants.refresh())
   if (config.audit.enabled) ledger.mirror(mirrorOf(workspace.path, workspace.own, config))
 
-  const work = createWork({ db, config, now, log: log.scope('work') })
+  const work = createWork({
+    db,
+    config,
+    guarded: files.guarded,
+    needsToken: shared?.worksyncKey !== undefined,
+    now,
+    log: log.scope('work'),
+  })
   undo.add(work.close)
   await work.start()
   return { identity, halts, governance, grants, files, fileTools: prepared.toolDeps(files), work }

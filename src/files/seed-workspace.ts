@@ -1,9 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import { messageOf } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
 import type { Log } from '#base/log.ts'
+import { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } from './confine/flags.ts'
 import type { Workspace } from './workspace.ts'
 
 export type SeedImport = {
@@ -18,6 +19,8 @@ const mostBytes = 50 * 1024 * 1024
 /** What an earlier File Ops left in `.fileops/` (F6): its index becomes known, its log is kept as it is. */
 export function importSeed({ path, own }: Workspace, log: Log): SeedImport | undefined {
   const folder = join(path, '.fileops')
+  // The workspace is open to agents: a link there must not have files from elsewhere copied into it.
+  if (!isPlainFolder(folder)) return undefined
   const index = textOf(join(folder, 'index.json'), log)
   const audit = textOf(join(folder, 'audit.log'), log)
   if (index === undefined && audit === undefined) return undefined
@@ -30,10 +33,13 @@ export function importSeed({ path, own }: Workspace, log: Log): SeedImport | und
   }
 }
 
-/** Only a plain file that lies there itself. */
+const isPlainFolder = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/** Only a plain file that lies there itself; a FIFO does not hold the daemon up. */
 function textOf(file: string, log: Log): string | undefined {
   try {
-    const fd = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+    const fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     try {
       const found = fstatSync(fd)
       if (found.isFile() && found.size <= mostBytes) return readFileSync(fd, 'utf8')

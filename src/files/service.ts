@@ -8,6 +8,7 @@ import { createArriving } from './arriving.ts'
 import { createFileWorker } from './client.ts'
 import { createDisk } from './disk.ts'
 import type { Grants } from './grants/service.ts'
+import { createGuardedFiles } from './guarded.ts'
 import { createHistoryStore } from './history-store.ts'
 import { createHistory } from './history.ts'
 import { createIndexFile } from './index-file.ts'
@@ -59,10 +60,13 @@ export function createFiles(deps: FilesDeps) {
     access: 'read-write',
     hardLinks: true,
   })
+  /** Folders that other modules read from, besides what is granted. */
+  let folders: readonly Root[] = []
   const roots = (live: readonly Grant[]): readonly Root[] => [
     own('workspace', workspace.path),
     own('trash', workspace.trash),
     own('versions', deps.versionsFolder),
+    ...folders,
     ...rootsOf(live, now()),
   ]
   const worker = createFileWorker({
@@ -83,6 +87,16 @@ export function createFiles(deps: FilesDeps) {
   const history = createHistory(store, now, kept.max_per_file, grants.follow)
   const places = createPlaces({ workspace, home: deps.guard.home, guard, grants })
   const disk = createDisk({ worker, places, grants })
+  const guarded = createGuardedFiles({
+    worker,
+    guard,
+    home: deps.guard.home,
+    setFolders(next) {
+      folders = next
+      return worker.setRoots(roots(grants.live()))
+    },
+    disk,
+  })
   const index = createIndexFile({ db, store, worker, workspace: workspace.path, now, log })
   const arriving = createArriving({ disk, places })
   const parts = { db, store, history, worker, disk, places, arriving, grants, now }
@@ -105,6 +119,7 @@ export function createFiles(deps: FilesDeps) {
   return {
     workspace,
     places,
+    guarded,
     history,
     store,
     db,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   existsSync,
   lstatSync,
@@ -6,6 +7,7 @@ import {
   readFileSync,
   readdirSync,
   realpathSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -123,4 +125,17 @@ test('F6 a .fileops whose files lead elsewhere or make no sense is left', () => 
   expect(importSeed(workspace, silentLog)).toEqual({ made: [] })
   expect(existsSync(join(workspace.own, 'fileops-audit.log'))).toBe(false)
   expect(importSeed(prepare(newFolder()), silentLog)).toBeUndefined()
+})
+
+test('RM1 F6 a .fileops that is a link, or holds a FIFO, imports nothing', () => {
+  const [path, elsewhere] = [newFolder(), newFolder()]
+  writeFileSync(join(elsewhere, 'audit.log'), 'secret')
+  symlinkSync(elsewhere, join(path, '.fileops'))
+  const workspace = prepare(path)
+  expect(importSeed(workspace, silentLog)).toBeUndefined()
+  expect(existsSync(join(workspace.own, 'fileops-audit.log'))).toBe(false)
+  rmSync(join(path, '.fileops'))
+  mkdirSync(join(path, '.fileops'))
+  execFileSync('mkfifo', [join(path, '.fileops', 'audit.log')])
+  expect(importSeed(workspace, silentLog)).toBeUndefined()
 })

@@ -12,6 +12,7 @@ import type { Call, CallTold } from '#base/tool.ts'
 import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
 import { checkWork } from './check.ts'
 import { startExpiry } from './claims.ts'
+import type { GuardedFiles } from './guarded.ts'
 import { createJournal } from './journal.ts'
 import { workMigrations } from './migrations.ts'
 import type { Story, WorkIndex } from './model.ts'
@@ -24,6 +25,8 @@ export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
   /** A store of its own for each call, to be opened as often as wanted. */
   create(): Promise<{ open(sealer: Sealer): Promise<Db> }>
+  /** The real guard and file worker, with no grants. */
+  guardFiles(state: string): GuardedFiles & { close(): Promise<void> }
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>
@@ -75,7 +78,8 @@ export async function createWorld(engine: Engine) {
     })
     const flag = { path: ['work', 'data_root'], value: root, origin: 'the test' }
     const { config } = loadConfig({ env: { COWORK_STATE_DIR: folder }, flags: [flag] })
-    const work = createWork({ db, config, now, log: silentLog })
+    const guarded = engine.guardFiles(folder)
+    const work = createWork({ db, config, guarded, now, log: silentLog })
     await work.start()
     const tools = new Map(workTools(work).map((tool) => [tool.name, tool]))
     const check = checkWork(work)
@@ -85,7 +89,7 @@ export async function createWorld(engine: Engine) {
       const tool = tools.get(`worksync_${name}`)
       if (!tool) throw new Error(`no tool ${name}`)
       const input = tool.input.parse(args)
-      const verdict = await check({ tool, input })
+      const verdict = await check({ tool, caller, input })
       // Thrown, as what a tool refuses itself.
       if (verdict.mode === 'refuse') throw Object.assign(new Error(verdict.message), verdict)
       const told: CallTold[] = []
@@ -129,6 +133,7 @@ export async function createWorld(engine: Engine) {
       },
       async stop(): Promise<void> {
         await work.close()
+        await guarded.close()
         await ledger.close()
         await db.close()
       },

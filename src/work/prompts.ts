@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import type { Caller } from '#base/caller.ts'
+import { CoworkError } from '#base/errors.ts'
 import type { Prompt } from '#base/prompt.ts'
+import { namesInside, readInside } from './disk/inside.ts'
 import type { Work } from './service.ts'
 
 const project = { name: 'project', description: 'The project; all of them where left out' }
@@ -66,19 +67,22 @@ const beginnings: readonly Prompt[] = [
 ]
 
 /** What people wrote into PROMPTS/ of a project is a prompt, too (W25). */
-export const workPrompts = (work: Pick<Work, 'projects' | 'root'>): Prompt[] => [
+export const workPrompts = (work: Pick<Work, 'projects' | 'root' | 'keyRefusal'>): Prompt[] => [
   ...beginnings,
   ...work.projects().flatMap((name) => {
-    const folder = join(work.root.folderOf(name), 'PROMPTS')
-    if (!existsSync(folder)) return []
-    return readdirSync(folder)
+    const folder = work.root.folderOf(name)
+    return namesInside(folder, 'PROMPTS')
       .filter((file) => /^[\w.-]+\.md$/.test(file))
       .map((file) => ({
         name: `${name}_${file.slice(0, -'.md'.length)}`,
         title: `${file.slice(0, -'.md'.length)} (${name})`,
         description: `From the prompts of ${name}`,
         arguments: [],
-        say: () => Promise.resolve(readFileSync(join(folder, file), 'utf8').slice(0, 50_000)),
+        async say(caller: Caller) {
+          const refusal = work.keyRefusal(caller)
+          if (refusal) throw new CoworkError(refusal.code, refusal.message, refusal)
+          return readInside(folder, `PROMPTS/${file}`).toString('utf8').slice(0, 50_000)
+        },
       }))
   }),
 ]

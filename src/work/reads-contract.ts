@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createWorld, sales, support } from './fixture.ts'
+import { anna, createWorld, sales, support } from './fixture.ts'
 import type { Desk, Engine, World } from './fixture.ts'
 
 const most = 25_000
@@ -276,11 +276,15 @@ export function readsContract(engine: Engine) {
         { name: 'ai-collaboration', path: 'docs/own.md' },
         ...leaving.map((path, n) => ({ name: `leaving-${n}`, path })),
       ]
-      await ask('register_project', {
-        project: 'guided',
-        repo,
-        guidance: { inherit: ['general', 'ai-collaboration', '../../etc'], project: own },
-      })
+      await ask(
+        'register_project',
+        {
+          project: 'guided',
+          repo,
+          guidance: { inherit: ['general', 'ai-collaboration', '../../etc'], project: own },
+        },
+        anna,
+      )
       const said = await ask('guidance', { project: 'guided' })
       expect(sizeOf(said)).toBeLessThanOrEqual(most)
       expect(said['topics']).toEqual(['general', 'ai-collaboration', 'style'])
@@ -308,6 +312,23 @@ export function readsContract(engine: Engine) {
       expect(long.map((one) => (one as unknown as { text: string }).text).join('')).toBe(
         '\u0001漢😀'.repeat(20_000),
       )
+    })
+
+    test('RM1 a project that an agent registers says so, and its repository is not read for that', async () => {
+      const repo = mkdtempSync(join(tmpdir(), 'cowork-repo-'))
+      writeFileSync(join(repo, 'style.md'), 'PRIVATE')
+      const guidance = { inherit: [], project: [{ name: 'style', path: 'style.md' }] }
+      await ask('register_project', { project: 'by-agent', repo, guidance })
+      await ask('register_project', { project: 'by-person', repo, guidance }, anna)
+      expect(desk.work.registry.get('by-agent')?.registered_by).toBe('sales')
+      expect(desk.work.registry.get('by-person')?.registered_by).toBeUndefined()
+      for (const caller of [undefined, anna])
+        expect(await ask('guidance', { project: 'by-agent' }, caller)).toMatchObject({
+          guidance: [],
+          faults: [{ name: 'style', message: expect.stringContaining('No access') }],
+        })
+      const { guidance: texts } = await ask('guidance', { project: 'by-person' })
+      expect(texts).toMatchObject([{ text: 'PRIVATE' }])
     })
 
     test('W18 the vault is written, and a second run writes nothing', async () => {

@@ -1,11 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { actorOf } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import type { Actor } from '#base/entry.ts'
-import { CoworkError } from '#base/errors.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { Call } from '#base/tool.ts'
 import type { Boards } from './board.ts'
@@ -13,6 +11,7 @@ import { adopt } from './disk/adopt.ts'
 import { checkProjectName } from './disk/data-root.ts'
 import type { DataRoot } from './disk/data-root.ts'
 import type { Keeper } from './disk/keeper.ts'
+import type { GuardedFiles } from './guarded.ts'
 import { unknownProject } from './journal.ts'
 import type { WorkStore } from './store.ts'
 import { newIndexText } from './yaml/new-index.ts'
@@ -27,12 +26,13 @@ type Deps = {
   readonly root: DataRoot
   readonly keeper: Keeper
   readonly boards: Boards
+  readonly guarded: Pick<GuardedFiles, 'keep'>
   readonly now: Clock
   readonly log: Log
 }
 
 /** Which projects there are: `config.yaml` says so, and people may edit it at any time (W1, W11). */
-export function createRegistry({ db, store, root, keeper, boards, log }: Deps) {
+export function createRegistry({ db, store, root, keeper, boards, guarded, log }: Deps) {
   let known: Registry = { projects: {}, vaultPath: undefined, faults: new Map() }
   let isRead = false
   let mark: string | undefined
@@ -42,7 +42,7 @@ export function createRegistry({ db, store, root, keeper, boards, log }: Deps) {
   /** What the file says now is what there is; a file that cannot be read changes nothing. */
   async function load(): Promise<void> {
     const seen = root.registryMark()
-    const read = readRegistry(root.readRegistry())
+    const read = readRegistryFile()
     mark = seen
     if (!read.ok) {
       const [first] = read.problems
@@ -53,10 +53,31 @@ export function createRegistry({ db, store, root, keeper, boards, log }: Deps) {
     }
     problem = undefined
     isRead = true
-    for (const fault of read.registry.faults.values())
+    const { projects, vaultPath } = read.registry
+    const named = Object.entries(projects)
+    const linked = named.flatMap(([name]) => {
+      const message = root.linkFault(name)
+      return message === undefined ? [] : [[name, { line: 1, column: 1, message }] as const]
+    })
+    const faults = new Map([...read.registry.faults, ...linked])
+    for (const fault of faults.values())
       log.warn('a project is left out', { problem: placed(fault) })
-    for (const name of Object.keys(read.registry.projects)) await open(name, systemActor)
-    known = read.registry
+    const served = named.filter(([name]) => !faults.has(name))
+    for (const [name] of served) await open(name, systemActor)
+    known = { projects: Object.fromEntries(served), vaultPath, faults }
+    guarded
+      .keep(served.flatMap(([, { repo }]) => repo ?? []))
+      .catch((error: unknown) =>
+        log.warn('registry: repositories not closed', { error: messageOf(error) }),
+      )
+  }
+
+  function readRegistryFile(): ReturnType<typeof readRegistry> {
+    try {
+      return readRegistry(root.readRegistry())
+    } catch (error) {
+      return { ok: false, problems: [{ line: 1, column: 1, message: messageOf(error) }] }
+    }
   }
 
   const placed = ({ line, column, message }: Problem) =>
@@ -76,8 +97,7 @@ export function createRegistry({ db, store, root, keeper, boards, log }: Deps) {
   async function open(name: string, actor: Actor): Promise<void> {
     if (await store.project(db, name)) return
     root.prepare(name)
-    const path = join(root.folderOf(name), 'work-index.yaml')
-    const bytes = existsSync(path) ? readFileSync(path) : Buffer.from(newIndexText())
+    const bytes = keeper.readFile(name) ?? Buffer.from(newIndexText())
     const text = bytes.toString('utf8')
     const read = readPlan(bytes, text)
     // Nothing is known of it yet, so there is nothing to serve; its first good version is taken over.
@@ -146,7 +166,10 @@ export function createRegistry({ db, store, root, keeper, boards, log }: Deps) {
             hint: 'worksync_projects shows it.',
             details: { suggestion: `${name}-2` },
           })
-        root.writeRegistry(withProject(root.readRegistry(), name, entry))
+        const { kind, id } = call.caller
+        // Only a person's word opens a repository: see `guidance.ts`.
+        const whole = kind === 'human' ? entry : { ...entry, registered_by: id }
+        root.writeRegistry(withProject(root.readRegistry(), name, whole))
         await open(name, actorOf(call.caller))
         await load()
       }),

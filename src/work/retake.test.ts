@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openSqlite } from '#base/db/sqlite.ts'
 import { createWorld, parsed, storyIn, support } from './fixture.ts'
 import type { Desk, World } from './fixture.ts'
+import { guardFiles } from '../../test/guarded-files.ts'
 
 let world: World
 let desk: Desk
@@ -17,6 +18,7 @@ const path = () => join(world.root, 'projects', project, 'work-index.yaml')
 beforeAll(async () => {
   world = await createWorld({
     dialect: 'sqlite',
+    guardFiles,
     async create() {
       const file = join(mkdtempSync(join(tmpdir(), 'cowork-work-')), 'cowork.db')
       return { open: async (sealer) => openSqlite(file, sealer) }

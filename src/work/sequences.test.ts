@@ -11,9 +11,11 @@ import { createWorld, sales, support } from './fixture.ts'
 import type { Desk, Engine, World } from './fixture.ts'
 import type { Story, WorkIndex } from './model.ts'
 import { createWorkStore } from './store.ts'
+import { guardFiles } from '../../test/guarded-files.ts'
 
 const sqlite: Engine = {
   dialect: 'sqlite',
+  guardFiles,
   async create() {
     const path = join(mkdtempSync(join(tmpdir(), 'cowork-work-')), 'cowork.db')
     return { open: async (sealer) => openSqlite(path, sealer) }

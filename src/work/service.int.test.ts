@@ -2,6 +2,7 @@ import { inject } from 'vitest'
 import { openPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
 import { createTestDatabase } from '../../test/databases.ts'
+import { guardFiles } from '../../test/guarded-files.ts'
 import { claimsContract } from './claims-contract.ts'
 import { workContract } from './contract.ts'
 import { editContract } from './edit-contract.ts'
@@ -14,6 +15,7 @@ import { textContract } from './text-contract.ts'
 
 const postgres: Engine = {
   dialect: 'postgres',
+  guardFiles,
   async create() {
     const url = await createTestDatabase(inject('postgresUrl'))
     return { open: (sealer) => openPostgres({ url, sealer, log: silentLog }) }

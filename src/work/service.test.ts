@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqlite } from '#base/db/sqlite.ts'
+import { guardFiles } from '../../test/guarded-files.ts'
 import { claimsContract } from './claims-contract.ts'
 import { workContract } from './contract.ts'
 import { editContract } from './edit-contract.ts'
@@ -15,6 +16,7 @@ import { vaultContract } from './vault/contract.ts'
 
 const sqlite: Engine = {
   dialect: 'sqlite',
+  guardFiles,
   async create() {
     const path = join(mkdtempSync(join(tmpdir(), 'cowork-work-')), 'cowork.db')
     return { open: async (sealer) => openSqlite(path, sealer) }

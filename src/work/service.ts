@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import { currentFolders, expandPath } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
@@ -10,7 +11,9 @@ import { createBoards } from './board.ts'
 import { createClaims, startExpiry } from './claims.ts'
 import { openDataRoot } from './disk/data-root.ts'
 import { createKeeper } from './disk/keeper.ts'
+import type { GuardedFiles } from './guarded.ts'
 import { createJournal, unknownProject } from './journal.ts'
+import { keyRefusal } from './key.ts'
 import type { HistoryEntry } from './model.ts'
 import { createPlans } from './plans.ts'
 import { createRegistry } from './registry.ts'
@@ -23,6 +26,9 @@ import { createTexts } from './texts.ts'
 export type WorkDeps = {
   readonly db: Db
   readonly config: Pick<Config, 'work'>
+  readonly guarded: GuardedFiles
+  /** WORKSYNC_API_KEY is set: work is for callers with a valid token (W2). */
+  readonly needsToken?: boolean
   readonly now: Clock
   readonly log: Log
 }
@@ -33,7 +39,7 @@ export type Work = ReturnType<typeof createWork>
 const lookAfter = 10
 
 /** Sprints, stories and backlog: the store decides, memory answers, the files say it to people. */
-export function createWork({ db, config, now, log }: WorkDeps) {
+export function createWork({ db, config, guarded, needsToken = false, now, log }: WorkDeps) {
   const { data_root: folder, lease_ttl: leaseMs, vault_path: vault } = config.work
   const store = createWorkStore(db.dialect)
   const journal = createJournal(store)
@@ -41,8 +47,10 @@ export function createWork({ db, config, now, log }: WorkDeps) {
   const act = createActs({ store, journal, now })
   const root = openDataRoot(folder, log)
   const texts = createTexts({ store, root, now })
-  const keeper = createKeeper({ db, store, boards, journal, folderOf: root.folderOf, now, log })
-  const registry = createRegistry({ db, store, root, keeper, boards, now, log })
+  const { folderOf } = root
+  const isProtected = (path: string) => !root.holds(path) && guarded.isProtected(path)
+  const keeper = createKeeper({ db, store, boards, journal, folderOf, isProtected, now, log })
+  const registry = createRegistry({ db, store, root, keeper, boards, guarded, now, log })
   const expiry = startExpiry({ db, store, journal, now, log })
   let looking: NodeJS.Timeout | undefined
   // Once for all commits of a moment: whoever made one should not wait for a look at the plans.
@@ -61,6 +69,8 @@ export function createWork({ db, config, now, log }: WorkDeps) {
     registry,
     keeper,
     texts,
+    guarded,
+    keyRefusal: (caller: Caller) => keyRefusal(caller, needsToken),
     now,
     stories: createStories(act),
     plans: createPlans(act),

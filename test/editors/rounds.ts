@@ -16,6 +16,7 @@ import { styles } from './editor.ts'
 import type { Edit, Style } from './editor.ts'
 import { judge } from './judge.ts'
 import type { Done } from './judge.ts'
+import { guardFiles } from '../guarded-files.ts'
 
 const project = 'shared'
 /** A late save is found within this time after the last one. */
@@ -23,6 +24,7 @@ const patience = 8000
 
 const engine: Engine = {
   dialect: 'sqlite',
+  guardFiles,
   async create() {
     const path = join(mkdtempSync(join(tmpdir(), 'cowork-editors-')), 'cowork.db')
     return { open: async (sealer) => openSqlite(path, sealer) }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import type { Clock } from '#base/clock.ts'
@@ -15,6 +15,7 @@ import type { Read } from '../yaml/read.ts'
 import { newItem } from '../yaml/rewrite.ts'
 import { openSheet } from '../yaml/sheet.ts'
 import { fileNameOf } from './file-name.ts'
+import { folderInside, readInside, textInside } from './inside.ts'
 
 type Deps = {
   readonly db: Db
@@ -35,8 +36,7 @@ export function createArchive({ db, store, journal, now, log }: Deps) {
     const history = board.history()
     const old = history.length > longHistory ? history.slice(0, history.length - leftHistory) : []
     if (done.length === 0 && old.length === 0) return false
-    const complete = join(folder, 'COMPLETE')
-    mkdirSync(complete, { recursive: true })
+    const complete = folderInside(folder, 'COMPLETE')
     // On disk there first: whatever happens then, it is in one of the two places, or in both.
     for (const { item } of done) {
       const stories = board.stories().filter(({ sprint }) => sprint === item.id)
@@ -56,7 +56,7 @@ export function createArchive({ db, store, journal, now, log }: Deps) {
     for (let n = 1; ; n++) {
       const name = n === 1 ? 'history.yaml' : `history~${n}.yaml`
       const path = join(complete, name)
-      const found = historyIn(path, `${note}version: 2\nhistory: []\n`)
+      const found = historyIn(complete, name, `${note}version: 2\nhistory: []\n`)
       if (found.read.ok) {
         // A sprint of this name was archived there.
         if (n > 1 && found.read.index.sprints.length > 0) continue
@@ -99,16 +99,21 @@ export function createArchive({ db, store, journal, now, log }: Deps) {
 function keepSprint(folder: string, id: string, text: string): void {
   const name = fileNameOf(id)
   for (let n = 1; ; n++) {
-    const path = join(folder, n === 1 ? `${name}.yaml` : `${name}~${n}.yaml`)
+    const file = n === 1 ? `${name}.yaml` : `${name}~${n}.yaml`
+    const path = join(folder, file)
     const isFree = n > 1 || name !== 'history'
     if (isFree && !existsSync(path)) return writeFileAtomic(path, text, 0o644)
-    if (isFree && readFileSync(path, 'utf8') === text) return
+    if (isFree && textInside(folder, file) === text) return
   }
 }
 
-function historyIn(path: string, empty: string): { readonly text: string; readonly read: Read } {
-  if (!existsSync(path)) return { text: empty, read: readIndex(empty) }
-  const bytes = readFileSync(path)
+function historyIn(
+  folder: string,
+  name: string,
+  empty: string,
+): { readonly text: string; readonly read: Read } {
+  if (!existsSync(join(folder, name))) return { text: empty, read: readIndex(empty) }
+  const bytes = readInside(folder, name)
   const text = bytes.toString('utf8')
   return { text, read: readPlan(bytes, text) }
 }

@@ -1,10 +1,10 @@
-import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
+import { folderInside, readInside } from './inside.ts'
 
-const copies = join('.cowork', 'conflicts')
+const copies = '.cowork/conflicts'
 
 /**
  * What a person saved, kept whole and byte for byte below the project's folder; `name` is its path from
@@ -16,9 +16,9 @@ export function keepCopy(
   at: number,
   ending: 'yaml' | 'md' = 'yaml',
 ): { readonly name: string; readonly path: string } {
-  mkdirSync(join(folder, copies), { recursive: true })
+  const own = folderInside(folder, copies)
   const name = `${rfc3339(at).replaceAll(/[:.]/g, '-')}-${newId().slice(-6)}.${ending}`
-  const path = join(folder, copies, name)
+  const path = join(own, name)
   writeFileAtomic(path, written, 0o644)
   return { name: join(copies, name), path }
 }
@@ -28,7 +28,7 @@ export function readCopy(folder: string, name: unknown): Buffer | undefined {
   const [, file] = /^\.cowork[/\\]conflicts[/\\]([\w-]+\.yaml)$/.exec(String(name)) ?? []
   if (file === undefined) return undefined
   try {
-    return readFileSync(join(folder, copies, file))
+    return readInside(folder, `${copies}/${file}`)
   } catch {
     return undefined
   }

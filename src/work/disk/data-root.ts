@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { join, sep } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { lockFile } from '#base/lock.ts'
@@ -7,6 +7,7 @@ import type { Log } from '#base/log.ts'
 import { guidanceTexts } from '../guidance-texts.ts'
 import { isProjectName } from '../rules.ts'
 import { workIndexJsonSchema } from '../yaml/schema.ts'
+import { folderInside, textInside } from './inside.ts'
 
 type Trouble = { readonly message: string; readonly hint: string }
 
@@ -38,7 +39,9 @@ export function openDataRoot(folder: string, log: Log) {
     isHolder: free !== undefined && trouble === undefined,
     trouble: () => trouble,
     folderOf: (project: string) => join(folder, 'projects', project),
-    readRegistry: () => (existsSync(registryPath) ? readFileSync(registryPath, 'utf8') : ''),
+    /** Whether this real path lies in it. */
+    holds: (path: string) => path.startsWith(join(realpathSync(folder), sep)),
+    readRegistry: () => textInside(folder, 'config.yaml') ?? '',
     writeRegistry: (text: string) => writeFileAtomic(registryPath, text, 0o644),
     /** Changes with the registry. */
     registryMark: () => {
@@ -51,13 +54,19 @@ export function openDataRoot(folder: string, log: Log) {
     },
     /** The folders of a project, and the schema that its file names. */
     prepare(project: string): void {
-      const own = join(folder, 'projects', project)
-      for (const part of ['BACKLOG', 'COMPLETE', 'PROMPTS', 'SCHEMA'])
-        mkdirSync(join(own, part), { recursive: true })
+      const own = folderInside(folder, `projects/${project}`)
+      for (const part of ['BACKLOG', 'COMPLETE', 'PROMPTS', 'SCHEMA']) folderInside(own, part)
       const schema = `${JSON.stringify(workIndexJsonSchema(), null, 2)}\n`
-      const path = join(own, 'SCHEMA', 'work-flow-schema.json')
-      if (!existsSync(path) || readFileSync(path, 'utf8') !== schema)
-        writeFileAtomic(path, schema, 0o644)
+      const name = 'SCHEMA/work-flow-schema.json'
+      if (textInside(own, name) !== schema) writeFileAtomic(join(own, name), schema, 0o644)
+    },
+    /** Why the folder of a project is not used: as a link it would lead daemon and agents elsewhere. */
+    linkFault(project: string): string | undefined {
+      const path = `projects/${project}`
+      const whole = join(folder, path)
+      if (!existsSync(whole) || realpathSync(whole) === join(realpathSync(folder), path))
+        return undefined
+      return `${whole} is a link, which is not followed.`
     },
     close(): void {
       if (!free) return
@@ -83,9 +92,9 @@ export function checkProjectName(name: string): void {
 }
 
 function setUp(folder: string): void {
-  for (const part of ['guidance', 'projects']) mkdirSync(join(folder, part), { recursive: true })
-  // As seed 003 has it: the number of the process, and nothing else.
-  writeFileSync(join(folder, '.pid'), `${process.pid}\n`)
+  for (const part of ['guidance', 'projects']) folderInside(folder, part)
+  // As seed 003 has it: the number of the process, and nothing else. A link there is replaced, not followed.
+  writeFileAtomic(join(folder, '.pid'), `${process.pid}\n`, 0o644)
   const registry = join(folder, 'config.yaml')
   if (!existsSync(registry))
     writeFileAtomic(registry, '# Projects of this machine.\nprojects: {}\n', 0o644)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as othersTurn, setTimeout as sleep } from 'node:timers/promises'
 import { rfc3339 } from '#base/clock.ts'
@@ -31,6 +31,8 @@ type Deps = {
   readonly journal: Journal
   /** The folder of a project. */
   readonly folderOf: (project: string) => string
+  /** Whether a plan that is a link may not lead to this path (PV4). */
+  readonly isProtected: (path: string) => boolean
   readonly now: Clock
   readonly log: Log
 }
@@ -56,7 +58,8 @@ const patienceMs = 1000
 export type Keeper = ReturnType<typeof createKeeper>
 
 /** Keeps files and store in agreement: takes over what people write, writes what was acknowledged. */
-export function createKeeper({ db, store, boards, journal, folderOf, now, log }: Deps) {
+export function createKeeper(deps: Deps) {
+  const { db, store, boards, journal, folderOf, isProtected, now, log } = deps
   const kept = new Map<string, Kept>()
   const broken = new Map<string, Broken>()
   const unwritten = new Map<string, Unwritten>()
@@ -88,6 +91,8 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
   }
 
   const pathOf = (project: string) => join(folderOf(project), 'work-index.yaml')
+  const fileOf = (project: string, known?: string) =>
+    createProjectFile(pathOf(project), known, { isProtected })
 
   const keptAs = (file: ProjectFile, sheet?: Sheet): Kept => ({
     file,
@@ -100,7 +105,7 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
     const known = kept.get(project)
     if (known) return known
     const row = await store.project(db, project)
-    const made = keptAs(createProjectFile(pathOf(project), row?.fileHash ?? undefined))
+    const made = keptAs(fileOf(project, row?.fileHash ?? undefined))
     kept.set(project, made)
     return made
   }
@@ -301,8 +306,15 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
     notice,
     /** A project that the store has just taken over as this text says; a file that says so is no edit. */
     adopted(project: string, text: string, index: WorkIndex): void {
-      const file = createProjectFile(pathOf(project), sha256Hex(text))
-      kept.set(project, keptAs(file, openSheet(text, index)))
+      kept.set(project, keptAs(fileOf(project, sha256Hex(text)), openSheet(text, index)))
+    },
+    /** What the file of a project says; nothing where there is none, or none that may be read. */
+    readFile(project: string): Buffer | undefined {
+      try {
+        return fileOf(project).read()
+      } catch {
+        return undefined
+      }
     },
     broken: (project: string) => broken.get(project),
     unwritten: (project: string) => unwritten.get(project),
@@ -332,8 +344,8 @@ export function createKeeper({ db, store, boards, journal, folderOf, now, log }:
   }
 
   /** Only after a look found the file as it is known, or missing. */
-  function sheetOf({ path }: ProjectFile): Sheet {
-    const bytes = existsSync(path) ? readFileSync(path) : Buffer.from(newIndexText())
+  function sheetOf({ path, read: readBytes }: ProjectFile): Sheet {
+    const bytes = readBytes() ?? Buffer.from(newIndexText())
     const text = bytes.toString('utf8')
     const read = readPlan(bytes, text)
     if (read.ok) return openSheet(text, read.index)

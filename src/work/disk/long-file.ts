@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readSync } from 'node:fs'
+import { readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 
 /** Writes a new file, part by part so that others have their turn; on disk when it resolves. Gives its hash. */
@@ -18,16 +18,12 @@ export async function putFile(path: string, parts: Iterable<string>): Promise<st
 const scratch = Buffer.allocUnsafe(256 * 1024)
 
 /** Without holding a long file in memory, and so the collector up. In one go: nobody is to write meanwhile. */
-export function hashOfFile(path: string): string {
+export function hashOfFile(file: number): string {
   const digest = createHash('sha256')
-  const file = openSync(path, 'r')
-  try {
-    for (;;) {
-      const length = readSync(file, scratch)
-      if (length === 0) return digest.digest('hex')
-      digest.update(scratch.subarray(0, length))
-    }
-  } finally {
-    closeSync(file)
+  for (let position = 0; ;) {
+    const length = readSync(file, scratch, { position })
+    if (length === 0) return digest.digest('hex')
+    digest.update(scratch.subarray(0, length))
+    position += length
   }
 }

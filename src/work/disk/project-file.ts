@@ -1,21 +1,24 @@
 import {
+  closeSync,
   linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
   statSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { folderSynced } from '#base/atomic-file.ts'
 import type { Clock } from '#base/clock.ts'
 import { exchangeFiles } from '#base/exchange.ts'
 import { sha256Hex } from '#base/hash.ts'
 import { randomHex } from '#base/ids.ts'
+import { openPlain, placeOfOpen } from './inside.ts'
 import { hashOfFile, putFile } from './long-file.ts'
 
 /** What somebody wrote: as text, and byte for byte where it is no UTF-8. */
@@ -45,17 +48,20 @@ export type ProjectFile = ReturnType<typeof createProjectFile>
  * One file that people edit while the program writes it. It is replaced whole and in one step (W3);
  * what stood there is kept for a while in a folder of our own, because an editor may have saved it in the
  * last moment, or may save into it yet. Where it is a link, the file that it leads to is meant, and the link
- * stays.
+ * stays; one that leads to a protected path, or to another link, is not followed (PV4).
  */
 export function createProjectFile(
   path: string,
-  known?: string,
-  own = join(dirname(path), '.cowork'),
+  known: string | undefined,
+  {
+    own = join(dirname(path), '.cowork'),
+    isProtected,
+  }: { readonly own?: string; readonly isProtected: IsProtected },
 ) {
   let hash = known
   let identity: string | undefined
   /** What stood at the name before, newest last. */
-  const olds: Old[] = leftBehind(path, own)
+  const olds: Old[] = leftBehind(path, own, isProtected)
   let lateAt = -Infinity
 
   function look(now: number): Look {
@@ -68,10 +74,12 @@ export function createProjectFile(
     }
     if (at.identity === identity) return { as: 'same' }
     if (!at.isFile) return { as: 'unusable', message: 'It is not a file.' }
+    let file: number | undefined
     try {
+      file = open()
       // Of a file that is as it was, nobody needs the text.
-      const isKnown = hashOfFile(path) === hash
-      const bytes = isKnown ? Buffer.of() : readFileSync(path)
+      const isKnown = hashOfFile(file) === hash
+      const bytes = isKnown ? Buffer.of() : readFileSync(file)
       const text = bytes.toString('utf8')
       const found = isKnown ? (hash ?? '') : sha256Hex(bytes)
       // Written meanwhile: what was read may be half of it.
@@ -84,6 +92,35 @@ export function createProjectFile(
       return { as: 'changed', text, bytes, hash: found }
     } catch (error) {
       return isMissing(error) ? { as: 'missing' } : unusable(error)
+    } finally {
+      if (file !== undefined) closeSync(file)
+    }
+  }
+
+  /** The file, or the one that it is a link to; where that lies is judged once it is open. */
+  function open(): number {
+    const target = isLink(path) ? resolve(dirname(path), readlinkSync(path)) : path
+    const file = openPlain(target)
+    try {
+      if (target !== path) checkPlan(placeOfOpen(file, target), isProtected)
+      return file
+    } catch (error) {
+      closeSync(file)
+      throw error
+    }
+  }
+
+  /** Its bytes as they are; nothing where it is missing. */
+  function read(): Buffer | undefined {
+    let file: number | undefined
+    try {
+      file = open()
+      return readFileSync(file)
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw error
+    } finally {
+      if (file !== undefined) closeSync(file)
     }
   }
 
@@ -98,7 +135,7 @@ export function createProjectFile(
    * Only the exchange itself holds everybody up, not the disk.
    */
   async function write(parts: Iterable<string>, now: Clock): Promise<'written' | 'changed'> {
-    const place = placeAt(path, own)
+    const place = placeAt(path, own, isProtected)
     mkdirSync(place.own, { recursive: true })
     const part = join(place.own, `${basename(place.file)}.${randomHex(6)}.part`)
     let wanted: string
@@ -133,7 +170,7 @@ export function createProjectFile(
       renameSync(part, file)
     }
     const { identity: stood } = factsOf(old)
-    const found = hashOfFile(old)
+    const found = hashAt(old)
     // Saved between the last look and the exchange: told by `late`, for its hash is not the known one.
     olds.push({
       path: old,
@@ -151,7 +188,7 @@ export function createProjectFile(
         const at = factsOf(old.path)
         const isQuiet = at.identity === old.identity
         if (!isQuiet) {
-          const bytes = readFileSync(old.path)
+          const bytes = readAt(old.path)
           const text = bytes.toString('utf8')
           if (isFresh(at, now, text)) continue
           const found = sha256Hex(bytes)
@@ -187,6 +224,7 @@ export function createProjectFile(
   return {
     path,
     look,
+    read,
     isQuiet,
     accept,
     write,
@@ -197,14 +235,32 @@ export function createProjectFile(
   }
 }
 
+type IsProtected = (path: string) => boolean
 type Place = { readonly file: string; readonly own: string }
 
 /** The file itself where the name is a link; what is exchanged with it has to lie on its disk. */
-function placeAt(path: string, own: string): Place {
+function placeAt(path: string, own: string, isProtected: IsProtected): Place {
   if (!isLink(path)) return { file: path, own }
   const file = realpathSync(path)
+  checkPlan(file, isProtected)
   return { file, own: join(dirname(file), '.cowork') }
 }
+
+function checkPlan(real: string, isProtected: IsProtected): void {
+  if (isProtected(real)) throw new Error('It is a link to a protected path, which is not followed.')
+}
+
+/** Of what has been replaced: in a folder of our own, and no link. */
+function withPlain<T>(path: string, use: (file: number) => T): T {
+  const file = openPlain(path)
+  try {
+    return use(file)
+  } finally {
+    closeSync(file)
+  }
+}
+const readAt = (path: string) => withPlain(path, (file) => readFileSync(file))
+const hashAt = (path: string) => withPlain(path, hashOfFile)
 
 const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
@@ -236,10 +292,10 @@ const isFresh = ({ modifiedMs }: Facts, now: number, text: string) =>
   Math.abs(now - modifiedMs) < (text.endsWith('\n') ? settleMs : halfMs)
 
 /** Beside the name, and beside the file that it leads to. */
-function leftBehind(path: string, own: string): Old[] {
+function leftBehind(path: string, own: string, isProtected: IsProtected): Old[] {
   const here = leftovers(own, basename(path))
   try {
-    const place = placeAt(path, own)
+    const place = placeAt(path, own, isProtected)
     return place.own === own ? here : [...here, ...leftovers(place.own, basename(place.file))]
   } catch {
     return here

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
 import { fileNameOf } from './file-name.ts'
+import { isMissing, readInside } from './inside.ts'
 
 /** Longer ones are no text of one item any more. */
 export const mostTextBytes = 256_000
@@ -37,23 +38,10 @@ export function readTextFile(folder: string, id: string): FoundText {
   if (standing !== 'file') return { as: 'unusable', why: standing.why }
   try {
     // What was put there since is not followed, and not waited for.
-    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
-    const file = openSync(join(folder, textName(id)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    try {
-      const about = fstatSync(file)
-      if (!about.isFile()) return { as: 'unusable', why: 'it is not a file' }
-      if (about.size > mostTextBytes)
-        return { as: 'unusable', why: `it is larger than ${mostTextBytes / 1000} kB` }
-      const bytes = readFileSync(file)
-      if (!isUtf8(bytes)) return { as: 'unusable', why: 'it is not UTF-8' }
-      return { as: 'text', text: bytes.toString('utf8'), sha256: sha256Hex(bytes) }
-    } finally {
-      closeSync(file)
-    }
+    const bytes = readInside(folder, textName(id), mostTextBytes)
+    if (!isUtf8(bytes)) return { as: 'unusable', why: 'it is not UTF-8' }
+    return { as: 'text', text: bytes.toString('utf8'), sha256: sha256Hex(bytes) }
   } catch (error) {
     return isMissing(error) ? { as: 'none' } : { as: 'unusable', why: messageOf(error) }
   }
 }
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT'

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
@@ -10,6 +10,7 @@ import type { WorkStore } from '../store.ts'
 import type { WaitingText } from '../text-store.ts'
 import { keepCopy } from './copies.ts'
 import { fileNameOf, idIn } from './file-name.ts'
+import { folderInside } from './inside.ts'
 import { createProjectFile } from './project-file.ts'
 import type { ProjectFile, Written } from './project-file.ts'
 import { conflictOf, filePerson, isTold } from './take-over.ts'
@@ -51,7 +52,8 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
     createProjectFile(
       join(folderOf(project), 'BACKLOG', `${name}.md`),
       undefined,
-      join(ownOf(project), name),
+      // A text that is a link is not followed at all (W25).
+      { own: join(ownOf(project), name), isProtected: () => true },
     )
 
   function fileOf(project: string, id: string): ProjectFile {
@@ -92,7 +94,7 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
     const file = fileOf(project, id)
     // Whatever of these is there may be replaced: it was read before, or is one of our own.
     const known = new Set(texts.flatMap(({ base, sha256 }) => [base, sha256]))
-    mkdirSync(join(folder, 'BACKLOG'), { recursive: true })
+    folderInside(folder, 'BACKLOG')
     for (let tries = 0; tries < mostTries; tries++) {
       const found = readTextFile(folder, id)
       if (found.as === 'text' && known.has(found.sha256)) file.accept(found.sha256)

@@ -41,7 +41,7 @@ export const projectTools = (work: Work): Tool[] => [
       next_cursor: z.string().optional(),
     }),
     touches: (input) => touch(input.project ?? '*'),
-    async run(input) {
+    async run(input, call) {
       const names = input.project === undefined ? work.projects() : [input.project]
       const listed = await Promise.all(
         names.map(async (name) => {
@@ -61,7 +61,7 @@ export const projectTools = (work: Work): Tool[] => [
             ...(unwritten && { unwritten }),
           }
           if (input.project === undefined) return one
-          const { texts } = guidanceFor(work.root.folder, entry, work.root.folderOf(name))
+          const { texts } = await guidanceFor(work, call, name, entry)
           const inSprint = Map.groupBy(board.stories(), ({ sprint }) => sprint)
           return {
             ...one,
@@ -95,26 +95,22 @@ export const projectTools = (work: Work): Tool[] => [
       next_cursor: z.string().optional(),
     }),
     touches: (input) => touch(input.project ?? '*'),
-    run({ project: name, topic, cursor: from }) {
+    async run({ project: name, topic, cursor: from }, call) {
       const entry = name === undefined ? undefined : work.registry.get(name)
       if (name !== undefined && !entry) throw unknownProject(name)
-      const { texts, faults } = guidanceFor(
-        work.root.folder,
-        entry,
-        name === undefined ? undefined : work.root.folderOf(name),
-      )
+      const { texts, faults } = await guidanceFor(work, call, name, entry)
       const asked = texts.filter((one) => topic === undefined || one.name.includes(topic))
       // Long texts go in pieces, so that every reply stays short.
       const pieces = asked.flatMap(({ text, ...rest }) =>
         inPieces(text).map((piece) => ({ ...rest, text: piece })),
       )
       const { page, ...next } = pageOf(pieces, { cursor: from })
-      return Promise.resolve({
+      return {
         guidance: page,
         topics: texts.map((one) => one.name),
         ...(faults.length > 0 && { faults: [...faults] }),
         ...next,
-      })
+      }
     },
     text: ({ guidance }) =>
       guidance.map(({ text }) => text).join('\n\n') || 'There is no guidance on that.',

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { lstatSync, mkdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import * as z from 'zod'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
+import { folderInside, textInside } from '../disk/inside.ts'
 import type { Work } from '../service.ts'
 import { globalPage, notesMark, ownNotes, projectPages } from './pages.ts'
 
@@ -21,7 +22,8 @@ export type VaultRun = {
 /** Writes the notes that changed (W18). What people wrote below the mark, and files of theirs, stay (W33). */
 export async function syncVault(work: Work, only?: string): Promise<VaultRun> {
   const folder = work.vaultPath()
-  const known = readManifest(join(folder, manifestName))
+  checkPlace(work, folder)
+  const known = readManifest(folder)
   const names = only === undefined ? work.projects() : [only]
   const boards = await Promise.all(names.map((name) => work.boards.current(name)))
   const pages = new Map<string, string>()
@@ -36,7 +38,7 @@ export async function syncVault(work: Work, only?: string): Promise<VaultRun> {
   /** What stands in the way of one note does not keep the others from being written. */
   const attempt = (path: string, act: (path: string) => boolean): boolean | undefined => {
     try {
-      return act(join(folder, path))
+      return act(path)
     } catch (error) {
       faults.push(`${path}: ${messageOf(error)}`)
       const before = known[path]
@@ -47,7 +49,7 @@ export async function syncVault(work: Work, only?: string): Promise<VaultRun> {
   let written = 0
   for (const [path, text] of pages) {
     const generated = text.slice(0, text.indexOf(notesMark))
-    const isWritten = attempt(path, (one) => put(one, generated))
+    const isWritten = attempt(path, (one) => put(folder, one, generated))
     if (isWritten !== undefined) next[path] = sha256Hex(generated)
     if (isWritten) written++
   }
@@ -57,12 +59,12 @@ export async function syncVault(work: Work, only?: string): Promise<VaultRun> {
   for (const [path, hash] of Object.entries(known)) {
     if (pages.has(path)) continue
     if (!isOurs(path)) next[path] = hash
-    else if (attempt(path, (one) => remove(one, hash))) removed++
+    else if (attempt(path, (one) => remove(folder, one, hash))) removed++
   }
   const listed = `${JSON.stringify(next, null, 1)}\n`
   attempt(manifestName, (one) => {
-    const isKnown = existsSync(one) && readFileSync(one, 'utf8') === listed
-    if (!isKnown) writeFileAtomic(one, listed, 0o644)
+    const isKnown = textInside(folder, one) === listed
+    if (!isKnown) writeFileAtomic(join(folder, one), listed, 0o644)
     return !isKnown
   })
   const [first] = faults
@@ -74,33 +76,44 @@ export async function syncVault(work: Work, only?: string): Promise<VaultRun> {
   return { vault_path: folder, written, removed, notes: pages.size }
 }
 
+/** The registry can name any folder, and a link in the data root can lead to any: none of them is protected (PV4). */
+function checkPlace({ root, guarded }: Work, folder: string): void {
+  const isOwn = folder === join(root.folder, 'vault') && !isLink(folder)
+  if (!isOwn) guarded.checkWritable(folder)
+  mkdirSync(folder, { recursive: true })
+}
+
+const isLink = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+
 /** False where the note says so already. */
-function put(path: string, generated: string): boolean {
-  const before = existsSync(path) ? readFileSync(path, 'utf8') : undefined
+function put(folder: string, path: string, generated: string): boolean {
+  const before = textInside(folder, path)
   const mark = before?.indexOf(notesMark) ?? -1
   // A file of a person's that happens to have the name, or a note whose mark they removed.
   if (before !== undefined && mark === -1) return false
   const own = before === undefined ? ownNotes : before.slice(mark)
   if (before === generated + own) return false
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileAtomic(path, generated + own, 0o644)
+  const inFolder = dirname(path)
+  const at = inFolder === '.' ? folder : folderInside(folder, inFolder)
+  writeFileAtomic(join(at, basename(path)), generated + own, 0o644)
   return true
 }
 
 /** A note goes with its item unless a person wrote something into it. */
-function remove(path: string, hash: string): boolean {
-  if (!existsSync(path)) return false
-  const text = readFileSync(path, 'utf8')
+function remove(folder: string, path: string, hash: string): boolean {
+  const text = textInside(folder, path)
+  if (text === undefined) return false
   const mark = text.indexOf(notesMark)
   if (mark === -1 || text.slice(mark) !== ownNotes || sha256Hex(text.slice(0, mark)) !== hash)
     return false
-  rmSync(path)
+  rmSync(join(folder, path))
   return true
 }
 
-function readManifest(path: string): Manifest {
+function readManifest(folder: string): Manifest {
   try {
-    const said = manifest.safeParse(JSON.parse(readFileSync(path, 'utf8')))
+    const said = manifest.safeParse(JSON.parse(textInside(folder, manifestName) ?? ''))
     return said.success ? said.data : {}
   } catch {
     return {}

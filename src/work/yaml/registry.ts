@@ -26,6 +26,8 @@ const project = z.looseObject({
   repo: z.string().nullish(),
   description: z.string().nullish(),
   guidance: guidance.nullish(),
+  /** The agent that registered it; a person's entry has none. */
+  registered_by: z.string().nullish(),
 })
 export type RegisteredProject = z.infer<typeof project>
 
