@@ -13,10 +13,17 @@ import { parsed } from './work.ts'
 export type Door = 'http' | 'stdio'
 export type WorkClient = Awaited<ReturnType<typeof connectTo>>
 
-/** Whoever has this token, at this address. */
+/** Whoever has this token, or none, at this address. */
 export async function connectBy(url: string, token: string): Promise<Client> {
   const client = newClient('keyed')
   await client.connect(overHttp(url, token))
+  return client
+}
+
+/** The same over a `cowork mcp` of its own. */
+export async function connectOverStdio(state: string, token: string): Promise<Client> {
+  const client = newClient('piped')
+  await client.connect(overStdio(state, token))
   return client
 }
 
@@ -42,7 +49,7 @@ const newClient = (name: string) =>
 
 const overHttp = (url: string, token: string) =>
   new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers: { authorization: `Bearer ${token}` } },
+    requestInit: token === '' ? {} : { headers: { authorization: `Bearer ${token}` } },
   })
 
 function overStdio(state: string, token: string) {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readDaemonInfo, statePaths } from '../src/base/state.ts'
@@ -7,7 +7,7 @@ import type { TestApp } from './app.ts'
 import { entriesOf } from './files.ts'
 import { clientOf } from './speakers.ts'
 import type { Speaker } from './speakers.ts'
-import { connectBy, connectTo, indexIn, settled } from './work-clients.ts'
+import { connectBy, connectOverStdio, connectTo, indexIn, settled } from './work-clients.ts'
 import type { WorkClient } from './work-clients.ts'
 
 let app: TestApp
@@ -257,5 +257,66 @@ test('W1 W2 the second address serves the work tools alone, with the key or anot
     expect((await fetch(url.replace('/mcp', '/api/ledger'))).status).toBe(404)
   } finally {
     await second.close()
+  }
+})
+
+test('RM2 W2 with the key set, work needs it or another valid token at every endpoint', async () => {
+  const key = 'wk-0123456789abcdef'
+  const keyed = await startTestApp(
+    { 'work.listen': true, 'work.port': 0 },
+    { shared: { worksyncKey: key } },
+  )
+  try {
+    const person = clientOf(keyed, keyed.owner)
+    await person.call('worksync_register_project', { project: 'secret-plan' })
+    const prompt = join(keyed.state, 'worksync', 'projects', 'secret-plan', 'PROMPTS', 'own.md')
+    writeFileSync(prompt, 'OUR WORDS')
+    const open = [await connectBy(keyed.mcpUrl, ''), await connectOverStdio(keyed.state, '')]
+    for (const client of open) {
+      for (const name of ['worksync_status', 'worksync_add_backlog', 'worksync_guidance']) {
+        const args = { project: 'secret-plan', summary: 'x' }
+        const said = await client.callTool({ name, arguments: args })
+        expect(said.isError).toBe(true)
+        expect(JSON.stringify(said.content)).toContain('WORKSYNC_API_KEY')
+        expect(JSON.stringify(said.content)).toContain('Authorization: Bearer')
+        expect(JSON.stringify(said)).toContain('auth_required')
+      }
+      // Nothing else than work needs the key.
+      const info = await client.callTool({ name: 'get_workspace_info', arguments: {} })
+      expect(info.isError).not.toBe(true)
+      const { resources } = await client.listResources()
+      expect(JSON.stringify(resources)).not.toContain('"work://')
+      await expect(client.readResource({ uri: 'work://secret-plan' })).rejects.toThrow('work://')
+      await expect(client.getPrompt({ name: 'secret-plan_own' })).rejects.toThrow('WORKSYNC')
+      // The key may come with the call.
+      const withKey = { project: 'secret-plan', agent_token: key }
+      const said = await client.callTool({ name: 'worksync_status', arguments: withKey })
+      expect(said.isError).not.toBe(true)
+      await client.close()
+    }
+    const holders = [await connectBy(keyed.mcpUrl, key), await connectOverStdio(keyed.state, key)]
+    for (const client of holders) {
+      const said = await client.callTool({ name: 'worksync_status', arguments: {} })
+      expect(said.isError).not.toBe(true)
+      await client.close()
+    }
+    expect(await person.call('worksync_status')).toMatchObject({ projects: expect.anything() })
+    const agent = await connectTo(keyed, 'worker', 'http')
+    expect(await agent.ask('status')).toMatchObject({ projects: expect.anything() })
+    await agent.end()
+  } finally {
+    await keyed.close()
+  }
+})
+
+test('W2 without the key, work is open as everything else is', async () => {
+  const open = await startTestApp()
+  try {
+    const client = await connectBy(open.mcpUrl, '')
+    const said = await client.callTool({ name: 'worksync_status', arguments: {} })
+    expect(said.isError).not.toBe(true)
+    await client.close()
+  } finally {
+    await open.close()
   }
 })

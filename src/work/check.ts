@@ -1,8 +1,13 @@
+import type { Caller } from '#base/caller.ts'
 import type { Tool } from '#base/tool.ts'
 import { unknownProject } from './journal.ts'
 import type { Work } from './service.ts'
 
-type Attempt = { readonly tool: Tool; readonly input: Readonly<Record<string, unknown>> }
+type Attempt = {
+  readonly tool: Tool
+  readonly caller: Caller
+  readonly input: Readonly<Record<string, unknown>>
+}
 type Verdict =
   | { readonly mode: 'act' }
   | {
@@ -14,13 +19,15 @@ type Verdict =
     }
 
 /**
- * Before every call about work: what people wrote meanwhile is taken over first (W5), and a file that
+ * Before every call about work: the caller has a token where one is needed (W2), what people wrote meanwhile is taken over first (W5), and a file that
  * cannot be read is not written over (W6).
  */
 export const checkWork =
   (work: Work) =>
-  async ({ tool, input }: Attempt): Promise<Verdict> => {
+  async ({ tool, caller, input }: Attempt): Promise<Verdict> => {
     if (tool.toolset !== 'work') return { mode: 'act' }
+    const refusal = work.keyRefusal(caller)
+    if (refusal) return { mode: 'refuse', ...refusal }
     const trouble = work.root.trouble()
     // Other daemons of the same database answer from the store; with a store of its own there is nothing to
     // answer. What a tool does to files is for the one that holds them.

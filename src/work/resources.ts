@@ -27,19 +27,17 @@ export const workResources = (work: Work): ResourceSource => ({
       mimeType: json,
     },
   ],
-  list: () =>
+  list: (caller) =>
     Promise.resolve(
-      work
-        .projects()
-        .slice(0, mostListed)
-        .map((name) => ({
-          uri: prefix + name,
-          name: `project-${name}`,
-          title: work.registry.get(name)?.description ?? name,
-          mimeType: json,
-        })),
+      (work.keyRefusal(caller) ? [] : work.projects()).slice(0, mostListed).map((name) => ({
+        uri: prefix + name,
+        name: `project-${name}`,
+        title: work.registry.get(name)?.description ?? name,
+        mimeType: json,
+      })),
     ),
-  async read(_, uri) {
+  async read(caller, uri) {
+    if (work.keyRefusal(caller)) return undefined
     const [name = '', id] = uri.slice(prefix.length).split('/').map(decodeURIComponent)
     if (!work.registry.get(name)) return undefined
     await work.keeper.notice(name)
@@ -53,7 +51,8 @@ export const workResources = (work: Work): ResourceSource => ({
     const story = board.story(id)
     return story && { mimeType: json, text: JSON.stringify(storyWhole(board, story, at)) }
   },
-  async complete(_, parameter, start) {
+  async complete(caller, parameter, start) {
+    if (work.keyRefusal(caller)) return []
     if (parameter === 'project') return work.projects().filter((name) => name.startsWith(start))
     const boards = await Promise.all(work.projects().map((name) => work.boards.current(name)))
     return boards

@@ -36,7 +36,7 @@ export async function verifyWork(
     const url = runningDaemon(paths)?.workUrl
     const doors = [
       () => openStdio(paths, caller.hello),
-      ...(url === undefined ? [] : [() => openAddress(context, url, caller.hello.token)]),
+      ...(url === undefined ? [] : [() => openHttp(url, caller.hello.token)]),
     ]
     for (const open of doors) {
       const door = await open()
@@ -67,13 +67,20 @@ type Calling = { readonly hello: Hello; end(): Promise<void> }
 
 /** On MCP everybody is an agent: the one named, nobody in particular, or one that is there for the check only. */
 async function callerFor(
-  { paths, env }: Context,
+  context: Context,
   client: Client,
   agent: string | undefined,
 ): Promise<Calling> {
+  const { paths, env } = context
   const hello: Hello = helloOf({ paths, env, agent: agent ?? ownName })
   const { auth } = await client.call<{ auth: 'open' | 'closed' }>('cowork_status')
-  if (hello.token !== undefined || auth === 'open') return { hello, end: async () => undefined }
+  const asIs = { hello, end: async () => undefined }
+  if (hello.token !== undefined) return asIs
+  if (auth === 'open') {
+    const { api_key: token } = (await loadSettings(context)).config.work
+    if (token === undefined || !(await needsKey(client))) return asIs
+    return { ...asIs, hello: { cowork: 1, token } }
+  }
   if (agent !== undefined)
     throw new CoworkError('auth_error', `There is no token kept for ${plain(agent)}.`, {
       hint: 'Leave --agent out: an agent is made for the check and revoked after it.',
@@ -86,19 +93,10 @@ async function callerFor(
   return { hello: { cowork: 1, token: made.token }, end }
 }
 
-/** Where it asks for a key, the key is asked for here. */
-async function openAddress(
-  context: Context,
-  url: string,
-  token: string | undefined,
-): Promise<Door> {
-  try {
-    return await openHttp(url, token)
-  } catch (error) {
-    const { api_key: key } = (await loadSettings(context)).config.work
-    if (token !== undefined || key === undefined) throw error
-    return openHttp(url, key)
-  }
+/** Whether the daemon was started with WORKSYNC_API_KEY: its holder is then one of the agents (W2). */
+async function needsKey(client: Client): Promise<boolean> {
+  const { agents } = await client.call<{ agents: { id: string }[] }>('cowork_list_agents')
+  return agents.some(({ id }) => id === 'worksync')
 }
 
 /** On a project that was not there before and is not there afterwards. */
