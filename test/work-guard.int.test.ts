@@ -174,6 +174,20 @@ test('RM1 PV4 links in the data root are not followed: guidance, texts, prompts,
   expect(await everything()).not.toContain(key)
   rmSync(data('guidance'))
   renameSync(data('guidance-old'), data('guidance'))
+  // The folder for what is being replaced, and the archive.
+  rmSync(own('.cowork'), { recursive: true, force: true })
+  symlinkSync(outside, own('.cowork'))
+  rmSync(own('COMPLETE'), { recursive: true })
+  symlinkSync(outside, own('COMPLETE'))
+  const sprint = { project, sprint_id: 'old' }
+  await owner.call('worksync_create_sprint', sprint)
+  await owner.call('worksync_update_sprint', { ...sprint, archive: true })
+  await expect
+    .poll(async () => JSON.stringify(await owner.call('worksync_status', { project })))
+    .toContain('links are not followed')
+  expect(readdirSync(outside).toSorted()).toEqual(['general.md', 'later.md'])
+  rmSync(own('.cowork'))
+  rmSync(own('COMPLETE'))
   // A plan that leads to a protected path is neither read nor written.
   put(inHome('.ssh', 'plan.yaml'), `version: 2\nbacklog:\n  - { id: x, summary: ${key} }\n`)
   rmSync(own('work-index.yaml'))

@@ -2,8 +2,6 @@ import {
   closeSync,
   linkSync,
   lstatSync,
-  mkdirSync,
-  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -12,13 +10,13 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { folderSynced } from '#base/atomic-file.ts'
 import type { Clock } from '#base/clock.ts'
 import { exchangeFiles } from '#base/exchange.ts'
 import { sha256Hex } from '#base/hash.ts'
 import { randomHex } from '#base/ids.ts'
-import { openPlain, placeOfOpen } from './inside.ts'
+import { folderInside, namesInside, openPlain, placeOfOpen } from './inside.ts'
 import { hashOfFile, putFile } from './long-file.ts'
 
 /** What somebody wrote: as text, and byte for byte where it is no UTF-8. */
@@ -136,7 +134,7 @@ export function createProjectFile(
    */
   async function write(parts: Iterable<string>, now: Clock): Promise<'written' | 'changed'> {
     const place = placeAt(path, own, isProtected)
-    mkdirSync(place.own, { recursive: true })
+    folderInside(...ownParts(place.own))
     const part = join(place.own, `${basename(place.file)}.${randomHex(6)}.part`)
     let wanted: string
     try {
@@ -235,6 +233,12 @@ export function createProjectFile(
   }
 }
 
+/** The folder around `.cowork`, and the path from there, on which no link is followed. */
+function ownParts(own: string): [folder: string, path: string] {
+  const at = own.lastIndexOf(`${sep}.cowork`)
+  return [own.slice(0, at), own.slice(at + 1).replaceAll(sep, '/')]
+}
+
 type IsProtected = (path: string) => boolean
 type Place = { readonly file: string; readonly own: string }
 
@@ -305,7 +309,7 @@ function leftBehind(path: string, own: string, isProtected: IsProtected): Old[] 
 /** What a process that was ended left behind: an editor may have saved into it. What it did not finish goes. */
 function leftovers(folder: string, name: string): Old[] {
   try {
-    const files = readdirSync(folder).filter((file) => file.startsWith(`${name}.`))
+    const files = namesInside(...ownParts(folder)).filter((file) => file.startsWith(`${name}.`))
     for (const file of files.filter((one) => one.endsWith('.part'))) rmSync(join(folder, file))
     return files
       .filter((file) => file.endsWith('.old'))
