@@ -1,19 +1,20 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { rfc3339 } from '#base/clock.ts'
 import { formatReceipt, verifyReceipt } from '#ledger'
 import type { Entry, Receipt } from '#ledger'
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
-import { exitCode } from './exit.ts'
+import { exitCode, usage } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { shown } from './output.ts'
 
 /** Writes what happened in one call into a file that verifies offline with the public key (L16). */
 export async function receipt(context: Context, call: string, { out: file }: { out?: string }) {
+  const target = resolve(file ?? `receipt-${call.replaceAll(/[^\w-]/g, '_')}.json`)
+  if (existsSync(target)) throw usage(`${target} exists already.`, 'Name another file with --out.')
   const path = `/api/ledger/receipts/${encodeURIComponent(call)}`
   const written = await createClient(context).get<Receipt>(path)
-  const target = resolve(file ?? `receipt-${call.replaceAll(/[^\w-]/g, '_')}.json`)
   writeFileSync(target, formatReceipt(written), { flag: 'wx', mode: 0o600 })
   const { vkey, entries } = written
   context.out.data({ file: target, call, entries: entries.length, vkey }, () => [

@@ -172,7 +172,7 @@ function auditCommands(program: Command, add: Add): void {
     .option(
       '--checkpoint <note>',
       'a checkpoint that you kept, as text or file; may repeat',
-      (note: string, before: string[] = []) => [...before, note],
+      (note: string, before?: string[]) => [...(before ?? []), note],
     )
   add(audit, 'prove <seq>', 'the proof that an entry is in the ledger', async (context, command) =>
     (await import('./audit.ts')).prove(context, entryNumber(command.args[0])),

@@ -40,7 +40,7 @@ export type LedgerSource = {
 }
 
 /** Entries that the owner accepted without a signature or MAC over them (L14). */
-export type Accepted = {
+type Accepted = {
   readonly seq: number
   readonly from: number
   readonly to: number

@@ -32,10 +32,9 @@ export function checkpointContract(engine: Engine) {
       await first.close()
       start(channels)
       // Two services, each with its sweep and its daily post.
-      const settled = () => expect.poll(() => time.waiters(hour)).toBe(4)
-      await settled()
+      await expect.poll(() => time.waiters(hour)).toBe(4)
       time.move(hour)
-      await settled()
+      await expect.poll(() => time.waiters(hour)).toBe(4)
       await sent(1)
       time.move(24 * hour)
       await sent(2)

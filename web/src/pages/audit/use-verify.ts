@@ -4,7 +4,7 @@ import type { Problem } from '../../api.ts'
 import { readLines } from '../../ledger/ndjson.ts'
 
 export type Fault = { readonly seq: number; readonly why: string }
-export type Accepted = {
+type Accepted = {
   readonly seq: number
   readonly from: number
   readonly to: number
