@@ -253,7 +253,8 @@ function alwaysAsks({ verified }: Caller, isEvery: boolean): string | undefined 
   return verified ? undefined : 'in open mode nobody knows who calls'
 }
 
-const asks = ({ highRisk, approvers }: Effect) => highRisk.length > 0 || approvers > 1
+const asks = ({ highRisk, approvers, isUnreadable }: Effect) =>
+  highRisk.length > 0 || approvers > 1 || isUnreadable
 const forbidsOrAsks = (effect: Effect) => effect.hardStop || asks(effect)
 
 /** Of cowork's own tools it is not for the arguments to say under whose rules they are. */

@@ -74,7 +74,7 @@ function judgedAgain(candidate: Candidate, recorded: Recorded): Outcome | undefi
   const own = policies.find(agent, domain) ? [] : extra
   const isNamed = policy !== undefined && policies.names(agent, domain, own)
   const byTrust = !call || call.byTrust || (isNamed && !call.isRead)
-  const isAsked = effect.highRisk.length > 0 || effect.approvers > 1
+  const isAsked = effect.highRisk.length > 0 || effect.approvers > 1 || effect.isUnreadable
   if (!byTrust && !isAsked) return 'act'
   const { trustLevel: score, gateOpen } = recorded
   if (score === undefined) return undefined

@@ -1,11 +1,19 @@
 import { CoworkError } from '#base/errors.ts'
+import type { Pair } from './decoded.ts'
+import { decodeObject, decodeText, decodeTuples, isChangeKey, isProse } from './encodings.ts'
 import { asSeen } from './spelling.ts'
 
 /**
  * One field of a change: `{ order: { items: [{ price: 5 }] } }` has `order`, `order.items`, its items
  * and the `price` at `order.items.0.price`. An item of a list has the name of the list.
  */
-export type Field = { readonly name: string; readonly path: string; readonly value: unknown }
+export type Field = {
+  readonly name: string
+  readonly path: string
+  readonly value: unknown
+  /** The value writes fields that cannot be found out, so no rule can allow it. */
+  readonly isUnreadable?: true
+}
 
 /** As deep as the ledger records, so what is refused here could not be done anyway. */
 const mostLevels = 64
@@ -22,7 +30,11 @@ type Place = {
   readonly inside: Map<string, Place>
   /** Some of what is inside was named by a key that spells out the way, or in another spelling. */
   isSpelledOut: boolean
+  isUnreadable: boolean
 }
+
+/** Another spelling of what stands at a place: a value, or pairs of names and values. */
+type Encoded = { readonly place: Place; readonly value?: unknown; readonly pairs: readonly Pair[] }
 
 /**
  * Every field that a change touches (M4): what it names, the keys at every depth, and the items of lists.
@@ -49,12 +61,46 @@ export function fieldsOf(change: unknown, field?: string): Field[] {
     }
     return place
   }
-  function put(place: Place, value: unknown): void {
+  const encoded: Encoded[] = []
+  function decode(place: Place, pairs: readonly Pair[], value?: unknown): void {
+    if (pairs.length > 0 || value !== undefined) encoded.push({ place, pairs, value })
+  }
+  function put(place: Place, value: unknown, isText = false, isItem = false): void {
     if (value !== undefined) place.values.push(value)
-    if (Array.isArray(value))
-      for (const [index, item] of value.entries()) put(step(place, `${index}`, place.name), item)
-    else if (isObject(value))
-      for (const [key, item] of Object.entries(value)) put(follow(place, key), item)
+    if (Array.isArray(value)) {
+      decode(place, [...decodeTuples(value), ...value.filter(isObject).flatMap(decodeObject)])
+      for (const [index, item] of value.entries())
+        put(step(place, `${index}`, place.name), item, isText, true)
+    } else if (isObject(value)) {
+      if (!isItem) decode(place, decodeObject(value))
+      for (const [key, item] of Object.entries(value))
+        put(follow(place, key), item, isText || isProse(key, value))
+    } else if (typeof value === 'string' && !isText) putText(place, value)
+  }
+  function putText(place: Place, text: string): void {
+    const decoded = decodeText(text)
+    if (decoded) decode(place, decoded.pairs, decoded.value)
+    const isSaidToBeChange = field === undefined && isChangeKey(place.name)
+    if (decoded ? decoded.isUnreadable : isSaidToBeChange && text.trim() !== '')
+      place.isUnreadable = true
+  }
+  /** What was encoded counts as if it stood there plainly; what holds it keeps its own value only. */
+  function decodedFields(): Field[] {
+    const fields: Field[] = []
+    // It grows while it is read: what was decoded may hold more.
+    for (const { place, pairs, value: whole } of encoded) {
+      const { name, path, level } = place
+      const root = placeOf(name, path, level + 1)
+      try {
+        if (whole !== undefined) put(root, whole)
+        for (const [key, value] of pairs) put(follow(root, key), value, isProse(key, {}))
+      } catch (error) {
+        if (!(error instanceof CoworkError)) throw error
+        return [...fields, { name, path, value: undefined, isUnreadable: true }]
+      }
+      fields.push(...listed(root.isUnreadable ? [root] : [...root.inside.values()]))
+    }
+    return fields
   }
   function fieldsIn(value: unknown): Field[] {
     const whole = placeOf('', '', isObject(value) ? -1 : 0)
@@ -62,11 +108,24 @@ export function fieldsOf(change: unknown, field?: string): Field[] {
     return listed(isObject(value) ? [...whole.inside.values()] : [whole])
   }
 
-  if (field === undefined) return change === undefined ? [] : fieldsIn(change)
+  if (field === undefined) {
+    if (change === undefined) return []
+    const fields = fieldsIn(change)
+    return withUnreadable(change, [...fields, ...decodedFields()])
+  }
   const fields = isObject(change) ? fieldsIn(change) : []
   const named = placeOf('', '', -1)
   for (const value of valuesFor(field, change, fields)) put(follow(named, field), value)
-  return [...listed([...named.inside.values()]), ...fields]
+  return [...listed([...named.inside.values()]), ...fields, ...decodedFields()]
+}
+
+/** A change that names no field at all: a bare value or a list of them. */
+function withUnreadable(change: unknown, fields: readonly Field[]): Field[] {
+  const isBare = ({ name, value }: Field) =>
+    name === '' || (name === 'raw' && typeof value !== 'object' && typeof value !== 'string')
+  const isNameless = change !== null && !isEmptyObject(change) && fields.every(isBare)
+  const [first, ...rest] = fields
+  return isNameless && first ? [{ ...first, isUnreadable: true }, ...rest] : [...fields]
 }
 
 const placeOf = (name: string, path: string, level: number): Place => ({
@@ -76,6 +135,7 @@ const placeOf = (name: string, path: string, level: number): Place => ({
   values: [],
   inside: new Map(),
   isSpelledOut: false,
+  isUnreadable: false,
 })
 
 /** Those of one level after those above. A field that has several values comes once for each. */
@@ -101,8 +161,10 @@ function listed(places: readonly Place[]): Field[] {
   for (let level = places; level.length > 0; level = level.flatMap((it) => [...it.inside.values()]))
     for (const place of level) {
       const { name, path, values } = place
+      const unreadable = place.isUnreadable && { isUnreadable: true as const }
       const all = distinct([...values, ...(meantBy(place) ?? [])])
-      for (const value of all.length === 0 ? [undefined] : all) fields.push({ name, path, value })
+      for (const value of all.length === 0 ? [undefined] : all)
+        fields.push({ name, path, value, ...unreadable })
     }
   return fields
 }
@@ -146,15 +208,31 @@ function valuesFor(field: string, change: unknown, fields: readonly Field[]): un
 /** A key in the one spelling of a path: `a[0].b` and `/a/0/b` are `a.0.b`. */
 export const pathOf = (key: string): string => segmentsOf(key).join('.')
 
+/** `a["b"]`, `a->>'b'`, `$.a.b`, `/a/b` and `a%2Eb` name what `a.b` names; `~1` is the slash of RFC 6901. */
 function segmentsOf(key: string): string[] {
-  const segments = asSeen(key)
-    .split(/[./[\]]+/)
-    .map((segment) => segment.trim())
+  const segments = asSeen(unescaped(key))
+    .split(/(?:[./[\]]|->>?)+/)
+    .map((segment) => segment.trim().replace(quotes, '$2').trim())
     .filter((segment) => segment !== '')
   return segments.length === 0 ? [key] : segments
 }
 
+const quotes = /^(["'`])(.*)\1$/s
+
+function unescaped(key: string): string {
+  const plain = key.includes('~1') ? key.replaceAll('~1', '/') : key
+  if (!/%[0-9a-f]{2}/i.test(plain)) return plain
+  try {
+    return decodeURIComponent(plain)
+  } catch {
+    return plain
+  }
+}
+
 export const isIndex = (segment: string): boolean => /^\d+$/.test(segment)
+
+const isEmptyObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -99,7 +99,8 @@ function modeUnder(rules: ModeRules, { score, gateOpen, floor }: Standing, effec
   // A high-risk act goes to a person anyway, so that only the gate of its own class ever matters.
   const highRisk = effect.highRisk.length > 0
   const { mode, gated } = modeOf(rules, { score, gateOpen, highRisk })
-  const asked = effect.approvers > 1 ? stricter(floor, 'suggest') : floor
+  const isAsked = effect.approvers > 1 || effect.isUnreadable
+  const asked = isAsked ? stricter(floor, 'suggest') : floor
   return { mode: stricter(mode, asked), gated }
 }
 
@@ -132,6 +133,8 @@ function causeFor(facts: Omit<Facts, 'because'>): string {
   }
   if (evaluation.approvers > 1)
     return `${policy?.id ?? 'a rule'} wants ${evaluation.approvers} people to agree. ${trust}.`
+  if (evaluation.isUnreadable)
+    return `the change cannot be read as fields, so no rule can be checked. ${trust}.`
   if (gated)
     return `there is not enough evidence yet: ${level.toFixed(2)} of 0.80 from reviewed work of this risk. Trust alone (${score.toFixed(2)}) would do.`
   if (score < thresholds.suggest)

@@ -23,6 +23,8 @@ export type Effect = {
   readonly highRisk: readonly string[]
   /** Different people who must approve. */
   readonly approvers: number
+  /** The change cannot be read as fields, so a person looks at it. */
+  readonly isUnreadable: boolean
 }
 
 export type Evaluation = Effect & {
@@ -101,7 +103,11 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
       const subjects = fields.map(subjectOf)
       const all = policy ? checksOf(policy) : []
       const checks = isRead ? all.filter(({ allows }) => allows) : all
-      const findings = checks.map((check) => findingOf(check, subjects))
+      const unreadable = isRead ? undefined : fields.find((field) => field.isUnreadable)
+      const findings = [
+        ...checks.map((check) => findingOf(check, subjects)),
+        ...(unreadable ? [unreadableFinding(unreadable, all)] : []),
+      ]
       const violations = findings.flatMap(({ violations: found }) => found)
       const always = isRead
         ? []
@@ -130,23 +136,37 @@ type Subject = { label: string; spellings: readonly string[]; value: unknown }
 
 function subjectOf({ name, path, value }: Field): Subject {
   // Most are a plain word: at the top and no item of a list.
-  if (name === path && !isIndex(path))
-    return { label: path, spellings: [path.toLowerCase()], value }
+  if (name === path && !isIndex(path)) return { label: path, spellings: spellingsOf([path]), value }
   const withoutIndices = path
     .split('.')
     .filter((segment) => !isIndex(segment))
     .join('.')
-  const spellings = [name, path, withoutIndices].map((text) => text.toLowerCase())
-  return { label: withoutIndices || path, spellings: distinct(spellings), value }
+  const spellings = spellingsOf([name, path, withoutIndices])
+  return { label: withoutIndices || path, spellings, value }
 }
+
+/** `dealStage`, `deal-stage` and `Deal Stage` are `deal_stage`. */
+const spellingsOf = (names: readonly string[]): string[] =>
+  distinct(
+    names.flatMap((name) => {
+      const plain = name.toLowerCase()
+      return /^[a-z0-9_.]*$/.test(name) ? plain : [plain, toSnake(name)]
+    }),
+  )
+
+const toSnake = (name: string): string =>
+  name
+    .replaceAll(/(?<=[\p{Ll}\d])(?=\p{Lu})/gu, '_')
+    .replaceAll(/[\s_-]+/g, '_')
+    .toLowerCase()
 
 type Matcher = (subject: Subject) => boolean
 
 /** A rule's path may begin at any depth, as its name may: `{ value: { order: … } }` hides no order. */
 function matcherOf(field: string): Matcher {
-  const glob = pathOf(field).toLowerCase()
-  const [isIt, isDeeper] = [compileGlob(glob), compileGlob(`*.${glob}`)]
-  return ({ spellings }) => spellings.some((text) => isIt(text) || isDeeper(text))
+  const globs = spellingsOf([pathOf(field)]).flatMap((glob) => [glob, `*.${glob}`])
+  const matchers = globs.map(compileGlob)
+  return ({ spellings }) => spellings.some((text) => matchers.some((isIt) => isIt(text)))
 }
 
 /** A rule made ready: patterns compiled, defaults filled in. */
@@ -188,7 +208,27 @@ function effectOf(always: readonly Subject[], findings: readonly Finding[]): Eff
       ),
     ]),
     approvers: Math.max(1, ...broken.map(({ check }) => check.approvers)),
+    isUnreadable: findings.some(({ check }) => check.id === unreadableRule),
   }
+}
+
+/** The rule that a change breaks in which no fields can be found. */
+const unreadableRule = 'unreadable_change'
+
+/** Where the policy has hard stops, one of them might be broken; elsewhere a person looks (M7). */
+function unreadableFinding({ path }: Field, checks: readonly Check[]): Finding {
+  const isStop = checks.some(({ severity }) => severity === 'hard_stop')
+  const severity: Violation['severity'] = isStop ? 'hard_stop' : 'warn'
+  const reason = 'Cannot be read as fields. Name each field with its value, as in {"stage": "won"}.'
+  const violation: Violation = {
+    rule_id: unreadableRule,
+    field: path || 'change',
+    severity,
+    reason,
+  }
+  const matches = () => true
+  const check = { id: unreadableRule, severity, isHighRisk: false, approvers: 1, reason, matches }
+  return { check: check satisfies Check, isMatched: false, violations: [violation] }
 }
 
 function findingOf(check: Check, subjects: readonly Subject[]): Finding {

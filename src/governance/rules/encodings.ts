@@ -1,0 +1,212 @@
+import { unknownValue } from './decoded.ts'
+import type { Decoded, Pair } from './decoded.ts'
+import { decodeSql } from './sql.ts'
+
+/** A longer text is not searched for fields: it counts as unreadable. */
+const maxTextLength = 1024 * 1024
+
+/** Keys compare without case, white space, `_` and `-`: `new_value`, `newValue` and `New Value` are one. */
+export const toWord = (key: string): string => key.toLowerCase().replaceAll(/[\s_-]/g, '')
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
+
+/** Keys that name a field, and nothing else. */
+const fieldKeys = words(
+  'field fieldname fieldid fieldkey fieldpath column columnname columnid property propertyname attribute attributename attr prop jsonpath',
+)
+/** Keys that name many things: they name a field only beside a key of `plainValueKeys`. */
+const nameKeys = words('name key path id label param parameter variable k n')
+const plainValueKeys = words('value newvalue val v setvalue proposedvalue')
+const valueKeys = new Set([
+  ...plainValueKeys,
+  ...words('to new set setto after newval becomes data'),
+])
+const nameListKeys = words('columns fields names keys headers properties attributes')
+const valueListKeys = words('values rows data records')
+const patchOperations = words('add remove replace move copy test')
+
+/** Keys whose text is a change: a text under one that cannot be read as fields is unreadable. */
+const changeKeys = words('raw change changes proposedchange sql statement statements updates')
+/** Keys of notes and of parts of files. Their text stays text. */
+const proseKeys = words(
+  'note notes comment comments reasoning reason message commitmessage oldstring newstring oldstr newstr oldtext newtext filetext',
+)
+/** Keys of what a file holds, where the same object names a file. */
+const contentKeys = words('content contents edits')
+const fileKeys = words('path file filepath filename')
+
+export const isChangeKey = (key: string): boolean => changeKeys.has(toWord(key))
+
+/** Whether the text under this key is a note or the content of a file, in which no fields are looked for. */
+export function isProse(key: string, parent: object): boolean {
+  const word = toWord(key)
+  return proseKeys.has(word) || (contentKeys.has(word) && namesFile(parent))
+}
+
+const namesFile = (parent: object): boolean =>
+  Object.entries(parent).some(
+    ([key, value]) =>
+      fileKeys.has(toWord(key)) &&
+      typeof value === 'string' &&
+      /[^/\\]\.[a-z]\w{0,9}$/i.test(value),
+  )
+
+/** The fields that one object writes by naming them: an operation of JSON Patch, a name beside a value, a table. */
+export function decodeObject(object: object): Pair[] {
+  const entries = Object.entries(object).map(([key, value]: [string, unknown]) => ({
+    word: toWord(key),
+    value,
+  }))
+  return [...patchPairs(entries), ...namedPairs(entries), ...tablePairs(entries)]
+}
+
+type Entry = { readonly word: string; readonly value: unknown }
+
+const textUnder = (entries: readonly Entry[], word: string): string | undefined => {
+  const value = entries.find((entry) => entry.word === word)?.value
+  return typeof value === 'string' ? value : undefined
+}
+
+/** RFC 6902. What `move` and `copy` write is not in the patch. */
+function patchPairs(entries: readonly Entry[]): Pair[] {
+  const operation = textUnder(entries, 'op')?.toLowerCase() ?? ''
+  const path = textUnder(entries, 'path')
+  if (!patchOperations.has(operation) || path === undefined) return []
+  const from = textUnder(entries, 'from')
+  if (operation === 'remove') return [[path, null]]
+  if (operation !== 'move' && operation !== 'copy') return []
+  return [[path, unknownValue], ...(from === undefined ? [] : [[from, null] as const])]
+}
+
+function namedPairs(entries: readonly Entry[]): Pair[] {
+  return entries.flatMap((entry): Pair[] => {
+    const { word, value: name } = entry
+    const isField = fieldKeys.has(word)
+    if (!(isField || nameKeys.has(word)) || typeof name !== 'string' || name === '') return []
+    const others = entries.filter((other) => other !== entry)
+    const values = others.filter((other) => (isField ? valueKeys : plainValueKeys).has(other.word))
+    if (values.length > 0) return values.map(({ value }): Pair => [name, value])
+    return isField && others.length > 0 ? [[name, unknownValue]] : []
+  })
+}
+
+/** `{ columns: ['stage'], rows: [['won']] }` */
+function tablePairs(entries: readonly Entry[]): Pair[] {
+  const names = entries.find(
+    ({ word, value }) => nameListKeys.has(word) && isTextList(value),
+  )?.value
+  const rows = entries.find(({ word, value }) => valueListKeys.has(word) && Array.isArray(value))
+  if (!isTextList(names) || !rows) return []
+  const lists = rows.value as readonly unknown[]
+  const isTable = lists.length > 0 && lists.every((row) => Array.isArray(row))
+  return (isTable ? (lists as readonly (readonly unknown[])[]) : [lists]).flatMap((row) =>
+    names.map((name, place): Pair => [name, row[place]]),
+  )
+}
+
+/** `[['stage', 'won'], …]` */
+export function decodeTuples(list: readonly unknown[]): Pair[] {
+  const isTuples = list.length > 0 && list.every(isTuple)
+  return isTuples ? (list as readonly Pair[]).map(([name, value]): Pair => [name, value]) : []
+}
+
+const isTuple = (item: unknown): boolean =>
+  Array.isArray(item) && item.length === 2 && typeof item[0] === 'string'
+
+const isTextList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
+
+export type DecodedText = Decoded & {
+  /** The text is another spelling of this value. */
+  readonly value?: unknown
+}
+
+const looksLikeMutation = /^\s*mutation\b[^{]{0,2000}\{/i
+const readsOnly = /^\s*(?:select|show|describe)\b(?![\s\S]*(?:\binto\b|;\s*\S))/i
+
+/** `{stage: 'won'}`: somebody reads it as an object, though it is no JSON. */
+function looksLikeObject(text: string): boolean {
+  const end = text.trimEnd().replace(/\]$/, '').trimEnd()
+  return /^\s*\[?\s*\{/.test(text) && end.endsWith('}') && /[:=]/.test(text)
+}
+
+/** The fields that a text writes, as JSON, as a form, as SQL; undefined for a text that is just text. */
+export function decodeText(text: string): DecodedText | undefined {
+  if (text.length > maxTextLength) return { pairs: [], isUnreadable: true }
+  const value = parseJson(text)
+  if (value !== undefined) return { value, pairs: [], isUnreadable: false }
+  const unescaped = unescapeText(text)
+  if (unescaped !== undefined) return { value: unescaped, pairs: [], isUnreadable: false }
+  const sql = decodeSql(text)
+  if (sql) return sql
+  const pairs = formPairs(text)
+  if (pairs.length > 0) return { pairs, isUnreadable: false }
+  if (readsOnly.test(text)) return { pairs: [], isUnreadable: false }
+  const isStructured = looksLikeObject(text) || looksLikeMutation.test(text)
+  return isStructured ? { pairs: [], isUnreadable: true } : undefined
+}
+
+/** Objects and lists, and texts that hold one: a number in a text is a text. */
+function parseJson(text: string): unknown {
+  const inner = /^\s*```(?:json)?\s([\s\S]*)```\s*$/i.exec(text)?.[1] ?? text
+  if (!/^\s*[[{"]/.test(inner)) return undefined
+  try {
+    const value: unknown = JSON.parse(inner)
+    return typeof value === 'object' && value !== null ? value : parseQuoted(value)
+  } catch {
+    return undefined
+  }
+}
+
+const parseQuoted = (value: unknown): unknown =>
+  typeof value === 'string' && /^\s*[[{"%]/.test(value) ? value : undefined
+
+/** `%7B%22stage%22…`, without the `=` of a form. */
+function unescapeText(text: string): string | undefined {
+  if (/[\s=&]/.test(text) || !/%[0-9a-f]{2}/i.test(text)) return undefined
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+const separators = ['&', '\n', ';', ','] as const
+
+/** `stage=won&owner=ann`, the query of a URL, or such pairs on lines of their own. */
+function formPairs(text: string): Pair[] {
+  if (!text.includes('=')) return []
+  const query =
+    /^[a-z][a-z\d+.-]*:\/\/[^\s?]*\?([^\s#]*)/i.exec(text)?.[1] ?? text.replace(/^\?/, '')
+  for (const separator of separators) {
+    const parts = query.split(separator).filter((part) => part.trim() !== '')
+    const pairs = parts.map(formPair)
+    if (parts.length > 0 && pairs.every((pair) => pair !== undefined)) return pairs
+  }
+  return []
+}
+
+/** The name is one word; a sentence that has `=` in it is no pair. */
+function formPair(part: string): Pair | undefined {
+  const at = part.indexOf('=')
+  const name = part.slice(0, at).replace(/:$/, '').trim()
+  const isName = at > 0 && name.length <= 200 && /^(["'`]?)[^\s=?"'`]+\1$/.test(name)
+  const isComparison = part[at + 1] === '='
+  return isName && !isComparison
+    ? [formText(name), formValue(part.slice(at + 1).trim())]
+    : undefined
+}
+
+function formText(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/** A form has no types: a number is one if it is written like one. */
+function formValue(text: string): unknown {
+  const value = formText(text.replace(/^(["'])(.*)\1$/s, '$2'))
+  return /^-?(?:0|[1-9]\d{0,15})(?:\.\d+)?$/.test(value) ? Number(value) : value
+}
