@@ -17,7 +17,7 @@ import type { Tool } from '#base/tool.ts'
 import { checkBy, checkHalt, checkRole, checkScope } from '#dispatch'
 import { createCatalogue, createDispatch, readCall } from '#dispatch'
 import type { Answer } from '#dispatch'
-import { createGovernance, governanceTools } from '#governance'
+import { checkDomain, createGovernance, governanceTools } from '#governance'
 import { createIdentity } from '#identity'
 import type { Identity } from '#identity'
 import {
@@ -146,6 +146,7 @@ export async function openGoverned(
       checkRole,
       checkScope,
       checkHalt(halts),
+      checkDomain(governance.domains),
       ...(domain?.checks ?? []),
       governance.judgeCall,
     ],

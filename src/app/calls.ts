@@ -14,7 +14,7 @@ import {
 import type { Dispatch } from '#dispatch'
 import { checkFiles, fileTools, lookBefore } from '#files'
 import type { FileToolDeps } from '#files'
-import { governanceTools } from '#governance'
+import { checkDomain, governanceTools } from '#governance'
 import type { GovernanceDeps } from '#governance'
 import { identityTools } from '#identity'
 import type { Identity } from '#identity'
@@ -73,6 +73,7 @@ export function openCalls(
       checkScope,
       checkAssured(identity.passkeys, governance.approvals),
       checkHalt(halts),
+      checkDomain(governance.domains),
       checkFiles(files.places),
       lookBefore(grants),
       checkWork(work),

@@ -1,4 +1,5 @@
 export type { CallVerdict } from './calls.ts'
+export { checkDomain } from './domains.ts'
 export type { Inbox } from './inbox.ts'
 export { governanceMigrations } from './migrations.ts'
 export { governancePrompts } from './prompts.ts'

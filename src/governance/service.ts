@@ -7,6 +7,7 @@ import type { Log } from '#base/log.ts'
 import type { Identity } from '#identity'
 import { createLookup } from '#ledger'
 import { createCallJudge } from './calls.ts'
+import { createDomains } from './domains.ts'
 import { createEdits } from './edits.ts'
 import type { ReadCall } from './edits.ts'
 import { createHandoffStore } from './handoffs/store.ts'
@@ -142,6 +143,7 @@ export function createGovernance(options: GovernanceOptions) {
     reasonings,
     permissions,
     proposals,
+    domains: createDomains({ db, store, policies }),
     inbox: createInbox({ db, store, approvals, handoffs, rules, now }),
     approvals: pace.counting(approvals),
     judgeCall: pace.judging(judgeCall),

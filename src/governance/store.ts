@@ -261,6 +261,7 @@ export function createGovernanceStore(dialect: Dialect) {
     sql.deleteFrom('mapping').where('agent', '=', p.agent).returningAll(),
   )
   const mappings = query(sql.selectFrom('mapping').selectAll().orderBy('at'))
+  const domains = query(sql.selectFrom('trust').select('domain').distinct())
   const map = statement((p: MappingRow) => {
     const { agent, domain, policy, approval, by, at } = p
     return sql
@@ -338,6 +339,8 @@ export function createGovernanceStore(dialect: Dialect) {
     waiting: async (reader: Reader, agent: string, kind: string, since: number) =>
       Number((await reader.first(waiting({ agent, kind, since })))?.count ?? 0),
     mappings: (reader: Reader) => reader.all(mappings),
+    /** Every domain in which trust is kept. */
+    domains: async (reader: Reader) => (await reader.all(domains)).map(({ domain }) => domain),
     map: (tx: Tx, row: MappingRow) => tx.run(map(row)),
     /** All of one agent; gives them. */
     unmap: (tx: Tx, agent: string) => tx.all(unmap({ agent })),

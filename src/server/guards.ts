@@ -187,6 +187,7 @@ const statusOf: Record<string, number> = {
   invalid_json: 400,
   unknown_tool: 404,
   invalid_agent_id: 400,
+  invalid_domain: 400,
   agent_exists: 409,
   agent_read_only: 409,
   verify_running: 409,

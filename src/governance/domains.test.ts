@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import { anna, propose, proposal, sales, trusted } from '../../test/acts.ts'
+import { governed } from '../../test/governed.ts'
+
+const mapped = {
+  policies: [{ id: 'careful', rules: [{ field: 'id', constraint: 'readonly' }] }],
+  mappings: [
+    { agent_id: 'sales', domain: 'crm.deals', policy_id: 'careful' },
+    { agent_id: 'sales', domain: 'erp.*', policy_id: 'careful' },
+  ],
+}
+
+const lookAlikes = [
+  ['a Cyrillic letter', 'сrm.deals'],
+  ['a one-dot leader', 'crm\u2024deals'],
+  ['a Roman numeral', 'cr\u217f.deals'],
+  ['another case', 'CRM.Deals'],
+  ['full-width letters', 'ｃｒｍ.deals'],
+  ['a digit for a letter', 'crm.dea1s'],
+  ['a Greek letter in a domain of a pattern', 'еrp.orders'],
+  ['another case of a pattern', 'ERP.orders'],
+  ['the name of a domain of cowork', 'Files'],
+] as const
+
+test.each(lookAlikes)('RS5 a domain with %s is refused, and nobody is asked', async (_, domain) => {
+  const system = await governed(mapped)
+  expect(await propose(system, { domain })).toMatchObject({ fault: 'invalid_domain' })
+  expect(await system.rows('approval')).toEqual([])
+  expect(await system.rows('trust')).toEqual([])
+})
+
+test.each([
+  ['cowork_propose', proposal(), sales],
+  ['cowork_log', { action: 'x', target: 'y' }, sales],
+  ['cowork_handoff', { reason: 'x', confidence: 0.5, context: {} }, sales],
+  ['cowork_check_trust', {}, sales],
+  ['cowork_validate_policy', { proposed_change: {} }, sales],
+  ['cowork_set_trust', { agent_id: 'sales', score: 0.9, reason: 'x' }, anna],
+] as const)('RS5 %s refuses a domain that looks like a known one', async (tool, args, by) => {
+  const system = await governed()
+  await trusted(system, 0.5, 'sales', 'crm.deals')
+  const said = await system.call(tool, { ...args, domain: 'CRM.deals' }, by)
+  expect(said).toMatchObject({
+    fault: 'invalid_domain',
+    message: 'The domain CRM.deals looks like crm.deals.',
+  })
+})
+
+test('RS5 domains of an existing store stay, whatever their letters', async () => {
+  const system = await governed()
+  await trusted(system, 0.5, 'sales', 'crm')
+  // As an older version stored it.
+  await system.db.transact(async (tx) => {
+    const [row] = await tx.all<Record<string, unknown>>({
+      sql: 'SELECT * FROM trust',
+      parameters: [],
+    })
+    await tx.insert('trust', [{ ...row, domain: 'сrm' }])
+  })
+  expect(await propose(system, { domain: 'сrm' })).not.toHaveProperty('fault')
+  expect(await propose(system, { domain: 'CRM' })).toMatchObject({ fault: 'invalid_domain' })
+})
+
+test.each(['Büro 7 / EMEA', '営業', 'crm.team2', 'продажи', 'a_b-c:d/e'])(
+  'RS5 the new domain %s is taken',
+  async (domain) => {
+    const system = await governed()
+    await trusted(system, 0.5, 'sales', 'crm.team3')
+    expect(await propose(system, { domain })).not.toHaveProperty('fault')
+  },
+)
