@@ -36,3 +36,37 @@ test('M2 PV5 F5 a person is told which name it is about and why, and both ends o
     expect((body['why'] as { text: string }).text, tool).toContain(why)
   }
 })
+
+test.each([
+  ['CLAUDE.md', 'agents take instructions from it'],
+  ['.claude/settings.json', 'it configures AI clients'],
+  ['sub/.MCP.json', 'it configures AI clients'],
+  ['.github/workflows/ci.yml', 'a build server runs what stands in it'],
+  ['.npmrc', 'a package manager obeys it'],
+])(
+  'RS9 a person is asked about %s in the workspace, whichever tool writes it',
+  async (path, why) => {
+    const { agent, owner } = await openPlace()
+    await agent.call('create_file', { path: 'plain.txt', content: 'x' })
+    await owner.call('create_file', { path, content: 'first' })
+    await owner.call('update_file', { path, content: 'second' })
+    const { versions } = await owner.call('file_versions', { path })
+    const [version] = versions as { version_id: string }[]
+    const { trash_id } = await agent.call('delete_file', { path: 'plain.txt' })
+    await owner.call('create_file', { path: 'other.txt', content: 'x' })
+    for (const [tool, args] of [
+      ['create_file', { path, content: 'x', overwrite: true }],
+      ['update_file', { path, content: 'x' }],
+      ['move_file', { source: 'other.txt', destination: path }],
+      ['copy_file', { source: 'other.txt', destination: path }],
+      ['file_restore_version', { path, version_id: version?.version_id }],
+      ['trash_restore', { trash_id, destination: path }],
+    ] as const) {
+      const said = await agent.call(tool, args)
+      expect(said, tool).toMatchObject({ code: 'approval_required' })
+      const { body } = await owner.ask(`/api/approvals/${String(said['approval_id'])}`)
+      expect(body, tool).toMatchObject({ risk: 'high' })
+      expect((body['why'] as { text: string }).text, tool).toContain(why)
+    }
+  },
+)

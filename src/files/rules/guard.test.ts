@@ -172,6 +172,69 @@ test.each([
   expect(guard.isGuarded(path)).toMatch(reason)
 })
 
+test.each([
+  ['/ws/.claude/settings.json', /AI clients/],
+  ['/ws/.CLAUDE/settings.local.json', /AI clients/],
+  ['/ws/CLAUDE~1/settings.json', /AI clients/],
+  ['/ws/.mcp.json', /AI clients/],
+  ['/ws/MCP~1.JSO', /AI clients/],
+  ['/ws/.cursor/mcp.json', /AI clients/],
+  ['/ws/.codex/config.toml', /AI clients/],
+  ['/ws/.gemini/settings.json', /AI clients/],
+  ['/ws/.windsurf/rules/a.md', /AI clients/],
+  ['/ws/.windsurfrules', /AI clients/],
+  ['/ws/.continue/config.yaml', /AI clients/],
+  ['/ws/.aider.conf.yml', /AI clients/],
+  ['/ws/.clinerules/a.md', /AI clients/],
+  ['/ws/.roo/mcp.json', /AI clients/],
+  ['/ws/.roomodes', /AI clients/],
+  ['/me/Claude/claude_desktop_config.json', /AI clients/],
+  ['/ws/CLAUDE.md', /instructions/],
+  ['/ws/sub/claude.local.md', /instructions/],
+  ['/ws/ＡＧＥＮＴＳ.md', /instructions/],
+  ['/ws/AGENTS.md:x', /instructions/],
+  ['/ws/AGEN\u200bTS.md', /instructions/],
+  ['/ws/Gemini.MD. ', /instructions/],
+  ['/ws/.cursorrules', /instructions/],
+  ['/ws/.github/copilot-instructions.md', /instructions/],
+  ['/ws/.github/instructions/ts.instructions.md', /instructions/],
+  ['/ws/.husky/pre-commit', /git/],
+  ['/ws/lefthook.yml', /git/],
+  ['/ws/.pre-commit-config.yaml', /git/],
+  ['/ws/.github/workflows/ci.yml', /build server/],
+  ['/ws/.gitlab-ci.yml', /build server/],
+  ['/ws/.devcontainer/devcontainer.json', /container/],
+  ['/ws/.devcontainer.json', /container/],
+  ['/ws/.vscode/mcp.json', /AI clients/],
+  ['/ws/.vscode/settings.json', /editor/],
+  ['/ws/.envrc', /shell/],
+  ['/ws/.npmrc', /package manager/],
+  ['/ws/.yarnrc.yml', /package manager/],
+  ['/ws/pip.conf', /package manager/],
+  ['/ws/.pypirc', /package manager/],
+])('RS9 writing %s is high risk', (path, reason) => {
+  expect(guard.risk(path)).toMatch(reason)
+})
+
+test.each([
+  'package.json',
+  'Makefile',
+  'README.md',
+  'docs/agent-guide.md',
+  'src/claude/index.ts',
+  'src/cursor.ts',
+  '.github/ISSUE_TEMPLATE.md',
+  '.github/dependabot.yml',
+  '.gitignore',
+  '.editorconfig',
+  'src/hooks/useAgents.ts',
+  'src/git/hooks/list.ts',
+  'pyproject.toml',
+  'tsconfig.json',
+])('RS9 the ordinary file %s is written without a question', (path) => {
+  expect(guard.risk(`/ws/${path}`)).toBeUndefined()
+})
+
 test('F5 other files are written without a question', () => {
   for (const path of [
     '/p/src/hooks/use.ts',

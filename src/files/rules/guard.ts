@@ -1,4 +1,5 @@
 import { sep } from 'node:path'
+import { guardedReason } from '#base/guarded-paths.ts'
 import type { Need } from '../model.ts'
 import type { GuardSettings } from '../worker/protocol.ts'
 import { compilePathGlob } from './path-glob.ts'
@@ -193,75 +194,3 @@ const isClosedName = (name: string): boolean =>
   (name.startsWith('.env') && !isEnvExample(name)) ||
   // The short names that Windows gives them.
   /^(ssh|env|id_ed2|native)~\d+$/.test(name)
-
-const shellStarts = new Set([
-  '.bashrc',
-  '.bash_profile',
-  '.bash_login',
-  '.bash_logout',
-  '.bash_aliases',
-  '.profile',
-  '.zshrc',
-  '.zshenv',
-  '.zprofile',
-  '.zlogin',
-  '.zlogout',
-  '.kshrc',
-  '.cshrc',
-  '.tcshrc',
-  '.login',
-  '.logout',
-  '.xinitrc',
-  '.xsession',
-  '.xprofile',
-  '.inputrc',
-])
-const editorStarts = new Set([
-  '.vimrc',
-  '.exrc',
-  '.gvimrc',
-  '.nvim.lua',
-  '.emacs',
-  '.dir-locals.el',
-])
-/** Folders of editors in which every file may name a command. */
-const editorFolders = new Set(['.vscode', '.idea', '.zed', '.fleet', '.vim'])
-const startFolders = new Set(['autostart', 'launchagents', 'launchdaemons'])
-
-/** What git runs from, or is led elsewhere by, in a folder that is a repository without a `.git`. */
-const gitRunsFrom = new Set([
-  'hooks',
-  'config',
-  'config.worktree',
-  'modules',
-  'worktrees',
-  'commondir',
-])
-
-const isGitFolder = (name: string) => name === '.git' || /^git~\d+$/.test(name)
-
-/** All of `.git`, which may be a file that names another folder; of a bare `x.git` itself and what git runs from. */
-const isGits = (names: readonly string[]): boolean =>
-  names.some(
-    (name, place) =>
-      isGitFolder(name) ||
-      (name.endsWith('.git') &&
-        (place === names.length - 1 || gitRunsFrom.has(names[place + 1] ?? ''))),
-  )
-
-/** What another program runs without being asked again. */
-function guardedReason(names: readonly string[]): string | undefined {
-  const name = names.at(-1) ?? ''
-  if (isGits(names) || name === '.gitconfig' || names.includes('.husky'))
-    return 'git runs what stands in it'
-  if (shellStarts.has(name)) return 'a shell runs it when it starts'
-  if (/\.(desktop|lnk|url|command)$/.test(name)) return 'it starts a program when it is opened'
-  if (
-    names.some((one) => editorFolders.has(one)) ||
-    editorStarts.has(name) ||
-    name.endsWith('.code-workspace')
-  )
-    return 'an editor runs commands that stand in it'
-  if (names.some((one) => startFolders.has(one))) return 'it is run when the user logs in'
-  return undefined
-}

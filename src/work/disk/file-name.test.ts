@@ -35,3 +35,12 @@ test('W25 two ids have two names, and a name that is not too long tells its id',
   )
   expect(idIn('%zz')).toBe('%zz')
 })
+
+test.each(['CLAUDE', 'agents', 'Gemini', 'autostart', 'copilot-instructions', '.cursorrules'])(
+  'RS9 the id %s is not the name of a file that a program obeys',
+  (id) => {
+    const name = fileNameOf(id)
+    expect(name).toMatch(/^%/)
+    expect(idIn(name)).toBe(id)
+  },
+)
