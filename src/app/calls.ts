@@ -140,6 +140,7 @@ const decideAs =
         verified: true,
         scopes: ['*'],
         session: `telegram-${person}`,
+        channel: 'telegram',
         client: { name: telegramClient, version: '', transport: 'http' },
       },
     })

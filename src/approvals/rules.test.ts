@@ -78,22 +78,21 @@ test('P1 a summary is one short line that every store can keep', () => {
 
 test.each([
   ['mcp', { verified: false }],
-  ['cli', { verified: true, client: 'cowork-cli/1.0' }],
-  ['console', { verified: true, client: 'Mozilla/5.0' }],
-  ['api', { verified: true, client: 'curl/8' }],
+  ['mcp', { verified: false, channel: 'console' }],
+  ['cli', { verified: true, channel: 'cli' }],
+  ['console', { verified: true, channel: 'console' }],
+  ['telegram', { verified: true, channel: 'telegram' }],
   ['api', { verified: true }],
-])('A5 the channel is %s for what the door saw: %j', (channel, { verified, client }: Seen) => {
-  const caller: Caller = {
-    kind: 'human',
-    id: 'anna',
-    session: 's',
-    scopes: ['*'],
-    verified,
-    ...(client && {
-      client: { name: client, version: '', transport: 'http' },
-    }),
+] as const)('A5 RS10 the channel is %s, whatever the User-Agent says: %j', (channel, seen) => {
+  for (const name of ['Mozilla/5.0', 'cowork-cli/1.0', 'cowork-telegram', 'curl/8']) {
+    const caller: Caller = {
+      kind: 'human',
+      id: 'anna',
+      session: 's',
+      scopes: ['*'],
+      client: { name, version: '', transport: 'http' },
+      ...seen,
+    }
+    expect(channelOf(caller)).toBe(channel)
   }
-  expect(channelOf(caller)).toBe(channel)
 })
-
-type Seen = { verified: boolean; client?: string }

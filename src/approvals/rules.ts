@@ -2,7 +2,6 @@ import type { Caller } from '#base/caller.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import type { Approval, Decision, Held, Opening, Votes } from './model.ts'
-import { telegramClient } from './notify/model.ts'
 
 /** What an approval is bound to (A1). Whatever differs in it, was not approved. */
 export type Act = {
@@ -129,13 +128,9 @@ const expired = (approval: Approval): CoworkError =>
     { hint: 'The agent may ask again.' },
   )
 
-/** Where the decision was made, from what the door saw. */
-export function channelOf({ verified, client }: Caller): string {
-  if (!verified) return 'mcp'
-  if (client?.name.startsWith('cowork-cli/')) return 'cli'
-  if (client?.name === telegramClient) return 'telegram'
-  return client?.name.startsWith('Mozilla/') ? 'console' : 'api'
-}
+/** Where the decision was made. A header proves nothing: whoever holds the token writes any name into it. */
+export const channelOf = ({ verified, channel = 'api' }: Caller): string =>
+  verified ? channel : 'mcp'
 
 /** Which ones this caller may look at: an agent its own, people those of any agent (L10). */
 export const askedBy = (caller: Caller, agent?: string) =>

@@ -12,6 +12,8 @@ export type Caller = Actor & {
   readonly claim?: string
   /** A person's; agents have scopes instead. */
   readonly role?: Role
+  /** Of a person: where they decide, from how they authenticated and never from what a header says (A5). */
+  readonly channel?: 'console' | 'cli' | 'telegram' | 'api'
   /** This session showed its passkey within the last 5 minutes (I6). */
   readonly assured?: boolean
   /** Of an agent that a person added: when. Whoever had its name before that was another (I4). */

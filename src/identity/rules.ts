@@ -45,6 +45,9 @@ export type Fault = {
   readonly principal?: string
 }
 
+/** The address of what comes over the daemon's own socket. */
+export const socketAddress = 'socket'
+
 /** Hashing is linear, and an argument may hold megabytes: no token is this long. */
 const longestToken = 4096
 
@@ -69,7 +72,7 @@ export function recognise(known: Known, presented: Presented, now: number): Reco
 function holding(
   known: Known,
   { hash, principal }: Credential,
-  { door, client }: Presented,
+  { door, address, client }: Presented,
   claimed: string | undefined,
 ): Recognised | Fault {
   const holder = known.holders.get(principal)
@@ -81,7 +84,14 @@ function holding(
     return {
       principal,
       sessionKey,
-      caller: { ...seen, kind: 'human', scopes: ['*'], role: holder.role },
+      caller: {
+        ...seen,
+        kind: 'human',
+        scopes: ['*'],
+        role: holder.role,
+        // The command line alone comes over the daemon's own socket.
+        channel: address === socketAddress ? 'cli' : 'api',
+      },
     }
   }
   if (claimed !== undefined && !holder.shared && claimed !== holder.id)

@@ -22,6 +22,7 @@ test('I1 every credential becomes one caller', async () => {
     client,
   })
   expect(await identity.identify({ ...atApi, bearer: owner })).toEqual({
+    channel: 'api',
     kind: 'human',
     id: 'owner',
     role: 'owner',

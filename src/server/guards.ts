@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { HttpBindings } from '@hono/node-server'
 import type { Caller } from '#base/caller.ts'
 import type { CoworkError } from '#base/errors.ts'
+import { socketAddress } from '#identity'
 import type { Identity, Presented } from '#identity'
 
 export type Env = { Bindings: HttpBindings; Variables: { caller: Caller } }
@@ -112,7 +113,7 @@ export function bearerOf(c: Context<Env>): string | undefined {
 }
 
 export const addressOf = (c: Context<Env>): string =>
-  c.env.incoming.socket.remoteAddress ?? 'socket'
+  c.env.incoming.socket.remoteAddress ?? socketAddress
 
 export function presentedOf(c: Context<Env>): Presented {
   const bearer = bearerOf(c)

@@ -34,6 +34,7 @@ export function peopleContract(dialect: string, open: () => Promise<Setup>) {
       const { token, caller, session } = await enter(link, 'Mozilla/5.0 Firefox')
       expect(token).toMatch(/^ps-cowork-[0-9a-f]{48}$/)
       expect(await caller()).toEqual({
+        channel: 'console',
         kind: 'human',
         id: 'owner',
         role: 'owner',

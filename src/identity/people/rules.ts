@@ -83,6 +83,7 @@ export function recogniseSession(
       role: person.role,
       verified: true,
       scopes: ['*'],
+      channel: 'console',
       ...(client && { client }),
     },
   }
