@@ -27,6 +27,18 @@ test('K2 --json prints one object with its schema version, and nothing beside it
   expect(read()).toEqual({ stdout: '{"schemaVersion":1,"a":1}\n', stderr: '' })
 })
 
+test('K2 RS10 --json holds no character that could steer a terminal, and parses to the same', () => {
+  const text = 'a\u009b31mb\u202ec\u007fd\u200b'
+  const { out, read } = capture({ json: true, isTTY: true })
+  out.data({ text }, () => [])
+  out.content({ text }, '')
+  out.problem(new CoworkError('x', text))
+  const { stdout, stderr } = read()
+  expect(stdout + stderr).toMatch(/^[\x20-\x7e\n]*$/)
+  for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ text })
+  expect(JSON.parse(stderr)).toMatchObject({ error: { message: text } })
+})
+
 test('K2 a problem goes to stderr with its next step, as JSON where that was asked for', () => {
   const error = new CoworkError('not_found', 'There is no x.', { hint: 'Look for y.' })
   const plain = capture()

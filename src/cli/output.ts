@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { plainJson } from '#base/plain.ts'
 import { problemOf } from './exit.ts'
 
 type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green'
@@ -22,7 +23,9 @@ export function createOutput(options: {
   const style = (name: Style, text: string) => styleText(name, text, { stream: stdout })
   const line = (text: string) => void stdout.write(`${text}\n`)
   const tell = (text: string) => void stderr.write(`${text}\n`)
-  const object = (value: object) => line(JSON.stringify({ schemaVersion, ...value }))
+  /** The same value, with what could steer a terminal written as an escape (A13). */
+  const jsonOf = (value: object) => plainJson({ schemaVersion, ...value }) ?? ''
+  const object = (value: object) => line(jsonOf(value))
 
   return {
     style,
@@ -42,7 +45,7 @@ export function createOutput(options: {
     },
     problem(error: unknown): void {
       const problem = problemOf(error)
-      if (json) return tell(JSON.stringify({ schemaVersion, error: problem }))
+      if (json) return tell(jsonOf({ error: problem }))
       for (const text of `cowork: ${problem.message}\n${problem.hint ?? ''}`.trimEnd().split('\n'))
         tell(shown(callable(text)))
     },
