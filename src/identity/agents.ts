@@ -5,7 +5,7 @@ import { agentId, agentsOf, principalOfAgent } from './credentials.ts'
 import type { Known } from './credentials.ts'
 import { entryBy } from './entries.ts'
 import type { By } from './entries.ts'
-import { cleanId } from './ids.ts'
+import { refuseReserved, storedId } from './ids.ts'
 import type { IdentityStore } from './store.ts'
 import { hashPrefix, mintToken } from './token.ts'
 import type { Minted } from './token.ts'
@@ -72,6 +72,7 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
     ): Promise<Minted & { id: string; closedTheDoor: boolean }> {
       changing()
       const id = agentId(given.id)
+      refuseReserved(id)
       const at = now()
       const minted = mintToken()
       // The cache may lag behind another daemon: whether this is the first, the store itself says.
@@ -95,7 +96,7 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
       by: By,
     ): Promise<Minted & { id: string; oldEndsAt: number }> {
       changing()
-      const id = cleanId(given.id, 'id')
+      const id = storedId(given.id)
       refuseReadOnly(id)
       const agent = await store.find(tx, id)
       if (!agent || agent.revokedAt !== undefined) throw missing(id)
@@ -136,7 +137,7 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
 
     async revokeAgent(tx: Tx, given: { id: string }, by: By): Promise<{ id: string; at: number }> {
       changing()
-      const id = cleanId(given.id, 'id')
+      const id = storedId(given.id)
       refuseReadOnly(id)
       const at = now()
       if (!(await store.revoke(tx, id, at))) throw missing(id)

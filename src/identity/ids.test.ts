@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cleanId } from './ids.ts'
+import { cleanId, cleanName, refuseReserved } from './ids.ts'
 import { isMinted, mintToken } from './token.ts'
 
 const tidy = (text: string) => {
@@ -22,6 +22,12 @@ test.each([
   ['an invisible filler', 'sales\u3164'],
   ['a no-break space', 'sales\u00a0agent'],
   ['half a character', 'sales\ud800'],
+  ['a blank of Braille', 'sales\u2800'],
+  ['nothing but blanks of Braille', '\u2800\u2800'],
+  ['a note without a head', 'sales\u{1d159}'],
+  ['a mark without a letter', '\u0301sales'],
+  ['a Cyrillic letter among Latin ones', 'sаles'],
+  ['full-width letters', 'ｓａｌｅｓ'],
   ['129 characters', 'x'.repeat(129)],
   ['a megabyte', 'x'.repeat(1_000_000)],
 ])('I5 an agent id with %s is refused', (_, id) => {
@@ -66,4 +72,17 @@ test('I4 no two minted tokens are alike and nothing else passes for one', () => 
   expect(tokens.size).toBe(1000)
   expect([...tokens].every(isMinted)).toBe(true)
   fc.assert(fc.property(fc.string(), (text) => !isMinted(text)))
+})
+
+test.each(['trust', 'System', ' un-verified ', 'ѕystem', 'Trust.', 'cowork', 'anonymous'])(
+  'RS10 the name %j is reserved where cowork itself signs with it',
+  (name) => {
+    expect(() => refuseReserved(name)).toThrow(/reserved/)
+    expect(() => refuseReserved(`${name} Berg`)).not.toThrow()
+  },
+)
+
+test('RS10 names of people hold no blanks either', () => {
+  expect(() => cleanName('Anna\u2800')).toThrow(/cannot be shown/)
+  expect(cleanName('Анна Berg')).toBe('Анна Berg')
 })

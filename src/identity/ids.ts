@@ -1,20 +1,47 @@
+import { mixesScripts, toSkeleton } from '#base/confusables.ts'
 import { CoworkError } from '#base/errors.ts'
 
 const longest = 128
 
 // Control and format characters, private and unassigned ones, invisible fillers, odd spaces: whatever
 // makes two names look alike or reorders the text around them on a screen.
-const unprintable = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u
+// U+2800 is a letter of Braille without dots, U+1D159 a note without a head: both are blank.
+const unprintable =
+  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]|(?! )\p{Zs}|^\p{M}/u
+
+/** Words that the ledger and the console show where a person or an agent stands. */
+const reserved = new Set(
+  ['cowork', 'system', 'trust', 'unverified', 'anonymous', 'nobody', 'policy'].map(toSkeleton),
+)
+
+/** Whether a name would be read as a word for what is no person and no agent. */
+const isReserved = (name: string): boolean =>
+  reserved.has(toSkeleton(name.replaceAll(/[^\p{L}\p{N}]/gu, '')))
 
 /** An agent's id as everything behind the doors sees it: one spelling, printable, 1 to 128 characters. */
-export const cleanId = (given: string, from = 'agent_id'): string =>
-  clean(
-    given,
-    (what) =>
-      new CoworkError('invalid_agent_id', `The agent's id, given as ${from}, ${what}.`, {
-        hint: `Use 1 to ${longest} printable characters, as in "sales-agent".`,
-      }),
-  )
+export function cleanId(given: string, from = 'agent_id'): string {
+  const invalid = (what: string) =>
+    new CoworkError('invalid_agent_id', `The agent's id, given as ${from}, ${what}.`, {
+      hint: `Use 1 to ${longest} printable characters, as in "sales-agent".`,
+    })
+  const id = clean(given, invalid)
+  if (id.normalize('NFKC') !== id || mixesScripts(id))
+    throw invalid('holds characters that imitate others')
+  return id
+}
+
+/** An id that is only looked up: agents of older versions may have one that is refused today. */
+export const storedId = (given: string): string => given.normalize('NFC').trim()
+
+/** For names of new people and new agents. */
+export function refuseReserved(name: string): void {
+  if (isReserved(name))
+    throw new CoworkError(
+      'invalid_input',
+      `The name ${JSON.stringify(name)} is reserved: cowork itself signs with it.`,
+      { hint: 'Use another name.' },
+    )
+}
 
 /** What a person or a passkey is called, by the same rules. */
 export const cleanName = (given: string): string =>

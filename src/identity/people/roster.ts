@@ -5,7 +5,7 @@ import { CoworkError } from '#base/errors.ts'
 import { ownerId } from '../credentials.ts'
 import { entryBy } from '../entries.ts'
 import type { By } from '../entries.ts'
-import { cleanName } from '../ids.ts'
+import { cleanName, refuseReserved } from '../ids.ts'
 import { hashPrefix } from '../token.ts'
 import type { MadeLink, MakeLink } from './links.ts'
 import { decides, isActive, isLiving } from './rules.ts'
@@ -72,6 +72,7 @@ export function createRoster({ db, store, makeLink, now, forgetPasskeys }: Deps)
       by: By,
     ): Promise<MadeLink & { id: string; name: string }> {
       const name = cleanName(given.name)
+      refuseReserved(name)
       const { role } = given
       const made = await makeLink(tx, { kind: 'invite', name, role, invitedBy: by.caller.id })
       const id = hashPrefix(made.hash)
