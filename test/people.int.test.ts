@@ -368,6 +368,52 @@ describe('passkeys', () => {
     await here.output('cowork_add_agent', { id: 'x' })
   })
 
+  test('I6 RS10 a high-risk decision is confirmed by itself, and the session opens no other', async () => {
+    const { token } = await here.join('Rosa', 'reviewer')
+    const key = createAuthenticator({ origin: `http://localhost:${app.port}` })
+    await register(token, key)
+    const { token: agent } = await here.output<{ token: string }>('cowork_add_agent', {
+      id: 'seller',
+    })
+    const propose = (target: string) =>
+      here.output<{ proposal_id: string }>(
+        'cowork_propose',
+        {
+          domain: 'crm',
+          action: 'update',
+          target,
+          proposed_change: { deal_stage: 'won' },
+          confidence: 0.9,
+          reasoning: 'x',
+        },
+        agent,
+      )
+    const [one, two] = [await propose('deal-1'), await propose('deal-2')]
+    const decide = ({ proposal_id: id }: { proposal_id: string }) =>
+      here.api<{ outcomes?: object[]; error?: { decision?: string } }>(
+        '/api/tools/cowork_decide/call',
+        { token, body: { arguments: { approval_ids: [id], decision: 'approve' } } },
+      )
+    const confirm = async (decision: string | undefined) => {
+      const body = { for: 'assert', ...(decision && { decision }) }
+      const { challenge } = (await here.api<Asked>('/api/passkeys/challenge', { token, body })).body
+      expect((await assert(token, key, challenge)).status).toBe(200)
+    }
+    await confirm(undefined)
+    const refused = await decide(one)
+    expect(refused.body.error?.code).toBe('passkey_required')
+    await confirm(refused.body.error?.decision)
+    expect((await decide(two)).body.error?.code).toBe('passkey_required')
+    expect((await decide(one)).status).toBe(200)
+    expect((await here.api(`/api/approvals/${one.proposal_id}`, { token })).body).toMatchObject({
+      status: 'approved',
+      channel: 'console',
+    })
+    expect((await here.api(`/api/approvals/${two.proposal_id}`, { token })).body).toMatchObject({
+      status: 'pending',
+    })
+  })
+
   test('I6 a question is good once, and answers without one are refused', async () => {
     const { token } = await here.join('Quinn', 'viewer')
     const key = createAuthenticator({ origin: `http://localhost:${app.port}` })

@@ -55,15 +55,22 @@ test('I6 a person without a role may not even read, and agents need none', async
   expect(await checkRole(attempt(owners, agent))).toEqual({ mode: 'act' })
 })
 
-const having = (...people: string[]) =>
+/** `confirmed` are the decisions for which the passkey was shown. */
+const having = (people: readonly string[], confirmed = new Set<string>()) =>
   checkAssured(
-    { has: async (id) => people.includes(id) },
-    { get: async (id) => ({ risk: id === 'risky' ? 'high' : 'normal' }) as Approval },
+    {
+      has: async (id) => people.includes(id),
+      takeConfirmed: (_, decision) => confirmed.delete(decision),
+    },
+    {
+      get: async (id) =>
+        ({ risk: id === 'risky' ? 'high' : 'normal', kind: id, digest: id }) as Approval,
+    },
   )
 const risky = tool({ assured: true })
 
 test('I6 high risk asks a person who has a passkey to have shown it', async () => {
-  const check = having('anna')
+  const check = having(['anna'])
   expect(await check(attempt(risky, person({ assured: true })))).toEqual({ mode: 'act' })
   for (const caller of [person({}), person({ assured: false }), person({ role: 'owner' })])
     expect(await check(attempt(risky, caller))).toMatchObject({
@@ -74,19 +81,39 @@ test('I6 high risk asks a person who has a passkey to have shown it', async () =
 
 test('I6 approving what is of high risk asks for it, and what is not known beforehand', async () => {
   const approving = (ids: readonly string[] | 'unknown') => tool({ approves: () => ids })
-  const check = having('anna')
+  const check = having(['anna'])
   const asks = { code: 'passkey_required' }
   expect(await check(attempt(approving(['risky']), person({})))).toMatchObject(asks)
   expect(await check(attempt(approving(['plain', 'risky']), person({})))).toMatchObject(asks)
   expect(await check(attempt(approving('unknown'), person({})))).toMatchObject(asks)
-  const shown = person({ assured: true })
-  expect(await check(attempt(approving(['risky']), shown))).toEqual({ mode: 'act' })
   expect(await check(attempt(approving(['plain']), person({})))).toEqual({ mode: 'act' })
-  expect(await having()(attempt(approving(['risky']), person({})))).toEqual({ mode: 'act' })
+  expect(await having([])(attempt(approving(['risky']), person({})))).toEqual({ mode: 'act' })
 })
 
 test('I6 without a passkey, without risk and for agents nothing is asked', async () => {
-  expect(await having()(attempt(risky, person({})))).toEqual({ mode: 'act' })
-  expect(await having('anna')(attempt(tool({}), person({})))).toEqual({ mode: 'act' })
-  expect(await having('sales')(attempt(risky, agent))).toEqual({ mode: 'act' })
+  expect(await having([])(attempt(risky, person({})))).toEqual({ mode: 'act' })
+  expect(await having(['anna'])(attempt(tool({}), person({})))).toEqual({ mode: 'act' })
+  expect(await having(['sales'])(attempt(risky, agent))).toEqual({ mode: 'act' })
+})
+
+test('I6 RS10 the passkey confirms one decision, once, and not what else the session decides', async () => {
+  const approving = tool({ approves: () => ['risky'] })
+  const confirmed = new Set<string>()
+  const check = having(['anna'], confirmed)
+  const asked = (input: object) =>
+    check({ ...attempt(approving, person({ assured: true })), input: { ...input } })
+  const refused = await asked({ decision: 'approve' })
+  expect(refused).toMatchObject({ code: 'passkey_required' })
+  const decision = String('details' in refused && refused.details?.['decision'])
+  confirmed.add(decision)
+  expect(await asked({ decision: 'approve', reason: 'other' })).toMatchObject({ mode: 'refuse' })
+  expect(await asked({ decision: 'approve' })).toEqual({ mode: 'act' })
+  expect(await asked({ decision: 'approve' })).toMatchObject({ mode: 'refuse' })
+})
+
+test('I6 RS10 letting an agent into a new domain asks for the passkey', async () => {
+  const approving = tool({ approves: () => ['permission'] })
+  expect(await having(['anna'])(attempt(approving, person({})))).toMatchObject({
+    code: 'passkey_required',
+  })
 })

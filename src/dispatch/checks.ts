@@ -1,7 +1,8 @@
 import type { Caller, Role } from '#base/caller.ts'
 import { globMatches } from '#base/glob.ts'
+import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import type { Tool, Touch } from '#base/tool.ts'
-import type { Approvals, Halts } from '#approvals'
+import type { Approval, Approvals, Halts } from '#approvals'
 import type { CallVerdict } from '#governance'
 import type { Identity } from '#identity'
 
@@ -81,24 +82,45 @@ export const checkRole: Check = ({ tool, caller }) =>
         details: { role: leastRole(tool) },
       }
 
-/** High risk asks a person who has a passkey to have shown it in this session (I6). */
+/**
+ * High risk asks a person for their passkey, where they have one (I6): for settings once in five minutes, for a
+ * decision each time. The confirmation is for that call and the digests of what it approves, and is used up by it.
+ */
 export const checkAssured =
-  (passkeys: Pick<Identity['passkeys'], 'has'>, approvals: Pick<Approvals, 'get'>): Check =>
+  (
+    passkeys: Pick<Identity['passkeys'], 'has' | 'takeConfirmed'>,
+    approvals: Pick<Approvals, 'get'>,
+  ): Check =>
   async ({ tool, caller, input }) => {
-    if (caller.kind !== 'human' || caller.assured || !(tool.assured || tool.approves)) return act
+    if (caller.kind !== 'human' || !(tool.assured || tool.approves)) return act
+    if (tool.assured && caller.assured) return act
     if (!(await passkeys.has(caller.id))) return act
-    const ids = tool.assured ? 'unknown' : (tool.approves?.(input) ?? [])
-    if (ids !== 'unknown') {
-      const granted = await Promise.all(ids.map((id) => approvals.get(id)))
-      if (!granted.some((approval) => approval?.risk === 'high')) return act
-    }
-    return {
+    const required = {
       mode: 'refuse',
       code: 'passkey_required',
       message: `${tool.name} needs your passkey.`,
       hint: 'Confirm with it in the console (`cowork open`), then do it there within 5 minutes.',
+    } as const
+    if (tool.assured) return required
+    const ids = tool.approves?.(input) ?? []
+    const known = ids === 'unknown' ? [] : ids
+    const granted = await Promise.all(known.map((id) => approvals.get(id)))
+    if (ids !== 'unknown' && !granted.some(needsPasskey)) return act
+    const digests = granted.map((approval) => approval?.digest ?? null)
+    const decision = sha256Hex(canonicalJson({ tool: tool.name, input: jsonOf(input), digests }))
+    if (passkeys.takeConfirmed(caller.session, decision)) return act
+    return {
+      ...required,
+      hint: 'Decide in the console (`cowork open`), which asks for your passkey.',
+      details: { decision },
     }
   }
+
+/** Letting an agent into a new domain sets its policy, as a change of the policies would. */
+const needsPasskey = (approval: Approval | undefined): boolean =>
+  approval?.risk === 'high' || approval?.kind === 'permission'
+
+const jsonOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 /** The scope a tool asks for is its effect and its toolset, as in `write:files` (I11). */
 const scopeOf = (tool: Tool): string => `${tool.effect}:${tool.toolset}`

@@ -86,8 +86,8 @@ export async function post<Answer>(path: string, body: unknown): Promise<Answer>
   return (await response.json()) as Answer
 }
 
-/** Asks the person for their passkey; false when they would rather not. */
-type Assure = () => Promise<boolean>
+/** Asks the person for their passkey, for one decision or for settings; false when they would rather not. */
+type Assure = (decision: string | undefined) => Promise<boolean>
 let assure: Assure | undefined
 export const onPasskeyRequired = (ask: Assure) => {
   assure = ask
@@ -99,7 +99,9 @@ export async function assured<T>(act: () => Promise<T>): Promise<T> {
     return await act()
   } catch (error) {
     const asks = error instanceof ApiError && error.code === 'passkey_required'
-    if (!asks || !assure || !(await assure())) throw error
+    if (!asks || !assure) throw error
+    const { decision } = error.details
+    if (!(await assure(typeof decision === 'string' ? decision : undefined))) throw error
     return act()
   }
 }

@@ -40,9 +40,12 @@ export async function registerPasskey(name: string): Promise<void> {
   })
 }
 
-/** Shows the key: for five minutes this session may do what is high risk. */
-export async function assertPasskey(): Promise<{ assured_until: string }> {
-  const asked = await post<Challenge>('/api/passkeys/challenge', { for: 'assert' })
+/** Shows the key: it confirms one decision, or opens settings to this session for five minutes. */
+export async function assertPasskey(decision?: string): Promise<{ assured_until: string }> {
+  const asked = await post<Challenge>('/api/passkeys/challenge', {
+    for: 'assert',
+    ...(decision !== undefined && { decision }),
+  })
   const given = await navigator.credentials.get({
     publicKey: {
       challenge: bytesOf(asked.challenge),

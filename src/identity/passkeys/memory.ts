@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '#base/clock.ts'
+import { sha256 } from '#base/hash.ts'
 
 export type Purpose = 'register' | 'assert'
 
@@ -7,28 +8,39 @@ const minute = 60_000
 const answerWithin = 2 * minute
 const assuredFor = 5 * minute
 
+/** `decision` is the digest of the one decision that the answer confirms; without it, it is for settings. */
+type Asked = {
+  readonly challenge: string
+  readonly expiresAt: number
+  readonly decision?: string | undefined
+}
+
 /** Questions under way: each for one session and one purpose, answered once or never (I6). */
 export function createChallenges(now: Clock) {
-  const asked = new Map<string, { challenge: string; expiresAt: number }>()
+  const asked = new Map<string, Asked>()
   const keyOf = (session: string, purpose: Purpose) => `${purpose}:${session}`
 
   return {
     /** A new question takes the place of one that was not answered. */
-    ask(session: string, purpose: Purpose) {
+    ask(session: string, purpose: Purpose, decision?: string): Asked {
       dropOld(asked, ({ expiresAt }) => expiresAt <= now())
+      // The passkey signs the challenge, and with it the decision that it is for.
+      const nonce = randomBytes(32)
+      const signed = decision === undefined ? nonce : sha256(`${nonce.toString('hex')}:${decision}`)
       const question = {
-        challenge: randomBytes(32).toString('base64url'),
+        challenge: signed.toString('base64url'),
         expiresAt: now() + answerWithin,
+        decision,
       }
       asked.set(keyOf(session, purpose), question)
       return question
     },
     /** The question, which is gone from then on whatever the answer is worth. */
-    take(session: string, purpose: Purpose): string | undefined {
+    take(session: string, purpose: Purpose): Asked | undefined {
       const key = keyOf(session, purpose)
       const question = asked.get(key)
       asked.delete(key)
-      return question && question.expiresAt > now() ? question.challenge : undefined
+      return question && question.expiresAt > now() ? question : undefined
     },
   }
 }
@@ -36,6 +48,8 @@ export function createChallenges(now: Clock) {
 /** Which sessions have shown a passkey lately. In memory only: a restart forgets, which is the safe side. */
 export function createAssurance(now: Clock) {
   const shown = new Map<string, { passkey: string; until: number }>()
+  const confirmed = new Map<string, { passkey: string; until: number }>()
+  const keyOf = (session: string, decision: string) => `${session}:${decision}`
 
   return {
     grant(session: string, passkey: string): number {
@@ -48,8 +62,24 @@ export function createAssurance(now: Clock) {
       const until = shown.get(session)?.until
       return until !== undefined && until > now() ? until : undefined
     },
+    /** Opens one decision, and no other, for a short time. */
+    confirm(session: string, passkey: string, decision: string): number {
+      dropOld(confirmed, ({ until }) => until <= now())
+      const until = now() + answerWithin
+      confirmed.set(keyOf(session, decision), { passkey, until })
+      return until
+    },
+    /** Whether this decision was confirmed; once. */
+    take(session: string, decision: string): boolean {
+      const key = keyOf(session, decision)
+      const until = confirmed.get(key)?.until
+      confirmed.delete(key)
+      return until !== undefined && until > now()
+    },
     /** What was gained by a passkey goes with it. */
-    revoke: (passkey: string) => dropOld(shown, (entry) => entry.passkey === passkey),
+    revoke(passkey: string): void {
+      for (const map of [shown, confirmed]) dropOld(map, (entry) => entry.passkey === passkey)
+    },
   }
 }
 

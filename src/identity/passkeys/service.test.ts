@@ -52,6 +52,27 @@ test('I6 a passkey is added, and shown it assures this session for 5 minutes and
   ])
 })
 
+test('I6 RS10 a passkey shown for one decision confirms it once, and opens nothing else', async () => {
+  const { passkeys, mine, register, answering, time, enter, openLink } = await setupPasskeys()
+  const other = await enter((await openLink()).link)
+  const key = createAuthenticator()
+  await register(mine, key)
+  const [decision, another] = ['a'.repeat(64), 'b'.repeat(64)]
+  const confirm = async () => {
+    const { challenge } = await passkeys.challenge(await mine.caller(), 'assert', decision)
+    await passkeys.assert(key.get(challenge), await answering(mine))
+  }
+  await confirm()
+  expect(await mine.caller()).not.toHaveProperty('assured')
+  expect(passkeys.takeConfirmed(mine.session, another)).toBe(false)
+  expect(passkeys.takeConfirmed(other.session, decision)).toBe(false)
+  expect(passkeys.takeConfirmed(mine.session, decision)).toBe(true)
+  expect(passkeys.takeConfirmed(mine.session, decision)).toBe(false)
+  await confirm()
+  await time.pass(2 * minute)
+  expect(passkeys.takeConfirmed(mine.session, decision)).toBe(false)
+})
+
 test('I6 the browser is asked for this person, this address and no known passkey twice', async () => {
   const { passkeys, mine, register, assert } = await setupPasskeys()
   const key = createAuthenticator()

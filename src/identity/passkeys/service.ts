@@ -81,11 +81,11 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
     ...more,
   })
 
-  const advance = ({ id, signCount }: Passkey, to: number, caller: Caller) =>
+  const advance = ({ id, signCount }: Passkey, to: number, caller: Caller, decision?: string) =>
     db.transact(async (tx) => {
       if (!(await store.used(tx, id, { from: signCount, to }, now())))
         return { refused: 'counter_back' as const }
-      tx.append(entry('passkey.asserted', caller, id))
+      tx.append(entry('passkey.asserted', caller, id, decision ? { data: { decision } } : {}))
       return {}
     })
 
@@ -104,8 +104,10 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
   return {
     has,
     assuredUntil: assurance.until,
+    /** Whether this session confirmed the decision of this digest; uses that up. */
+    takeConfirmed: assurance.take,
 
-    async challenge(caller: Caller, purpose: Purpose): Promise<Challenge> {
+    async challenge(caller: Caller, purpose: Purpose, decision?: string): Promise<Challenge> {
       const person = await personIn(caller)
       const allow = await store.idsOf(db, person.id)
       if (purpose === 'register') refuseUnassured(caller, allow)
@@ -113,7 +115,7 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
         throw new CoworkError('not_found', 'You have no passkey to confirm with.', {
           hint: 'Add one in the settings of the console.',
         })
-      const { challenge, expiresAt } = challenges.ask(caller.session, purpose)
+      const { challenge, expiresAt } = challenges.ask(caller.session, purpose, decision)
       const handle = sha256(`person:${person.id}`).toString('base64url')
       const { rpId } = questionOf('webauthn.get', challenge)
       return { challenge, rpId, expiresAt, user: { handle, person }, allow }
@@ -127,9 +129,9 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
       const name = cleanName(given.name)
       const person = await personIn(caller)
       refuseUnassured(caller, await store.idsOf(db, person.id))
-      const challenge = challenges.take(caller.session, 'register')
-      if (!challenge) return refuse('not_asked', answering)
-      const outcome = registered(given, questionOf('webauthn.create', challenge))
+      const asked = challenges.take(caller.session, 'register')
+      if (!asked) return refuse('not_asked', answering)
+      const outcome = registered(given, questionOf('webauthn.create', asked.challenge))
       if ('refused' in outcome) return refuse(outcome.refused, answering)
       const passkey: Passkey = {
         id: given.id,
@@ -151,20 +153,22 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
       return passkey
     },
 
-    /** Gives until when this session may take high-risk decisions. */
+    /** Gives until when this session may change settings, or take the one decision that was asked about. */
     async assert(
       { id, ...given }: Assertion & { readonly id: string },
       answering: Answering,
     ): Promise<number> {
       const { caller, address } = answering
       const person = await personIn(caller)
-      const challenge = challenges.take(caller.session, 'assert')
-      if (!challenge) return refuse('not_asked', answering)
+      const asked = challenges.take(caller.session, 'assert')
+      if (!asked) return refuse('not_asked', answering)
       const passkey = await store.find(db, id)
       if (passkey?.person !== person.id) return refuse('unknown_passkey', answering)
-      const outcome = asserted(passkey, given, questionOf('webauthn.get', challenge))
+      const outcome = asserted(passkey, given, questionOf('webauthn.get', asked.challenge))
       const count =
-        'refused' in outcome ? outcome : await advance(passkey, outcome.signCount, caller)
+        'refused' in outcome
+          ? outcome
+          : await advance(passkey, outcome.signCount, caller, asked.decision)
       if ('refused' in count) {
         // A good signature over an old count: two hold this key, and that must not be lost in a summary.
         if (count.refused === 'counter_back')
@@ -174,7 +178,9 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
         return refuse(count.refused, answering)
       }
       doorkeeper.succeeded(address, principalOfPerson(person.id))
-      return assurance.grant(caller.session, id)
+      return asked.decision === undefined
+        ? assurance.grant(caller.session, id)
+        : assurance.confirm(caller.session, id, asked.decision)
     },
 
     /** The caller's own; for an owner everyone's. */

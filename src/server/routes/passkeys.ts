@@ -25,7 +25,14 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
     path: '/api/passkeys/challenge',
     summary: 'What to ask the browser for, within 2 minutes and once',
     by: 'human',
-    body: z.strictObject({ for: z.enum(['register', 'assert']) }),
+    body: z.strictObject({
+      for: z.enum(['register', 'assert']),
+      decision: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
+        .optional()
+        .describe('To confirm one decision: the `decision` that passkey_required named'),
+    }),
     answer: z.object({
       challenge: z.string().describe('base64url'),
       rp_id: z.string(),
@@ -39,7 +46,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
       expires_at: time,
     }),
     async run({ body }, c) {
-      const asked = await identity.passkeys.challenge(c.get('caller'), body.for)
+      const asked = await identity.passkeys.challenge(c.get('caller'), body.for, body.decision)
       const { handle, person } = asked.user
       return {
         challenge: asked.challenge,
@@ -82,7 +89,8 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
   defineRoute({
     method: 'POST',
     path: '/api/passkeys/assert',
-    summary: 'Shows a passkey: opens high-risk decisions to this session for 5 minutes',
+    summary:
+      'Shows a passkey: confirms the decision asked about, or opens settings to this session for 5 minutes',
     by: 'human',
     body: z.strictObject({
       id,

@@ -9,21 +9,28 @@ import { ErrorNote } from './ErrorNote.tsx'
 
 /** Any act of high risk may ask for the passkey; once it is shown, the act goes on by itself (I6). */
 export function StepUp() {
-  const [answer, setAnswer] = useState<((isAssured: boolean) => void) | undefined>()
+  const [asked, setAsked] = useState<Asked | undefined>()
   useEffect(() => {
-    onPasskeyRequired(() => new Promise((resolve) => setAnswer(() => resolve)))
+    onPasskeyRequired((decision) => new Promise((answer) => setAsked({ decision, answer })))
   }, [])
-  if (!answer) return null
+  if (!asked) return null
   const settle = (isAssured: boolean) => {
-    setAnswer(undefined)
-    answer(isAssured)
+    setAsked(undefined)
+    asked.answer(isAssured)
   }
-  return <StepUpDialog onSettle={settle} />
+  return <StepUpDialog decision={asked.decision} onSettle={settle} />
 }
 
-function StepUpDialog({ onSettle }: { onSettle: (isAssured: boolean) => void }) {
+type Asked = {
+  readonly decision: string | undefined
+  readonly answer: (isAssured: boolean) => void
+}
+
+type StepUpProps = Pick<Asked, 'decision'> & { readonly onSettle: Asked['answer'] }
+
+function StepUpDialog({ decision, onSettle }: StepUpProps) {
   const show = useMutation({
-    mutationFn: assertPasskey,
+    mutationFn: () => assertPasskey(decision),
     onSuccess: () => {
       void queries.invalidateQueries(meQuery)
       onSettle(true)
@@ -32,8 +39,9 @@ function StepUpDialog({ onSettle }: { onSettle: (isAssured: boolean) => void }) 
   return (
     <Dialog title="Confirm with your passkey" onClose={() => onSettle(false)}>
       <p className="text-soft">
-        This changes who may act here. Your passkey shows that it is you, and not a program on this
-        computer. It counts for five minutes.
+        {decision === undefined
+          ? 'This changes who may act here. Your passkey counts for five minutes.'
+          : 'This decision is high risk. Your passkey confirms this decision only.'}
       </p>
       <ErrorNote error={show.error} />
       <DialogActions>
