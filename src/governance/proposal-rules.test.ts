@@ -69,6 +69,31 @@ describe('modes', () => {
     })
   })
 
+  test.each([
+    [[{ op: 'replace', path: '/deal_stage', value: 'won' }]],
+    [{ field: 'deal_stage', new_value: 'won' }],
+    [{ 'deal["deal_stage"]': 'won' }],
+    [{ payload: '{"deal_stage":"won"}' }],
+    ["UPDATE deals SET deal_stage = 'won'"],
+    ['deal_stage=won'],
+  ])('M4 RS3 no encoding hides a high-risk field: %j', async (change) => {
+    expect(await modeOf(0.95, change)).toMatchObject({ mode: 'suggest', high_risk_field: true })
+  })
+
+  test.each([
+    [0.3, 'escalate'],
+    [0.6, 'suggest'],
+    [1, 'suggest'],
+  ])('M7 RS3 free text is never done by trust alone: %d gives %s', async (score, mode) => {
+    expect(await modeOf(score, 'make the deal a bit cheaper')).toMatchObject({
+      mode,
+      high_risk_field: false,
+    })
+    expect(await modeOf(score, 'call back', {}, { field: 'summary' })).toMatchObject({
+      mode: score === 1 ? 'act' : mode,
+    })
+  })
+
   test('T11 a score that was earned too soon is gated: it is suggested', async () => {
     const settings = { 'trust.default_level': 0.9 }
     const system = await governed(settings)
@@ -102,6 +127,21 @@ const rules = {
 }
 
 describe('policies', () => {
+  test.each([
+    ['set the id to 7', 'unreadable_change'],
+    ['DELETE FROM deals', 'unreadable_change'],
+    [[{ op: 'add', path: '/discount', value: 90 }], 'small'],
+    ['discount=90', 'small'],
+  ])('M7 Y3 RS3 under hard stops %j is blocked by %s', async (change, rule_id) => {
+    const system = await governed(rules)
+    await trusted(system, 1)
+    expect(await propose(system, { proposed_change: change })).toMatchObject({
+      fault: 'policy_blocked',
+      violations: [{ rule_id, severity: 'hard_stop' }],
+    })
+    expect(await system.rows('approval')).toEqual([])
+  })
+
   test.each([
     [{ id: 7 }, 'fixed', 'id'],
     [{ deal: { id: 7 } }, 'fixed', 'deal.id'],
