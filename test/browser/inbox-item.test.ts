@@ -223,9 +223,10 @@ test('I6 C2 approving high risk asks for the passkey of who has one; the rest do
   allowFault(/status of 403/)
   const app = await start({ 'approvals.undo_hold': '1s' })
   const sales = await asking(app)
-  const [risky, plain] = [
+  const [risky, plain, another] = [
     await sales.propose('deal_1', { deal_stage: 'closed_won' }),
     await sales.propose('deal_2', { note: 'call back' }),
+    await sales.propose('deal_3', { deal_stage: 'closed_won' }),
   ]
   const page = await visit(app, '/settings/passkeys')
   await addAuthenticator(page)
@@ -241,7 +242,13 @@ test('I6 C2 approving high risk asks for the passkey of who has one; the rest do
   await page.keyboard.press('a')
   await page.getByRole('button', { name: 'Use passkey' }).click()
   await expect.poll(() => statusOf(app, risky)).toBe('approved')
-  expect((await ledgerOf(app, '&type=passkey.asserted')).entries).toHaveLength(1)
+  // It confirmed that decision only: the next one asks again.
+  await page.goto(`${app.url}/inbox/${another}`)
+  await opened(page)
+  await page.keyboard.press('a')
+  await page.getByRole('button', { name: 'Use passkey' }).click()
+  await expect.poll(() => statusOf(app, another)).toBe('approved')
+  expect((await ledgerOf(app, '&type=passkey.asserted')).entries).toHaveLength(2)
 })
 
 test('I6 C2 a viewer reads and finds nothing to decide with', async () => {

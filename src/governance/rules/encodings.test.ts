@@ -131,11 +131,17 @@ describe('encodings', () => {
     `${'%41'.repeat(300_000)} `,
     `a=${' '.repeat(900_000)}x`,
     `select ${';'.repeat(900_000)}`,
-    `\`\`\`json ${'\`\`\` '.repeat(200_000)}x`,
+    '```json ' + '``` '.repeat(200_000) + 'x',
     '"'.repeat(900_000),
     JSON.stringify(Array.from({ length: 90_000 }, () => 'a=1')),
   ])('RS3 a hostile text is judged in bounded time', (text) => {
     expect(judged({ payload: text }).rulesChecked).toBe(3)
+  })
+
+  test('RS3 more SQL than the limit is unreadable, however many texts hold it', () => {
+    const text = `UPDATE deals SET note = '${'x'.repeat(40_000)}'`
+    expect(judged({ sql: text })).toMatchObject({ isUnreadable: false })
+    expect(judged({ sql: [text, text] })).toMatchObject({ isUnreadable: true })
   })
 
   test('RS3 more decoded fields than the limit are unreadable', () => {

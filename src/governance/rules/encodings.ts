@@ -131,13 +131,13 @@ function looksLikeObject(text: string): boolean {
 }
 
 /** The fields that a text writes, as JSON, as a form, as SQL; undefined for a text that is just text. */
-export function decodeText(text: string): DecodedText | undefined {
+export function decodeText(text: string, sqlBudget: { left: number }): DecodedText | undefined {
   if (text.length > maxTextLength) return { pairs: [], isUnreadable: true }
   const value = parseJson(text)
   if (value !== undefined) return { value, pairs: [], isUnreadable: false }
   const unescaped = unescapeText(text)
   if (unescaped !== undefined) return { value: unescaped, pairs: [], isUnreadable: false }
-  const sql = decodeSql(text)
+  const sql = decodeSql(text, sqlBudget)
   if (sql) return sql
   const pairs = formPairs(text)
   if (pairs.length > 0) return { pairs, isUnreadable: false }

@@ -1,10 +1,18 @@
 import { unknownValue } from './decoded.ts'
 import type { Decoded, Pair } from './decoded.ts'
 
-/** A longer text that looks like SQL counts as unreadable. */
-const maxSqlLength = 64 * 1024
+/** How much SQL of one change is read, in characters: texts beyond it count as unreadable. */
+export const maxSqlLength = 64 * 1024
 
-const verbs = /\b(?:update|insert|replace|merge|delete|drop|alter|truncate|create)\b/i
+const verbs = /\b(?:update|insert|replace|delete|drop|alter|truncate|create)\b/i
+const verbWords = new Set('update insert replace delete drop alter truncate create'.split(' '))
+
+/** A first look, since nearly all texts are no SQL: each verb has a second word beside it. */
+const mayBeSql = (text: string): boolean =>
+  verbs.test(text) &&
+  ((text.includes('=') && /\b(?:set|key)\b/i.test(text)) ||
+    /\b(?:into|values|from|select)\b/i.test(text) ||
+    /\b(?:table|view|database|schema|trigger|function|procedure)\b/i.test(text))
 
 type Token = { readonly kind: 'word' | 'text' | 'number' | 'sign'; readonly text: string }
 
@@ -27,14 +35,14 @@ function tokenize(text: string): Token[] {
 }
 
 /** Returns the columns that SQL in a text writes; undefined where the text holds no such statement. */
-export function decodeSql(text: string): Decoded | undefined {
-  if (!verbs.test(text)) return undefined
-  if (text.length > maxSqlLength)
-    return /\bset\b[^=]{1,200}=|\binto\b/i.test(text)
-      ? { pairs: [], isUnreadable: true }
-      : undefined
+export function decodeSql(text: string, budget: { left: number }): Decoded | undefined {
+  if (!mayBeSql(text)) return undefined
+  budget.left -= text.length
+  if (budget.left < 0) return unreadable
   const tokens = tokenize(text)
-  const found = tokens.flatMap((_, at) => statementAt(tokens, at) ?? [])
+  const found = tokens.flatMap(({ kind, text: word }, at) =>
+    kind === 'word' && verbWords.has(word.toLowerCase()) ? (statementAt(tokens, at) ?? []) : [],
+  )
   if (found.length === 0) return undefined
   return {
     pairs: found.flatMap(({ pairs }) => pairs),
