@@ -22,12 +22,15 @@ const lookAlikes = [
   ['the name of a domain of cowork', 'Files'],
 ] as const
 
-test.each(lookAlikes)('RS5 a domain with %s is refused, and nobody is asked', async (_, domain) => {
-  const system = await governed(mapped)
-  expect(await propose(system, { domain })).toMatchObject({ fault: 'invalid_domain' })
-  expect(await system.rows('approval')).toEqual([])
-  expect(await system.rows('trust')).toEqual([])
-})
+test.each(lookAlikes)(
+  'Y10 RS5 a domain with %s is refused, and nobody is asked',
+  async (_, domain) => {
+    const system = await governed(mapped)
+    expect(await propose(system, { domain })).toMatchObject({ fault: 'invalid_domain' })
+    expect(await system.rows('approval')).toEqual([])
+    expect(await system.rows('trust')).toEqual([])
+  },
+)
 
 test.each([
   ['cowork_propose', proposal(), sales],
@@ -36,7 +39,7 @@ test.each([
   ['cowork_check_trust', {}, sales],
   ['cowork_validate_policy', { proposed_change: {} }, sales],
   ['cowork_set_trust', { agent_id: 'sales', score: 0.9, reason: 'x' }, anna],
-] as const)('RS5 %s refuses a domain that looks like a known one', async (tool, args, by) => {
+] as const)('Y10 RS5 %s refuses a domain that looks like a known one', async (tool, args, by) => {
   const system = await governed()
   await trusted(system, 0.5, 'sales', 'crm.deals')
   const said = await system.call(tool, { ...args, domain: 'CRM.deals' }, by)
@@ -46,7 +49,7 @@ test.each([
   })
 })
 
-test('RS5 domains of an existing store stay, whatever their letters', async () => {
+test('Y10 RS5 domains of an existing store stay, whatever their letters', async () => {
   const system = await governed()
   await trusted(system, 0.5, 'sales', 'crm')
   // As an older version stored it.
@@ -62,7 +65,7 @@ test('RS5 domains of an existing store stay, whatever their letters', async () =
 })
 
 test.each(['Büro 7 / EMEA', '営業', 'crm.team2', 'продажи', 'a_b-c:d/e'])(
-  'RS5 the new domain %s is taken',
+  'Y10 RS5 the new domain %s is taken',
   async (domain) => {
     const system = await governed()
     await trusted(system, 0.5, 'sales', 'crm.team3')

@@ -6,7 +6,7 @@ import { decodeSql } from './sql.ts'
 const maxTextLength = 1024 * 1024
 
 /** Keys compare without case, white space, `_` and `-`: `new_value`, `newValue` and `New Value` are one. */
-export const toWord = (key: string): string => key.toLowerCase().replaceAll(/[\s_-]/g, '')
+const toWord = (key: string): string => key.toLowerCase().replaceAll(/[\s_-]/g, '')
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
