@@ -54,7 +54,7 @@ async function prepare(context: Context, { port, auth, timeout }: StartOptions) 
     })
     const daemon = described(runningDaemon(paths))
     const banner = [name, ...(await consoleLine(context)), ...rest]
-    out.data({ running: true, already: false, ...daemon, banner }, () => banner)
+    out.data({ running: true, already: false, ...daemon, banner, warnings }, () => banner)
     return exitCode.ok
   }
 }

@@ -52,7 +52,7 @@ export async function loadSettings(
       ...(env['COWORK_TOKEN'] ? [env['COWORK_TOKEN']] : []),
     ],
     env,
-    warnings: [...files.warnings, ...warnings],
+    warnings: [...loaded.warnings, ...files.warnings, ...warnings],
     handover: { env: { ...files.env }, secrets: values },
   }
 }

@@ -37,7 +37,7 @@ async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
   process.umask(0o077)
   const handed = options.detached ? await received() : {}
   const settings = await loadSettings(context, { forUp: options, handed })
-  const { config, env, secrets } = settings
+  const { config, env, secrets, warnings } = settings
   ensureState(paths)
   const write = logWriter(paths.log, options.detached ?? false)
   // What turns up in an error's text is as secret there as in an entry (I8).
@@ -47,7 +47,7 @@ async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
     json: true,
     write: (line) => write(scrub(line)),
   })
-  for (const warning of settings.warnings) log.warn(warning)
+  for (const warning of warnings) log.warn(warning)
   const app = await startApp({
     config,
     configFile: context.configFile,
@@ -66,7 +66,8 @@ async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
   })
   const { banner } = app
   if (options.detached) await report({ ready: banner })
-  else out.data({ running: true, ...described(runningDaemon(paths)), banner }, () => banner)
+  else
+    out.data({ running: true, ...described(runningDaemon(paths)), banner, warnings }, () => banner)
   log.info('cowork serves', { pid: process.pid, mcp: app.mcpUrl, state: paths.dir })
   log.info('cowork ends', { signal: await ending })
   setTimeout(() => {

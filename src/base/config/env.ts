@@ -27,7 +27,8 @@ const logLevels: Record<string, string> = {
 const lowerCase = (value: string) => value.toLowerCase()
 const logLevel = (value: string) => logLevels[lowerCase(value)] ?? lowerCase(value)
 
-const variables: readonly Variable[] = [
+/** The seeds' variables and the settings they give (SV6). */
+export const variables: readonly Variable[] = [
   // These three names are everybody's: a bridge that a client starts inherits them by accident (SV6).
   { name: 'TRANSPORT', path: ['server', 'transport'], upOnly: true, read: lowerCase },
   { name: 'PORT', path: ['server', 'port'], upOnly: true },

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Environment, Folders, Override } from './env.ts'
@@ -12,9 +12,11 @@ import {
 } from './env.ts'
 import type { Finding } from './findings.ts'
 import { dotted, findingsIn } from './findings.ts'
+import { warningsFor } from './no-effect.ts'
 import type { Config } from './schema.ts'
 import { configSchema } from './schema.ts'
 import { mapMarked, takesType } from './shape.ts'
+import type { ConfigPath } from './shape.ts'
 import { readYaml } from './yaml.ts'
 
 export type LoadOptions = Partial<Folders> & {
@@ -32,6 +34,8 @@ export type LoadedConfig = {
   readonly paths: { readonly state: string; readonly config: string; readonly mcpSettings: string }
   /** What took part: the file if there is one, then the variables and flags that won over it. */
   readonly sources: readonly string[]
+  /** One line for each setting that was given and has no effect in this version (RM4). */
+  readonly warnings: readonly string[]
 }
 
 /** `file` names the variable or flag when the value did not come from a file; there are no lines then. */
@@ -58,21 +62,30 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     .filter((it) => it.value !== undefined)
     .map(typed)
 
-  const written = checked(path, source ?? '', overrides)
+  const { written, place } = checked(path, source ?? '', overrides)
   // A relative path counts from where it was written: the file's folder, or the terminal's.
   const merged = overrides.reduce(
     (input, it) => over(input, absolute(nested(it), home, cwd)),
     absolute(written, home, dirname(path)),
   )
+  const mcpSettings = mcpSettingsFile(env, folders)
+  const isNamed = Boolean(env['COWORK_MCP_SETTINGS_PATH'])
   return {
     config: frozen(absolute(configSchema.parse(merged), home, state)),
-    paths: { state, config: path, mcpSettings: mcpSettingsFile(env, folders) },
+    paths: { state, config: path, mcpSettings },
     sources: [...(source === undefined ? [] : [path]), ...overrides.map((it) => it.origin)],
+    warnings: warningsFor({
+      env,
+      written,
+      place,
+      overrides,
+      mcpSettings: !isNamed && existsSync(mcpSettings) ? mcpSettings : undefined,
+    }),
   }
 }
 
-/** What the file says, once it and everything on top of it are known to be right. */
-function checked(file: string, source: string, overrides: readonly Override[]): unknown {
+/** The settings of the file and their places, once it and all overrides are known to be valid. */
+function checked(file: string, source: string, overrides: readonly Override[]) {
   const yaml = readYaml(source)
   if (yaml.problems.length > 0)
     throw invalid(yaml.problems.map((it) => ({ file, path: '', ...it })))
@@ -103,7 +116,8 @@ function checked(file: string, source: string, overrides: readonly Override[]): 
       }),
   ]
   if (problems.length > 0) throw invalid(problems)
-  return written
+  const place = (path: ConfigPath) => `${file}:${yaml.place(path, 'key').line}`
+  return { written, place }
 }
 
 const largestFile = 1024 * 1024

@@ -50,7 +50,9 @@ async function checkConfig(
   try {
     const settings = await loadSettings(context)
     const file = context.configFile ?? context.paths.config
-    const warnings = settings.warnings.map((text) => warn('config', text, 'See the line itself.'))
+    const warnings = settings.warnings.map((text) =>
+      warn('config', text, 'Change or remove the setting.'),
+    )
     const told = existsSync(file) ? `${file} is valid` : `defaults: there is no ${file}`
     return { settings, findings: [ok('config', told), ...warnings] }
   } catch (error) {
