@@ -29,7 +29,7 @@ const logs = (state: string) => join(state, 'logs')
 function mirrored(state: string): string[] {
   const first = (name: string) => Number(/-(\d+)-\d+\.jsonl$/.exec(name)?.[1] ?? Infinity)
   return readdirSync(logs(state))
-    .filter((name) => /^audit(-\d+-\d+)?\.jsonl$/.test(name))
+    .filter((name) => /^ledger(-\d+-\d+)?\.jsonl$/.test(name))
     .sort((a, b) => first(a) - first(b))
     .flatMap((name) =>
       readFileSync(join(logs(state), name), 'utf8')
@@ -70,18 +70,24 @@ test('L9 L10 a daemon killed again and again leaves a mirror without a line miss
   expect(readdirSync(logs(state)).length).toBeGreaterThan(4)
 })
 
-test('L9 the mirror is where audit.log_path says, private, and off when audit.enabled is false', async () => {
+const linesIn = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n')
+
+test('L9 the mirrors are in place, private, and off when audit.enabled is false', async () => {
   const state = newState()
   const path = join(state, 'elsewhere', 'trail.log')
   const on = await startTestApp({ 'audit.log_path': path }, { state })
+  await on.call('create_file', { path: 'a.txt', content: 'x' })
   await on.close()
   const before = recorded(state)
-  expect(readFileSync(path, 'utf8').trimEnd().split('\n')).toEqual(before)
+  expect(linesIn(statePaths(state).ledgerMirror)).toEqual(before)
+  expect(linesIn(path)).toHaveLength(1)
   expect(statSync(path).mode & 0o777).toBe(0o600)
   const off = await startTestApp({ 'audit.log_path': path, 'audit.enabled': false }, { state })
+  await off.call('create_file', { path: 'b.txt', content: 'x' })
   await off.close()
   expect(recorded(state).length).toBeGreaterThan(before.length)
-  expect(readFileSync(path, 'utf8').trimEnd().split('\n')).toEqual(before)
+  expect(linesIn(statePaths(state).ledgerMirror)).toEqual(before)
+  expect(linesIn(path)).toHaveLength(1)
   expect(existsSync(join(logs(state), 'audit.jsonl'))).toBe(false)
 })
 

@@ -6,8 +6,9 @@ import type { Migration } from '#base/db/migrate.ts'
 import type { Db, Snapshot } from '#base/db/port.ts'
 import { openPostgres, readPostgres } from '#base/db/postgres.ts'
 import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
-import { messageOf } from '#base/errors.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
 import { collectWhenIdle } from '#base/idle.ts'
+import type { Log } from '#base/log.ts'
 import { fileMigrations, grantTable } from '#files'
 import { governanceMigrations, governanceTables } from '#governance'
 import { identityMigrations } from '#identity'
@@ -17,7 +18,9 @@ import {
   createReplay,
   createSealer,
   databaseSource,
+  fileOperationsIn,
   ledgerMigrations,
+  moveLedgerMirror,
   openKey,
   openLedger,
   readCheckpointCopies,
@@ -81,10 +84,30 @@ export async function openStore(
   undo.add(() => ledger.close())
   await writeBaselines(db, recordedTables)
   const { audit } = config
-  if (audit.enabled)
-    ledger.mirror({ path: audit.log_path, maxBytes: audit.max_log_size_mb * 1_000_000 })
+  if (audit.enabled) await startMirrors(ledger, audit, paths.ledgerMirror, log)
   if (audit.payload_days > 0) ledger.keepPayloads(audit.payload_days)
   return { db, ledger, redact }
+}
+
+/** The copy of the ledger, and the log of file operations beside it (L9). */
+async function startMirrors(
+  { mirror }: Ledger,
+  { log_path: path, max_log_size_mb: size }: Config['audit'],
+  ledgerMirror: string,
+  log: Log,
+) {
+  if (path === ledgerMirror)
+    throw new CoworkError('config_invalid', `audit.log_path is ${path}, the copy of the ledger.`, {
+      hint: 'Name another file: audit.log_path holds file operations.',
+    })
+  const maxBytes = size * 1_000_000
+  if (await moveLedgerMirror(path, ledgerMirror))
+    log.info('ledger mirror: moved, since audit.log_path now holds file operations', {
+      from: path,
+      to: ledgerMirror,
+    })
+  mirror({ path: ledgerMirror, maxBytes })
+  mirror({ path, maxBytes, shows: fileOperationsIn })
 }
 
 const retryAfter = 500

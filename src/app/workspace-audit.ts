@@ -11,28 +11,30 @@ const facts = ['size_bytes', 'sha256', 'dry_run'] as const
  */
 export const workspaceAudit =
   (workspace: string) =>
-  (entry: Entry): Shown | undefined => {
+  (entry: Entry): readonly Shown[] => {
     const { actor, at, seq, type, domain, subject, outcome, data } = entry
-    if (domain !== 'files') return undefined
+    if (domain !== 'files') return []
     const isInside = (path = '') => path === workspace || path.startsWith(workspace + sep)
     const touched = touchedIn(entry).filter(({ path }) => isInside(path))
     const about = isInside(subject) ? subject : touched[0]?.path
-    if (about === undefined) return undefined
+    if (about === undefined) return []
     const files = touched.map(({ path, success, size_bytes }) => ({ path, success, size_bytes }))
-    return {
-      actor: { kind: actor.kind, id: actor.id },
-      at,
-      seq,
-      type,
-      outcome,
-      subject: about,
-      // What is told beside the list is about the subject.
-      data: {
-        ...(about === subject && picked(data)),
-        tool: data?.['tool'],
-        ...(files.length > 0 && { files }),
+    return [
+      {
+        actor: { kind: actor.kind, id: actor.id },
+        at,
+        seq,
+        type,
+        outcome,
+        subject: about,
+        // What is told beside the list is about the subject.
+        data: {
+          ...(about === subject && picked(data)),
+          tool: data?.['tool'],
+          ...(files.length > 0 && { files }),
+        },
       },
-    }
+    ]
   }
 
 const picked = (data: Entry['data']) =>

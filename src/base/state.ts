@@ -34,6 +34,8 @@ export const statePaths = (dir: string) => ({
   ledgerPublicKey: join(dir, 'ledger.pub'),
   checkpoints: join(dir, 'checkpoints.jsonl'),
   log: join(dir, 'logs', 'cowork.log'),
+  /** A copy of the whole ledger (L9). */
+  ledgerMirror: join(dir, 'logs', 'ledger.jsonl'),
   // An agent's id may hold anything printable, slashes and dots included.
   agentToken: (agent: string) => join(dir, 'agents', `${encodeURIComponent(agent)}.token`),
 })

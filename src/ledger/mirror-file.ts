@@ -4,10 +4,11 @@ import { dirname, join, parse } from 'node:path'
 import { syncFolder } from '#base/atomic-file.ts'
 import { randomHex } from '#base/ids.ts'
 
+/** What the mirror holds of one entry: a line, or several joined by newlines. */
 export type Line = { readonly seq: number; readonly body: string }
 
-/** Whether the ledger has this line. A mirror that ends with another one is of another ledger. */
-export type IsOurs = (line: Line) => Promise<boolean>
+/** What the mirror holds of an entry, if anything. A mirror that ends otherwise is of another ledger. */
+export type BodyOf = (seq: number) => Promise<string | undefined>
 
 /** No entry comes near: what may be recorded is limited (redact.ts). */
 const longestLine = 8 * 1024 * 1024
@@ -15,11 +16,11 @@ const usualTail = 64 * 1024
 const newline = 0x0a
 /** As a file is called that was set aside. */
 const asideName = /\.aside-[0-9a-f]{8}$/
-/** How every entry begins, since its keys are sorted. */
-const opening = '{"actor":'
+/** How a line begins: an entry, whose keys are sorted, or a file operation. */
+const openings = ['{"actor":', '{"timestamp":']
 
 /**
- * One entry a line in a file that only grows. A full one is renamed to `audit-<first>-<last>.jsonl`, so that
+ * One entry a line, or several lines, in a file that only grows. A full one is renamed to `audit-<first>-<last>.jsonl`, so that
  * every entry stays reachable (L10). Its place is what it holds: nothing else has to be kept in step with it.
  * It is not fsynced line by line, because what a power cut takes from its end is written anew.
  */
@@ -36,35 +37,35 @@ export function createMirrorFile(
   let last = 0
 
   /** The last entry that is here, whole, and of this ledger; 0 when there is none. */
-  async function recover(isOurs: IsOurs): Promise<number> {
+  async function recover(bodyOf: BodyOf): Promise<number> {
     await mkdir(dir, { recursive: true, mode: 0o700 })
     if (asideIn !== dir) await moveAside()
     ;[size, inode, first, last] = [0, 0, 0, 0]
     const found = await endOf(path)
     if (found === 'torn') await truncate(path, 0)
-    else if (found && found.line && (await isOurs(found.line))) {
-      if (found.end < found.size) await truncate(path, found.end)
-      ;[size, inode, first, last] = [found.end, found.inode, found.first, found.line.seq]
-      return last
-    } else if (found) await setAside(path)
+    else if (found) {
+      const whole = found.line && (await bodyOf(found.line.seq))
+      // A crash can leave the first lines of an entry that has several: they are written again.
+      const isPart = whole?.startsWith(`${found.line?.body}\n`)
+      if (!found.line || (whole !== found.line.body && !isPart)) await setAside(path)
+      else {
+        const end = isPart ? found.line.start : found.end
+        if (end < found.size) await truncate(path, end)
+        if (end > 0) {
+          const { seq } = found.line
+          ;[size, inode, first, last] = [end, found.inode, found.first, isPart ? seq - 1 : seq]
+          return last
+        }
+      }
+    }
 
-    for (const rotated of await rotatedFiles()) {
+    for (const rotated of await rotatedFiles(path)) {
       const end = await endOf(rotated)
-      if (typeof end === 'object' && end.line && (await isOurs(end.line))) return end.line.seq
+      if (typeof end === 'object' && end.line && (await bodyOf(end.line.seq)) === end.line.body)
+        return end.line.seq
       await setAside(rotated)
     }
     return 0
-  }
-
-  /** Newest first. */
-  async function rotatedFiles(): Promise<string[]> {
-    const found = (await readdir(dir)).flatMap((file) => {
-      if (!file.startsWith(`${name}-`) || !file.endsWith(ext)) return []
-      const range = file.slice(name.length + 1, file.length - ext.length)
-      const seq = /^\d+-(\d+)$/.exec(range)?.[1]
-      return seq === undefined ? [] : [{ file: join(dir, file), seq: Number(seq) }]
-    })
-    return found.sort((a, b) => b.seq - a.seq).map(({ file }) => file)
   }
 
   /** What is not ours is not ours to delete. */
@@ -129,11 +130,23 @@ export function createMirrorFile(
   return { recover, isAsLeft, append }
 }
 
+/** The full files of a mirror, newest first. */
+export async function rotatedFiles(path: string): Promise<string[]> {
+  const { dir, name, ext } = parse(path)
+  const found = (await readdir(dir)).flatMap((file) => {
+    if (!file.startsWith(`${name}-`) || !file.endsWith(ext)) return []
+    const range = file.slice(name.length + 1, file.length - ext.length)
+    const seq = /^\d+-(\d+)$/.exec(range)?.[1]
+    return seq === undefined ? [] : [{ file: join(dir, file), seq: Number(seq) }]
+  })
+  return found.sort((a, b) => b.seq - a.seq).map(({ file }) => file)
+}
+
 type End = {
   readonly size: number
   readonly inode: number
-  /** Undefined when it does not end with an entry. */
-  readonly line?: Line
+  /** The last lines of the same entry and where they start. Undefined when it does not end with an entry. */
+  readonly line?: Line & { readonly start: number }
   /** Where its last whole line ends. */
   readonly end: number
   /** Seq of its first entry. */
@@ -150,26 +163,48 @@ async function endOf(path: string): Promise<End | 'torn' | undefined> {
     const start = Math.max(0, size - length)
     const tail = await bytesOf(file, start, size - start)
     const end = tail.lastIndexOf(newline) + 1
-    const before = end < 2 ? -1 : tail.lastIndexOf(newline, end - 2)
     if (start === 0 && end === 0 && isOpening(tail)) return 'torn'
-    if (start > 0 && before === -1 && length < longestLine) continue
-    const line = lineOf(tail.toString('utf8', before + 1, Math.max(0, end - 1)))
+    const last = lastEntryIn(tail, end)
+    if (start > 0 && last.isCut && length < longestLine) continue
+    const line = last.line && { ...last.line, start: start + last.line.start }
     return { size, inode, end: start + end, first: await firstOf(file), ...(line && { line }) }
   }
   return undefined
 }
 
+/** The last lines that belong to one entry. Cut when they may begin before these bytes. */
+function lastEntryIn(bytes: Buffer, end: number) {
+  let start = end
+  let seq: number | undefined
+  while (start > 0) {
+    const from = start < 2 ? 0 : bytes.lastIndexOf(newline, start - 2) + 1
+    const found = seqOf(bytes.toString('utf8', from, start - 1))
+    if (from === 0 && found === undefined) return { isCut: true, line: lineAt(start) }
+    if (found === undefined || (seq !== undefined && found !== seq)) break
+    ;[start, seq] = [from, found]
+  }
+  return { isCut: start === 0, line: lineAt(start) }
+
+  function lineAt(from: number) {
+    return seq === undefined
+      ? undefined
+      : { seq, body: bytes.toString('utf8', from, end - 1), start: from }
+  }
+}
+
 /** An empty file is the beginning of one, too. */
 function isOpening(bytes: Buffer): boolean {
-  const text = bytes.toString('utf8', 0, opening.length)
-  return text.startsWith(opening) || opening.startsWith(text)
+  return openings.some((opening) => {
+    const text = bytes.toString('utf8', 0, opening.length)
+    return text.startsWith(opening) || opening.startsWith(text)
+  })
 }
 
 async function firstOf(file: FileHandle): Promise<number> {
   for (const length of [usualTail, longestLine]) {
     const head = await bytesOf(file, 0, length)
     const end = head.indexOf(newline)
-    if (end !== -1) return lineOf(head.toString('utf8', 0, end))?.seq ?? 0
+    if (end !== -1) return seqOf(head.toString('utf8', 0, end)) ?? 0
   }
   return 0
 }
@@ -179,10 +214,10 @@ async function bytesOf(file: FileHandle, position: number, length: number): Prom
   return buffer.subarray(0, bytesRead)
 }
 
-function lineOf(body: string): Line | undefined {
+function seqOf(line: string): number | undefined {
   try {
-    const { seq } = JSON.parse(body) as { seq?: unknown }
-    return typeof seq === 'number' ? { seq, body } : undefined
+    const { seq } = JSON.parse(line) as { seq?: unknown }
+    return typeof seq === 'number' ? seq : undefined
   } catch {
     return undefined
   }

@@ -4,7 +4,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { follow } from './follow.ts'
 import { createMirrorFile } from './mirror-file.ts'
-import type { IsOurs, Line } from './mirror-file.ts'
+import type { BodyOf, Line } from './mirror-file.ts'
 import type { Entry } from './model.ts'
 import type { EntryRow, LedgerStore } from './store.ts'
 
@@ -15,13 +15,13 @@ export type MirrorOptions = {
   /** The folder for what is found at its path and does not belong there; beside it where absent. */
   readonly asideIn?: string
   /**
-   * What it says of an entry, with `actor` first and its seq; nothing for one it does not hold. All entries as
-   * they were hashed where absent. It must answer the same for ever.
+   * The lines of an entry, each with its seq and with `actor` or `timestamp` first; none for an entry that it does not
+   * hold. All entries as they were hashed where absent. The answer for an entry must never change.
    */
-  readonly shows?: (entry: Entry) => Shown | undefined
+  readonly shows?: (entry: Entry) => readonly Shown[]
 }
 
-export type Shown = Pick<Entry, 'actor' | 'seq'> & Readonly<Record<string, unknown>>
+export type Shown = Pick<Entry, 'seq'> & Readonly<Record<string, unknown>>
 
 export type Mirror = ReturnType<typeof startMirror>
 
@@ -45,12 +45,13 @@ export function startMirror({ db, store, log }: Deps, options: MirrorOptions) {
   const file = createMirrorFile(path, maxBytes, onAside, asideIn)
   const lineOf = ({ seq, body }: EntryRow): Line | undefined => {
     if (!shows) return { seq, body }
-    const shown = shows(JSON.parse(body) as Entry)
-    return shown && { seq, body: JSON.stringify(shown) }
+    const lines = shows(JSON.parse(body) as Entry)
+    if (lines.length === 0) return undefined
+    return { seq, body: lines.map((line) => JSON.stringify(line)).join('\n') }
   }
-  const isOurs: IsOurs = async ({ seq, body }) => {
+  const bodyOf: BodyOf = async (seq) => {
     const row = await store.entry(db, seq)
-    return row !== undefined && lineOf(row)?.body === body
+    return row && lineOf(row)?.body
   }
   let isBroken = false
 
@@ -62,7 +63,7 @@ export function startMirror({ db, store, log }: Deps, options: MirrorOptions) {
 
   /** Until the end, or until somebody else touched the file and its place must be found again. */
   async function copy() {
-    let seen = await file.recover(isOurs)
+    let seen = await file.recover(bodyOf)
     for await (const rows of follow(db, store, seen, signal)) {
       if (!(await file.isAsLeft())) return
       await write(rows)

@@ -1,31 +1,14 @@
 import * as z from 'zod'
 import { actorOf } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { callEnds, isDone } from './calls.ts'
+import { auditEntriesOf, auditEntry } from './audit-entry.ts'
+import type { AuditEntry } from './audit-entry.ts'
+import { callEnds } from './calls.ts'
 import type { Entry } from './model.ts'
 import type { Ledger } from './service.ts'
-import { touchedIn } from './touched.ts'
-import type { TouchedFile } from './touched.ts'
 import { visibleEntries } from './visibility.ts'
-
-/** Seed 004's words for what happened to a file. */
-const auditEntry = z.object({
-  timestamp: z.string(),
-  operation: z.string(),
-  path: z.string().optional(),
-  domain: z.string().optional(),
-  grant_id: z.string().optional(),
-  agent_id: z.string(),
-  session_id: z.string().optional(),
-  success: z.boolean(),
-  dry_run: z.boolean().optional(),
-  size_bytes: z.number().optional(),
-})
-
-type AuditEntry = z.infer<typeof auditEntry>
 
 export const ledgerTools = (
   ledger: Ledger,
@@ -113,36 +96,4 @@ function timeOf(date: string): number {
       },
     )
   return at
-}
-
-/** A line for each file that the call was about; one where it says no more than its subject. */
-function auditEntriesOf(entry: Entry): AuditEntry[] {
-  const { at, type, actor, subject, domain, ids, data } = entry
-  // Of a file the seed's log names where it lies: in the workspace, or under a grant (FT8).
-  const { tool, size_bytes: size, area: ownArea = domain, dry_run } = data ?? {}
-  const touched = touchedIn(entry)
-  const about: readonly Partial<TouchedFile>[] =
-    touched.length > 0
-      ? touched
-      : [
-          {
-            ...(subject !== undefined && { path: subject }),
-            ...(ids?.grant && { grant: ids.grant }),
-          },
-        ]
-  return about.map(({ path, area = ownArea, grant, success, size_bytes }) => {
-    const bytes = size_bytes ?? (about.length === 1 || path === subject ? size : undefined)
-    return {
-      timestamp: rfc3339(at),
-      operation: typeof tool === 'string' ? tool : type,
-      ...(path !== undefined && { path }),
-      ...(typeof area === 'string' && { domain: area }),
-      ...(grant !== undefined && { grant_id: grant }),
-      agent_id: actor.id,
-      ...(actor.session !== undefined && { session_id: actor.session }),
-      success: isDone(entry) && success !== false,
-      ...(dry_run === true && { dry_run }),
-      ...(typeof bytes === 'number' && { size_bytes: bytes }),
-    }
-  })
 }

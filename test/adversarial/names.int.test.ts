@@ -71,10 +71,12 @@ test('N33 L9 case 88: a newline in a name is one line of the journal', async () 
   await agent.call('read_file', { path: `${path}.gone` })
   const size = await stand.ledgerSize()
   const lines = (file: string) => text(file).split('\n').slice(0, -1)
-  const whole = join(stand.state, 'logs', 'audit.jsonl')
+  const whole = join(stand.state, 'logs', 'ledger.jsonl')
   await expect.poll(() => lines(whole).length).toBeGreaterThanOrEqual(size)
   const seqs = lines(whole).map((line) => (JSON.parse(line) as { seq: number }).seq)
   expect(seqs).toEqual(seqs.map((_, index) => index + 1))
+  const operations = lines(join(stand.state, 'logs', 'audit.jsonl'))
+  expect(operations.map((line) => (JSON.parse(line) as Said)['operation'])).toContain('create_file')
   const own = lines(join(stand.workspace, '.cowork', 'audit.jsonl'))
   expect(own.map((line) => typeof (JSON.parse(line) as Said)['seq'])).toEqual(
     own.map(() => 'number'),

@@ -176,16 +176,16 @@ export const audit = z
       .boolean()
       .default(true)
       .describe(
-        'Write the JSONL mirrors. `false` stops the mirrors, never the ledger. Default true.',
+        'Write the JSONL copies of the ledger. `false` stops the copies, never the ledger. Default true.',
       ),
     log_path: path
       .default('logs/audit.jsonl')
       .describe(
-        'Mirror of the whole ledger, one entry a line. Default logs/audit.jsonl in the state directory.',
+        'Log of file operations, one a line (seed 004). Default logs/audit.jsonl in the state directory.',
       ),
     max_log_size_mb: whole(1)
       .default(100)
-      .describe('Size at which the mirror is rotated, in MB. Default 100.'),
+      .describe('Size at which a mirror is rotated, in MB. Default 100.'),
     payload_days: whole(0)
       .default(90)
       .describe(
