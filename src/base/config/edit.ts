@@ -25,7 +25,8 @@ export function readConfigText(text: string, file: string, env: Environment): Lo
   try {
     const copy = join(folder, 'cowork.yaml')
     writeFileAtomic(copy, text)
-    return loadConfig({ file: copy, env })
+    const loaded = loadConfig({ file: copy, env })
+    return { ...loaded, warnings: loaded.warnings.map((line) => line.replace(copy, file)) }
   } finally {
     rmSync(folder, { recursive: true })
   }

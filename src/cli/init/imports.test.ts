@@ -61,6 +61,18 @@ test('SV5 a list of grants that is there takes the settings of an object', () =>
   })
 })
 
+test('SV5 a host of all addresses is imported as localhost and reported, unless it is made safe', () => {
+  const sample = { file: '/home/a/fileops-mcp.yaml', text: 'server:\n  host: 0.0.0.0\n' }
+  const { text, adapted } = mergeImports('', [sample])
+  expect(parse(text)).toEqual({ server: { host: 'localhost' } })
+  expect(adapted).toEqual([
+    { setting: 'server.host', file: sample.file, from: '0.0.0.0', to: 'localhost' },
+  ])
+  const safe = { ...sample, text: 'server: { host: 0.0.0.0, insecure_bind: true }\n' }
+  expect(mergeImports('', [safe])).toMatchObject({ adapted: [] })
+  expect(parse(mergeImports('', [safe]).text)).toMatchObject({ server: { host: '0.0.0.0' } })
+})
+
 test('SV5 importing twice changes nothing more', () => {
   const once = mergeImports('', [policies, files, grants]).text
   expect(mergeImports(once, [policies, files, grants]).text).toBe(once)

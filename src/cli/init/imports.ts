@@ -18,6 +18,15 @@ export type Merged = {
   readonly text: string
   readonly taken: readonly { readonly setting: string; readonly file: string }[]
   readonly kept: readonly { readonly setting: string; readonly file: string }[]
+  /** Values that were replaced, because the daemon would refuse to start with them. */
+  readonly adapted: readonly Adapted[]
+}
+
+type Adapted = {
+  readonly setting: string
+  readonly file: string
+  readonly from: string
+  readonly to: string
 }
 
 export const importable = ({ cwd, home }: Folders): string[] => [
@@ -32,10 +41,16 @@ export function mergeImports(existing: string, imports: readonly Import[]): Merg
   const root = rootOf(target)
   const taken: { setting: string; file: string }[] = []
   const kept: { setting: string; file: string }[] = []
+  const adapted: Adapted[] = []
   for (const { file, text } of imports) {
     const source = parseDocument(text)
     for (const { path, value } of relativePaths(source.toJS(), dirname(file)))
       source.setIn(path, value)
+    const host = openHost(source)
+    if (host !== undefined) {
+      source.setIn(['server', 'host'], 'localhost')
+      adapted.push({ setting: 'server.host', file, from: host, to: 'localhost' })
+    }
     // What is written above the first section belongs to it, not to the file that it moves to.
     const first = rootOf(source).items[0]?.key
     if (isScalar(first))
@@ -64,7 +79,16 @@ export function mergeImports(existing: string, imports: readonly Import[]): Merg
     }
     visit(root, asEntries(rootOf(source), root), [])
   }
-  return { text: target.toString({ lineWidth: 0 }), taken, kept }
+  return { text: target.toString({ lineWidth: 0 }), taken, kept, adapted }
+}
+
+/** All addresses, for which the daemon needs TLS or `insecure_bind` (SV20); the seed's own server had neither. */
+function openHost(source: Document.Parsed): string | undefined {
+  const [host, tls, insecure] = ['host', 'tls', 'insecure_bind'].map((key) =>
+    source.getIn(['server', key]),
+  )
+  const isOpen = typeof host === 'string' && ['0.0.0.0', '::', '[::]'].includes(host)
+  return isOpen && tls === undefined && insecure !== true ? host : undefined
 }
 
 /** The text without the secrets that stand in it. */

@@ -59,9 +59,9 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   const wished = withWishes(merged, wishes, place?.path)
   const text = before.exists ? wished.text : freshConfig(wished)
   const isChanged = !before.exists || !isDeepStrictEqual(settingsIn(text), settingsIn(before.text))
+  // Nothing is written that the daemon would refuse.
+  const { warnings } = readConfigText(text, file, {})
   if (isChanged) {
-    // Nothing is written that the daemon would refuse.
-    readConfigText(text, file, {})
     tell(described(file, before.text, before.exists, wished), options)
     if (place?.around !== undefined)
       tell([`${plain(place.around)} holds something already: agents get a folder in it.`], options)
@@ -78,12 +78,15 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
       ...(backup && { backup }),
       taken: merged.taken,
       kept: merged.kept,
+      adapted: merged.adapted,
+      warnings,
     },
     () => [
       isChanged ? `Wrote ${file}.` : `${file} says all of this already.`,
       ...(backup ? [`The file as it was: ${backup}`] : []),
     ],
   )
+  for (const warning of warnings) out.note(warning)
   if (!isChanged)
     out.note('It asks only for a new cowork.yaml; --grant, --notify and --connect add to this.')
   if (isChanged && before.exists && runningDaemon(paths))
@@ -127,12 +130,16 @@ const freshConfig = ({ text }: Merged): string =>
   ].join('\n')
 
 function described(file: string, before: string, exists: boolean, merged: Merged): string[] {
-  const { taken, kept } = merged
+  const { taken, kept, adapted } = merged
   const text = withoutSecrets(merged.text)
   const hunks = exists ? [lineHunk(withoutSecrets(before), text)] : [freshHunk(text)]
   return [
     ...diffLines(file, hunks),
     ...taken.map(({ setting, file: from }) => `${setting} comes from ${from}`),
+    ...adapted.map(
+      ({ setting, file: source, from, to }) =>
+        `${setting} of ${source} is imported as ${to}, not ${from}: beyond this machine the daemon needs server.tls or server.insecure_bind, and a registered agent`,
+    ),
     ...kept.map(
       ({ setting, file: from }) => `${setting} of ${from} is left out: it is set already`,
     ),
