@@ -5,9 +5,22 @@ import { governed, openGoverned, sqliteStore } from '../../test/governed.ts'
 const day = 24 * 60 * 60 * 1000
 
 describe('what is answered', () => {
-  test('P1 a proposal lacking something is refused, and stores nothing', async () => {
+  test('RM9 P1 a proposal lacking something is refused, and stores nothing', async () => {
     const system = await governed()
+    const required = [
+      'domain',
+      'action',
+      'target',
+      'proposed_change',
+      'confidence',
+      'reasoning',
+    ] as const
     for (const wrong of [
+      ...required.map((name) => ({ [name]: undefined })),
+      { reasoning: 7 },
+      { reasoning_schema: 'free text' },
+      { handoff_id: 7 },
+      { idempotency_key: '' },
       { confidence: 1.1 },
       { confidence: 'high' },
       { domain: '' },
@@ -25,6 +38,17 @@ describe('what is answered', () => {
     expect(await system.call('cowork_propose', proposal(), anna)).toMatchObject({
       fault: 'agent_required',
     })
+  })
+
+  test('RM9 P1 a change may be an object or JSON text, and every optional field is taken', async () => {
+    const system = await governed()
+    const key = 'once'
+    const more = { agent_id: 'sales', field: 'note', idempotency_key: key }
+    const first = await propose(system, { proposed_change: '{"note":"call back"}', ...more })
+    expect(first).toMatchObject({ status: 'pending' })
+    const again = await propose(system, { proposed_change: { note: 'call back' }, ...more })
+    expect(again['proposal_id']).toBe(first['proposal_id'])
+    expect(await system.rows('approval')).toHaveLength(1)
   })
 
   test('P2 the reply says what is to be known, and where a person looks', async () => {

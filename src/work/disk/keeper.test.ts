@@ -12,8 +12,10 @@ import {
   closeSync,
   ftruncateSync,
 } from 'node:fs'
+import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { afterEach, expect, test } from 'vitest'
 import { openTestWork, parsed, sampleText, storyIn } from '../../../test/work.ts'
 
@@ -204,6 +206,44 @@ test('W5 an edit while nobody watched is merged at the start', async () => {
   await again.keeper.notice('p')
   expect((await again.boards.current('p')).story('STORY-3')?.item.title).toBe('Overnight')
   expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
+})
+
+test('RM9 W3 a reader at any instant sees the old or the new file, whole', async () => {
+  const { set, keeper, path, text } = await opened()
+  const reader = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads')
+     const { readFileSync } = require('node:fs')
+     const seen = new Set()
+     let reads = 0
+     let isOver = false
+     parentPort.once('message', () => (isOver = true))
+     const look = () => {
+       for (let n = 0; n < 200; n++) {
+         let found
+         try { found = readFileSync(workerData, 'utf8') } catch (error) { found = 'error ' + error.code }
+         seen.add(found)
+         reads++
+       }
+       if (isOver) parentPort.postMessage({ seen: [...seen], reads })
+       else setImmediate(look)
+     }
+     parentPort.postMessage('ready')
+     look()`,
+    { eval: true, workerData: path },
+  )
+  undo.push(() => reader.terminate())
+  await once(reader, 'message')
+  const written = new Set([text()])
+  for (let round = 0; round < 40; round++) {
+    await set('STORY-1', { notes: `round ${round} `.repeat(1 + (round % 7) * 300) })
+    await keeper.flush('p')
+    written.add(text())
+  }
+  reader.postMessage('over')
+  const [{ seen, reads }] = (await once(reader, 'message')) as [{ seen: string[]; reads: number }]
+  expect(reads).toBeGreaterThan(100)
+  expect(seen.length).toBeGreaterThan(1)
+  expect(seen.filter((one) => !written.has(one))).toEqual([])
 })
 
 test('W3 what is left besides the file is tidied up', async () => {
