@@ -9,6 +9,7 @@ import type { Db } from '#base/db/port.ts'
 import { silentLog } from '#base/log.ts'
 import { createGovernance, governanceMigrations } from '#governance'
 import type { GovernanceOptions } from '#governance'
+import { testProtection } from './protection.ts'
 
 export const governanceSchema = [...approvalMigrations, ...governanceMigrations]
 
@@ -45,6 +46,7 @@ export function testGovernance(
     now: Date.now,
     log: silentLog,
     random: () => 1,
+    ...testProtection(),
     ...more,
   })
 }

@@ -106,7 +106,8 @@ export async function openGoverned(
 ) {
   const { now } = clock
   const config = testConfig(settings)
-  const sealer = createSealer(store.dialect, createRedactor({ secrets: [], patterns: [] }), now)
+  const redact = createRedactor({ secrets: [], patterns: [] })
+  const sealer = createSealer(store.dialect, redact, now)
   const db = await store.open(sealer)
   await migrate(db, migrations, 0)
   const ledger = await openLedger({
@@ -131,6 +132,8 @@ export async function openGoverned(
     reviewUrl: (id) => `${consoleUrl()}/inbox/${id}`,
     readCall: (tool, args) => readCall(catalogue)(tool, args),
     random: () => 1,
+    protection: { redact, key: ledger.derive('pending arguments') },
+    onErase: ledger.onErase,
     ...more,
     kinds: [...(more.kinds ?? []), ...(domain?.kinds ?? [])],
   })

@@ -17,6 +17,7 @@ import {
 } from '#dispatch'
 import { createGovernance, governanceMigrations, governanceTools } from '#governance'
 import { createIdentity, identityMigrations } from '#identity'
+import { createRedactor } from '#ledger'
 import type { openRecorded } from './store.ts'
 
 export const proposalMigrations = [
@@ -79,6 +80,11 @@ export async function createProposing(store: Store, settings: Settings = {}) {
     agents: identity,
     people: identity.people,
     reviewUrl: (approval) => `${consoleUrl()}/inbox/${approval}`,
+    protection: {
+      redact: createRedactor({ secrets: [], patterns: [] }),
+      key: ledger.derive('pending arguments'),
+    },
+    onErase: ledger.onErase,
   })
   const dispatch = createDispatch({
     catalogue: createCatalogue(

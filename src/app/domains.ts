@@ -61,10 +61,13 @@ export async function openDomains(
     kinds: grants.kinds,
     reviewUrl: (approval) => `${address.inboxUrl()}/${approval}`,
     readCall,
+    protection: { redact: store.redact, key: ledger.derive('pending arguments') },
+    onErase: ledger.onErase,
     now,
     log: log.scope('governance'),
   })
   undo.add(governance.close)
+  await governance.convert()
   await governance.versions.start()
   follow('policy.', () => governance.versions.refresh())
   const files = await prepared.start()

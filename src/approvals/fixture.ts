@@ -36,6 +36,7 @@ const kinds: ApprovalKind[] = [
   {
     kind: 'question',
     ttlMs: ttl.question,
+    keepsArguments: 'until decided',
     // What a kind writes is part of the decision: one transaction.
     async onDecided(tx, { id }, { verdict, by }) {
       tx.append({ type: 'answer.given', actor: by, ids: { approval: id }, outcome: verdict })
@@ -49,10 +50,17 @@ const kinds: ApprovalKind[] = [
       })
     },
   },
-  { kind: 'plan', ttlMs: ttl.plan, token: true, onDecided: async () => undefined },
+  {
+    kind: 'plan',
+    ttlMs: ttl.plan,
+    keepsArguments: 'until used',
+    token: true,
+    onDecided: async () => undefined,
+  },
   {
     kind: 'call',
     ttlMs: ttl.call,
+    keepsArguments: 'until used',
     edited: (_, change) => ({ change, target: targetOf(change) }),
     onDecided: async () => undefined,
   },
@@ -131,7 +139,8 @@ export async function createWorld(engine: Engine) {
   const now = () => Date.now() + offset
 
   async function start(given: Partial<ApprovalSettings> = {}) {
-    const sealer = createSealer(engine.dialect, createRedactor({ secrets: [], patterns: [] }), now)
+    const redact = createRedactor({ secrets: [], patterns: [] })
+    const sealer = createSealer(engine.dialect, redact, now)
     const db = await store.open(sealer)
     await migrate(db, [...ledgerMigrations, ...approvalMigrations], 0)
     const ledger = await openLedger({
@@ -151,6 +160,8 @@ export async function createWorld(engine: Engine) {
       agents: { isStill: () => Promise.resolve(true) },
       people: { mayStillDecide: (_, id) => Promise.resolve(!gone.has(id)) },
       reviewUrl: (id) => `http://localhost/inbox/${id}`,
+      protection: { redact, key: ledger.derive('pending arguments') },
+      onErase: ledger.onErase,
       now,
       log: silentLog,
     })

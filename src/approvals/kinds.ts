@@ -18,12 +18,20 @@ export type ApprovalKind = {
   readonly ttlMs?: number
   /** An approval mints a token that its execution consumes (A2). */
   readonly token?: true
+  /**
+   * Its arguments have to run as they were given, so they are kept encrypted (A14): until it is decided, or until
+   * what was approved is used. A kind without this keeps only the copy that is shown.
+   */
+  readonly keepsArguments?: 'until decided' | 'until used'
   /** What the ledger calls its opening, and its approval. */
   readonly opened?: string
   readonly decided?: string
   /** Refuses a decision that lacks something, before anything is written. */
   check?(approval: Approval, decision: Decision, reader: Reader): Promise<void> | void
-  /** What a person put in place of what was asked (B3); refuses what may not be approved instead. */
+  /**
+   * What a person put in place of what was asked (B3); refuses what may not be approved instead. Gets the approval
+   * and the edit with real arguments. All other functions of a kind get the copy that is shown.
+   */
   edited?(approval: Approval, change: unknown, reader: Reader): Promise<Edited> | Edited
   /** What a person says where the question is not yes or no (H2). It is no edit of what was asked. */
   answer?(decision: Decision, approval: Approval): unknown

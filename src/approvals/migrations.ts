@@ -114,4 +114,29 @@ export const approvalMigrations: readonly Migration[] = [
         .where(sql<SqlBool>`held_until IS NOT NULL`),
     ],
   },
+  {
+    name: 'approvals-004',
+    up: (schema) => [
+      schema.alterTable('approval').addColumn('sealed', 'text'),
+      schema.alterTable('approval').addColumn('erased_at', 'bigint'),
+      // Rows of before hold arguments in clear until the first start converts them (A14).
+      schema.alterTable('approval').addColumn('in_clear', 'bigint'),
+      { sql: 'UPDATE approval SET in_clear = 1', parameters: [] },
+      schema
+        .createIndex('approval_in_clear')
+        .on('approval')
+        .column('id')
+        .where(sql<SqlBool>`in_clear IS NOT NULL`),
+      schema
+        .createIndex('approval_sealed')
+        .on('approval')
+        .column('decided_at')
+        .where(sql<SqlBool>`sealed IS NOT NULL`),
+      schema
+        .createIndex('approval_not_erased')
+        .on('approval')
+        .column('created_at')
+        .where(sql<SqlBool>`erased_at IS NULL`),
+    ],
+  },
 ]

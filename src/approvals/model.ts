@@ -45,6 +45,8 @@ export type Content = {
   readonly why: Why
   readonly client?: Client
   readonly more?: Readonly<Record<string, unknown>>
+  /** It was erased (L8): `change` is null, and only what its entries say is left. */
+  readonly erased?: true
 }
 
 /** Every wait for a person, whatever asked for it, and every proposal (A1). */
@@ -81,8 +83,10 @@ export type Approval = {
   readonly reason: string | null
   readonly held?: Held
   readonly token?: { readonly value: string; readonly expiresAt: number }
-  /** What its call answered, kept for a day (A2). */
+  /** What its call answered, kept for a day (A2); as ciphertext until `get` opens it. */
   readonly result?: unknown
+  /** Its arguments without redaction, encrypted, while they are still needed to run (A14). */
+  readonly sealed?: string
 }
 
 /** Who approved, when not everyone has (A4). */
@@ -107,7 +111,12 @@ export type Decision = {
 }
 
 /** A decision that can still be undone (C2): it is made when its time has come. */
-export type Held = { readonly until: number; readonly decision: Decision }
+export type Held = {
+  readonly until: number
+  readonly decision: Decision
+  /** The edit of the decision, encrypted as the arguments are. */
+  readonly sealedChange?: string
+}
 
 export type Opening = Pick<
   Approval,

@@ -8,9 +8,15 @@ import { newId, randomHex } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Call } from '#base/tool.ts'
 import type { Identity } from '#identity'
+import type { Ledger } from '#ledger'
+import { convertApprovals } from './convert.ts'
 import { entryOf, idsOf } from './entries.ts'
+import { createEraser } from './eraser.ts'
 import type { ApprovalKinds, Deciding, Edited, Told } from './kinds.ts'
 import type { Approval, Decision, Opening, Risk } from './model.ts'
+import { createProtection } from './protection.ts'
+import type { Act, ProtectionDeps } from './protection.ts'
+import { restoreEdit } from './restore.ts'
 import { alreadyDecided, checkDecision, digestOf, groupOf, isExpired, notYours } from './rules.ts'
 import { createApprovalStore } from './store.ts'
 import type { Wanted } from './store.ts'
@@ -31,6 +37,8 @@ export type ApprovalsDeps = {
   readonly agents: Pick<Identity, 'isStill'>
   readonly people: Pick<Identity['people'], 'mayStillDecide'>
   readonly reviewUrl: (id: string) => string
+  readonly protection: ProtectionDeps
+  readonly onErase: Ledger['onErase']
   readonly now: Clock
   readonly log: Log
 }
@@ -66,32 +74,41 @@ export type Approvals = ReturnType<typeof createApprovals>
 export function createApprovals(deps: ApprovalsDeps) {
   const { db, kinds, settings, agents, people, reviewUrl, now, log } = deps
   const store = createApprovalStore(db.dialect)
+  const protection = createProtection(deps.protection)
+  const { show, shownOf, sealAct, actOf } = protection
   const { drop, ...withdrawing } = createWithdrawing({ store, kinds, isLive, now })
   const waits = createWaits(db, log)
-  const sweeper = startSweeper({ db, store, settle, giveBack, now, log })
+  const unclaimable = () => now() - settings.callTtlMs
+  const sweeper = startSweeper({ db, store, settle, giveBack, unclaimable, now, log })
+  const stopErasing = deps.onErase(createEraser({ store, drop, isLive, now }))
 
   async function open(tx: Tx, caller: Caller, callId: string, opening: Opening): Promise<Approval> {
     const at = now()
     const { kind, key, auto, content } = opening
-    const { ttlMs, opened = 'approval.requested' } = kinds.get(kind)
+    const { ttlMs, opened = 'approval.requested', keepsArguments } = kinds.get(kind)
     const { action, mode, risk, confidence } = opening
+    const shown = shownOf({
+      ...opening,
+      content: { ...content, ...(caller.client && { client: caller.client }) },
+    })
+    const { change, field } = content
+    const id = opening.id ?? newId()
+    const { digest, target } = opening
+    const act = { action, target, change, field }
     const approval: Approval = {
-      id: opening.id ?? newId(),
+      id,
       kind,
       status: auto ? 'approved' : 'pending',
       requester: caller.id,
       session: caller.session,
       domain: opening.domain,
-      action,
-      target: opening.target,
-      summary: opening.summary,
+      ...shown,
       mode,
       risk,
-      digest: opening.digest,
+      digest,
       policyVersion: opening.policyVersion,
       trustLevel: opening.trustLevel,
       confidence,
-      content: { ...content, ...(caller.client && { client: caller.client }) },
       group: opening.group ?? groupOf(caller.id, opening),
       needed: opening.needed ?? 1,
       // Whoever asks was there before, also where the clock of the daemon that added it is ahead of this one (I4).
@@ -101,13 +118,14 @@ export function createApprovals(deps: ApprovalsDeps) {
       decidedBy: auto ? 'trust' : null,
       channel: auto ? 'trust' : null,
       reason: null,
+      ...(keepsArguments && !auto && { sealed: sealAct({ id, digest, ...shown }, act) }),
     }
     await store.insert(tx, approval, key)
     tx.append({
       type: opened,
       actor: actorOf(caller),
       domain: opening.domain,
-      subject: opening.target,
+      subject: target,
       ids: { ...idsOf(approval), call: callId },
       outcome: mode,
       data: {
@@ -115,7 +133,7 @@ export function createApprovals(deps: ApprovalsDeps) {
         action,
         mode,
         risk,
-        digest: opening.digest,
+        digest,
         trust_level: opening.trustLevel,
         policy_version: opening.policyVersion,
         policy_id: content.why.policy_id,
@@ -144,7 +162,28 @@ export function createApprovals(deps: ApprovalsDeps) {
   ): Promise<Edited | undefined> {
     if (verdict === 'reject' || change === undefined) return undefined
     const kind = kinds.get(approval.kind)
-    return kind.edited ? kind.edited(approval, change, reader) : { change, target: approval.target }
+    const act = kind.keepsArguments ? actOf(approval) : undefined
+    const real = act ? withAct(approval, act) : approval
+    const wanted = act
+      ? restoreEdit(act.change, approval.content.change, change, (name) =>
+          deps.protection.redact(name),
+        )
+      : change
+    return kind.edited ? kind.edited(real, wanted, reader) : { change: wanted, target: real.target }
+  }
+
+  /** Nobody approves arguments that cannot run, or that differ from what is shown (A14). */
+  function checkArguments(approval: Approval, { verdict }: Decision): void {
+    if (verdict === 'approve' && kinds.get(approval.kind).keepsArguments) actOf(approval)
+  }
+
+  /** What is still needed of the arguments once it is approved; an edit is what runs from then on. */
+  function sealedAfter(approval: Approval, digest: string, edited: Edited | undefined) {
+    const { keepsArguments } = kinds.get(approval.kind)
+    if (!keepsArguments) return null
+    if (!edited) return keepsArguments === 'until used' ? (approval.sealed ?? null) : null
+    const { change, target } = edited
+    return sealAct({ ...approval, digest }, { ...actOf(approval), change, target })
   }
 
   /** Makes a person's decision, or counts it where more people must agree (A4). */
@@ -160,6 +199,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     checkDecision(approval, votes, decision, at)
     const kind = kinds.get(approval.kind)
     await kind.check?.(approval, decision, tx)
+    checkArguments(approval, decision)
     const edited = await editOf(tx, approval, decision)
     const batch = decision.batch !== undefined && { batch: decision.batch }
     if (decision.verdict === 'approve' && votes.length + 1 < approval.needed) {
@@ -171,8 +211,14 @@ export function createApprovals(deps: ApprovalsDeps) {
     }
     const status = decision.verdict === 'approve' ? 'approved' : 'rejected'
     const risk = edited?.risk ?? approval.risk
-    const digest = edited ? redigest(approval, edited) : approval.digest
-    const answer = status === 'approved' ? kind.answer?.(decision, approval) : undefined
+    const digest = edited
+      ? redigest(approval, edited, kind.keepsArguments ? actOf(approval).action : approval.action)
+      : approval.digest
+    const given = status === 'approved' ? kind.answer?.(decision, approval) : undefined
+    const answer = given === undefined ? undefined : show(given)
+    const reason = decision.reason === undefined ? null : deps.protection.redact(decision.reason)
+    const approved = edited && show(edited.change)
+    const sealed = status === 'approved' ? sealedAfter(approval, digest, edited) : null
     const minted = status === 'approved' && kind.token ? `cwa_${id}_${randomHex(24)}` : null
     const token = minted && { value: minted, expiresAt: at + settings.tokenTtlMs }
     await store.decide(tx, {
@@ -182,14 +228,15 @@ export function createApprovals(deps: ApprovalsDeps) {
       at,
       by: decision.by.id,
       channel: decision.channel,
-      reason: decision.reason ?? null,
-      approved: jsonOf(edited ? edited.change : answer),
+      reason,
+      approved: jsonOf(edited ? approved : answer),
       digest,
       askedDigest: edited ? approval.digest : null,
       token: minted,
       tokenExpiresAt: token ? token.expiresAt : null,
+      sealed,
     })
-    const { held: _, ...rest } = approval
+    const { held: _, sealed: __, ...rest } = approval
     const decided: Approval = {
       ...rest,
       status,
@@ -198,8 +245,9 @@ export function createApprovals(deps: ApprovalsDeps) {
       decidedAt: at,
       decidedBy: decision.by.id,
       channel: decision.channel,
-      reason: decision.reason ?? null,
-      ...(edited && { approved: edited.change }),
+      reason,
+      ...(edited && { approved }),
+      ...(sealed !== null && { sealed }),
       ...(answer !== undefined && { answer }),
       ...(token && { token }),
     }
@@ -233,9 +281,19 @@ export function createApprovals(deps: ApprovalsDeps) {
     const votes = approval && approval.needed > 1 ? await votesOn(tx, id) : []
     checkDecision(approval, votes, decision, at)
     await kinds.get(approval.kind).check?.(approval, decision, tx)
+    checkArguments(approval, decision)
     await editOf(tx, approval, decision)
     const until = at + settings.undoHoldMs
-    await store.hold(tx, id, { until, decision: { ...decision, at } })
+    const { change, reason } = decision
+    await store.hold(tx, id, {
+      until,
+      decision: {
+        ...decision,
+        at,
+        ...(reason !== undefined && { reason: deps.protection.redact(reason) }),
+      },
+      ...(change !== undefined && { sealedChange: protection.sealChange(approval, change) }),
+    })
     const told = { verdict: decision.verdict, until }
     tx.append(entryOf('approval.held', approval, decision.by, call, told))
     sweeper.expect(id, until)
@@ -259,11 +317,18 @@ export function createApprovals(deps: ApprovalsDeps) {
     const approval = await store.lock(tx, id)
     if (approval?.status !== 'pending') return
     if (approval.held && approval.held.until <= at) {
-      const { decision } = approval.held
-      const { id: by } = decision.by
-      if (await people.mayStillDecide(tx, by)) await decide(tx, id, decision)
+      const { id: by } = approval.held.decision.by
+      if (await people.mayStillDecide(tx, by)) await decide(tx, id, heldDecision(approval))
       else await giveBack(tx, id, `${by} may not decide here any more.`)
     } else if (isExpired(approval, at)) await drop(tx, approval, 'expired', systemActor, {})
+  }
+
+  /** The decision with its edit. */
+  function heldDecision({ held, ...approval }: Approval): Decision {
+    if (!held) throw alreadyDecided(approval)
+    const { decision, sealedChange } = held
+    if (sealedChange === undefined) return decision
+    return { ...decision, change: protection.openChange(approval, sealedChange) }
   }
 
   /** A held decision that cannot be made any more is given back to people. */
@@ -293,7 +358,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       return { as: 'waiting', approval: known }
     if (known?.status === 'rejected' && isFresh) return { as: 'denied', approval: known }
     if (known?.status === 'approved' && isFresh && known.digest !== digest)
-      return { as: 'changed', approval: known }
+      return { as: 'changed', approval: revealedTo(caller, known) }
     if (known?.status === 'approved' && isFresh && known.needed < needed) {
       await lapse(tx, known, needed)
       // One that waits already may be left.
@@ -302,6 +367,20 @@ export function createApprovals(deps: ApprovalsDeps) {
     if (known?.status === 'approved' && isFresh && (await take(tx, known.id, at)))
       return { as: 'claimed', approval: { ...known, status: 'consumed' } }
     return { as: 'waiting', approval: await openOne(), isNew: true }
+  }
+
+  /**
+   * What a person approved instead, without redaction: the agent has to call with it. Where nobody knows who
+   * calls, it stays redacted.
+   */
+  function revealedTo(caller: Caller, approval: Approval): Approval {
+    const isTheirs =
+      caller.kind === 'agent' &&
+      caller.verified &&
+      isOwn(caller, approval.requester, approval.createdAt)
+    if (!isTheirs || approval.approved === undefined || approval.sealed === undefined)
+      return approval
+    return { ...approval, approved: actOf(approval).change }
   }
 
   /** Uses up what was approved for exactly this call, where something else allows it too (Y8). */
@@ -392,13 +471,20 @@ export function createApprovals(deps: ApprovalsDeps) {
         : JSON.stringify({ status: result.status, too_large: true })
     // Where what started it was rolled back with what it did, it is used up here.
     await store.consume(tx, id, 0)
-    await store.keep(tx, id, kept, now() + day)
+    await store.keep(tx, id, protection.sealResult(id, kept), now() + day)
   }
 
   /** Pending ones whose time is up count as expired before they are swept (A11). */
   async function get(id: string): Promise<Approval | undefined> {
     const found = await store.find(db, id)
-    return found && isExpired(found, now()) ? { ...found, status: 'expired' } : found
+    if (!found) return undefined
+    return {
+      ...found,
+      ...(isExpired(found, now()) && { status: 'expired' as const }),
+      ...(typeof found.result === 'string' && {
+        result: protection.openResult(id, found.result),
+      }),
+    }
   }
 
   return {
@@ -415,6 +501,15 @@ export function createApprovals(deps: ApprovalsDeps) {
     consume: (tx: Tx, id: string) => store.consume(tx, id, 0),
     keep,
     get,
+    /** The arguments as they run. Throws where they are gone or the store was changed (A14). */
+    actOf: (approval: Approval): Act => actOf(approval),
+    revealedTo,
+    /** A copy without credentials, as it may be stored and shown. */
+    show,
+    fingerprint: protection.fingerprint,
+    /** Redacts and encrypts what earlier versions stored in clear; once, at the first start (A14). */
+    convert: () =>
+      convertApprovals({ db, store, kinds, protection, redact: deps.protection.redact }),
     reviewUrl,
     find: (reader: Reader, id: string) => store.find(reader, id),
     /** What a notice says of each, without what `clean` takes out of texts of agents. */
@@ -474,16 +569,25 @@ export function createApprovals(deps: ApprovalsDeps) {
     /** Whoever waits for a decision is told that it waits still, now and from now on. */
     endWaits: waits.close,
     async close() {
+      stopErasing()
       waits.close()
       await sweeper.close()
     },
   }
 }
 
+const withAct = (approval: Approval, { action, target, change, field }: Act): Approval => ({
+  ...approval,
+  action,
+  target,
+  content: { ...approval.content, change, ...(field !== undefined && { field }) },
+})
+
 /** An edited approval is for something else than was asked, so it is bound to that (B3). */
 const redigest = (
-  { requester, action, content: { more } }: Approval,
+  { requester, content: { more } }: Approval,
   { change, target }: { change: unknown; target: string },
+  action: string,
 ) =>
   digestOf({
     agent: requester,

@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import { contains } from '#base/db/dialect.ts'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
-import type { Approval, Content, Held, Mode, Opening, Risk, Status } from './model.ts'
+import type { Approval, Content, Decision, Held, Mode, Opening, Risk, Status } from './model.ts'
 
 type Row = {
   id: string
@@ -39,6 +39,9 @@ type Row = {
   token_expires_at: number | null
   result: string | null
   result_until: number | null
+  sealed: string | null
+  erased_at: number | null
+  in_clear: number | null
 }
 type Tables = {
   approval: Row
@@ -75,6 +78,7 @@ export type Decided = {
   readonly askedDigest: string | null
   readonly token: string | null
   readonly tokenExpiresAt: number | null
+  readonly sealed: string | null
 }
 
 export type ApprovalStore = ReturnType<typeof createApprovalStore>
@@ -140,6 +144,7 @@ export function createApprovalStore(dialect: Dialect) {
         token_expires_at: p.tokenExpiresAt,
         held_until: null,
         held: null,
+        sealed: p.sealed,
       })
       .where('id', '=', p.id)
       .where('status', '=', 'pending'),
@@ -154,6 +159,7 @@ export function createApprovalStore(dialect: Dialect) {
         channel: 'none',
         token: null,
         token_expires_at: null,
+        sealed: null,
       })
       .where('id', '=', p.id)
       .where('status', '=', 'approved'),
@@ -164,7 +170,7 @@ export function createApprovalStore(dialect: Dialect) {
   const consume = statement((p: { id: string; after: number }) =>
     sql
       .updateTable('approval')
-      .set({ status: 'consumed', token: null, token_expires_at: null })
+      .set({ status: 'consumed', token: null, token_expires_at: null, sealed: null })
       .where('id', '=', p.id)
       .where('status', '=', 'approved')
       .where('decided_at', '>', p.after),
@@ -180,6 +186,69 @@ export function createApprovalStore(dialect: Dialect) {
       .updateTable('approval')
       .set({ result: null, result_until: null })
       .where('result_until', '<=', p.at),
+  )
+  const unseal = statement((p: { before: number }) =>
+    sql
+      .updateTable('approval')
+      .set({ sealed: null })
+      .where('sealed', 'is not', null)
+      .where('status', '=', 'approved')
+      .where('decided_at', '<=', p.before),
+  )
+  const inClear = statement((p: { limit: number }) =>
+    locked(
+      sql
+        .selectFrom('approval')
+        .selectAll()
+        .where('in_clear', 'is not', null)
+        .orderBy('id')
+        .limit(p.limit),
+    ),
+  )
+  const convert = statement((p: Converted) =>
+    sql
+      .updateTable('approval')
+      .set({
+        action: p.action,
+        target: p.target,
+        summary: p.summary,
+        content: p.content,
+        reason: p.reason,
+        approved: p.approved,
+        held: p.held,
+        result: p.result,
+        sealed: p.sealed,
+        in_clear: null,
+      })
+      .where('id', '=', p.id),
+  )
+  const erase = statement((p: { id: string; content: string; summary: string; at: number }) =>
+    sql
+      .updateTable('approval')
+      .set({
+        content: p.content,
+        summary: p.summary,
+        approved: null,
+        held: null,
+        held_until: null,
+        result: null,
+        result_until: null,
+        sealed: null,
+        erased_at: p.at,
+      })
+      .where('id', '=', p.id),
+  )
+  const oldDecided = statement((p: { before: number; limit: number }) =>
+    locked(
+      sql
+        .selectFrom('approval')
+        .selectAll()
+        .where('erased_at', 'is', null)
+        .where('created_at', '<', p.before)
+        .where('status', '<>', 'pending')
+        .orderBy('created_at')
+        .limit(p.limit),
+    ),
   )
   const hold = statement((p: { id: string; until: number | null; held: string | null }) =>
     sql
@@ -303,8 +372,17 @@ export function createApprovalStore(dialect: Dialect) {
     keep: (tx: Tx, id: string, result: string, until: number) =>
       tx.run(keep({ id, result, until })),
     forget: (tx: Tx, at: number) => tx.run(forget({ at })),
+    /** Deletes the arguments of calls that were approved before this time: nobody can claim them any more. */
+    unseal: (tx: Tx, before: number) => tx.run(unseal({ before })),
+    inClear: async (tx: Tx, limit: number) => (await tx.all(inClear({ limit }))).map(toApproval),
+    convert: (tx: Tx, converted: Converted) => tx.run(convert(converted)),
+    erase: (tx: Tx, id: string, shown: { content: Content; summary: string }, at: number) =>
+      tx.run(erase({ id, summary: shown.summary, content: JSON.stringify(shown.content), at })),
+    /** Those of before this time that are decided and not erased, oldest first. */
+    oldDecided: async (tx: Tx, before: number, limit: number) =>
+      (await tx.all(oldDecided({ before, limit }))).map(toApproval),
     hold: (tx: Tx, id: string, held: Held) =>
-      tx.run(hold({ id, until: held.until, held: JSON.stringify(held.decision) })),
+      tx.run(hold({ id, until: held.until, held: heldJson(held) })),
     unhold: (tx: Tx, id: string) => tx.run(hold({ id, until: null, held: null })),
     /** Ids of what is to be settled: held decisions first, then what has expired. */
     async due(reader: Reader, at: number, limit: number): Promise<string[]> {
@@ -334,6 +412,37 @@ export function createApprovalStore(dialect: Dialect) {
   }
 }
 
+/** An approval of before, as it is stored from now on. */
+export type Converted = Pick<
+  Row,
+  | 'id'
+  | 'action'
+  | 'target'
+  | 'summary'
+  | 'content'
+  | 'reason'
+  | 'approved'
+  | 'held'
+  | 'result'
+  | 'sealed'
+>
+
+/** The edit of a held decision is stored encrypted only. */
+export function heldJson({ decision, sealedChange }: Held): string {
+  const { change: _, ...rest } = decision
+  return JSON.stringify({
+    ...rest,
+    ...(sealedChange !== undefined && { sealed_change: sealedChange }),
+  })
+}
+
+function readHeld(text: string, until: number): Held {
+  const { sealed_change: sealedChange, ...decision } = JSON.parse(text) as Decision & {
+    sealed_change?: string
+  }
+  return { until, decision, ...(sealedChange !== undefined && { sealedChange }) }
+}
+
 /** Of a new one: what it cannot have yet is not mentioned. */
 const toRow = (one: Approval, key?: Opening['key']): Partial<Row> => ({
   id: one.id,
@@ -356,6 +465,7 @@ const toRow = (one: Approval, key?: Opening['key']): Partial<Row> => ({
   needed: one.needed,
   created_at: one.createdAt,
   expires_at: one.expiresAt,
+  ...(one.sealed !== undefined && { sealed: one.sealed }),
   ...(key && { idem_key: key.name, idem_digest: key.digest }),
   ...(one.decidedAt !== null && {
     decided_at: one.decidedAt,
@@ -365,7 +475,7 @@ const toRow = (one: Approval, key?: Opening['key']): Partial<Row> => ({
 })
 
 function toApproval(row: Row): Approval {
-  const { held, held_until, token, token_expires_at, approved, asked_digest, result } = row
+  const { held, held_until, token, token_expires_at, approved, asked_digest, result, sealed } = row
   return {
     id: row.id,
     kind: row.kind,
@@ -397,10 +507,11 @@ function toApproval(row: Row): Approval {
     }),
     ...(held !== null &&
       held_until !== null && {
-        held: { until: held_until, decision: JSON.parse(held) as Held['decision'] },
+        held: readHeld(held, held_until),
       }),
     ...(token !== null &&
       token_expires_at !== null && { token: { value: token, expiresAt: token_expires_at } }),
-    ...(result !== null && { result: JSON.parse(result) as unknown }),
+    ...(result !== null && { result }),
+    ...(sealed !== null && { sealed }),
   }
 }

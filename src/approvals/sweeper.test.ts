@@ -36,6 +36,7 @@ async function setup(errors: Error[] = [], more: Partial<ApprovalStore> = {}) {
         seen.push(error ? 'failed' : `made ${id}`)
         if (error) throw error
       },
+      unclaimable: () => 0,
       giveBack: async (_, __, why) => (seen.push(`given back: ${why}`), true),
       now: Date.now,
       log: silentLog,

@@ -6,11 +6,13 @@ import type { ApprovalStore } from './store.ts'
 
 type Deps = {
   readonly db: Db
-  readonly store: Pick<ApprovalStore, 'due' | 'forget' | 'next'>
+  readonly store: Pick<ApprovalStore, 'due' | 'forget' | 'unseal' | 'next'>
   /** Makes the held decision, or lets it expire. */
   readonly settle: (tx: Tx, id: string) => Promise<void>
   /** For a held decision that cannot be made; false where none is held. */
   readonly giveBack: (tx: Tx, id: string, why: string) => Promise<boolean>
+  /** A call approved before this time cannot be claimed any more. */
+  readonly unclaimable: () => number
   readonly now: Clock
   readonly log: Log
 }
@@ -26,7 +28,7 @@ const lookAgainAfter = 200
 const troubles = ['store_unavailable', 'store_closed', 'outcome_unknown', 'clock_went_back']
 
 /** Makes held decisions and expires old requests when their time comes, also after a restart (A7). */
-export function startSweeper({ db, store, settle, giveBack, now, log }: Deps) {
+export function startSweeper({ db, store, settle, giveBack, unclaimable, now, log }: Deps) {
   let closed = false
   let timer: NodeJS.Timeout | undefined
   let wakeAt = Infinity
@@ -40,7 +42,10 @@ export function startSweeper({ db, store, settle, giveBack, now, log }: Deps) {
       const due = await store.due(db, now(), atOnce)
       for (const id of due) expected.delete(id)
       const settled = await Promise.allSettled(due.map(one))
-      await db.transact((tx) => store.forget(tx, now()))
+      await db.transact(async (tx) => {
+        await store.forget(tx, now())
+        await store.unseal(tx, unclaimable())
+      })
       const failed = settled.find(({ status }) => status === 'rejected')
       if (failed?.status === 'rejected') throw failed.reason
       next = await store.next(db)

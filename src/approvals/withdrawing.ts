@@ -5,7 +5,7 @@ import type { Tx } from '#base/db/port.ts'
 import type { Actor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { entryOf } from './entries.ts'
-import type { ApprovalKinds, Deciding } from './kinds.ts'
+import type { ApprovalKinds, Deciding, Told } from './kinds.ts'
 import type { Approval } from './model.ts'
 import { alreadyDecided, heldAlready, notYours } from './rules.ts'
 import type { ApprovalStore, Wanted } from './store.ts'
@@ -74,6 +74,7 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
     status: 'expired' | 'withdrawn',
     by: Actor,
     call: Deciding,
+    said: Told = {},
   ): Promise<void> {
     await store.decide(tx, {
       id: approval.id,
@@ -88,9 +89,10 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
       askedDigest: null,
       token: null,
       tokenExpiresAt: null,
+      sealed: null,
     })
     await kinds.get(approval.kind).onDropped?.(tx, approval)
-    tx.append(entryOf(`approval.${status}`, approval, by, call))
+    tx.append(entryOf(`approval.${status}`, approval, by, call, said))
   }
 
   return { withdraw, withdrawAll, voidCalls, drop }

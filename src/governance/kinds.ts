@@ -1,4 +1,4 @@
-import type { Approval, ApprovalKind, Decision } from '#approvals'
+import type { Approval, ApprovalKind, Approvals, Decision } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
@@ -19,6 +19,8 @@ type Deps = {
   readonly agents: Pick<Identity, 'hasGone'>
   readonly ttl: { readonly proposalMs: number; readonly callMs: number }
   readonly edits: Edits
+  readonly actOf: Approvals['actOf']
+  readonly show: Approvals['show']
   readonly now: Clock
 }
 
@@ -37,7 +39,7 @@ const moreOf = (decision: Decision): DecisionMore => decision.more ?? {}
 
 /** The waits of governance: proposals, intercepted calls, permissions to work in a domain, spot checks. */
 export function governanceKinds(deps: Deps): ApprovalKind[] {
-  const { scores, permissions, policies, store, agents, ttl, edits, now } = deps
+  const { scores, permissions, policies, store, agents, ttl, edits, actOf, show, now } = deps
 
   async function judged(tx: Tx, approval: Approval, decision: Decision) {
     const { override: given, cleared_by } = moreOf(decision)
@@ -64,6 +66,7 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
       kind: 'proposal',
       ttlMs: ttl.proposalMs,
       opened: 'proposal.created',
+      keepsArguments: 'until decided',
       check: needsOverride,
       edited: edits.ofProposal,
       onDecided: judged,
@@ -71,10 +74,11 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
     {
       kind: 'call',
       ttlMs: ttl.callMs,
+      keepsArguments: 'until used',
       async check(approval, decision, reader) {
         await checkHere(approval, decision, reader)
         const { allow } = moreOf(decision)
-        if (allow) checkAllowance(allow, approval, now())
+        if (allow) checkAllowance(allow, actOf(approval).change, show, now())
         if (decision.verdict === 'approve' && allow) checkQuorum(approval, allow)
         if (allow && decision.change !== undefined)
           throw new CoworkError('invalid_input', 'An edited call is allowed once only.', {

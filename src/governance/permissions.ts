@@ -4,15 +4,18 @@ import { actorOf, isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
-import type { Reader, Tx } from '#base/db/port.ts'
+import type { Db, Reader, Tx } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
 import type { Actor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
+import { canonicalJson } from '#base/hash.ts'
 import { newId } from '#base/ids.ts'
 import type { Call } from '#base/tool.ts'
 import type { Identity } from '#identity'
-import { fits, patternFor, readPattern, shownPattern } from './rules/pattern.ts'
-import type { Arguments, Reach } from './rules/pattern.ts'
 import { droppedMapping, storedPermission } from './recorded.ts'
+import { fits, holdsValues, patternFor, patternText } from './rules/pattern.ts'
+import { readPattern, shownPattern } from './rules/pattern.ts'
+import type { Arguments, Fingerprint, Reach } from './rules/pattern.ts'
 import type { GovernanceStore, PermissionRow } from './store.ts'
 
 /** How long a person allows a call for (Y8). */
@@ -32,7 +35,7 @@ export function createPermissions(
   store: GovernanceStore,
   now: Clock,
   agents: Pick<Identity, 'hasGone'>,
-  approvals: () => Pick<Approvals, 'decide' | 'pendingLike'>,
+  approvals: () => Pick<Approvals, 'decide' | 'pendingLike' | 'actOf' | 'fingerprint'>,
 ) {
   /** Counts one use; false when none is left. */
   async function count(tx: Tx, id: string, actor: Actor): Promise<boolean> {
@@ -49,6 +52,14 @@ export function createPermissions(
     }
     return row !== undefined
   }
+
+  const fingerprint: Fingerprint = (name, value) => approvals().fingerprint(name, value)
+  const argumentsOf = (approval: Approval) => toArguments(approvals().actOf(approval).change)
+
+  /** Never what is riskier than what the person looked at. */
+  const covers = (row: PermissionRow, args: Arguments, risk: Risk): boolean =>
+    risks.indexOf(risk) <= risks.indexOf(row.risk ?? 'low') &&
+    fits(readPattern(row.arguments, fingerprint), args, fingerprint)
 
   return {
     /** The permission that covers this call, if any. */
@@ -82,7 +93,8 @@ export function createPermissions(
       decision: Decision,
       call: Deciding,
     ): Promise<{ permission: string; also?: Cleared }> {
-      const row = rowOf(approval, allow, decision.by.id, now())
+      const pattern = patternText(patternFor(argumentsOf(approval), allow, fingerprint))
+      const row = rowOf(approval, allow, pattern, decision.by.id, now())
       await store.permit(tx, row)
       tx.append({
         type: 'permission.granted',
@@ -118,7 +130,20 @@ export function createPermissions(
 
     async list(reader: Reader) {
       const rows = await store.permissions(reader)
-      return rows.filter((row) => isLive(row, row.session, now())).map(shown)
+      return rows
+        .filter((row) => isLive(row, row.session, now()))
+        .map((row) => shown(row, shownPattern(readPattern(row.arguments, fingerprint))))
+    },
+
+    /** Earlier versions stored the values of arguments; from now on only fingerprints (A14). */
+    async convert(db: Db): Promise<void> {
+      await db.transact(async (tx) => {
+        const old = (await store.allPermissions(tx)).filter((row) => holdsValues(row.arguments))
+        for (const { id, arguments: text } of old)
+          await store.repattern(tx, id, patternText(readPattern(text, fingerprint)))
+        const data = { permissions: old.length }
+        if (old.length > 0) tx.append({ type: 'permission.redacted', actor: systemActor, data })
+      })
     },
 
     async revoke(tx: Tx, id: string, call: Call): Promise<void> {
@@ -156,7 +181,12 @@ export function createPermissions(
 }
 
 /** Refuses what cannot be granted, before anything is written. */
-export function checkAllowance(allow: Allowance, approval: Approval, at: number): void {
+export function checkAllowance(
+  allow: Allowance,
+  change: unknown,
+  show: Approvals['show'],
+  at: number,
+): void {
   if (allow.for === 'until' && !(Date.parse(allow.until ?? '') > at))
     throw new CoworkError('invalid_input', 'A permission until a time needs a time to come.', {
       hint: 'Give `until` as 2027-01-31T18:00:00Z.',
@@ -165,8 +195,14 @@ export function checkAllowance(allow: Allowance, approval: Approval, at: number)
     throw new CoworkError('invalid_input', 'A permission for some uses needs their number.', {
       hint: 'Give `uses`, 1 or more.',
     })
-  const args = argumentsOf(approval)
-  if (allow.for !== 'once' && !fits(patternFor(args, allow), args))
+  for (const [name, glob] of Object.entries(allow.arguments ?? {}))
+    if (glob !== '*' && canonicalJson(show({ [name]: glob })) !== canonicalJson({ [name]: glob }))
+      throw new CoworkError('invalid_input', `The pattern of ${name} would store a credential.`, {
+        hint: 'Give `*` for it, or no pattern and `rest: exact`: then it must stay as it was approved.',
+      })
+  const args = toArguments(change)
+  const asIs: Fingerprint = (_, value) => canonicalJson(value)
+  if (allow.for !== 'once' && !fits(patternFor(args, allow, asIs), args, asIs))
     throw new CoworkError('invalid_input', 'The permission would not cover the call it is for.', {
       hint: 'Give globs that fit its arguments, by their names; none for exactly this call.',
     })
@@ -188,12 +224,18 @@ const takenBy: Readonly<Record<string, string>> = {
   grant: 'grant',
 }
 
-function rowOf(approval: Approval, allow: Allowance, by: string, at: number): PermissionRow {
+function rowOf(
+  approval: Approval,
+  allow: Allowance,
+  pattern: string,
+  by: string,
+  at: number,
+): PermissionRow {
   return {
     id: newId(),
     agent: approval.requester,
     tool: approval.action,
-    arguments: JSON.stringify(patternFor(argumentsOf(approval), allow)),
+    arguments: pattern,
     lasts: allow.for,
     uses_left: allow.for === 'uses' ? (allow.uses ?? 0) : null,
     session: allow.for === 'session' ? approval.session : null,
@@ -207,7 +249,7 @@ function rowOf(approval: Approval, allow: Allowance, by: string, at: number): Pe
   }
 }
 
-const argumentsOf = ({ content: { change } }: Approval): Arguments =>
+const toArguments = (change: unknown): Arguments =>
   typeof change === 'object' && change !== null ? (change as Arguments) : {}
 
 const sameSession = (row: PermissionRow, session: string | null) =>
@@ -218,16 +260,12 @@ const isLive = (row: PermissionRow, session: string | null, at: number): boolean
   (row.expires_at === null || row.expires_at > at) &&
   sameSession(row, session)
 
-/** Never what is riskier than what the person looked at. */
-const covers = (row: PermissionRow, args: Arguments, risk: Risk): boolean =>
-  risks.indexOf(risk) <= risks.indexOf(row.risk ?? 'low') && fits(readPattern(row.arguments), args)
-
-function shown(row: PermissionRow) {
+function shown(row: PermissionRow, pattern: ReturnType<typeof shownPattern>) {
   return {
     id: row.id,
     agent_id: row.agent,
     tool: row.tool,
-    ...shownPattern(readPattern(row.arguments)),
+    ...pattern,
     for: row.lasts,
     uses_left: row.uses_left,
     session: row.session,

@@ -130,7 +130,7 @@ export function createProposals(deps: Deps) {
       domain,
       action,
       target,
-      summary: summaryOf(proposal),
+      summary: summaryOf(proposal, approvals.show),
       mode,
       risk,
       digest,
@@ -155,7 +155,7 @@ export function createProposals(deps: Deps) {
         },
         more: {
           action_id: newId(),
-          ...(given && { reasoning_schema: given }),
+          ...(given && { reasoning_schema: approvals.show(given) }),
           ...(proposal.handoff !== undefined && { handoff_id: proposal.handoff }),
         },
       },
@@ -368,7 +368,7 @@ function messageOf({ id, mode, trustLevel, content: { why } }: Approval): string
 }
 
 /** What the list of the inbox shows: the act in words, from what the agent named. */
-function summaryOf({ action, target, change }: Proposal): string {
+function summaryOf({ action, target, change }: Proposal, show: Approvals['show']): string {
   const entries =
     typeof change === 'object' && change !== null && !Array.isArray(change)
       ? Object.entries(change)
@@ -376,9 +376,11 @@ function summaryOf({ action, target, change }: Proposal): string {
   const [first] = entries
   if (!first || first[0] === 'raw') return oneLine(`${action} on ${target}`)
   const [name, value] = first
-  const shown = typeof value === 'string' ? value : JSON.stringify(value)
+  // With its name: that alone can say that the value is a credential.
+  const [[label, clean] = []] = Object.entries(show({ [name]: value }) as object)
+  const shown = typeof clean === 'string' ? clean : JSON.stringify(clean)
   const more = entries.length > 1 ? ` (+${entries.length - 1})` : ''
-  return oneLine(`${action} on ${target}: ${name} = ${shown}${more}`)
+  return oneLine(`${action} on ${target}: ${label} = ${shown}${more}`)
 }
 
 const otherBody = (key: string) =>

@@ -1,11 +1,12 @@
 import { createApprovalKinds, createApprovals } from '#approvals'
-import type { ApprovalKind, Approvals } from '#approvals'
+import type { ApprovalKind, Approvals, ProtectionDeps } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
 import type { Log } from '#base/log.ts'
 import type { Identity } from '#identity'
 import { createLookup } from '#ledger'
+import type { Ledger } from '#ledger'
 import { createCallJudge } from './calls.ts'
 import { createDomains } from './domains.ts'
 import { createEdits } from './edits.ts'
@@ -47,6 +48,9 @@ export type GovernanceOptions = {
   readonly kinds?: readonly ApprovalKind[]
   /** Where people look at an approval. */
   readonly reviewUrl: (id: string) => string
+  /** Keeps credentials out of what approvals store and show (A14). */
+  readonly protection: ProtectionDeps
+  readonly onErase: Ledger['onErase']
   readonly now: Clock
   readonly log: Log
   /** How a tool reads its arguments, for calls that a person edits. */
@@ -76,6 +80,8 @@ export function createGovernance(options: GovernanceOptions) {
       store,
       agents,
       ttl: { proposalMs: ttl, callMs: plan_ttl },
+      actOf: (approval) => approvals.actOf(approval),
+      show: (value) => approvals.show(value),
       edits: createEdits((...asked) => proposals.policyFor(...asked), options.readCall),
       now,
     }),
@@ -89,6 +95,8 @@ export function createGovernance(options: GovernanceOptions) {
     agents,
     people,
     reviewUrl,
+    protection: options.protection,
+    onErase: options.onErase,
     now,
     log: log.scope('approvals'),
   })
@@ -147,6 +155,11 @@ export function createGovernance(options: GovernanceOptions) {
     inbox: createInbox({ db, store, approvals, handoffs, rules, now }),
     approvals: pace.counting(approvals),
     judgeCall: pace.judging(judgeCall),
+    /** Converts what earlier versions stored in clear, before anything is served (A14). */
+    async convert(): Promise<void> {
+      await approvals.convert()
+      await permissions.convert(db)
+    },
     /** How long something waits at most, and how soon a handoff is answered, for reports. */
     waits: { longestMs: Math.max(ttl, plan_ttl), handoffMs },
     async close() {

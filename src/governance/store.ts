@@ -226,6 +226,10 @@ export function createGovernanceStore(dialect: Dialect) {
       .where('revoked_at', 'is', null)
       .orderBy('id'),
   )
+  const allPermissions = query(sql.selectFrom('permission').selectAll())
+  const repattern = statement((p: { id: string; text: string }) =>
+    sql.updateTable('permission').set({ arguments: p.text }).where('id', '=', p.id),
+  )
   const permissions = query(
     sql.selectFrom('permission').selectAll().where('revoked_at', 'is', null).orderBy('id', 'desc'),
   )
@@ -328,6 +332,8 @@ export function createGovernanceStore(dialect: Dialect) {
     livePermissions: (reader: Reader, agent: string, tool: string) =>
       reader.all(live({ agent, tool })),
     permissions: (reader: Reader) => reader.all(permissions),
+    allPermissions: (tx: Tx) => tx.all(allPermissions),
+    repattern: (tx: Tx, id: string, text: string) => tx.run(repattern({ id, text })),
     permit: (tx: Tx, row: PermissionRow) => tx.insert('permission', [row]),
     /** Undefined when it ended or was used up meanwhile. */
     use: (tx: Tx, id: string, at: number) => tx.first(use({ id, at })),

@@ -4,7 +4,17 @@ import { systemActor } from '#base/entry.ts'
 import type { Actor } from '#base/entry.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import type { Entry } from './model.ts'
+import { findRelatives } from './relatives.ts'
 import type { LedgerStore } from './store.ts'
+
+/** What was erased: the content of these approvals by a person, or everything older than a time. */
+export type Erased =
+  | { readonly approvals: readonly string[]; readonly by: Actor }
+  | { readonly before: number }
+
+/** Erases the copies that a module keeps, in the transaction of the erasure. Gives how many it erased now. */
+export type EraseCopies = (tx: Tx, erased: Erased) => Promise<number>
 
 const day = 86_400_000
 const hour = 3_600_000
@@ -24,34 +34,54 @@ type Deps = {
 export function createErasure({ db, store, now, log }: Deps) {
   let timer: NodeJS.Timeout | undefined
   let busy: Promise<unknown> | undefined
+  const erasers = new Set<EraseCopies>()
+
+  async function eraseCopies(tx: Tx, erased: Erased): Promise<number> {
+    let count = 0
+    for (const eraser of erasers) count += await eraser(tx, erased)
+    return count
+  }
 
   async function erase(tx: Tx, seq: number, reason: string, actor: Actor): Promise<void> {
-    if ((await store.erasePayload(tx, seq)) === 0)
+    const row = await store.entry(tx, seq)
+    const { approvals, seqs } = row
+      ? await findRelatives(tx, store, JSON.parse(row.body) as Entry)
+      : { approvals: [], seqs: [] }
+    const gone: number[] = []
+    for (const each of new Set([seq, ...seqs]))
+      if ((await store.erasePayload(tx, each)) > 0) gone.push(each)
+    const copies = await eraseCopies(tx, { approvals, by: actor })
+    if (gone.length + copies === 0)
       throw new CoworkError('not_found', `Nothing is kept beside entry ${seq} that could go.`, {
         hint: 'It never had a payload, or that was erased before: look at the entry itself.',
       })
-    tx.append({ type: 'payload.erased', actor, subject: String(seq), data: { reason } })
+    for (const each of new Set([seq, ...gone]))
+      tx.append({ type: 'payload.erased', actor, subject: String(each), data: { reason } })
   }
 
   /** All that is older than this time; gives how many. Time never runs backwards in the ledger, so it is a prefix. */
   async function eraseBefore(time: number): Promise<number> {
     for (let erased = 0; ;) {
-      const count = await db.transact(async (tx) => {
+      const { gone, copies } = await db.transact(async (tx) => {
         const oldest = await store.oldestPayloads(tx, batchSize)
         const upTo = oldest.filter(({ at }) => at < time).at(-1)?.seq
-        if (upTo === undefined) return 0
-        const gone = await store.erasePayloadsUpTo(tx, upTo)
-        // Another daemon was faster.
-        if (gone === 0) return 0
-        tx.append({
-          type: 'payload.expired',
-          actor: systemActor,
-          data: { up_to_seq: upTo, payloads: gone },
-        })
-        return gone
+        const payloads = upTo === undefined ? 0 : await store.erasePayloadsUpTo(tx, upTo)
+        const others = await eraseCopies(tx, { before: time })
+        // Without any, another daemon was faster.
+        if (payloads + others > 0)
+          tx.append({
+            type: 'payload.expired',
+            actor: systemActor,
+            data: {
+              ...(payloads > 0 && { up_to_seq: upTo }),
+              payloads,
+              ...(others > 0 && { copies: others }),
+            },
+          })
+        return { gone: payloads, copies: others }
       })
-      erased += count
-      if (count < batchSize) return erased
+      erased += gone
+      if (gone < batchSize && copies === 0) return erased
     }
   }
 
@@ -71,6 +101,11 @@ export function createErasure({ db, store, now, log }: Deps) {
   }
 
   return {
+    /** Registers a module that keeps copies. Gives back how to end that. */
+    onErase(eraser: EraseCopies): () => void {
+      erasers.add(eraser)
+      return () => void erasers.delete(eraser)
+    },
     erase,
     eraseBefore,
     keepFor,

@@ -1,38 +1,26 @@
 import type { Parsed } from './chain.ts'
 
 /**
- * Which payloads are missing without a word (L8). One bit for each entry, as there may be millions: whatever
- * is missing waits for a later entry that says it was erased.
+ * Compares payloads with what entries say of erasing them (L8): which are missing without a word, and which are
+ * there although they were erased. One bit for each entry, as there may be millions.
  */
 export function createErasures() {
-  let bits = new Uint8Array(1024)
+  const missing = createBits()
+  const present = createBits()
+  const restored: number[] = []
   /** Up to this seq all is settled. */
   let settled = 0
 
-  const byteOf = (seq: number) => Math.floor(seq / 8)
-
   function settle(seq: number) {
-    const byte = byteOf(seq)
-    bits[byte] = (bits[byte] ?? 0) & ~(1 << (seq % 8))
-  }
-
-  function settleUpTo(seq: number) {
-    const [from, to] = [byteOf(settled), byteOf(seq + 1)]
-    if (from < to) bits.fill(0, from, to)
-    for (let at = Math.max(settled, to * 8); at <= seq; at++) settle(at)
-    settled = Math.max(settled, seq)
+    missing.clear(seq)
+    if (!present.has(seq)) return
+    present.clear(seq)
+    restored.push(seq)
   }
 
   return {
-    missing(seq: number) {
-      const byte = byteOf(seq)
-      if (byte >= bits.length) {
-        const larger = new Uint8Array(Math.max(byte + 1, bits.length * 2))
-        larger.set(bits)
-        bits = larger
-      }
-      bits[byte] = (bits[byte] ?? 0) | (1 << (seq % 8))
-    },
+    missing: missing.set,
+    present: present.set,
 
     /** What an entry says of those before it. */
     read(seq: number, type: unknown, { subject, data }: Parsed) {
@@ -41,15 +29,43 @@ export function createErasures() {
         if (erased > 0 && erased < seq) settle(erased)
       } else if (type === 'payload.expired') {
         const upTo = typeof data === 'object' && data !== null && Reflect.get(data, 'up_to_seq')
-        if (typeof upTo === 'number' && upTo > 0) settleUpTo(Math.min(Math.floor(upTo), seq - 1))
+        if (typeof upTo !== 'number' || upTo <= 0) return
+        const last = Math.min(Math.floor(upTo), seq - 1)
+        for (let at = settled; at <= last; at++) settle(at)
+        settled = Math.max(settled, last)
       }
     },
 
     /** The first so many that are missing still. */
-    left(most: number): number[] {
+    left: (most: number): number[] => missing.first(settled, most),
+    /** The first so many that are there although an entry says that they were erased. */
+    restored: (most: number): number[] => restored.toSorted((a, b) => a - b).slice(0, most),
+  }
+}
+
+function createBits() {
+  let bits = new Uint8Array(1024)
+  const byteOf = (seq: number) => Math.floor(seq / 8)
+  const has = (seq: number) => ((bits[byteOf(seq)] ?? 0) & (1 << (seq % 8))) !== 0
+  return {
+    has,
+    set(seq: number) {
+      const byte = byteOf(seq)
+      if (byte >= bits.length) {
+        const larger = new Uint8Array(Math.max(byte + 1, bits.length * 2))
+        larger.set(bits)
+        bits = larger
+      }
+      bits[byte] = (bits[byte] ?? 0) | (1 << (seq % 8))
+    },
+    clear(seq: number) {
+      const byte = byteOf(seq)
+      if (byte < bits.length) bits[byte] = (bits[byte] ?? 0) & ~(1 << (seq % 8))
+    },
+    first(from: number, most: number): number[] {
       const found: number[] = []
-      for (let seq = settled; seq < bits.length * 8 && found.length < most; seq++)
-        if (((bits[byteOf(seq)] ?? 0) & (1 << (seq % 8))) !== 0) found.push(seq)
+      for (let seq = from; seq < bits.length * 8 && found.length < most; seq++)
+        if (has(seq)) found.push(seq)
       return found
     },
   }

@@ -11,6 +11,8 @@ export type Redact = {
   (text: string): string
   (value: unknown): JsonValue
   ordered(value: unknown): Ordered
+  /** The same with another limit, in characters of JSON, for what is not part of an entry. */
+  upTo(value: unknown, limit: number): JsonValue
 }
 
 /** A copy, and whether all its names are in order, so that JSON.stringify spells it canonically. */
@@ -100,21 +102,24 @@ export function createRedactor(settings: SecretSettings): Redact {
   function redact(text: string): string
   function redact(value: unknown): JsonValue
   function redact(value: unknown): JsonValue {
-    return copyOf(value, 0, { left: largest, isInOrder: true })
+    return copyOf(value, 0, budgetOf(largest))
   }
   redact.ordered = (value: unknown): Ordered => {
-    const budget = { left: largest, isInOrder: true }
+    const budget = budgetOf(largest)
     const copy = copyOf(value, 0, budget)
     return { copy, isInOrder: budget.isInOrder }
   }
+  redact.upTo = (value: unknown, limit: number) => copyOf(value, 0, budgetOf(limit))
   return redact
 }
 
-type Budget = { left: number; isInOrder: boolean }
+type Budget = { left: number; readonly limit: number; isInOrder: boolean }
+
+const budgetOf = (limit: number): Budget => ({ left: limit, limit, isInOrder: true })
 
 function spend(budget: Budget, characters: number) {
   budget.left -= characters
-  if (budget.left < 0) throw refused(`it is larger than ${largest / 1024} KiB`)
+  if (budget.left < 0) throw refused(`it is larger than ${Math.floor(budget.limit / 1024)} KiB`)
 }
 
 const shown = { enumerable: true, configurable: true, writable: true }

@@ -89,6 +89,8 @@ export async function openLedger(deps: LedgerDeps) {
   return {
     vkey: key.vkey,
     headMac,
+    /** A secret for one purpose, the same for all daemons that share the signing key. */
+    derive: key.derive,
     transact: <T>(body: Body<T>) => db.transact(body),
     /** On disk when it resolves. */
     record: (draft: Draft) => db.transact(async (tx) => tx.append(draft)),
@@ -203,6 +205,7 @@ export async function openLedger(deps: LedgerDeps) {
 
     /** Takes away what is kept beside an entry, and records who did and why (L8). */
     erase: erasure.erase,
+    onErase: erasure.onErase,
     eraseBefore: erasure.eraseBefore,
     keepPayloads: erasure.keepFor,
 

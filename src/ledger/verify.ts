@@ -126,6 +126,7 @@ export async function verifyLedger(
         erasures.read(stored.seq, stored.type, entry)
         if (stored.payload === undefined && entry['payload'] !== undefined)
           erasures.missing(stored.seq)
+        else if (stored.payload !== undefined) erasures.present(stored.seq)
       }
       compareRoots()
     }
@@ -133,6 +134,8 @@ export async function verifyLedger(
   }
 
   for (const seq of erasures.left(mostProblems)) problems.add(seq, 'its payload is missing')
+  for (const seq of erasures.restored(mostProblems))
+    problems.add(seq, 'its payload is there although it was erased')
   const size = chain.lastSeq()
   const longest = checkpoints.at(-1)?.size ?? 0
   if (longest > size)

@@ -102,6 +102,14 @@ export function startNotify(deps: NotifyDeps) {
       }
   }
 
+  // A notice repeats what the approval says (L8).
+  const stopErasing = ledger.onErase(async (tx, erased) => {
+    if ('before' in erased) return store.dropOld(tx, erased.before)
+    let count = 0
+    for (const id of erased.approvals) count += await store.dropAbout(tx, id)
+    return count
+  })
+
   const follow = () => ledger.consume('notify', tell, signal, 'next entry')
   const sweep = async () => {
     const before = { sent: now() - keep.sent, unsent: now() - keep.unsent }
@@ -171,6 +179,7 @@ export function startNotify(deps: NotifyDeps) {
     },
 
     async close() {
+      stopErasing()
       stop.abort()
       await Promise.all([...running, ...senders.map((sender) => sender.close())])
     },

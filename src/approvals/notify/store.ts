@@ -80,6 +80,12 @@ export function createDeliveryStore(dialect: Dialect) {
       .onConflict((c) => c.column('id').doNothing()),
   )
   const drop = statement((p: { id: string }) => sql.deleteFrom('delivery').where('id', '=', p.id))
+  const dropAbout = statement((p: { approval: string }) =>
+    sql.deleteFrom('delivery').where('approval', '=', p.approval),
+  )
+  const dropOld = statement((p: { before: number }) =>
+    sql.deleteFrom('delivery').where('status', '<>', 'pending').where('created_at', '<', p.before),
+  )
   const forgetSettled = statement((p: { status: DeliveryStatus; before: number }) =>
     sql.deleteFrom('delivery').where('status', '=', p.status).where('settled_at', '<', p.before),
   )
@@ -106,6 +112,9 @@ export function createDeliveryStore(dialect: Dialect) {
       const found = sql.selectFrom('delivery').selectAll().where('approval', 'in', approvals)
       return (await reader.all(query(found))).map(toDelivery)
     },
+    dropAbout: (tx: Tx, approval: string) => tx.run(dropAbout({ approval })),
+    /** Those that were settled and are from before this time. */
+    dropOld: (tx: Tx, before: number) => tx.run(dropOld({ before })),
     drop: (tx: Tx, id: string) => tx.run(drop({ id })),
     add: (tx: Tx, deliveries: readonly Delivery[]) => tx.insert('delivery', deliveries.map(toRow)),
     /** Gives 0 if another daemon, or an earlier start, has added it. */

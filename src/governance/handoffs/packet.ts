@@ -66,12 +66,15 @@ export function recentOf(newestFirst: readonly Entry[]): Recent[] {
     })
 }
 
+/** What is left of a handoff whose content was erased (L8). */
+const erasedChange: { readonly attempted_actions: unknown[]; readonly context: unknown } = {
+  attempted_actions: [],
+  context: null,
+}
+
 /** A handoff as its approval keeps it. */
 export function handoffOf({ action, confidence, content, answer }: Approval) {
-  const { attempted_actions, context } = content.change as {
-    attempted_actions: unknown[]
-    context: unknown
-  }
+  const { attempted_actions, context } = (content.change ?? erasedChange) as typeof erasedChange
   const { proposal_id, parent_handoff_id, packet } = content.more as {
     proposal_id?: string
     parent_handoff_id?: string

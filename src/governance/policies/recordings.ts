@@ -80,8 +80,9 @@ async function* entriesOf(ledger: Ledger, wanted: Wanted) {
 const turn = () => new Promise((done) => setImmediate(done))
 
 /** All that judging it again takes was written down when it was judged; see judge.ts. */
-function ofApproval(approval: Approval): Recorded {
+function ofApproval(approval: Approval): Recorded | undefined {
   const { content, kind } = approval
+  if (content.erased) return undefined
   const { why, more } = content
   const reasoned = why.more?.['reasoning'] as Assessment | undefined
   return {

@@ -1,7 +1,10 @@
 import { globMatches } from '#base/glob.ts'
 import { canonicalJson } from '#base/hash.ts'
 
-/** Which calls a permission is for (Y8). Pure. */
+/** Which calls a permission is for (Y8). Pure, given how a value is recognized. */
+
+/** Recognizes the value of an argument without storing it (A14). */
+export type Fingerprint = (name: string, value: unknown) => string
 
 export type Arguments = Readonly<Record<string, unknown>>
 type Globs = Readonly<Record<string, string>>
@@ -14,33 +17,60 @@ export type Reach = {
 
 /** An argument that none of the three names must be absent. */
 export type Pattern = {
-  /** As they were approved: a `*` in one is a letter. */
-  readonly exact: Arguments
+  /** Fingerprints of values that must be as they were approved. */
+  readonly exact: Readonly<Record<string, string>>
   readonly globs: Globs
   readonly free: readonly string[] | 'all'
 }
 
 /** For calls like the approved one; without globs for exactly those arguments. */
-export function patternFor(args: Arguments, { arguments: globs, rest = 'free' }: Reach): Pattern {
-  if (!globs) return { exact: args, globs: {}, free: [] }
+export function patternFor(
+  args: Arguments,
+  { arguments: globs, rest = 'free' }: Reach,
+  fingerprint: Fingerprint,
+): Pattern {
+  if (!globs) return { exact: fingerprints(args, fingerprint), globs: {}, free: [] }
   const others = Object.entries(args).filter(([name]) => !Object.hasOwn(globs, name))
   return rest === 'exact'
-    ? { exact: Object.fromEntries(others), globs, free: [] }
+    ? { exact: fingerprints(Object.fromEntries(others), fingerprint), globs, free: [] }
     : { exact: {}, globs, free: others.map(([name]) => name) }
 }
 
-/** As it is stored. Before there were three parts, it was all arguments as one text, or globs alone. */
-export function readPattern(text: string | null): Pattern {
-  const { exact = {}, globs = {}, free = 'all' } = JSON.parse(text ?? '{}') as Stored
-  if (typeof exact === 'string')
-    return { exact: JSON.parse(exact) as Arguments, globs: {}, free: [] }
-  return { exact, globs, free }
+export const patternText = ({ exact, globs, free }: Pattern): string =>
+  JSON.stringify({ fingerprints: exact, globs, free })
+
+/** Whether the text is of an earlier version, which stored values: as an object, or all of them as one text. */
+export const holdsValues = (text: string | null): boolean => Object.hasOwn(parsed(text), 'exact')
+
+export function readPattern(text: string | null, fingerprint: Fingerprint): Pattern {
+  const { exact, fingerprints: known, globs = {}, free = 'all' } = parsed(text)
+  if (typeof exact === 'string') {
+    const args = JSON.parse(exact) as Arguments
+    return { exact: fingerprints(args, fingerprint), globs: {}, free: [] }
+  }
+  return { exact: known ?? fingerprints(exact ?? {}, fingerprint), globs, free }
 }
 
-type Stored = Partial<Omit<Pattern, 'exact'>> & { readonly exact?: Arguments | string }
+type Stored = Partial<Omit<Pattern, 'exact'>> & {
+  readonly exact?: Arguments | string
+  readonly fingerprints?: Pattern['exact']
+}
+
+const parsed = (text: string | null) => JSON.parse(text ?? '{}') as Stored
+
+const fingerprints = (args: Arguments, fingerprint: Fingerprint): Pattern['exact'] =>
+  Object.fromEntries(
+    Object.entries(args)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, fingerprint(name, value)]),
+  )
 
 /** Climbing out of a folder never fits a glob. */
-export function fits({ exact, globs, free }: Pattern, args: Arguments): boolean {
+export function fits(
+  { exact, globs, free }: Pattern,
+  args: Arguments,
+  fingerprint: Fingerprint,
+): boolean {
   const isNamed = (name: string) =>
     free === 'all' ||
     free.includes(name) ||
@@ -49,13 +79,12 @@ export function fits({ exact, globs, free }: Pattern, args: Arguments): boolean 
   const of = (name: string) => (Object.hasOwn(args, name) ? args[name] : undefined)
   return (
     Object.keys(args).every((name) => of(name) === undefined || isNamed(name)) &&
-    Object.entries(exact).every(([name, value]) => isSame(value, of(name))) &&
+    Object.entries(exact).every(
+      ([name, known]) => of(name) !== undefined && fingerprint(name, of(name)) === known,
+    ) &&
     Object.entries(globs).every(([name, glob]) => fitsGlob(glob, of(name)))
   )
 }
-
-const isSame = (value: unknown, other: unknown) =>
-  other !== undefined && canonicalJson(value) === canonicalJson(other)
 
 function fitsGlob(glob: string, value: unknown): boolean {
   const text = typeof value === 'string' ? value : value === undefined ? '' : canonicalJson(value)

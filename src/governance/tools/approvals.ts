@@ -84,6 +84,7 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
         found = await approvals.decided(id, input.wait_seconds * 1000, signal)
       if (!isTheirs(found)) throw notYours(id)
       const { status, kind, token } = found
+      const theirs = approvals.revealedTo(caller, found)
       const isApproved = status === 'approved' || status === 'consumed'
       return {
         approval_id: id,
@@ -94,7 +95,7 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
         feedback: found.reason,
         ...(isApproved &&
           found.answer === undefined && {
-            approved_change: found.approved ?? found.content.change,
+            approved_change: theirs.approved ?? found.content.change,
             collaborative: found.approved !== undefined,
           }),
         ...(found.answer !== undefined && { answer: found.answer }),
@@ -103,7 +104,9 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
           token_expires_at: rfc3339(token.expiresAt),
         }),
         expires_at: found.expiresAt === null ? null : rfc3339(found.expiresAt),
-        ...(found.result !== undefined && { result: found.result }),
+        ...(found.result !== undefined && {
+          result: caller.kind === 'agent' ? found.result : approvals.show(found.result),
+        }),
         review_url: approvals.reviewUrl(id),
         message: messageFor(found, approvals.isLive(found)),
       }

@@ -5,7 +5,7 @@ import type { Approval, Approvals } from '#approvals'
 import { isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
+import { CoworkError, messageOf } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Answer, CallRequest, Catalogue, Dispatch } from '#dispatch'
@@ -16,7 +16,10 @@ import { taskResult } from './tasks.ts'
 import type { TaskSource } from './tasks.ts'
 
 type Deps = {
-  readonly approvals: Pick<Approvals, 'get' | 'decided' | 'endWaits' | 'isLive' | 'reviewUrl'>
+  readonly approvals: Pick<
+    Approvals,
+    'get' | 'decided' | 'endWaits' | 'isLive' | 'actOf' | 'reviewUrl'
+  >
   readonly catalogue: Catalogue
   readonly dispatch: Dispatch
   readonly now: Clock
@@ -74,7 +77,11 @@ export function createWaiting(deps: Deps) {
       ? isAccepted && (await wait(signal))
       : await askWhile(server, context, asked, wait, signal)
     if (!decided || decided.status === 'pending') return pending
-    const settled = await release(decided, request)
+    const settled = await release(decided, request).catch((error: unknown) => {
+      if (error instanceof CoworkError) return error
+      throw error
+    })
+    if (settled instanceof CoworkError) return toFault(server, tool, settled)
     if (settled.status === 'done') return withEdit(toResult(server, tool, settled), decided)
     return settled.status === 'waiting' ? pending : toResult(server, tool, settled)
   }
@@ -121,8 +128,12 @@ export function createWaiting(deps: Deps) {
   }
 
   /** Goes on with what was approved, also where a person changed it (B3). The claim is the store's. */
-  const release = ({ id, approved }: Approval, request: CallRequest): Promise<Answer> =>
-    dispatch({ ...request, approval: id, ...(approved !== undefined && { arguments: approved }) })
+  const release = async (decided: Approval, request: CallRequest): Promise<Answer> =>
+    dispatch({
+      ...request,
+      approval: decided.id,
+      ...(approvals.isLive(decided) && { arguments: approvals.actOf(decided).change }),
+    })
 
   /** Runs the call as soon as it may. */
   function follow(id: string, request: CallRequest): void {
@@ -159,7 +170,8 @@ export function createWaiting(deps: Deps) {
       if (approval.status === 'pending' || approvals.isLive(approval))
         follow(id, {
           tool: approval.action,
-          arguments: approval.content.change,
+          // The approval keeps them.
+          arguments: undefined,
           caller: { ...caller, id: approval.requester },
         })
       return taskOf(deps, approval)

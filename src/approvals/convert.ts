@@ -1,0 +1,80 @@
+import type { Db } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
+import type { Redact } from '#ledger'
+import type { ApprovalKinds } from './kinds.ts'
+import type { Approval } from './model.ts'
+import type { Protection } from './protection.ts'
+import { heldJson } from './store.ts'
+import type { ApprovalStore, Converted } from './store.ts'
+
+type Deps = {
+  readonly db: Db
+  readonly store: ApprovalStore
+  readonly kinds: ApprovalKinds
+  readonly protection: Protection
+  readonly redact: Redact
+}
+
+const batchSize = 200
+
+/** Earlier versions stored arguments in clear: pending ones are encrypted, and every shown copy is redacted (A14). */
+export async function convertApprovals({
+  db,
+  store,
+  kinds,
+  protection,
+  redact,
+}: Deps): Promise<void> {
+  for (let count = batchSize; count === batchSize;)
+    count = await db.transact(async (tx) => {
+      const rows = await store.inClear(tx, batchSize)
+      for (const row of rows) await store.convert(tx, convertedOf(row))
+      const data = { approvals: rows.length }
+      if (rows.length > 0) tx.append({ type: 'approval.redacted', actor: systemActor, data })
+      return rows.length
+    })
+
+  function convertedOf(row: Approval): Converted {
+    const { id, content, approved = row.answer, held, reason, result } = row
+    const act = {
+      action: row.action,
+      target: row.target,
+      change: content.change,
+      field: content.field,
+    }
+    const shown = protection.shownOf(row)
+    const approval = { ...row, ...shown }
+    return {
+      id,
+      ...shown,
+      content: JSON.stringify(shown.content),
+      reason: reason === null ? null : redact(reason),
+      approved: approved === undefined ? null : JSON.stringify(protection.show(approved)),
+      held: held ? heldJson(heldOf(approval)) : null,
+      result: typeof result === 'string' ? protection.sealResult(id, result) : null,
+      sealed: stillNeeds(row)
+        ? protection.sealAct(approval, {
+            ...act,
+            ...(row.approved !== undefined && { change: row.approved }),
+          })
+        : null,
+    }
+  }
+
+  function stillNeeds({ kind, status }: Approval): boolean {
+    const { keepsArguments } = kinds.get(kind)
+    if (status === 'pending') return keepsArguments !== undefined
+    return status === 'approved' && keepsArguments === 'until used'
+  }
+
+  function heldOf(approval: Approval) {
+    const { until, decision } = approval.held ?? { until: 0, decision: undefined }
+    if (!decision) throw new Error('no decision is held')
+    const { change } = decision
+    return {
+      until,
+      decision,
+      ...(change !== undefined && { sealedChange: protection.sealChange(approval, change) }),
+    }
+  }
+}

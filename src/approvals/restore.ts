@@ -1,0 +1,86 @@
+import { isDeepStrictEqual } from 'node:util'
+import { CoworkError } from '#base/errors.ts'
+
+/** The text that stands for a credential in what people see. */
+const mark = '[redacted]'
+
+type Fields = Readonly<Record<string, unknown>>
+type Shown = (name: string) => string
+
+/**
+ * Applies a person's edit of the shown copy to the real arguments, field by field (B3). A field that the person
+ * left as it was shown keeps its real value. Throws where the mark would become part of a real value. Pure.
+ */
+export function restoreEdit(
+  real: unknown,
+  shown: unknown,
+  edited: unknown,
+  nameOf: Shown,
+): unknown {
+  return restore(real, shown, edited, nameOf, '')
+}
+
+function restore(
+  real: unknown,
+  shown: unknown,
+  edited: unknown,
+  nameOf: Shown,
+  at: string,
+): unknown {
+  if (isDeepStrictEqual(shown, edited)) return real
+  if (isFields(real) && isFields(shown) && isFields(edited))
+    return restoreFields(real, shown, edited, nameOf, at)
+  if (Array.isArray(real) && Array.isArray(shown) && Array.isArray(edited))
+    return restoreItems(real, shown, edited, nameOf, at)
+  // Nothing was redacted here, so the mark can only be the agent's or the person's own word.
+  if (!isDeepStrictEqual(real, shown)) refuseMark(edited, at)
+  return edited
+}
+
+function restoreFields(real: Fields, shown: Fields, edited: Fields, nameOf: Shown, at: string) {
+  const realNames = new Map(Object.keys(real).map((name) => [nameOf(name), name]))
+  return Object.fromEntries(
+    Object.entries(edited).map(([name, value]) => {
+      const path = at === '' ? name : `${at}.${name}`
+      const known = realNames.get(name)
+      if (known !== undefined && Object.hasOwn(shown, name))
+        return [known, restore(real[known], shown[name], value, nameOf, path)]
+      refuseMark({ [name]: value }, path)
+      return [name, value]
+    }),
+  )
+}
+
+/** Items are recognized by their place, or where some were added or removed, by what they show. */
+function restoreItems(
+  real: readonly unknown[],
+  shown: readonly unknown[],
+  edited: readonly unknown[],
+  nameOf: Shown,
+  at: string,
+) {
+  if (edited.length === shown.length)
+    return edited.map((item, i) => restore(real[i], shown[i], item, nameOf, `${at}[${i}]`))
+  const left = shown.map((item, i) => ({ item, i }))
+  return edited.map((item, place) => {
+    const found = left.findIndex((one) => isDeepStrictEqual(one.item, item))
+    const [same] = found === -1 ? [] : left.splice(found, 1)
+    if (same) return real[same.i]
+    refuseMark(item, `${at}[${place}]`)
+    return item
+  })
+}
+
+function refuseMark(value: unknown, at: string): void {
+  if (!JSON.stringify(value ?? null).includes(mark)) return
+  throw new CoworkError(
+    'redacted_edit',
+    `The edit would write ${mark} into ${at === '' ? 'the change' : at}.`,
+    {
+      hint: 'Leave the field exactly as it is shown to keep its real value, or write the whole value.',
+    },
+  )
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,8 @@
+import { randomBytes } from 'node:crypto'
+import { createRedactor } from '#ledger'
+
+/** For tests whose approvals need no key of a ledger. */
+export const testProtection = () => ({
+  protection: { redact: createRedactor({ secrets: [], patterns: [] }), key: randomBytes(32) },
+  onErase: () => () => undefined,
+})
