@@ -86,7 +86,9 @@ export function createPerform({
       claimed = approval?.id
       ids = approval ? { approval: approval.id } : (verdict.ids ?? {})
       request.observe?.({ approval: ids.approval })
-      return verdict.decision ?? { mode: 'act' }
+      const decision = verdict.decision ?? { mode: 'act' }
+      // Else nothing tells the call that was approved from others under the permission it led to.
+      return approval ? { ...decision, claimed: true } : decision
     }
 
     function through(passage: Passage): Said | Stopped {

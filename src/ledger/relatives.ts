@@ -25,9 +25,7 @@ export async function findRelatives(
   const ofCall = async (call: string | undefined) => (call === undefined ? [] : find({ call }))
 
   const own = isContent(entry) ? await ofCall(entry.ids?.call) : []
-  const approvals = new Set(
-    [entry, ...own.filter((one) => !ended.includes(one.type))].flatMap(approvalOf),
-  )
+  const approvals = new Set([entry, ...own.filter(isContent)].flatMap(approvalOf))
   const seqs = new Set(own.filter(hasArguments).map(({ seq }) => seq))
   for (const id of approvals) {
     const about = await find({
@@ -49,20 +47,14 @@ const isContent = ({ type, data }: Entry) =>
   type === 'handoff.resolved' ||
   data?.['collaborative'] === true
 
-/** A call under a standing permission names the approval of another call. */
-function approvalOf(entry: Entry): string[] {
-  const { ids, data } = entry
-  const decision = data?.['decision']
-  const isPermitted =
-    typeof decision === 'object' &&
-    decision !== null &&
-    Reflect.get(decision, 'by') === 'permission'
-  return ids?.approval === undefined || isPermitted || !isContentOrDecision(entry)
-    ? []
-    : [ids.approval]
+/** A call under a standing permission names the approval of another call, unless it used that one up. */
+function approvalOf({ type, ids, data }: Entry): string[] {
+  if (ids?.approval === undefined) return []
+  if (!ended.includes(type)) return [ids.approval]
+  const { by, claimed } = (data?.['decision'] ?? {}) as { by?: unknown; claimed?: unknown }
+  const isOwn = by !== undefined && (by !== 'permission' || claimed === true)
+  return isOwn ? [ids.approval] : []
 }
-
-const isContentOrDecision = (entry: Entry) => isContent(entry) || entry.type.startsWith('approval.')
 
 const hasArguments = ({ payload }: Entry) => payload !== undefined
 
