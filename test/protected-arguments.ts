@@ -303,8 +303,8 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       await system.governance.convert()
       expect(await system.rows('approval')).toEqual(rows)
       expect(await system.entries(['approval.redacted', 'permission.redacted'])).toMatchObject([
-        { data: { approvals: 3 } },
         { data: { permissions: 1 } },
+        { data: { approvals: 3 } },
       ])
       expect(await system.login()).toMatchObject({ user: 'ann' })
       expect(
@@ -393,6 +393,21 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       expect(await dumpOf(system)).toContain(content)
       await erase(system, started.at(-2)?.seq ?? 0)
       expect(await dumpOf(system)).not.toContain(content)
+    })
+
+    test('RS7 L8 what was erased before erasing reached approvals is erased by the upgrade', async () => {
+      const system = await setup()
+      const id = await system.propose()
+      const seq = await seqOf(system, 'proposal.created')
+      await system.ledger.transact(async (tx) => {
+        await tx.run({ sql: `DELETE FROM ledger_payload WHERE seq = ${seq}`, parameters: [] })
+        const actor = { kind: 'human' as const, id: 'anna' }
+        tx.append({ type: 'payload.erased', actor, subject: String(seq), data: { reason: 'x' } })
+      })
+      expect(await dumpOf(system)).toContain(content)
+      await system.ledger.eraseCopiesAgain()
+      expect(await dumpOf(system)).not.toContain(content)
+      expect(await row(system, id)).toMatchObject({ status: 'withdrawn' })
     })
 
     test('RS7 L8 a decision about many is erased by itself', async () => {

@@ -67,7 +67,7 @@ export async function openDomains(
     log: log.scope('governance'),
   })
   undo.add(governance.close)
-  await governance.convert()
+  if ((await governance.convert()) > 0) await ledger.eraseCopiesAgain()
   await governance.versions.start()
   follow('policy.', () => governance.versions.refresh())
   const files = await prepared.start()

@@ -24,8 +24,9 @@ export async function convertApprovals({
   kinds,
   protection,
   redact,
-}: Deps): Promise<void> {
-  for (let count = batchSize; count === batchSize;)
+}: Deps): Promise<number> {
+  let total = 0
+  for (let count = batchSize; count === batchSize; total += count)
     count = await db.transact(async (tx) => {
       const rows = await store.inClear(tx, batchSize)
       for (const row of rows) await store.convert(tx, convertedOf(row))
@@ -33,6 +34,7 @@ export async function convertApprovals({
       if (rows.length > 0) tx.append({ type: 'approval.redacted', actor: systemActor, data })
       return rows.length
     })
+  return total
 
   function convertedOf(row: Approval): Converted {
     const { id, content, approved = row.answer, held, reason, result } = row

@@ -155,10 +155,10 @@ export function createGovernance(options: GovernanceOptions) {
     inbox: createInbox({ db, store, approvals, handoffs, rules, now }),
     approvals: pace.counting(approvals),
     judgeCall: pace.judging(judgeCall),
-    /** Converts what earlier versions stored in clear, before anything is served (A14). */
-    async convert(): Promise<void> {
-      await approvals.convert()
+    /** Converts what earlier versions stored in clear, before anything is served (A14). Gives how many approvals that were. */
+    async convert(): Promise<number> {
       await permissions.convert(db)
+      return approvals.convert()
     },
     /** How long something waits at most, and how soon a handoff is answered, for reports. */
     waits: { longestMs: Math.max(ttl, plan_ttl), handoffMs },

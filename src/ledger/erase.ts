@@ -85,6 +85,28 @@ export function createErasure({ db, store, now, log }: Deps) {
     }
   }
 
+  /** Reaches copies that an earlier version left when it erased payloads (L8). */
+  async function eraseCopiesAgain(): Promise<void> {
+    const told = { types: ['payload.erased', 'payload.expired'], limit: batchSize }
+    for (let after = 0, page: Entry[]; ; after = page.at(-1)?.seq ?? after) {
+      page = (await store.find(db, { ...told, after })).map(({ body }) => JSON.parse(body) as Entry)
+      for (const entry of page) await db.transact((tx) => again(tx, entry))
+      if (page.length < batchSize) return
+    }
+  }
+
+  async function again(tx: Tx, { type, subject, data }: Entry): Promise<void> {
+    if (type === 'payload.erased') {
+      const row = await store.entry(tx, Number(subject))
+      if (!row) return
+      const { approvals } = await findRelatives(tx, store, JSON.parse(row.body) as Entry)
+      await eraseCopies(tx, { approvals, by: systemActor })
+    } else {
+      const upTo = await store.entry(tx, Number(data?.['up_to_seq']))
+      if (upTo) while ((await eraseCopies(tx, { before: upTo.at })) > 0);
+    }
+  }
+
   /** Erases what is older than so many days, now and every hour. */
   function keepFor(days: number) {
     const sweep = async () => {
@@ -107,6 +129,7 @@ export function createErasure({ db, store, now, log }: Deps) {
       return () => void erasers.delete(eraser)
     },
     erase,
+    eraseCopiesAgain,
     eraseBefore,
     keepFor,
     async close() {

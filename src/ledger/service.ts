@@ -206,6 +206,7 @@ export async function openLedger(deps: LedgerDeps) {
     /** Takes away what is kept beside an entry, and records who did and why (L8). */
     erase: erasure.erase,
     onErase: erasure.onErase,
+    eraseCopiesAgain: erasure.eraseCopiesAgain,
     eraseBefore: erasure.eraseBefore,
     keepPayloads: erasure.keepFor,
 
