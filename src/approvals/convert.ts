@@ -4,12 +4,12 @@ import type { Redact } from '#ledger'
 import type { ApprovalKinds } from './kinds.ts'
 import type { Approval } from './model.ts'
 import type { Protection } from './protection.ts'
+import type { Converted, ProtectedStore } from './protected-store.ts'
 import { heldJson } from './store.ts'
-import type { ApprovalStore, Converted } from './store.ts'
 
 type Deps = {
   readonly db: Db
-  readonly store: ApprovalStore
+  readonly store: ProtectedStore
   readonly kinds: ApprovalKinds
   readonly protection: Protection
   readonly redact: Redact

@@ -4,11 +4,12 @@ import type { Actor } from '#base/entry.ts'
 import type { EraseCopies } from '#ledger'
 import { entryOf } from './entries.ts'
 import type { Approval, Content } from './model.ts'
+import type { ProtectedStore } from './protected-store.ts'
 import type { ApprovalStore } from './store.ts'
 import type { createWithdrawing } from './withdrawing.ts'
 
 type Deps = {
-  readonly store: ApprovalStore
+  readonly store: ApprovalStore & ProtectedStore
   readonly drop: ReturnType<typeof createWithdrawing>['drop']
   readonly isLive: (approval: Approval) => boolean
   readonly now: Clock

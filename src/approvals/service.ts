@@ -14,6 +14,7 @@ import { entryOf, idsOf } from './entries.ts'
 import { createEraser } from './eraser.ts'
 import type { ApprovalKinds, Deciding, Edited, Told } from './kinds.ts'
 import type { Approval, Decision, Opening, Risk } from './model.ts'
+import { createProtectedStore } from './protected-store.ts'
 import { createProtection } from './protection.ts'
 import type { Act, ProtectionDeps } from './protection.ts'
 import { restoreEdit } from './restore.ts'
@@ -73,7 +74,7 @@ export type Approvals = ReturnType<typeof createApprovals>
 /** The one mechanism of every wait: opened, decided once, claimed once (A1, A2). */
 export function createApprovals(deps: ApprovalsDeps) {
   const { db, kinds, settings, agents, people, reviewUrl, now, log } = deps
-  const store = createApprovalStore(db.dialect)
+  const store = { ...createApprovalStore(db.dialect), ...createProtectedStore(db.dialect) }
   const protection = createProtection(deps.protection)
   const { show, shownOf, sealAct, actOf } = protection
   const { drop, ...withdrawing } = createWithdrawing({ store, kinds, isLive, now })

@@ -4,7 +4,7 @@ import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
 import type { Approval, Content, Decision, Held, Mode, Opening, Risk, Status } from './model.ts'
 
-type Row = {
+export type ApprovalRow = {
   id: string
   kind: string
   status: string
@@ -44,7 +44,7 @@ type Row = {
   in_clear: number | null
 }
 type Tables = {
-  approval: Row
+  approval: ApprovalRow
   approval_vote: { approval: string; person: string; at: number }
 }
 
@@ -187,69 +187,6 @@ export function createApprovalStore(dialect: Dialect) {
       .set({ result: null, result_until: null })
       .where('result_until', '<=', p.at),
   )
-  const unseal = statement((p: { before: number }) =>
-    sql
-      .updateTable('approval')
-      .set({ sealed: null })
-      .where('sealed', 'is not', null)
-      .where('status', '=', 'approved')
-      .where('decided_at', '<=', p.before),
-  )
-  const inClear = statement((p: { limit: number }) =>
-    locked(
-      sql
-        .selectFrom('approval')
-        .selectAll()
-        .where('in_clear', 'is not', null)
-        .orderBy('id')
-        .limit(p.limit),
-    ),
-  )
-  const convert = statement((p: Converted) =>
-    sql
-      .updateTable('approval')
-      .set({
-        action: p.action,
-        target: p.target,
-        summary: p.summary,
-        content: p.content,
-        reason: p.reason,
-        approved: p.approved,
-        held: p.held,
-        result: p.result,
-        sealed: p.sealed,
-        in_clear: null,
-      })
-      .where('id', '=', p.id),
-  )
-  const erase = statement((p: { id: string; content: string; summary: string; at: number }) =>
-    sql
-      .updateTable('approval')
-      .set({
-        content: p.content,
-        summary: p.summary,
-        approved: null,
-        held: null,
-        held_until: null,
-        result: null,
-        result_until: null,
-        sealed: null,
-        erased_at: p.at,
-      })
-      .where('id', '=', p.id),
-  )
-  const oldDecided = statement((p: { before: number; limit: number }) =>
-    locked(
-      sql
-        .selectFrom('approval')
-        .selectAll()
-        .where('erased_at', 'is', null)
-        .where('created_at', '<', p.before)
-        .where('status', '<>', 'pending')
-        .orderBy('created_at')
-        .limit(p.limit),
-    ),
-  )
   const hold = statement((p: { id: string; until: number | null; held: string | null }) =>
     sql
       .updateTable('approval')
@@ -372,15 +309,6 @@ export function createApprovalStore(dialect: Dialect) {
     keep: (tx: Tx, id: string, result: string, until: number) =>
       tx.run(keep({ id, result, until })),
     forget: (tx: Tx, at: number) => tx.run(forget({ at })),
-    /** Deletes the arguments of calls that were approved before this time: nobody can claim them any more. */
-    unseal: (tx: Tx, before: number) => tx.run(unseal({ before })),
-    inClear: async (tx: Tx, limit: number) => (await tx.all(inClear({ limit }))).map(toApproval),
-    convert: (tx: Tx, converted: Converted) => tx.run(convert(converted)),
-    erase: (tx: Tx, id: string, shown: { content: Content; summary: string }, at: number) =>
-      tx.run(erase({ id, summary: shown.summary, content: JSON.stringify(shown.content), at })),
-    /** Those of before this time that are decided and not erased, oldest first. */
-    oldDecided: async (tx: Tx, before: number, limit: number) =>
-      (await tx.all(oldDecided({ before, limit }))).map(toApproval),
     hold: (tx: Tx, id: string, held: Held) =>
       tx.run(hold({ id, until: held.until, held: heldJson(held) })),
     unhold: (tx: Tx, id: string) => tx.run(hold({ id, until: null, held: null })),
@@ -412,21 +340,6 @@ export function createApprovalStore(dialect: Dialect) {
   }
 }
 
-/** An approval of before, as it is stored from now on. */
-export type Converted = Pick<
-  Row,
-  | 'id'
-  | 'action'
-  | 'target'
-  | 'summary'
-  | 'content'
-  | 'reason'
-  | 'approved'
-  | 'held'
-  | 'result'
-  | 'sealed'
->
-
 /** The edit of a held decision is stored encrypted only. */
 export function heldJson({ decision, sealedChange }: Held): string {
   const { change: _, ...rest } = decision
@@ -444,7 +357,7 @@ function readHeld(text: string, until: number): Held {
 }
 
 /** Of a new one: what it cannot have yet is not mentioned. */
-const toRow = (one: Approval, key?: Opening['key']): Partial<Row> => ({
+const toRow = (one: Approval, key?: Opening['key']): Partial<ApprovalRow> => ({
   id: one.id,
   kind: one.kind,
   status: one.status,
@@ -474,7 +387,7 @@ const toRow = (one: Approval, key?: Opening['key']): Partial<Row> => ({
   }),
 })
 
-function toApproval(row: Row): Approval {
+export function toApproval(row: ApprovalRow): Approval {
   const { held, held_until, token, token_expires_at, approved, asked_digest, result, sealed } = row
   return {
     id: row.id,

@@ -7,6 +7,7 @@ import { openSqlite } from '#base/db/sqlite.ts'
 import { CoworkError } from '#base/errors.ts'
 import { silentLog } from '#base/log.ts'
 import { createWorld, opening } from './fixture.ts'
+import { createProtectedStore } from './protected-store.ts'
 import { createApprovalStore } from './store.ts'
 import type { ApprovalStore } from './store.ts'
 import { startSweeper } from './sweeper.ts'
@@ -30,7 +31,7 @@ async function setup(errors: Error[] = [], more: Partial<ApprovalStore> = {}) {
   function start() {
     const sweeper = startSweeper({
       db: daemon.db,
-      store: { ...createApprovalStore('sqlite'), ...more },
+      store: { ...createApprovalStore('sqlite'), ...createProtectedStore('sqlite'), ...more },
       async settle(_, id) {
         const error = errors.shift()
         seen.push(error ? 'failed' : `made ${id}`)

@@ -2,11 +2,12 @@ import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import type { ProtectedStore } from './protected-store.ts'
 import type { ApprovalStore } from './store.ts'
 
 type Deps = {
   readonly db: Db
-  readonly store: Pick<ApprovalStore, 'due' | 'forget' | 'unseal' | 'next'>
+  readonly store: Pick<ApprovalStore & ProtectedStore, 'due' | 'forget' | 'unseal' | 'next'>
   /** Makes the held decision, or lets it expire. */
   readonly settle: (tx: Tx, id: string) => Promise<void>
   /** For a held decision that cannot be made; false where none is held. */
