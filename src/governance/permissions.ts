@@ -139,10 +139,11 @@ export function createPermissions(
     async convert(db: Db): Promise<void> {
       await db.transact(async (tx) => {
         const old = (await store.allPermissions(tx)).filter((row) => holdsValues(row.arguments))
-        for (const { id, arguments: text } of old)
+        for (const { id, agent, arguments: text } of old) {
           await store.repattern(tx, id, patternText(readPattern(text, fingerprint)))
-        const data = { permissions: old.length }
-        if (old.length > 0) tx.append({ type: 'permission.redacted', actor: systemActor, data })
+          const data = { permission: id, agent_id: agent }
+          tx.append({ type: 'permission.redacted', actor: systemActor, data })
+        }
       })
     },
 
