@@ -229,6 +229,21 @@ export function notifyContract(engine: Engine) {
       await expect.poll(statuses).toEqual([])
     })
 
+    test('RS7 L8 erasing deletes the notices of an approval, and old ones that are settled', async () => {
+      const { start, ask, ledger, db, store, statuses, time } = await setup()
+      const receiver = await startReceiver()
+      start([receiver.channel('ops')])
+      for (const id of ['p1', 'p2']) await ask(id)
+      await expect.poll(statuses).toEqual(['sent', 'sent'])
+      const [opened] = await ledger.find({ types: ['proposal.', 'approval.'], limit: 1 })
+      const by = { kind: 'human' as const, id: 'anna' }
+      await ledger.transact((tx) => ledger.erase(tx, opened?.seq ?? 0, 'asked to', by))
+      expect(await store.about(db, ['p1'])).toEqual([])
+      expect(await store.about(db, ['p2'])).toHaveLength(1)
+      await ledger.eraseBefore(time.now() + 1)
+      expect(await statuses()).toEqual([])
+    })
+
     test('A10 without a channel to send to nothing runs, and stdout is never a channel', async () => {
       const written = vi.spyOn(process.stdout, 'write')
       onTestFinished(() => written.mockRestore())
