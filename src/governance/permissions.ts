@@ -139,9 +139,11 @@ export function createPermissions(
     async convert(db: Db): Promise<void> {
       await db.transact(async (tx) => {
         const old = (await store.allPermissions(tx)).filter((row) => holdsValues(row.arguments))
-        for (const { id, agent, arguments: text } of old) {
-          await store.repattern(tx, id, patternText(readPattern(text, fingerprint)))
-          const data = { permission: id, agent_id: agent }
+        for (const row of old) {
+          const after = { ...row, arguments: patternText(readPattern(row.arguments, fingerprint)) }
+          await store.repattern(tx, row.id, after.arguments)
+          const stored = storedPermission(after, row)
+          const data = { permission: row.id, agent_id: row.agent, ...stored }
           tx.append({ type: 'permission.redacted', actor: systemActor, data })
         }
       })
