@@ -171,3 +171,25 @@ describe('RS1 a store', () => {
     )
   })
 })
+
+test('L15 every folder gets the checkpoints, refuses a cut store, and is restored from a backup', async () => {
+  const place = testPlace('ledger: { checkpoint_copies: [one, two] }\n')
+  const copies = ['one', 'two'].map((folder) => join(place.state, folder, 'checkpoints.jsonl'))
+  await used(place)
+  const backup = join(place.state, 'a.backup')
+  expect(await place.cowork(['backup', backup])).toMatchObject({ code: 0 })
+  await place.cowork(['agents', 'add', 'later'])
+  await place.cowork(['down'])
+  const [one, two] = copies.map((path) => readFileSync(path, 'utf8'))
+  expect(two).toBe(one)
+
+  // Only the second folder is a witness now, and it is enough.
+  rmSync(join(place.state, 'one'), { recursive: true })
+  rmSync(place.paths.store)
+  const cut = await place.cowork(['up'])
+  expect(cut.stderr).toContain(`a checkpoint in ${copies[1]} was signed over`)
+
+  expect(await place.cowork(['restore', backup, '--force'])).toMatchObject({ code: 0 })
+  expect(await place.cowork(['up', '-d'])).toMatchObject({ code: 0 })
+  expect(await place.cowork(['audit', 'verify'])).toMatchObject({ code: 0 })
+})
