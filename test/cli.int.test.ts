@@ -495,16 +495,28 @@ describe('L6 verify reads the store itself', () => {
     expect(jsonOf(stdout)).toMatchObject({ ok: false, first_bad: { seq: changed?.['seq'] } })
   })
 
-  test('RS6 L20 on SQLite a forged trust score is named, with the daemon and without it', async () => {
+  test('RS6 L20 on SQLite an inserted trust row is named, with the daemon and without it', async () => {
     const { paths, cowork } = testPlace()
     await cowork(['up', '-d'])
-    await cowork(['trust', 'set', 'sales', 'crm', '0.42', '--reason', 'known'])
     expect(await cowork(['audit', 'verify', '--deep'])).toMatchObject({ code: 0, stderr: '' })
     const db = new DatabaseSync(paths.store)
-    db.exec('UPDATE trust SET score = 0.95')
+    const row = {
+      agent: 'sales',
+      domain: 'crm',
+      score: 0.95,
+      active_at: 1,
+      promoted: 1,
+      vouched: 1,
+    }
+    const zeros = ['approvals', 'overrides', 'streak', 'low_good', 'low_bad', 'normal_good']
+    const rest = [...zeros, 'normal_bad', 'high_good', 'high_bad'].map((name) => [name, 0])
+    const forged = { ...row, ...Object.fromEntries(rest) }
+    const marks = Object.keys(forged).map((name) => `:${name}`)
+    db.prepare(`INSERT INTO trust (${Object.keys(forged).join()}) VALUES (${marks.join()})`).run(
+      forged,
+    )
     db.close()
-    const why =
-      'trust of agent "sales" in domain "crm": the store says score 0.95, the ledger gives 0.42'
+    const why = 'trust of agent "sales" in domain "crm": no entry records this row'
     for (const isRunning of [true, false]) {
       if (!isRunning) await cowork(['down'])
       const { code, stdout } = await cowork(['audit', 'verify'])
