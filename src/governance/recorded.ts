@@ -11,6 +11,7 @@ const named = (noun: string, { agent, domain }: RecordedRow) =>
 const trustTable: RecordedTable = {
   name: 'trust',
   table: 'trust',
+  baseline: 'trust.baselined',
   key: ['agent', 'domain'],
   describe: (row) => named('trust', row),
   // A proposal restarts the idle clock, without an entry for that alone (T9).
@@ -24,6 +25,7 @@ const trustTable: RecordedTable = {
 const permissionTable: RecordedTable = {
   name: 'permission',
   table: 'permission',
+  baseline: 'permission.baselined',
   key: ['id'],
   // Every use writes it, also one that is not counted.
   leftOut: ['last_used_at'],
@@ -34,6 +36,7 @@ const permissionTable: RecordedTable = {
 const mappingTable: RecordedTable = {
   name: 'mapping',
   table: 'mapping',
+  baseline: 'mapping.baselined',
   key: ['agent', 'domain'],
   describe: (row) => named('mapping', row),
 }

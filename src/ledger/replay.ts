@@ -20,6 +20,8 @@ export type RecordedRow = Readonly<Record<string, Value>>
 export type RecordedTable = {
   readonly name: string
   readonly table: string
+  /** The type of the entry that records a row from before, spelled out so that it can be searched for. */
+  readonly baseline: string
   /** The columns of the primary key. */
   readonly key: readonly string[]
   /** Columns that change without an entry and decide nothing. */
@@ -105,7 +107,7 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
       const was = field(field(data, 'was'), name)
       if (isBaselined && was !== undefined && !isFrom(known.get(keyOf(row)), was))
         add(seq, row, 'changed outside cowork before this entry')
-      const isIgnored = type === `${name}.baselined` && (isBaselined || known.has(keyOf(row)))
+      const isIgnored = type === table.baseline && (isBaselined || known.has(keyOf(row)))
       if (!isIgnored) known.set(keyOf(row), { row, seq })
     }
     const dropped = field(field(data, 'dropped'), name)
@@ -178,7 +180,7 @@ export async function writeBaselines(db: Db, tables: readonly RecordedTable[]): 
       await db.transact(async (tx) => {
         for (const row of rows.slice(from, from + scanSize))
           tx.append({
-            type: `${table.name}.baselined`,
+            type: table.baseline,
             actor: systemActor,
             data: storedIn(table, row),
           })

@@ -6,6 +6,7 @@ import type { GrantRow } from '../grant-store.ts'
 export const grantTable: RecordedTable = {
   name: 'grant',
   table: 'file_grant',
+  baseline: 'grant.baselined',
   key: ['id'],
   // Uses are counted in memory and written at most each second.
   leftOut: ['last_accessed', 'access_count'],
