@@ -4,8 +4,6 @@ const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-export type Cipher = ReturnType<typeof createCipher>
-
 /** AES-256-GCM with a random nonce. `bound` is authenticated with the text and must be the same to open it. */
 export function createCipher(key: Buffer) {
   return {
