@@ -45,7 +45,11 @@ export function createRecord() {
     ...(kind === 'handoff' && { handoff: id }),
     ...(call !== undefined && { call }),
   })
-  const opens: Record<string, string> = { proposal: 'proposal.created', handoff: 'handoff.created' }
+  const opens: Record<string, string> = {
+    proposal: 'proposal.created',
+    handoff: 'handoff.created',
+    grant: 'grant.requested',
+  }
 
   const ended =
     (type: string) =>

@@ -11,7 +11,7 @@ export type Asked = {
   readonly domain: string
   readonly action: string
   readonly target: string
-  /** Unknown where it lies before what was read: long ago then. */
+  /** Undefined where the opening entry was not read; nothing is concluded from that (G3). */
   readonly opened?: { readonly seq: number; readonly at: number }
   readonly auto: boolean
   readonly confidence: number | null
@@ -56,6 +56,7 @@ export type History = {
 /** The entries that `read` makes something of. */
 export const historyTypes = [
   'proposal.created',
+  'grant.requested',
   'approval.',
   'handoff.created',
   'handoff.resolved',
@@ -71,6 +72,14 @@ const ends: Record<string, Ended['as']> = {
   'approval.withdrawn': 'withdrawn',
 }
 
+/** The entries that open an approval, of every kind that is registered. */
+const openings = new Set([
+  'proposal.created',
+  'approval.requested',
+  'grant.requested',
+  'handoff.created',
+])
+
 /** Fed with entries in the order of the ledger. */
 export function createHistory() {
   const asked = new Map<string, Asked>()
@@ -84,8 +93,7 @@ export function createHistory() {
   function read(entry: Entry): void {
     const { type, seq, at, actor, data = {}, ids = {} } = entry
     const as = ends[type]
-    if (type === 'proposal.created' || type === 'approval.requested' || type === 'handoff.created')
-      open(entry)
+    if (openings.has(type)) open(entry)
     else if (as) end(entry, as)
     else if (type === 'approval.held') held.set(ids.approval ?? '', lookedAt(entry))
     else if (type === 'approval.undone') held.delete(ids.approval ?? '')

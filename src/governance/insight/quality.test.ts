@@ -136,11 +136,11 @@ describe('what agents do alone', () => {
     })
   })
 
-  test('Q1 escapes without an act in the period are all there is', () => {
+  test('RC2 Q1 escapes without a known autonomous act are no rate', () => {
     const record = createRecord()
     record.corrected('agent_wrong')
     record.corrected('agent_wrong')
-    expect(quality(record).escape_rate).toBe(1)
+    expect(quality(record).escape_rate).toBeNull()
   })
 })
 
@@ -165,7 +165,10 @@ describe('time', () => {
 
   test('Q1 the share of rubber stamps is of approvals within three seconds', () => {
     const record = createRecord()
-    for (const [n, ms] of [100, 2999, 3000, 60_000].entries()) {
+    const times = Array.from({ length: 5 }, () => [100, 2999, 3000, 60_000]).flat()
+    for (const [n, ms] of times.entries()) {
+      // RC2: fewer than 20 approvals say nothing about a person.
+      expect(quality(record).rubber_stamp_share).toBeNull()
       record.asked(`p${n}`)
       record.pass(ms)
       record.approved(`p${n}`)

@@ -48,7 +48,7 @@ export function qualityOf(history: History, scope: Scope, fields: FieldsOf) {
     ...checks.flatMap(({ ended }) => ended.override ?? []),
     ...corrected.filter(({ proposal }) => isAutonomous(proposal)).map(({ override }) => override),
   ].filter(({ type }) => isFault(type)).length
-  const escapeRate = autonomous === 0 && escapes > 0 ? 1 : shareOf(escapes, autonomous)
+  const escapeRate = shareOf(escapes, autonomous)
   const undone = new Set(corrected.flatMap(({ proposal }) => proposal ?? []))
 
   const claims = reviewed.flatMap((one): Claim[] => {
@@ -90,9 +90,10 @@ export function qualityOf(history: History, scope: Scope, fields: FieldsOf) {
     confidence_avg: rounded(mean(opened.flatMap(({ confidence }) => confidence ?? []))),
     brier: rounded(brier(claims)),
     ece: rounded(ece),
-    rubber_stamp_share: rounded(
-      shareOf(looked.filter((ms) => ms < stampedWithin).length, looked.length),
-    ),
+    rubber_stamp_share:
+      looked.length < fewestScored
+        ? null
+        : rounded(shareOf(looked.filter((ms) => ms < stampedWithin).length, looked.length)),
     collaboration_score:
       n < fewestScored
         ? null

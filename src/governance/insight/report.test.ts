@@ -113,12 +113,18 @@ describe('waits', () => {
     expect(kinds(record, asOf(begun + 2 * hour))).toEqual([['slow_decision', 1]])
   })
 
-  test('G3 a decision on what was asked before anything that was read, is slow', () => {
+  test('RC2 G3 a decision whose request is unknown is not called slow', () => {
     const record = createRecord()
     record.approved('p-old', { at: begun + hour })
-    expect(findings(record, asOf(begun + 2 * hour))).toMatchObject([
-      { kind: 'slow_decision', agent_id: 'sales', domain: 'crm' },
-    ])
+    expect(findings(record, asOf(begun + 2 * hour))).toEqual([])
+  })
+
+  test('RC2 an access request has a known start', () => {
+    const record = createRecord()
+    record.asked('g1', { kind: 'grant', domain: 'files' })
+    record.approved('g1', { kind: 'grant', domain: 'files', at: begun + hour })
+    expect(record.history().asked.get('g1')?.opened?.at).toBe(begun)
+    expect(findings(record, asOf(begun + 2 * hour))).toEqual([])
   })
 
   test('G3 H4 a handoff without an answer is found when its time is up, and no longer when answered', () => {
@@ -218,6 +224,22 @@ describe('the report', () => {
     expect(findings(record, { agent: 'sales', domain: 'mail' })).toMatchObject([{ count: 1 }])
     const later = { period: { start: begun + 40 * day, end: begun + 40 * day + 1 } }
     expect(findings(record, later)).toMatchObject([{ agent_id: 'sales', domain: 'crm', count: 1 }])
+  })
+
+  test('RC1 the demo is left out, unless somebody asks for it', () => {
+    const record = createRecord()
+    const demo = { agent: 'demo-hasty', domain: 'demo.deals' }
+    for (let n = 0; n < 60; n++) {
+      record.asked(`d${n}`, demo)
+      record.approved(`d${n}`, demo)
+    }
+    record.done(undefined, demo)
+    expect(findings(record)).toEqual([])
+    expect(interventionsOf(record.history(), month)).toEqual([])
+    expect(findings(record, { domain: 'demo.deals' })).not.toEqual([])
+    // A name of the demo hides nothing elsewhere.
+    record.done(undefined, { agent: 'demo-hasty', domain: 'crm' })
+    expect(kinds(record)).toEqual([['missing_intent', 1]])
   })
 
   test('G3 the worst comes first, and a hundred entries show what many would', () => {

@@ -1,3 +1,4 @@
+import { isDemoPair } from '#base/demo.ts'
 import type { Asked, Executed, History } from './history.ts'
 import type { Period } from './read-history.ts'
 import { percentile } from './statistics.ts'
@@ -62,7 +63,7 @@ export const findingKinds = {
   },
   slow_decision: {
     severity: 'medium',
-    what: 'left waiting for more than a day',
+    what: 'not decided within a day, or expired',
     recommendation:
       'Add a reviewer or a channel that tells them, or let agents that have earned it act alone.',
   },
@@ -128,8 +129,11 @@ function findingOf({ kind, agent, domain, person }: Found, some: readonly Found[
 export const isIn = ({ start, end }: Period, at: number | undefined): boolean =>
   at !== undefined && at >= start && at < end
 
+/** The demo counts only where somebody asks for its agent or its domain (K7). */
 export const isOf = ({ agent, domain }: Scope, it: Pick<Executed, 'agent' | 'domain'>): boolean =>
-  (agent === undefined || it.agent === agent) && (domain === undefined || it.domain === domain)
+  (agent === undefined || it.agent === agent) &&
+  (domain === undefined || it.domain === domain) &&
+  (agent !== undefined || domain !== undefined || !isDemoPair(it))
 
 function executionsOf({ asked, executed }: History, scope: Scope): Found[] {
   return executed.flatMap((done): Found[] => {
@@ -157,12 +161,13 @@ function waitsOf({ asked }: History, scope: Scope, handoffMs: number): Found[] {
   return [...asked.values()].flatMap((one): Found[] => {
     const { agent, domain, auto, kind, opened, ended } = one
     if (auto || !isOf(scope, one)) return []
-    const waited = (ended?.at ?? period.end) - (opened?.at ?? -Infinity)
+    // An unknown start is not judged: the wait may have been short.
+    const waited = opened && (ended?.at ?? period.end) - opened.at
     if (kind === 'handoff') {
-      const isUnanswered = !ended && opened && waited >= handoffMs
+      const isUnanswered = !ended && opened && waited !== undefined && waited >= handoffMs
       return isUnanswered ? [{ kind: 'unanswered_handoff', seq: opened.seq, agent, domain }] : []
     }
-    const isSlow = waited > slowAfter || ended?.as === 'expired'
+    const isSlow = (waited !== undefined && waited > slowAfter) || ended?.as === 'expired'
     const seq = ended ? ended.seq : opened?.seq
     const concerns = !ended || isIn(period, ended.at)
     return isSlow && concerns && seq !== undefined

@@ -186,7 +186,7 @@ describe('the metrics', () => {
       // ((1 − 0.9)² + 0.5²) / 2 and (0.1 + 0.5) / 2
       brier: 0.13,
       ece: 0.3,
-      rubber_stamp_share: 0,
+      rubber_stamp_share: null,
       retry_rate: 0,
       automation_rate: 0,
       review_load: 100,
