@@ -187,6 +187,53 @@ test('K7 I6 what takes a passkey is left to the person who has one', async () =>
   expect(stdout).toContain('demo-hasty')
 })
 
+test('RC1 the demo decides as a reviewer of its own, and reports leave it out', async () => {
+  const { cowork, json, play } = await started('trust: { spot_check_rate: 0 }')
+  await play(short)
+  const text = (await cowork(['audit', 'tail', '-n', '1000', '--json'])).stdout
+  const entries = text
+    .trim()
+    .split('\n')
+    .map(
+      (line) =>
+        JSON.parse(line) as Entry & { seq: number; subject?: string; actor: { id: string } },
+    )
+  const decisions = entries.filter(({ type }) => /^approval\.(approved|rejected)$/.test(type))
+  expect(decisions.length).toBeGreaterThan(5)
+  expect(new Set(decisions.map(({ actor }) => actor.id))).toEqual(new Set(['demo-reviewer']))
+  // Removed: no session and no invitation is left to sign in with.
+  const removed = entries.filter(({ type }) => type === 'person.removed')
+  expect(removed).toMatchObject([{ subject: 'demo-reviewer' }])
+  expect(entries.findLast(({ actor }) => actor.id === 'demo-reviewer')?.seq).toBeLessThan(
+    removed[0]?.seq ?? 0,
+  )
+  expect(await json('report')).toMatchObject({
+    findings: [],
+    interventions: [],
+    quality: { n_reviewed: 0, rubber_stamp_share: null },
+  })
+})
+
+test('RC1 demo --clean ends what the demo made, and a second time finds nothing', async () => {
+  const { cowork, json, play } = await started('trust: { spot_check_rate: 0 }')
+  await json('agents', 'add', 'mine')
+  await play(short)
+  const before = await json<{ items: unknown[] }>('inbox')
+  expect(before.items.length).toBeGreaterThan(1)
+  type Cleaned = { ended: Record<string, number>; left: unknown[] }
+  const first = await json<Cleaned>('demo', '--clean')
+  expect(first.left).toEqual([])
+  expect(first.ended).toMatchObject({ trust: 3, policies: 1, projects: 1, files: 3 })
+  expect(first.ended['approvals']).toBeGreaterThan(1)
+  expect(await json('inbox')).toMatchObject({ items: [] })
+  expect(await json('policy', 'list')).toMatchObject({ policies: [], mappings: [] })
+  const { agents } = await json<{ agents: { id: string; status: string }[] }>('agents', 'ls')
+  expect(agents.filter(({ status }) => status === 'active')).toMatchObject([{ id: 'mine' }])
+  const again = await json<Cleaned>('demo', '--clean')
+  expect(Object.values(again.ended).every((count) => count === 0)).toBe(true)
+  expect((await cowork(['audit', 'verify'])).code).toBe(0)
+})
+
 test('K7 where it has no room it says so, and how to give it some', async () => {
   const { cowork } = await started('authority: { volume_cap: 5 }')
   const { code, stderr } = await cowork(demo)

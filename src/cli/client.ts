@@ -23,6 +23,8 @@ export type Words = Readonly<
 export function createClient(
   { paths, env }: { paths: StatePaths; env: Environment },
   words: Words = {},
+  /** Of a session; without it the owner calls. */
+  token?: string,
 ) {
   async function ask(path: string, body?: object): Promise<unknown> {
     // The lock first: on the port of a daemon that died, anybody may listen, and we carry the owner's token.
@@ -30,7 +32,7 @@ export function createClient(
     if (!daemon) throw notRunning(paths)
     const headers = {
       host: `localhost:${daemon.port}`,
-      authorization: `Bearer ${tokenOf(paths, env)}`,
+      authorization: `Bearer ${token ?? tokenOf(paths, env)}`,
       'user-agent': `cowork-cli/${version()}`,
       ...(body && { 'content-type': 'application/json' }),
     }
@@ -55,6 +57,8 @@ export function createClient(
       })
       return (answer as { output: Output }).output
     },
+    post: async <Answer>(path: string, body: object): Promise<Answer> =>
+      (await ask(path, body)) as Answer,
     async get<Answer>(path: string, query: Query = {}): Promise<Answer> {
       const search = new URLSearchParams()
       for (const [name, value] of Object.entries(query))

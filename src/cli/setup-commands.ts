@@ -46,6 +46,7 @@ export function setupCommands(program: Command, add: Add): void {
       new Option('--proposals <count>', 'how many each agent makes').argParser(Number).default(45),
     )
     .addOption(new Option('--pace <ms>', 'pause between them').argParser(Number).default(40))
+    .option('--clean', 'end what the demo made: agents, requests, trust, policies, project, files')
   add(program, 'open', 'open the console in the browser', async (context, command) =>
     (await import('./open.ts')).open(context, command.args[0], command.opts()),
   )

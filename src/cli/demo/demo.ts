@@ -10,9 +10,14 @@ import { bringPolicies } from './policies.ts'
 import type { Brought } from './policies.ts'
 import { chanceFrom, handedOver, roles, sceneOf } from './scenes.ts'
 import type { Role, Scene } from './scenes.ts'
+import { addReviewer, removeReviewer } from './reviewer.ts'
 import { workOnPlan } from './work-scenes.ts'
 
-type Options = { readonly proposals?: number | undefined; readonly pace?: number | undefined }
+type Options = {
+  readonly proposals?: number | undefined
+  readonly pace?: number | undefined
+  readonly clean?: boolean | undefined
+}
 type Status = { readonly auth: 'open' | 'closed' }
 type Proposed = { readonly proposal_id: string; readonly mode: 'act' | 'suggest' | 'escalate' }
 type Played = {
@@ -32,10 +37,11 @@ const leftOver = 3
 const seed = 1858
 
 /**
- * Three agents of different quality at work in fast-forward, on the running daemon (K7). Who runs it plays the
- * reviewer, in the demo's own domains only: gives them rules, approves what is right and overrides what is wrong.
+ * Plays three agents of different quality in fast-forward, on the running daemon (K7). A reviewer of the demo's own
+ * approves what is right and overrides what is wrong, in the demo's own domains only.
  */
-export async function demo(context: Context, { proposals = 45, pace = 40 }: Options) {
+export async function demo(context: Context, { proposals = 45, pace = 40, clean }: Options) {
+  if (clean) return (await import('./clean.ts')).cleanDemo(context)
   const { out } = context
   const person = createClient(context)
   const { auth } = await person.call<Status>('cowork_status')
@@ -43,6 +49,7 @@ export async function demo(context: Context, { proposals = 45, pace = 40 }: Opti
   const played: Played[] = []
   const tokens = auth === 'closed' ? await enrol(person) : new Map<string, string>()
   const policies = await bringPolicies(person)
+  const reviewer = await addReviewer(context, person)
   /** Who has asked for files. */
   let asking: string | undefined
   try {
@@ -73,7 +80,7 @@ export async function demo(context: Context, { proposals = 45, pace = 40 }: Opti
           continue
         }
         const proposed = answer.structuredContent as unknown as Proposed
-        await review(person, seen, scene, proposed, turn >= proposals - leftOver)
+        await review(reviewer, seen, scene, proposed, turn >= proposals - leftOver)
         if (proposed.mode === 'act')
           await agent.call('cowork_log', {
             domain: seen.role.domain,
@@ -95,14 +102,15 @@ export async function demo(context: Context, { proposals = 45, pace = 40 }: Opti
   } finally {
     progress.end()
     for (const line of policyLines(policies.brought())) out.note(line)
+    if (reviewer) await removeReviewer(person)
     await dismiss(person, tokens, asking)
   }
   await tell(context, person, played, policies.brought(), asking !== undefined)
 }
 
-/** What a careful reviewer does: approve what is right, say what is wrong. */
+/** Approves what is right and overrides what is wrong; without a reviewer all of it waits for the person. */
 async function review(
-  person: Client,
+  person: Client | undefined,
   seen: Played,
   { isRight, action }: Scene,
   { proposal_id: id, mode }: Proposed,
@@ -113,7 +121,7 @@ async function review(
     if (!isRight) seen.slipped++
     return
   }
-  if (isLast) return void seen.left++
+  if (isLast || !person) return void seen.left++
   if (isRight) {
     if (await approves(person, id)) seen.approved++
     else seen.left++
@@ -204,6 +212,7 @@ async function tell(
   out.note(
     `${left} proposals${asksForFiles ? ', a request for your files' : ''} and a handoff wait for you: \`cowork inbox\`, or \`cowork open inbox\`.`,
   )
+  out.note('`cowork demo --clean` ends all that the demo made; reports leave it out.')
 }
 
 function policyLines(brought: Brought): string[] {

@@ -21,6 +21,9 @@ const written = [
   { path: 'temp/demo-scratch.txt', content: 'call back deal_31\n' },
 ] as const
 
+/** Where its files are after it; the last one is in the trash. */
+export const writtenPaths = written.slice(0, -1).map(({ path }) => path)
+
 /**
  * Files to look at, one with an earlier version and one in the trash, and a question that only a person
  * answers: whether the agent may read what is theirs (K7). What was there before is written over: it is ours.

@@ -81,6 +81,10 @@ const bodyWith = (dealRules: Rules) => ({
   ],
 })
 
+const notes = { first: 'Rules for the agents of the demo', second: 'Deals are assigned by people' }
+/** The notes of the versions that the demo saves. */
+export const demoNotes: readonly string[] = Object.values(notes)
+
 /** Refusals that end nothing: the play goes on under what is in force. */
 const harmless = ['passkey_required', 'role_required', 'policy_changed', 'would_lock_out']
 
@@ -105,17 +109,13 @@ export async function bringPolicies(person: Client) {
     }
   }
 
-  if (isFree) await save(bodyWith(deals), 'Rules for the agents of the demo', listed.version)
+  if (isFree) await save(bodyWith(deals), notes.first, listed.version)
   return {
     brought: () => brought,
     /** A second version, as after an hour of looking at what they do. */
     async tighten(): Promise<void> {
       if ('saved' in brought)
-        await save(
-          bodyWith([...deals, ...owners]),
-          'Deals are assigned by people',
-          brought.saved.version,
-        )
+        await save(bodyWith([...deals, ...owners]), notes.second, brought.saved.version)
     },
   }
 }

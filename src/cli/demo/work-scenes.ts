@@ -2,7 +2,7 @@ import type { createDemoAgent } from './agent.ts'
 
 type Agent = ReturnType<typeof createDemoAgent>
 
-const project = 'demo-fair'
+export const project = 'demo-fair'
 const stories = [
   { story_id: 'book-stand', title: 'Book the stand', priority: 'high', estimate: 1 },
   {

@@ -1,0 +1,149 @@
+import { demoPairs } from '#base/demo.ts'
+import { CoworkError } from '#base/errors.ts'
+import { createClient } from '../client.ts'
+import type { Client } from '../client.ts'
+import type { Context } from '../context.ts'
+import { writtenPaths } from './file-scenes.ts'
+import { demoNotes } from './policies.ts'
+import { removeReviewer } from './reviewer.ts'
+import { project } from './work-scenes.ts'
+
+const reason = 'Demo cleaned up'
+const agents: readonly string[] = demoPairs.map(({ agent }) => agent)
+
+type Item = { readonly id: string; readonly kind: string }
+type Versions = {
+  readonly active: string
+  readonly versions: readonly { readonly version: string; readonly note: string }[]
+  readonly body?: unknown
+}
+
+/** Ends all that the demo made, each with an entry; the ledger itself stays. A second run finds nothing (K7). */
+export async function cleanDemo(context: Context): Promise<void> {
+  const { out } = context
+  const owner = createClient(context)
+  const steps: readonly [name: string, step: (owner: Client) => Promise<number>][] = [
+    ['approvals', endApprovals],
+    ['permissions', endPermissions],
+    ['grants', endGrants],
+    ['agents', endAgents],
+    ['reviewers', removeReviewer],
+    ['trust', endTrust],
+    ['policies', restorePolicies],
+    ['projects', endProject],
+    ['files', deleteFiles],
+  ]
+  const ended: Record<string, number> = {}
+  const left: { what: string; why: string }[] = []
+  for (const [name, step] of steps)
+    try {
+      ended[name] = await step(owner)
+    } catch (error) {
+      if (!(error instanceof CoworkError) || error.code !== 'passkey_required') throw error
+      left.push({ what: name, why: error.message })
+    }
+  out.data({ ended, left }, () => {
+    const done = Object.entries(ended).filter(([, count]) => count > 0)
+    return done.length === 0 && left.length === 0
+      ? ['Nothing of the demo is left. Its ledger entries stay.']
+      : done.map(([name, count]) => `Ended ${name}: ${count}`)
+  })
+  for (const { what, why } of left)
+    out.note(`Not ended: ${what}. ${why} Do it in the console with your passkey.`)
+}
+
+async function endApprovals(owner: Client): Promise<number> {
+  let count = 0
+  for (const agent of agents) {
+    const query = { agent, limit: 1000 }
+    const { items } = await owner.get<{ items: Item[] }>('/api/approvals', query)
+    for (const { id, kind } of items) {
+      if (kind === 'handoff')
+        await owner.call('cowork_resolve_handoff', { handoff_id: id, resolution: reason })
+      else
+        await owner.call('cowork_decide', {
+          approval_ids: [id],
+          decision: 'reject',
+          reason,
+          ...(isCorrection(kind) && {
+            override: { type: 'policy_change', severity: 'low', description: reason },
+          }),
+        })
+      count++
+    }
+  }
+  return count
+}
+
+/** Rejecting these needs an override; a change of policy costs no trust. */
+const isCorrection = (kind: string) => kind === 'proposal' || kind === 'spot_check'
+
+async function endPermissions(owner: Client): Promise<number> {
+  type Permission = { readonly id: string; readonly agent_id: string }
+  const { permissions } = await owner.call<{ permissions: Permission[] }>('cowork_list_permissions')
+  const theirs = permissions.filter(({ agent_id: agent }) => agents.includes(agent))
+  for (const { id } of theirs) await owner.call('cowork_revoke_permission', { id })
+  return theirs.length
+}
+
+async function endGrants(owner: Client): Promise<number> {
+  type Grant = { readonly id: string; readonly agent: string }
+  const { grants } = await owner.call<{ grants: Grant[] }>('list_grants')
+  const theirs = grants.filter(({ agent }) => agents.includes(agent))
+  for (const { id } of theirs) await owner.call('revoke_grant', { grant_id: id })
+  return theirs.length
+}
+
+async function endAgents(owner: Client): Promise<number> {
+  type Agent = { readonly id: string; readonly status: string }
+  const listed = await owner.call<{ agents: Agent[] }>('cowork_list_agents')
+  const theirs = listed.agents.filter(
+    ({ id, status }) => agents.includes(id) && status === 'active',
+  )
+  for (const { id } of theirs) await owner.call('cowork_revoke_agent', { id })
+  return theirs.length
+}
+
+async function endTrust(owner: Client): Promise<number> {
+  let count = 0
+  for (const { agent, domain } of demoPairs) {
+    const query = { agent_id: agent, domain }
+    const { trust } = await owner.call<{ trust: { trust_level: number }[] }>('cowork_status', query)
+    if (!trust.some(({ trust_level: level }) => level > 0)) continue
+    await owner.call('cowork_set_trust', { ...query, score: 0, reason })
+    count++
+  }
+  return count
+}
+
+/** Saves the last version before the demo again, unless a person has saved another one since. */
+async function restorePolicies(owner: Client): Promise<number> {
+  const { active, versions } = await owner.call<Versions>('cowork_policy_versions')
+  const isDemo = ({ note }: { note: string }) => demoNotes.includes(note)
+  const current = versions.find(({ version }) => version === active)
+  const before = versions.find((one) => !isDemo(one))
+  if (!current || !isDemo(current) || !before) return 0
+  const { body } = await owner.call<Versions>('cowork_policy_versions', { version: before.version })
+  await owner.call('cowork_save_policies', { body, note: reason, from: active, confirm: true })
+  return 1
+}
+
+const endProject = (owner: Client) =>
+  ifThere(() => owner.call('worksync_unregister_project', { project }))
+
+async function deleteFiles(owner: Client): Promise<number> {
+  let count = 0
+  for (const path of writtenPaths) count += await ifThere(() => owner.call('delete_file', { path }))
+  return count
+}
+
+/** 1 where the thing was there, 0 where somebody has ended it already. */
+async function ifThere(end: () => Promise<unknown>): Promise<number> {
+  try {
+    await end()
+    return 1
+  } catch (error) {
+    if (error instanceof CoworkError && /not_found|no_such|unknown/.test(error.code)) return 0
+    throw error
+  }
+}
