@@ -17,7 +17,7 @@ beforeAll(async () => {
   agent = ((await added.json()) as { output: { token: string } }).output.token
   await app.call('cowork_status')
   await app.call('cowork_status', {}, agent)
-  await app.call('cowork_halt', { scope: 'domain:crm', reason: '=HYPERLINK("evil")' })
+  await app.call('cowork_halt', { scope: 'domain:crm', force: true, reason: '=HYPERLINK("evil")' })
   // Reads are recorded within 50 ms.
   const recorded = async () => (await ledger('?type=call.done&q=cowork_status')).entries.length
   await vi.waitUntil(async () => (await recorded()) === 2, 10_000)

@@ -327,12 +327,22 @@ describe('commands on a running daemon', () => {
   afterAll(place.end)
   const { cowork, paths, start } = place
 
+  test('RC3 halt refuses an unknown agent and prints a resume command that works', async () => {
+    const unknown = await cowork(['halt', 'agent:nobdy'])
+    expect(unknown).toMatchObject({ code: 1, stdout: '' })
+    expect(unknown.stderr).toContain('Unknown agent')
+    expect(unknown.stderr).toContain('--force')
+    const { stdout } = await cowork(['halt', 'agent:bad one', '--force'])
+    expect(stdout).toContain("Resume with: cowork resume 'agent:bad one'")
+    expect(await cowork(['resume', 'agent:bad one'])).toMatchObject({ code: 0 })
+  })
+
   test('K2 status, agents, audit and halt answer in JSON with a schema version', async () => {
     const reads = [
       ['status', '--json'],
       ['--json', 'agents', 'ls'],
       ['audit', 'prove', '1', '--json'],
-      ['halt', 'agent:nobody', '--json'],
+      ['halt', 'agent:nobody', '--force', '--json'],
       ['resume', 'agent:no', '--json'],
       ['audit', 'verify', '--json'],
       ['logs', '-n', '1', '--json'],
@@ -420,14 +430,15 @@ describe('commands on a running daemon', () => {
     // Nobody knows when it begins to look, so there is something to see until it has seen something.
     let hasSeen = false
     const seen = nextLine().finally(() => (hasSeen = true))
-    for (let i = 0; !hasSeen; i++) await cowork(['halt', `agent:a${i}`, '--reason', 'to be seen'])
+    for (let i = 0; !hasSeen; i++)
+      await cowork(['halt', `agent:a${i}`, '--force', '--reason', 'to be seen'])
     const [first, second] = [await seen, nextLine()]
     expect(first).toMatch(/halt\.set +owner +agent:a\d+/)
-    await cowork(['halt', 'agent:later'])
+    await cowork(['halt', 'agent:later', '--force'])
     expect(await second).not.toBe(first)
     const exited = once(child, 'exit')
     child.stdout.destroy()
-    await cowork(['halt', 'agent:last'])
+    await cowork(['halt', 'agent:last', '--force'])
     expect(await exited).toEqual([0, null])
   })
 

@@ -86,8 +86,8 @@ describe('what is heard', () => {
 
   test('SV23 filters hold for what was and for what comes', async () => {
     const listener = await listen(app, { query: '?after=0&type=halt.&q=FILTERED' })
-    await app.call('cowork_halt', { scope: 'domain:other', reason: 'not this' })
-    await app.call('cowork_halt', { scope: 'domain:some', reason: 'Filtered' })
+    await app.call('cowork_halt', { scope: 'domain:other', force: true, reason: 'not this' })
+    await app.call('cowork_halt', { scope: 'domain:some', force: true, reason: 'Filtered' })
     await listener.until(1)
     const late = await listen(app, { query: '?after=0&type=halt.&q=FILTERED' })
     expect(await late.until(1)).toEqual(listener.seqs())

@@ -57,7 +57,9 @@ async function work(place: Place, known?: string): Promise<string> {
       const action = { agent_id: 'sales', domain: 'crm', action: 'call', target: `deal ${i}` }
       expect((await app.call('cowork_log', action, token)).status).toBe(200)
     }
-    expect((await app.call('cowork_halt', { scope: 'domain:crm', reason: 'x' })).status).toBe(200)
+    expect(
+      (await app.call('cowork_halt', { scope: 'domain:crm', force: true, reason: 'x' })).status,
+    ).toBe(200)
     expect((await app.call('cowork_resume', { scope: 'domain:crm' })).status).toBe(200)
     return token
   } finally {

@@ -22,6 +22,7 @@ import { ledgerTools } from '#ledger'
 import { startTelemetry } from '#server'
 import { checkWork, workTools } from '#work'
 import type { Work } from '#work'
+import { knownNames } from './known-names.ts'
 import type { Domains } from './domains.ts'
 import type { Start } from './start.ts'
 import type { Store } from './store.ts'
@@ -116,7 +117,7 @@ type ToolParts = GovernanceDeps & {
 export const toolsOf = (parts: ToolParts): Tool[] => [
   ...governanceTools(parts),
   ...identityTools(parts.identity),
-  ...haltTools(parts.halts),
+  ...haltTools(parts.halts, knownNames(parts)),
   ...notifyTools(parts.notify),
   ...ledgerTools(parts.ledger, (filter) => parts.files.files.places.prefixesOf(filter)),
   ...fileTools(parts.files),
@@ -146,8 +147,11 @@ const decideAs =
     })
     if (answer.status !== 'done') return { refused: answer.message }
     const { outcomes } = answer.output as {
-      outcomes: { status: string; error?: { message: string } }[]
+      outcomes: { status: string; error?: { code: string; message: string } }[]
     }
     const [{ status, error } = { status: 'error' }] = outcomes
+    // A chat has no room for a second confirmation.
+    if (error?.code === 'policy_conflict')
+      return { refused: 'The active policy blocks this request: decide it in the console.' }
     return error ? { refused: error.message } : { status }
   }

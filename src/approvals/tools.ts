@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { nearest } from '#base/config/suggest.ts'
+import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { haltScope } from './halt.ts'
@@ -13,7 +15,30 @@ const scope = z
   .default('all')
   .describe('What to stop: all, agent:<id>, domain:<name> or server:<name>')
 
-export const haltTools = (halts: Halts): Tool[] => [
+/** Returns undefined for a known name, else the names that may have been meant. */
+export type NamesOf = (
+  kind: 'agent' | 'domain',
+  name: string,
+) => Promise<readonly string[] | undefined>
+
+/** Refuses a scope that would stop nothing: a typo must not look like a halt (A9). */
+async function checkKnown(scope: string, namesOf: NamesOf): Promise<void> {
+  if (scope === 'all') return
+  const at = scope.indexOf(':')
+  const [word, name] = [scope.slice(0, at), scope.slice(at + 1)]
+  const names = await namesOf(word === 'agent' ? 'agent' : 'domain', name)
+  if (!names) return
+  const close = nearest(name, names)
+  throw new CoworkError(
+    `unknown_${word}`,
+    `Unknown ${word}: ${JSON.stringify(name)}. Nothing was halted.`,
+    {
+      hint: `${close === undefined ? '' : `Did you mean ${word}:${close}? `}To halt a name before its first call, set force (--force on the command line).`,
+    },
+  )
+}
+
+export const haltTools = (halts: Halts, namesOf: NamesOf): Tool[] => [
   defineTool({
     name: 'cowork_halt',
     title: 'Halt',
@@ -23,9 +48,19 @@ export const haltTools = (halts: Halts): Tool[] => [
     effect: 'write',
     by: 'human',
     idempotent: true,
-    input: z.object({ scope, reason: z.string().max(500).default('') }),
+    input: z.object({
+      scope,
+      reason: z.string().max(500).default(''),
+      force: z
+        .boolean()
+        .default(false)
+        .describe('Halt a name that is not known yet; without it an unknown name is an error'),
+    }),
     output: z.object({ scope: z.string(), reason: z.string(), by: z.string(), at: z.string() }),
-    change: (tx, input, call) => halts.set(tx, call, input.scope, input.reason),
+    async change(tx, input, call) {
+      if (!input.force) await checkKnown(input.scope, namesOf)
+      return halts.set(tx, call, input.scope, input.reason)
+    },
   }),
   defineTool({
     name: 'cowork_resume',

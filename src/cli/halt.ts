@@ -7,10 +7,22 @@ import type { Status } from './status.ts'
 
 type Halt = { scope: string; reason: string; by: string; at: string }
 
-export async function halt(context: Context, scope: string, { reason = '' }: { reason?: string }) {
-  const set = await createClient(context).call<Halt>('cowork_halt', { scope, reason })
-  context.out.data(set, () => [`Halted: ${shown(set.scope)}. \`cowork resume\` lifts it.`])
+export type HaltFlags = { readonly reason?: string; readonly force?: boolean }
+
+export async function halt(
+  context: Context,
+  scope: string,
+  { reason = '', force = false }: HaltFlags,
+) {
+  const set = await createClient(context).call<Halt>('cowork_halt', { scope, reason, force })
+  context.out.data(set, () => [
+    `Halted: ${shown(set.scope)}. Resume with: cowork resume ${shellWord(set.scope)}`,
+  ])
 }
+
+/** One word for a POSIX shell, so that the printed command works as it is. */
+const shellWord = (word: string): string =>
+  /^[\w:.@/-]+$/.test(word) ? word : `'${shown(word).replaceAll("'", String.raw`'\''`)}'`
 
 export async function resume(context: Context, given: string) {
   const client = createClient(context)

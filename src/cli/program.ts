@@ -139,6 +139,7 @@ function lifeCommands(program: Command, add: Add): void {
     (await import('./halt.ts')).halt(context, command.args[0] ?? 'all', command.opts()),
   )
     .option('--reason <text>', 'why, for the people and agents who ask')
+    .option('--force', 'halt a name that is not known yet')
     .addHelpText('after', '\nA scope is all (default), agent:<id>, domain:<name> or server:<name>.')
   add(program, 'resume [scope]', 'lift a halt', async (context, command) =>
     (await import('./halt.ts')).resume(context, command.args[0] ?? 'all'),

@@ -1,0 +1,42 @@
+import type { NamesOf } from '#approvals'
+import type { Governance } from '#governance'
+import type { Identity } from '#identity'
+import type { Ledger } from '#ledger'
+
+type Deps = {
+  readonly governance: Pick<Governance, 'store' | 'db' | 'policies'>
+  readonly identity: Pick<Identity, 'listAgents'>
+  readonly ledger: Pick<Ledger, 'find'>
+}
+
+/** The domains of cowork's own tools. */
+const builtIn = ['files', 'work', 'cowork']
+
+/**
+ * Returns the names that a halt may have meant, or undefined where this one is known: registered, trusted, mapped or
+ * ever named in the ledger (A9). A typo must not pass for a stop.
+ */
+export const knownNames =
+  ({ governance, identity, ledger }: Deps): NamesOf =>
+  async (kind, name) => {
+    const pairs = await governance.store.all(governance.db, {})
+    const { mappings } = governance.policies()
+    const names =
+      kind === 'agent'
+        ? [
+            ...(await identity.listAgents()).map(({ id }) => id),
+            ...pairs.map(({ agent }) => agent),
+            ...mappings.map((it) => it.agent_id),
+          ]
+        : [
+            ...builtIn,
+            ...pairs.map(({ domain }) => domain),
+            ...mappings.map(({ domain }) => domain),
+          ]
+    // A pattern of a mapping names nobody.
+    const exact = [...new Set(names)].filter((known) => !known.includes('*'))
+    if (exact.includes(name)) return undefined
+    const filter = kind === 'agent' ? { actor: name } : { domain: name }
+    const [entry] = await ledger.find({ ...filter, limit: 1 })
+    return entry ? undefined : exact
+  }
