@@ -97,3 +97,10 @@ test('A8 one says why it is asked, and what a decision would do', async () => {
     trust_points: [],
   })
 })
+
+test.each(['decide', 'decision'])('RM11 POST /api/approvals/{id}/%s decides', async (verb) => {
+  const id = await proposed(sales, { domain: 'verbs' })
+  const answer = await owner.ask(`/api/approvals/${id}/${verb}`, { decision: 'approve' })
+  expect(answer.status).toBe(200)
+  expect((await owner.list(`?ids=${id}`)).items).toMatchObject([{ id, status: 'approved' }])
+})

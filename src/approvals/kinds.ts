@@ -26,8 +26,8 @@ export type ApprovalKind = {
   /** What the ledger calls its opening, and its approval. */
   readonly opened?: string
   readonly decided?: string
-  /** Refuses a decision that lacks something, before anything is written. */
-  check?(approval: Approval, decision: Decision, reader: Reader): Promise<void> | void
+  /** Refuses a decision that lacks something, before anything is written. Returns details for its entry. */
+  check?(approval: Approval, decision: Decision, reader: Reader): Promise<Told | void> | Told | void
   /**
    * What a person put in place of what was asked (B3); refuses what may not be approved instead. Gets the approval
    * and the edit with real arguments. All other functions of a kind get the copy that is shown.

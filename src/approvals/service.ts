@@ -199,7 +199,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     const votes = approval && approval.needed > 1 ? await votesOn(tx, id) : []
     checkDecision(approval, votes, decision, at)
     const kind = kinds.get(approval.kind)
-    await kind.check?.(approval, decision, tx)
+    const checked = (await kind.check?.(approval, decision, tx)) ?? {}
     checkArguments(approval, decision)
     const edited = await editOf(tx, approval, decision)
     const batch = decision.batch !== undefined && { batch: decision.batch }
@@ -207,7 +207,9 @@ export function createApprovals(deps: ApprovalsDeps) {
       await store.vote(tx, id, decision.by.id, at)
       if (approval.held) await store.unhold(tx, id)
       const told = { votes: votes.length + 1, needed: approval.needed }
-      tx.append(entryOf('approval.voted', approval, decision.by, call, { ...told, ...batch }))
+      tx.append(
+        entryOf('approval.voted', approval, decision.by, call, { ...told, ...batch, ...checked }),
+      )
       return { status: 'voted', approval, told }
     }
     const status = decision.verdict === 'approve' ? 'approved' : 'rejected'
@@ -268,6 +270,7 @@ export function createApprovals(deps: ApprovalsDeps) {
           ...(votes.length > 0 && { votes: [...votes, decision.by.id] }),
           ...(decision.reason !== undefined && { reason: decision.reason }),
           ...batch,
+          ...checked,
           ...told,
         },
       ),

@@ -14,6 +14,8 @@ export type Item = {
   summary: string
   mode: 'act' | 'suggest' | 'escalate'
   risk: 'low' | 'normal' | 'high'
+  /** The active policy would block it. */
+  policy_conflict?: { policy: string | null; version: string; rule: string | null; message: string }
   trust_level: number | null
   confidence: number | null
   created_at: string

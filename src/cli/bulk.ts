@@ -36,8 +36,12 @@ export async function approveAll(context: Context, flags: BulkFlags): Promise<Ex
       'Approving all that wait says how many that is (--expect), so that none slips in.',
       '`cowork inbox --list --kind proposal` with --agent and --domain shows them.',
     )
-  if ([flags.allow, flags.change, flags.policy].some((given) => given !== undefined))
-    throw usage('--allow, --change and --policy are for one approval at a time.', 'Name its id.')
+  const single = [flags.allow, flags.change, flags.policy, flags.acknowledgePolicy]
+  if (single.some((given) => given !== undefined))
+    throw usage(
+      '--allow, --change, --policy and --acknowledge-policy are for one approval at a time.',
+      'Name its id.',
+    )
   requirePersonHere(context, 'Approving')
   const client = createClient(context, {
     count_differs: {

@@ -31,15 +31,21 @@ export type ApproveFlags = {
   readonly allow?: string
   readonly change?: string
   readonly policy?: string
+  readonly acknowledgePolicy?: string
   readonly now?: boolean
 }
 
 export async function approve(
   context: Context,
   given: readonly string[],
-  { feedback, allow, change, policy, now = false }: ApproveFlags,
+  { feedback, allow, change, policy, acknowledgePolicy, now = false }: ApproveFlags,
 ): Promise<ExitCode> {
-  const single = { '--allow': allow, '--change': change, '--policy': policy }
+  const single = {
+    '--allow': allow,
+    '--change': change,
+    '--policy': policy,
+    '--acknowledge-policy': acknowledgePolicy,
+  }
   const alone = Object.entries(single).find(([, value]) => value !== undefined)
   if (alone && given.length > 1)
     throw usage(`${alone[0]} is for one approval at a time.`, 'Approve the others by themselves.')
@@ -49,6 +55,7 @@ export async function approve(
     ...(feedback !== undefined && { reason: feedback }),
     ...(change !== undefined && { change: jsonArgument('--change', change) }),
     ...(policy !== undefined && { policy_id: policy }),
+    ...(acknowledgePolicy !== undefined && { acknowledge_policy: acknowledgePolicy }),
   }
   return decideEach(context, 'Approving', given, (client, items) =>
     client.call('cowork_decide', {
@@ -133,7 +140,7 @@ async function decideEach(
   const [only] = outcomes
   if (outcomes.length === 1 && only?.error)
     throw new CoworkError(only.error.code, only.error.message, {
-      hint: only.error.hint ?? '`cowork inbox` lists what waits.',
+      hint: hintFor(only.error, items[0]),
     })
   const errors = outcomes.filter(({ status }) => status === 'error').length
   const opened = await openedBy(client, outcomes, items)
@@ -151,6 +158,14 @@ async function decideEach(
   if (outcomes.some(({ status }) => status === 'held'))
     context.out.note('Until then `cowork undo <id>` takes it back.')
   return errors > 0 ? exitCode.failed : exitCode.ok
+}
+
+/** The daemon names a field of the tool; people have a flag. */
+function hintFor({ code, hint }: NonNullable<Outcome['error']>, item: Item | undefined): string {
+  const version = item?.policy_conflict?.version
+  return code === 'policy_conflict' && version !== undefined
+    ? `Reject it, or approve it anyway with --acknowledge-policy ${version}.`
+    : (hint ?? '`cowork inbox` lists what waits.')
 }
 
 /** What requests for access came to, in words: more or less than was asked for. */

@@ -70,6 +70,7 @@ function decideCommands(program: Command, add: Add): void {
     )
     .option('--change <json>', 'approve this instead, as JSON or @file')
     .option('--policy <id>', 'for work in a new domain: under which policy')
+    .option('--acknowledge-policy <version>', 'approve what this active policy version blocks')
     .addOption(atOnce())
   add(program, 'reject', 'reject what waits', async (context, command) =>
     (await import('./decide.ts')).reject(context, command.args, command.opts()),

@@ -52,7 +52,7 @@ describe('the list', () => {
       summary: 'update_deal on Deal-42: note = call back',
       mode: 'escalate',
       risk: 'normal',
-      trust_level: 0.3,
+      trust_level: 0.32,
       confidence: 0.9,
       created_at: expect.stringMatching(/Z$/),
       expires_at: expect.stringMatching(/Z$/),

@@ -6,12 +6,17 @@ import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import type { Handoffs } from './handoffs/handoffs.ts'
+import type { PolicyConflicts } from './policy-conflict.ts'
+import { evidenceLevel } from './rules/evidence.ts'
+import { reasonNow } from './rules/judge.ts'
 import type { Rules } from './rules/judge.ts'
+import { modeOf } from './rules/mode.ts'
 import { pairOf } from './kinds.ts'
 import type { GovernanceStore } from './store.ts'
 import {
   approved,
   current,
+  gateOpen,
   newTrust,
   overridden,
   overrideTypes,
@@ -23,6 +28,7 @@ type Deps = {
   readonly store: GovernanceStore
   readonly approvals: Approvals
   readonly handoffs: Pick<Handoffs, 'detail'>
+  readonly conflicts: Pick<PolicyConflicts, 'find'>
   readonly rules: Rules
   readonly now: Clock
 }
@@ -51,7 +57,27 @@ const trusted = ['proposal', 'call', 'spot_check']
 export type Inbox = ReturnType<typeof createInbox>
 
 /** The one queue as people read it; an agent sees what it asked for itself (C2, L10). */
-export function createInbox({ db, store, approvals, handoffs, rules, now }: Deps) {
+export function createInbox({ db, store, approvals, handoffs, conflicts, rules, now }: Deps) {
+  /** The trust that counts now: pending requests show one value, wherever they are shown. */
+  async function trustNow({ requester, domain }: Approval) {
+    const at = now()
+    return current(
+      rules.trust,
+      (await store.trust(db, requester, domain)) ?? newTrust(rules.trust, at),
+      at,
+    )
+  }
+
+  const levelNow = async (approval: Approval): Promise<number | null> =>
+    approval.status === 'pending' && approval.trustLevel !== null
+      ? (await trustNow(approval)).score
+      : approval.trustLevel
+
+  async function conflictOf(approval: Approval) {
+    const conflict = await conflicts.find(db, approval)
+    return conflict && { policy_conflict: conflict }
+  }
+
   async function itemOf(approval: Approval) {
     const { held } = approval
     const given = approval.needed > 1 ? await approvals.votes(approval.id) : []
@@ -66,7 +92,7 @@ export function createInbox({ db, store, approvals, handoffs, rules, now }: Deps
       summary: approval.summary,
       mode: approval.mode,
       risk: approval.risk,
-      trust_level: approval.trustLevel,
+      trust_level: await levelNow(approval),
       confidence: approval.confidence,
       created_at: rfc3339(approval.createdAt),
       expires_at: approval.expiresAt === null ? null : rfc3339(approval.expiresAt),
@@ -79,6 +105,7 @@ export function createInbox({ db, store, approvals, handoffs, rules, now }: Deps
           until: rfc3339(held.until),
         },
       }),
+      ...(await conflictOf(approval)),
       ...(approval.decidedAt !== null && { decided_at: rfc3339(approval.decidedAt) }),
       ...(approval.decidedBy !== null && { decided_by: approval.decidedBy }),
       ...(approval.channel !== null && { channel: approval.channel }),
@@ -104,19 +131,22 @@ export function createInbox({ db, store, approvals, handoffs, rules, now }: Deps
       const items = others.slice(-asked.limit).toReversed()
       return {
         count: found.length,
-        items: items.map((approval) => ({
-          id: approval.id,
-          kind: approval.kind,
-          requester: approval.requester,
-          domain: approval.domain,
-          action: approval.action,
-          target: approval.target,
-          summary: approval.summary,
-          mode: approval.mode,
-          risk: approval.risk,
-          created_at: rfc3339(approval.createdAt),
-          expires_at: approval.expiresAt === null ? null : rfc3339(approval.expiresAt),
-        })),
+        items: await Promise.all(
+          items.map(async (approval) => ({
+            id: approval.id,
+            kind: approval.kind,
+            requester: approval.requester,
+            domain: approval.domain,
+            action: approval.action,
+            target: approval.target,
+            summary: approval.summary,
+            mode: approval.mode,
+            risk: approval.risk,
+            created_at: rfc3339(approval.createdAt),
+            expires_at: approval.expiresAt === null ? null : rfc3339(approval.expiresAt),
+            ...(await conflictOf(approval)),
+          })),
+        ),
       }
     },
 
@@ -156,9 +186,8 @@ export function createInbox({ db, store, approvals, handoffs, rules, now }: Deps
       return {
         ...(await itemOf(approval)),
         why: {
-          ...content.why,
+          ...(await whyNow(approval)),
           policy_version: approval.policyVersion,
-          trust_level: approval.trustLevel,
         },
         change: content.change,
         before: lastApproved(before, content.change),
@@ -193,6 +222,22 @@ export function createInbox({ db, store, approvals, handoffs, rules, now }: Deps
         })),
       }
     },
+  }
+
+  /** Why a person is asked, with the trust that counts now; as recorded once it is decided. */
+  async function whyNow(approval: Approval) {
+    const { why } = approval.content
+    if (approval.status !== 'pending' || approval.trustLevel === null)
+      return { ...why, trust_level: approval.trustLevel }
+    const trust = await trustNow(approval)
+    const level = evidenceLevel(trust.evidence[approval.risk])
+    const { gated } = modeOf(rules.mode, {
+      score: trust.score,
+      gateOpen: gateOpen(rules.trust, trust, approval.risk),
+      highRisk: why.high_risk_fields.length > 0,
+    })
+    const text = reasonNow(why, { score: trust.score, level, gated })
+    return { ...why, text, evidence_level: level, gated, trust_level: trust.score }
   }
 
   /** What each decision would do to trust, said before it is taken (C2). */

@@ -6,6 +6,7 @@ import type { Identity } from '#identity'
 import type { Edits } from './edits.ts'
 import { checkAllowance } from './permissions.ts'
 import type { Allowance, Permissions } from './permissions.ts'
+import type { PolicyConflicts } from './policy-conflict.ts'
 import { storedMapping } from './recorded.ts'
 import type { Policies } from './rules/policy.ts'
 import type { Override, Pair, Scores } from './scores.ts'
@@ -21,6 +22,7 @@ type Deps = {
   readonly edits: Edits
   readonly actOf: Approvals['actOf']
   readonly show: Approvals['show']
+  readonly conflicts: PolicyConflicts
   readonly now: Clock
 }
 
@@ -31,6 +33,8 @@ export type DecisionMore = {
   readonly policy_id?: string
   /** How far access to files goes; `files` knows what each choice means (GR3). */
   readonly grant?: { readonly choice: string; readonly until?: string | undefined }
+  /** The active policy version, where the person approves although it blocks the request (A4). */
+  readonly acknowledge_policy?: string
   /** The permission that lets a waiting call go, which nobody looked at (Y8). */
   readonly cleared_by?: string
 }
@@ -39,7 +43,8 @@ const moreOf = (decision: Decision): DecisionMore => decision.more ?? {}
 
 /** The waits of governance: proposals, intercepted calls, permissions to work in a domain, spot checks. */
 export function governanceKinds(deps: Deps): ApprovalKind[] {
-  const { scores, permissions, policies, store, agents, ttl, edits, actOf, show, now } = deps
+  const { scores, permissions, policies, store, agents, ttl, edits, conflicts, actOf, show, now } =
+    deps
 
   async function judged(tx: Tx, approval: Approval, decision: Decision) {
     const { override: given, cleared_by } = moreOf(decision)
@@ -67,7 +72,10 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
       ttlMs: ttl.proposalMs,
       opened: 'proposal.created',
       keepsArguments: 'until decided',
-      check: needsOverride,
+      check(approval, decision, reader) {
+        needsOverride(approval, decision)
+        return conflicts.check(reader, approval, decision)
+      },
       edited: edits.ofProposal,
       onDecided: judged,
     },
@@ -84,6 +92,7 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
           throw new CoworkError('invalid_input', 'An edited call is allowed once only.', {
             hint: 'Approve it edited, or allow it as it is for longer.',
           })
+        return conflicts.check(reader, approval, decision)
       },
       // Bound to what the agent will call with: defaults filled in, and about what it is about then.
       ...(edits.ofCall && { edited: edits.ofCall }),

@@ -78,3 +78,18 @@ test('T11 Y9 a call of an unverified caller never acts by trust, whoever gave th
   })
   expect(await open.write(stranger)).toMatchObject({ ...waits, mode: 'suggest' })
 })
+
+test('RM3 answers in open mode say that evidence counts reviews by people only', async () => {
+  const system = await upstream()
+  const note = { evidence_note: 'evidence counts reviews by people only' }
+  const first = await propose(system, {}, stranger)
+  expect(first).not.toHaveProperty('evidence_note')
+  expect(await approve(system, String(first['proposal_id']), {}, nobody)).toMatchObject(note)
+  await earned(system, 25, nobody)
+  expect(await propose(system, {}, stranger)).toMatchObject({ mode: 'suggest', ...note })
+  expect(await trustOf(system)).toMatchObject(note)
+  expect(await system.call('cowork_status', {}, stranger)).toMatchObject({ trust: [note] })
+  expect(await approve(system, await proposed(system), {}, anna)).not.toHaveProperty(
+    'evidence_note',
+  )
+})

@@ -9,6 +9,7 @@ import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { newId } from '#base/ids.ts'
 import { Refused } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
+import { evidenceNote } from './rules/evidence.ts'
 import { fieldsOf } from './rules/fields.ts'
 import type { Handoffs } from './handoffs/handoffs.ts'
 import { judge } from './rules/judge.ts'
@@ -346,6 +347,7 @@ function replyOf(
     volume_remaining: remaining,
     evidence_level: Math.round((why.evidence_level ?? 0) * 10_000) / 10_000,
     gated: why.gated,
+    ...(why.gated && { evidence_note: evidenceNote }),
     ...(reasoned && {
       reasoning_valid: reasoned.valid,
       missing_criteria: [...reasoned.missing],

@@ -16,6 +16,7 @@ import { createHandoffs, handoffKind } from './handoffs/handoffs.ts'
 import { createInbox } from './inbox.ts'
 import { governanceKinds, withOverride } from './kinds.ts'
 import { modeRulesOf } from './rules/mode.ts'
+import { createPolicyConflicts } from './policy-conflict.ts'
 import { createPace } from './pace.ts'
 import { createPermissions } from './permissions.ts'
 import { createProposals } from './proposals.ts'
@@ -72,6 +73,10 @@ export function createGovernance(options: GovernanceOptions) {
   const scores = createScores(store, rules, now)
   const permissions = createPermissions(store, now, agents, () => approvals)
   const { ttl, plan_ttl, token_ttl, call_ttl, undo_hold, every_write } = config.approvals
+  const conflicts = createPolicyConflicts(
+    (...asked) => proposals.policyFor(...asked),
+    (approval) => approvals.actOf(approval),
+  )
   const kinds = createApprovalKinds([
     ...governanceKinds({
       scores,
@@ -83,6 +88,7 @@ export function createGovernance(options: GovernanceOptions) {
       actOf: (approval) => approvals.actOf(approval),
       show: (value) => approvals.show(value),
       edits: createEdits((...asked) => proposals.policyFor(...asked), options.readCall),
+      conflicts,
       now,
     }),
     handoffKind(handoffStore, now),
@@ -152,7 +158,7 @@ export function createGovernance(options: GovernanceOptions) {
     permissions,
     proposals,
     domains: createDomains({ db, store, policies }),
-    inbox: createInbox({ db, store, approvals, handoffs, rules, now }),
+    inbox: createInbox({ db, store, approvals, handoffs, conflicts, rules, now }),
     approvals: pace.counting(approvals),
     judgeCall: pace.judging(judgeCall),
     /** Converts what earlier versions stored in clear, before anything is served (A14). Gives how many approvals that were. */

@@ -9,8 +9,12 @@ import type { Effect, State, Step } from './state.ts'
 export const settleMs = 400
 
 export const approve = (state: State): Step =>
-  deciding(state, ({ id, kind }) => {
+  deciding(state, ({ id, kind, policy_conflict: conflict }) => {
     if (kind === 'handoff') return toBeAnswered(state)
+    if (conflict) {
+      const { version, message: why } = conflict
+      return only({ ...state, prompt: { ask: 'conflict', id, version, why } })
+    }
     return {
       state: { ...state, isBusy: true },
       effects: [asksMore(kind, id) ?? { act: 'decide', id, decision: 'approve' }],

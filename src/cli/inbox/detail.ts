@@ -28,6 +28,7 @@ export function detailLines(detail: Detail, now: number): Line[] {
     [bold(plain(detail.summary) || kindName(detail.kind))],
     [modeSpan(detail), dim(` · ${kindName(detail.kind)} · ${detail.risk} risk · `), detail.id],
     stateLine(detail, now),
+    ...conflictLines(detail),
     ...section('Why you are asked', whyLines(detail)),
     ...askedSections(detail),
     ...section('Who asks', whoLines(detail, now)),
@@ -35,6 +36,20 @@ export function detailLines(detail: Detail, now: number): Line[] {
     ...section('Decided before on the same target', historyLines(detail)),
   ]
 }
+
+/** The active policy forbids what is asked: the person reads it before everything else. */
+const conflictLines = ({ policy_conflict: conflict }: Detail): Line[] =>
+  conflict
+    ? [
+        [
+          looking(
+            'red',
+            `! Blocked by the active policy${conflict.policy === null ? '' : ` ${plain(conflict.policy)}`}: `,
+          ),
+          plain(conflict.message),
+        ],
+      ]
+    : []
 
 function askedSections(detail: Detail): Line[] {
   if (detail.handoff) return handoffSections(detail, detail.handoff)

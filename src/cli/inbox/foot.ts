@@ -56,6 +56,8 @@ export function foot({ prompt, message, size }: State): Line {
   if (prompt?.ask === 'until')
     return writing('Until when? (2h, 7d, 2027-03-01T18:00) ', prompt.text, size.columns)
   if (prompt?.ask === 'changed') return [bold(' Approve it as you changed it?')]
+  if (prompt?.ask === 'conflict')
+    return [looking('red', ` Blocked by the active policy: ${plain(prompt.why)} Approve anyway?`)]
   return (message && !prompt && messageLines(message, size).at(-1)) || ['']
 }
 
@@ -95,6 +97,7 @@ const promptKeys: Record<Prompt['ask'], string> = {
   severity: ' j/k or a number, Enter  Esc cancels',
   reason: ' Enter denies; the reason may be empty  Esc cancels',
   changed: ' y approves  n or Esc cancels',
+  conflict: ' y approves anyway  n or Esc cancels',
   resolution: ' Enter goes on: say what you did or decided  Esc cancels',
   instructions: ' Enter answers; left empty, it is not handed back  Esc cancels',
 }

@@ -31,6 +31,7 @@ export function answered(state: State, prompt: Prompt, key: Key): Step {
     case 'severity':
       return state.isPasting ? only(state) : chosen(state, prompt, key)
     case 'changed':
+    case 'conflict':
       return state.isPasting ? only(state) : confirmed(state, prompt, key.name)
   }
 }
@@ -142,13 +143,19 @@ function submitted(state: State, prompt: Writing): Step {
   }
 }
 
-function confirmed(state: State, prompt: Extract<Prompt, { ask: 'changed' }>, key: string): Step {
-  const { id, change } = prompt
+function confirmed(
+  state: State,
+  prompt: Extract<Prompt, { ask: 'changed' | 'conflict' }>,
+  key: string,
+): Step {
+  const { id } = prompt
+  const more =
+    prompt.ask === 'conflict' ? { acknowledge: prompt.version } : { change: prompt.change }
   const left = { ...state, prompt: undefined }
   if (key === 'n') return say(left, 'Nothing was decided.')
   if (key !== 'y') return only(state)
   return {
     state: { ...left, isBusy: true },
-    effects: [{ act: 'decide', id, decision: 'approve', change }],
+    effects: [{ act: 'decide', id, decision: 'approve', ...more }],
   }
 }

@@ -37,6 +37,12 @@ export type Prompt =
       readonly text: string
     }
   | { readonly ask: 'changed'; readonly id: string; readonly change: unknown }
+  | {
+      readonly ask: 'conflict'
+      readonly id: string
+      readonly version: string
+      readonly why: string
+    }
   | { readonly ask: 'resolution'; readonly id: string; readonly text: string }
   | {
       readonly ask: 'instructions'
@@ -122,6 +128,7 @@ export type Effect =
       readonly override?: Override
       readonly change?: unknown
       readonly policy?: string
+      readonly acknowledge?: string
       readonly grant?: GrantChoice
     }
   | {

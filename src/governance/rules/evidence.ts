@@ -91,3 +91,6 @@ function logGamma(z: number): number {
     Math.log(product)
   )
 }
+
+/** Tells an agent whose score is high enough why it still waits for review (T3, T11). */
+export const evidenceNote = 'evidence counts reviews by people only'

@@ -55,7 +55,7 @@ export function judge(rules: Rules, given: Given): Judgement {
       would: outcomeUnder(rules.mode, enforced, evaluation.shadow),
     }
   const { thresholds } = rules.mode
-  const facts = { score: trust.score, level, gated, mode, thresholds }
+  const facts = { score: trust.score, level, gated, thresholds }
   return {
     mode,
     risk,
@@ -64,7 +64,15 @@ export function judge(rules: Rules, given: Given): Judgement {
     evidenceLevel: level,
     ...(shadow && { shadow }),
     why: {
-      text: reasonFor({ ...facts, evaluation, policy, always, because }),
+      text: reasonFor({
+        ...facts,
+        highRisk: evaluation.highRisk,
+        approvers: evaluation.approvers,
+        isUnreadable: evaluation.isUnreadable,
+        policyId: policy?.id,
+        always,
+        because,
+      }),
       rules: evaluation.violations,
       policy_id: policy?.id ?? null,
       policy_description: policy?.description ?? null,
@@ -77,6 +85,10 @@ export function judge(rules: Rules, given: Given): Judgement {
         gate_open: standing.gateOpen,
         ...(standing.floor !== 'act' && { floor: standing.floor }),
         ...(shadow && { shadow }),
+        ...(always !== undefined && { always }),
+        ...(because !== undefined && { because }),
+        approvers: evaluation.approvers,
+        ...(evaluation.isUnreadable && { unreadable: true }),
       },
     },
   }
@@ -108,12 +120,35 @@ type Facts = {
   readonly score: number
   readonly level: number
   readonly gated: boolean
-  readonly mode: Mode
   readonly thresholds: { readonly suggest: number; readonly act: number }
-  readonly evaluation: Evaluation
-  readonly policy: Policy | undefined
+  readonly highRisk: readonly string[]
+  readonly approvers: number
+  readonly isUnreadable: boolean
+  readonly policyId: string | undefined
   readonly always: string | undefined
   readonly because: string | undefined
+}
+
+/** The same sentence with the trust of now, for a request that still waits; as recorded where its causes are not. */
+export function reasonNow(why: Why, now: Pick<Facts, 'score' | 'level' | 'gated'>): string {
+  const { always, because, approvers } = why.more ?? {}
+  if (typeof approvers !== 'number') return why.text
+  const { thresholds, high_risk_fields: highRisk } = why
+  const isUnreadable = why.more?.['unreadable'] === true
+  const isByTrust =
+    always === undefined && highRisk.length === 0 && approvers === 1 && !isUnreadable
+  if (isByTrust && !now.gated && now.score >= thresholds.act)
+    return `You are asked because trust was lower or evidence was missing then. Trust is ${now.score.toFixed(2)} now; acting alone needs ${thresholds.act.toFixed(2)}.`
+  return reasonFor({
+    ...now,
+    thresholds,
+    highRisk,
+    approvers,
+    isUnreadable,
+    policyId: why.policy_id ?? undefined,
+    always: typeof always === 'string' ? always : undefined,
+    because: typeof because === 'string' ? because : undefined,
+  })
 }
 
 /** One sentence a person reads first, and one about trust. */
@@ -123,17 +158,17 @@ function reasonFor({ because, ...facts }: Facts): string {
 }
 
 function causeFor(facts: Omit<Facts, 'because'>): string {
-  const { score, level, gated, thresholds, evaluation, policy, always } = facts
+  const { score, level, gated, thresholds, highRisk, approvers, isUnreadable } = facts
+  const { policyId, always } = facts
   const trust = `Trust is ${score.toFixed(2)}; acting alone needs ${thresholds.act.toFixed(2)}`
-  const [field, ...more] = evaluation.highRisk
+  const [field, ...more] = highRisk
   if (always !== undefined) return `${always}. ${trust}.`
   if (field !== undefined) {
     const names = more.length > 0 ? `${field} and ${more.length} more are` : `${field} is`
-    return `${names} high risk${policy ? ` in ${policy.id}` : ''}. ${trust}.`
+    return `${names} high risk${policyId === undefined ? '' : ` in ${policyId}`}. ${trust}.`
   }
-  if (evaluation.approvers > 1)
-    return `${policy?.id ?? 'a rule'} wants ${evaluation.approvers} people to agree. ${trust}.`
-  if (evaluation.isUnreadable)
+  if (approvers > 1) return `${policyId ?? 'a rule'} wants ${approvers} people to agree. ${trust}.`
+  if (isUnreadable)
     return `the change cannot be read as fields, so no rule can be checked. ${trust}.`
   if (gated)
     return `there is not enough evidence yet: ${level.toFixed(2)} of 0.80 from reviewed work of this risk. Trust alone (${score.toFixed(2)}) would do.`

@@ -9,6 +9,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import type { DecisionMore } from '../kinds.ts'
 import { checkTaken } from '../permissions.ts'
+import { evidenceNote } from '../rules/evidence.ts'
 import type { Moved } from '../scores.ts'
 import type { Governance } from '../service.ts'
 import { changeInput, readChange } from './propose.ts'
@@ -22,6 +23,10 @@ import {
   text,
   words,
 } from './words.ts'
+
+export const acknowledgePolicy = text(64)
+  .optional()
+  .describe('`policy_conflict.version`, to approve what the active policy blocks')
 
 const ids = z.array(approvalId).min(1).max(1000).describe('One or more approvals')
 
@@ -112,6 +117,7 @@ export const decideTool = ({ approvals }: Governance) =>
       override: override.optional(),
       allow: allow.optional().describe('For how long a call is allowed; once where absent'),
       policy_id: text(128).optional().describe('The policy to work under'),
+      acknowledge_policy: acknowledgePolicy,
       grant: grant
         .optional()
         .describe('How far access to files goes; the narrowest that was asked for where absent'),
@@ -130,9 +136,10 @@ export const decideTool = ({ approvals }: Governance) =>
       const { approval_ids: list, hold } = input
       const isBulk = list.length > 1
       const { change, allow: longer, policy_id: policy, grant: access } = input
-      if (isBulk && (change !== undefined || longer || policy !== undefined || access))
+      const single = [change, longer, policy, access, input.acknowledge_policy]
+      if (isBulk && single.some((given) => given !== undefined))
         throw new CoworkError('invalid_input', 'Many at once are approved as they are, and once.', {
-          hint: 'Edit, allow for longer, choose a policy or how far access goes one by one.',
+          hint: 'Edit, allow for longer, choose a policy, acknowledge one or say how far access goes one by one.',
         })
       const decision = decisionOf(input, call)
       const outcomes = await each(list, async (id) => {
@@ -160,6 +167,7 @@ type Asked = {
   readonly allow?: DecisionMore['allow'] | undefined
   readonly policy_id?: string | undefined
   readonly grant?: DecisionMore['grant'] | undefined
+  readonly acknowledge_policy?: string | undefined
 }
 
 export function decisionOf(asked: Asked, { caller }: Call): Decision {
@@ -168,6 +176,9 @@ export function decisionOf(asked: Asked, { caller }: Call): Decision {
     ...(asked.allow && { allow: asked.allow }),
     ...(asked.policy_id !== undefined && { policy_id: asked.policy_id }),
     ...(asked.grant && { grant: asked.grant }),
+    ...(asked.acknowledge_policy !== undefined && {
+      acknowledge_policy: asked.acknowledge_policy,
+    }),
   }
   return {
     verdict: asked.decision,
@@ -240,6 +251,7 @@ export const approveTool = ({ approvals }: Governance) =>
       feedback: words.optional().describe('What the agent should know'),
       agent_id: agentId.optional().describe('Taken from the proposal; checked if given'),
       domain: domainName.optional().describe('Taken from the proposal; checked if given'),
+      acknowledge_policy: acknowledgePolicy,
     }),
     output: z.object({
       proposal_id: z.string(),
@@ -247,6 +259,10 @@ export const approveTool = ({ approvals }: Governance) =>
       ...verdictOutput,
       promoted: z.boolean(),
       decided_by: z.string(),
+      evidence_note: z
+        .string()
+        .optional()
+        .describe('The approval came from an unverified caller and is not evidence'),
     }),
     text: (output) => output.message,
     touches: (input) => ({ domain: 'cowork', target: input.proposal_id }),
@@ -254,7 +270,10 @@ export const approveTool = ({ approvals }: Governance) =>
     async change(tx, input, call) {
       const { proposal_id: id, feedback } = input
       await ownProposal(tx, approvals, id, input)
-      const decision = decisionOf({ decision: 'approve', reason: feedback }, call)
+      const decision = decisionOf(
+        { decision: 'approve', reason: feedback, acknowledge_policy: input.acknowledge_policy },
+        call,
+      )
       const { approval, status, told } = await approvals.decide(tx, id, decision, call)
       const { requester, domain, trustLevel } = approval
       const trust = told['trust'] as z.output<typeof moved> | undefined
@@ -269,6 +288,7 @@ export const approveTool = ({ approvals }: Governance) =>
         promoted: trust?.promoted ?? false,
         verified: call.caller.verified,
         decided_by: call.caller.id,
+        ...(!call.caller.verified && { evidence_note: evidenceNote }),
         message:
           status === 'voted'
             ? `COUNTED: ${String(told['votes'])} of ${String(told['needed'])} approvals. Proposal ${id}`

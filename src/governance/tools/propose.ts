@@ -104,6 +104,7 @@ export const proposeTool = ({ proposals }: Governance) =>
       volume_remaining: z.number().nullable(),
       evidence_level: z.number(),
       gated: z.boolean(),
+      evidence_note: z.string().optional().describe('Why a high enough score does not act yet'),
       reasoning_valid: z.boolean().optional(),
       missing_criteria: z.array(z.string()).optional(),
       stale_criteria: z.array(z.string()).optional(),
@@ -112,7 +113,8 @@ export const proposeTool = ({ proposals }: Governance) =>
       message: z.string(),
       review_url: z.string().optional(),
     }),
-    text: ({ message, review_url: url }) => (url ? `${message} ${url}` : message),
+    text: ({ message, review_url: url, evidence_note: note }) =>
+      [message, url, note && `(${note})`].filter(Boolean).join(' '),
     touches: (input) => ({ domain: input.domain, target: input.target }),
     change: (tx, input, call) =>
       proposals.propose(

@@ -7,7 +7,7 @@ import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
-import { evidenceLevel } from '../rules/evidence.ts'
+import { evidenceLevel, evidenceNote } from '../rules/evidence.ts'
 import { modeOf } from '../rules/mode.ts'
 import type { Governance } from '../service.ts'
 import { accuracyOf, countedFor, current, gateOpen, idleDays, newTrust } from '../rules/trust.ts'
@@ -33,6 +33,7 @@ export const trustShape = {
   consecutive_overrides: z.number(),
   evidence_level: z.number(),
   gated: z.boolean(),
+  evidence_note: z.string().optional().describe('Why a high enough score does not act yet'),
   decay_days: z.number(),
   last_active_at: z.string(),
   by_risk: z.object({ low: evidence, normal: evidence, high: evidence }),
@@ -74,6 +75,7 @@ export function standing(
     consecutive_overrides: trust.streak,
     evidence_level: round(evidenceLevel(trust.evidence.normal)),
     gated,
+    ...(gated && { evidence_note: evidenceNote }),
     decay_days: idleDays(stored, at),
     last_active_at: rfc3339(stored.activeAt),
     by_risk: { low: of('low'), normal: of('normal'), high: of('high') },

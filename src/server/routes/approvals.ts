@@ -33,7 +33,10 @@ const item = z
     summary: z.string().describe('One plain line'),
     mode: z.enum(modes),
     risk: z.enum(risks),
-    trust_level: z.number().nullable(),
+    trust_level: z
+      .number()
+      .nullable()
+      .describe('Of the agent in the domain: now while it is pending, when it asked afterwards'),
     confidence: z.number().nullable(),
     created_at: time,
     expires_at: time.nullable(),
@@ -43,6 +46,15 @@ const item = z
       .object({ decision: z.enum(['approve', 'reject']), by: z.string(), until: time })
       .optional()
       .describe('A decision that can still be undone'),
+    policy_conflict: z
+      .object({
+        policy: z.string().nullable(),
+        version: z.string().describe('Of the active policy; acknowledge_policy takes it'),
+        rule: z.string().nullable(),
+        message: z.string(),
+      })
+      .optional()
+      .describe('The active policy would block it; approving it takes acknowledge_policy'),
     decided_at: time.optional(),
     decided_by: z.string().optional(),
     channel: z.string().optional(),
@@ -147,6 +159,12 @@ const detail = item.extend({
 
 /** The inbox. Looking at it is no act; deciding is, and takes the path of every call. */
 export const approvalRoutes = ({ inbox, dispatch }: Deps): Route[] => [
+  ...lookRoutes(inbox),
+  // `decision` is the path that J40 names; `decide` came first.
+  ...(['decide', 'decision'] as const).map((verb) => decideRoute(dispatch, verb)),
+]
+
+const lookRoutes = (inbox: Inbox): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/approvals',
@@ -187,9 +205,12 @@ export const approvalRoutes = ({ inbox, dispatch }: Deps): Route[] => [
       })
     },
   }),
+]
+
+const decideRoute = (dispatch: Dispatch, verb: 'decide' | 'decision'): Route =>
   defineRoute({
     method: 'POST',
-    path: '/api/approvals/{id}/decide',
+    path: `/api/approvals/{id}/${verb}`,
     summary: 'Decides one: the same as calling cowork_decide with it',
     by: 'human',
     params: z.object({ id: word(128) }),
@@ -207,5 +228,4 @@ export const approvalRoutes = ({ inbox, dispatch }: Deps): Route[] => [
         ? { call: answer.call, output: answer.output }
         : refuseBy(c, answer)
     },
-  }),
-]
+  })

@@ -8,6 +8,14 @@ export type Verdict = 'approve' | 'reject'
 /** A decision that can still be undone. */
 type Held = { readonly decision: Verdict; readonly by: string; readonly until: string }
 
+/** The active policy would block it: it was asked under another version. */
+export type PolicyConflict = {
+  readonly policy: string | null
+  readonly version: string
+  readonly rule: string | null
+  readonly message: string
+}
+
 export type Item = {
   readonly id: string
   readonly kind: string
@@ -26,6 +34,7 @@ export type Item = {
   /** Different people who must approve, and those who did (A4). */
   readonly approvers: { readonly needed: number; readonly given: readonly string[] }
   readonly held?: Held
+  readonly policy_conflict?: PolicyConflict
   readonly decided_at?: string
   readonly decided_by?: string
   readonly channel?: string
@@ -223,6 +232,8 @@ export type Decision = {
   readonly allow?: Allow
   readonly grant?: GrantAnswer
   readonly policy_id?: string
+  /** The version of the active policy that blocks it, once the person confirmed. */
+  readonly acknowledge_policy?: string
 }
 
 export type Outcome = {

@@ -129,7 +129,17 @@ function createQueue() {
     if (arrived.length > 0) for (const tell of arrivals) tell(arrived)
   }
 
+  /** Everything that waits is read again when the policy changes, and the items of a pair when its trust may have. */
+  function touched(entries: readonly Entry[]): string[] {
+    const isPolicy = entries.some(({ type }) => type.startsWith('policy.'))
+    const domains = new Set(entries.filter(movesTrust).map(({ domain }) => domain))
+    return [...store.get().items.values()]
+      .filter((item) => isPending(item) && (isPolicy || domains.has(item.domain)))
+      .map(({ id }) => id)
+  }
+
   function onEntries(entries: readonly Entry[]) {
+    refresh(touched(entries))
     const ids = entries
       .filter(({ type }) => nouns.has(type.slice(0, type.indexOf('.'))))
       .map(({ ids: its }) => its?.['approval'] ?? its?.['handoff'] ?? its?.['proposal'])
@@ -222,6 +232,9 @@ function createQueue() {
     },
   }
 }
+
+const movesTrust = ({ type }: Entry): boolean =>
+  /^(override\.recorded|trust\.|approval\.(approved|rejected)$)/.test(type)
 
 export const isPending = ({ status }: Pick<Item, 'status'>): boolean => status === 'pending'
 

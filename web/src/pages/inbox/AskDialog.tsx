@@ -1,5 +1,6 @@
 import { isHandoff } from '../../inbox/approval.ts'
 import { AllowDialog } from './AllowDialog.tsx'
+import { ConflictDialog } from './ConflictDialog.tsx'
 import { DenyDialog } from './DenyDialog.tsx'
 import { EditDialog } from './EditDialog.tsx'
 import { HandBackDialog } from './HandBackDialog.tsx'
@@ -25,6 +26,7 @@ export function AskDialog({ ask: { name, items }, acts }: { ask: Ask; acts: Acts
         onClose={acts.closeAsk}
       />
     )
+  if (name === 'conflict') return <ConflictDialog {...common} item={item} />
   if (name === 'until') return <UntilDialog {...common} item={item} />
   if (name === 'edit') return <EditDialog {...common} item={item} />
   return name === 'allow' ? (

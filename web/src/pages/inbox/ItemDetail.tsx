@@ -11,6 +11,7 @@ import { Loading, Trouble } from '../../parts/States.tsx'
 import { useTitle } from '../../use-title.ts'
 import { approvalQuery } from './approval-queries.ts'
 import { Change } from './Change.tsx'
+import { ConflictNote } from './ConflictNote.tsx'
 import { Ending } from './Ending.tsx'
 import { Footer } from './Footer.tsx'
 import { GrantChoices } from './GrantChoices.tsx'
@@ -116,6 +117,7 @@ function Body({ item, detail, acts, mayDecide, isAlone }: BodyProps) {
         </span>
       </header>
       {item.status !== 'pending' && <Ending item={item} />}
+      <ConflictNote item={item} />
       {detail ? (
         <>
           <Why detail={detail} />

@@ -14,7 +14,15 @@ import { toast, toastProblem } from '../../toasts.ts'
 import { focusRow } from '../focus-row.ts'
 
 /** What a decision is asked for in a dialog of its own. */
-export type AskName = 'deny' | 'hand_back' | 'resolve' | 'edit' | 'allow' | 'until' | 'snooze'
+export type AskName =
+  | 'deny'
+  | 'hand_back'
+  | 'resolve'
+  | 'edit'
+  | 'allow'
+  | 'until'
+  | 'snooze'
+  | 'conflict'
 export type Ask = { readonly name: AskName; readonly items: readonly Item[] }
 
 /** What became of each of many. */
@@ -144,6 +152,7 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
         toast('Choose the policy first.')
         return open(only.id)
       }
+      if (isAlone && only.policy_conflict) return setAsk({ name: 'conflict', items })
       const more = isAlone && policy !== undefined ? { policy_id: policy } : {}
       send(items, { decision: 'approve', ...more }).catch(toastProblem)
     },

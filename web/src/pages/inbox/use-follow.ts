@@ -17,6 +17,7 @@ export function useFollow(id: string, item: Item | undefined): void {
     let timer: ReturnType<typeof setTimeout> | undefined
     const touches = ({ type, ids, domain: where }: Entry) =>
       ids?.['approval'] === id ||
+      type.startsWith('policy.') ||
       (domain !== undefined && where === domain && nouns.has(type.slice(0, type.indexOf('.'))))
     const stop = live.onEntries((entries) => {
       if (entries.some(touches))
