@@ -2,27 +2,22 @@ import { describe, expect, test } from 'vitest'
 import { anna, propose } from '../../test/acts.ts'
 import { agentCaller } from '../../test/governance.ts'
 import { governed } from '../../test/governed.ts'
-import type { Governed } from '../../test/governed.ts'
 import { createHalts } from './halt.ts'
-import { knownNames } from '../app/known-names.ts'
 import { haltTools } from './tools.ts'
-import type { NamesOf } from './tools.ts'
 
 async function begin() {
-  const known: NamesOf = (...asked) => knownNames(system)(...asked)
-  const system: Governed = await governed(
+  const system = await governed(
     {},
     {
       domain: ({ db, now }) => ({
         kinds: [],
-        tools: haltTools(createHalts(db, now), (...asked) => known(...asked)),
+        tools: haltTools(createHalts(db, now), async () => undefined),
       }),
     },
   )
   return {
     system,
-    halt: (scope: string, force = true) =>
-      system.call('cowork_halt', { scope, reason: 'wait', force }, anna),
+    halt: (scope: string) => system.call('cowork_halt', { scope, reason: 'wait' }, anna),
     resume: (scope: string) => system.call('cowork_resume', { scope }, anna),
   }
 }
@@ -59,41 +54,5 @@ describe('what can be halted', () => {
     expect(await propose(system, { domain: 'crm' })).toMatchObject({ fault: 'halted' })
     // As in mappings, where CRM is another domain too.
     expect(await propose(system, { domain: 'CRM' })).toMatchObject({ status: 'pending' })
-  })
-})
-
-describe('names that nothing knows', () => {
-  test('RC3 an unknown agent is not halted, and the nearest known one is named', async () => {
-    const { system, halt, resume } = await begin()
-    await propose(system, { domain: 'crm' }, agentCaller('sales'))
-    expect(await halt('agent:slaes', false)).toMatchObject({
-      fault: 'unknown_agent',
-      hint: expect.stringContaining('Did you mean agent:sales?'),
-    })
-    expect(await resume('agent:slaes')).toMatchObject({ fault: 'not_found' })
-    expect(await halt('agent:sales', false)).toMatchObject({ scope: 'agent:sales' })
-  })
-
-  test('RC3 an unknown domain or server is not halted either, unless it is forced', async () => {
-    const { system, halt } = await begin()
-    await propose(system, { domain: 'crm' }, agentCaller('sales'))
-    expect(await halt('domain:cmr', false)).toMatchObject({
-      fault: 'unknown_domain',
-      hint: expect.stringContaining('Did you mean domain:crm?'),
-    })
-    expect(await halt('server:nothing', false)).toMatchObject({ fault: 'unknown_server' })
-    expect(await halt('domain:cmr')).toMatchObject({ scope: 'domain:cmr' })
-    for (const scope of ['all', 'domain:crm', 'domain:files'])
-      expect(await halt(scope, false)).toMatchObject({ scope })
-  })
-
-  test('RC3 an agent that only the ledger knows is halted', async () => {
-    const { system, halt } = await begin()
-    await system.call(
-      'cowork_log',
-      { domain: 'x', action: 'look', target: 't' },
-      agentCaller('seen'),
-    )
-    expect(await halt('agent:seen', false)).toMatchObject({ scope: 'agent:seen' })
   })
 })

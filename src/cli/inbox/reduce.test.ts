@@ -329,3 +329,15 @@ test('K6 whatever is pressed, the hand is on something shown, and never two deci
     ),
   )
 })
+
+test('RC4 approving what the active policy blocks asks first, and sends the version it showed', () => {
+  const policy_conflict = { policy: 'careful', version: 'v2', rule: 'r1', message: 'note: no.' }
+  const state = screenWith([itemOf('a', { policy_conflict })])
+  const asked = press(state, 'a')
+  expect(decisions(asked.effects)).toEqual([])
+  expect(asked.state.prompt).toMatchObject({ ask: 'conflict', version: 'v2' })
+  expect(decisions(press(asked.state, 'n').effects)).toEqual([])
+  expect(decisions(press(asked.state, 'y').effects)).toEqual([
+    { act: 'decide', id: 'a', decision: 'approve', acknowledge: 'v2' },
+  ])
+})
