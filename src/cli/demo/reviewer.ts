@@ -4,7 +4,7 @@ import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 
 /** The person who decides in the demo: nothing is decided in the name of whoever runs it (K7). */
-export const reviewerName = 'Demo reviewer'
+const reviewerName = 'Demo reviewer'
 
 type Opened = {
   readonly token: string

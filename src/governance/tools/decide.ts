@@ -24,7 +24,7 @@ import {
   words,
 } from './words.ts'
 
-export const acknowledgePolicy = text(64)
+const acknowledgePolicy = text(64)
   .optional()
   .describe('`policy_conflict.version`, to approve what the active policy blocks')
 
