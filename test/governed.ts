@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { ApprovalKind } from '#approvals'
-import { createHalts } from '#approvals'
+import { createHalts, haltTools } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { createClockWatch } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
@@ -139,6 +139,7 @@ export async function openGoverned(
   })
   const catalogue = createCatalogue([
     ...governanceTools({ governance, ledger, identity, halts, version: 'test' }),
+    ...haltTools(halts, async () => undefined),
     ...(more.tools ?? []),
     ...(domain?.tools ?? []),
   ])
@@ -154,6 +155,7 @@ export async function openGoverned(
       governance.judgeCall,
     ],
     approvals: governance.approvals,
+    halts,
     isOpen: () => false,
     clockBehind: createClockWatch(now, 0),
     ledger,
@@ -172,6 +174,7 @@ export async function openGoverned(
     ledger,
     governance,
     identity,
+    halts,
     catalogue,
     answer,
     async call(tool: string, args: object = {}, caller = agentCaller()): Promise<Said> {

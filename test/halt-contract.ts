@@ -42,6 +42,31 @@ export function haltContract(name: string, openStore: () => Promise<Store>) {
       }
     })
 
+    test('RS4 calls that wait for their transaction when a person halts do not run', async () => {
+      const { call, entries } = await governed(
+        { authority: { volume_cap: 0 } },
+        {},
+        await openStore(),
+      )
+      const log = () =>
+        call('cowork_log', { domain: 'crm', action: 'update_deal', target: newId() })
+      await log()
+      const calls = Array.from({ length: 300 }, log)
+      // By now they have passed the checks.
+      await new Promise((turn) => setImmediate(turn))
+      const halted = await call('cowork_halt', { scope: 'all' }, personCaller())
+      expect(halted).toMatchObject({ scope: 'all' })
+      const answers = await Promise.all(calls)
+      expect(answers.filter(({ fault }) => fault === 'halted').length).toBeGreaterThan(0)
+      const all = await entries()
+      const at = all.findIndex(({ type }) => type === 'halt.set')
+      const after = all
+        .slice(at + 1)
+        .filter(({ actor, outcome }) => actor.kind === 'agent' && outcome !== 'halted')
+      expect(after).toEqual([])
+      expect(await log()).toMatchObject({ fault: 'halted' })
+    })
+
     test('A9 a halt that was rolled back holds nobody, and the next that is committed does', async () => {
       const { covering, set, lift } = await begin()
       await expect(lift()).rejects.toMatchObject({ code: 'not_found' })

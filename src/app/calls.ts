@@ -81,6 +81,7 @@ export function openCalls(
       governance.judgeCall,
     ],
     approvals: governance.approvals,
+    halts,
     isOpen: () => identity.mode() === 'open',
     clockBehind: createClockWatch(now, lastAt),
     ledger,

@@ -19,6 +19,12 @@ const builtIn = ['files', 'work', 'cowork']
 export const knownNames =
   ({ governance, identity, ledger }: Deps): NamesOf =>
   async (kind, name) => {
+    // The indexed look-up first: an agent may have made any number of pairs, and a halt must not wait for them.
+    const [entry] = await ledger.find({
+      ...(kind === 'agent' ? { actor: name } : { domain: name }),
+      limit: 1,
+    })
+    if (entry) return undefined
     const pairs = await governance.store.all(governance.db, {})
     const { mappings } = governance.policies()
     const names =
@@ -35,8 +41,5 @@ export const knownNames =
           ]
     // A pattern of a mapping names nobody.
     const exact = [...new Set(names)].filter((known) => !known.includes('*'))
-    if (exact.includes(name)) return undefined
-    const filter = kind === 'agent' ? { actor: name } : { domain: name }
-    const [entry] = await ledger.find({ ...filter, limit: 1 })
-    return entry ? undefined : exact
+    return exact.includes(name) ? undefined : exact
   }

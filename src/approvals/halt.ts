@@ -68,14 +68,20 @@ export function createHalts(db: Db, now: Clock) {
   )
 
   return {
+    /** Changes whenever this daemon writes or lifts a halt, before that is committed. */
+    revision: () => changed,
+
     async list(): Promise<Halt[]> {
       return (await db.all(all)).map((row) => ({ ...row, at: rfc3339(row.at) }))
     },
 
-    /** The halt that covers this call, if any. People are never halted: somebody must resume. */
-    async covering(caller: Caller, touch: Touch): Promise<Halt | undefined> {
+    /**
+     * The halt that covers this call, if any. People are never halted: somebody must resume. Inside a transaction it
+     * sees what was written earlier in the same one.
+     */
+    async covering(caller: Caller, touch: Touch, tx?: Tx): Promise<Halt | undefined> {
       if (caller.kind !== 'agent') return undefined
-      const rows = await inForce()
+      const rows = await (tx ? tx.all(all) : inForce())
       if (rows.length === 0) return undefined
       const names = [
         'all',

@@ -1,5 +1,5 @@
 export { createHalts } from './halt.ts'
-export type { Halts } from './halt.ts'
+export type { Halt, Halts } from './halt.ts'
 export { createApprovalKinds } from './kinds.ts'
 export type { ApprovalKind, Deciding } from './kinds.ts'
 export { approvalMigrations } from './migrations.ts'
@@ -15,5 +15,6 @@ export type { Approval, Decision, Mode, Opening, Risk, Status, Why } from './mod
 export { askedBy, channelOf, digestOf, notYours, oneLine } from './rules.ts'
 export { createApprovals } from './service.ts'
 export type { Approvals, Outcome, Passage } from './service.ts'
+export type { ApprovalBrief } from './store.ts'
 export { haltTools } from './tools.ts'
 export type { NamesOf } from './tools.ts'

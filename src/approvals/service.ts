@@ -536,6 +536,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     freeKey: store.freeKey,
     isLive,
     list: (wanted: Wanted) => store.list(db, wanted),
+    briefs: (wanted: Wanted) => store.briefs(db, wanted),
     counts: () => store.counts(db),
     /** Of what waits those that count; of what is decided all that were given. */
     async votes(id: string): Promise<string[]> {

@@ -48,6 +48,46 @@ type Tables = {
   approval_vote: { approval: string; person: string; at: number }
 }
 
+const briefColumns = [
+  'id',
+  'kind',
+  'status',
+  'requester',
+  'session',
+  'domain',
+  'action',
+  'target',
+  'summary',
+  'mode',
+  'risk',
+  'digest',
+  'asked_digest',
+  'policy_version',
+  'trust_level',
+  'confidence',
+  'similar',
+  'needed',
+  'idem_key',
+  'idem_digest',
+  'created_at',
+  'expires_at',
+  'decided_at',
+  'decided_by',
+  'channel',
+  'reason',
+  'held_until',
+  'held',
+  'token',
+  'token_expires_at',
+  'result_until',
+  'erased_at',
+  'in_clear',
+] as const satisfies readonly (keyof ApprovalRow)[]
+const leftOut = { content: 'null', approved: null, result: null, sealed: null }
+
+/** What a list shows. */
+export type ApprovalBrief = Omit<Approval, 'content' | 'approved' | 'answer' | 'result' | 'sealed'>
+
 export type Wanted = {
   readonly statuses?: readonly Status[] | undefined
   readonly kind?: string | undefined
@@ -326,6 +366,12 @@ export function createApprovalStore(dialect: Dialect) {
       const rows = await reader.all(counts)
       const byKind = Object.fromEntries(rows.map(({ kind, count }) => [kind, Number(count)]))
       return { all: rows.reduce((sum, { count }) => sum + Number(count), 0), ...byKind }
+    },
+    /** Without what an agent can make as large as it likes: 50 contents take 100 ms to parse (RS4). */
+    async briefs(reader: Reader, wanted: Wanted): Promise<ApprovalBrief[]> {
+      const q = filtered(sql.selectFrom('approval').select(briefColumns), wanted)
+      const rows = await reader.all(query(q.orderBy('id', 'desc').limit(wanted.limit)))
+      return rows.map((row) => toApproval({ ...row, ...leftOut }))
     },
     async list(reader: Reader, wanted: Wanted): Promise<Approval[]> {
       const q = filtered(sql.selectFrom('approval').selectAll(), wanted)

@@ -48,6 +48,7 @@ export const haltTools = (halts: Halts, namesOf: NamesOf): Tool[] => [
     effect: 'write',
     by: 'human',
     idempotent: true,
+    isUrgent: true,
     input: z.object({
       scope,
       reason: z.string().max(500).default(''),

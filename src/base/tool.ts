@@ -62,6 +62,8 @@ type Common<I extends Input, O extends z.ZodType> = {
   readonly assured?: true
   /** The approvals that a call would grant: high risk among them asks for the passkey, too (I6). */
   readonly approves?: (input: z.output<I>) => readonly string[] | 'unknown'
+  /** Its transaction runs before those that wait: a halt must not queue behind what it is to stop (RS4). */
+  readonly isUrgent?: true
   /** It only asks a person: nothing follows from it before they say yes, so nobody is asked about asking. */
   readonly asks?: true
   /** For people, but in open mode, where nobody can be told apart, for every caller (A3). */

@@ -2,7 +2,7 @@ import type { Caller, Role } from '#base/caller.ts'
 import { globMatches } from '#base/glob.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import type { Tool, Touch } from '#base/tool.ts'
-import type { Approval, Approvals, Halts } from '#approvals'
+import type { Approval, Approvals, Halt, Halts } from '#approvals'
 import type { CallVerdict } from '#governance'
 import type { Identity } from '#identity'
 
@@ -140,15 +140,15 @@ export const checkScope: Check = ({ tool, caller }) =>
 
 /** A halt turns every mode into refusal (A9, M5). */
 export const checkHalt =
-  (halts: Halts): Check =>
+  (halts: Pick<Halts, 'covering'>): Check =>
   async ({ caller, touch }) => {
     const halt = await halts.covering(caller, touch)
-    if (!halt) return act
-    return {
-      mode: 'refuse',
-      code: 'halted',
-      message: `Halted by ${halt.by} (${halt.scope})${halt.reason && `: ${halt.reason}`}`,
-      hint: 'Stop and wait: a person lifts it with `cowork resume`.',
-      details: { halt },
-    }
+    return halt ? { mode: 'refuse', ...haltRefusal(halt) } : act
   }
+
+export const haltRefusal = (halt: Halt): Refusal => ({
+  code: 'halted',
+  message: `Halted by ${halt.by} (${halt.scope})${halt.reason && `: ${halt.reason}`}`,
+  hint: 'Stop and wait: a person lifts it with `cowork resume`.',
+  details: { halt },
+})

@@ -1,4 +1,4 @@
-import type { Approval, Approvals } from '#approvals'
+import type { Approval, Approvals, Halts } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
@@ -58,6 +58,8 @@ export type DispatchDeps = {
   readonly catalogue: Catalogue
   readonly checks: readonly Check[]
   readonly approvals: Pick<Approvals, 'pass' | 'resume' | 'keep' | 'reviewUrl'>
+  /** Looked at again where a call waited for its transaction while somebody halted it (RS4). */
+  readonly halts?: Pick<Halts, 'covering' | 'revision'>
   /** In open mode nobody can be told apart, and deciding what executes nothing is for everyone (A3). */
   readonly isOpen: () => boolean
   /** The newest time seen, while the clock is behind it by too much (A11). */
@@ -101,6 +103,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     const asked: Attempt = { ...understood.attempt, caller: request.caller }
     request.observe?.({ effect: asked.tool.effect, domain: asked.touch.domain })
     const attempt = isOpen() ? asDecider(asked) : asked
+    const haltRevision = deps.halts?.revision()
     let verdict: Exclude<Verdict, { mode: 'refuse' }> = { mode: 'act' }
     for (const check of checks) {
       const next = await check(attempt)
@@ -111,7 +114,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       if (next.mode === 'wait' || (verdict.mode === 'act' && next.decision)) verdict = next
     }
     if (verdict.mode === 'act') request.observe?.({ mode: 'act' })
-    return perform({ id, startedAt, attempt, verdict, request })
+    return perform({ id, startedAt, attempt, verdict, request, haltRevision })
   }
 }
 

@@ -8,6 +8,7 @@ import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { McpResult, Refused } from '#base/tool.ts'
 import type { Call, CallTold, Tool, Touch } from '#base/tool.ts'
+import { haltRefusal } from './checks.ts'
 import type { Attempt, Refusal, Verdict } from './checks.ts'
 import type { Answer, CallRequest, DispatchDeps } from './dispatch.ts'
 
@@ -17,6 +18,8 @@ type Performance = {
   readonly attempt: Attempt
   readonly verdict: Exclude<Verdict, { mode: 'refuse' }>
   readonly request: CallRequest
+  /** Of the halts that the checks looked at. */
+  readonly haltRevision: number | undefined
 }
 type Said = Readonly<Record<string, unknown>>
 
@@ -28,15 +31,28 @@ class Stopped {
   }
 }
 
+/** It was halted after the checks, while it waited for its transaction. */
+class Declined {
+  readonly refusal: Refusal
+  constructor(refusal: Refusal) {
+    this.refusal = refusal
+  }
+}
+
+type Stop = Stopped | Declined
+const isStop = (value: unknown): value is Stop =>
+  value instanceof Stopped || value instanceof Declined
+
 /** Carries out a call that may run, between its entries; or finds that it has to wait. */
 export function createPerform({
   approvals,
+  halts,
   ledger,
   now,
   log,
-}: Pick<DispatchDeps, 'approvals' | 'ledger' | 'now' | 'log'>) {
+}: Pick<DispatchDeps, 'approvals' | 'halts' | 'ledger' | 'now' | 'log'>) {
   return async function perform(performance: Performance): Promise<Answer> {
-    const { id, startedAt, attempt, verdict, request } = performance
+    const { id, startedAt, attempt, verdict, request, haltRevision } = performance
     const { tool, input, caller, touch } = attempt
     const { promise: inLine, resolve: standInLine } = Promise.withResolvers<void>()
     const call: Call = {
@@ -71,8 +87,12 @@ export function createPerform({
     const timed = () => ({ ms: now() - startedAt })
 
     /** Before the act, in the transaction that starts it. */
-    async function enter(tx: Tx): Promise<Said | Stopped> {
+    async function enter(tx: Tx): Promise<Said | Stop> {
       claimed = undefined
+      if (halts && halts.revision() !== haltRevision) {
+        const halt = await halts.covering(caller, touch, tx)
+        if (halt) return new Declined(haltRefusal(halt))
+      }
       const { digest, needed } =
         verdict.mode === 'wait' ? verdict : { digest: undefined, needed: undefined }
       // Who waited uses what was waited for, also where trust or a permission would do by now.
@@ -106,14 +126,14 @@ export function createPerform({
       else if (verdict.mode === 'act') await verdict.leave?.(tx, call)
     }
 
-    let recording: Promise<Said | Stopped> | undefined
+    let recording: Promise<Said | Stop> | undefined
     const record = () => (recording ??= start())
 
-    async function start(): Promise<Said | Stopped> {
+    async function start(): Promise<Said | Stop> {
       const recorded = tool.recorded?.(input) ?? input
       return ledger.transact(async (tx) => {
         const decision = await enter(tx)
-        if (!(decision instanceof Stopped))
+        if (!isStop(decision))
           // What the tool tells belongs to the end, however early it begins.
           tx.append(entry('call.started', { data: { decision }, payload: recorded }, {}))
         return decision
@@ -125,7 +145,8 @@ export function createPerform({
       const { promise: hasAsked, resolve: ask } = Promise.withResolvers<void>()
       async function enterEarly(): Promise<void> {
         ask()
-        await record()
+        const entered = await record()
+        if (entered instanceof Declined) throw new CoworkError('halted', entered.refusal.message)
       }
       return { hasAsked, output: run(input, { ...call, enter: enterEarly }) }
     }
@@ -135,30 +156,33 @@ export function createPerform({
       const { change, run, begins, settle } = tool
       if (change)
         // Store-only tools commit what they change and the record of it in one transaction (L1).
-        return ledger.transact(async (tx) => {
-          const decision = await enter(tx)
-          if (decision instanceof Stopped) return decision
-          let isTold = false
-          const said = () => ({ ...timed(), ...(isDecided && { decision }) })
-          const telling: Tx = {
-            ...tx,
-            append(draft) {
-              if (!draft.isCall) return tx.append(draft)
-              isTold = true
-              const data = { ...draft.data, ...said() }
-              tx.append(entry(draft.type, { ...draft, data, payload: input }))
-            },
-          }
-          const changed = await change(telling, input, call)
-          await leave(tx, changed)
-          if (changed instanceof Refused) {
-            const { code, message, details } = changed
-            const data = { ...timed(), message, details }
-            tx.append(entry('call.refused', { outcome: code, data, payload: input }))
-          } else if (!isTold)
-            tx.append(entry('call.done', { outcome: 'done', data: said(), payload: input }))
-          return changed
-        })
+        return ledger.transact(
+          async (tx) => {
+            const decision = await enter(tx)
+            if (isStop(decision)) return decision
+            let isTold = false
+            const said = () => ({ ...timed(), ...(isDecided && { decision }) })
+            const telling: Tx = {
+              ...tx,
+              append(draft) {
+                if (!draft.isCall) return tx.append(draft)
+                isTold = true
+                const data = { ...draft.data, ...said() }
+                tx.append(entry(draft.type, { ...draft, data, payload: input }))
+              },
+            }
+            const changed = await change(telling, input, call)
+            await leave(tx, changed)
+            if (changed instanceof Refused) {
+              const { code, message, details } = changed
+              const data = { ...timed(), message, details }
+              tx.append(entry('call.refused', { outcome: code, data, payload: input }))
+            } else if (!isTold)
+              tx.append(entry('call.done', { outcome: 'done', data: said(), payload: input }))
+            return changed
+          },
+          { isUrgent: tool.isUrgent === true },
+        )
       const done = () => entry('call.done', { outcome: 'done', data: timed() })
       if (tool.effect === 'read' && !isDecided) {
         const output = await run(input, call)
@@ -171,7 +195,7 @@ export function createPerform({
       // A tool that ends without asking for it is on record all the same.
       if (begun) await Promise.race([begun.hasAsked, begun.output]).catch(() => undefined)
       const entered = await record()
-      if (entered instanceof Stopped) return entered
+      if (isStop(entered)) return entered
       isStarted = true
       const output = await (begun?.output ?? run(input, call))
       const settled = ledger.transact(async (tx) => {
@@ -214,6 +238,11 @@ export function createPerform({
             }),
           )
         return { ...stop, call: id }
+      }
+      if (output instanceof Declined) {
+        const { code, message } = output.refusal
+        ledger.note(entry('call.refused', { outcome: code, data: { message } }))
+        return { status: 'refused', call: id, ...output.refusal }
       }
       if (output instanceof Refused) return { status: 'refused', call: id, ...refusalIn(output) }
       return { status: 'done', call: id, tool, output }

@@ -1,5 +1,5 @@
 import { askedBy } from '#approvals'
-import type { Approval, Approvals, Status } from '#approvals'
+import type { Approval, ApprovalBrief, Approvals, Status } from '#approvals'
 import { isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
@@ -59,7 +59,7 @@ export type Inbox = ReturnType<typeof createInbox>
 /** The one queue as people read it; an agent sees what it asked for itself (C2, L10). */
 export function createInbox({ db, store, approvals, handoffs, conflicts, rules, now }: Deps) {
   /** The trust that counts now: pending requests show one value, wherever they are shown. */
-  async function trustNow({ requester, domain }: Approval) {
+  async function trustNow({ requester, domain }: ApprovalBrief) {
     const at = now()
     return current(
       rules.trust,
@@ -68,17 +68,17 @@ export function createInbox({ db, store, approvals, handoffs, conflicts, rules, 
     )
   }
 
-  const levelNow = async (approval: Approval): Promise<number | null> =>
+  const levelNow = async (approval: ApprovalBrief): Promise<number | null> =>
     approval.status === 'pending' && approval.trustLevel !== null
       ? (await trustNow(approval)).score
       : approval.trustLevel
 
-  async function conflictOf(approval: Approval) {
-    const conflict = await conflicts.find(db, approval)
+  async function conflictOf(approval: ApprovalBrief) {
+    const conflict = await conflicts.find(db, approval, () => approvals.get(approval.id))
     return conflict && { policy_conflict: conflict }
   }
 
-  async function itemOf(approval: Approval) {
+  async function itemOf(approval: ApprovalBrief) {
     const { held } = approval
     const given = approval.needed > 1 ? await approvals.votes(approval.id) : []
     return {
@@ -120,7 +120,7 @@ export function createInbox({ db, store, approvals, handoffs, conflicts, rules, 
       caller: Caller,
       asked: { agent?: string | undefined; domain?: string | undefined; limit: number },
     ) {
-      const found = await approvals.list({
+      const found = await approvals.briefs({
         statuses: ['pending'],
         ...askedBy(caller, asked.agent),
         domain: asked.domain,
@@ -152,7 +152,7 @@ export function createInbox({ db, store, approvals, handoffs, conflicts, rules, 
 
     async list(caller: Caller, query: InboxQuery) {
       const { status, kind, agent, domain, q, ids, after, limit } = query
-      const found = await approvals.list({
+      const found = await approvals.briefs({
         statuses: ids ? undefined : statusesOf[status],
         kind,
         ...askedBy(caller, agent),

@@ -1,4 +1,4 @@
-import type { Approval, Approvals, Decision } from '#approvals'
+import type { Approval, ApprovalBrief, Approvals, Decision } from '#approvals'
 import type { Reader } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Proposals } from './proposals.ts'
@@ -27,8 +27,12 @@ export function createPolicyConflicts(
     }
   }
 
-  async function find(reader: Reader, approval: Approval): Promise<PolicyConflict | undefined> {
-    const { kind, status, requester, domain, policyVersion, content } = approval
+  /** Loads the whole approval only where the policy has changed since. */
+  async function find(
+    reader: Reader,
+    { kind, status, requester, domain, policyVersion }: ApprovalBrief,
+    load: () => Promise<Approval | undefined>,
+  ): Promise<PolicyConflict | undefined> {
     if (status !== 'pending' || (kind !== 'proposal' && kind !== 'call')) return undefined
     const active = await policyFor(reader, { id: requester }, domain)
     const { policies, policy, isMapped } = active
@@ -38,7 +42,9 @@ export function createPolicyConflicts(
       const message = `No policy covers ${requester} in ${domain}.`
       return { policy: null, version, rule: null, message }
     }
-    const isRead = content.more?.['effect'] === 'read'
+    const approval = await load()
+    if (!approval) return undefined
+    const isRead = approval.content.more?.['effect'] === 'read'
     const { change, field } = actIn(approval)
     const evaluation = policies.evaluate(policy, fieldsOf(change, field), isRead)
     if (!evaluation.hardStop) return undefined
@@ -60,7 +66,7 @@ export function createPolicyConflicts(
     async check(reader: Reader, approval: Approval, { verdict, change, more }: Decision) {
       if (verdict === 'reject' || change !== undefined || more?.['cleared_by'] !== undefined)
         return {}
-      const conflict = await find(reader, approval)
+      const conflict = await find(reader, approval, () => Promise.resolve(approval))
       if (!conflict) return {}
       if (more?.['acknowledge_policy'] !== conflict.version) throw needsAcknowledgement(conflict)
       const { policy, version, rule } = conflict

@@ -168,9 +168,16 @@ test('L3 64 levels and 256 KiB are the limits', () => {
   expect(() => redact('x'.repeat(262_145))).toThrow('larger than 256 KiB')
   expect(() => redact(Array.from({ length: 40_000 }, (_, i) => i))).toThrow('larger than 256 KiB')
   // The marks count too, or what was recorded once could not be recorded again.
-  expect(() => redact('token=a '.repeat(32_000))).toThrow('larger than 256 KiB')
+  const tokens = Array.from({ length: 20_000 }, () => 'token=a')
+  expect(() => redact(tokens)).toThrow('larger than 256 KiB')
   const laughs = Array.from({ length: 30 }).reduce((inner) => [inner, inner, inner], 'ha')
   expect(() => redact(laughs)).toThrow('larger than 256 KiB')
+})
+
+test('RS4 L3 a text with more than 256 secrets is taken out whole', () => {
+  expect(redact('token=a '.repeat(256))).toBe('token=[redacted] '.repeat(256))
+  expect(redact('token=a '.repeat(257))).toBe('[redacted]')
+  expect(redact('bearer abcdefgh '.repeat(15_000))).toBe('[redacted]')
 })
 
 test('L3 no name is lost: not the prototype, and not one hidden behind another', () => {

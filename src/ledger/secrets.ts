@@ -25,8 +25,23 @@ const assigned = /"(?:[^"\\]|\\[\s\S])*"?|'(?:[^'\\]|\\[\s\S])*'?|[^\s"'&;,<>[\]
 const suspicious =
   /[=:]|[-_](?<=(?<![a-z0-9])sk-|[sp][ks]-cowork-|[rs]k_(?:live|test)_|gh[pousr]_|github_pat_|glpat-|npm_|-----)|xox|A[KS]IA|AIza|eyJ|bearer/i
 
+/** Names repeat, and hostile text holds 100,000 of them: 45 ms instead of 12 for 240 KB of `a=` (RS4). */
+const checkedNames = new Map<string, boolean>()
+const maxCheckedNames = 4096
+
 /** Whether a field of this name holds a secret: `agent_token`, `x-api-key`, `clientSecret`; not `max_tokens`. */
 export function isSecretName(name: string): boolean {
+  const known = checkedNames.get(name)
+  if (known !== undefined) return known
+  const isSecret = looksSecret(name)
+  if (name.length <= 64) {
+    if (checkedNames.size >= maxCheckedNames) checkedNames.clear()
+    checkedNames.set(name, isSecret)
+  }
+  return isSecret
+}
+
+function looksSecret(name: string): boolean {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
@@ -64,6 +79,8 @@ const looks: Rule[] = [
 /** Below this a known value would match by chance. */
 const shortestSecret = 6
 const passes = 4
+/** A text with more secrets is taken out whole: each rule looks at every part between two marks (RS4). */
+const maxMarks = 256
 
 export type SecretSettings = {
   /** Values that must never be written, whatever surrounds them. */
@@ -85,7 +102,7 @@ export function createScrubber({ secrets, patterns }: SecretSettings) {
         (text) =>
           text.includes(value) ? text.replaceAll(value, mark) : text,
     ),
-    (text) => (suspicious.test(text) ? looks.reduce(between, text) : text),
+    (text) => (suspicious.test(text) ? applied(looks, text) : text),
     ...compiled.map(
       (pattern): Rule =>
         (text) =>
@@ -107,7 +124,7 @@ export function createScrubber({ secrets, patterns }: SecretSettings) {
     let current = text.isWellFormed() ? text : text.toWellFormed()
     if (isClean(current)) return current
     for (let pass = 0; pass < passes; pass++) {
-      const next = rules.reduce(between, current)
+      const next = applied(rules, current)
       if (next === current) return next
       current = next.toWellFormed()
     }
@@ -121,6 +138,23 @@ export function createScrubber({ secrets, patterns }: SecretSettings) {
 /** A rule never sees a mark: `\w+` would otherwise redact the word redacted. */
 const between = (text: string, rule: Rule): string =>
   text.includes(mark) ? text.split(mark).map(rule).join(mark) : rule(text)
+
+function applied(rules: readonly Rule[], text: string): string {
+  let current = text
+  for (const rule of rules) {
+    const next = between(current, rule)
+    if (next !== current && hasManyMarks(next)) return mark
+    current = next
+  }
+  return current
+}
+
+function hasManyMarks(text: string): boolean {
+  let count = 0
+  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + mark.length))
+    if (++count > maxMarks) return true
+  return false
+}
 
 const encoded = (secret: string) => encodeURIComponent(secret.toWellFormed())
 

@@ -1,6 +1,6 @@
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
-import type { Body, Db, Reader } from '#base/db/port.ts'
+import type { Body, Db, Reader, TransactOptions } from '#base/db/port.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
@@ -91,7 +91,7 @@ export async function openLedger(deps: LedgerDeps) {
     headMac,
     /** A secret for one purpose, the same for all daemons that share the signing key. */
     derive: key.derive,
-    transact: <T>(body: Body<T>) => db.transact(body),
+    transact: <T>(body: Body<T>, options?: TransactOptions) => db.transact(body, options),
     /** On disk when it resolves. */
     record: (draft: Draft) => db.transact(async (tx) => tx.append(draft)),
     /** On disk within 50 ms, and nobody waits (L12). */

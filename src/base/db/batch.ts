@@ -1,6 +1,6 @@
 import { CoworkError, messageOf } from '../errors.ts'
 import { holdInserts } from './held.ts'
-import type { Body, Query, Sealer, Tx } from './port.ts'
+import type { Body, Query, Sealer, TransactOptions, Tx } from './port.ts'
 
 /** What the batch needs of an engine. Statements run one after the other on one connection. */
 export type Connection = {
@@ -27,6 +27,14 @@ type Job = {
 
 // Enough to share an fsync among all callers, few enough to give the event loop its turn.
 const largestBatch = 256
+/**
+ * A transaction takes no further bodies after this much work of the event loop, or this long: an urgent body waits for
+ * either (RS4).
+ */
+const maxBatchCpuMs = 15
+const maxBatchMs = 100
+/** A batch that grows with every turn of the event loop is left to grow for this long. */
+const maxGatherMs = 4
 const tries = 5
 
 /**
@@ -40,33 +48,55 @@ export function createBatches<P extends object>(
   onGrowth: () => void,
 ) {
   const waiting: Job[] = []
+  /** Goes before all that waits. */
+  const urgent: Job[] = []
   let running: Promise<void> | undefined
   let closed = false
 
-  function transact<T>(body: Body<T>): Promise<T> {
+  function transact<T>(body: Body<T>, { isUrgent = false }: TransactOptions = {}): Promise<T> {
     if (closed) return Promise.reject(storeClosed())
     return new Promise<T>((resolve, reject) => {
-      waiting.push({ body, resolve: resolve as (value: unknown) => void, reject })
-      running ??= new Promise((done) => setImmediate(() => void drain().then(done)))
+      const job = { body, resolve: resolve as (value: unknown) => void, reject }
+      ;(isUrgent ? urgent : waiting).push(job)
+      running ??= drain()
     })
   }
 
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+  /** Messages come in one a turn, so a commit for each would be begun before the next is there. */
+  async function gather(): Promise<void> {
+    const start = performance.now()
+    let before: number
+    do {
+      before = waiting.length
+      await turn()
+    } while (
+      waiting.length > before &&
+      waiting.length < largestBatch &&
+      urgent.length === 0 &&
+      performance.now() - start < maxGatherMs
+    )
+  }
+
   async function drain() {
-    while (waiting.length > 0) {
-      const jobs = waiting.splice(0, largestBatch)
+    while (urgent.length + waiting.length > 0) {
+      // Answered callers get to run, and to queue again, before the next batch closes.
+      await gather()
+      const jobs = [...urgent.splice(0), ...waiting.splice(0, largestBatch)]
       try {
-        await runBatch(jobs)
+        const done = await runBatch(jobs)
+        waiting.unshift(...jobs.slice(done))
       } catch (cause) {
         const error = asStoreError(cause)
         for (const job of jobs) job.reject(error)
       }
-      // Answered callers get to run, and to queue again, before the next batch closes.
-      if (waiting.length > 0) await new Promise((turn) => setImmediate(turn))
     }
     running = undefined
   }
 
-  async function runBatch(jobs: Job[]) {
+  /** Returns how many of them it answered; the others wait for the next. */
+  async function runBatch(jobs: Job[]): Promise<number> {
     // Most bodies succeed, and a savepoint each costs a sixth of a proposal on PostgreSQL: only when one
     // fails are the others run again, each behind its own. A lone body has nobody's work to keep.
     let savepoints = false
@@ -79,11 +109,14 @@ export function createBatches<P extends object>(
         const { answers, appended } = await tryBatch(connection, jobs, plan)
         for (const answer of answers) answer()
         if (appended) onGrowth()
-        return
+        return answers.length
       } catch (error) {
         await connection.control('ROLLBACK').catch(() => undefined)
         if (error instanceof BodyFailed) {
-          if (jobs.length === 1) return jobs[0]?.reject(error.cause)
+          if (jobs.length === 1) {
+            jobs[0]?.reject(error.cause)
+            return 1
+          }
           savepoints = true
           continue
         }
@@ -108,8 +141,10 @@ export function createBatches<P extends object>(
         ? error
         : new BodyFailed({ cause: error })
     await connection.control(connection.begin)
+    const isFull = createStopwatch()
     using guard = createGuard(inserts?.connection ?? connection, sealer)
     for (const job of jobs) {
+      if (answers.length > 0 && isFull()) break
       const own: P[] = []
       if (savepoints) await connection.control('SAVEPOINT body')
       try {
@@ -139,6 +174,15 @@ export function createBatches<P extends object>(
       closed = true
       await running
     },
+  }
+}
+
+function createStopwatch(): () => boolean {
+  const start = performance.now()
+  const cpu = process.threadCpuUsage()
+  return () => {
+    const { user, system } = process.threadCpuUsage(cpu)
+    return user + system > maxBatchCpuMs * 1000 || performance.now() - start > maxBatchMs
   }
 }
 

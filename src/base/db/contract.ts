@@ -49,6 +49,31 @@ export function storeContract(dialect: string, open: (sealer: Sealer<Draft>) => 
       expect(await db.first(get('a'))).toEqual({ id: 'a', count: 2 ** 40, text: null })
     })
 
+    test('RS4 an urgent body runs before those that wait', async () => {
+      const order: string[] = []
+      const body = (name: string) => async () => void order.push(name)
+      await Promise.all([
+        db.transact(body('first')),
+        db.transact(body('second')),
+        db.transact(body('urgent'), { isUrgent: true }),
+      ])
+      expect(order).toEqual(['urgent', 'first', 'second'])
+    })
+
+    test('RS4 bodies that take long together run in several transactions, in their order', async () => {
+      sealed.length = 0
+      const ran = Array.from({ length: 6 }, (_, at) =>
+        db.transact(async (tx) => {
+          const { user } = process.threadCpuUsage()
+          while (process.threadCpuUsage().user - user < 10_000);
+          tx.append(entry(`slow.n_${at}`))
+        }),
+      )
+      await Promise.all(ran)
+      expect(sealed.flat().map(({ type }) => type)).toEqual(ran.map((_, at) => `slow.n_${at}`))
+      expect(sealed.length).toBeGreaterThan(1)
+    })
+
     test('L12 bodies that arrive together share one commit and are numbered in their order', async () => {
       sealed.length = 0
       await db.transact(async (tx) => tx.append(entry('warm.up')))

@@ -25,6 +25,11 @@ export type Tx = Reader & {
 
 export type Body<T> = (tx: Tx) => Promise<T>
 
+export type TransactOptions = {
+  /** Runs before the bodies that wait, in the next transaction: what a person asked for (RS4). */
+  readonly isUrgent?: boolean
+}
+
 /** Why nothing can be read or written now. */
 export type Trouble = { readonly code: string; readonly message: string; readonly hint: string }
 
@@ -36,7 +41,7 @@ export type Db = Reader & {
    * The one way to write. The body awaits only `tx`, has no side effects and may run twice.
    * It resolves when everything it did is on disk.
    */
-  transact<T>(body: Body<T>): Promise<T>
+  transact<T>(body: Body<T>, options?: TransactOptions): Promise<T>
   /** Calls back after each commit that appended entries, here or (PostgreSQL) in another daemon. */
   onGrowth(listener: () => void): () => void
   /** Whether this daemon is the one that signs checkpoints (L5): the holder of the advisory lock. */
