@@ -49,7 +49,7 @@ export type HttpDeps = {
   readonly ledger: Ledger
   readonly inbox: Inbox
   readonly snapshot: () => Promise<LedgerSnapshot>
-  readonly mcp: Pick<McpDoor, 'fetch' | 'sessionCount'>
+  readonly mcp: Pick<McpDoor, 'fetch' | 'sessionCount' | 'messages'>
   /** Whether clients of the 2024-11-05 revision find their addresses (`TRANSPORT=sse`, SV6). */
   readonly oldAddresses: boolean
   readonly metrics: Metrics
@@ -121,7 +121,7 @@ export function createHttp(deps: HttpDeps): HttpDoor {
   }
 
   app.use('/api/*', keepPrivate, checkContentType)
-  mountRoutes(app, routesOf({ ...deps, live }), deps)
+  mountRoutes(app, routesOf({ ...deps, live }), { ...deps, messages: mcp.messages })
   // Who has no token learns nothing about what is there.
   app.all('/api/*', identifyCaller(identity), nothing)
   mountConsole(app, { folder: deps.webFolder, guard })

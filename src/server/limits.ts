@@ -24,28 +24,45 @@ export function createInFlight(most: number) {
 /** As much as an authenticated write of a file may bring: 50 MB in base64, and some room (SV25). */
 export const mostFileBytes = 72 * 1024 * 1024
 
+/**
+ * The most bytes of an agent's message that writes no file: the ledger records 256 KiB of arguments, and MCP puts some
+ * more around them (RS4).
+ */
+export const maxMessageBytes = (256 + 16) * 1024
+
 export const tooLarge = (mostBytes: number) =>
   new CoworkError('too_large', `The body is larger than ${mostBytes} bytes.`, {
     hint: 'Send less at once.',
   })
 
 /** Reads a JSON body up to a size, counting the bytes that really come. */
-export async function readJson(request: Request, mostBytes: number): Promise<unknown> {
+export const readJson = async (request: Request, mostBytes: number): Promise<unknown> =>
+  parseJson((await readBytes(request, mostBytes)).toString('utf8'))
+
+export async function readBytes(request: Request, mostBytes: number): Promise<Buffer> {
   const length = request.headers.get('content-length')
   if (length !== null && Number(length) > mostBytes) throw tooLarge(mostBytes)
   // A body of stated length has exactly that length by the time it gets here; only the others are counted.
-  const text = length === null ? await readCounted(request, mostBytes) : await request.text()
+  return length === null
+    ? readCounted(request, mostBytes)
+    : Buffer.from(await request.arrayBuffer())
+}
+
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new CoworkError('invalid_json', 'The body is not JSON.', {
-      hint: 'Check it with a JSON parser.',
-      cause,
-    })
+    throw invalidJson(cause)
   }
 }
 
-async function readCounted(request: Request, mostBytes: number) {
+export const invalidJson = (cause?: unknown) =>
+  new CoworkError('invalid_json', 'The body is not JSON.', {
+    hint: 'Check it with a JSON parser.',
+    cause,
+  })
+
+async function readCounted(request: Request, mostBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {
@@ -53,5 +70,5 @@ async function readCounted(request: Request, mostBytes: number) {
     if (size > mostBytes) throw tooLarge(mostBytes)
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }

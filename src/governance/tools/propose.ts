@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { modes } from '#approvals'
 import { canonicalJson } from '#base/hash.ts'
+import { checkJsonSize } from '#base/json-size.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
 import { action, approvalId, domain, target, text, who, words } from './words.ts'
@@ -8,6 +9,8 @@ import { action, approvalId, domain, target, text, who, words } from './words.ts
 /** Anything may stand in a change; what is no JSON is kept as it came (P3). */
 function changeOf(given: unknown): unknown {
   if (typeof given !== 'string') return given
+  // JSON inside a string has the limits of JSON that is a body (RS4).
+  if (/^\s*[[{]/.test(given)) checkJsonSize(Buffer.from(given))
   try {
     const parsed: unknown = JSON.parse(given)
     return typeof parsed === 'object' && parsed !== null ? parsed : { raw: parsed }

@@ -19,6 +19,8 @@ export type ConnectionDeps = ReturnType<typeof createServers> & {
   readonly ended: (session: string) => void
   /** What came with it opens nothing any more. */
   readonly isOver: (held: Held) => boolean
+  /** Parses a line when it is the turn of its lane. */
+  readonly parse: (lane: string, line: Buffer) => Promise<unknown>
 }
 
 /** One client over stdio. */
@@ -32,7 +34,7 @@ type Connection = {
 
 /** The clients over stdio, each of which is a session (I12). */
 export function createConnections(deps: ConnectionDeps) {
-  const { catalogue, listens, log, newServer, call, ended, isOver } = deps
+  const { catalogue, listens, log, newServer, call, ended, isOver, parse } = deps
   const connections = new Set<Connection>()
 
   /** Until either side ends it. Says if that is because its token opens nothing any more. */
@@ -53,6 +55,7 @@ export function createConnections(deps: ConnectionDeps) {
     }
     const listening = listens.over(presented, (message) => transport.onmessage?.(message))
     const transport = createLineTransport(stream, {
+      parse: (line) => parse(hello.token ?? session, line),
       take: (message) => listening.take(message) || direct.take(message),
       onAnswered: listening.end,
       hearsNews: () => !isOver(presented),

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
+import { systemActor } from '#base/entry.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { createRig, ownerToken } from '../../../test/conformance/rig.ts'
@@ -11,6 +12,7 @@ import {
   openRig,
   post,
   sales,
+  support,
   tools,
   waiting,
 } from '../../../test/mcp-door.ts'
@@ -113,6 +115,77 @@ test('SV25 a body that is too large is 413, too many calls at once are 429', asy
   release()
   expect((await first).status).toBe(200)
   expect((await post(rig, body, { headers })).status).toBe(200)
+})
+
+describe('RS4 limits of an agent message', () => {
+  const wide = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]))
+  const list = (count: number) => Array.from({ length: count }, (_, at) => at)
+  const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)])
+  const note = defineTool({
+    ...common,
+    name: 'note',
+    title: 'Note',
+    input: z.object({ given: z.unknown(), agent_token: z.string().optional() }),
+    output: z.object({}),
+    run: () => Promise.resolve({}),
+  })
+  const upload = defineTool({ ...note, name: 'upload', large: true })
+  const arrival = { bearer: sales.token }
+  const open = () => openRig({ tools: [note, upload], agents: [sales] })
+
+  test.each([
+    ['too many keys', wide(5000)],
+    ['too many keys in a large body', wide(100_000)],
+    ['too many items', list(5000)],
+    ['too many levels', deep(100)],
+    ['too many bytes', 'x'.repeat(300_000)],
+  ])('RS4 %s are refused before they are parsed, and nothing is recorded', async (_, given) => {
+    const rig = await open()
+    const before = await rig.ledger.size()
+    for (const who of [arrival, {}]) {
+      const { body, headers } = modernCall('note', { given })
+      const length = Buffer.byteLength(JSON.stringify(body))
+      const sized = { ...headers, 'content-length': String(length) }
+      const response = await post(rig, body, { headers: sized, arrival: who })
+      expect(response.status).toBe(413)
+      expect(await response.json()).toMatchObject({
+        // Nobody has read which message it was.
+        id: null,
+        error: { data: { code: 'too_large', hint: expect.any(String) } },
+      })
+    }
+    await rig.ledger.record({ type: 'test.over', actor: systemActor })
+    expect(await rig.ledger.size()).toBe(before + 1)
+  })
+
+  test('RS4 a call that writes a file may be larger, with few values', async () => {
+    const rig = await open()
+    const send = async (given: unknown) => {
+      const { body, headers } = modernCall('upload', { given })
+      const length = Buffer.byteLength(JSON.stringify(body))
+      const sized = { ...headers, 'content-length': String(length) }
+      return (await post(rig, body, { headers: sized, arrival })).status
+    }
+    expect(await send('x'.repeat(5_000_000))).toBe(200)
+    expect(await send({ text: 'x'.repeat(5_000_000), more: wide(5000) })).toBe(413)
+    expect(await send('y'.repeat(5_000_000))).toBe(200)
+  })
+
+  test('RS4 a client with 128 messages waiting is told to wait, another is served', async () => {
+    const rig = await openRig({ tools: [note], agents: [sales, support] })
+    const { body, headers } = modernCall('note', {})
+    const release = rig.door.messages.turns.hold()
+    const sent = Array.from({ length: 140 }, () => post(rig, body, { headers, arrival }))
+    const other = post(rig, body, { headers, arrival: { bearer: support.token } })
+    const refused = await sent.at(-1)
+    expect(refused?.status).toBe(429)
+    expect(refused?.headers.get('retry-after')).toBe('1')
+    release()
+    const statuses = (await Promise.all(sent)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(12)
+    expect((await other).status).toBe(200)
+  })
 })
 
 test('SV3 closing finishes the calls under way and takes no more', async () => {

@@ -4,7 +4,8 @@ import { createMcpHandler, isJsonContentType, isLegacyRequest } from '@modelcont
 import type { Server, ServerContext } from '@modelcontextprotocol/server'
 import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
-import { createInFlight, mostFileBytes, readJson, tooLarge } from '../limits.ts'
+import { createInFlight } from '../limits.ts'
+import { createMessages } from '../messages.ts'
 import { isModern } from './answer.ts'
 import { createConnections } from './connections.ts'
 import type { Hello } from './connections.ts'
@@ -53,6 +54,10 @@ export type McpDoor = ReturnType<typeof createMcpDoor>
 export function createMcpDoor(deps: McpDoorDeps) {
   const { catalogue, identity, limits, log } = deps
   const inFlight = createInFlight(limits.callsInFlight)
+  const messages = createMessages({
+    bodyBytes: limits.bodyBytes,
+    largeTools: () => catalogue.list().flatMap(({ large, name }) => (large ? [name] : [])),
+  })
   const calls = new Set<RunningCall>()
   const waiting = createWaiting(deps)
   const listens = createListens(deps)
@@ -93,7 +98,15 @@ export function createMcpDoor(deps: McpDoorDeps) {
     return tokens.length > 0 ? tokens.some(identity.hasEnded) : identity.mode() === 'closed'
   }
   const sessions = createSessions({ limits, now: deps.now, log, newLink, newServer, ended, isOver })
-  const connections = createConnections({ ...servers, catalogue, listens, log, ended, isOver })
+  const connections = createConnections({
+    ...servers,
+    catalogue,
+    listens,
+    log,
+    ended,
+    isOver,
+    parse: messages.parseLine,
+  })
 
   function checkOpen(): void {
     if (!isClosing) return
@@ -205,14 +218,12 @@ export function createMcpDoor(deps: McpDoorDeps) {
       throw new CoworkError('json_expected', 'The body must be JSON.', {
         hint: 'Send it with content-type: application/json.',
       })
-    const { bodyBytes } = limits
-    const isLarge = Number(request.headers.get('content-length')) > bodyBytes
-    if (!isLarge || arrival.bearer === undefined) return readJson(request, bodyBytes)
+    const lane = arrival.bearer ?? arrival.address
     // A file may come with a call that writes it, from whom a token vouches for (SV25).
-    await identity.principalOf({ door: 'mcp', ...presentedBy(arrival) })
-    const body = await readJson(request, Math.max(bodyBytes, mostFileBytes))
-    if (isCall(body) && catalogue.find(String(body.params?.name))?.large) return body
-    throw tooLarge(bodyBytes)
+    const isLarge = Number(request.headers.get('content-length')) > messages.maxBytes
+    const canWriteFiles = isLarge && arrival.bearer !== undefined
+    if (canWriteFiles) await identity.principalOf({ door: 'mcp', ...presentedBy(arrival) })
+    return messages.readMessage(lane, request, canWriteFiles)
   }
 
   async function serveStdio(stream: Duplex | Ends, hello: Hello): Promise<'over' | undefined> {
@@ -256,7 +267,8 @@ export function createMcpDoor(deps: McpDoorDeps) {
     await Promise.race([Promise.allSettled([...done, ended]), grace])
     // The last answers are still on their way out.
     await setImmediate()
-    await Promise.allSettled([modern, sessions, old, connections].map((open) => open.close()))
+    const open = [modern, sessions, old, connections, messages]
+    await Promise.allSettled(open.map((one) => one.close()))
   }
 
   for (const feature of deps.features ?? [])
@@ -266,6 +278,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
     serve: serveStdio,
     toolsChanged,
     sessionCount: sessions.size,
+    messages,
     close,
   }
 }

@@ -166,6 +166,35 @@ test('SV25 a line that is too long is refused, not kept, and the next one is rea
   await vi.waitFor(() => expect(got).toEqual([ping]), 10_000)
 })
 
+test('RS4 a line with too many values is refused, and lines after it are answered in order', async () => {
+  const { here, served } = await plug()
+  const { send, next } = lines(here)
+  send(initialize)
+  expect(await next()).toMatchObject({ id: 1 })
+  send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+  const call = (id: number, word: unknown) =>
+    send({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'echo', arguments: { word } },
+    })
+  call(
+    2,
+    Array.from({ length: 5000 }, () => 1),
+  )
+  call(3, 'x'.repeat(2_000_000))
+  for (let id = 4; id < 204; id++) call(id, 'again')
+  for (let i = 0; i < 2; i++)
+    expect(await next()).toMatchObject({ id: null, error: { data: { code: 'too_large' } } })
+  // More than one client may have under way are refused one by one.
+  const ids = new Set<unknown>()
+  for (let id = 4; id < 204; id++) ids.add((await next())['id'])
+  expect(ids.size).toBe(200)
+  here.end()
+  await served
+})
+
 test('SV10 messages arrive whole and in order however the bytes are cut', async () => {
   const messages = fc.array(fc.record({ jsonrpc: fc.constant('2.0'), method: fc.string() }))
   await fc.assert(

@@ -2,6 +2,7 @@ import type { Duplex, Readable, Writable } from 'node:stream'
 import { parseJSONRPCMessage } from '@modelcontextprotocol/server'
 import type { Server, Transport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { mostFileBytes } from '../limits.ts'
 import { lineOf } from './line.ts'
@@ -31,6 +32,9 @@ export async function serveLines(
 }
 
 const nothing: Buffer = Buffer.alloc(0)
+/** A client with more than this waiting is not read from. */
+const maxLines = 64
+const maxLineBytes = 1024 * 1024
 /** Room for long lines that is kept for the next. */
 const keptBytes = 4 * 1024 * 1024
 
@@ -41,6 +45,9 @@ function larger(room: Buffer, filled: number, size: number): Buffer {
   return next
 }
 
+/** A line of white space is no message; only a short one is worth the look. */
+const isBlank = (line: Buffer) => line.length < 64 && line.toString('utf8').trim() === ''
+
 const isNews = (message: object): boolean =>
   'method' in message && /^notifications\/(resources|tools|prompts)\//.test(String(message.method))
 
@@ -50,6 +57,8 @@ export type LineTransport = Transport & { readonly ended: Promise<void> }
 
 type LineOptions = {
   readonly most?: number
+  /** Parses a line later, one after the other; without it a line is parsed as it comes. */
+  parse?(line: Buffer): Promise<unknown>
   /** Who takes a message before the SDK sees it says so. */
   take?(message: unknown): boolean
   /** A request has its answer. */
@@ -65,7 +74,7 @@ type LineOptions = {
  */
 export function createLineTransport(
   stream: Duplex | Ends,
-  { most = mostFileBytes, take, onAnswered, hearsNews }: LineOptions = {},
+  { most = mostFileBytes, parse, take, onAnswered, hearsNews }: LineOptions = {},
 ): LineTransport {
   const { input, output } = endsOf(stream)
   const ended = Promise.withResolvers<void>()
@@ -75,6 +84,10 @@ export function createLineTransport(
   let isOver = false
   let hasLeft = false
   const unanswered = new Set<unknown>()
+  /** Lines that wait to be parsed, and their bytes. */
+  const lines: Buffer[] = []
+  let lineBytes = 0
+  let isParsing = false
 
   /** The chunk is the other side's again when it returns. */
   function read(chunk: Buffer): void {
@@ -102,11 +115,12 @@ export function createLineTransport(
     if (!isWhole) keep(end)
     const isTooLong = Math.max(size, end.length) > most
     const line = isWhole ? end : room.subarray(0, size)
-    const text = isTooLong ? '' : line.toString('utf8').trim()
     size = 0
     if (room.length > keptBytes) room = nothing
     if (isTooLong)
       return complain(-32600, `A message may have ${most} bytes, and this one has more.`)
+    if (parse) return enqueue(line)
+    const text = line.toString('utf8').trim()
     if (text === '') return
     let value: unknown
     try {
@@ -115,6 +129,44 @@ export function createLineTransport(
       return complain(-32700, 'The line is not JSON.')
     }
     deliver(value)
+  }
+
+  /** The client is read from again when few enough lines wait. */
+  function enqueue(line: Buffer): void {
+    if (isBlank(line)) return
+    lines.push(Buffer.from(line))
+    lineBytes += line.length
+    if (lines.length >= maxLines || lineBytes >= maxLineBytes) input.pause()
+    if (!isParsing) void parseLines()
+  }
+
+  async function parseLines(): Promise<void> {
+    isParsing = true
+    for (let line = lines[0]; line && !isOver; line = lines[0]) {
+      // Whoever parses it may hand its bytes to a thread.
+      const { length } = line
+      const value = await parse?.(line).then(
+        (parsed) => ({ parsed }),
+        (error: unknown) => ({ error }),
+      )
+      lines.shift()
+      lineBytes -= length
+      if (isOver || !value) break
+      if ('error' in value) refuse(value.error)
+      else deliver(value.parsed)
+      if (lines.length < maxLines && lineBytes < maxLineBytes && !output.writableNeedDrain)
+        input.resume()
+    }
+    isParsing = false
+    if (hasLeft) leave()
+  }
+
+  function refuse(error: unknown): void {
+    if (!(error instanceof CoworkError)) throw error
+    const { code, message, hint = '' } = error
+    const rpcCode = code === 'invalid_json' ? -32700 : -32600
+    const said = code === 'invalid_json' ? 'The line is not JSON.' : `${message} ${hint}`.trim()
+    complain(rpcCode, said, undefined, { code, message, hint })
   }
 
   function deliver(value: unknown): void {
@@ -142,8 +194,8 @@ export function createLineTransport(
       unanswered.add(message.id)
   }
 
-  function complain(code: number, message: string, about?: unknown): void {
-    write({ jsonrpc: '2.0', id: idOf(about), error: { code, message } })
+  function complain(code: number, message: string, about?: unknown, data?: object): void {
+    write({ jsonrpc: '2.0', id: idOf(about), error: { code, message, ...(data && { data }) } })
   }
 
   function write(message: object): void {
@@ -166,6 +218,7 @@ export function createLineTransport(
 
   function leave(): void {
     hasLeft = true
+    if (isParsing) return
     if (unanswered.size === 0) close()
     else setTimeout(close, lastAnswersMs).unref()
   }
@@ -193,7 +246,7 @@ export function createLineTransport(
         unanswered.delete(message.id)
         onAnswered?.(message.id)
       }
-      if (hasLeft && unanswered.size === 0) close()
+      if (hasLeft && !isParsing && unanswered.size === 0) close()
       return Promise.resolve()
     },
     close: () => Promise.resolve(close()),

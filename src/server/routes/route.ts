@@ -6,6 +6,7 @@ import type { Identity } from '#identity'
 import { identifyCaller } from '../guards.ts'
 import type { Env } from '../guards.ts'
 import { createInFlight, mostFileBytes, readJson } from '../limits.ts'
+import type { Messages } from '../messages.ts'
 
 type Fields = z.ZodObject
 type Given<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined
@@ -53,12 +54,14 @@ export type MountOptions = {
   readonly identity: Pick<Identity, 'identify'>
   readonly bodyBytes: number
   readonly callsInFlight: number
+  /** Agents' bodies are parsed by these; without them, as in a test, like those of people. */
+  readonly messages?: Pick<Messages, 'turns' | 'readArguments'> | undefined
 }
 
 export function mountRoutes(
   app: Hono<Env>,
   routes: readonly Route[],
-  { identity, bodyBytes, callsInFlight }: MountOptions,
+  { identity, bodyBytes, callsInFlight, messages }: MountOptions,
 ): void {
   const identify = identifyCaller(identity)
   const inFlight = createInFlight(callsInFlight)
@@ -71,10 +74,17 @@ export function mountRoutes(
     const asked = {
       params,
       query: parsed(route.query, queryOf(c), 'The query'),
-      body: route.body && parsed(route.body, await readJson(c.req.raw, most), 'The body'),
+      body: route.body && parsed(route.body, await bodyOf(route, c, most), 'The body'),
     }
     const answered = await route.run(asked as Parameters<Route['run']>[0], c)
     return isResponse(answered) ? answered : c.json(answered as object, route.status ?? 200)
+  }
+
+  async function bodyOf(route: Route, c: Context<Env>, most: number): Promise<unknown> {
+    const { kind, id } = c.get('caller') ?? { kind: 'human' }
+    if (kind !== 'agent' || !messages) return readJson(c.req.raw, most)
+    const tool = route.isLarge ? c.req.param('name') : undefined
+    return messages.readArguments(`agent:${id}`, c.req.raw, tool)
   }
 
   async function counted(route: Route, c: Context<Env>): Promise<Response> {
@@ -84,9 +94,13 @@ export function mountRoutes(
       throw new CoworkError('too_many_calls', `${id} has too many requests under way.`, {
         hint: 'Wait for some of them to end.',
       })
+    // What people do goes before what agents have sent already; reading may wait its turn (RS4).
+    const release = kind === 'human' && route.method !== 'GET' ? messages?.turns.hold() : undefined
     try {
+      if (kind === 'agent' && !route.body) await messages?.turns.wait(`agent:${id}`)
       return await answer(route, c)
     } finally {
+      release?.()
       leave()
     }
   }
