@@ -1,7 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
 
-export type Turns = ReturnType<typeof createTurns>
-
 /** The most messages of one client that wait: 64 calls, and as many answers and cancellations. */
 const maxPerLane = 128
 /** The most messages that wait in all lanes together; a client could otherwise invent lanes. */
