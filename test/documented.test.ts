@@ -12,6 +12,7 @@ const others = [
   'approval.decided',
   'approval.escalated',
   'channel.test',
+  'ledger.checkpoint',
   'webauthn.create',
   'webauthn.get',
 ]
