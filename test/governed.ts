@@ -29,6 +29,7 @@ import {
   writeBaselines,
 } from '#ledger'
 import { migrations, recordedTables, replaysOf } from '../src/app.ts'
+import { knownNames } from '../src/app/known-names.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import { agentCaller, testConfig } from './governance.ts'
 
@@ -139,7 +140,7 @@ export async function openGoverned(
   })
   const catalogue = createCatalogue([
     ...governanceTools({ governance, ledger, identity, halts, version: 'test' }),
-    ...haltTools(halts, async () => undefined),
+    ...haltTools(halts, knownNames({ governance, identity, ledger })),
     ...(more.tools ?? []),
     ...(domain?.tools ?? []),
   ])

@@ -1,21 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { knownNames } from '../src/app/known-names.ts'
-import { createHalts, haltTools } from '../src/approvals/index.ts'
 import { anna, propose } from './acts.ts'
 import { agentCaller } from './governance.ts'
 import { governed } from './governed.ts'
-import type { Governed } from './governed.ts'
 
 async function begin() {
-  const system: Governed = await governed(
-    {},
-    {
-      domain: ({ db, now }) => ({
-        kinds: [],
-        tools: haltTools(createHalts(db, now), (...asked) => knownNames(system)(...asked)),
-      }),
-    },
-  )
+  const system = await governed()
   return {
     system,
     halt: (scope: string, force = false) =>

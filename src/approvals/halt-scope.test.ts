@@ -2,22 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { anna, propose } from '../../test/acts.ts'
 import { agentCaller } from '../../test/governance.ts'
 import { governed } from '../../test/governed.ts'
-import { createHalts } from './halt.ts'
-import { haltTools } from './tools.ts'
 
 async function begin() {
-  const system = await governed(
-    {},
-    {
-      domain: ({ db, now }) => ({
-        kinds: [],
-        tools: haltTools(createHalts(db, now), async () => undefined),
-      }),
-    },
-  )
+  const system = await governed()
   return {
     system,
-    halt: (scope: string) => system.call('cowork_halt', { scope, reason: 'wait' }, anna),
+    halt: (scope: string) =>
+      system.call('cowork_halt', { scope, reason: 'wait', force: true }, anna),
     resume: (scope: string) => system.call('cowork_resume', { scope }, anna),
   }
 }
