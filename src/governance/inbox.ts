@@ -131,22 +131,19 @@ export function createInbox({ db, store, approvals, handoffs, conflicts, rules, 
       const items = others.slice(-asked.limit).toReversed()
       return {
         count: found.length,
-        items: await Promise.all(
-          items.map(async (approval) => ({
-            id: approval.id,
-            kind: approval.kind,
-            requester: approval.requester,
-            domain: approval.domain,
-            action: approval.action,
-            target: approval.target,
-            summary: approval.summary,
-            mode: approval.mode,
-            risk: approval.risk,
-            created_at: rfc3339(approval.createdAt),
-            expires_at: approval.expiresAt === null ? null : rfc3339(approval.expiresAt),
-            ...(await conflictOf(approval)),
-          })),
-        ),
+        items: items.map((approval) => ({
+          id: approval.id,
+          kind: approval.kind,
+          requester: approval.requester,
+          domain: approval.domain,
+          action: approval.action,
+          target: approval.target,
+          summary: approval.summary,
+          mode: approval.mode,
+          risk: approval.risk,
+          created_at: rfc3339(approval.createdAt),
+          expires_at: approval.expiresAt === null ? null : rfc3339(approval.expiresAt),
+        })),
       }
     },
 

@@ -49,9 +49,6 @@ test('RC4 a request that the active policy would block says so', async () => {
     message: 'note: People write notes.',
   }
   expect(await item(system, id)).toMatchObject({ policy_conflict: conflict })
-  expect(await system.call('cowork_status', {}, anna)).toMatchObject({
-    pending_proposals: [{ id, policy_conflict: conflict }],
-  })
   await save(system, blocking())
   expect(await item(system, id)).not.toHaveProperty('policy_conflict')
 })

@@ -8,7 +8,7 @@ import { createTurns, tooManyWaiting } from './turns.ts'
 const maxBatch = 16
 /** A longer body of a client is read after the one before it: libuv reads up to 2 MB of a socket in one turn. */
 const shortBytes = 16 * 1024
-const maxReads = 128
+const maxReads = 256
 
 export type Messages = ReturnType<typeof createMessages>
 

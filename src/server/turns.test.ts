@@ -26,9 +26,9 @@ test('RS4 each turn of the event loop starts one message, and clients alternate'
   expect(started).toEqual(['a0', 'b0', 'c0', 'a1', 'a2', 'a3', 'a4'])
 })
 
-test('RS4 a lane takes 128 waiting messages and refuses more', async () => {
+test('RS4 a lane takes 256 waiting messages and refuses more', async () => {
   const turns = createTurns()
-  const waiting = Array.from({ length: 128 }, () => turns.wait('a'))
+  const waiting = Array.from({ length: 256 }, () => turns.wait('a'))
   await expect(turns.wait('a')).rejects.toMatchObject({ code: 'too_many_calls' })
   await Promise.all([...waiting, turns.wait('b')])
   await turns.wait('a')

@@ -1,7 +1,7 @@
 import { CoworkError } from '#base/errors.ts'
 
-/** The most messages of one client that wait: 64 calls, and as many answers and cancellations. */
-const maxPerLane = 128
+/** The most messages of one client that wait: a burst of 200 calls is served. */
+const maxPerLane = 256
 /** The most messages that wait in all lanes together; a client could otherwise invent lanes. */
 const maxWaiting = 1024
 /** Agents' messages wait this long at most for one request of a person. */

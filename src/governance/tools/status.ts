@@ -31,15 +31,6 @@ const pending = z.object({
   risk: z.string(),
   created_at: z.string(),
   expires_at: z.string().nullable(),
-  policy_conflict: z
-    .object({
-      policy: z.string().nullable(),
-      version: z.string(),
-      rule: z.string().nullable(),
-      message: z.string(),
-    })
-    .optional()
-    .describe('The active policy would block it'),
 })
 const handoff = z.object({
   handoff_id: z.string(),

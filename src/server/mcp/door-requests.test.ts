@@ -172,11 +172,11 @@ describe('RS4 limits of an agent message', () => {
     expect(await send('y'.repeat(5_000_000))).toBe(200)
   })
 
-  test('RS4 a client with 128 messages waiting is told to wait, another is served', async () => {
+  test('RS4 a client with 256 messages waiting is told to wait, another is served', async () => {
     const rig = await openRig({ tools: [note], agents: [sales, support] })
     const { body, headers } = modernCall('note', {})
     const release = rig.door.messages.turns.hold()
-    const sent = Array.from({ length: 140 }, () => post(rig, body, { headers, arrival }))
+    const sent = Array.from({ length: 268 }, () => post(rig, body, { headers, arrival }))
     const other = post(rig, body, { headers, arrival: { bearer: support.token } })
     const refused = await sent.at(-1)
     expect(refused?.status).toBe(429)
