@@ -345,3 +345,10 @@ test('L3 hostile text that fills the limit is answered, not hung on', () => {
       }
   }
 })
+
+test('RS7 a copy that people read keeps the order of names', () => {
+  const change = { stage: 'won', amount: 1, password: 'x', '2': 'b' }
+  expect(Object.keys(redact.upTo(change, 1000) as object)).toEqual(Object.keys(change))
+  expect(redact.upTo(change, 1000)).toEqual(redact(change))
+  expect(() => redact.upTo(change, 10)).toThrow('larger')
+})

@@ -11,7 +11,7 @@ export type Redact = {
   (text: string): string
   (value: unknown): JsonValue
   ordered(value: unknown): Ordered
-  /** The same with another limit, in characters of JSON, for what is not part of an entry. */
+  /** Keeps the order of names, as people read it, and has another limit, in characters of JSON. */
   upTo(value: unknown, limit: number): JsonValue
 }
 
@@ -60,8 +60,10 @@ export function createRedactor(settings: SecretSettings): Redact {
 
   function objectOf(object: object, depth: number, budget: Budget): JsonObject {
     const copy: JsonObject = {}
+    const keys = Object.keys(object)
     // In order, so that the canonical form needs no sorting later.
-    for (const key of Object.keys(object).sort()) {
+    if (budget.isSorted) keys.sort()
+    for (const key of keys) {
       const item: unknown = Reflect.get(object, key)
       if (item === undefined) continue
       spend(budget, key.length + 4)
@@ -109,13 +111,23 @@ export function createRedactor(settings: SecretSettings): Redact {
     const copy = copyOf(value, 0, budget)
     return { copy, isInOrder: budget.isInOrder }
   }
-  redact.upTo = (value: unknown, limit: number) => copyOf(value, 0, budgetOf(limit))
+  redact.upTo = (value: unknown, limit: number) => copyOf(value, 0, budgetOf(limit, false))
   return redact
 }
 
-type Budget = { left: number; readonly limit: number; isInOrder: boolean }
+type Budget = {
+  left: number
+  readonly limit: number
+  readonly isSorted: boolean
+  isInOrder: boolean
+}
 
-const budgetOf = (limit: number): Budget => ({ left: limit, limit, isInOrder: true })
+const budgetOf = (limit: number, isSorted = true): Budget => ({
+  left: limit,
+  limit,
+  isSorted,
+  isInOrder: isSorted,
+})
 
 function spend(budget: Budget, characters: number) {
   budget.left -= characters
