@@ -126,6 +126,7 @@ export function createChain({ problems, deep, columnsOf }: Settings) {
     firstFault: () => firstFault,
     lastSeq: () => expected - 1,
     lastHash: () => lastHash,
+    lastAt: () => lastAt,
   }
 }
 

@@ -20,11 +20,10 @@ export async function checkHead(tx: Tx, { dialect, store, headMac }: Opened): Pr
   await store.saveKey(tx, headMac.vkey)
   // Locked on PostgreSQL, so that no other daemon commits during the check.
   const head = await store.head(tx)
-  if (!head) return
   const options = { mac: headMac, minEntries: 1 }
   const { problem } = await verifyTail({ ...tx, dialect }, headMac.vkey, options)
   if (problem) throw unproven(problem)
-  if (headMac.isValid(head)) return
+  if (!head || headMac.isValid(head)) return
   const root = rootOf(decodeFrontier(head.size, head.frontier))
   await store.saveHead(tx, { ...head, mac: headMac.of(head.size, root) })
 }

@@ -4,7 +4,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { signCheckpoint } from './checkpoint.ts'
 import type { Key } from './checkpoint.ts'
-import { createHeadMac, headChanged } from './head-mac.ts'
+import { createHeadMac, headChanged, headWentBack } from './head-mac.ts'
 import type { LedgerStore } from './store.ts'
 import { decodeFrontier, rootOf } from './tree.ts'
 
@@ -18,12 +18,13 @@ export type Signer = {
   readonly key: Key
   /** Keeps a copy where someone who rewrites the store does not reach it as well. */
   readonly copy: (line: string) => void | Promise<void>
+  readonly onSigned: (size: number) => void
   readonly now: Clock
   readonly log: Log
 }
 
 /** Signs the root one second, or 256 entries, after the first unsigned entry, and once more at the end (L5). */
-export function createCheckpoints({ db, store, key, copy, now, log }: Signer) {
+export function createCheckpoints({ db, store, key, copy, onSigned, now, log }: Signer) {
   const headMac = createHeadMac(key)
   let signed = 0
   let timer: NodeJS.Timeout | undefined
@@ -40,6 +41,7 @@ export function createCheckpoints({ db, store, key, copy, now, log }: Signer) {
       if (!head || head.size === 0 || head.size === signed) return undefined
       // The key signs only what a daemon with the key committed (RS1).
       if (!headMac.isValid(head)) throw headChanged()
+      if (head.size < signed) throw headWentBack(head.size, signed)
       const root = rootOf(decodeFrontier(head.size, head.frontier))
       const text = signCheckpoint({ size: head.size, root }, key)
       const isNew = (await store.saveCheckpoint(tx, { size: head.size, at, note: text })) > 0
@@ -47,6 +49,7 @@ export function createCheckpoints({ db, store, key, copy, now, log }: Signer) {
     })
     if (!note) return
     signed = note.size
+    onSigned(signed)
     if (note.isNew) await copy(JSON.stringify({ at, size: note.size, note: note.text }))
   }
 

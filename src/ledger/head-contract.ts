@@ -157,6 +157,67 @@ export function headContract(engine: Engine) {
       expect(await attempts(world)).toEqual(refusedFrom(6))
     })
 
+    /** The head with its valid MAC as it is now, and how to put it back later. */
+    async function replayOf(world: World) {
+      const snapshot = await world.snapshot()
+      const [head = {}] = await snapshot.all<Record<string, string | number>>({
+        sql: 'SELECT size, at, hash, frontier, mac FROM ledger_head',
+        parameters: [],
+      })
+      await snapshot.close()
+      const set = Object.entries(head).map(([name, value]) => `${name} = '${value}'`)
+      return [
+        ...unlockEntries(dialect),
+        `DELETE FROM ledger_entry WHERE seq > ${head['size']}`,
+        `DELETE FROM ledger_checkpoint WHERE size > ${head['size']}`,
+        `UPDATE ledger_head SET ${set.join(', ')}`,
+      ]
+    }
+
+    test('RS1 L14 a running daemon does not extend an older head that somebody put back', async () => {
+      const world = await setup()
+      await record(world, 5)
+      const replay = await replayOf(world)
+      const { ledger, stop } = await world.start()
+      await ledger.record(draftOf('thing.done', { subject: 'hidden' }))
+      await ledger.record(draftOf('thing.done'))
+      await world.tamper(...replay)
+      await expect(ledger.record(draftOf('thing.done'))).rejects.toMatchObject({
+        code: 'ledger_cut',
+      })
+      await stop()
+      expect(await world.verify()).toMatchObject({ ok: true, size: 5 })
+    })
+
+    test('RS1 L14 a running daemon does not extend a head from before its last checkpoint', async () => {
+      const world = await setup()
+      await record(world, 5)
+      const replay = await replayOf(world)
+      const { ledger, stop } = await world.start()
+      await ledger.record(draftOf('thing.done', { subject: 'hidden' }))
+      await ledger.prove(6)
+      await world.tamper(...replay)
+      await expect(ledger.record(draftOf('thing.done'))).rejects.toMatchObject({
+        code: 'ledger_cut',
+      })
+      await stop()
+      expect(world.copies.map(({ size }) => size)).toEqual([5, 6])
+    })
+
+    test.each([
+      ['is missing', 'DELETE FROM ledger_head', 1],
+      ['has another time', 'UPDATE ledger_head SET at = at + 864000000', 5],
+    ])(
+      'RS1 L14 a head that %s is refused, also where checkpoints sign every entry',
+      async (...of) => {
+        const [, change, seq] = of
+        const world = await setup()
+        await record(world, 5)
+        await world.tamper(change)
+        expect(await attempts(world)).toEqual(refusedFrom(seq))
+      },
+    )
+
     test('RS1 L14 accepted entries verify, and every verification shows the range and the reason', async () => {
       const world = await setup()
       const entries = await record(world, 5)

@@ -41,3 +41,10 @@ export const headChanged = () =>
     'The head of the ledger was changed by a program that does not have the signing key.',
     { hint: 'Run `cowork audit verify`, then restore a backup with `cowork restore`.' },
   )
+
+export const headWentBack = (size: number, seen: number) =>
+  new CoworkError(
+    'ledger_cut',
+    `The ledger has ${size} entries, but this daemon has seen ${seen}: entries were removed.`,
+    { hint: 'Run `cowork audit verify`, then restore a backup with `cowork restore`.' },
+  )

@@ -9,6 +9,8 @@ import { leafHash } from './tree.ts'
 export const firstSeq = 1
 /** What the first entry shows as the hash of the entry before. */
 export const genesis = '0'.repeat(64)
+/** The head of a ledger without entries. */
+export const emptyHead = { size: 0, at: 0, hash: genesis, frontier: '', mac: null }
 
 const typeName = /^[a-z][a-z_]*\.[a-z][a-z_]*$/
 const idNames = ['approval', 'call', 'grant', 'handoff', 'job', 'proposal'] as const

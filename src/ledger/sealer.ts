@@ -5,9 +5,9 @@ import { CoworkError } from '#base/errors.ts'
 import { newSalt } from '#base/ids.ts'
 import type { Key } from './checkpoint.ts'
 import { columnsOf } from './columns.ts'
-import { createHeadMac, headChanged } from './head-mac.ts'
+import { createHeadMac, headChanged, headWentBack } from './head-mac.ts'
 import type { HeadMac } from './head-mac.ts'
-import { genesis, prepare, seal } from './model.ts'
+import { emptyHead, prepare, seal } from './model.ts'
 import type { Prepared } from './model.ts'
 import type { Redact } from './redact.ts'
 import { createLedgerStore } from './store.ts'
@@ -17,6 +17,8 @@ import { appended, decodeFrontier, encodeFrontier, rootOf } from './tree.ts'
 export type LedgerSealer = Sealer<Prepared> & {
   /** Opening the ledger calls this: the store tells which key it needs, so nothing can be appended before. */
   useKey(key: Key): void
+  /** A committed size of the ledger. A shorter head with a valid MAC is an old one that somebody put back. */
+  saw(size: number): void
 }
 
 /**
@@ -26,8 +28,13 @@ export type LedgerSealer = Sealer<Prepared> & {
 export function createSealer(dialect: Dialect, redact: Redact, now: Clock): LedgerSealer {
   const store = createLedgerStore(dialect)
   let headMac: HeadMac | undefined
+  let seen = 0
 
   return {
+    saw(size) {
+      seen = Math.max(seen, size)
+    },
+
     useKey(key) {
       headMac = createHeadMac(key)
     },
@@ -39,6 +46,8 @@ export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Ledg
       const head = (await store.head(tx)) ?? emptyHead
       // Extending a head that somebody else wrote would prove it (RS1).
       if (!headMac.isValid(head)) throw headChanged()
+      if (head.size < seen) throw headWentBack(head.size, seen)
+      seen = head.size
       const clock = now()
       if (head.at - clock > mostClockStep)
         throw new CoworkError(
@@ -75,5 +84,3 @@ export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Ledg
     },
   }
 }
-
-const emptyHead = { size: 0, at: 0, hash: genesis, frontier: '', mac: null }

@@ -67,7 +67,15 @@ export async function openLedger(deps: LedgerDeps) {
   await db.transact((tx) => checkHead(tx, { dialect: db.dialect, store, headMac }))
   sealer.useKey(key)
   const notes = createNotes(db, sealer.prepare, log)
-  const checkpoints = createCheckpoints({ db, store, key, copy: copyCheckpoint, now, log })
+  const checkpoints = createCheckpoints({
+    db,
+    store,
+    key,
+    copy: copyCheckpoint,
+    onSigned: sealer.saw,
+    now,
+    log,
+  })
   // A crash left entries that no checkpoint covers yet.
   await checkpoints.sign()
   const erasure = createErasure({ db, store, now, log })

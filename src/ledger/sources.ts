@@ -7,6 +7,7 @@ import { CoworkError } from '#base/errors.ts'
 import type { StoredEntry } from './chain.ts'
 import { columnsOf } from './columns.ts'
 import { leafHash } from './tree.ts'
+import { emptyHead } from './model.ts'
 import type { Entry } from './model.ts'
 import { createLedgerStore } from './store.ts'
 import type { PayloadRow } from './store.ts'
@@ -20,11 +21,12 @@ export async function databaseSource(
   outside: readonly Signed[],
 ): Promise<{ source: LedgerSource; vkey: string | undefined }> {
   const store = createLedgerStore(db.dialect)
-  const head = await store.peek(db)
+  // A store is made with a head; one without it was changed.
+  const head = (await store.peek(db)) ?? emptyHead
   return {
     vkey: await store.key(db),
     source: {
-      ...(head && { head }),
+      head,
       columnsOf,
       async *entries() {
         const page = (after: number, limit: number) => store.stored(db, after, limit)

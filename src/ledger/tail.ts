@@ -75,7 +75,8 @@ export async function verifyTail(
     if (last !== size)
       return result(0, Math.min(last, size) + 1, `${size} entries were written, ${last} are there`)
     if (!head || size === 0) return result(0)
-    if (head.hash !== previous || head.frontier !== encodeFrontier(frontier))
+    const { hash, at, frontier: stored } = head
+    if (hash !== previous || at !== newestAt || stored !== encodeFrontier(frontier))
       return result(0, size, 'the head of the ledger is not that of its entries')
     if (signed < size && mac?.isValid(head) !== true)
       return result(signed, signed + 1, unsignedWhy(signed + 1, size, mac !== undefined))

@@ -53,7 +53,8 @@ function kept(drafts: Draft[], signedAt: number[] = []): Kept {
       })
   })
   nodes.sort((a, b) => a.level - b.level || a.index - b.index)
-  const head = { size: frontier.size, hash, frontier: encodeFrontier(frontier) }
+  const at = entries.at(-1)?.at ?? 0
+  const head = { size: frontier.size, at, hash, frontier: encodeFrontier(frontier) }
   return { entries, checkpoints, nodes, head }
 }
 

@@ -33,6 +33,7 @@ export type LedgerSource = {
   nodes?(): AsyncIterable<readonly StoredNode[]>
   readonly head?: {
     readonly size: number
+    readonly at: number
     readonly hash: string
     readonly frontier: string
     readonly mac?: string | null
@@ -151,7 +152,9 @@ export async function verifyLedger(
   else if (
     head &&
     intact &&
-    (head.hash !== chain.lastHash() || head.frontier !== encodeFrontier(frontier))
+    (head.hash !== chain.lastHash() ||
+      head.at !== chain.lastAt() ||
+      head.frontier !== encodeFrontier(frontier))
   )
     problems.add(Math.max(size, firstSeq), 'the head of the ledger is not that of its entries')
   if (mismatch && chain.firstFault() > mismatch.to)
