@@ -27,3 +27,11 @@ test('L5 lines are added one after the other', async () => {
   await appendLine(path, 'two')
   expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n')
 })
+
+test('L15 a line does not join what a crash left of the one before', async () => {
+  const path = join(folder(), 'log')
+  writeFileSync(path, 'one\ntw')
+  await appendLine(path, 'three')
+  await appendLine(path, 'four')
+  expect(readFileSync(path, 'utf8')).toBe('one\ntw\nthree\nfour\n')
+})

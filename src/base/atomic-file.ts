@@ -22,10 +22,13 @@ export function writeFileAtomic(path: string, content: string | Buffer, mode = 0
   syncFolder(dirname(path))
 }
 
-/** Adds a line; on disk when it resolves. Nobody else waits for that. */
+/** Adds a line; on disk when it resolves. What a crash left of the line before stays a line of its own. */
 export async function appendLine(path: string, line: string, mode = 0o600): Promise<void> {
-  await using file = await open(path, 'a', mode)
-  await file.appendFile(`${line}\n`)
+  await using file = await open(path, 'a+', mode)
+  const { size } = await file.stat()
+  const last = await file.read(Buffer.alloc(1), 0, 1, Math.max(size - 1, 0))
+  const isTorn = size > 0 && last.buffer.toString() !== '\n'
+  await file.appendFile(`${isTorn ? '\n' : ''}${line}\n`)
   await file.sync()
 }
 

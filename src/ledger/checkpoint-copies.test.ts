@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createLog } from '#base/log.ts'
+import { createLog, silentLog } from '#base/log.ts'
 import { createCheckpointCopies, readCheckpointCopies, refuseCut } from './checkpoint-copies.ts'
 
 function copies(text: string) {
@@ -23,6 +23,20 @@ test('L7 a torn last line hides no checkpoint before it, and no file means none'
   expect(() => refuseCut([copies(`${line(7)}{"at":1,"si`)], 6)).toThrow(/signed over 7/)
   expect(() => refuseCut(['/nonexistent'], 0)).not.toThrow(/missing/)
   expect(() => refuseCut([copies('')], 0)).not.toThrow(/missing/)
+})
+
+test('L15 what a crash left of a line is no checkpoint, also after the next one was added', async () => {
+  const folder = copies(`${line(7)}{"at":1,"si`)
+  const sizes = () => readCheckpointCopies([folder]).map(({ size }) => size)
+  expect(sizes()).toEqual([7])
+  const copy = createCheckpointCopies([folder], silentLog)
+  await copy(line(8).trim())
+  expect(sizes()).toEqual([7, 8])
+  expect(() => refuseCut([folder], 7)).toThrow(/signed over 8/)
+})
+
+test('L7 RS1 an older checkpoint that somebody adds again does not hide a newer one', () => {
+  expect(() => refuseCut([copies(line(9) + line(5))], 5)).toThrow(/signed over 9/)
 })
 
 test('L15 RS1 the newest checkpoint of any folder is enough to refuse a cut store', () => {

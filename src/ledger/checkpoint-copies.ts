@@ -97,8 +97,8 @@ function newestSize(path: string): number {
     const tail = Buffer.alloc(Math.min(size, tailBytes))
     readSync(file, tail, 0, tail.length, size - tail.length)
     // What a crash left of the last line is no checkpoint, and the one before it is.
-    const lines = tail.toString('utf8').split('\n').slice(0, -1).toReversed()
-    return lines.map(sizeOf).find((found) => found > 0) ?? 0
+    const lines = tail.toString('utf8').split('\n').slice(0, -1)
+    return Math.max(0, ...lines.map(sizeOf))
   } finally {
     closeSync(file)
   }

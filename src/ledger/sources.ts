@@ -85,12 +85,9 @@ export function folderSource(folder: string): { source: LedgerSource; vkey: stri
 export const readCheckpoints = (path: string): Signed[] =>
   existsSync(path) ? parseCheckpoints(readFileSync(path, 'utf8')) : []
 
-/** One JSON object a line: {size, note}. */
+/** One JSON object a line: {size, note}. A crash may leave a part of a line, which is no checkpoint. */
 export const parseCheckpoints = (text: string): Signed[] =>
-  text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => parsedLine<Signed>(line) ?? { size: 0, note: line })
+  text.split('\n').flatMap((line) => parsedLine<Signed>(line) ?? [])
 
 const batchSize = 1000
 
