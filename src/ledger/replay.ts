@@ -1,10 +1,12 @@
 import type { Db, Dialect, Query, Snapshot } from '#base/db/port.ts'
 import { builder, query } from '#base/db/statement.ts'
 import { systemActor } from '#base/entry.ts'
+import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { mostProblems } from './chain.ts'
 import type { Parsed } from './chain.ts'
 import { field } from './meaning.ts'
+import { firstSeq } from './model.ts'
 import type { Problem } from './model.ts'
 import { mark } from './secrets.ts'
 import { createLedgerStore } from './store.ts'
@@ -91,7 +93,7 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
   const { name, key, moves } = table
   const known = new Map<string, Known>()
   let isBaselined = false
-  let newest = 1
+  let newest = 0
   const problems: Problem[] = []
   function add(seq: number, row: RecordedRow, why: string): void {
     if (problems.length < mostProblems)
@@ -138,8 +140,8 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
   }
 
   async function compare(): Promise<readonly Problem[]> {
-    // No daemon that records rows has opened this store yet.
-    if (!isBaselined) return []
+    // No daemon that records rows has opened this store yet. No version writes rows before the first entry.
+    if (!isBaselined && newest > 0) return []
     const masked = [...known.values()].filter(({ row }) =>
       key.some((column) => isMasked(row[column])),
     )
@@ -153,7 +155,7 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
         const isHidden = masked.some((one) =>
           key.every((column) => fits(row[column], one.row[column])),
         )
-        if (!match && !isHidden) add(newest, row, 'no entry records this row')
+        if (!match && !isHidden) add(Math.max(newest, firstSeq), row, 'no entry records this row')
       }
     for (const one of known.values())
       if (!masked.includes(one)) add(one.seq, one.row, 'the row is missing in the store')
@@ -176,6 +178,8 @@ export async function writeBaselines(db: Db, tables: readonly RecordedTable[]): 
   if (due.length === 0) return
   for (const table of due) {
     const rows = await db.all(rowsOf(table, db.dialect))
+    // After the rows, which were committed with entries.
+    if (rows.length > 0 && (await store.peek(db))?.size === 0) throw ledgerGone(table)
     for (let from = 0; from < rows.length; from += scanSize)
       await db.transact(async (tx) => {
         for (const row of rows.slice(from, from + scanSize))
@@ -191,6 +195,13 @@ export async function writeBaselines(db: Db, tables: readonly RecordedTable[]): 
     tx.append({ type: baselined, actor: systemActor, data: { tables: names } }),
   )
 }
+
+const ledgerGone = ({ table }: RecordedTable) =>
+  new CoworkError(
+    'ledger_unproven',
+    `The ledger has no entries, but the table ${table} has rows: the entries were removed.`,
+    { hint: 'Restore a backup with `cowork restore`.' },
+  )
 
 function namesTable(data: unknown, name: string): boolean {
   const tables = field(data, 'tables')
