@@ -1,18 +1,12 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Verification } from '#ledger'
-import {
-  databaseSource,
-  folderSource,
-  parseCheckpoints,
-  readCheckpointCopies,
-  readHeadMac,
-  verifyLedger,
-} from '#ledger'
+import { databaseSource, folderSource, parseCheckpoints, verifyLedger } from '#ledger'
 import type { Context } from './context.ts'
 import { verifyReceiptFile } from './audit-receipt.ts'
 import { exitCode, usage } from './exit.ts'
 import type { ExitCode } from './exit.ts'
+import { outsideOf } from './outside.ts'
 import { shown } from './output.ts'
 import type { Output } from './output.ts'
 import { loadSettings } from './settings.ts'
@@ -84,7 +78,7 @@ const exported = (folder: string) => ({
 export async function stored(context: Context, settings?: Pick<Settings, 'config'>) {
   const { config } = settings ?? (await loadSettings(context))
   // Before the store: a copy of a checkpoint that is read later may be ahead of what we see of the store.
-  const outside = readCheckpointCopies(config.ledger.checkpoint_copies)
+  const { outside, vkey: known, mac } = outsideOf(context, config)
   const { url, path } = config.storage
   if (!url && !existsSync(path))
     throw new CoworkError('not_found', `There is no ledger at ${path}.`, {
@@ -94,9 +88,7 @@ export async function stored(context: Context, settings?: Pick<Settings, 'config
     ? await (await import('#base/db/postgres.ts')).readPostgres(url)
     : (await import('#base/db/sqlite.ts')).readSqlite(path)
   const { source, vkey: inStore } = await databaseSource(db, outside)
-  // Whoever can rewrite the store can put a key of their own there; the file beside it is one hurdle more.
-  const { ledgerPublicKey } = context.paths
-  const vkey = existsSync(ledgerPublicKey) ? readFileSync(ledgerPublicKey, 'utf8').trim() : inStore
+  const vkey = known ?? inStore
   if (vkey === undefined)
     throw new CoworkError(
       'not_found',
@@ -105,7 +97,6 @@ export async function stored(context: Context, settings?: Pick<Settings, 'config
         hint: 'Start one with `cowork up`.',
       },
     )
-  const mac = readHeadMac(config.ledger.key_path)
   const { replaysOf } = await import('../app.ts')
   const replays = replaysOf(db)
   return { db, source, vkey, mac, replays, [Symbol.asyncDispose]: () => db.close() }

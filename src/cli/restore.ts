@@ -4,13 +4,20 @@ import { writeFileAtomic } from '#base/atomic-file.ts'
 import type { Config } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
 import { ensureState, takeLock } from '#base/state.ts'
-import { databaseSource, parseCheckpoints, parseHeadMac, verifyLedger } from '#ledger'
+import {
+  databaseSource,
+  parseCheckpoints,
+  parseHeadMac,
+  readCheckpointCopies,
+  verifyLedger,
+} from '#ledger'
 import { replaysOf } from '../app.ts'
 import { destinationsOf, openArchive } from './archive.ts'
 import type { Archive } from './archive.ts'
 import type { Context } from './context.ts'
 import { loadSettings } from './settings.ts'
-import { brokenLedger, configPath, outsideOf, stamp } from './storage.ts'
+import { outsideOf } from './outside.ts'
+import { brokenLedger, configPath, stamp } from './storage.ts'
 import { copyStore, placeOf, readStore, shownPlace } from './stores.ts'
 
 export type RestoreOptions = { readonly force?: boolean }
@@ -51,7 +58,8 @@ export async function restore(context: Context, given: string, { force = false }
       await abandon()
       throw brokenLedger(verification, 'Nothing was restored. Use an earlier backup.')
     }
-    const lost = newestKnown(outsideOf(context, config).outside) - verification.entries
+    const lost =
+      newestKnown(readCheckpointCopies(config.ledger.checkpoint_copies)) - verification.entries
     await replace(aside, publish, files)
     const { entries, root } = await verifyInPlace(context, config)
     progress.end()

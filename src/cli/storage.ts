@@ -1,14 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { rfc3339, systemClock } from '#base/clock.ts'
-import type { Config } from '#base/config/index.ts'
 import { isServed } from '#base/db/postgres.ts'
 import { CoworkError } from '#base/errors.ts'
 import { ensureState, takeLock } from '#base/state.ts'
-import { readCheckpointCopies, readHeadMac } from '#ledger'
 import type { Verification } from '#ledger'
 import type { Context } from './context.ts'
 import { usage } from './exit.ts'
+import { outsideOf } from './outside.ts'
 import { loadSettings } from './settings.ts'
 import { shownSetting, targetOf, writeSetting } from './storage-setting.ts'
 import type { Setting } from './storage-setting.ts'
@@ -72,17 +71,6 @@ function toWrite({ url, path }: Setting): string[] {
     path === undefined ? `  url: ${url}` : `  path: ${JSON.stringify(path)}`,
     ...(url === 'env:DATABASE_URL' ? ['with DATABASE_URL set to that address.'] : []),
   ]
-}
-
-/** What is known of the ledger outside its store. */
-export function outsideOf({ paths }: Context, { ledger }: Config) {
-  return {
-    outside: readCheckpointCopies(ledger.checkpoint_copies),
-    vkey: existsSync(paths.ledgerPublicKey)
-      ? readFileSync(paths.ledgerPublicKey, 'utf8').trim()
-      : undefined,
-    mac: readHeadMac(ledger.key_path),
-  }
 }
 
 export const brokenLedger = ({ firstBad }: Verification, hint: string): CoworkError =>

@@ -8,13 +8,14 @@ import type { HeadMac } from './head-mac.ts'
 
 export type KeyFiles = { readonly ledgerKey: string; readonly ledgerPublicKey: string }
 
-/** The signing key of this ledger, made on first run. `known` is the public key the store was begun with. */
-export function openKey(files: KeyFiles, known: string | undefined): Key {
+/** The signing key of this ledger, made on first run. `inStore` is the public key the store was begun with. */
+export function openKey(files: KeyFiles, inStore: string | undefined): Key {
+  const known = inStore ?? published(files)
   if (!existsSync(files.ledgerKey)) {
     if (known !== undefined)
       throw new CoworkError(
         'ledger_key_missing',
-        `The store is signed by ${known}, but ${files.ledgerKey} is not there.`,
+        `The ledger is signed by ${known}, but ${files.ledgerKey} is not there.`,
         { hint: 'Copy the key from the daemon that began this store, or from a backup.' },
       )
     const { key, pem } = createKey()
@@ -27,12 +28,15 @@ export function openKey(files: KeyFiles, known: string | undefined): Key {
   if (known !== undefined && known !== key.vkey)
     throw new CoworkError(
       'ledger_key_differs',
-      `The store is signed by ${known}, but ${files.ledgerKey} is the key ${key.vkey}.`,
+      `The ledger is signed by ${known}, but ${files.ledgerKey} is the key ${key.vkey}.`,
       { hint: 'Daemons that share a database share one key: copy the key file of the first.' },
     )
   publish(files, key)
   return key
 }
+
+const published = ({ ledgerPublicKey }: KeyFiles): string | undefined =>
+  existsSync(ledgerPublicKey) ? readFileSync(ledgerPublicKey, 'utf8').trim() : undefined
 
 /** Beside the store, so that verifying need not trust the key that stands in it. */
 function publish({ ledgerPublicKey }: KeyFiles, { vkey }: Key) {
