@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -169,6 +169,75 @@ describe('RS1 a store', () => {
     expect(stdout).toMatch(
       new RegExp(`Entries ${from}–\\d+ had no proof.*crash of the old version`),
     )
+  })
+
+  test('RS1 L14 that lost its own checkpoints and MAC is accepted, since the start names that way', async () => {
+    const place = testPlace()
+    await used(place)
+    await place.cowork(['down'])
+    const db = new DatabaseSync(place.paths.store)
+    db.exec('DELETE FROM ledger_checkpoint; UPDATE ledger_head SET mac = NULL')
+    db.close()
+    // The copies sign every entry.
+    expect(await place.cowork(['audit', 'verify'])).toMatchObject({ code: 0 })
+    expect((await place.cowork(['up'])).stderr).toContain('cowork ledger accept --reason')
+    const accept = ['ledger', 'accept', '--reason', 'the copies prove them']
+    expect(await inTerminal(place, accept).ended()).toMatchObject({ code: 0 })
+    expect(await place.cowork(['up', '-d'])).toMatchObject({ code: 0 })
+    expect(await place.cowork(['audit', 'verify'])).toMatchObject({ code: 0 })
+  })
+
+  test('RS1 RS6 with an empty ledger and a forged mapping is refused, also without copies', async () => {
+    const place = testPlace()
+    await used(place)
+    await place.cowork(['down'])
+    rmSync(join(place.state, 'checkpoints'), { recursive: true })
+    const db = new DatabaseSync(place.paths.store)
+    db.exec('DROP TRIGGER ledger_entry_no_delete')
+    for (const table of ['entry', 'payload', 'node', 'checkpoint', 'key'])
+      db.exec(`DELETE FROM ledger_${table}`)
+    db.exec(
+      `UPDATE ledger_head SET size = 0, at = 0, hash = '${'0'.repeat(64)}', frontier = '', mac = NULL`,
+    )
+    db.exec(`INSERT INTO mapping VALUES ('a', 'bank', 'lenient', 'x', 'owner', 1)`)
+    db.close()
+    const { code, stdout } = await place.cowork(['audit', 'verify'])
+    expect(code).toBe(1)
+    expect(stdout).toContain('mapping of agent "a" in domain "bank": no entry records this row')
+    const refused = await place.cowork(['up'])
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('cowork restore') })
+  })
+
+  test('RS1 signed by a key that is not ledger.key does not verify', async () => {
+    const [place, other] = [testPlace(), testPlace()]
+    for (const each of [place, other]) {
+      await used(each)
+      await each.cowork(['down'])
+    }
+    // The whole ledger of somebody else, with the public key beside it; the private key stays.
+    for (const name of ['store', 'ledgerPublicKey'] as const)
+      copyFileSync(other.paths[name], place.paths[name])
+    rmSync(join(place.state, 'checkpoints'), { recursive: true })
+    const { code, stderr } = await place.cowork(['audit', 'verify'])
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('ledger.key'),
+    })
+    // Without a public key beside it, the key in the store proves nothing either.
+    rmSync(place.paths.ledgerPublicKey)
+    expect(await place.cowork(['audit', 'verify'])).toMatchObject({ code: 1 })
+  })
+
+  test('RS1 whose keys are gone does not get a new one while the public key is known', async () => {
+    const place = testPlace()
+    await used(place)
+    await place.cowork(['down'])
+    rmSync(place.paths.ledgerKey)
+    const db = new DatabaseSync(place.paths.store)
+    db.exec('DELETE FROM ledger_key')
+    db.close()
+    expect((await place.cowork(['up'])).stderr).toContain('is not there')
+    expect(existsSync(place.paths.ledgerKey)).toBe(false)
   })
 })
 

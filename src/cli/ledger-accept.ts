@@ -16,6 +16,7 @@ import {
   loadKey,
   openLedger,
   verifyLedger,
+  verifyTail,
 } from '#ledger'
 import { migrations } from '../app.ts'
 import { stored } from './audit-verify.ts'
@@ -78,6 +79,9 @@ async function unsignedRange(context: Context, settings: Settings) {
   if (acceptable && unsigned) return unsigned
   if (verification.firstBad)
     throw brokenLedger(verification, 'Restore a backup with `cowork restore`.')
+  // Copies may prove what the store itself does not: the daemon refuses it all the same.
+  const { problem, signed, size } = await verifyTail(ledger.db, ledger.vkey, { mac, minEntries: 1 })
+  if (problem) return { from: signed + 1, to: size }
   throw new CoworkError('nothing_to_accept', 'Every entry is signed or covered by a MAC.', {
     hint: 'Start the daemon with `cowork up`.',
   })
