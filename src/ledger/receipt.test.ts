@@ -66,7 +66,16 @@ test('RS1 L16 a changed byte anywhere in a receipt is found', async () => {
   )
 })
 
-test('L16 an entry of another call, or one that was left out of its place, is refused', async () => {
+test('L16 entries of a receipt that change places, or come twice, are refused', async () => {
+  const { ledger } = open
+  const mine = await ledger.receipt('c1')
+  for (const entries of [mine.entries.toReversed(), mine.entries.flatMap((one) => [one, one])])
+    expect(() =>
+      verifyReceipt(Buffer.from(formatReceipt({ ...mine, entries })), ledger.vkey),
+    ).toThrow('not in the order of the ledger')
+})
+
+test('L16 an entry of another call is refused, and so is a receipt without entries', async () => {
   const { ledger } = open
   const [mine, other] = [await ledger.receipt('c1'), await ledger.receipt('c2')]
   const foreign = other.entries.filter(({ entry }) => entry.includes('"c2"'))

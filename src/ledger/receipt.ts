@@ -69,6 +69,8 @@ export function verifyReceipt(file: Uint8Array, trusted?: string): VerifiedRecei
   const foreign = entries.find((entry) => !own.includes(entry) && !isJoined(entry, joining))
   if (own.length === 0) throw invalid(`none of its entries belongs to call ${call}`)
   if (foreign) throw invalid(`entry ${foreign.seq} does not belong to call ${call}`)
+  if (entries.some(({ seq }, i) => seq <= (entries[i - 1]?.seq ?? 0)))
+    throw invalid('its entries are not in the order of the ledger')
   return { call, vkey, size, entries }
 }
 
