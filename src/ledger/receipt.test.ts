@@ -66,6 +66,19 @@ test('RS1 L16 a changed byte anywhere in a receipt is found', async () => {
   )
 })
 
+test('RS1 L16 a receipt that is spelled another way is refused', async () => {
+  const text = (await receiptOf('c1')).toString()
+  const others = [
+    `${text}\n`,
+    `\ufeff${text}`,
+    JSON.stringify(JSON.parse(text)),
+    text.replace('  "call"', '\t"call"'),
+    text.replace('  "call"', '  "call": "c9",\n  "call"'),
+  ]
+  for (const other of others)
+    expect(() => verifyReceipt(Buffer.from(other), open.ledger.vkey)).toThrow(/is not/)
+})
+
 test('L16 entries of a receipt that change places, or come twice, are refused', async () => {
   const { ledger } = open
   const mine = await ledger.receipt('c1')
