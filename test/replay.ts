@@ -3,14 +3,18 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { writeBaselines } from '#ledger'
+import { migrate } from '#base/db/migrate.ts'
 import type { Db } from '#base/db/port.ts'
-import { recordedTables } from '../src/app.ts'
+import { systemActor } from '#base/entry.ts'
+import { silentLog } from '#base/log.ts'
+import { createRedactor, createSealer, openKey, openLedger, writeBaselines } from '#ledger'
+import { migrations, recordedTables } from '../src/app.ts'
 import { pinOf } from '../src/files/grants/pin.ts'
 import { actingTool } from './acting.ts'
 import { anna, approve, decide, earn, override, propose, proposed, sales, trusted } from './acts.ts'
 import { governed, movableClock } from './governed.ts'
 import type { Governed, Store } from './governed.ts'
+import { agentCaller } from './governance.ts'
 import { createWorld } from './granted.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -84,6 +88,17 @@ export function replayContract(newStore: () => Promise<Store>): void {
     expect((await whys(system)).toSorted()).toEqual([
       'trust of agent "sales" in domain "bank": no entry records this row',
       'trust of agent "sales" in domain "erp": the row is missing in the store',
+    ])
+  })
+
+  test('RS6 L20 an agent with a redacted name hides no row that was inserted', async () => {
+    const system = await start()
+    const [name, domain] = [`AKIA${'ABCD'.repeat(4)}`, `AKIA${'EFGH'.repeat(4)}`]
+    await propose(system, { domain }, agentCaller(name))
+    expect(await system.verify()).toMatchObject(ok)
+    await forge(system.db, ...olderRows.slice(0, 1))
+    expect(await whys(system)).toEqual([
+      'trust of agent "sales" in domain "crm": no entry records this row',
     ])
   })
 
@@ -267,11 +282,8 @@ export function replayContract(newStore: () => Promise<Store>): void {
 
   test('L20 SV8 the rows of an older store are recorded once, and a row that is inserted later is not', async () => {
     const store = await newStore()
+    await writeOlder(store, olderRows)
     const older = await start({}, store)
-    // As a store is that an earlier version wrote: rows, and entries that record none of them.
-    await forge(older.db, ...olderRows)
-    await forge(older.db, ...(await withoutEntries(older.db)))
-    await writeBaselines(older.db, recordedTables)
     expect(await older.entries(['trust.', 'permission.', 'grant.', 'ledger.'])).toMatchObject([
       { type: 'trust.baselined', data: { stored: { trust: { agent: 'sales', score: 0.9 } } } },
       { type: 'permission.baselined' },
@@ -298,12 +310,22 @@ const olderRows = [
   `INSERT INTO file_grant (id, agent, node, path, kind, dev, ino, permission, scope, hard_links, granted_at, granted_by, by, access_count) VALUES ('grant_sales', 'sales', 'here', '/docs', 'folder', '1', '2', 'read', 'permanent', 0, 1, 'user_explicit', 'anna', 4)`,
 ]
 
-/** The ledger as it was before its first entry. */
-async function withoutEntries({ dialect }: Db): Promise<string[]> {
-  const triggers =
-    dialect === 'sqlite'
-      ? ['DROP TRIGGER ledger_entry_no_delete']
-      : ['DROP TRIGGER ledger_entry_fixed ON ledger_entry']
-  const head = `UPDATE ledger_head SET size = 0, at = 0, hash = '${'0'.repeat(64)}', frontier = ''`
-  return [...triggers, 'DELETE FROM ledger_entry', 'DELETE FROM ledger_checkpoint', head]
+/** A store that an earlier version wrote: rows, and entries that record none of them. */
+async function writeOlder(store: Store, rows: readonly string[]): Promise<void> {
+  const now = () => 1
+  const sealer = createSealer(store.dialect, createRedactor({ secrets: [], patterns: [] }), now)
+  const db = await store.open(sealer)
+  await migrate(db, migrations, 0)
+  const ledger = await openLedger({
+    db,
+    sealer,
+    openKey: (known) => openKey(store.keys, known),
+    copyCheckpoint: () => undefined,
+    now,
+    log: silentLog,
+  })
+  await ledger.record({ type: 'daemon.started', actor: systemActor })
+  await forge(db, ...rows)
+  await ledger.close()
+  await db.close()
 }
