@@ -51,19 +51,6 @@ describe('encodings', () => {
     [{ body: 'deal%5Bstage%5D=won' }, 'stage'],
     [{ url: 'https://crm.example/deals/5?discount=90' }, 'discount'],
     [{ raw: 'discount = 90' }, 'discount'],
-    [{ query: "UPDATE deals SET discount = 90, region = 'emea' WHERE id = 5" }, 'discount'],
-    [{ query: '/* x */ update "crm"."deals" as d set d."discount"=90' }, 'discount'],
-    [{ query: 'SELECT 1; UPDATE deals SET note = 1, discount = other' }, 'discount'],
-    [{ query: 'INSERT INTO deals (id, discount) VALUES (5, 10), (6, 90)' }, 'discount'],
-    [
-      { query: 'INSERT INTO d (id) VALUES (5) ON CONFLICT DO UPDATE SET discount = 90' },
-      'discount',
-    ],
-    [{ query: 'INSERT INTO d SET discount = -1' }, 'discount'],
-    [{ query: "UPDATE deal SET data = jsonb_set(data, '{stage}', '1')" }, 'unreadable_change'],
-    [{ query: 'DELETE FROM deals WHERE id = 5' }, 'unreadable_change'],
-    [{ query: 'DROP TABLE deals' }, 'unreadable_change'],
-    [{ query: 'INSERT INTO deals VALUES (1, 2)' }, 'unreadable_change'],
     [{ query: 'mutation { updateDeal(stage: "won") { id } }' }, 'unreadable_change'],
     [{ payload: "{deal: {stage: 'won'}}" }, 'unreadable_change'],
     [{ payload: '{"a":1}\n{"discount":90}' }, 'unreadable_change'],
@@ -90,7 +77,6 @@ describe('encodings', () => {
     { tags: ['stage', 'won'], amount: 5 },
     { name: 'Ann', value: 5 },
     { body: 'discount=10&region=emea' },
-    { query: "UPDATE deals SET region = 'apac', discount = 20" },
     { sql: 'SELECT discount FROM deals' },
     [{ op: 'replace', path: '/discount', value: 20 }],
     [{ field: 'region', value: 'emea' }],
@@ -104,6 +90,15 @@ describe('encodings', () => {
     const change = { raw: 'make it cheaper' }
     expect(judged(change, { of: soft })).toMatchObject({ hardStop: false, isUnreadable: true })
     expect(judged(change, { of: [] })).toMatchObject({ hardStop: false, isUnreadable: true })
+  })
+
+  test('RS3 M7 an unreadable change asks as many people as the strictest rule', () => {
+    const of = [{ id: 'price', field: 'price', constraint: 'high_risk', approvers: 2 }]
+    expect(judged({ raw: 'make it cheaper' }, { of })).toMatchObject({
+      hardStop: false,
+      approvers: 2,
+      highRisk: ['raw'],
+    })
   })
 
   test('RS3 a text is the value of the field that the proposal names', () => {
@@ -136,12 +131,6 @@ describe('encodings', () => {
     JSON.stringify(Array.from({ length: 90_000 }, () => 'a=1')),
   ])('RS3 a hostile text is judged in bounded time', (text) => {
     expect(judged({ payload: text }).rulesChecked).toBe(3)
-  })
-
-  test('RS3 more SQL than the limit is unreadable, however many texts hold it', () => {
-    const text = `UPDATE deals SET note = '${'x'.repeat(40_000)}'`
-    expect(judged({ sql: text })).toMatchObject({ isUnreadable: false })
-    expect(judged({ sql: [text, text] })).toMatchObject({ isUnreadable: true })
   })
 
   test('RS3 more decoded fields than the limit are unreadable', () => {

@@ -1,6 +1,6 @@
 import { unknownValue } from './decoded.ts'
 import type { Decoded, Pair } from './decoded.ts'
-import { decodeSql } from './sql.ts'
+import { writesSql } from './sql.ts'
 
 /** A longer text is not searched for fields: it counts as unreadable. */
 const maxTextLength = 1024 * 1024
@@ -130,15 +130,14 @@ function looksLikeObject(text: string): boolean {
   return /^\s*\[?\s*\{/.test(text) && end.endsWith('}') && /[:=]/.test(text)
 }
 
-/** The fields that a text writes, as JSON, as a form, as SQL; undefined for a text that is just text. */
-export function decodeText(text: string, sqlBudget: { left: number }): DecodedText | undefined {
+/** Returns the fields that a text writes as JSON or as a form; undefined for a text that is just text. */
+export function decodeText(text: string, budget: { left: number }): DecodedText | undefined {
   if (text.length > maxTextLength) return { pairs: [], isUnreadable: true }
   const value = parseJson(text)
   if (value !== undefined) return { value, pairs: [], isUnreadable: false }
   const unescaped = unescapeText(text)
   if (unescaped !== undefined) return { value: unescaped, pairs: [], isUnreadable: false }
-  const sql = decodeSql(text, sqlBudget)
-  if (sql) return sql
+  if (writesSql(text, budget)) return { pairs: [], isUnreadable: true }
   const pairs = formPairs(text)
   if (pairs.length > 0) return { pairs, isUnreadable: false }
   if (readsOnly.test(text)) return { pairs: [], isUnreadable: false }

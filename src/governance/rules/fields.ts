@@ -2,7 +2,7 @@ import { CoworkError } from '#base/errors.ts'
 import type { Pair } from './decoded.ts'
 import { decodeObject, decodeText, decodeTuples, isChangeKey, isProse } from './encodings.ts'
 import { asSeen } from './spelling.ts'
-import { maxSqlLength } from './sql.ts'
+import { sqlBudget } from './sql.ts'
 
 /**
  * One field of a change: `{ order: { items: [{ price: 5 }] } }` has `order`, `order.items`, its items
@@ -63,7 +63,7 @@ export function fieldsOf(change: unknown, field?: string): Field[] {
     return place
   }
   const encoded: Encoded[] = []
-  const sqlBudget = { left: maxSqlLength }
+  const budget = { left: sqlBudget }
   function decode(place: Place, pairs: readonly Pair[], value?: unknown): void {
     if (pairs.length > 0 || value !== undefined) encoded.push({ place, pairs, value })
   }
@@ -80,7 +80,7 @@ export function fieldsOf(change: unknown, field?: string): Field[] {
     } else if (typeof value === 'string' && !isText) putText(place, value)
   }
   function putText(place: Place, text: string): void {
-    const decoded = decodeText(text, sqlBudget)
+    const decoded = decodeText(text, budget)
     if (decoded) decode(place, decoded.pairs, decoded.value)
     const isSaidToBeChange = field === undefined && isChangeKey(place.name)
     if (decoded ? decoded.isUnreadable : isSaidToBeChange && text.trim() !== '')
