@@ -215,10 +215,12 @@ function effectOf(always: readonly Subject[], findings: readonly Finding[]): Eff
 /** The rule that a change breaks in which no fields can be found. */
 const unreadableRule = 'unreadable_change'
 
-/** Where the policy has hard stops, one of them might be broken; elsewhere a person looks (M7). */
+/** Any rule of the policy might be broken, so the strictest of them counts; without rules a person looks (M7). */
 function unreadableFinding({ path }: Field, checks: readonly Check[]): Finding {
   const isStop = checks.some(({ severity }) => severity === 'hard_stop')
   const severity: Violation['severity'] = isStop ? 'hard_stop' : 'warn'
+  const isHighRisk = checks.some((check) => check.isHighRisk)
+  const approvers = Math.max(1, ...checks.map((check) => check.approvers))
   const reason = 'Cannot be read as fields. Name each field with its value, as in {"stage": "won"}.'
   const violation: Violation = {
     rule_id: unreadableRule,
@@ -227,7 +229,7 @@ function unreadableFinding({ path }: Field, checks: readonly Check[]): Finding {
     reason,
   }
   const matches = () => true
-  const check = { id: unreadableRule, severity, isHighRisk: false, approvers: 1, reason, matches }
+  const check = { id: unreadableRule, severity, isHighRisk, approvers, reason, matches }
   return { check: check satisfies Check, isMatched: false, violations: [violation] }
 }
 
