@@ -73,9 +73,13 @@ const [fromUpper, fromLower] = [mapOf(upper), mapOf(lower)]
 const mapped = (text: string, map: ReadonlyMap<string, string>): string =>
   Array.from(text, (char) => map.get(char) ?? char).join('')
 
-/** Two texts that people cannot tell apart have the same skeleton. `1`, `l` and `i`, `0` and `o`, `rn` and `m` count. */
+/**
+ * Two texts that people cannot tell apart have the same skeleton. `1`, `l` and `i`, `0` and `o`, `rn` and `m` count; a
+ * mark that makes no letter of its own together with its ASCII letter does not.
+ */
 export const toSkeleton = (text: string): string =>
   mapped(mapped(text.normalize('NFKC'), fromUpper).toLowerCase().normalize('NFKC'), fromLower)
+    .replaceAll(/([a-z\d])\p{M}+/gu, '$1')
     .replaceAll(/[1li|]/g, 'l')
     .replaceAll('0', 'o')
     .replaceAll('rn', 'm')

@@ -20,6 +20,11 @@ const lookAlikes = [
   ['a Greek letter in a domain of a pattern', 'еrp.orders'],
   ['another case of a pattern', 'ERP.orders'],
   ['the name of a domain of cowork', 'Files'],
+  ['a separator at its end', 'crm.deals/'],
+  ['a separator at its beginning', '.crm.deals'],
+  ['two separators in a row', 'crm..deals'],
+  ['a mark below a letter', 'crm.deals\u0323\u0316'],
+  ['a Turkish capital letter', 'fİles'],
 ] as const
 
 test.each(lookAlikes)(
@@ -72,3 +77,11 @@ test.each(['Büro 7 / EMEA', '営業', 'crm.team2', 'продажи', 'a_b-c:d/e
     expect(await propose(system, { domain })).not.toHaveProperty('fault')
   },
 )
+
+test('Y10 RS5 a domain that another agent used meanwhile is known', async () => {
+  const system = await governed()
+  expect(await propose(system, { domain: 'crm.deals' })).not.toHaveProperty('fault')
+  expect(await propose(system, { domain: 'crm.leads' })).not.toHaveProperty('fault')
+  for (const domain of ['CRM.deals', 'CRM.leads'])
+    expect(await propose(system, { domain })).toMatchObject({ fault: 'invalid_domain' })
+})

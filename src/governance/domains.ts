@@ -2,6 +2,7 @@ import { mixesScripts, toSkeleton } from '#base/confusables.ts'
 import type { Reader } from '#base/db/port.ts'
 import { globMatches } from '#base/glob.ts'
 import { plainText } from '#base/plain.ts'
+import { remembering } from '#base/remember.ts'
 import type { Attempted, CallVerdict } from './calls.ts'
 import type { Policies } from './rules/policy.ts'
 import type { GovernanceStore } from './store.ts'
@@ -14,15 +15,38 @@ type Problem = { readonly code: string; readonly message: string; readonly hint:
 type Deps = {
   readonly db: Reader
   readonly store: Pick<GovernanceStore, 'domains' | 'mappings'>
-  readonly policies: () => Policies
+  readonly policies: () => Pick<Policies, 'mappings'>
+  readonly now: () => number
 }
 
 export type Domains = ReturnType<typeof createDomains>
 
+/** How far the clocks of two daemons may differ. */
+const clockSkewMs = 5 * 60_000
+
 /** Refuses a new domain that people would take for one there is: it would escape that one's policy (Y10). */
-export function createDomains({ db, store, policies }: Deps) {
-  // A domain once seen stays known, so that most calls need no query.
+export function createDomains({ db, store, policies, now }: Deps) {
+  // A known domain stays known, so that its calls need no query. Agents may invent any number of domains: each is
+  // read and spelled out once.
   const known = new Set<string>()
+  const byShape = new Map<string, string>()
+  let readUntil = 0
+
+  function add(domain: string): void {
+    if (known.has(domain)) return
+    known.add(domain)
+    const shape = shapeOf(domain)
+    if (!byShape.has(shape)) byShape.set(shape, domain)
+  }
+  ownDomains.forEach(add)
+
+  /** Reads what was added since the last time, also by other daemons. */
+  async function refresh(): Promise<void> {
+    const at = now()
+    for (const domain of await store.domains(db, readUntil - clockSkewMs)) add(domain)
+    for (const { domain } of await store.mappings(db)) add(domain)
+    readUntil = Math.max(readUntil, at)
+  }
 
   /** Patterns of the active policy; none where that cannot be read, and then every proposal is refused anyway. */
   function patterns(): readonly string[] {
@@ -37,23 +61,26 @@ export function createDomains({ db, store, policies }: Deps) {
     /** Why this domain is refused; undefined where it may be used. */
     async problemWith(domain: string): Promise<Problem | undefined> {
       if (known.has(domain)) return undefined
+      await refresh()
       const mapped = patterns()
-      const stored = [
-        ...ownDomains,
-        ...(await store.domains(db)),
-        ...(await store.mappings(db)).map((row) => row.domain),
-      ]
-      for (const one of stored) known.add(one)
       if (known.has(domain) || mapped.includes(domain)) return undefined
       if (domain.normalize('NFKC') !== domain || mixesScripts(domain)) return odd(domain)
-      const skeleton = toSkeleton(domain)
+      const shape = shapeOf(domain)
       const isLike = (pattern: string) =>
-        globMatches(toSkeleton(pattern), skeleton) && !globMatches(pattern, domain)
-      const like = stored.find((one) => toSkeleton(one) === skeleton) ?? mapped.find(isLike)
+        globMatches(patternShape(pattern), shape) && !globMatches(pattern, domain)
+      const like = byShape.get(shape) ?? mapped.find(isLike)
       return like === undefined ? undefined : lookAlike(domain, like)
     },
   }
 }
+
+/** What people take a domain for: separators at its ends, and several in a row, change nothing. */
+const shapeOf = (domain: string): string =>
+  toSkeleton(domain)
+    .replaceAll(/([\s./:_-])\1+/g, '$1')
+    .replaceAll(/^[\s./:_-]+|[\s./:_-]+$/g, '')
+
+const patternShape = remembering(shapeOf)
 
 /** A domain that a call of cowork's own tools names, or none. */
 const namedIn = (input: Readonly<Record<string, unknown>>): string | undefined => {

@@ -157,7 +157,7 @@ export function createGovernance(options: GovernanceOptions) {
     reasonings,
     permissions,
     proposals,
-    domains: createDomains({ db, store, policies }),
+    domains: createDomains({ db, store, policies, now }),
     inbox: createInbox({ db, store, approvals, handoffs, conflicts, rules, now }),
     approvals: pace.counting(approvals),
     judgeCall: pace.judging(judgeCall),

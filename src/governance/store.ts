@@ -265,7 +265,9 @@ export function createGovernanceStore(dialect: Dialect) {
     sql.deleteFrom('mapping').where('agent', '=', p.agent).returningAll(),
   )
   const mappings = query(sql.selectFrom('mapping').selectAll().orderBy('at'))
-  const domains = query(sql.selectFrom('trust').select('domain').distinct())
+  const domains = statement((p: { since: number }) =>
+    sql.selectFrom('trust').select('domain').distinct().where('active_at', '>=', p.since),
+  )
   const map = statement((p: MappingRow) => {
     const { agent, domain, policy, approval, by, at } = p
     return sql
@@ -345,8 +347,9 @@ export function createGovernanceStore(dialect: Dialect) {
     waiting: async (reader: Reader, agent: string, kind: string, since: number) =>
       Number((await reader.first(waiting({ agent, kind, since })))?.count ?? 0),
     mappings: (reader: Reader) => reader.all(mappings),
-    /** Every domain in which trust is kept. */
-    domains: async (reader: Reader) => (await reader.all(domains)).map(({ domain }) => domain),
+    /** Every domain in which an agent was active since; a new one is active when its trust is first kept. */
+    domains: async (reader: Reader, since: number) =>
+      (await reader.all(domains({ since }))).map(({ domain }) => domain),
     map: (tx: Tx, row: MappingRow) => tx.run(map(row)),
     /** All of one agent; gives them. */
     unmap: (tx: Tx, agent: string) => tx.all(unmap({ agent })),

@@ -35,6 +35,14 @@ test('V1 the same holds for calls that wait', async () => {
   expect(faults.filter((fault) => fault === 'VOLUME_CAP_EXCEEDED')).toHaveLength(10)
 })
 
+test('Y10 RS5 a domain that one daemon stored is known at the other', async () => {
+  expect(await propose(daemons[1], { domain: 'before' })).not.toHaveProperty('fault')
+  expect(await propose(daemons[0], { domain: 'crm.deals' })).not.toHaveProperty('fault')
+  expect(await propose(daemons[1], { domain: 'CRM.deals' })).toMatchObject({
+    fault: 'invalid_domain',
+  })
+})
+
 test('P6 one key at both is one proposal', async () => {
   for (let round = 0; round < 10; round++) {
     const more = { domain: 'key', idempotency_key: `k${round}` }
