@@ -74,7 +74,6 @@ describe('modes', () => {
     [{ field: 'deal_stage', new_value: 'won' }],
     [{ 'deal["deal_stage"]': 'won' }],
     [{ payload: '{"deal_stage":"won"}' }],
-    ["UPDATE deals SET deal_stage = 'won'"],
     ['deal_stage=won'],
   ])('M4 RS3 no encoding hides a high-risk field: %j', async (change) => {
     expect(await modeOf(0.95, change)).toMatchObject({ mode: 'suggest', high_risk_field: true })

@@ -80,14 +80,26 @@ function patchPairs(entries: readonly Entry[]): Pair[] {
 
 function namedPairs(entries: readonly Entry[]): Pair[] {
   return entries.flatMap((entry): Pair[] => {
-    const { word, value: name } = entry
+    const { word } = entry
+    const name = nameIn(entry.value)
     const isField = fieldKeys.has(word)
-    if (!(isField || nameKeys.has(word)) || typeof name !== 'string' || name === '') return []
+    if (!(isField || nameKeys.has(word)) || name === undefined || name === '') return []
     const others = entries.filter((other) => other !== entry)
     const values = others.filter((other) => (isField ? valueKeys : plainValueKeys).has(other.word))
     if (values.length > 0) return values.map(({ value }): Pair => [name, value])
     return isField && others.length > 0 ? [[name, unknownValue]] : []
   })
+}
+
+/** `'deal.stage'`, `['deal', 'stage']` or `{ name: 'stage' }` */
+function nameIn(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  if (isTextList(value)) return value.join('.')
+  if (typeof value !== 'object' || value === null) return undefined
+  return Object.entries(value)
+    .filter(([key]) => nameKeys.has(toWord(key)))
+    .map(([, name]: [string, unknown]) => name)
+    .find((name) => typeof name === 'string')
 }
 
 /** `{ columns: ['stage'], rows: [['won']] }` */
@@ -121,14 +133,17 @@ export type DecodedText = Decoded & {
   readonly value?: unknown
 }
 
-const looksLikeMutation = /^\s*mutation\b[^{]{0,2000}\{/i
+/** Also after comments, queries and fragments. */
+const looksLikeMutation = /(?:^|[}\n])[ \t,]*mutation\b[^{}]{0,2000}\{/i
 const readsOnly = /^\s*(?:select|show|describe)\b(?![\s\S]*(?:\binto\b|;\s*\S))/i
 
-/** `{stage: 'won'}`: somebody reads it as an object, though it is no JSON. */
+/** `{stage: 'won'}`: somebody reads it as an object, though it is no JSON. Templates and code begin otherwise. */
 function looksLikeObject(text: string): boolean {
   const end = text.trimEnd().replace(/\]$/, '').trimEnd()
-  return /^\s*\[?\s*\{/.test(text) && end.endsWith('}') && /[:=]/.test(text)
+  return objectStart.test(text) && end.endsWith('}')
 }
+const objectStart =
+  /^\s*(?:\[\s*)?\{\s*(?:\/[/*]|(?:[\p{L}_$][\p{L}\p{N}_$.-]*|(["'`])[^"'`\n]{1,200}\1)\s*[:=])/u
 
 /** Returns the fields that a text writes as JSON or as a form; undefined for a text that is just text. */
 export function decodeText(text: string, budget: { left: number }): DecodedText | undefined {
@@ -138,7 +153,7 @@ export function decodeText(text: string, budget: { left: number }): DecodedText 
   const unescaped = unescapeText(text)
   if (unescaped !== undefined) return { value: unescaped, pairs: [], isUnreadable: false }
   if (writesSql(text, budget)) return { pairs: [], isUnreadable: true }
-  const pairs = formPairs(text)
+  const pairs = [...formPairs(text), ...linePairs(text)]
   if (pairs.length > 0) return { pairs, isUnreadable: false }
   if (readsOnly.test(text)) return { pairs: [], isUnreadable: false }
   const isStructured = looksLikeObject(text) || looksLikeMutation.test(text)
@@ -184,6 +199,27 @@ function formPairs(text: string): Pair[] {
   }
   return []
 }
+
+/** `stage: won` on each line, as in YAML; a key above indented ones begins the path of theirs. */
+function linePairs(text: string): Pair[] {
+  const above: { readonly indent: number; readonly name: string }[] = []
+  const pairs: Pair[] = []
+  for (const line of text
+    .split('\n')
+    .filter((one) => /^(?!\s*(?:#|---\s*$))/.test(one) && one.trim())) {
+    const match = /^(\s*(?:- +)?)(["']?)([^\s:"'/{}[\]]{1,200})\2:(?:\s+(\S.*))?$/.exec(
+      line.trimEnd(),
+    )
+    if (!match) return []
+    const [, { length: indent } = '', , name = '', value] = match
+    while ((above.at(-1)?.indent ?? -1) >= indent) above.pop()
+    above.push({ indent, name })
+    if (above.length > maxLineLevels) return []
+    if (value !== undefined) pairs.push([above.map((one) => one.name).join('.'), formValue(value)])
+  }
+  return pairs
+}
+const maxLineLevels = 32
 
 /** The name is one word; a sentence that has `=` in it is no pair. */
 function formPair(part: string): Pair | undefined {

@@ -1,7 +1,9 @@
 import { RE2JS } from 're2js'
 import type { Config } from '#base/config/index.ts'
+import { toSkeleton } from '#base/confusables.ts'
 import { compileGlob, globMatches, specificityOf } from '#base/glob.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
+import { remembering } from '#base/remember.ts'
 import type { Field } from './fields.ts'
 import { isIndex, pathOf } from './fields.ts'
 
@@ -145,12 +147,14 @@ function subjectOf({ name, path, value }: Field): Subject {
   return { label: withoutIndices || path, spellings, value }
 }
 
-/** `dealStage`, `deal-stage` and `Deal Stage` are `deal_stage`. */
+/** `dealStage`, `deal-stage`, `Deal Stage` and `@deal_stage` are `deal_stage`. */
 const spellingsOf = (names: readonly string[]): string[] =>
   distinct(
     names.flatMap((name) => {
       const plain = name.toLowerCase()
-      return /^[a-z0-9_.]*$/.test(name) ? plain : [plain, toSnake(name)]
+      if (/^[a-z0-9_.]*$/.test(name)) return plain
+      const snake = toSnake(name)
+      return [plain, snake, withoutSigns(snake)]
     }),
   )
 
@@ -160,13 +164,25 @@ const toSnake = (name: string): string =>
     .replaceAll(/[\s_-]+/g, '_')
     .toLowerCase()
 
+const withoutSigns = (name: string): string =>
+  name.replaceAll(/[^\p{L}\p{M}\p{N}_.*]+/gu, '.').replaceAll(/^\.+|\.+$|\.(?=\.)/g, '')
+
 type Matcher = (subject: Subject) => boolean
+
+/** Every rule asks about the same names. */
+const skeletonOf = remembering(toSkeleton)
 
 /** A rule's path may begin at any depth, as its name may: `{ value: { order: … } }` hides no order. */
 function matcherOf(field: string): Matcher {
   const globs = spellingsOf([pathOf(field)]).flatMap((glob) => [glob, `*.${glob}`])
   const matchers = globs.map(compileGlob)
-  return ({ spellings }) => spellings.some((text) => matchers.some((isIt) => isIt(text)))
+  const alike = globs.map((glob) => compileGlob(toSkeleton(glob)))
+  return ({ spellings }) =>
+    spellings.some(
+      (text) =>
+        matchers.some((isIt) => isIt(text)) ||
+        (/[^ -~]/.test(text) && alike.some((isIt) => isIt(skeletonOf(text)))),
+    )
 }
 
 /** A rule made ready: patterns compiled, defaults filled in. */
