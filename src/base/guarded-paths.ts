@@ -36,7 +36,7 @@ const groups: readonly Group[] = [
   {
     reason: 'agents take instructions from it',
     files: list(
-      `claude.md claude.local.md agents.md agents.override.md gemini.md qwen.md crush.md warp.md
+      `claude.md claude.local.md agent.md agents.md agents.override.md gemini.md qwen.md crush.md warp.md
        copilot-instructions.md .cursorrules .rules`,
     ),
     endings: list('.instructions.md .prompt.md .chatmode.md'),
@@ -50,9 +50,10 @@ const groups: readonly Group[] = [
   },
   {
     reason: 'git runs what stands in it',
-    names: list('.husky .githooks .lefthook'),
+    names: list('.husky .githooks .lefthook .hg'),
     beginnings: list('lefthook. .lefthook. lefthook-local. .lefthook-local. .pre-commit-'),
-    files: list('.gitconfig .overcommit.yml'),
+    // A folder with a HEAD is a repository to git, whatever its name, and its config names programs.
+    files: list('head .gitconfig .gitmodules .hgrc .overcommit.yml'),
   },
   {
     reason: 'a build server runs what stands in it',
@@ -86,6 +87,12 @@ const groups: readonly Group[] = [
       ['fish', 'conf.d'],
       ['fish', 'functions'],
     ],
+  },
+  {
+    reason: 'a program runs it when it starts',
+    files: list(
+      `.rprofile .gdbinit .lldbinit .irbrc .pryrc .pythonrc .psqlrc .sqliterc sitecustomize.py usercustomize.py`,
+    ),
   },
   {
     reason: 'a package manager obeys it',

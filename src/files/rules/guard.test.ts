@@ -158,6 +158,11 @@ test.each([
   ['/srv/repo.git/hooks/update', /git/],
   ['/srv/repo.git/config', /git/],
   ['/srv/repo.git/modules/sub/config', /git/],
+  ['/p/bare/HEAD', /git/],
+  ['/p/.hg/hgrc', /git/],
+  ['/p/.gitmodules', /git/],
+  ['/p/AGENT.md', /agents/],
+  ['/p/.Rprofile', /starts/],
   ['/p/a:.desktop', /opened/],
   ['/p/x:1.lnk', /opened/],
   ['/p/app.desktop:x', /opened/],
@@ -168,7 +173,7 @@ test.each([
   ['/p/.vscode/tasks.json', /editor/],
   ['/p/.idea/runConfigurations/x.xml', /editor/],
   ['/home/me/Library/LaunchAgents/x.plist', /logs in/],
-])('F5 writing %s is never silent', (path, reason) => {
+])('F5 RS9 writing %s is never silent', (path, reason) => {
   expect(guard.isGuarded(path)).toMatch(reason)
 })
 
