@@ -15,7 +15,7 @@ const reserved = new Set(
 )
 
 /** Whether a name would be read as a word for what is no person and no agent. */
-const isReserved = (name: string): boolean =>
+export const isReserved = (name: string): boolean =>
   reserved.has(toSkeleton(name.replaceAll(/[^\p{L}\p{N}]/gu, '')))
 
 /** An agent's id as everything behind the doors sees it: one spelling, printable, 1 to 128 characters. */
@@ -33,7 +33,7 @@ export function cleanId(given: string, from = 'agent_id'): string {
 /** An id that is only looked up: agents of older versions may have one that is refused today. */
 export const storedId = (given: string): string => given.normalize('NFC').trim()
 
-/** For names of new people and new agents. */
+/** For names of new people and new agents, and for ids without a token. */
 export function refuseReserved(name: string): void {
   if (isReserved(name))
     throw new CoworkError(

@@ -3,7 +3,7 @@ import type { Client } from '#base/entry.ts'
 import { sameSecret, sha256Hex } from '#base/hash.ts'
 import { agentsOf, isActive, principalOfAgent } from './credentials.ts'
 import type { Agent, Credential, IdentityConfig, Known } from './credentials.ts'
-import { cleanId } from './ids.ts'
+import { cleanId, isReserved, refuseReserved } from './ids.ts'
 
 /** What a door saw. The door reads headers and arguments; what they mean is decided here (I1). */
 export type Presented = {
@@ -105,11 +105,14 @@ function holding(
   }
 }
 
+const anonymous = 'anonymous'
+
 function unverified({ fallbackId, client }: Presented, claimed: string | undefined): Recognised {
-  const id =
-    claimed ??
-    (fallbackId ? cleanId(fallbackId, 'AGENT_ID') : undefined) ??
-    (client?.name ? cleanId(client.name, 'the name of the client') : 'anonymous')
+  const chosen = claimed ?? (fallbackId ? cleanId(fallbackId, 'AGENT_ID') : undefined)
+  if (chosen !== undefined && chosen !== anonymous) refuseReserved(chosen)
+  // People do not choose what their client is called, so its name is not refused.
+  const name = client?.name ? cleanId(client.name, 'the name of the client') : anonymous
+  const id = chosen ?? (isReserved(name) ? anonymous : name)
   return {
     principal: 'open',
     sessionKey: `open:${id}`,

@@ -142,6 +142,18 @@ test('I5 in closed mode the agent of the token calls, and another agent_id is an
   expect(await identity.identify(fallback)).toMatchObject({ id: 'sales' })
 })
 
+test('RS10 without a token nobody calls under a reserved name', async () => {
+  const { identity } = await setup()
+  for (const name of ['trust', 'System', 's y s t e m', 'cowork.', 'unver1fied'])
+    for (const given of [{ agentId: name }, { fallbackId: name }])
+      expect((await refusal(identity.identify({ ...atMcp, ...given }))).message).toMatch(/reserved/)
+  const called = { ...atMcp, client: { ...client, name: 'cowork' } }
+  expect(await identity.identify(called)).toMatchObject({ id: 'anonymous' })
+  expect(await identity.identify({ ...atMcp, agentId: 'anonymous' })).toMatchObject({
+    id: 'anonymous',
+  })
+})
+
 test('I5 in open mode the argument, AGENT_ID, the client, then anonymous is the caller', async () => {
   const { identity } = await setup()
   const idOf = async (given: object) => (await identity.identify({ ...atMcp, ...given })).id
