@@ -111,6 +111,22 @@ test('I6 RS10 the passkey confirms one decision, once, and not what else the ses
   expect(await asked({ decision: 'approve' })).toMatchObject({ mode: 'refuse' })
 })
 
+test('I6 RS10 a confirmation ends when what it approves changes', async () => {
+  const confirmed = new Set<string>()
+  let digest = 'as read'
+  const check = checkAssured(
+    { has: async () => true, takeConfirmed: (_, decision) => confirmed.delete(decision) },
+    { get: async () => ({ risk: 'high', kind: 'call', digest }) as Approval },
+  )
+  const decide = () => check(attempt(tool({ approves: () => ['risky'] }), person({})))
+  const refused = await decide()
+  confirmed.add(String('details' in refused && refused.details?.['decision']))
+  digest = 'edited'
+  expect(await decide()).toMatchObject({ code: 'passkey_required' })
+  digest = 'as read'
+  expect(await decide()).toEqual({ mode: 'act' })
+})
+
 test('I6 RS10 letting an agent into a new domain asks for the passkey', async () => {
   const approving = tool({ approves: () => ['permission'] })
   expect(await having(['anna'])(attempt(approving, person({})))).toMatchObject({
