@@ -287,7 +287,8 @@ test('RM2 W2 with the key set, work needs it or another valid token at every end
       const { resources } = await client.listResources()
       expect(JSON.stringify(resources)).not.toContain('"work://')
       await expect(client.readResource({ uri: 'work://secret-plan' })).rejects.toThrow('work://')
-      await expect(client.getPrompt({ name: 'secret-plan_own' })).rejects.toThrow('WORKSYNC')
+      expect(JSON.stringify(await client.listPrompts())).not.toContain('secret-plan')
+      await expect(client.getPrompt({ name: 'secret-plan_own' })).rejects.toThrow('no prompt')
       // The key may come with the call.
       const withKey = { project: 'secret-plan', agent_token: key }
       const said = await client.callTool({ name: 'worksync_status', arguments: withKey })
@@ -298,6 +299,7 @@ test('RM2 W2 with the key set, work needs it or another valid token at every end
     for (const client of holders) {
       const said = await client.callTool({ name: 'worksync_status', arguments: {} })
       expect(said.isError).not.toBe(true)
+      expect(JSON.stringify(await client.getPrompt({ name: 'secret-plan_own' }))).toContain('OUR')
       await client.close()
     }
     expect(await person.call('worksync_status')).toMatchObject({ projects: expect.anything() })

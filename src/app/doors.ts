@@ -36,9 +36,9 @@ export function openDoors(
     workResources(work),
   ])
   undo.add(resources.close)
-  const prompts = promptFeature(() => [
+  const prompts = promptFeature((caller) => [
     ...governancePrompts(governance.inbox, address.inboxUrl),
-    ...workPrompts(work),
+    ...workPrompts(work, caller),
   ])
   const mcp = createMcpDoor({
     catalogue,

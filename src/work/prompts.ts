@@ -1,5 +1,4 @@
 import type { Caller } from '#base/caller.ts'
-import { CoworkError } from '#base/errors.ts'
 import type { Prompt } from '#base/prompt.ts'
 import { namesInside, readInside } from './disk/inside.ts'
 import type { Work } from './service.ts'
@@ -66,10 +65,13 @@ const beginnings: readonly Prompt[] = [
   },
 ]
 
-/** What people wrote into PROMPTS/ of a project is a prompt, too (W25). */
-export const workPrompts = (work: Pick<Work, 'projects' | 'root' | 'keyRefusal'>): Prompt[] => [
+/** What people wrote into PROMPTS/ of a project is a prompt, too (W25). The names tell of projects, so they need the key. */
+export const workPrompts = (
+  work: Pick<Work, 'projects' | 'root' | 'keyRefusal'>,
+  caller: Caller,
+): Prompt[] => [
   ...beginnings,
-  ...work.projects().flatMap((name) => {
+  ...(work.keyRefusal(caller) ? [] : work.projects()).flatMap((name) => {
     const folder = work.root.folderOf(name)
     return namesInside(folder, 'PROMPTS')
       .filter((file) => /^[\w.-]+\.md$/.test(file))
@@ -78,11 +80,7 @@ export const workPrompts = (work: Pick<Work, 'projects' | 'root' | 'keyRefusal'>
         title: `${file.slice(0, -'.md'.length)} (${name})`,
         description: `From the prompts of ${name}`,
         arguments: [],
-        async say(caller: Caller) {
-          const refusal = work.keyRefusal(caller)
-          if (refusal) throw new CoworkError(refusal.code, refusal.message, refusal)
-          return readInside(folder, `PROMPTS/${file}`).toString('utf8').slice(0, 50_000)
-        },
+        say: async () => readInside(folder, `PROMPTS/${file}`).toString('utf8').slice(0, 50_000),
       }))
   }),
 ]
