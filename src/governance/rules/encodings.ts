@@ -5,6 +5,12 @@ import { writesSql } from './sql.ts'
 /** A longer text is not searched for fields: it counts as unreadable. */
 const maxTextLength = 1024 * 1024
 
+/**
+ * The most fields in one change, decoded ones included. A message has 4,096 values at most; a text inside it may spell
+ * a hundred thousand, and each costs up to 15 µs of the event loop (RS4).
+ */
+export const maxFields = 10_000
+
 /** Keys compare without case, white space, `_` and `-`: `new_value`, `newValue` and `New Value` are one. */
 const toWord = (key: string): string => key.toLowerCase().replaceAll(/[\s_-]/g, '')
 
@@ -38,26 +44,34 @@ const fileKeys = words('path file filepath filename')
 export const isChangeKey = (key: string): boolean => changeKeys.has(toWord(key))
 
 /** Whether the text under this key is a note or the content of a file, in which no fields are looked for. */
-export function isProse(key: string, parent: object): boolean {
+export function isProse(key: string, isFile: boolean): boolean {
   const word = toWord(key)
-  return proseKeys.has(word) || (contentKeys.has(word) && namesFile(parent))
+  return proseKeys.has(word) || (isFile && contentKeys.has(word))
 }
 
-const namesFile = (parent: object): boolean =>
-  Object.entries(parent).some(
+/** Whether the object describes a file. */
+export const namesFile = (object: object): boolean =>
+  Object.entries(object).some(
     ([key, value]) =>
       fileKeys.has(toWord(key)) &&
       typeof value === 'string' &&
       /[^/\\]\.[a-z]\w{0,9}$/i.test(value),
   )
 
-/** The fields that one object writes by naming them: an operation of JSON Patch, a name beside a value, a table. */
-export function decodeObject(object: object): Pair[] {
+/**
+ * The fields that one object writes by naming them: an operation of JSON Patch, a name beside a value, a table.
+ * `checkCount` throws where they are too many: every name goes with every value, and every column with every row.
+ */
+export function decodeObject(object: object, checkCount: (pairs: number) => void): Pair[] {
   const entries = Object.entries(object).map(([key, value]: [string, unknown]) => ({
     word: toWord(key),
     value,
   }))
-  return [...patchPairs(entries), ...namedPairs(entries), ...tablePairs(entries)]
+  return [
+    ...patchPairs(entries),
+    ...namedPairs(entries, checkCount),
+    ...tablePairs(entries, checkCount),
+  ]
 }
 
 type Entry = { readonly word: string; readonly value: unknown }
@@ -78,16 +92,18 @@ function patchPairs(entries: readonly Entry[]): Pair[] {
   return [[path, unknownValue], ...(from === undefined ? [] : [[from, null] as const])]
 }
 
-function namedPairs(entries: readonly Entry[]): Pair[] {
-  return entries.flatMap((entry): Pair[] => {
-    const { word } = entry
-    const name = nameIn(entry.value)
+function namedPairs(entries: readonly Entry[], checkCount: (pairs: number) => void): Pair[] {
+  const all = entries.filter(({ word }) => valueKeys.has(word))
+  const plain = all.filter(({ word }) => plainValueKeys.has(word))
+  let pairs = 0
+  return entries.flatMap(({ word, value }): Pair[] => {
+    const name = nameIn(value)
     const isField = fieldKeys.has(word)
     if (!(isField || nameKeys.has(word)) || name === undefined || name === '') return []
-    const others = entries.filter((other) => other !== entry)
-    const values = others.filter((other) => (isField ? valueKeys : plainValueKeys).has(other.word))
-    if (values.length > 0) return values.map(({ value }): Pair => [name, value])
-    return isField && others.length > 0 ? [[name, unknownValue]] : []
+    const values = isField ? all : plain
+    checkCount((pairs += values.length))
+    if (values.length > 0) return values.map((one): Pair => [name, one.value])
+    return isField && entries.length > 1 ? [[name, unknownValue]] : []
   })
 }
 
@@ -103,7 +119,7 @@ function nameIn(value: unknown): string | undefined {
 }
 
 /** `{ columns: ['stage'], rows: [['won']] }` */
-function tablePairs(entries: readonly Entry[]): Pair[] {
+function tablePairs(entries: readonly Entry[], checkCount: (pairs: number) => void): Pair[] {
   const names = entries.find(
     ({ word, value }) => nameListKeys.has(word) && isTextList(value),
   )?.value
@@ -111,6 +127,7 @@ function tablePairs(entries: readonly Entry[]): Pair[] {
   if (!isTextList(names) || !rows) return []
   const lists = rows.value as readonly unknown[]
   const isTable = lists.length > 0 && lists.every((row) => Array.isArray(row))
+  checkCount(names.length * (isTable ? lists.length : 1))
   return (isTable ? (lists as readonly (readonly unknown[])[]) : [lists]).flatMap((row) =>
     names.map((name, place): Pair => [name, row[place]]),
   )
@@ -193,9 +210,15 @@ function formPairs(text: string): Pair[] {
   const query =
     /^[a-z][a-z\d+.-]*:\/\/[^\s?]*\?([^\s#]*)/i.exec(text)?.[1] ?? text.replace(/^\?/, '')
   for (const separator of separators) {
-    const parts = query.split(separator).filter((part) => part.trim() !== '')
-    const pairs = parts.map(formPair)
-    if (parts.length > 0 && pairs.every((pair) => pair !== undefined)) return pairs
+    // One part more than a change may have fields, so that the rest makes it unreadable.
+    const parts = query.split(separator, maxFields + 1).filter((part) => part.trim() !== '')
+    const pairs: Pair[] = []
+    for (const part of parts) {
+      const pair = formPair(part)
+      if (!pair) break
+      pairs.push(pair)
+    }
+    if (pairs.length > 0 && pairs.length === parts.length) return pairs
   }
   return []
 }

@@ -118,3 +118,52 @@ test('M4 nothing hides a field: not depth, not lists, not other keys, not anothe
     ),
   )
 })
+
+/** Spellings of one key that differ in `_` alone. */
+const spellings = (word: string, length: number) =>
+  Array.from({ length }, (_, at) =>
+    [...word].map((letter, place) => letter + '_'.repeat((at >> (2 * place)) & 3)).join(''),
+  )
+const keysWith = (keys: readonly string[], value: unknown) =>
+  Object.fromEntries(keys.map((key) => [key, value]))
+
+test.each([
+  ['a list in a text', { x: `[${'1,'.repeat(100_000)}1]` }],
+  ['objects in a text', { x: `[${'{},'.repeat(80_000)}{}]` }],
+  ['many lists in texts', { x: Array.from({ length: 1500 }, () => `[${'1,'.repeat(50)}1]`) }],
+  ['a form', { x: 'a=1&b=2&'.repeat(30_000) }],
+])('RS4 more fields than an agent may write are unreadable: %s', (_, change) => {
+  const fields = fieldsOf(change)
+  expect(fields.length).toBeLessThan(10_000)
+  expect(fields).toContainEqual(expect.objectContaining({ isUnreadable: true }))
+})
+
+test.each([
+  [
+    'every name goes with every value',
+    { ...keysWith(spellings('parameter', 2000), 'a'), ...keysWith(spellings('newvalue', 2000), 1) },
+  ],
+  [
+    'every column goes with every row',
+    { columns: spellings('column', 2000), rows: Array.from({ length: 1000 }, () => []) },
+  ],
+  ['keys name fields on the way', keysWith(spellings('a.b.c.d.e.f', 4000), 1)],
+])('RS4 more fields than an agent may write are refused: %s', (_, change) => {
+  expect(refusalOf(() => fieldsOf(change))).toMatchObject({ code: 'invalid_input' })
+})
+
+test('RS4 reading the keys of one object takes time by their number, not by its square', () => {
+  expect(fieldsOf(keysWith(spellings('contents', 4000), 'text'))).toHaveLength(4000)
+})
+
+test('RS4 a table or a list of 4,000 values is still read', () => {
+  const table = { columns: ['stage'], rows: Array.from({ length: 2000 }, () => ['won']) }
+  expect(fieldsOf(table).filter(({ name }) => name === 'stage')).not.toHaveLength(0)
+  expect(fieldsOf(JSON.stringify(Array.from({ length: 4000 }, () => 1)))).toContainEqual(
+    expect.objectContaining({ path: '3999' }),
+  )
+})
+
+test('RS4 a text of white space is read once', () => {
+  expect(fieldsOf({ x: `${' '.repeat(250_000)}x` })).toHaveLength(1)
+})

@@ -1,6 +1,14 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Pair } from './decoded.ts'
-import { decodeObject, decodeText, decodeTuples, isChangeKey, isProse } from './encodings.ts'
+import {
+  decodeObject,
+  decodeText,
+  decodeTuples,
+  isChangeKey,
+  isProse,
+  maxFields,
+  namesFile,
+} from './encodings.ts'
 import { asSeen } from './spelling.ts'
 import { sqlBudget } from './sql.ts'
 
@@ -20,7 +28,6 @@ export type Field = {
 const mostLevels = 64
 /** Of all paths together: under one long key, many short ones are long too. */
 const mostCharacters = 1024 * 1024
-
 /** A field while it is put together: several keys may be about the same one. */
 type Place = {
   readonly name: string
@@ -44,12 +51,18 @@ type Encoded = { readonly place: Place; readonly value?: unknown; readonly pairs
  */
 export function fieldsOf(change: unknown, field?: string): Field[] {
   let left = mostCharacters
+  let fieldsLeft = maxFields
 
+  /** Throws before more fields are made than are left. */
+  function checkCount(fields: number): void {
+    if (fields > fieldsLeft) throw tooMuch()
+  }
   function step(from: Place, segment: string, name: string): Place {
     const path = from.path === '' ? segment : `${from.path}.${segment}`
     const level = from.level + 1
     left -= path.length + 1
-    if (left < 0 || level > mostLevels) throw tooMuch()
+    fieldsLeft--
+    if (left < 0 || fieldsLeft < 0 || level > mostLevels) throw tooMuch()
     const place = from.inside.get(segment) ?? placeOf(name, path, level)
     from.inside.set(segment, place)
     return place
@@ -70,13 +83,18 @@ export function fieldsOf(change: unknown, field?: string): Field[] {
   function put(place: Place, value: unknown, isText = false, isItem = false): void {
     if (value !== undefined) place.values.push(value)
     if (Array.isArray(value)) {
-      decode(place, [...decodeTuples(value), ...value.filter(isObject).flatMap(decodeObject)])
+      checkCount(value.length)
+      decode(place, [
+        ...decodeTuples(value),
+        ...value.filter(isObject).flatMap((item) => decodeObject(item, checkCount)),
+      ])
       for (const [index, item] of value.entries())
         put(step(place, `${index}`, place.name), item, isText, true)
     } else if (isObject(value)) {
-      if (!isItem) decode(place, decodeObject(value))
+      if (!isItem) decode(place, decodeObject(value, checkCount))
+      const isFile = namesFile(value)
       for (const [key, item] of Object.entries(value))
-        put(follow(place, key), item, isText || isProse(key, value))
+        put(follow(place, key), item, isText || isProse(key, isFile))
     } else if (typeof value === 'string' && !isText) putText(place, value)
   }
   function putText(place: Place, text: string): void {
@@ -95,7 +113,7 @@ export function fieldsOf(change: unknown, field?: string): Field[] {
       const root = placeOf(name, path, level + 1)
       try {
         if (whole !== undefined) put(root, whole)
-        for (const [key, value] of pairs) put(follow(root, key), value, isProse(key, {}))
+        for (const [key, value] of pairs) put(follow(root, key), value, isProse(key, false))
       } catch (error) {
         if (!(error instanceof CoworkError)) throw error
         return [...fields, { name, path, value: undefined, isUnreadable: true }]
