@@ -8,32 +8,38 @@ const flushAfter = 25
 const retryAfter = 1000
 /** More than this many unrecorded reads means the store cannot keep up: refuse rather than forget. */
 const mostPending = 20_000
+/** The most entries in one transaction: a halt waits for the transaction before it (RS4). */
+const maxEntries = 200
 
 export type Trouble = { readonly code: string; readonly message: string; readonly hint: string }
 
 /** Entries nobody waits for. When they cannot be written, calls are refused until they can (A11). */
 export function createNotes(db: Db, check: (draft: Draft) => void, log: Log) {
-  let pending: Draft[] = []
+  const pending: Draft[] = []
   let timer: NodeJS.Timeout | undefined
   let failure: string | undefined
 
   async function flush() {
     clearTimeout(timer)
     timer = undefined
-    const drafts = pending
-    if (drafts.length === 0) return
-    pending = []
+    while (pending.length > 0 && (await flushSome(pending.splice(0, maxEntries)))) continue
+  }
+
+  async function flushSome(drafts: readonly Draft[]): Promise<boolean> {
     try {
       await db.transact(async (tx) => {
         for (const draft of drafts) tx.append(draft)
       })
       if (failure) log.info('the ledger can be written again')
       failure = undefined
+      return true
     } catch (error) {
       if (!failure) log.error('the ledger cannot be written', { error: messageOf(error) })
       failure = messageOf(error)
-      pending = [...drafts, ...pending]
+      pending.unshift(...drafts)
+      clearTimeout(timer)
       timer = setTimeout(() => void flush(), retryAfter)
+      return false
     }
   }
 
