@@ -85,7 +85,7 @@ type Common<I extends Input, O extends z.ZodType> = {
   /** Its arguments may be as large as a file (SV25). */
   readonly large?: true
   /** What the ledger keeps of the arguments, where all of them is too much (L8). */
-  readonly recorded?: (input: z.output<I>) => unknown
+  readonly recorded?: (input: z.output<I>) => object | Promise<object>
   /** What the model reads; the output as JSON where absent (SV12). */
   readonly text?: (output: z.output<O>) => string
   /** Where MCP shows more than the output and its text: pictures, or a long text that is sent once (SV12). */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
-import { sha256Hex } from '#base/hash.ts'
+import { sha256HexInParts } from '#base/hash.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Files } from '../service.ts'
@@ -49,9 +49,9 @@ export const writeTools = (files: Files): Tool[] => {
       large: true,
       touches: (input) => places.touch(input.path),
       isRisky: (input) => places.riskOf(input.path),
-      recorded: (input) => ({
+      recorded: async (input) => ({
         ...input,
-        content: digestOf(contentOf(input) ?? Buffer.from(input.content)),
+        content: await digestOf(contentOf(input) ?? Buffer.from(input.content)),
       }),
       begins: true,
       async run(input, call) {
@@ -121,14 +121,18 @@ export const writeTools = (files: Files): Tool[] => {
       },
       // A dry run writes nothing, and shows nothing of what is sensitive.
       isRisky: (input) => !input.dry_run && places.riskOf(input.path),
-      recorded: (input) => ({
+      recorded: async (input) => ({
         ...input,
-        ...(input.content !== undefined && { content: digestOf(bytesIn(input, input.content)) }),
+        ...(input.content !== undefined && {
+          content: await digestOf(bytesIn(input, input.content)),
+        }),
         ...(input.edits && {
-          edits: input.edits.map((edit) => ({
-            old: digestOf(Buffer.from(edit.old)),
-            new: digestOf(Buffer.from(edit.new)),
-          })),
+          edits: await Promise.all(
+            input.edits.map(async (edit) => ({
+              old: await digestOf(Buffer.from(edit.old)),
+              new: await digestOf(Buffer.from(edit.new)),
+            })),
+          ),
         }),
       }),
       begins: true,
@@ -238,7 +242,10 @@ const arrivalOf = ({ source, destination }: { source: string; destination: strin
   destinationOf(destination, source)
 
 /** What the ledger keeps of a content: enough to know it again. */
-const digestOf = (content: Buffer) => ({ bytes: content.length, sha256: sha256Hex(content) })
+const digestOf = async (content: Buffer) => ({
+  bytes: content.length,
+  sha256: await sha256HexInParts(content),
+})
 
 const contents = new WeakMap<object, Buffer>()
 
