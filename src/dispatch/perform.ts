@@ -130,7 +130,7 @@ export function createPerform({
     const record = () => (recording ??= start())
 
     async function start(): Promise<Said | Stop> {
-      const recorded = await (tool.recorded?.(input) ?? input)
+      const recorded = tool.recorded ? await tool.recorded(input) : input
       return ledger.transact(async (tx) => {
         const decision = await enter(tx)
         if (!isStop(decision))
