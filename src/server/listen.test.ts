@@ -10,7 +10,7 @@ import { descriptorPassing } from '#base/descriptors.ts'
 import { silentLog } from '#base/log.ts'
 import { createRig } from '../../test/conformance/rig.ts'
 import { openFifo, timesOpen } from '../../test/fifo.ts'
-import { listenSocket } from './listen.ts'
+import { listen, listenSocket } from './listen.ts'
 
 const passing = descriptorPassing()
 
@@ -192,4 +192,32 @@ describe.skipIf(!passing)('SV4 ends that come along', () => {
       { numRuns: 40 },
     )
   })
+})
+
+test('RS4 a connection that sends many requests at once is ended; a few are answered', async () => {
+  let served = 0
+  const fetch = async () => {
+    served++
+    return new Response('ok')
+  }
+  const { port, close } = await listen(fetch, {
+    host: 'localhost',
+    port: 0,
+    headerBytes: 16_384,
+    bodySeconds: 10,
+    insecureBind: false,
+    closedMode: false,
+  })
+  onTestFinished(close)
+  async function send(count: number): Promise<number> {
+    const before = served
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    const last = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+    socket.resume().write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(count - 1) + last)
+    await once(socket, 'close')
+    return served - before
+  }
+  expect(await send(5)).toBe(5)
+  expect(await send(400)).toBeLessThan(20)
 })

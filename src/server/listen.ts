@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
-import type { Server as HttpServer } from 'node:http'
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { createServer as createSocketServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
@@ -50,14 +50,14 @@ export async function listen(
     headersTimeout: options.bodySeconds * 1000,
     connectionsCheckingInterval: 1000,
   }
-  const answer = getRequestListener(fetch)
+  const answer = limitPipelining(getRequestListener(fetch))
   const make = () =>
     tls
       ? createHttpsServer(
           { ...settings, cert: readFileSync(tls.cert), key: readFileSync(tls.key) },
-          (incoming, outgoing) => void answer(incoming, outgoing),
+          answer,
         )
-      : createHttpServer(settings, (incoming, outgoing) => void answer(incoming, outgoing))
+      : createHttpServer(settings, answer)
 
   const servers: HttpServer[] = []
   let { port } = options
@@ -75,10 +75,7 @@ export async function listen(
   }
 
   if (options.socket !== undefined) {
-    const local = createHttpServer(
-      settings,
-      (incoming, outgoing) => void answer(incoming, outgoing),
-    )
+    const local = createHttpServer(settings, answer)
     await boundSocket(local, options.socket)
     servers.push(local)
   }
@@ -96,6 +93,27 @@ export async function listen(
         ),
       )
     },
+  }
+}
+
+/** The most requests of one connection without an answer. Clients wait for the answer before the next request. */
+const maxPipelined = 8
+
+type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
+
+/**
+ * Ends a connection that sends many requests at once: Node reads 64 KB of them, 500 and more, in one turn of the event
+ * loop, and a halt waits for all of them (RS4).
+ */
+function limitPipelining(answer: (...args: Parameters<Listener>) => Promise<void>): Listener {
+  const counts = new WeakMap<Socket, number>()
+  return (incoming, outgoing) => {
+    const { socket } = incoming
+    const count = (counts.get(socket) ?? 0) + 1
+    if (count > maxPipelined) return void socket.destroy()
+    counts.set(socket, count)
+    outgoing.once('close', () => counts.set(socket, (counts.get(socket) ?? 1) - 1))
+    void answer(incoming, outgoing)
   }
 }
 
