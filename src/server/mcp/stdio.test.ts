@@ -185,8 +185,8 @@ test('RS4 a line with too many values is refused, and lines after it are answere
   )
   call(3, 'x'.repeat(2_000_000))
   for (let id = 4; id < 204; id++) call(id, 'again')
-  for (let i = 0; i < 2; i++)
-    expect(await next()).toMatchObject({ id: null, error: { data: { code: 'too_large' } } })
+  for (const id of [2, 3])
+    expect(await next()).toMatchObject({ id, error: { data: { code: 'too_large' } } })
   // More than one client may have under way are refused one by one.
   const ids = new Set<unknown>()
   for (let id = 4; id < 204; id++) ids.add((await next())['id'])
@@ -248,4 +248,18 @@ test('I12 GR5 a connection that ends is a session that is over', async () => {
   here.end()
   await served
   expect(ended).toEqual([session])
+})
+
+test('RS4 a refused line is answered by its id, where that comes first or last', async () => {
+  const { here } = await plug()
+  const { send, next } = lines(here)
+  send(initialize)
+  expect(await next()).toMatchObject({ id: 1 })
+  const params = { name: 'echo', arguments: { word: 'x'.repeat(300_000), id: 7 } }
+  send({ method: 'tools/call', params, jsonrpc: '2.0', id: 'a' })
+  expect(await next()).toMatchObject({ id: 'a', error: { data: { code: 'too_large' } } })
+  send({ id: -5, jsonrpc: '2.0', method: 'tools/call', params })
+  expect(await next()).toMatchObject({ id: -5, error: { data: { code: 'too_large' } } })
+  send({ jsonrpc: '2.0', method: 'tools/call', params })
+  expect(await next()).toMatchObject({ id: null, error: { data: { code: 'too_large' } } })
 })

@@ -48,6 +48,19 @@ function larger(room: Buffer, filled: number, size: number): Buffer {
 /** A line of white space is no message; only a short one is worth the look. */
 const isBlank = (line: Buffer) => line.length < 64 && line.toString('utf8').trim() === ''
 
+const idPattern = String.raw`"id"\s*:\s*(-?(?:0|[1-9]\d{0,15})|"[^"\\\0-\x1f]{0,200}")`
+const version = String.raw`"jsonrpc"\s*:\s*"2\.0"`
+const idAtStart = new RegExp(String.raw`^\s*\{\s*(?:${version}\s*,\s*)?${idPattern}\s*,`)
+const idAtEnd = new RegExp(String.raw`,\s*${idPattern}\s*(?:,\s*${version}\s*)?\}\s*$`)
+
+/** The id of a request that is not parsed, where it is the first or the last member, as clients write it. */
+function findId(line: Buffer): string | number | undefined {
+  const text =
+    idAtStart.exec(line.toString('utf8', 0, 300))?.[1] ??
+    idAtEnd.exec(line.toString('utf8', Math.max(0, line.length - 300)))?.[1]
+  return text === undefined ? undefined : (JSON.parse(text) as string | number)
+}
+
 const isNews = (message: object): boolean =>
   'method' in message && /^notifications\/(resources|tools|prompts)\//.test(String(message.method))
 
@@ -145,6 +158,7 @@ export function createLineTransport(
     for (let line = lines[0]; line && !isOver; line = lines[0]) {
       // Whoever parses it may hand its bytes to a thread.
       const { length } = line
+      const id = findId(line)
       const value = await parse?.(line).then(
         (parsed) => ({ parsed }),
         (error: unknown) => ({ error }),
@@ -152,7 +166,7 @@ export function createLineTransport(
       lines.shift()
       lineBytes -= length
       if (isOver || !value) break
-      if ('error' in value) refuse(value.error)
+      if ('error' in value) refuse(value.error, id)
       else deliver(value.parsed)
       if (lines.length < maxLines && lineBytes < maxLineBytes && !output.writableNeedDrain)
         input.resume()
@@ -161,12 +175,14 @@ export function createLineTransport(
     if (hasLeft) leave()
   }
 
-  function refuse(error: unknown): void {
+  /** The answer names the request: a client would wait for one without an id until its own timeout. */
+  function refuse(error: unknown, id: string | number | undefined): void {
     if (!(error instanceof CoworkError)) throw error
     const { code, message, hint = '' } = error
     const rpcCode = code === 'invalid_json' ? -32700 : -32600
     const said = code === 'invalid_json' ? 'The line is not JSON.' : `${message} ${hint}`.trim()
-    complain(rpcCode, said, undefined, { code, message, hint })
+    const isKnown = code !== 'invalid_json' && id !== undefined
+    complain(rpcCode, said, isKnown ? { id } : undefined, { code, message, hint })
   }
 
   function deliver(value: unknown): void {
