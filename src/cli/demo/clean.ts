@@ -18,6 +18,18 @@ type Versions = {
   readonly body?: unknown
 }
 
+const labels: Readonly<Record<string, string>> = {
+  approvals: 'Requests closed',
+  permissions: 'Standing permissions revoked',
+  grants: 'Grants revoked',
+  agents: 'Agents revoked',
+  reviewers: 'Reviewers removed',
+  trust: 'Trust scores set to 0',
+  policies: 'Policy versions restored',
+  projects: 'Projects unregistered',
+  files: 'Files moved to the trash',
+}
+
 /** Ends all that the demo made, each with an entry; the ledger itself stays. A second run finds nothing (K7). */
 export async function cleanDemo(context: Context): Promise<void> {
   const { out } = context
@@ -46,10 +58,10 @@ export async function cleanDemo(context: Context): Promise<void> {
     const done = Object.entries(ended).filter(([, count]) => count > 0)
     return done.length === 0 && left.length === 0
       ? ['Nothing of the demo is left. Its ledger entries stay.']
-      : done.map(([name, count]) => `Ended ${name}: ${count}`)
+      : done.map(([name, count]) => `${labels[name] ?? name}: ${count}`)
   })
   for (const { what, why } of left)
-    out.note(`Not ended: ${what}. ${why} Do it in the console with your passkey.`)
+    out.note(`Not done (${what}): ${why} Do it in the console with your passkey.`)
 }
 
 async function endApprovals(owner: Client): Promise<number> {
