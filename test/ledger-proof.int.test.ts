@@ -107,6 +107,8 @@ describe('RS1 an export', () => {
     expect(await place.cowork(['audit', 'verify', '--checkpoint', file])).toMatchObject({ code: 0 })
     const other = testPlace()
     await used(other)
+    // A clean end signs; before it the first checkpoint may still be due.
+    await other.cowork(['down'])
     const foreign = readFileSync(join(other.state, 'checkpoints', 'checkpoints.jsonl'), 'utf8')
     const kept = String((JSON.parse(foreign.split('\n')[0] ?? '{}') as Line)['note'])
     expect(await verify('--checkpoint', note, '--checkpoint', kept)).toMatchObject({ code: 1 })
@@ -134,7 +136,7 @@ describe('RS1 a store', () => {
     expect(tail).toMatchObject({ code: 0, stderr: '' })
     expect(tail.stdout).toMatch(
       new RegExp(
-        `Signed up to entry ${signed}; entries ${signed + 1}–\\d+ are not signed yet but intact`,
+        `Signed up to entry ${signed}; not signed yet but intact: entr(y|ies) ${signed + 1}`,
       ),
     )
     expect(tail.stdout).toContain(`Entries 1–${signed} are signed by `)
@@ -162,12 +164,13 @@ describe('RS1 a store', () => {
     const withoutPerson = await place.cowork(accept)
     expect(withoutPerson.stderr).toContain('needs a terminal with a person at it')
     const accepted = await inTerminal(place, accept).ended()
-    expect(accepted).toMatchObject({ code: 0, output: expect.stringContaining(`entries ${from}–`) })
+    expect(accepted.code).toBe(0)
+    expect(accepted.output).toMatch(new RegExp(`entr(y|ies) ${from}`))
     expect(await place.cowork(['up', '-d'])).toMatchObject({ code: 0 })
     const { code, stdout } = await place.cowork(['audit', 'verify'])
     expect(code).toBe(0)
     expect(stdout).toMatch(
-      new RegExp(`Entries ${from}–\\d+ had no proof.*crash of the old version`),
+      new RegExp(`without proof: entr(y|ies) ${from}.*Reason: crash of the old version`),
     )
   })
 

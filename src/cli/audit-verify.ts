@@ -159,15 +159,15 @@ function proofLines({ entries, signed, unsigned, accepted }: Verification, vkey:
   const signer = signed === entries ? 'Signed by' : `Entries 1–${signed} are signed by`
   return [
     ...(unsigned?.intact
-      ? [`Signed up to entry ${signed}; entries ${range(unsigned)} are not signed yet but intact`]
+      ? [`Signed up to entry ${signed}; not signed yet but intact: ${entriesIn(unsigned)}`]
       : []),
     ...accepted.map(
       ({ seq, reason, ...each }) =>
-        `Entries ${range(each)} had no proof; the owner accepted them in entry ${seq}: ${shown(reason)}`,
+        `Accepted by the owner in entry ${seq}, without proof: ${entriesIn(each)}. Reason: ${shown(reason)}`,
     ),
     ...(signed > 0 ? [`${signer} ${shown(vkey)}`] : ['No entry is signed']),
   ]
 }
 
-const range = ({ from, to }: { from: number; to: number }) =>
-  from === to ? String(from) : `${from}–${to}`
+export const entriesIn = ({ from, to }: { from: number; to: number }) =>
+  from === to ? `entry ${from}` : `entries ${from}–${to}`

@@ -19,7 +19,7 @@ import {
   verifyTail,
 } from '#ledger'
 import { migrations } from '../app.ts'
-import { stored } from './audit-verify.ts'
+import { entriesIn, stored } from './audit-verify.ts'
 import type { Context } from './context.ts'
 import { requirePersonHere } from './person.ts'
 import { loadSettings } from './settings.ts'
@@ -60,7 +60,7 @@ export async function accept(context: Context, { reason }: { reason: string }): 
       await db.close()
     }
     context.out.data({ from, to, reason }, () => [
-      `Accepted entries ${from}–${to}. \`cowork audit verify\` shows this range and the reason from now on.`,
+      `Accepted ${entriesIn({ from, to })}. \`cowork audit verify\` shows this range and the reason from now on.`,
     ])
   } finally {
     unlock()
