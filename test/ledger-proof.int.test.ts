@@ -34,6 +34,12 @@ async function used(place: Place) {
   for (const id of ['a', 'b', 'c']) await place.cowork(['agents', 'add', id])
 }
 
+/** Each clean end signs, so the store has two checkpoints at least. */
+async function usedTwice(place: Place) {
+  await used(place)
+  for (const act of [['down'], ['up', '-d'], ['down']]) await place.cowork(act)
+}
+
 describe('RS1 an export', () => {
   const place = newPlace()
   let exported: string
@@ -129,8 +135,7 @@ describe('RS1 a store', () => {
 
   test('RS1 L14 with an unsigned tail and a valid MAC is intact, and the daemon starts', async () => {
     const place = testPlace()
-    await used(place)
-    await place.cowork(['down'])
+    await usedTwice(place)
     const signed = unsign(place)
     const tail = await place.cowork(['audit', 'verify'])
     expect(tail).toMatchObject({ code: 0, stderr: '' })
@@ -151,8 +156,7 @@ describe('RS1 a store', () => {
 
   test('RS1 L14 without a MAC is refused until the owner accepts it, which verify shows', async () => {
     const place = testPlace()
-    await used(place)
-    await place.cowork(['down'])
+    await usedTwice(place)
     const from = unsign(place, 'UPDATE ledger_head SET mac = NULL') + 1
     expect(await place.cowork(['audit', 'verify'])).toMatchObject({ code: 1 })
     const refused = await place.cowork(['up'])
