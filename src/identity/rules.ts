@@ -110,14 +110,18 @@ const anonymous = 'anonymous'
 function unverified({ fallbackId, client }: Presented, claimed: string | undefined): Recognised {
   const chosen = claimed ?? (fallbackId ? cleanId(fallbackId, 'AGENT_ID') : undefined)
   if (chosen !== undefined && chosen !== anonymous) refuseReserved(chosen)
-  // People do not choose what their client is called, so its name is not refused.
-  const name = client?.name ? cleanId(client.name, 'the name of the client') : anonymous
-  const id = chosen ?? (isReserved(name) ? anonymous : name)
+  const id = chosen ?? idOfClient(client)
   return {
     principal: 'open',
     sessionKey: `open:${id}`,
     caller: { kind: 'agent', id, verified: false, scopes: ['*'], ...(client && { client }) },
   }
+}
+
+/** People do not choose what their client is called, so a reserved name is not refused. */
+function idOfClient(client: Client | undefined): string {
+  const name = client?.name ? cleanId(client.name, 'the name of the client') : anonymous
+  return isReserved(name) ? anonymous : name
 }
 
 /** Found by digest, then compared in constant time (I4). */

@@ -158,6 +158,9 @@ test('I5 in open mode the argument, AGENT_ID, the client, then anonymous is the 
   const { identity } = await setup()
   const idOf = async (given: object) => (await identity.identify({ ...atMcp, ...given })).id
   expect(await idOf({ agentId: 'a', fallbackId: 'b', client })).toBe('a')
+  // The name of the client does not matter where the call names itself.
+  const odd = { ...client, name: 'good\u202eagent' }
+  expect(await idOf({ agentId: 'a', client: odd })).toBe('a')
   expect(await idOf({ fallbackId: 'b', client })).toBe('b')
   expect(await idOf({ client })).toBe('claude-code')
   expect(await idOf({})).toBe('anonymous')
