@@ -18,7 +18,7 @@ export async function receipt(context: Context, call: string, { out: file }: { o
   writeFileSync(target, formatReceipt(written), { flag: 'wx', mode: 0o600 })
   const { vkey, entries } = written
   context.out.data({ file: target, call, entries: entries.length, vkey }, () => [
-    `${target} has ${entries.length} entries of call ${shown(call)}.`,
+    `${target} has ${countEntries(entries)} of call ${shown(call)}.`,
     `Check it anywhere with \`cowork audit verify ${target} --key ${vkey}\`.`,
   ])
 }
@@ -30,7 +30,7 @@ export function verifyReceiptFile(
 ): ExitCode {
   const { call, vkey, size, entries } = verifyReceipt(readFileSync(file), trusted)
   out.data({ ok: true, call, vkey, size, entries }, () => [
-    `${out.style('green', 'OK')}: call ${shown(call)}, ${entries.length} entries of a ledger of ${size}`,
+    `${out.style('green', 'OK')}: call ${shown(call)}, ${countEntries(entries)} of a ledger of ${size}`,
     ...entries.map((entry) => `  ${rfc3339(entry.at)}  ${shown(sentenceOf(entry))}`),
     `Signed by ${shown(vkey)}`,
   ])
@@ -73,3 +73,6 @@ function sentenceOf({ type, actor, domain, subject, outcome, data }: Entry): str
   const who = `${actor.kind} ${actor.id}${actor.verified === false ? ' (not verified)' : ''}`
   return [who, verbs[type] ?? `recorded ${type} for`, ...about].filter(Boolean).join(' ')
 }
+
+const countEntries = ({ length }: readonly unknown[]) =>
+  length === 1 ? '1 entry' : `${length} entries`

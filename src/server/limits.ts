@@ -32,7 +32,7 @@ export const maxMessageBytes = (256 + 16) * 1024
 
 export const tooLarge = (mostBytes: number) =>
   new CoworkError('too_large', `The body is larger than ${mostBytes} bytes.`, {
-    hint: 'Send less at once.',
+    hint: 'Send less at once. Only calls that write a file may be larger, with a token of the agent.',
   })
 
 /** Reads a JSON body up to a size, counting the bytes that really come. */
