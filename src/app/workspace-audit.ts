@@ -27,7 +27,7 @@ export const workspaceAudit =
         type,
         outcome,
         subject: about,
-        // What is told beside the list is about the subject.
+        // The other details of the entry are about the subject.
         data: {
           ...(about === subject && picked(data)),
           tool: data?.['tool'],

@@ -83,7 +83,7 @@ export type Approval = {
   readonly reason: string | null
   readonly held?: Held
   readonly token?: { readonly value: string; readonly expiresAt: number }
-  /** What its call answered, kept for a day (A2); as ciphertext until `get` opens it. */
+  /** The answer of the call, kept for a day (A2); encrypted until `get` opens it. */
   readonly result?: unknown
   /** Its arguments without redaction, encrypted, while they are still needed to run (A14). */
   readonly sealed?: string

@@ -97,7 +97,7 @@ export function createProtectedStore(dialect: Dialect) {
     convert: (tx: Tx, converted: Converted) => tx.run(convert(converted)),
     erase: (tx: Tx, id: string, shown: { content: Content; summary: string }, at: number) =>
       tx.run(erase({ id, summary: shown.summary, content: JSON.stringify(shown.content), at })),
-    /** Those of before this time that are decided and not erased, oldest first. */
+    /** Decided approvals from before this time that are not erased, oldest first. */
     oldDecided: async (tx: Tx, before: number, limit: number) =>
       (await tx.all(oldDecided({ before, limit }))).map(toApproval),
   }

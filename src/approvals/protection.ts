@@ -63,7 +63,7 @@ export function createProtection({ redact, key }: ProtectionDeps) {
   return {
     show,
 
-    /** What is stored in clear and shown to people and agents. */
+    /** The copy that is stored in clear and shown to people and agents. */
     shownOf: ({
       kind,
       action,

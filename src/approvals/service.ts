@@ -178,7 +178,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     if (verdict === 'approve' && kinds.get(approval.kind).keepsArguments) actOf(approval)
   }
 
-  /** What is still needed of the arguments once it is approved; an edit is what runs from then on. */
+  /** The part of the arguments that an approved request still needs; after an edit, the edit runs. */
   function sealedAfter(approval: Approval, digest: string, edited: Edited | undefined) {
     const { keepsArguments } = kinds.get(approval.kind)
     if (!keepsArguments) return null

@@ -85,7 +85,7 @@ const briefColumns = [
 ] as const satisfies readonly (keyof ApprovalRow)[]
 const leftOut = { content: 'null', approved: null, result: null, sealed: null }
 
-/** What a list shows. */
+/** The part of an approval that a list shows. */
 export type ApprovalBrief = Omit<Approval, 'content' | 'approved' | 'answer' | 'result' | 'sealed'>
 
 export type Wanted = {

@@ -12,7 +12,7 @@ export type Caller = Actor & {
   readonly claim?: string
   /** A person's; agents have scopes instead. */
   readonly role?: Role
-  /** Of a person: where they decide, from how they authenticated and never from what a header says (A5). */
+  /** Where a person decides: taken from how they authenticated, never from a header (A5). */
   readonly channel?: 'console' | 'cli' | 'telegram' | 'api'
   /** This session showed its passkey within the last 5 minutes (I6). */
   readonly assured?: boolean

@@ -128,7 +128,7 @@ const groups: readonly Group[] = [
 
 const gitReason = 'git runs what stands in it'
 
-/** What git runs from, or is led elsewhere by, in a folder that is a repository without a `.git`. */
+/** Files that git runs or follows in a repository without a `.git` folder. */
 const gitRunsFrom = new Set(list('hooks config config.worktree modules worktrees commondir'))
 
 /** All of `.git`, which may be a file that names another folder; of a bare `x.git` itself and what git runs from. */

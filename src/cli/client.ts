@@ -23,7 +23,7 @@ export type Words = Readonly<
 export function createClient(
   { paths, env }: { paths: StatePaths; env: Environment },
   words: Words = {},
-  /** Of a session; without it the owner calls. */
+  /** The token of a session; without it the owner calls. */
   token?: string,
 ) {
   async function ask(path: string, body?: object): Promise<unknown> {

@@ -4,7 +4,7 @@ import { CoworkError } from '#base/errors.ts'
 import { readCheckpointCopies, readHeadMac } from '#ledger'
 import type { Context } from './context.ts'
 
-/** What is known of the ledger outside its store. Whoever can rewrite the store can put a key of their own there. */
+/** Facts about the ledger from outside its store: somebody who can rewrite the store could put another key there. */
 export function outsideOf({ paths }: Context, { ledger }: Config) {
   const { ledgerPublicKey: file } = paths
   const published = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined

@@ -18,7 +18,7 @@ type Performance = {
   readonly attempt: Attempt
   readonly verdict: Exclude<Verdict, { mode: 'refuse' }>
   readonly request: CallRequest
-  /** Of the halts that the checks looked at. */
+  /** The revision of the halts that the checks looked at. */
   readonly haltRevision: number | undefined
 }
 type Said = Readonly<Record<string, unknown>>

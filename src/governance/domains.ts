@@ -74,7 +74,7 @@ export function createDomains({ db, store, policies, now }: Deps) {
   }
 }
 
-/** What people take a domain for: separators at its ends, and several in a row, change nothing. */
+/** The domain as people read it: separators at its ends, and several in a row, change nothing. */
 const shapeOf = (domain: string): string =>
   toSkeleton(domain)
     .replaceAll(/([\s./:_-])\1+/g, '$1')

@@ -25,7 +25,7 @@ export type AuditEntry = z.infer<typeof auditEntry>
 /** A line for each file that the call was about; one where it says no more than its subject. */
 export function auditEntriesOf(entry: Entry): AuditEntry[] {
   const { at, type, actor, subject, domain, ids, data } = entry
-  // Of a file the seed's log names where it lies: in the workspace, or under a grant (FT8).
+  // The seed's log names the area of a file: the workspace, or a grant (FT8).
   const { tool, size_bytes: size, area: ownArea = domain, dry_run } = data ?? {}
   const touched = touchedIn(entry)
   const about: readonly Partial<TouchedFile>[] =

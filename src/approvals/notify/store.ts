@@ -113,7 +113,7 @@ export function createDeliveryStore(dialect: Dialect) {
       return (await reader.all(query(found))).map(toDelivery)
     },
     dropAbout: (tx: Tx, approval: string) => tx.run(dropAbout({ approval })),
-    /** Those that were settled and are from before this time. */
+    /** Deliveries that were settled before this time. */
     dropOld: (tx: Tx, before: number) => tx.run(dropOld({ before })),
     drop: (tx: Tx, id: string) => tx.run(drop({ id })),
     add: (tx: Tx, deliveries: readonly Delivery[]) => tx.insert('delivery', deliveries.map(toRow)),

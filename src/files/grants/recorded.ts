@@ -2,7 +2,7 @@ import { storedIn } from '#ledger'
 import type { RecordedTable } from '#ledger'
 import type { GrantRow } from '../grant-store.ts'
 
-/** What `verify` replays of grants from the ledger (L20). */
+/** The grant rows that `verify` replays from the ledger (L20). */
 export const grantTable: RecordedTable = {
   name: 'grant',
   table: 'file_grant',

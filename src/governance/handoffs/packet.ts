@@ -66,7 +66,7 @@ export function recentOf(newestFirst: readonly Entry[]): Recent[] {
     })
 }
 
-/** What is left of a handoff whose content was erased (L8). */
+/** The handoff that remains after its content was erased (L8). */
 const erasedChange: { readonly attempted_actions: unknown[]; readonly context: unknown } = {
   attempted_actions: [],
   context: null,

@@ -104,7 +104,7 @@ export function fieldsOf(change: unknown, field?: string): Field[] {
     if (decoded ? decoded.isUnreadable : isSaidToBeChange && text.trim() !== '')
       place.isUnreadable = true
   }
-  /** What was encoded counts as if it stood there plainly; what holds it keeps its own value only. */
+  /** An encoded field counts as if it were written plainly; the field that holds it keeps only its own value. */
   function decodedFields(): Field[] {
     const fields: Field[] = []
     // It grows while it is read: what was decoded may hold more.

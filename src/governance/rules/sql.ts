@@ -60,7 +60,7 @@ const join = (shapes: readonly string[]) => new RegExp(`^(?:${shapes.join('|')})
 const isWriteAnywhere = join(anywhere)
 const isWriteAtBeginning = join([...anywhere, ...atBeginning])
 
-/** What may stand before a statement; a text that begins as SQL may go on without any of it (T-SQL). */
+/** Words and signs that may precede a statement; T-SQL needs none between two statements. */
 const before =
   /(?:^|[;(){}$]|\*\/|\b(?:begin|then|else|do|as|go|explain|analyze|verbose|atomic))\s*$/i
 const beginsAsSql =
