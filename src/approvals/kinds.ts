@@ -29,7 +29,7 @@ export type ApprovalKind = {
   /** Refuses a decision that lacks something, before anything is written. Returns details for its entry. */
   check?(approval: Approval, decision: Decision, reader: Reader): Promise<Told | void> | Told | void
   /**
-   * What a person put in place of what was asked (B3); refuses what may not be approved instead. Gets the approval
+   * Reads the edit of a person (B3) and refuses one that may not be approved. Gets the approval
    * and the edit with real arguments. All other functions of a kind get the copy that is shown.
    */
   edited?(approval: Approval, change: unknown, reader: Reader): Promise<Edited> | Edited

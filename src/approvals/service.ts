@@ -374,8 +374,8 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /**
-   * What a person approved instead, without redaction: the agent has to call with it. Where nobody knows who
-   * calls, it stays redacted.
+   * Returns the approved edit without redaction, since the agent has to call with it. For an unverified caller
+   * the edit stays redacted.
    */
   function revealedTo(caller: Caller, approval: Approval): Approval {
     const isTheirs =

@@ -105,12 +105,12 @@ test('L10 get_audit_log filters by path, operation and date, and an agent sees i
 test('L10 FT8 a call about several files has a line for each, and each is found by its path', async () => {
   const ask = await setup()
   const files = [
-    { path: '/work/a.txt', area: 'workspace', size_bytes: 3 },
+    { path: '/home/ann/a.txt', area: 'workspace', size_bytes: 3 },
     { path: '/docs/c.txt', area: 'granted', grant: 'g1' },
     { path: '/etc/x', area: 'granted', success: false, code: 'forbidden_path' },
   ]
   const data = { tool: 'read_files', area: 'workspace', size_bytes: 3, files }
-  await open?.ledger.record(called('read_files', '/work/a.txt', { data }))
+  await open?.ledger.record(called('read_files', '/home/ann/a.txt', { data }))
   const lines = async (args: object) =>
     (await ask({ operation_filter: 'read_files', ...args })).map(
       ({ path, domain, grant_id, success, size_bytes }) => ({
@@ -122,7 +122,7 @@ test('L10 FT8 a call about several files has a line for each, and each is found 
       }),
     )
   const [a, c, x] = [
-    { path: '/work/a.txt', domain: 'workspace', success: true, size_bytes: 3 },
+    { path: '/home/ann/a.txt', domain: 'workspace', success: true, size_bytes: 3 },
     { path: '/docs/c.txt', domain: 'granted', grant_id: 'g1', success: true },
     { path: '/etc/x', domain: 'granted', success: false },
   ]
@@ -135,14 +135,14 @@ test('L10 FT8 a call about several files has a line for each, and each is found 
 
 test('L10 FT8 a call without an object names what it was about in its files; a dry run is told apart', async () => {
   const ask = await setup()
-  const files = [{ path: '/work/back.txt', area: 'workspace' }]
+  const files = [{ path: '/home/ann/back.txt', area: 'workspace' }]
   const restored = { tool: 'trash_restore', area: 'workspace', size_bytes: 4, files }
   await open?.ledger.record(called('trash_restore', 'deadbeef', { data: restored }))
   const dry = { tool: 'update_file', area: 'workspace', dry_run: true }
-  await open?.ledger.record(called('update_file', '/work/dry.txt', { data: dry }))
-  expect(await ask({ path_filter: '/work/' })).toMatchObject([
-    { operation: 'update_file', path: '/work/dry.txt', dry_run: true },
-    { operation: 'trash_restore', path: '/work/back.txt', size_bytes: 4 },
+  await open?.ledger.record(called('update_file', '/home/ann/dry.txt', { data: dry }))
+  expect(await ask({ path_filter: '/home/ann/' })).toMatchObject([
+    { operation: 'update_file', path: '/home/ann/dry.txt', dry_run: true },
+    { operation: 'trash_restore', path: '/home/ann/back.txt', size_bytes: 4 },
   ])
   expect(await ask({ path_filter: '/docs/a' })).toEqual([
     expect.not.objectContaining({ dry_run: expect.anything() }),
