@@ -13,8 +13,8 @@ export function createVolume(
   store: GovernanceStore,
   cap: number,
   now: Clock,
-  /** The same over all domains (V3). */
-  agentCap?: number,
+  /** The same over all domains (V3): else an agent would invent domains. */
+  agentCap: number,
 ) {
   // Without a cap there is nothing to count.
   const since = () => (cap === 0 ? Number.MAX_SAFE_INTEGER : now() - hour)
@@ -25,7 +25,7 @@ export function createVolume(
     { agent, domain }: Pair,
     used: number,
   ): Promise<{ remaining: number | null; refused?: Refused }> {
-    const tooMany = agentCap === undefined ? undefined : await overall(tx, agent, agentCap)
+    const tooMany = agentCap === 0 ? undefined : await overall(tx, agent, agentCap)
     if (tooMany) return { remaining: 0, refused: tooMany }
     if (cap === 0) return { remaining: null }
     const remaining = cap - used - 1
@@ -47,7 +47,7 @@ export function createVolume(
   return {
     cap,
     /** Whether nothing is ever too many. */
-    isFree: cap === 0 && agentCap === undefined,
+    isFree: cap === 0 && agentCap === 0,
     since,
     next,
     /** One more, for a pair that is locked. */

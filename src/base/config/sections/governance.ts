@@ -30,11 +30,19 @@ export const trust = z
       .union([z.boolean(), z.literal('strict')], 'true, false or strict')
       .default(true)
       .describe(
-        '`act` also needs statistical evidence of past success. `strict` asks it of imported scores too. Default true.',
+        'Acting alone also needs right actions that people saw. `strict`: a score set by hand does not replace them. `false`: the score alone decides. Default true.',
       ),
+    mistake_price: whole(1)
+      .default(50)
+      .describe('Right actions that a mistake costs an agent. Default 50.'),
+    unread_checks: whole(1)
+      .default(6)
+      .describe('Unanswered spot checks at which an agent stops acting alone. Default 6.'),
     spot_check_rate: share
-      .default(0.05)
-      .describe('Share of autonomous acts queued for review afterwards, 0 to 1. Default 0.05.'),
+      .default(0.1)
+      .describe(
+        'Share of what an agent does alone that people check afterwards, 0 to 1: five times this until 5 checks in a row were clean, 0.4 times this after 45. With 0 no agent acts alone unless evidence_gate is false. Default 0.1.',
+      ),
     autonomous_threshold: share
       .optional()
       .describe('Accepted from older files and not used: authority.thresholds decides.')
@@ -59,9 +67,11 @@ export const authority = z
       .describe(
         'Proposals per rolling hour for one agent in one domain; 0 means no cap. Default 50.',
       ),
-    agent_volume_cap: whole(1)
-      .optional()
-      .describe('Proposals per rolling hour for one agent over all domains. Default: no cap.'),
+    agent_volume_cap: whole(0)
+      .default(200)
+      .describe(
+        'Proposals per rolling hour for one agent over all domains; 0 means no cap. Default 200.',
+      ),
     tool_budgets: z
       .record(name, whole(0))
       .default({})
