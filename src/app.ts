@@ -50,6 +50,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const { identity, grants } = domains
     const [newest] = await ledger.find({ limit: 1, newestFirst: true })
     const calls: Calls = openCalls(start, store, domains, newest?.at ?? 0)
+    await domains.governance.spotChecks.catchUp(ledger, newest?.at ?? 0)
     let isEnding = false
     const doors = openDoors(start, store, domains, calls, () =>
       isEnding ? 'cowork is shutting down.' : ledger.trouble()?.message,

@@ -35,7 +35,7 @@ const everyoneStays = {
 export function testGovernance(
   db: Db,
   settings: Record<string, unknown> = {},
-  more: Partial<Pick<GovernanceOptions, 'now' | 'random' | 'kinds' | 'readCall'>> = {},
+  more: Partial<Pick<GovernanceOptions, 'now' | 'draw' | 'kinds' | 'readCall'>> = {},
 ) {
   return createGovernance({
     db,
@@ -45,7 +45,7 @@ export function testGovernance(
     reviewUrl: (id) => `http://localhost:8765/inbox/${id}`,
     now: Date.now,
     log: silentLog,
-    random: () => 1,
+    draw: () => 1,
     ...testProtection(),
     ...more,
   })

@@ -69,7 +69,7 @@ export type Settings = Record<string, unknown>
 export type More = {
   readonly tools?: readonly Tool[]
   readonly kinds?: readonly ApprovalKind[]
-  readonly random?: () => number
+  readonly draw?: (id: string) => number
   /** A domain of its own over the same store. */
   readonly domain?: (given: Given) => Domain
 }
@@ -132,9 +132,10 @@ export async function openGoverned(
     people: identity.people,
     reviewUrl: (id) => `${consoleUrl()}/inbox/${id}`,
     readCall: (tool, args) => readCall(catalogue)(tool, args),
-    random: () => 1,
+    draw: () => 1,
     protection: { redact, key: ledger.derive('pending arguments') },
     onErase: ledger.onErase,
+    drawKeys: { draw: ledger.derive('spot checks'), lot: ledger.derive('look-backs') },
     ...more,
     kinds: [...(more.kinds ?? []), ...(domain?.kinds ?? [])],
   })

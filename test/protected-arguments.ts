@@ -340,7 +340,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
 
     test('RS7 L8 reaches a spot check and a handoff', async () => {
       const store = await newStore()
-      const system = await governed({ 'trust.spot_check_rate': 1 }, { random: () => 0 }, store)
+      const system = await governed({ 'trust.spot_check_rate': 1 }, { draw: () => 0 }, store)
       await trusted(system, 0.95)
       const change = { note: content }
       await system.call('cowork_propose', { ...proposal, proposed_change: change }, sales)

@@ -5,4 +5,5 @@ import { createRedactor } from '#ledger'
 export const testProtection = () => ({
   protection: { redact: createRedactor({ secrets: [], patterns: [] }), key: randomBytes(32) },
   onErase: () => () => undefined,
+  drawKeys: { draw: randomBytes(32), lot: randomBytes(32) },
 })

@@ -248,7 +248,7 @@ export function replayContract(newStore: () => Promise<Store>): void {
         const clock = movableClock()
         const { tool } = actingTool('crm', 'write')
         const settings = { 'authority.volume_cap': cap, 'trust.auto_promote_after': 3 }
-        const more = { tools: [tool], random: () => 0 }
+        const more = { tools: [tool], draw: () => 0 }
         const system = await governed(settings, more, await newStore(), clock)
         const pending = async (kind: string) =>
           ((await system.rows('approval')) as { id: string; kind: string; status: string }[])

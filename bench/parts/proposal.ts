@@ -55,15 +55,14 @@ function agentCalled(id: string): Caller {
   return caller
 }
 
-/** Agents and people who are known, as behind the door; without spot checks. */
+/** Agents and people who are known, as behind the door. */
 export async function createProposing(store: Store, settings: Settings = {}) {
   const { transact = store.db.transact, cap = 0, rules = {} } = settings
   const db: Db = { ...store.db, transact }
   const ledger = { ...store.ledger, transact }
   const config = configSchema.parse({
     agents: [{ id: 'ada', token_hash: '0'.repeat(64) }],
-    authority: { volume_cap: cap },
-    trust: { spot_check_rate: 0 },
+    authority: { volume_cap: cap, ...(cap === 0 && { agent_volume_cap: 0 }) },
     ...rules,
   })
   const parts = { db, config, now: systemClock, log }
@@ -85,6 +84,7 @@ export async function createProposing(store: Store, settings: Settings = {}) {
       key: ledger.derive('pending arguments'),
     },
     onErase: ledger.onErase,
+    drawKeys: { draw: ledger.derive('spot checks'), lot: ledger.derive('look-backs') },
   })
   const dispatch = createDispatch({
     catalogue: createCatalogue(

@@ -1,4 +1,4 @@
-import { haltTools, notifyTools, startNotify, telegramClient } from '#approvals'
+import { haltTools, notifyTools, spotCheck, startNotify, telegramClient } from '#approvals'
 import type { DecideAs, Notify } from '#approvals'
 import { createClockWatch } from '#base/clock.ts'
 import type { Tool } from '#base/tool.ts'
@@ -92,8 +92,9 @@ export function openCalls(
   for (const tool of Object.keys(config.authority.tool_budgets))
     if (!isTool(tool)) log.warn('authority.tool_budgets names a tool that there is not', { tool })
   metrics.watch('cowork_approvals_pending', 'Approvals that wait for a person.', async () => {
-    const { all = 0 } = await governance.approvals.counts()
-    return all
+    const { all = 0, [spotCheck]: checks = 0 } = await governance.approvals.counts()
+    // An agent that may read the metrics must not learn what is checked (T14).
+    return all - checks
   })
   const telemetry = startTelemetry({
     settings: config.server,

@@ -63,6 +63,7 @@ export async function openDomains(
     readCall,
     protection: { redact: store.redact, key: ledger.derive('pending arguments') },
     onErase: ledger.onErase,
+    drawKeys: { draw: ledger.derive('spot checks'), lot: ledger.derive('look-backs') },
     now,
     log: log.scope('governance'),
   })

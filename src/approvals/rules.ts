@@ -1,3 +1,4 @@
+import { isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
@@ -132,11 +133,20 @@ const expired = (approval: Approval): CoworkError =>
 export const channelOf = ({ verified, channel = 'api' }: Caller): string =>
   verified ? channel : 'mcp'
 
-/** Which ones this caller may look at: an agent its own, people those of any agent (L10). */
+/** A check of what an agent did alone: no agent sees one, or it would know what is looked at (T14). */
+export const spotCheck = 'spot_check'
+
+/** Which ones this caller may look at: an agent what it asked for, people those of any agent (L10). */
 export const askedBy = (caller: Caller, agent?: string) =>
   caller.kind === 'agent'
-    ? { requester: caller.id, since: caller.since }
+    ? { requester: caller.id, since: caller.since, exceptKind: spotCheck }
     : { requester: agent, since: undefined }
+
+/** The same of one. */
+export const isSeenBy = (
+  caller: Caller,
+  { kind, requester, createdAt }: Pick<Approval, 'kind' | 'requester' | 'createdAt'>,
+): boolean => caller.kind !== 'agent' || (kind !== spotCheck && isOwn(caller, requester, createdAt))
 
 /** Longest text of a summary: one line of a list. */
 const longestSummary = 200

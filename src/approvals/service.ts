@@ -52,6 +52,9 @@ export type Outcome = {
   readonly until?: number
 }
 
+/** Who asks, or who is asked about. */
+type Asker = Pick<Caller, 'id' | 'since' | 'client'> & { readonly session?: string | null }
+
 /** A call that comes to a wait: it may go on, it waits, or it was denied lately. */
 export type Passage =
   | { readonly as: 'claimed'; readonly approval: Approval }
@@ -84,49 +87,14 @@ export function createApprovals(deps: ApprovalsDeps) {
   const stopErasing = deps.onErase(createEraser({ store, drop, isLive, now }))
 
   async function open(tx: Tx, caller: Caller, callId: string, opening: Opening): Promise<Approval> {
-    const at = now()
-    const { kind, key, auto, content } = opening
-    const { ttlMs, opened = 'approval.requested', keepsArguments } = kinds.get(kind)
-    const { action, mode, risk, confidence } = opening
-    const shown = shownOf({
-      ...opening,
-      content: { ...content, ...(caller.client && { client: caller.client }) },
-    })
-    const { change, field } = content
-    const id = opening.id ?? newId()
-    const { digest, target } = opening
-    const act = { action, target, change, field }
-    const approval: Approval = {
-      id,
-      kind,
-      status: auto ? 'approved' : 'pending',
-      requester: caller.id,
-      session: caller.session,
-      domain: opening.domain,
-      ...shown,
-      mode,
-      risk,
-      digest,
-      policyVersion: opening.policyVersion,
-      trustLevel: opening.trustLevel,
-      confidence,
-      group: opening.group ?? groupOf(caller.id, opening),
-      needed: opening.needed ?? 1,
-      // Whoever asks was there before, also where the clock of the daemon that added it is ahead of this one (I4).
-      createdAt: Math.max(at, caller.since ?? 0),
-      expiresAt: auto || ttlMs === undefined ? null : at + ttlMs,
-      decidedAt: auto ? at : null,
-      decidedBy: auto ? 'trust' : null,
-      channel: auto ? 'trust' : null,
-      reason: null,
-      ...(keepsArguments && !auto && { sealed: sealAct({ id, digest, ...shown }, act) }),
-    }
-    await store.insert(tx, approval, key)
+    const approval = await insert(tx, caller, opening)
+    const { kind, auto, content, confidence, action, mode, risk, digest } = opening
+    const { opened = 'approval.requested' } = kinds.get(kind)
     tx.append({
       type: opened,
       actor: actorOf(caller),
       domain: opening.domain,
-      subject: target,
+      subject: opening.target,
       ids: { ...idsOf(approval), call: callId },
       outcome: mode,
       data: {
@@ -144,6 +112,48 @@ export function createApprovals(deps: ApprovalsDeps) {
       },
       ...(opening.isCall && { isCall: true }),
     })
+    return approval
+  }
+
+  async function insert(tx: Tx, asker: Asker, opening: Opening): Promise<Approval> {
+    const at = now()
+    const { kind, key, auto, content } = opening
+    const { ttlMs, keepsArguments } = kinds.get(kind)
+    const { action, mode, risk, confidence } = opening
+    const shown = shownOf({
+      ...opening,
+      content: { ...content, ...(asker.client && { client: asker.client }) },
+    })
+    const { change, field } = content
+    const id = opening.id ?? newId()
+    const { digest, target } = opening
+    const act = { action, target, change, field }
+    const approval: Approval = {
+      id,
+      kind,
+      status: auto ? 'approved' : 'pending',
+      requester: asker.id,
+      session: asker.session ?? null,
+      domain: opening.domain,
+      ...shown,
+      mode,
+      risk,
+      digest,
+      policyVersion: opening.policyVersion,
+      trustLevel: opening.trustLevel,
+      confidence,
+      group: opening.group ?? groupOf(asker.id, opening),
+      needed: opening.needed ?? 1,
+      // Whoever asks was there before, also where the clock of the daemon that added it is ahead of this one (I4).
+      createdAt: Math.max(at, asker.since ?? 0),
+      expiresAt: auto || ttlMs === undefined ? null : at + ttlMs,
+      decidedAt: auto ? at : null,
+      decidedBy: auto ? 'trust' : null,
+      channel: auto ? 'trust' : null,
+      reason: null,
+      ...(keepsArguments && !auto && { sealed: sealAct({ id, digest, ...shown }, act) }),
+    }
+    await store.insert(tx, approval, key)
     return approval
   }
 
@@ -493,6 +503,11 @@ export function createApprovals(deps: ApprovalsDeps) {
 
   return {
     open,
+    /**
+     * Opens one about an agent that must not learn of it. It is on record when it is decided: an entry of its own
+     * would show in the numbers of the agent's entries (T14).
+     */
+    openUnseen: insert,
     decide,
     hold,
     undo,

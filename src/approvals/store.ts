@@ -91,6 +91,7 @@ export type ApprovalBrief = Omit<Approval, 'content' | 'approved' | 'answer' | '
 export type Wanted = {
   readonly statuses?: readonly Status[] | undefined
   readonly kind?: string | undefined
+  readonly exceptKind?: string | undefined
   readonly requester?: string | undefined
   /** Only those asked for at this time or later. */
   readonly since?: number | undefined
@@ -281,6 +282,7 @@ export function createApprovalStore(dialect: Dialect) {
     const {
       statuses,
       kind,
+      exceptKind,
       requester,
       since,
       domain,
@@ -296,6 +298,7 @@ export function createApprovalStore(dialect: Dialect) {
     if (statuses?.length === 1 && statuses[0] === 'pending') q = q.where('status', '=', 'pending')
     else if (statuses) q = q.where('status', 'in', statuses)
     if (kind !== undefined) q = q.where('kind', '=', kind)
+    if (exceptKind !== undefined) q = q.where('kind', '<>', exceptKind)
     if (requester !== undefined) q = q.where('requester', '=', requester)
     if (since !== undefined) q = q.where('created_at', '>=', since)
     if (domain !== undefined) q = q.where('domain', '=', domain)

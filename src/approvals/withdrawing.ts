@@ -7,7 +7,7 @@ import { CoworkError } from '#base/errors.ts'
 import { entryOf } from './entries.ts'
 import type { ApprovalKinds, Deciding, Told } from './kinds.ts'
 import type { Approval } from './model.ts'
-import { alreadyDecided, heldAlready, notYours } from './rules.ts'
+import { alreadyDecided, heldAlready, isSeenBy, notYours } from './rules.ts'
 import type { ApprovalStore, Wanted } from './store.ts'
 
 type Deps = {
@@ -22,20 +22,28 @@ type By = Deciding & { readonly caller: Caller }
 const atOnce = 500
 
 /** Asked about an agent, and not by it: else whoever is looked at could look away for people. */
-const reviews = ['spot_check', 'finding']
+const reviews = ['finding']
 
 /** What ends without a decision: taken back by whoever asked, or with it, or left alone for too long. */
 export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
   /** Takes back one's own request. */
   async function withdraw(tx: Tx, id: string, call: By): Promise<Approval> {
     const approval = await store.lock(tx, id)
-    if (!approval || !isOwn(call.caller, approval.requester, approval.createdAt)) throw notYours(id)
+    const isTheirs = approval && isOwn(call.caller, approval.requester, approval.createdAt)
+    if (!isTheirs || !isSeenBy(call.caller, approval)) throw notYours(id)
     if (call.caller.kind === 'agent' && reviews.includes(approval.kind)) throw review(approval)
     if (approval.status !== 'pending') throw alreadyDecided(approval)
     // Else whoever sees that it is refused could get out of it.
     if (approval.held) throw heldAlready(approval.held)
     await drop(tx, approval, 'withdrawn', actorOf(call.caller), call)
     return { ...approval, status: 'withdrawn' }
+  }
+
+  /** A person has answered elsewhere what this one asks; held decisions go, too. */
+  async function endUnasked(tx: Tx, id: string, call: By): Promise<void> {
+    const approval = await store.lock(tx, id)
+    if (approval?.status === 'pending')
+      await drop(tx, approval, 'withdrawn', actorOf(call.caller), call)
   }
 
   /** Those of one who is gone, held ones too: nobody is to be asked for whoever has that name later. */
@@ -95,7 +103,7 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
     tx.append(entryOf(`approval.${status}`, approval, by, call, said))
   }
 
-  return { withdraw, withdrawAll, voidCalls, drop }
+  return { withdraw, endUnasked, withdrawAll, voidCalls, drop }
 }
 
 const review = ({ kind, requester }: Approval) =>

@@ -16,6 +16,7 @@ import type { Effect, Policies } from './rules/policy.ts'
 import { blocked } from './proposals.ts'
 import type { Proposals } from './proposals.ts'
 import type { Scores } from './scores.ts'
+import type { GateProof } from './gate-proof.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { GovernanceStore } from './store.ts'
 import { newTrust } from './rules/trust.ts'
@@ -63,7 +64,8 @@ type Deps = {
   readonly permissions: Permissions
   readonly policies: () => Policies
   readonly policyFor: Proposals['policyFor']
-  readonly scores: Pick<Scores, 'load'>
+  readonly scores: Pick<Scores, 'load' | 'stayActive'>
+  readonly gateProof: GateProof
   readonly spotChecks: SpotChecks
   readonly volume: Volume
   readonly rules: Rules
@@ -80,7 +82,8 @@ const act: CallVerdict = { mode: 'act' }
 
 /** Decides intercepted calls: the same trust and policy as proposals, with the defaults of Y9. */
 export function createCallJudge(deps: Deps) {
-  const { db, store, approvals, permissions, scores, spotChecks, volume, rules, now } = deps
+  const { db, store, approvals, permissions, scores, gateProof, spotChecks, volume, rules, now } =
+    deps
 
   /** Whether trust has a say in this call where no mapping names its domain (Y9). */
   function isJudged({ tool, input }: Attempted): boolean {
@@ -123,7 +126,7 @@ export function createCallJudge(deps: Deps) {
 
   /** What a person, a rule or trust says to it; `act` where nobody has a say. */
   async function verdictOn(attempted: Attempted): Promise<CallVerdict> {
-    const { tool, input, caller, touch } = attempted
+    const { tool, input, caller } = attempted
     const isRead = tool.effect === 'read'
     if (!deps.policies().isMapped && !isJudged(attempted)) return act
     const domain = domainOf(attempted)
@@ -139,11 +142,15 @@ export function createCallJudge(deps: Deps) {
     // In open mode anyone has any name, so what is known of that name says nothing of who calls (A3).
     const known = caller.verified ? await store.trust(db, caller.id, domain) : undefined
     const always = alwaysAsks(caller, deps.everyWrite && !isRead)
+    const pair = { agent: caller.id, domain }
+    const risk = isHighRisk(tool, input) ? 'high' : (policy?.risk ?? 'normal')
+    const trust = known ?? newTrust(rules.trust, now())
     const judgement = judge(rules, {
-      trust: known ?? newTrust(rules.trust, now()),
+      trust,
+      proof: await gateProof(db, pair, risk, tool.name),
       policy,
       evaluation,
-      risk: isHighRisk(tool, input) ? 'high' : (policy?.risk ?? 'normal'),
+      risk,
       at: now(),
       ...(always !== undefined && { always }),
       ...(!known && { atLeast: deps.defaultMode }),
@@ -182,19 +189,17 @@ export function createCallJudge(deps: Deps) {
         decision: {
           mode: 'act',
           by: 'trust',
+          domain,
+          risk,
           trust_level: judgement.trustLevel,
           evidence_level: judgement.evidenceLevel,
           policy_version: policies.version,
           ...(shadow && { shadow }),
         },
-        leave: (tx, call) =>
-          spotChecks.maybe(tx, call, {
-            domain,
-            action: tool.name,
-            target: touch.target ?? '',
-            change: input,
-            judgement,
-          }),
+        async leave(tx, { id }) {
+          await scores.stayActive(tx, pair, trust)
+          spotChecks.note({ ...pair, id, risk, trust, client: caller.client?.name })
+        },
       }
     if (JSON.stringify(input).length > mostAsked) return tooLargeToShow(tool)
     return {
@@ -202,7 +207,6 @@ export function createCallJudge(deps: Deps) {
       digest,
       needed: evaluation.approvers,
       async open(tx, call) {
-        const pair = { agent: caller.id, domain }
         await scores.load(tx, pair)
         const { refused } = await volume.take(tx, pair)
         if (refused) throw new CoworkError(refused.code, refused.message, refused)

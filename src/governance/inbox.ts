@@ -1,27 +1,32 @@
-import { askedBy } from '#approvals'
-import type { Approval, ApprovalBrief, Approvals, Status } from '#approvals'
-import { isOwn } from '#base/caller.ts'
+import { askedBy, isSeenBy, spotCheck } from '#approvals'
+import type { Approval, ApprovalBrief, Approvals, Status, Why } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
+import type { Lookup } from '#ledger'
+import { evidenceNote } from './gate-proof.ts'
+import type { GateProof } from './gate-proof.ts'
 import type { Handoffs } from './handoffs/handoffs.ts'
+import type { Looks } from './looks.ts'
 import type { PolicyConflicts } from './policy-conflict.ts'
-import { evidenceLevel } from './rules/evidence.ts'
 import { reasonNow } from './rules/judge.ts'
 import type { Rules } from './rules/judge.ts'
 import { modeOf } from './rules/mode.ts'
 import { pairOf } from './kinds.ts'
 import type { GovernanceStore } from './store.ts'
+import { evidenceLevelOf } from './rules/standing.ts'
+import { consequencesOf } from './rules/standing-words.ts'
 import {
   approved,
+  closedGate,
   current,
-  gateOpen,
   newTrust,
   overridden,
   overrideTypes,
   severities,
 } from './rules/trust.ts'
+import type { Trust } from './rules/trust.ts'
 
 type Deps = {
   readonly db: Db
@@ -29,6 +34,9 @@ type Deps = {
   readonly approvals: Approvals
   readonly handoffs: Pick<Handoffs, 'detail'>
   readonly conflicts: Pick<PolicyConflicts, 'find'>
+  readonly looks: Looks
+  readonly lookup: Pick<Lookup, 'call' | 'proposal'>
+  readonly gateProof: GateProof
   readonly rules: Rules
   readonly now: Clock
 }
@@ -52,12 +60,14 @@ const statusesOf: Record<InboxQuery['status'], readonly Status[] | undefined> = 
 const month = 30 * 24 * 60 * 60 * 1000
 const mostHistory = 10
 /** Kinds whose decision moves trust. */
-const trusted = ['proposal', 'call', 'spot_check']
+const trusted = ['proposal', 'call', spotCheck]
 
 export type Inbox = ReturnType<typeof createInbox>
 
 /** The one queue as people read it; an agent sees what it asked for itself (C2, L10). */
-export function createInbox({ db, store, approvals, handoffs, conflicts, rules, now }: Deps) {
+export function createInbox(deps: Deps) {
+  const { db, store, approvals, handoffs, conflicts, looks, lookup, gateProof, rules, now } = deps
+
   /** The trust that counts now: pending requests show one value, wherever they are shown. */
   async function trustNow({ requester, domain }: ApprovalBrief) {
     const at = now()
@@ -111,6 +121,38 @@ export function createInbox({ db, store, approvals, handoffs, conflicts, rules, 
       ...(approval.channel !== null && { channel: approval.channel }),
       ...(approval.reason !== null && { reason: approval.reason }),
       ...(approval.channel === 'trust' && { auto: true as const }),
+      ...(approval.kind === spotCheck && (await lookBackOf(approval))),
+    }
+  }
+
+  /** Which look-back brought a check, if one did. */
+  async function lookBackOf({ id }: ApprovalBrief) {
+    const check = await store.checkOf(db, id)
+    return check?.look_back == null ? {} : { look_back: check.look_back }
+  }
+
+  /** Of a check: what was done, what the ledger has of it, and what each answer leads to (T14). */
+  async function checkOf(approval: Approval, trust: Trust, at: number) {
+    const { call, proposal } = approval.content.more ?? {}
+    const entries =
+      typeof proposal === 'string'
+        ? await lookup.proposal(db, proposal)
+        : typeof call === 'string'
+          ? await lookup.call(db, call)
+          : []
+    const { look_back } = await lookBackOf(approval)
+    const standing = current(rules.trust, trust, at).standings[approval.risk]
+    const isLookBack = look_back !== undefined
+    return {
+      ...(typeof call === 'string' && { call }),
+      ...(typeof proposal === 'string' && { proposal }),
+      record: entries.map((entry) => ({
+        seq: entry.seq,
+        at: rfc3339(entry.at),
+        type: entry.type,
+        ...(entry.outcome !== undefined && { outcome: entry.outcome }),
+      })),
+      consequences: consequencesOf(rules.trust.standing, standing, { isLookBack, weight: 1 }),
     }
   }
 
@@ -169,9 +211,8 @@ export function createInbox({ db, store, approvals, handoffs, conflicts, rules, 
 
     async detail(caller: Caller, id: string) {
       const approval = await approvals.get(id)
-      if (!approval) return undefined
-      if (caller.kind === 'agent' && !isOwn(caller, approval.requester, approval.createdAt))
-        return undefined
+      if (!approval || !isSeenBy(caller, approval)) return undefined
+      if (caller.kind === 'human') looks.note(caller.id, id)
       const pair = pairOf(approval)
       const at = now()
       const [trust, points, before] = await Promise.all([
@@ -183,7 +224,7 @@ export function createInbox({ db, store, approvals, handoffs, conflicts, rules, 
       return {
         ...(await itemOf(approval)),
         why: {
-          ...(await whyNow(approval)),
+          ...whyFor(caller, await whyNow(approval)),
           policy_version: approval.policyVersion,
         },
         change: content.change,
@@ -191,6 +232,9 @@ export function createInbox({ db, store, approvals, handoffs, conflicts, rules, 
         ...(approval.approved !== undefined && {
           approved_change: approval.approved,
           collaborative: true,
+        }),
+        ...(approval.kind === spotCheck && {
+          check: await checkOf(approval, trust ?? newTrust(rules.trust, at), at),
         }),
         ...(approval.kind === 'handoff' && { handoff: await handoffs.detail(approval) }),
         // What is on the disk is for people alone: the agent that asks must not learn it by asking.
@@ -227,23 +271,25 @@ export function createInbox({ db, store, approvals, handoffs, conflicts, rules, 
     if (approval.status !== 'pending' || approval.trustLevel === null)
       return { ...why, trust_level: approval.trustLevel }
     const trust = await trustNow(approval)
-    const level = evidenceLevel(trust.evidence[approval.risk])
+    const proof = await gateProof(db, pairOf(approval), approval.risk, approval.action)
+    const closed = closedGate(rules.trust, trust, approval.risk, proof)
     const { gated } = modeOf(rules.mode, {
       score: trust.score,
-      gateOpen: gateOpen(rules.trust, trust, approval.risk),
+      gateOpen: closed === undefined,
       highRisk: why.high_risk_fields.length > 0,
     })
-    const text = reasonNow(why, { score: trust.score, level, gated })
+    const text = reasonNow(why, { score: trust.score, closed, gated })
+    const level = evidenceLevelOf(closed?.toGo ?? 0)
     return { ...why, text, evidence_level: level, gated, trust_level: trust.score }
   }
 
   /** What each decision would do to trust, said before it is taken (C2). */
-  function effectOf(approval: Approval, trust: Parameters<typeof current>[1], at: number) {
+  function effectOf(approval: Approval, trust: Trust, at: number) {
     if (!trusted.includes(approval.kind)) return { approve: null, overrides: [] }
     const from = current(rules.trust, trust, at).score
     const to = approved(rules.trust, trust, approval.risk, at).to
     return {
-      approve: approval.kind === 'spot_check' ? null : { from, to },
+      approve: approval.kind === spotCheck ? null : { from, to },
       overrides: overrideTypes.flatMap((type) =>
         severities.map((severity) => ({
           type,
@@ -253,6 +299,13 @@ export function createInbox({ db, store, approvals, handoffs, conflicts, rules, 
       ),
     }
   }
+}
+
+/** Why the gate is closed is for people: an agent would learn when its checks are read (T14). */
+function whyFor<W extends Why>({ kind }: Caller, why: W): W {
+  if (kind !== 'agent' || !why.gated) return why
+  const { closed_by: _, ...more } = why.more ?? {}
+  return { ...why, text: `You are asked because the gate is closed. ${evidenceNote}`, more }
 }
 
 /** The values last approved on the same target, for the fields that are to change. */

@@ -1,16 +1,20 @@
+import { spotCheck } from '#approvals'
 import type { Approval, ApprovalKind, Approvals, Decision } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Identity } from '#identity'
 import type { Edits } from './edits.ts'
+import type { Looks } from './looks.ts'
 import { checkAllowance } from './permissions.ts'
 import type { Allowance, Permissions } from './permissions.ts'
 import type { PolicyConflicts } from './policy-conflict.ts'
 import { storedMapping } from './recorded.ts'
 import type { Policies } from './rules/policy.ts'
+import type { Worth } from './rules/trust.ts'
 import type { Override, Pair, Scores } from './scores.ts'
-import type { GovernanceStore } from './store.ts'
+import type { SpotChecks } from './spot-checks.ts'
+import type { CheckRow, GovernanceStore } from './store.ts'
 
 type Deps = {
   readonly scores: Scores
@@ -23,6 +27,9 @@ type Deps = {
   readonly actOf: Approvals['actOf']
   readonly show: Approvals['show']
   readonly conflicts: PolicyConflicts
+  readonly looks: Looks
+  readonly kindOf: (action: string) => string
+  readonly spotChecks: Pick<SpotChecks, 'lookBack'>
   readonly now: Clock
 }
 
@@ -35,6 +42,10 @@ export type DecisionMore = {
   readonly grant?: { readonly choice: string; readonly until?: string | undefined }
   /** The active policy version, where the person approves although it blocks the request (A4). */
   readonly acknowledge_policy?: string
+  /** One of many that are decided together. */
+  readonly bulk?: true
+  /** A check that is closed without looking: it counts for nothing. */
+  readonly skip?: true
   /** The permission that lets a waiting call go, which nobody looked at (Y8). */
   readonly cleared_by?: string
 }
@@ -43,15 +54,33 @@ const moreOf = (decision: Decision): DecisionMore => decision.more ?? {}
 
 /** The waits of governance: proposals, intercepted calls, permissions to work in a domain, spot checks. */
 export function governanceKinds(deps: Deps): ApprovalKind[] {
-  const { scores, permissions, policies, store, agents, ttl, edits, conflicts, actOf, show, now } =
-    deps
+  const { scores, permissions, policies, store, agents, ttl, edits, conflicts, actOf, show } = deps
+  const { looks, kindOf, now } = deps
+  const override = overriding(deps)
 
   async function judged(tx: Tx, approval: Approval, decision: Decision) {
     const { override: given, cleared_by } = moreOf(decision)
     if (cleared_by !== undefined) return { cleared_by }
-    if (decision.verdict === 'approve')
-      return scores.approve(tx, pairOf(approval), approval.risk, decision.by)
-    return given ? overriddenBy(scores, tx, approval, decision, given) : {}
+    if (decision.verdict === 'reject')
+      return given ? override(tx, approval, decision, given, false) : {}
+    const { risk, action } = approval
+    const worth = worthOf(approval, decision)
+    return scores.approve(tx, pairOf(approval), { risk, kind: kindOf(action) }, decision.by, worth)
+  }
+
+  /** What a person changed first, or approved among many without opening it, was not seen right (T11). */
+  function worthOf({ id, approved }: Approval, { by, more }: Decision): Worth {
+    const isUnopened = more?.['bulk'] === true && !looks.has(by.id, id)
+    return approved !== undefined || isUnopened ? 'score' : 'credit'
+  }
+
+  /** Confirms what was done alone. Whoever has not opened it, or is not known, confirms nothing (T14). */
+  async function confirmed(tx: Tx, approval: Approval, { by, more }: Decision, check?: CheckRow) {
+    const { id, requester, createdAt, risk, action } = approval
+    const isSeen = more?.['skip'] !== true && looks.has(by.id, id) && by.verified !== false
+    if (!isSeen || (await agents.hasGone(tx, requester, createdAt))) return { counted: false }
+    const isLookBack = check !== undefined && check.look_back !== null
+    return scores.clean(tx, pairOf(approval), { risk, kind: kindOf(action) }, isLookBack)
   }
 
   /** Nothing would run any more, and nobody else is to have what it leads to. */
@@ -129,13 +158,19 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
       },
     },
     {
-      kind: 'spot_check',
-      ttlMs: ttl.proposalMs,
+      kind: spotCheck,
       check: needsOverride,
       async onDecided(tx, approval, decision) {
-        if (decision.verdict === 'reject') return judged(tx, approval, decision)
-        return scores.clean(tx, pairOf(approval), approval.risk, decision.by)
+        const check = await store.checkOf(tx, approval.id)
+        await store.readCheck(tx, approval.id, now())
+        const { override: given } = moreOf(decision)
+        const told =
+          decision.verdict === 'reject' && given
+            ? await override(tx, approval, decision, given, true, check)
+            : await confirmed(tx, approval, decision, check)
+        return { ...told, opened_at: approval.createdAt }
       },
+      onDropped: async (tx, { id }) => void (await store.readCheck(tx, id, now())),
     },
   ]
 }
@@ -151,38 +186,49 @@ function checkQuorum({ needed }: Approval, allow: Allowance): void {
 }
 
 /** Refusing what another domain asks costs no trust, unless the person says that it should (B4). */
-export const withOverride = (
-  kind: ApprovalKind,
-  scores: Pick<Scores, 'override'>,
-): ApprovalKind => ({
+export const withOverride = (kind: ApprovalKind, deps: Overriding): ApprovalKind => ({
   ...kind,
   async onDecided(tx, approval, decision, call) {
     const told = await kind.onDecided(tx, approval, decision, call)
     const { override } = moreOf(decision)
     if (decision.verdict === 'approve' || !override) return told
-    return { ...told, ...(await overriddenBy(scores, tx, approval, decision, override)) }
+    return { ...told, ...(await overriding(deps)(tx, approval, decision, override, false)) }
   },
 })
 
-async function overriddenBy(
-  scores: Pick<Scores, 'override'>,
-  tx: Tx,
-  approval: Approval,
-  { by }: Decision,
-  given: Override,
-) {
-  const { action, id: approvalId } = approval
-  const about = { action, approval: approvalId, by }
-  const { id, streak, ...written } = await scores.override(
-    tx,
-    pairOf(approval),
-    approval.risk,
-    given,
-    about,
-  )
-  const { type, severity } = given
-  return { ...written, override: { id, type, severity, consecutive: streak } }
-}
+type Overriding = Pick<Deps, 'scores' | 'spotChecks' | 'kindOf'>
+
+/** Records an override that answers an approval; a mistake in what was done alone brings a look-back (T14). */
+const overriding =
+  ({ scores, spotChecks, kindOf }: Overriding) =>
+  async (
+    tx: Tx,
+    approval: Approval,
+    { by }: Decision,
+    given: Override,
+    isAlone: boolean,
+    check?: CheckRow,
+  ) => {
+    const { action, id: approvalId, risk } = approval
+    const pair = pairOf(approval)
+    const about = { action, approval: check?.act ?? approvalId, by, isAlone }
+    const judged = { risk, kind: kindOf(action) }
+    const { id, streak, told, needsLookBack } = await scores.override(
+      tx,
+      pair,
+      judged,
+      given,
+      about,
+    )
+    const isFirst = needsLookBack && check?.look_back == null
+    const rows = isFirst ? await spotChecks.lookBack(tx, pair, risk, check?.act) : 0
+    const { type, severity } = given
+    return {
+      ...told,
+      override: { id, type, severity, consecutive: streak },
+      ...(rows > 0 && { look_back: rows }),
+    }
+  }
 
 /** Rejecting what trust is about is an override, and says of which type (B4). */
 function needsOverride({ kind }: Approval, decision: Decision): void {

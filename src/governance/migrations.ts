@@ -147,7 +147,52 @@ export const governanceMigrations: readonly Migration[] = [
       ),
     ],
   },
+  {
+    name: 'governance-005',
+    up: (schema) => [
+      ...['seen_at', ...standingColumns].map((column) =>
+        schema.alterTable('trust').addColumn(column, 'bigint'),
+      ),
+      schema.alterTable('trust').addColumn('client', 'text'),
+      schema.alterTable('trust_point').addColumn('mark', 'text'),
+      schema.alterTable('trust_point').addColumn('risk', 'text'),
+      schema
+        .createTable('trust_kind')
+        .addColumn('agent', 'text', (c) => c.notNull())
+        .addColumn('domain', 'text', (c) => c.notNull())
+        .addColumn('risk', 'text', (c) => c.notNull())
+        .addColumn('kind', 'text', (c) => c.notNull())
+        .addColumn('credit', 'bigint', (c) => c.notNull())
+        .addPrimaryKeyConstraint('trust_kind_key', ['agent', 'domain', 'risk', 'kind']),
+      schema
+        .createTable('spot_check')
+        .addColumn('act', 'text', (c) => c.primaryKey())
+        .addColumn('approval', 'text', (c) => c.notNull())
+        .addColumn('agent', 'text', (c) => c.notNull())
+        .addColumn('domain', 'text', (c) => c.notNull())
+        .addColumn('risk', 'text', (c) => c.notNull())
+        .addColumn('look_back', 'text')
+        .addColumn('opened_at', 'bigint', (c) => c.notNull())
+        .addColumn('read_at', 'bigint'),
+      schema.createIndex('spot_check_approval').on('spot_check').column('approval'),
+      schema
+        .createIndex('spot_check_unread')
+        .on('spot_check')
+        .columns(['agent', 'domain', 'risk'])
+        .where(sql<SqlBool>`read_at IS NULL`),
+      // Checks that wait from before do not expire any more. What they are about stands in their content alone.
+      {
+        sql: `INSERT INTO spot_check (act, approval, agent, domain, risk, opened_at) SELECT id, id, requester, domain, risk, created_at FROM approval WHERE kind = 'spot_check' AND status = 'pending'`,
+        parameters: [],
+      },
+      update(`approval SET expires_at = NULL WHERE kind = 'spot_check' AND status = 'pending'`),
+    ],
+  },
 ]
+
+const standingColumns = ['low', 'normal', 'high'].flatMap((risk) =>
+  ['credit', 'strikes', 'clean'].map((what) => `${risk}_${what}`),
+)
 
 const update = (what: string) => ({ sql: `UPDATE ${what}`, parameters: [] })
 

@@ -9,7 +9,6 @@ import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { newId } from '#base/ids.ts'
 import { Refused } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
-import { evidenceNote } from './rules/evidence.ts'
 import { fieldsOf } from './rules/fields.ts'
 import type { Handoffs } from './handoffs/handoffs.ts'
 import { judge } from './rules/judge.ts'
@@ -17,9 +16,11 @@ import type { Rules } from './rules/judge.ts'
 import type { Evaluation, Mapping, Policies, Policy } from './rules/policy.ts'
 import type { Assessment, Reasoning, Reasonings } from './policies/reasoning.ts'
 import type { Pair, Scores } from './scores.ts'
+import { evidenceNote } from './gate-proof.ts'
+import type { GateProof } from './gate-proof.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { GovernanceStore } from './store.ts'
-import { countedFor, current, gateOpen, newTrust } from './rules/trust.ts'
+import { closedGate, countedFor, current, newTrust } from './rules/trust.ts'
 import type { Volume } from './volume.ts'
 import { hasMost, mostWaiting, whenMost } from './waiting.ts'
 
@@ -47,6 +48,7 @@ type Deps = {
   readonly policies: () => Policies
   readonly scores: Scores
   readonly spotChecks: SpotChecks
+  readonly gateProof: GateProof
   readonly volume: Volume
   readonly handoffs: Pick<Handoffs, 'followed'>
   readonly reasonings: Reasonings
@@ -59,7 +61,7 @@ type Named = Pick<Caller, 'id' | 'since'>
 export type Proposals = ReturnType<typeof createProposals>
 
 export function createProposals(deps: Deps) {
-  const { store, approvals, scores, spotChecks, volume, reasonings, rules, now } = deps
+  const { store, approvals, scores, spotChecks, gateProof, volume, reasonings, rules, now } = deps
 
   /**
    * The policy of this pair; where mappings exist and none fits, nothing may be proposed (Y4). With the set it is
@@ -92,10 +94,10 @@ export function createProposals(deps: Deps) {
     if (known) return known
     const { policies, policy, isMapped } = await policyFor(tx, call.caller, domain)
     if (!isMapped && policies.isMapped)
-      return unmapped(tx, proposal, call, policies.version, await standingOf(tx, pair))
+      return unmapped(tx, proposal, call, policies.version, await standingOf(tx, pair, action))
     const fields = fieldsOf(change, field)
     const evaluation = policies.evaluate(policy, fields)
-    if (evaluation.hardStop) return blocked(policy, evaluation, await standingOf(tx, pair))
+    if (evaluation.hardStop) return blocked(policy, evaluation, await standingOf(tx, pair, action))
     const given = proposal.criteria
     const reasoned = reasonings.isAsked(policy, given)
       ? await reasonings.check(tx, { by: call.caller, policy, given, at: now() })
@@ -110,11 +112,13 @@ export function createProposals(deps: Deps) {
     const { trust, remaining, faded } = admitted
     const floor = reasoned && reasonings.floorOf(policy, reasoned)
     const isShadow = policy?.mode === 'shadow'
+    const ownRisk = policy?.risk ?? 'normal'
     const judgement = judge(rules, {
       trust: countedFor(call.caller, trust),
+      proof: await gateProof(tx, pair, ownRisk, action),
       policy,
       evaluation,
-      risk: policy?.risk ?? 'normal',
+      risk: ownRisk,
       at: now(),
       ...(floor && isShadow && { shadowFloor: floor }),
       ...(floor &&
@@ -173,7 +177,7 @@ export function createProposals(deps: Deps) {
     })
     if (proposal.handoff !== undefined) await deps.handoffs.followed(tx, proposal.handoff, id, call)
     if (mode === 'act')
-      await spotChecks.maybe(tx, call, { domain, action, target, change, judgement, proposal: id })
+      spotChecks.note({ ...pair, id, risk, trust, client: call.caller.client?.name })
     return replyOf(approval, { cap: volume.cap, remaining }, approvals)
   }
 
@@ -268,10 +272,14 @@ export function createProposals(deps: Deps) {
   }
 
   /** What would have decided, had nothing forbidden it: it is on record with the refusal (Y6). */
-  async function standingOf(tx: Tx, { agent, domain }: Pair): Promise<Details> {
-    const known = (await store.trust(tx, agent, domain)) ?? newTrust(rules.trust, now())
+  async function standingOf(tx: Tx, pair: Pair, action: string): Promise<Details> {
+    const known = (await store.trust(tx, pair.agent, pair.domain)) ?? newTrust(rules.trust, now())
     const trust = current(rules.trust, known, now())
-    return { trust_level: trust.score, gate_open: gateOpen(rules.trust, trust, 'normal') }
+    const proof = await gateProof(tx, pair, 'normal', action)
+    return {
+      trust_level: trust.score,
+      gate_open: closedGate(rules.trust, trust, 'normal', proof) === undefined,
+    }
   }
 
   return { propose, policyFor, approvedMappings }
@@ -347,7 +355,7 @@ function replyOf(
     volume_remaining: remaining,
     evidence_level: Math.round((why.evidence_level ?? 0) * 10_000) / 10_000,
     gated: why.gated,
-    ...(why.gated && { evidence_note: evidenceNote }),
+    ...(why.gated && { to_go: said('to_go'), evidence_note: evidenceNote }),
     ...(reasoned && {
       reasoning_valid: reasoned.valid,
       missing_criteria: [...reasoned.missing],

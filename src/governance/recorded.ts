@@ -1,9 +1,10 @@
 import { storedIn } from '#ledger'
-import type { RecordedRow, RecordedTable } from '#ledger'
+import type { Entry, RecordedRow, RecordedTable } from '#ledger'
+import { aloneIn, isAlone } from './alone.ts'
 import type { Trust } from './rules/trust.ts'
 import type { Pair } from './scores.ts'
 import { toRow } from './store.ts'
-import type { MappingRow, PermissionRow } from './store.ts'
+import type { KindRow, MappingRow, PermissionRow } from './store.ts'
 
 const named = (noun: string, { agent, domain }: RecordedRow) =>
   `${noun} of agent ${JSON.stringify(agent)} in domain ${JSON.stringify(domain)}`
@@ -13,13 +14,28 @@ const trustTable: RecordedTable = {
   table: 'trust',
   baseline: 'trust.baselined',
   key: ['agent', 'domain'],
+  // They were converted, and nothing is decided by them any more.
+  leftOut: ['low_good', 'low_bad', 'normal_good', 'normal_bad', 'high_good', 'high_bad'],
   describe: (row) => named('trust', row),
-  // A proposal restarts the idle clock, without an entry for that alone (T9).
+  // A proposal, and what trust lets an agent do, restarts the idle clock, without an entry for that alone (T9).
   moves: {
     column: 'active_at',
-    by: (type, { actor, domain }) =>
-      type === 'proposal.created' ? [(actor as { id: unknown }).id, domain] : undefined,
+    by(_, parsed) {
+      const entry = parsed as unknown as Entry
+      if (entry.type === 'proposal.created') return [entry.actor.id, entry.domain]
+      if (!entry.type.startsWith('call.') || !isAlone(entry)) return undefined
+      const { agent, domain } = aloneIn(entry)
+      return [agent, domain]
+    },
   },
+}
+
+const kindTable: RecordedTable = {
+  name: 'trust_kind',
+  table: 'trust_kind',
+  baseline: 'trust_kind.baselined',
+  key: ['agent', 'domain', 'risk', 'kind'],
+  describe: (row) => `${named('credit', row)} for ${JSON.stringify(row['kind'])}`,
 }
 
 const permissionTable: RecordedTable = {
@@ -42,12 +58,35 @@ const mappingTable: RecordedTable = {
 }
 
 /** The tables of governance that `verify` replays from the ledger (L20). */
-export const governanceTables = [trustTable, permissionTable, mappingTable]
+export const governanceTables = [trustTable, kindTable, permissionTable, mappingTable]
 
 // For the `data` of the entry that changes a row.
 
 export const storedTrust = ({ agent, domain }: Pair, trust: Trust, before?: Trust | null) =>
   storedIn(trustTable, toRow(agent, domain, trust), before ? toRow(agent, domain, before) : before)
+
+/** The credit of a kind of action from now on, and before; undefined where it had none. */
+export type KindChange = { readonly row: KindRow; readonly from: number | undefined }
+
+/** With the credit of a kind of action that changes with it. */
+export function storedCredit(
+  pair: Pair,
+  trust: Trust,
+  before: Trust | undefined,
+  kind: KindChange | undefined,
+) {
+  const parts = storedTrust(pair, trust, before)
+  if (!kind) return parts
+  const { row, from } = kind
+  const own = storedIn(kindTable, row, from === undefined ? null : { ...row, credit: from })
+  return {
+    stored: { ...parts.stored, ...own.stored },
+    key: { ...parts.key, ...own.key },
+    was: { ...parts.was, ...own.was },
+  }
+}
+
+export const storedKind = (row: KindRow) => storedIn(kindTable, row)
 
 export const storedPermission = (row: PermissionRow, before?: PermissionRow) =>
   storedIn(permissionTable, row, before)

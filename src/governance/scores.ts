@@ -4,21 +4,34 @@ import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
 import type { Risk } from '#approvals'
-import { storedTrust } from './recorded.ts'
+import { storedCredit, storedKind, storedTrust } from './recorded.ts'
+import type { KindChange } from './recorded.ts'
 import type { Rules } from './rules/judge.ts'
+import {
+  applyRightOfKind,
+  applyWrongAloneOfKind,
+  applyWrongAsked,
+  creditToAct,
+  isSerious,
+  uncheckedWorth,
+} from './rules/standing.ts'
 import type { GovernanceStore } from './store.ts'
 import {
   approved,
   checkedClean,
+  creditWeightOf,
   current,
   dayMilliseconds,
+  forgiven,
   idleDays,
+  lookedBackClean,
   newTrust,
   overridden,
+  seenThrough,
   setByHand,
   touched,
 } from './rules/trust.ts'
-import type { Change, OverrideType, Severity, Trust } from './rules/trust.ts'
+import type { Change, OverrideType, Severity, Trust, Worth } from './rules/trust.ts'
 
 export type Override = {
   readonly type: OverrideType
@@ -37,8 +50,28 @@ export type Moved = {
 /** The row as stored from now on, for the entry of the change (L20). */
 type Stored = ReturnType<typeof storedTrust>
 type Written = Stored & { readonly trust: Moved }
+type TrustPoint = {
+  readonly score: number
+  readonly cause: string
+  readonly risk: Risk
+  readonly mark: Mark | undefined
+}
+
+/** What became of an override, and whether other actions are to be looked at (T14). */
+export type Overridden = {
+  readonly told: Written
+  readonly id: string
+  readonly streak: number
+  readonly needsLookBack: boolean
+}
 
 export type Pair = { readonly agent: string; readonly domain: string }
+
+/** What was judged: its class of risk and, where it is known, its kind of action (T13). */
+export type Judged = { readonly risk: Risk; readonly kind?: string }
+
+/** What happened to the gate of a class, for the curve of trust. */
+export type Mark = 'opened' | 'closed' | 'look_back' | 'forgiven'
 
 export type Scores = ReturnType<typeof createScores>
 
@@ -68,40 +101,92 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
     pair: Pair,
     change: Change,
     cause: string,
-    before?: Trust,
+    { risk, before, kind }: { risk?: Risk; before?: Trust; kind?: KindChange | undefined } = {},
   ): Promise<Written> {
     const { agent, domain } = pair
     await store.save(tx, agent, domain, change.trust)
     const { from, to, promoted, demoted } = change
     const turn = promoted ? ', promoted' : demoted ? ', demoted' : ''
-    const point = { id: newId(), agent, domain, at: now(), score: to, cause: cause + turn }
-    await store.point(tx, point)
+    const mark = risk && before && markOf(current(rules.trust, before, now()), change.trust, risk)
+    await point(tx, pair, { score: to, cause: cause + turn, risk, mark })
     return {
       trust: { from, to, ...(promoted && { promoted }), ...(demoted && { demoted }) },
-      ...storedTrust(pair, change.trust, before),
+      ...storedCredit(pair, change.trust, before, kind),
     }
+  }
+
+  const point = (
+    tx: Tx,
+    { agent, domain }: Pair,
+    { score, cause, risk, mark }: Omit<TrustPoint, 'risk'> & { risk?: Risk | undefined },
+  ) =>
+    store.point(tx, {
+      id: newId(),
+      agent,
+      domain,
+      at: now(),
+      score,
+      cause,
+      mark: mark ?? null,
+      risk: mark && risk ? risk : null,
+    })
+
+  /** Credit of a kind of action, with what it becomes. */
+  async function kindChange(
+    tx: Tx,
+    pair: Pair,
+    { risk, kind }: Judged,
+    change: (credit: number) => number,
+  ): Promise<KindChange | undefined> {
+    if (kind === undefined) return undefined
+    const from = await store.kind(tx, { ...pair, risk, kind })
+    const credit = change(from ?? 0)
+    if (credit === (from ?? 0)) return undefined
+    const row = { ...pair, risk, kind, credit }
+    await store.saveKind(tx, row)
+    return { row, from }
   }
 
   return {
     load,
-    async approve(tx: Tx, pair: Pair, risk: Risk, by: Actor): Promise<Written> {
-      const isClaim = by.verified === false
+    async approve(tx: Tx, pair: Pair, judged: Judged, by: Actor, worth: Worth): Promise<Written> {
+      const counted = by.verified === false ? 'claim' : worth
       const before = await load(tx, pair)
-      const change = approved(rules.trust, before, risk, now(), isClaim)
-      return write(tx, pair, change, 'approved', before)
+      const change = approved(rules.trust, before, judged.risk, now(), counted)
+      const kind =
+        counted === 'credit'
+          ? await kindChange(tx, pair, judged, (credit) => applyRightOfKind(credit))
+          : undefined
+      return write(tx, pair, change, 'approved', { risk: judged.risk, before, kind })
     },
 
-    /** With its record, whether or not it answers a proposal (T5). */
+    /**
+     * With its record, whether or not it answers a proposal (T5). `isAlone`: it was done without asking. `isSerious`
+     * in the answer: others that it did alone are to be looked at (T14).
+     */
     async override(
       tx: Tx,
       pair: Pair,
-      risk: Risk,
+      judged: Judged,
       override: Override,
-      about: { action: string; approval?: string; by: Actor },
-    ): Promise<Written & { id: string; streak: number }> {
+      about: { action: string; approval?: string; by: Actor; isAlone: boolean },
+    ): Promise<Overridden> {
+      const { by } = about
+      const isKnown = by.verified !== false
+      const isAlone = isKnown && about.isAlone
+      const weight = isKnown ? creditWeightOf(override) : 0
       const before = await load(tx, pair)
-      const change = overridden(rules.trust, before, risk, override, now())
-      const written = await write(tx, pair, change, override.type, before)
+      const change = overridden(rules.trust, before, judged.risk, override, now(), isAlone)
+      const kind = await kindChange(tx, pair, judged, (credit) =>
+        isAlone
+          ? applyWrongAloneOfKind(credit, weight)
+          : applyWrongAsked(rules.trust.standing, credit, weight),
+      )
+      const written = await write(tx, pair, change, override.type, {
+        risk: judged.risk,
+        before,
+        kind,
+      })
       const { from, to } = written.trust
       const id = newId()
       await store.override(tx, {
@@ -114,19 +199,59 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
         severity: override.severity,
         description: override.description,
         change: Math.round((to - from) * 10_000) / 10_000,
-        by: about.by.id,
+        by: by.id,
         at: now(),
       })
-      return { ...written, id, streak: change.trust.streak }
+      return {
+        told: written,
+        id,
+        streak: change.trust.streak,
+        needsLookBack: isAlone && isSerious(weight),
+      }
     },
 
-    /** A spot check that found nothing wrong is evidence, never score (T14). */
-    async clean(tx: Tx, pair: Pair, risk: Risk, by: Actor): Promise<Partial<Stored>> {
-      if (by.verified === false) return {}
+    /** A check that found nothing wrong counts for the standing, never for the score (T14). */
+    async clean(tx: Tx, pair: Pair, judged: Judged, isLookBack: boolean): Promise<Stored> {
       const { agent, domain } = pair
+      const { risk } = judged
       const before = await load(tx, pair)
-      const trust = checkedClean(rules.trust, before, risk, now())
+      const trust = (isLookBack ? lookedBackClean : checkedClean)(before, risk, now())
+      const kind = await kindChange(tx, pair, judged, (credit) =>
+        applyRightOfKind(credit, uncheckedWorth),
+      )
       await store.save(tx, agent, domain, trust)
+      const was = current(rules.trust, before, now())
+      const mark = markOf(was, trust, risk)
+      if (mark) await point(tx, pair, { score: was.score, cause: 'checked', risk, mark })
+      return storedCredit(pair, trust, before, kind)
+    },
+
+    /** For the curve of trust: others that it did alone are looked at. */
+    async lookBack(tx: Tx, pair: Pair, risk: Risk): Promise<void> {
+      const { score } = current(rules.trust, await load(tx, pair), now())
+      await point(tx, pair, { score, cause: 'look-back', risk, mark: 'look_back' })
+    },
+
+    /** A person forgives what was found in one class of risk (T16). */
+    async forgive(tx: Tx, pair: Pair, risk: Risk): Promise<Stored[]> {
+      const before = await load(tx, pair)
+      const trust = forgiven(before, risk, now())
+      await store.save(tx, pair.agent, pair.domain, trust)
+      const { score } = current(rules.trust, before, now())
+      await point(tx, pair, { score, cause: 'forgiven', risk, mark: 'forgiven' })
+      const kinds = await store.kinds(tx, pair.agent, pair.domain)
+      const debts = kinds.filter((kind) => kind.risk === risk && kind.credit < 0)
+      const paid = debts.map((kind) => ({ ...kind, credit: 0 }))
+      for (const row of paid) await store.saveKind(tx, row)
+      return [storedTrust(pair, trust, before), ...paid.map(storedKind)]
+    },
+
+    /** The client through which it acts alone; another one is checked as often as a new agent (T14). */
+    async seenThrough(tx: Tx, pair: Pair, client: string): Promise<Stored | undefined> {
+      const before = await load(tx, pair)
+      if (before.client === client) return undefined
+      const trust = seenThrough(before, client)
+      await store.save(tx, pair.agent, pair.domain, trust)
       return storedTrust(pair, trust, before)
     },
 
@@ -150,6 +275,13 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
       return { trust, faded: storedTrust(pair, trust, before) }
     },
 
+    /** What it does alone keeps an agent active, too (T9); more than a day idle, it would not act alone. */
+    async stayActive(tx: Tx, { agent, domain }: Pair, { activeAt }: Trust): Promise<void> {
+      const at = now()
+      if (at - activeAt < dayMilliseconds / 2) return
+      await store.touch(tx, { agent, domain, at, since: at - dayMilliseconds })
+    },
+
     /** A proposal: the idle clock starts again (T9). Tells how many there were since. */
     async touch(
       tx: Tx,
@@ -165,4 +297,11 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
 
     save: (tx: Tx, { agent, domain }: Pair, trust: Trust) => store.save(tx, agent, domain, trust),
   }
+}
+
+function markOf(before: Trust, after: Trust, risk: Risk): Mark | undefined {
+  const [was, is] = [before.standings[risk], after.standings[risk]]
+  if (was.credit < creditToAct && is.credit === creditToAct) return 'opened'
+  if (was.credit === creditToAct && is.credit < creditToAct) return 'closed'
+  return is.strikes < was.strikes ? 'forgiven' : undefined
 }

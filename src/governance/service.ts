@@ -7,14 +7,18 @@ import type { Log } from '#base/log.ts'
 import type { Identity } from '#identity'
 import { createLookup } from '#ledger'
 import type { Ledger } from '#ledger'
+import { createAlone } from './alone.ts'
 import { createCallJudge } from './calls.ts'
+import { convertEvidence } from './convert-evidence.ts'
 import { createDomains } from './domains.ts'
 import { createEdits } from './edits.ts'
 import type { ReadCall } from './edits.ts'
+import { createGateProof, createKindNames } from './gate-proof.ts'
 import { createHandoffStore } from './handoffs/store.ts'
 import { createHandoffs, handoffKind } from './handoffs/handoffs.ts'
 import { createInbox } from './inbox.ts'
 import { governanceKinds, withOverride } from './kinds.ts'
+import { createLooks } from './looks.ts'
 import { modeRulesOf } from './rules/mode.ts'
 import { createPolicyConflicts } from './policy-conflict.ts'
 import { createPace } from './pace.ts'
@@ -25,6 +29,7 @@ import { createReasonings } from './policies/reasoning.ts'
 import { startReminders } from './handoffs/reminders.ts'
 import { createScores } from './scores.ts'
 import { createSpotChecks } from './spot-checks.ts'
+import { createStandingView } from './standing-view.ts'
 import { createGovernanceStore } from './store.ts'
 import { trustRulesOf } from './rules/trust.ts'
 import { createVersions } from './policies/versions.ts'
@@ -56,15 +61,17 @@ export type GovernanceOptions = {
   readonly log: Log
   /** How a tool reads its arguments, for calls that a person edits. */
   readonly readCall?: ReadCall
-  /** For spot checks; a test decides what chance says. */
-  readonly random?: () => number
+  /** Secrets of the installation for drawing checks (T14). */
+  readonly drawKeys: { readonly draw: Buffer; readonly lot: Buffer }
+  /** A test decides what chance says. */
+  readonly draw?: (id: string) => number
 }
 
 export type Governance = ReturnType<typeof createGovernance>
 
 /** Who may act, and who decides: trust, policy and the approvals they lead to. */
 export function createGovernance(options: GovernanceOptions) {
-  const { db, config, agents, people, reviewUrl, now, log, random = Math.random } = options
+  const { db, config, agents, people, reviewUrl, now, log } = options
   const store = createGovernanceStore(db.dialect)
   const handoffStore = createHandoffStore(db.dialect)
   const rules = { trust: trustRulesOf(config), mode: modeRulesOf(config) }
@@ -77,9 +84,28 @@ export function createGovernance(options: GovernanceOptions) {
     (...asked) => proposals.policyFor(...asked),
     (approval) => approvals.actOf(approval),
   )
+  const lookup = createLookup(db.dialect)
+  const looks = createLooks()
+  const kindOf = createKindNames((value) => approvals.show(value))
+  const spotChecks = createSpotChecks({
+    db,
+    store,
+    approvals: () => approvals,
+    scores,
+    alone: createAlone(lookup, () => approvals),
+    rules,
+    policyVersion: versions.version,
+    keys: options.drawKeys,
+    draw: options.draw,
+    now,
+    log: log.scope('spot checks'),
+  })
+  const gateProof = createGateProof({ store, spotChecks, kindOf, now })
+  const overriding = { scores, spotChecks, kindOf }
   const kinds = createApprovalKinds([
     ...governanceKinds({
-      scores,
+      ...overriding,
+      looks,
       permissions,
       policies,
       store,
@@ -92,7 +118,7 @@ export function createGovernance(options: GovernanceOptions) {
       now,
     }),
     handoffKind(handoffStore, now),
-    ...(options.kinds ?? []).map((kind) => withOverride(kind, scores)),
+    ...(options.kinds ?? []).map((kind) => withOverride(kind, overriding)),
   ])
   const approvals: Approvals = createApprovals({
     db,
@@ -112,11 +138,6 @@ export function createGovernance(options: GovernanceOptions) {
       await approvals.withdrawAll(tx, { kind, requester: agent }, call)
     await approvals.voidCalls(tx, agent, call)
     await permissions.endOf(tx, agent, call)
-  })
-  const spotChecks = createSpotChecks(approvals, {
-    rate: config.trust.spot_check_rate,
-    policyVersion: versions.version,
-    random,
   })
   const { volume_cap, agent_volume_cap } = config.authority
   const volume = createVolume(store, volume_cap, now, agent_volume_cap)
@@ -138,8 +159,19 @@ export function createGovernance(options: GovernanceOptions) {
     now,
     log,
   })
-  const parts = { store, approvals, policies, scores, spotChecks, volume, handoffs, rules, now }
-  const reasonings = createReasonings(config.reasoning_schemas, createLookup(db.dialect))
+  const parts = {
+    store,
+    approvals,
+    policies,
+    scores,
+    spotChecks,
+    gateProof,
+    volume,
+    handoffs,
+    rules,
+    now,
+  }
+  const reasonings = createReasonings(config.reasoning_schemas, lookup)
   const proposals: Proposals = createProposals({ ...parts, reasonings })
   const judgeCall = createCallJudge({
     ...parts,
@@ -158,18 +190,23 @@ export function createGovernance(options: GovernanceOptions) {
     permissions,
     proposals,
     domains: createDomains({ db, store, policies, now }),
-    inbox: createInbox({ db, store, approvals, handoffs, conflicts, rules, now }),
+    inbox: createInbox({ ...parts, db, conflicts, looks, lookup }),
+    standings: createStandingView(parts),
+    looks,
+    kindOf,
     approvals: pace.counting(approvals),
     judgeCall: pace.judging(judgeCall),
     /** Converts what earlier versions stored in clear, before anything is served (A14). Gives how many approvals that were. */
     async convert(): Promise<number> {
       await permissions.convert(db)
+      await convertEvidence({ db, store, now })
       return approvals.convert()
     },
     /** How long something waits at most, and how soon a handoff is answered, for reports. */
     waits: { longestMs: Math.max(ttl, plan_ttl), handoffMs },
     async close() {
       unfollow()
+      await spotChecks.close()
       await reminders.close()
       await approvals.close()
     },

@@ -29,7 +29,7 @@ test('T14 a share of what is done alone is looked at afterwards, by chance', asy
 })
 
 test('T14 what a person is asked about anyway is not checked again', async () => {
-  const system = await governed({}, { random: () => 0 })
+  const system = await governed({}, { draw: () => 0 })
   await propose(system)
   expect((await pending(system)).map(({ kind }) => kind)).toEqual(['proposal'])
 })
@@ -47,7 +47,7 @@ test('T14 a rate of 0 checks nothing, and of 1 everything', async () => {
 })
 
 test('T14 a clean one is evidence and never score, a wrong one is overridden', async () => {
-  const system = await governed({}, { random: () => 0 })
+  const system = await governed({}, { draw: () => 0 })
   await trusted(system, 0.9)
   await propose(system)
   await propose(system)
@@ -71,7 +71,7 @@ test('T14 a clean one is evidence and never score, a wrong one is overridden', a
 })
 
 test('T14 the agent that it is about cannot take it back, and is told why', async () => {
-  const system = await governed({}, { random: () => 0 })
+  const system = await governed({}, { draw: () => 0 })
   await trusted(system, 0.9)
   await propose(system)
   const [check] = await pending(system)

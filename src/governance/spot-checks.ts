@@ -1,55 +1,247 @@
-import { digestOf, oneLine } from '#approvals'
-import type { Approvals } from '#approvals'
-import type { Tx } from '#base/db/port.ts'
-import type { Call } from '#base/tool.ts'
-import type { Judgement } from './rules/judge.ts'
+import { digestOf, oneLine, spotCheck } from '#approvals'
+import type { Approvals, Risk } from '#approvals'
+import type { Clock } from '#base/clock.ts'
+import type { Db, Reader, Tx } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
+import { messageOf } from '#base/errors.ts'
+import { canonicalJson, sha256Hex } from '#base/hash.ts'
+import { newId } from '#base/ids.ts'
+import type { Log } from '#base/log.ts'
+import type { Ledger } from '#ledger'
+import { aloneIn, isAlone } from './alone.ts'
+import type { createAlone, DoneAlone } from './alone.ts'
+import type { Rules } from './rules/judge.ts'
+import { checkRate, computeDraw, lookBackWindow, selectLookBack } from './rules/standing.ts'
+import { current, newTrust } from './rules/trust.ts'
+import type { Trust } from './rules/trust.ts'
+import type { Pair, Scores } from './scores.ts'
+import type { GovernanceStore } from './store.ts'
 
-export type Autonomous = {
-  readonly domain: string
-  readonly action: string
-  readonly target: string
-  readonly change: unknown
-  readonly judgement: Judgement
-  /** The proposal that trust approved, where it was one. */
-  readonly proposal?: string
+type Deps = {
+  readonly db: Db
+  readonly store: GovernanceStore
+  readonly approvals: () => Pick<Approvals, 'openUnseen'>
+  readonly scores: Pick<Scores, 'load' | 'lookBack' | 'seenThrough'>
+  readonly alone: ReturnType<typeof createAlone>
+  readonly rules: Rules
+  readonly policyVersion: () => string
+  /** Secrets of the installation: which actions are drawn, and which come to a look-back. */
+  readonly keys: { readonly draw: Buffer; readonly lot: Buffer }
+  /** A test decides what chance says. */
+  readonly draw?: ((id: string) => number) | undefined
+  readonly now: Clock
+  readonly log: Log
 }
+
+/** An action that trust let an agent do, in the transaction that does it. */
+export type Doing = Pair & {
+  readonly id: string
+  readonly risk: Risk
+  /** As it was when the action was judged. */
+  readonly trust: Trust
+  readonly client: string | undefined
+}
+
+/** Some time after the answer was sent: what is done about an action must not be felt by whoever waits for it. */
+const openAfterMs = 100
+/** An action that is not on record by then was not done. */
+const mostTries = 30
+/** So long before the last entry an action may have been done whose check was not opened yet. */
+const caughtUpMs = 10 * 60 * 1000
+const mostCaughtUp = 2000
 
 export type SpotChecks = ReturnType<typeof createSpotChecks>
 
-/** A random share of what agents did by themselves is looked at afterwards (T14). */
-export function createSpotChecks(
-  approvals: Pick<Approvals, 'open'>,
-  {
-    rate,
-    policyVersion,
-    random,
-  }: { rate: number; policyVersion: () => string; random: () => number },
-) {
-  return {
-    async maybe(tx: Tx, call: Call, done: Autonomous): Promise<void> {
-      if (random() >= rate) return
-      const { domain, action, target, change, judgement, proposal } = done
-      await approvals.open(tx, call.caller, call.id, {
-        kind: 'spot_check',
+/**
+ * A share of what agents do alone is checked by people afterwards (T14). Which actions, a keyed hash of their ids
+ * decides; a check is opened after the answer, without an entry, so that nothing tells the agent of it.
+ */
+export function createSpotChecks(deps: Deps) {
+  const { db, store, scores, alone, rules, keys, now, log } = deps
+  const draw = deps.draw ?? ((id: string) => computeDraw(keys.draw, id))
+  type Waiting = Omit<Doing, 'trust'> & { readonly isDrawn: boolean; tries: number }
+  const waiting = new Map<string, Waiting>()
+  let timer: NodeJS.Timeout | undefined
+  let opening: Promise<void> = Promise.resolve()
+
+  const rateOf = (trust: Trust, risk: Risk) =>
+    checkRate(rules.trust.standing, trust.standings[risk])
+
+  /** Called in the transaction of the action, which may run twice or fail: what is not on record later is forgotten. */
+  function note(doing: Doing): void {
+    const { trust, ...rest } = doing
+    const isOther = doing.client !== undefined && doing.client !== trust.client
+    const counted = isOther ? newTrust(rules.trust, now()) : current(rules.trust, trust, now())
+    const rate = rateOf(counted, doing.risk)
+    const isDrawn = draw(doing.id) < rate
+    if (!isDrawn && !isOther) return
+    waiting.set(doing.id, { ...rest, isDrawn, tries: 0 })
+    timer ??= setTimeout(() => void flush(), openAfterMs).unref()
+  }
+
+  /** Opens what is due; one after the other, so that `close` waits for all. */
+  function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    opening = opening.then(openDue).catch((error: unknown) => {
+      log.error('a spot check was not opened', { error: messageOf(error) })
+    })
+    return opening
+  }
+
+  async function openDue(): Promise<void> {
+    for (const one of waiting.values()) {
+      const { id, isDrawn } = one
+      const isDone = await alone.find(db, id)
+      if (isDone) {
+        await db.transact(async (tx) => {
+          await seeClient(tx, one)
+          if (isDrawn) await open(tx, id)
+        })
+        waiting.delete(id)
+      } else if (++one.tries >= mostTries) waiting.delete(id)
+    }
+    if (waiting.size > 0) timer ??= setTimeout(() => void flush(), openAfterMs).unref()
+  }
+
+  async function seeClient(tx: Tx, { agent, domain, client }: Waiting): Promise<void> {
+    const told =
+      client === undefined ? undefined : await scores.seenThrough(tx, { agent, domain }, client)
+    if (told)
+      tx.append({
+        type: 'trust.client_seen',
+        actor: systemActor,
+        domain,
+        subject: agent,
+        data: told,
+      })
+  }
+
+  /** Unless there is one of this action already: the lock on the pair lets one daemon at a time look. */
+  async function open(tx: Tx, id: string, lookBack: string | null = null): Promise<boolean> {
+    const done = await alone.find(tx, id)
+    if (!done) return false
+    const { agent, domain, risk, action, target, change, trustLevel, call, proposal } = done
+    await scores.load(tx, { agent, domain })
+    if (await isSettled(tx, done)) return false
+    const approval = await deps.approvals().openUnseen(
+      tx,
+      { id: agent, ...(done.client && { client: done.client }) },
+      {
+        kind: spotCheck,
         domain,
         action,
         target,
         summary: oneLine(`Done alone: ${action}${target && ` on ${target}`}`),
         mode: 'act',
-        risk: judgement.risk,
-        digest: digestOf({ agent: call.caller.id, action, target, content: change }),
-        policyVersion: policyVersion(),
-        trustLevel: judgement.trustLevel,
+        risk,
+        digest: digestOf({ agent, action, target, content: change }),
+        policyVersion: deps.policyVersion(),
+        trustLevel,
         confidence: null,
+        group: lookBack ?? groupOf(agent),
         content: {
           change,
           why: {
-            ...judgement.why,
-            text: 'You are asked because one in so many acts that an agent does alone is looked at afterwards. It is done already.',
+            text: lookBack === null ? drawnText : lookBackText,
+            rules: [],
+            policy_id: null,
+            policy_description: null,
+            thresholds: rules.mode.thresholds,
+            evidence_level: null,
+            gated: false,
+            high_risk_fields: [],
           },
-          more: { call: call.id, ...(proposal !== undefined && { proposal }) },
+          more: {
+            ...(call !== undefined && { call }),
+            ...(proposal !== undefined && { proposal }),
+            ...(lookBack !== null && { look_back: lookBack }),
+          },
         },
+      },
+    )
+    await store.openCheck(tx, {
+      act: id,
+      approval: approval.id,
+      agent,
+      domain,
+      risk,
+      look_back: lookBack,
+      opened_at: approval.createdAt,
+      read_at: null,
+    })
+    return true
+  }
+
+  /** Whether a person looks at it already, or has judged it. */
+  async function isSettled(reader: Reader, { id, proposal }: DoneAlone): Promise<boolean> {
+    if (await store.checkOn(reader, id)) return true
+    return proposal !== undefined && (await store.overrideOf(reader, proposal)) !== undefined
+  }
+
+  return {
+    note,
+    flush,
+    /** Checks that are drawn and not opened yet: the gate counts them as unread. */
+    unopened: ({ agent, domain }: Pair, risk: Risk): number =>
+      [...waiting.values()].filter(
+        (one) => one.isDrawn && one.agent === agent && one.domain === domain && one.risk === risk,
+      ).length,
+
+    /**
+     * A mistake was found in what it did alone: others that nobody has looked at come to the inbox as one (T14).
+     * Gives how many.
+     */
+    async lookBack(tx: Tx, pair: Pair, risk: Risk, found?: string): Promise<number> {
+      const id = newId()
+      const unseen: string[] = []
+      for (const act of await alone.lately(tx, pair, risk)) {
+        if (unseen.length >= lookBackWindow) break
+        const done = act === found ? undefined : await alone.find(tx, act)
+        if (done && !(await isSettled(tx, done))) unseen.push(act)
+      }
+      const lots = unseen.map((act) => computeDraw(keys.lot, `${id} ${act}`))
+      let count = 0
+      for (const act of selectLookBack(unseen, lots)) if (await open(tx, act, id)) count++
+      if (count === 0) return 0
+      await scores.lookBack(tx, pair, risk)
+      tx.append({
+        type: 'look_back.opened',
+        actor: systemActor,
+        domain: pair.domain,
+        subject: pair.agent,
+        data: { look_back: id, risk, count },
       })
+      return count
+    },
+
+    /** After a crash: actions of the last minutes whose checks were not opened. The same are drawn again. */
+    async catchUp(ledger: Pick<Ledger, 'find'>, lastAt: number): Promise<void> {
+      const entries = await ledger.find({
+        types: ['proposal.created', 'call.started', 'call.done'],
+        since: lastAt - caughtUpMs,
+        limit: mostCaughtUp,
+        newestFirst: true,
+      })
+      for (const { id, agent, domain, risk } of entries.filter(isAlone).map(aloneIn)) {
+        const known = await store.trust(db, agent, domain)
+        const trust = known && current(rules.trust, known, now())
+        if (trust && draw(id) < rateOf(trust, risk)) await db.transact((tx) => open(tx, id))
+      }
+    },
+
+    async close(): Promise<void> {
+      clearTimeout(timer)
+      await flush()
+      clearTimeout(timer)
     },
   }
 }
+
+const drawnText =
+  'You are asked because a share of what an agent does alone is checked afterwards. It is done already.'
+const lookBackText =
+  'You are asked because a mistake was found in what this agent did alone: others that nobody has looked at are checked too. It is done already.'
+
+/** All checks of one agent can be answered together. */
+const groupOf = (agent: string) => sha256Hex(canonicalJson([spotCheck, agent])).slice(0, 16)

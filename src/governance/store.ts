@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Risk } from '#approvals'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
-import type { Trust } from './rules/trust.ts'
+import type { Proof, Trust } from './rules/trust.ts'
 
 type TrustRow = {
   agent: string
@@ -15,12 +15,39 @@ type TrustRow = {
   vouched: number
   claimed: number | null
   active_at: number
+  seen_at: number | null
+  client: string | null
+  low_credit: number | null
+  low_strikes: number | null
+  low_clean: number | null
+  normal_credit: number | null
+  normal_strikes: number | null
+  normal_clean: number | null
+  high_credit: number | null
+  high_strikes: number | null
+  high_clean: number | null
+}
+/** Columns of earlier versions. They are converted once and stay until a later migration drops them. */
+type OldColumns = {
   low_good: number
   low_bad: number
   normal_good: number
   normal_bad: number
   high_good: number
   high_bad: number
+}
+export type KindRow = { agent: string; domain: string; risk: Risk; kind: string; credit: number }
+/** A check of something that an agent did alone; `act` is the id of its proposal or call. */
+export type CheckRow = {
+  act: string
+  approval: string
+  agent: string
+  domain: string
+  risk: Risk
+  /** Shared by what one look-back brought. */
+  look_back: string | null
+  opened_at: number
+  read_at: number | null
 }
 type PointRow = {
   id: string
@@ -29,6 +56,9 @@ type PointRow = {
   at: number
   score: number
   cause: string
+  /** What happened to the gate of which class of risk. */
+  mark: 'opened' | 'closed' | 'look_back' | 'forgiven' | null
+  risk: Risk | null
 }
 type OverrideRow = {
   id: string
@@ -69,7 +99,9 @@ export type MappingRow = {
   at: number
 }
 type Tables = {
-  trust: TrustRow
+  trust: TrustRow & OldColumns
+  trust_kind: KindRow
+  spot_check: CheckRow
   trust_point: PointRow
   override: OverrideRow
   permission: PermissionRow
@@ -77,13 +109,18 @@ type Tables = {
   approval: {
     requester: string
     domain: string
+    action: string
+    risk: Risk
     kind: string
     status: string
     channel: string | null
+    decided_by: string | null
+    asked_digest: string | null
     created_at: number
   }
 }
 
+type KindKey = Omit<KindRow, 'credit'>
 type Since = { agent: string; domain: string; since: number }
 
 export type PairTrust = { readonly agent: string; readonly domain: string; readonly trust: Trust }
@@ -95,6 +132,13 @@ export function createGovernanceStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
     dialect === 'postgres' ? q.forUpdate() : q
+  const kindRow = (p: KindKey) =>
+    sql
+      .selectFrom('trust_kind')
+      .where('agent', '=', p.agent)
+      .where('domain', '=', p.domain)
+      .where('risk', '=', p.risk)
+      .where('kind', '=', p.kind)
   const one = statement((p: { agent: string; domain: string }) =>
     sql.selectFrom('trust').selectAll().where('agent', '=', p.agent).where('domain', '=', p.domain),
   )
@@ -156,14 +200,89 @@ export function createGovernanceStore(dialect: Dialect) {
     const { agent, domain, ...rest } = columnsOf(p)
     return sql
       .insertInto('trust')
-      .values({ agent, domain, ...rest })
+      .values({ agent, domain, ...rest, ...noOldEvidence })
       .onConflict((c) => c.columns(['agent', 'domain']).doUpdateSet(rest))
   })
   const create = statement((p: TrustRow) =>
     sql
       .insertInto('trust')
-      .values(columnsOf(p))
+      .values({ ...columnsOf(p), ...noOldEvidence })
       .onConflict((c) => c.columns(['agent', 'domain']).doNothing()),
+  )
+  const kind = statement((p: KindKey) => kindRow(p).select('credit'))
+  const kinds = statement((p: { agent: string; domain: string }) =>
+    sql
+      .selectFrom('trust_kind')
+      .selectAll()
+      .where('agent', '=', p.agent)
+      .where('domain', '=', p.domain)
+      .orderBy('risk')
+      .orderBy('kind'),
+  )
+  const saveKind = statement((p: KindRow) => {
+    const { agent, domain, risk, kind: name, credit } = p
+    return sql
+      .insertInto('trust_kind')
+      .values({ agent, domain, risk, kind: name, credit })
+      .onConflict((c) => c.columns(['agent', 'domain', 'risk', 'kind']).doUpdateSet({ credit }))
+  })
+  const unreadOf = ({ agent, domain, risk }: Pick<KindKey, 'agent' | 'domain' | 'risk'>) =>
+    sql
+      .selectFrom('spot_check')
+      .where('agent', '=', agent)
+      .where('domain', '=', domain)
+      .where('risk', '=', risk)
+      .where('read_at', 'is', null)
+  // All that the gate looks at besides the trust of the pair, in one statement.
+  const proof = statement((p: KindKey) =>
+    sql.selectNoFrom([
+      kindRow(p).select('credit').as('kind'),
+      unreadOf(p)
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .as('count'),
+      unreadOf(p)
+        .select((eb) => eb.fn.min<number | null>('opened_at').as('at'))
+        .as('oldest'),
+    ]),
+  )
+  const unread = statement((p: { agent: string; domain: string }) =>
+    sql
+      .selectFrom('spot_check')
+      .select((eb) => [
+        'risk',
+        eb.fn.countAll<number>().as('count'),
+        eb.fn.min<number>('opened_at').as('oldest'),
+        eb.fn.count<number>('look_back').as('look_backs'),
+      ])
+      .where('agent', '=', p.agent)
+      .where('domain', '=', p.domain)
+      .where('read_at', 'is', null)
+      .groupBy('risk'),
+  )
+  const unconverted = query(
+    sql.selectFrom('trust').selectAll().where('normal_credit', 'is', null).orderBy('agent'),
+  )
+  const approvedKinds = statement((p: { agent: string; domain: string }) =>
+    sql
+      .selectFrom('approval')
+      .select((eb) => ['risk', 'action as kind', eb.fn.countAll<number>().as('count')])
+      .where('requester', '=', p.agent)
+      .where('domain', '=', p.domain)
+      .where('kind', 'in', ['proposal', 'call'])
+      .where('status', 'in', ['approved', 'consumed'])
+      .where('channel', '<>', 'trust')
+      .where('decided_by', '<>', 'unverified')
+      .where('asked_digest', 'is', null)
+      .groupBy(['risk', 'action']),
+  )
+  const checkOf = statement((p: { approval: string }) =>
+    sql.selectFrom('spot_check').selectAll().where('approval', '=', p.approval),
+  )
+  const checkOn = statement((p: { act: string }) =>
+    sql.selectFrom('spot_check').selectAll().where('act', '=', p.act),
+  )
+  const readCheck = statement((p: { approval: string; at: number }) =>
+    sql.updateTable('spot_check').set({ read_at: p.at }).where('approval', '=', p.approval),
   )
   const touch = statement((p: Since & { at: number }) =>
     sql
@@ -291,6 +410,52 @@ export function createGovernanceStore(dialect: Dialect) {
       const row = await tx.first(touch(active))
       return row && toTrust(row)
     },
+    /** What the gate looks at for this kind of action (T11). */
+    async proof(reader: Reader, key: KindKey, now: number): Promise<Proof> {
+      const row = await reader.first(proof(key))
+      return {
+        kind: row?.kind ?? 0,
+        unread: unreadAt(row?.count, row?.oldest, now),
+      }
+    },
+    /** Undefined for a kind of action that nobody has judged yet. */
+    kind: async (reader: Reader, key: KindKey) => (await reader.first(kind(key)))?.credit,
+    kinds: (reader: Reader, agent: string, domain: string) => reader.all(kinds({ agent, domain })),
+    saveKind: (tx: Tx, row: KindRow) => tx.run(saveKind(row)),
+    /** Checks that nobody has answered, by class of risk; how many of them are of look-backs. */
+    async unread(reader: Reader, agent: string, domain: string, now: number) {
+      const rows = await reader.all(unread({ agent, domain }))
+      return new Map(
+        rows.map((row) => [
+          row.risk,
+          { ...unreadAt(row.count, row.oldest, now), lookBacks: Number(row.look_backs) },
+        ]),
+      )
+    },
+    /** Rows of earlier versions, with their evidence. */
+    async unconverted(reader: Reader) {
+      const rows = await reader.all(unconverted)
+      return rows.map((row) => ({
+        agent: row.agent,
+        domain: row.domain,
+        trust: toTrust(row),
+        evidence: {
+          low: { good: row.low_good, bad: row.low_bad },
+          normal: { good: row.normal_good, bad: row.normal_bad },
+          high: { good: row.high_good, bad: row.high_bad },
+        },
+      }))
+    },
+    /** How often people approved each kind of action as it was asked. */
+    async approvedKinds(reader: Reader, agent: string, domain: string) {
+      const rows = await reader.all(approvedKinds({ agent, domain }))
+      return rows.map(({ risk, kind: name, count }) => ({ risk, kind: name, count: Number(count) }))
+    },
+    openCheck: (tx: Tx, row: CheckRow) => tx.insert('spot_check', [row]),
+    /** Of the approval by which people answer it. */
+    checkOf: (reader: Reader, approval: string) => reader.first(checkOf({ approval })),
+    checkOn: (reader: Reader, act: string) => reader.first(checkOn({ act })),
+    readCheck: (tx: Tx, approval: string, at: number) => tx.run(readCheck({ approval, at })),
     /** Unless another daemon did meanwhile. */
     create: (tx: Tx, agent: string, domain: string, trust: Trust) =>
       tx.run(create(toRow(agent, domain, trust))),
@@ -356,6 +521,20 @@ export function createGovernanceStore(dialect: Dialect) {
   }
 }
 
+const unreadAt = (count: unknown, oldest: number | null | undefined, now: number) => ({
+  count: Number(count ?? 0),
+  oldestMs: Math.max(0, now - (oldest ?? now)),
+})
+
+const noOldEvidence: OldColumns = {
+  low_good: 0,
+  low_bad: 0,
+  normal_good: 0,
+  normal_bad: 0,
+  high_good: 0,
+  high_bad: 0,
+}
+
 /** Each column read from the slots, so that none is left out of the statement. */
 const columnsOf = (p: TrustRow): TrustRow => ({
   agent: p.agent,
@@ -368,12 +547,17 @@ const columnsOf = (p: TrustRow): TrustRow => ({
   vouched: p.vouched,
   claimed: p.claimed,
   active_at: p.active_at,
-  low_good: p.low_good,
-  low_bad: p.low_bad,
-  normal_good: p.normal_good,
-  normal_bad: p.normal_bad,
-  high_good: p.high_good,
-  high_bad: p.high_bad,
+  seen_at: p.seen_at,
+  client: p.client,
+  low_credit: p.low_credit,
+  low_strikes: p.low_strikes,
+  low_clean: p.low_clean,
+  normal_credit: p.normal_credit,
+  normal_strikes: p.normal_strikes,
+  normal_clean: p.normal_clean,
+  high_credit: p.high_credit,
+  high_strikes: p.high_strikes,
+  high_clean: p.high_clean,
 })
 
 const toTrust = (row: TrustRow): Trust => ({
@@ -385,28 +569,44 @@ const toTrust = (row: TrustRow): Trust => ({
   vouched: row.vouched !== 0,
   claimed: row.claimed === 1,
   activeAt: row.active_at,
-  evidence: {
-    low: { good: row.low_good, bad: row.low_bad },
-    normal: { good: row.normal_good, bad: row.normal_bad },
-    high: { good: row.high_good, bad: row.high_bad },
+  seenAt: row.seen_at ?? 0,
+  client: row.client,
+  standings: {
+    low: toStanding(row.low_credit, row.low_strikes, row.low_clean),
+    normal: toStanding(row.normal_credit, row.normal_strikes, row.normal_clean),
+    high: toStanding(row.high_credit, row.high_strikes, row.high_clean),
   },
 })
 
-export const toRow = (agent: string, domain: string, trust: Trust): TrustRow => ({
-  agent,
-  domain,
-  score: trust.score,
-  approvals: trust.approvals,
-  overrides: trust.overrides,
-  streak: trust.streak,
-  promoted: trust.promoted ? 1 : 0,
-  vouched: trust.vouched ? 1 : 0,
-  claimed: trust.claimed ? 1 : 0,
-  active_at: trust.activeAt,
-  low_good: trust.evidence.low.good,
-  low_bad: trust.evidence.low.bad,
-  normal_good: trust.evidence.normal.good,
-  normal_bad: trust.evidence.normal.bad,
-  high_good: trust.evidence.high.good,
-  high_bad: trust.evidence.high.bad,
+const toStanding = (credit: number | null, strikes: number | null, clean: number | null) => ({
+  credit: credit ?? 0,
+  strikes: strikes ?? 0,
+  clean: clean ?? 0,
 })
+
+export function toRow(agent: string, domain: string, trust: Trust): TrustRow {
+  const { low, normal, high } = trust.standings
+  return {
+    agent,
+    domain,
+    score: trust.score,
+    approvals: trust.approvals,
+    overrides: trust.overrides,
+    streak: trust.streak,
+    promoted: trust.promoted ? 1 : 0,
+    vouched: trust.vouched ? 1 : 0,
+    claimed: trust.claimed ? 1 : 0,
+    active_at: trust.activeAt,
+    seen_at: trust.seenAt,
+    client: trust.client,
+    low_credit: low.credit,
+    low_strikes: low.strikes,
+    low_clean: low.clean,
+    normal_credit: normal.credit,
+    normal_strikes: normal.strikes,
+    normal_clean: normal.clean,
+    high_credit: high.credit,
+    high_strikes: high.strikes,
+    high_clean: high.clean,
+  }
+}

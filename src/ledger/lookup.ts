@@ -19,6 +19,16 @@ export function createLookup(dialect: Dialect) {
     },
     call: async (reader: Reader, call: string): Promise<Entry[]> =>
       (await store.find(reader, { call, limit: 100 })).map(parsed),
+    proposal: async (reader: Reader, proposal: string): Promise<Entry[]> =>
+      (await store.find(reader, { proposal, limit: 100 })).map(parsed),
+    /** What is kept beside an entry, unless it was erased. */
+    async payload(reader: Reader, seq: number): Promise<unknown> {
+      const row = await store.payload(reader, seq)
+      return row && (JSON.parse(row.body) as unknown)
+    },
+    /** What this actor did lately because trust let it, the newest first. */
+    doneAlone: async (reader: Reader, actor: string) =>
+      (await store.doneAlone(reader, actor, mostLookedAt)).map(parsed),
     /** What this actor did lately to any of these, the newest first. */
     recentOn: async (reader: Reader, actor: string, subjects: readonly string[]) =>
       subjects.length === 0

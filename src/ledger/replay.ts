@@ -95,7 +95,7 @@ const without = (row: RecordedRow, values: readonly Value[]): RecordedRow =>
  */
 export function createReplay(table: RecordedTable, db: Snapshot): Replay {
   type Known = { readonly row: RecordedRow; readonly seq: number; until?: number }
-  const { name, key, moves } = table
+  const { name, key, moves, leftOut = [] } = table
   const known = new Map<string, Known>()
   /** Of the rows whose key was redacted: they cannot be compared. */
   const hidden = new Set<unknown>()
@@ -144,6 +144,7 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
   function difference(row: RecordedRow, { row: recorded, until = 0 }: Known): string | undefined {
     const columns = new Set([...Object.keys(row), ...Object.keys(recorded)])
     const found = [...columns].flatMap((column) => {
+      if (leftOut.includes(column)) return []
       const [inStore, inLedger] = [row[column] ?? null, recorded[column] ?? null]
       if (fits(inStore, inLedger)) return []
       const hasMoved = Number(inStore) > Number(inLedger) && Number(inStore) <= until

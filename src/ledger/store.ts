@@ -275,6 +275,32 @@ export function createLedgerStore(dialect: Dialect) {
       )
     },
 
+    /** Proposals that trust approved and calls that it let through; only the newest entries are looked at. */
+    doneAlone(reader: Reader, actor: string, most: number) {
+      const recent = sql
+        .selectFrom('ledger_entry')
+        .select('seq')
+        .where('actor', '=', actor)
+        .orderBy('seq', 'desc')
+        .limit(most)
+      return reader.all(
+        query(
+          sql
+            .selectFrom('ledger_entry')
+            .selectAll()
+            .where('seq', 'in', recent)
+            .where('type', 'in', ['proposal.created', 'call.started', 'call.done'])
+            .where((eb) =>
+              eb.or(
+                ['"auto":true', '"by":"trust"'].map((words) => contains(dialect, 'body', words)),
+              ),
+            )
+            .orderBy('seq', 'desc')
+            .limit(500),
+        ),
+      )
+    },
+
     /** One statement; `search` keeps it short on a long ledger and checks what columns cannot say. */
     find(reader: Reader, filter: EntryFilter) {
       let found = sql.selectFrom('ledger_entry').selectAll()

@@ -9,7 +9,8 @@ import { recordings } from './recordings.ts'
 import { createReplay, outcomeOf, policyOf } from './replay.ts'
 import type { Candidate, Recorded, Replayed } from './replay.ts'
 import type { Governance } from '../service.ts'
-import { current, gateOpen, newTrust } from '../rules/trust.ts'
+import { kindCreditToAct } from '../rules/standing.ts'
+import { closedGate, current, newTrust } from '../rules/trust.ts'
 
 const day = 24 * 60 * 60 * 1000
 /** A replay of more than this says no more, and takes the daemon's time from others. */
@@ -91,7 +92,7 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
       at,
       outcome: 'act',
       trustLevel: supposed.trustLevel ?? trust.score,
-      gateOpen: gateOpen(rules.trust, trust, 'normal'),
+      gateOpen: closedGate(rules.trust, trust, 'normal', proven) === undefined,
       floor: 'act',
       reasoning,
       unverified: [],
@@ -210,3 +211,6 @@ const noPolicy = (id: string) =>
   new CoworkError('not_found', `There is no policy ${JSON.stringify(id.slice(0, 100))}.`, {
     hint: 'cowork_list_policies names those in force.',
   })
+
+/** What is supposed has no kind of action and no checks. */
+const proven = { kind: kindCreditToAct, unread: { count: 0, oldestMs: 0 } }

@@ -2,9 +2,10 @@ import type { Mode, Risk, Why } from '#approvals'
 import { modeOf, stricter } from './mode.ts'
 import type { ModeRules } from './mode.ts'
 import type { Effect, Evaluation, Policy } from './policy.ts'
-import { evidenceLevel } from './evidence.ts'
-import { current, gateOpen } from './trust.ts'
-import type { Trust, TrustRules } from './trust.ts'
+import type { Closed } from './standing.ts'
+import { evidenceLevelOf } from './standing.ts'
+import { closedGate, current } from './trust.ts'
+import type { Proof, Trust, TrustRules } from './trust.ts'
 
 export type Rules = { readonly trust: TrustRules; readonly mode: ModeRules }
 
@@ -14,6 +15,8 @@ export type Judgement = {
   readonly gated: boolean
   readonly trustLevel: number
   readonly evidenceLevel: number
+  /** Right actions that are missing before the agent may act alone. */
+  readonly toGo: number
   /** What a policy in shadow would have done (Y6). */
   readonly shadow?: { readonly policy_id: string; readonly would: Outcome }
   readonly why: Why
@@ -21,6 +24,7 @@ export type Judgement = {
 
 type Given = {
   readonly trust: Trust
+  readonly proof: Proof
   readonly policy: Policy | undefined
   readonly evaluation: Evaluation
   /** Of the act itself: a destructive tool is high, whatever its fields. */
@@ -41,27 +45,30 @@ export function judge(rules: Rules, given: Given): Judgement {
   const { policy, evaluation, always, because, atLeast = 'act', shadowFloor = 'act' } = given
   const trust = current(rules.trust, given.trust, given.at)
   const risk: Risk = evaluation.highRisk.length > 0 ? 'high' : given.risk
-  const level = evidenceLevel(trust.evidence[risk])
-  const standing: Standing = {
+  const closed = closedGate(rules.trust, trust, given.risk, given.proof)
+  const toGo = closed?.toGo ?? 0
+  const level = evidenceLevelOf(toGo)
+  const grounds: Grounds = {
     score: trust.score,
-    gateOpen: gateOpen(rules.trust, trust, given.risk),
+    gateOpen: closed === undefined,
     floor: always === undefined ? atLeast : stricter(atLeast, 'suggest'),
   }
-  const { mode, gated } = modeUnder(rules.mode, standing, evaluation)
-  const enforced = { ...standing, floor: stricter(standing.floor, shadowFloor) }
+  const { mode, gated } = modeUnder(rules.mode, grounds, evaluation)
+  const enforced = { ...grounds, floor: stricter(grounds.floor, shadowFloor) }
   const shadow = policy &&
     evaluation.shadow && {
       policy_id: policy.id,
       would: outcomeUnder(rules.mode, enforced, evaluation.shadow),
     }
   const { thresholds } = rules.mode
-  const facts = { score: trust.score, level, gated, thresholds }
+  const facts = { score: trust.score, closed, gated, thresholds }
   return {
     mode,
     risk,
     gated,
     trustLevel: trust.score,
     evidenceLevel: level,
+    toGo,
     ...(shadow && { shadow }),
     why: {
       text: reasonFor({
@@ -82,8 +89,10 @@ export function judge(rules: Rules, given: Given): Judgement {
       high_risk_fields: evaluation.highRisk,
       // With the score, all that judging it again under other rules takes (Y6).
       more: {
-        gate_open: standing.gateOpen,
-        ...(standing.floor !== 'act' && { floor: standing.floor }),
+        gate_open: grounds.gateOpen,
+        to_go: toGo,
+        ...(closed && { closed_by: closed.cause }),
+        ...(grounds.floor !== 'act' && { floor: grounds.floor }),
         ...(shadow && { shadow }),
         ...(always !== undefined && { always }),
         ...(because !== undefined && { because }),
@@ -95,7 +104,7 @@ export function judge(rules: Rules, given: Given): Judgement {
 }
 
 /** Where an act stands before rules look at it. The gate is of its own class of risk (T13). */
-export type Standing = {
+export type Grounds = {
   readonly score: number
   readonly gateOpen: boolean
   /** As strict as this whatever trust says. */
@@ -104,10 +113,10 @@ export type Standing = {
 
 export type Outcome = Mode | 'blocked'
 
-export const outcomeUnder = (rules: ModeRules, standing: Standing, effect: Effect): Outcome =>
-  effect.hardStop ? 'blocked' : modeUnder(rules, standing, effect).mode
+export const outcomeUnder = (rules: ModeRules, grounds: Grounds, effect: Effect): Outcome =>
+  effect.hardStop ? 'blocked' : modeUnder(rules, grounds, effect).mode
 
-function modeUnder(rules: ModeRules, { score, gateOpen, floor }: Standing, effect: Effect) {
+function modeUnder(rules: ModeRules, { score, gateOpen, floor }: Grounds, effect: Effect) {
   // A high-risk act goes to a person anyway, so that only the gate of its own class ever matters.
   const highRisk = effect.highRisk.length > 0
   const { mode, gated } = modeOf(rules, { score, gateOpen, highRisk })
@@ -118,7 +127,7 @@ function modeUnder(rules: ModeRules, { score, gateOpen, floor }: Standing, effec
 
 type Facts = {
   readonly score: number
-  readonly level: number
+  readonly closed: Closed | undefined
   readonly gated: boolean
   readonly thresholds: { readonly suggest: number; readonly act: number }
   readonly highRisk: readonly string[]
@@ -130,7 +139,7 @@ type Facts = {
 }
 
 /** The same sentence with the trust of now, for a request that still waits; as recorded where its causes are not. */
-export function reasonNow(why: Why, now: Pick<Facts, 'score' | 'level' | 'gated'>): string {
+export function reasonNow(why: Why, now: Pick<Facts, 'score' | 'closed' | 'gated'>): string {
   const { always, because, approvers } = why.more ?? {}
   if (typeof approvers !== 'number') return why.text
   const { thresholds, high_risk_fields: highRisk } = why
@@ -138,7 +147,7 @@ export function reasonNow(why: Why, now: Pick<Facts, 'score' | 'level' | 'gated'
   const isByTrust =
     always === undefined && highRisk.length === 0 && approvers === 1 && !isUnreadable
   if (isByTrust && !now.gated && now.score >= thresholds.act)
-    return `You are asked because trust was lower or evidence was missing then. Trust is ${now.score.toFixed(2)} now; acting alone needs ${thresholds.act.toFixed(2)}.`
+    return `You are asked because trust was lower or right actions were missing then. Trust is ${now.score.toFixed(2)} now; acting alone needs ${thresholds.act.toFixed(2)}.`
   return reasonFor({
     ...now,
     thresholds,
@@ -158,7 +167,7 @@ function reasonFor({ because, ...facts }: Facts): string {
 }
 
 function causeFor(facts: Omit<Facts, 'because'>): string {
-  const { score, level, gated, thresholds, highRisk, approvers, isUnreadable } = facts
+  const { score, closed, gated, thresholds, highRisk, approvers, isUnreadable } = facts
   const { policyId, always } = facts
   const trust = `Trust is ${score.toFixed(2)}; acting alone needs ${thresholds.act.toFixed(2)}`
   const [field, ...more] = highRisk
@@ -170,11 +179,30 @@ function causeFor(facts: Omit<Facts, 'because'>): string {
   if (approvers > 1) return `${policyId ?? 'a rule'} wants ${approvers} people to agree. ${trust}.`
   if (isUnreadable)
     return `the change cannot be read as fields, so no rule can be checked. ${trust}.`
-  if (gated)
-    return `there is not enough evidence yet: ${level.toFixed(2)} of 0.80 from reviewed work of this risk. Trust alone (${score.toFixed(2)}) would do.`
+  if (gated && closed)
+    return `${closedCause(closed)} Trust alone (${score.toFixed(2)}) would be enough.`
   if (score < thresholds.suggest)
     return `trust is low: ${score.toFixed(2)}, below ${thresholds.suggest.toFixed(2)}. Acting alone needs ${thresholds.act.toFixed(2)}.`
   if (score >= thresholds.act)
     return `it is the first of its kind here, and nothing is known yet. ${trust}.`
   return `trust is ${score.toFixed(2)}; acting alone needs ${thresholds.act.toFixed(2)}.`
+}
+
+/** In the words of a person who asks why it does not act alone. */
+function closedCause({ cause, toGo }: Closed): string {
+  const more = `${toGo} more right ${toGo === 1 ? 'action' : 'actions'}`
+  switch (cause) {
+    case 'mistake':
+      return `a mistake was found in what it did alone: it needs ${more}.`
+    case 'kind_wrong':
+      return `it was wrong in this kind of action: it needs ${more}.`
+    case 'unproven':
+      return `it has not shown enough yet: it needs ${more} of this risk.`
+    case 'kind_new':
+      return `this kind of action is new: it needs ${more} of it.`
+    case 'unread':
+      return 'spot checks of what it did alone wait for an answer.'
+    case 'unchecked':
+      return 'spot checks are off (trust.spot_check_rate), so nobody would see what it does alone.'
+  }
 }

@@ -11,10 +11,10 @@ export const modeRulesOf = ({ authority }: Pick<Config, 'authority'>): ModeRules
   highRiskMode: authority.high_risk_mode,
 })
 
-type Standing = { readonly score: number; readonly gateOpen: boolean; readonly highRisk: boolean }
+type Given = { readonly score: number; readonly gateOpen: boolean; readonly highRisk: boolean }
 
-/** What an agent may do (M1, M2). `gated`: it would act, were there the evidence that T11 asks for. */
-export function modeOf(rules: ModeRules, given: Standing): { mode: Mode; gated: boolean } {
+/** What an agent may do (M1, M2). `gated`: it would act, were the gate of T11 open. */
+export function modeOf(rules: ModeRules, given: Given): { mode: Mode; gated: boolean } {
   const byTrust = modeByScore(rules, given.score)
   if (given.highRisk) {
     const mode = rules.highRiskMode === 'strictest' ? stricter('suggest', byTrust) : 'suggest'

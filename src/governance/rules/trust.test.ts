@@ -3,18 +3,20 @@ import type { Risk } from '#approvals'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
-import { evidenceLevel } from './evidence.ts'
 import { modeOf, modeRulesOf } from './mode.ts'
-import type { Change, OverrideType, Severity, Trust } from './trust.ts'
+import type { Change, OverrideType, Proof, Severity, Trust } from './trust.ts'
 import {
   accuracyOf,
   approved,
   checkedClean,
+  closedGate,
   current,
-  gateOpen,
+  forgiven,
+  lookedBackClean,
   newTrust,
   overridden,
   overrideTypes,
+  seenThrough,
   setByHand,
   severities,
   touched,
@@ -47,12 +49,17 @@ function repeated(times: number, trust: Trust, change: (trust: Trust) => Change)
   return last
 }
 
+const proven: Proof = { kind: 5, unread: { count: 0, oldestMs: 0 } }
+const isOpen = (trust: Trust, risk: Risk = 'normal', own = rules, proof = proven) =>
+  closedGate(own, trust, risk, proof) === undefined
 const modeNow = (trust: Trust, risk: Risk = 'normal', own = rules) =>
   modeOf(modeRulesOf(config), {
     score: trust.score,
-    gateOpen: gateOpen(own, trust, risk),
+    gateOpen: isOpen(trust, risk, own),
     highRisk: false,
   })
+const wrongAlone = (trust: Trust, at = start) =>
+  overridden(rules, trust, 'normal', { type: 'agent_wrong', severity: 'medium' }, at, true).trust
 
 test('T2 a new pair starts at the default level, without evidence', () => {
   expect(newTrust(rules, start)).toMatchObject({
@@ -217,61 +224,121 @@ test('T15 25 clean approvals reach act, 24 do not', () => {
   expect(modeNow(approve(all.trust).trust)).toEqual({ mode: 'act', gated: false })
 })
 
-test('T11 an override weighs what it costs, by the cost of a plain agent_wrong', () => {
-  const bad = (type: OverrideType, severity: Severity) =>
-    override(withScore(0.9), type, severity).trust.evidence.normal.bad
-  expect(bad('agent_wrong', 'medium')).toBe(1)
-  expect(bad('agent_wrong', 'critical')).toBe(2.5)
-  expect(bad('missing_context', 'medium')).toBe(0.375)
-  expect(bad('edge_case', 'medium')).toBe(0.25)
-  expect(bad('human_preference', 'medium')).toBe(0.125)
-  expect(bad('policy_change', 'critical')).toBe(0)
+test('T11 what a mistake alone costs goes by type and severity; taste and new rules cost nothing', () => {
+  const { trust } = repeated(25, newTrust(rules, start), approve)
+  const credit = (type: OverrideType, severity: Severity) =>
+    overridden(rules, trust, 'normal', { type, severity }, start, true).trust.standings.normal
+      .credit
+  expect(credit('agent_wrong', 'medium')).toBe(-25)
+  expect(credit('agent_wrong', 'critical')).toBe(-100)
+  expect(credit('missing_context', 'medium')).toBe(6)
+  expect(credit('edge_case', 'medium')).toBe(12)
+  expect(credit('human_preference', 'critical')).toBe(25)
+  expect(credit('policy_change', 'critical')).toBe(25)
 })
 
-test('T11 the gate can be off, and a score that was vouched for needs no evidence unless strict', () => {
+test('T11 what was asked about and refused costs the class nothing', () => {
+  const { trust } = repeated(25, newTrust(rules, start), approve)
+  expect(override(trust, 'agent_wrong', 'critical').trust.standings).toEqual(trust.standings)
+})
+
+test('T11 without the gate the score alone decides', () => {
   const fresh = withScore(0.9)
-  const vouched = { ...fresh, vouched: true }
-  expect(gateOpen(rules, fresh, 'normal')).toBe(false)
-  expect(gateOpen({ ...rules, gate: false }, fresh, 'normal')).toBe(true)
-  expect(gateOpen(rules, vouched, 'normal')).toBe(true)
-  expect(gateOpen({ ...rules, gate: 'strict' }, vouched, 'normal')).toBe(false)
-  expect(gateOpen(rules, override(vouched).trust, 'normal')).toBe(false)
+  expect(isOpen(fresh)).toBe(false)
+  expect(isOpen(fresh, 'high', { ...rules, gate: false })).toBe(true)
+  expect(isOpen(wrongAlone(fresh), 'normal', { ...rules, gate: false })).toBe(true)
 })
 
-test('T11 evidence fades while an agent is idle, and the gate closes again', () => {
+test('A3 without the gate, too, what unknown callers gave needs right actions', () => {
+  expect(isOpen(withScore(0.9, { claimed: true }), 'normal', { ...rules, gate: false })).toBe(false)
+})
+
+test('RS2 T16 only a score of 0.8 or more vouches for an agent', () => {
+  const fresh = newTrust(rules, start)
+  expect(isOpen(setByHand(rules, fresh, 0.8, start))).toBe(true)
+  expect(isOpen(setByHand(rules, fresh, 0.79, start))).toBe(false)
+  expect(setByHand(rules, setByHand(rules, fresh, 0.9, start), 0.6, start).vouched).toBe(false)
+})
+
+test('RS2 T16 vouching opens low and normal risk, never high, and not where the gate is strict', () => {
+  const vouched = setByHand(rules, newTrust(rules, start), 0.9, start)
+  expect(risks.map((risk) => isOpen(vouched, risk))).toEqual([true, true, false])
+  expect(isOpen(vouched, 'normal', { ...rules, gate: 'strict' })).toBe(false)
+})
+
+test('RS2 T16 vouching ends with the first fault, and when the score falls below 0.8', () => {
+  const vouched = setByHand(rules, newTrust(rules, start), 0.95, start)
+  expect(override(vouched, 'edge_case', 'low').trust.vouched).toBe(false)
+  expect(override(vouched, 'human_preference').trust.vouched).toBe(true)
+  const idle = start + 20 * day
+  expect(isOpen(current(rules, vouched, idle))).toBe(false)
+  // It does not come back with the score.
+  const again = repeated(5, touched(rules, vouched, idle), (trust) => approve(trust, idle))
+  expect(again.to).toBeGreaterThanOrEqual(0.8)
+  expect(again.trust.vouched).toBe(false)
+})
+
+test('RS2 T16 vouching covers no debt, neither of the class nor of the kind', () => {
+  const wrong = wrongAlone(repeated(25, newTrust(rules, start), approve).trust)
+  const vouched = setByHand(rules, wrong, 0.9, start)
+  expect(isOpen(vouched)).toBe(false)
+  const fresh = setByHand(rules, newTrust(rules, start), 0.9, start)
+  expect(isOpen(fresh, 'normal', rules, { ...proven, kind: 0 })).toBe(true)
+  expect(isOpen(fresh, 'normal', rules, { ...proven, kind: -45 })).toBe(false)
+  expect(isOpen(fresh, 'normal', rules, { ...proven, unread: { count: 6, oldestMs: 0 } })).toBe(
+    false,
+  )
+})
+
+test('T11 credit fades while an agent is idle, and the gate closes again', () => {
   const { trust } = repeated(30, newTrust(rules, start), approve)
-  expect(gateOpen(rules, trust, 'normal')).toBe(true)
+  expect(isOpen(trust)).toBe(true)
   const idle = current(rules, trust, start + 17 * day)
-  expect(idle.evidence.normal.good).toBe(15)
-  expect(gateOpen(rules, idle, 'normal')).toBe(false)
+  expect(idle.standings.normal.credit).toBe(12)
+  expect(isOpen(idle)).toBe(false)
 })
 
-test('T11 what is found about an idle agent counts in full, at once and ever after', () => {
-  const { trust } = repeated(32, newTrust(rules, start), approve)
+test('T11 what is found about an idle agent counts in full and fades from then on', () => {
+  const { trust } = repeated(25, newTrust(rules, start), approve)
   const later = start + 34 * day
-  const after = override(trust, 'agent_wrong', 'medium', later).trust
-  expect(current(rules, after, later).evidence.normal).toEqual({ good: 8, bad: 1 })
-  expect(touched(rules, after, later).evidence.normal).toEqual({ good: 8, bad: 1 })
-  const ages = override(trust, 'agent_wrong', 'medium', start + 36_500 * day).trust
-  expect(current(rules, ages, start + 36_500 * day).evidence.normal.bad).toBeCloseTo(1, 9)
+  const wrong = wrongAlone(trust, later)
+  expect(current(rules, wrong, later).standings.normal.credit).toBe(6 - 50)
+  expect(current(rules, wrong, later + 340 * day).standings.normal.credit).toBe(6 - 50)
+  const seen = checkedClean(trust, 'normal', later)
+  expect(current(rules, seen, later).standings.normal).toEqual({ credit: 11, strikes: 0, clean: 1 })
+  expect(current(rules, seen, later + 17 * day).standings.normal.credit).toBe(5)
 })
 
-test('T13 evidence is kept per class of risk: easy wins buy nothing in risky acts', () => {
+test('T13 credit is kept per class of risk: easy wins buy nothing in risky actions', () => {
   const { trust } = repeated(60, newTrust(rules, start), (it) => approve(it, start, 'low'))
   expect(trust.score).toBe(1)
   expect(risks.map((risk) => modeNow(trust, risk).mode)).toEqual(['act', 'suggest', 'suggest'])
 })
 
-test('T14 a clean spot check is evidence and never score', () => {
+test('T14 a clean check counts for the standing and never for the score', () => {
   const trust = withScore(0.85, { streak: 1 })
-  const after = checkedClean(rules, trust, 'high', start)
-  expect(after).toEqual({
-    ...trust,
-    evidence: { ...trust.evidence, high: { good: 1, bad: 0 } },
+  const after = checkedClean(trust, 'high', start)
+  const high = { credit: 5, strikes: 0, clean: 1 }
+  expect(after).toEqual({ ...trust, standings: { ...trust.standings, high } })
+  expect(lookedBackClean(trust, 'high', start).standings.high).toEqual({ ...high, clean: 0 })
+})
+
+test('T14 another client is checked as often as a new agent; credit and strikes stay', () => {
+  const known = { ...checkedClean(withScore(0.9), 'normal', start), client: 'claude-code' }
+  expect(seenThrough(known, 'cursor').standings.normal).toEqual({ credit: 5, strikes: 0, clean: 0 })
+  expect(seenThrough({ ...known, client: null }, 'cursor').standings).toEqual(known.standings)
+})
+
+test('T16 a person forgives: strikes and debt are gone, credit is earned anew', () => {
+  const wrong = wrongAlone(repeated(25, newTrust(rules, start), approve).trust)
+  expect(forgiven(wrong, 'normal', start).standings.normal).toEqual({
+    credit: 0,
+    strikes: 0,
+    clean: 0,
   })
 })
 
-test('T16 a score set by hand clears the row of overrides and leaves the evidence', () => {
+test('T16 a score set by hand clears the row of overrides and leaves credit and strikes', () => {
   const { trust } = repeated(10, newTrust(rules, start), approve)
   const set = setByHand(rules, { ...trust, streak: 2 }, 0.9, start)
   expect(set).toEqual({ ...trust, score: 0.9, streak: 0, vouched: true })
@@ -279,12 +346,12 @@ test('T16 a score set by hand clears the row of overrides and leaves the evidenc
   expect(setByHand(rules, trust, -1, start).score).toBe(0)
 })
 
-test('T16 an idle agent has the score it was given, and its evidence goes on fading', () => {
+test('T16 an idle agent has the score it was given, and its credit goes on fading', () => {
   const { trust } = repeated(20, newTrust(rules, start), approve)
   const later = start + 34 * day
   const set = setByHand(rules, trust, 0.9, later)
   expect(current(rules, set, later).score).toBe(0.9)
-  expect(set.evidence).toEqual(current(rules, trust, later).evidence)
+  expect(set.standings).toEqual(current(rules, trust, later).standings)
 })
 
 const risk = fc.constantFrom(...risks)
@@ -312,13 +379,13 @@ type Happening = {
 function after(trust: Trust, what: Happening, at: number): Trust {
   const { act, risk: of = 'normal', type = 'agent_wrong', severity = 'medium', score = 0 } = what
   if (act === 'approve') return approved(rules, trust, of, at).trust
-  if (act === 'check') return checkedClean(rules, trust, of, at)
+  if (act === 'check') return checkedClean(trust, of, at)
   if (act === 'propose') return touched(rules, trust, at)
   if (act === 'set') return setByHand(rules, trust, score, at)
-  return overridden(rules, trust, of, { type, severity }, at).trust
+  return overridden(rules, trust, of, { type, severity }, at, true).trust
 }
 
-test('T1 whatever happens, scores stay from 0 to 1 with 4 decimals and levels from 0 to 1', () => {
+test('T1 whatever happens, scores stay from 0 to 1 with 4 decimals and standings within their bounds', () => {
   fc.assert(
     fc.property(history, (happenings) => {
       let trust = newTrust(rules, start)
@@ -326,13 +393,13 @@ test('T1 whatever happens, scores stay from 0 to 1 with 4 decimals and levels fr
       for (const { what, days } of happenings) {
         at += days * day
         trust = after(trust, what, at)
-        for (const { score, evidence } of [trust, current(rules, trust, at)]) {
+        for (const { score, standings } of [trust, current(rules, trust, at)]) {
           expect(score).toBeGreaterThanOrEqual(0)
           expect(score).toBeLessThanOrEqual(1)
           expect(score).toBe(Number(score.toFixed(4)))
-          for (const each of Object.values(evidence)) {
-            expect(evidenceLevel(each)).toBeGreaterThanOrEqual(0)
-            expect(evidenceLevel(each)).toBeLessThanOrEqual(1)
+          for (const { credit, strikes } of Object.values(standings)) {
+            expect(credit >= -800 && credit <= 25).toBe(true)
+            expect(strikes >= 0 && strikes <= 4).toBe(true)
           }
         }
       }
@@ -388,8 +455,7 @@ test('T4 short of clamps, demotion and promotion, the order of decisions makes n
       const [a, b] = [end(one), end(other)]
       expect(a.score).toBe(b.score)
       expect([a.approvals, a.overrides]).toEqual([b.approvals, b.overrides])
-      expect(a.evidence.normal.good).toBe(b.evidence.normal.good)
-      expect(a.evidence.normal.bad).toBeCloseTo(b.evidence.normal.bad, 12)
+      expect(a.standings).toEqual(b.standings)
     }),
   )
 })

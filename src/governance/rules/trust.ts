@@ -1,15 +1,17 @@
 import type { Risk } from '#approvals'
 import type { Config } from '#base/config/index.ts'
 import type { OverrideType, Severity } from '#base/override.ts'
-import type { Evidence } from './evidence.ts'
+import type { Closed, Standing, StandingRules, Unread } from './standing.ts'
 import {
-  evidenceLevel,
-  fadedEvidence,
-  moreEvidence,
-  noEvidence,
-  remaining,
-  scaled,
-} from './evidence.ts'
+  applyCleanCheck,
+  applyIdleDecay,
+  applyRight,
+  applyWrongAlone,
+  gateClosed,
+  newStanding,
+  standingRulesOf,
+  uncheckedWorth,
+} from './standing.ts'
 
 /** How trust is earned, lost and spent. Pure: time comes in, values go out. */
 
@@ -24,12 +26,16 @@ export type Trust = {
   readonly streak: number
   /** Since the last demotion (T7). */
   readonly promoted: boolean
-  /** The score was set by hand or imported, not earned here. */
+  /** A person set the score to 0.8 or more, and nothing speaks against it since (T16). */
   readonly vouched: boolean
   /** Some of the score was given by callers that nobody knows (A3). */
   readonly claimed: boolean
   readonly activeAt: number
-  readonly evidence: Readonly<Record<Risk, Evidence>>
+  /** When people last judged its work. Credit fades from then or from `activeAt`, whichever is later. */
+  readonly seenAt: number
+  readonly standings: Readonly<Record<Risk, Standing>>
+  /** The client through which it last acted alone. */
+  readonly client: string | null
 }
 
 export type TrustRules = {
@@ -40,6 +46,7 @@ export type TrustRules = {
   readonly demoteAfter: number
   readonly decayPerDay: number
   readonly gate: boolean | 'strict'
+  readonly standing: StandingRules
 }
 
 export const trustRulesOf = ({
@@ -53,6 +60,7 @@ export const trustRulesOf = ({
   demoteAfter: trust.auto_demote_after,
   decayPerDay: trust.decay_per_day,
   gate: trust.evidence_gate,
+  standing: standingRulesOf({ trust }),
 })
 
 export { overrideTypes, severities } from '#base/override.ts'
@@ -76,10 +84,14 @@ export const weightOf = (kind: OverrideKind): number => lossOf(kind) / baseLoss.
 export const isFault = (type: OverrideType) =>
   type !== 'human_preference' && type !== 'policy_change'
 
+/** What it costs in credit: what is a matter of taste, or of rules that changed, costs nothing (T11). */
+export const creditWeightOf = (kind: OverrideKind): number =>
+  isFault(kind.type) ? weightOf(kind) : 0
+
 const demotionLoss = 0.1
 const promotedScore = 0.8
+const vouchedScore = 0.8
 const decayFloor = 0.1
-const wantedEvidence = 0.8
 export const dayMilliseconds = 86_400_000
 
 /** Twenty-five approvals of 0.02 must carry 0.3 to 0.8, not to one bit short of it. */
@@ -103,22 +115,21 @@ export const newTrust = (rules: TrustRules, at: number): Trust => ({
   vouched: false,
   claimed: false,
   activeAt: at,
-  evidence: { low: noEvidence, normal: noEvidence, high: noEvidence },
+  seenAt: at,
+  standings: { low: newStanding, normal: newStanding, high: newStanding },
+  client: null,
 })
 
 /** As read now (T8). Not to be stored: its clock still runs from when the agent was last active. */
 export function current(rules: TrustRules, trust: Trust, at: number): Trust {
   const days = idleDays(trust, at)
   if (days === 0) return trust
-  const { low, normal, high } = trust.evidence
+  const score = decayed(rules, trust.score, days)
   return {
     ...trust,
-    score: decayed(rules, trust.score, days),
-    evidence: {
-      low: fadedEvidence(low, days),
-      normal: fadedEvidence(normal, days),
-      high: fadedEvidence(high, days),
-    },
+    score,
+    vouched: trust.vouched && score >= vouchedScore,
+    standings: fadedStandings(trust, at),
   }
 }
 
@@ -128,13 +139,18 @@ export const touched = (rules: TrustRules, trust: Trust, at: number): Trust => (
   activeAt: Math.max(trust.activeAt, at),
 })
 
-/** Whoever calls in open mode may move the score; evidence comes from people (A3, T11). */
+/**
+ * What an approval counts for. Everyone in open mode moves the score, and nothing else (A3). What a person changed
+ * before they approved it, or approved among many without opening it, was not seen right.
+ */
+export type Worth = 'credit' | 'score' | 'claim'
+
 export function approved(
   rules: TrustRules,
   trust: Trust,
   risk: Risk,
   at: number,
-  isClaim = false,
+  worth: Worth = 'credit',
 ): Change {
   const before = touched(rules, trust, at)
   const after: Trust = {
@@ -142,9 +158,8 @@ export function approved(
     score: rounded(Math.min(1, before.score + rules.approvalImpact)),
     approvals: before.approvals + 1,
     streak: 0,
-    ...(isClaim
-      ? { vouched: false, claimed: true }
-      : { evidence: withEvidence(before, risk, { good: 1, bad: 0 }, at) }),
+    ...(worth === 'claim' && { vouched: false, claimed: true }),
+    ...(worth === 'credit' && judged(before, risk, at, (standing) => applyRight(standing))),
   }
   const promoted = earnsPromotion(rules, after)
   const to = promoted ? Math.max(after.score, promotedScore) : after.score
@@ -164,20 +179,25 @@ function earnsPromotion(rules: TrustRules, trust: Trust): boolean {
   )
 }
 
-/** Does not make an agent active, so the clock runs on: only the score as read now loses. */
+/**
+ * Does not make an agent active, so the clock runs on: only the score as read now loses. `isAlone`: it was found in
+ * what the agent had done without asking.
+ */
 export function overridden(
   rules: TrustRules,
   trust: Trust,
   risk: Risk,
   kind: OverrideKind,
   at: number,
+  isAlone = false,
 ): Change {
   const { type } = kind
   const loss = lossOf(kind)
   const streak = trust.streak + (isFault(type) ? 1 : 0)
   const demoted = isFault(type) && streak >= rules.demoteAfter
-  const from = current(rules, trust, at).score
+  const { score: from, vouched } = current(rules, trust, at)
   const to = rounded(Math.max(0, from - loss - (demoted ? demotionLoss : 0)))
+  const weight = creditWeightOf(kind)
   const after: Trust = {
     ...trust,
     // Above the floor decay goes on being taken off, so what it took is not taken twice.
@@ -185,33 +205,69 @@ export function overridden(
     overrides: trust.overrides + (isFault(type) ? 1 : 0),
     streak: demoted ? 0 : streak,
     promoted: trust.promoted && !demoted,
-    evidence: withEvidence(trust, risk, { good: 0, bad: weightOf(kind) }, at),
+    vouched: vouched && !isFault(type) && to >= vouchedScore,
+    ...(isAlone &&
+      weight > 0 &&
+      judged(trust, risk, at, (standing) => applyWrongAlone(rules.standing, standing, weight))),
   }
   return { trust: after, from, to, promoted: false, demoted }
 }
 
-/** A spot check that found nothing wrong is evidence and never score (T14). */
-export const checkedClean = (_rules: TrustRules, trust: Trust, risk: Risk, at: number): Trust => ({
+/** A spot check that found nothing wrong counts for the standing and never for the score (T14). */
+export const checkedClean = (trust: Trust, risk: Risk, at: number): Trust => ({
   ...trust,
-  evidence: withEvidence(trust, risk, { good: 1, bad: 0 }, at),
+  ...judged(trust, risk, at, applyCleanCheck),
+})
+
+/** The same in a look-back, which is no check by lot: it only pays (T14). */
+export const lookedBackClean = (trust: Trust, risk: Risk, at: number): Trust => ({
+  ...trust,
+  ...judged(trust, risk, at, (standing) => applyRight(standing, uncheckedWorth)),
+})
+
+/** A person forgives: strikes and debts are gone, and credit is earned anew (T16). */
+export const forgiven = (trust: Trust, risk: Risk, at: number): Trust => ({
+  ...trust,
+  ...judged(trust, risk, at, ({ clean }) => ({ credit: 0, strikes: 0, clean })),
+})
+
+/** Another client acts under the name: it is checked as often as a new one (T14). */
+export const seenThrough = (trust: Trust, client: string): Trust => ({
+  ...trust,
+  client,
+  ...(trust.client !== null && {
+    standings: eachStanding(trust.standings, (standing) => ({ ...standing, clean: 0 })),
+  }),
 })
 
 /** Counts from now, or a long idle agent would not have the score it was given (T16). */
-export const setByHand = (rules: TrustRules, trust: Trust, score: number, at: number): Trust => ({
-  ...touched(rules, trust, at),
-  score: rounded(Math.min(1, Math.max(0, score))),
-  streak: 0,
-  vouched: true,
-  claimed: false,
-})
+export function setByHand(rules: TrustRules, trust: Trust, score: number, at: number): Trust {
+  const given = rounded(Math.min(1, Math.max(0, score)))
+  return {
+    ...touched(rules, trust, at),
+    score: given,
+    streak: 0,
+    vouched: given >= vouchedScore,
+    claimed: false,
+  }
+}
 
-/** Whether evidence lets an agent act in this class of risk (T11, T13). `trust` as read now. */
-export function gateOpen(rules: TrustRules, trust: Trust, risk: Risk): boolean {
-  if (rules.gate === false && !trust.claimed) return true
-  const evidence = trust.evidence[risk]
-  const isUnproven = evidence.good + evidence.bad === 0
-  if (isUnproven && trust.vouched && rules.gate !== 'strict') return true
-  return evidenceLevel(evidence) >= wantedEvidence
+/** What the gate looks at besides: the credit of the kind of action, and the checks that nobody has answered. */
+export type Proof = { readonly kind: number; readonly unread: Unread }
+
+/** Why an agent may not act alone in this class of risk, if so (T11, T13, T16). `trust` as read now. */
+export function closedGate(
+  rules: TrustRules,
+  trust: Trust,
+  risk: Risk,
+  { kind, unread }: Proof,
+): Closed | undefined {
+  if (rules.gate === false && !trust.claimed) return undefined
+  const standing = trust.standings[risk]
+  const isUnproven = standing.credit >= 0 && standing.strikes === 0 && kind >= 0
+  const isVouched = trust.vouched && risk !== 'high' && rules.gate !== 'strict' && isUnproven
+  const proven = isVouched ? applyRight(standing, Infinity) : standing
+  return gateClosed(rules.standing, proven, isVouched ? Infinity : kind, unread)
 }
 
 /** As it counts for who asks: among callers that nobody knows, what any of them gave counts. */
@@ -228,14 +284,34 @@ function decayed(rules: TrustRules, score: number, days: number): number {
   return rounded(Math.max(decayFloor, score - days * rules.decayPerDay))
 }
 
-/** Whole days; a clock that went back makes nobody idle. */
 /** Whole days; a clock that goes back makes none. */
-export const idleDays = (trust: Trust, at: number): number =>
-  Math.max(0, Math.floor((at - trust.activeAt) / dayMilliseconds))
+const daysBetween = (from: number, to: number): number =>
+  Math.max(0, Math.floor((to - from) / dayMilliseconds))
 
-/** Stored so that after fading since `activeAt` the new evidence counts in full today. */
-function withEvidence(trust: Trust, risk: Risk, more: Evidence, at: number): Trust['evidence'] {
-  const left = remaining(idleDays(trust, at))
-  const today = moreEvidence(scaled(trust.evidence[risk], left), more)
-  return { ...trust.evidence, [risk]: scaled(today, 1 / left) }
+export const idleDays = ({ activeAt }: Trust, at: number): number => daysBetween(activeAt, at)
+
+const eachStanding = (
+  { low, normal, high }: Trust['standings'],
+  change: (standing: Standing) => Standing,
+): Trust['standings'] => ({ low: change(low), normal: change(normal), high: change(high) })
+
+function fadedStandings({ standings, activeAt, seenAt }: Trust, at: number): Trust['standings'] {
+  const days = daysBetween(Math.max(activeAt, seenAt), at)
+  return days === 0
+    ? standings
+    : eachStanding(standings, (standing) => applyIdleDecay(standing, days))
+}
+
+/** People saw something of its work today: what they saw counts in full, and fades from now on. */
+function judged(
+  trust: Trust,
+  risk: Risk,
+  at: number,
+  change: (standing: Standing) => Standing,
+): Pick<Trust, 'standings' | 'seenAt'> {
+  const standings = fadedStandings(trust, at)
+  return {
+    standings: { ...standings, [risk]: change(standings[risk]) },
+    seenAt: Math.max(trust.seenAt, at),
+  }
 }

@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { notYours, statuses } from '#approvals'
+import { isSeenBy, notYours, statuses } from '#approvals'
 import type { Approval } from '#approvals'
-import { isOwn } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
@@ -76,8 +75,7 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
           hint: 'Give the approval_id, proposal_id or request_id that you were answered.',
         })
       const isTheirs = (found: Approval | undefined): found is Approval =>
-        found !== undefined &&
-        (caller.kind !== 'agent' || isOwn(caller, found.requester, found.createdAt))
+        found !== undefined && isSeenBy(caller, found)
       let found = await approvals.get(id)
       if (!isTheirs(found)) throw notYours(id)
       if (found.status === 'pending' && input.wait_seconds > 0)

@@ -9,7 +9,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import type { DecisionMore } from '../kinds.ts'
 import { checkTaken } from '../permissions.ts'
-import { evidenceNote } from '../rules/evidence.ts'
+import { evidenceNote } from '../gate-proof.ts'
 import type { Moved } from '../scores.ts'
 import type { Governance } from '../service.ts'
 import { changeInput, readChange } from './propose.ts'
@@ -36,6 +36,10 @@ const outcome = z.object({
   status: z.enum(['approved', 'rejected', 'voted', 'held', 'error']),
   until: z.string().optional(),
   trust: moved.optional(),
+  look_back: z
+    .number()
+    .optional()
+    .describe('Other actions that came to the inbox because this one was wrong'),
   also: z
     .array(z.object({ id: z.string(), summary: z.string() }))
     .optional()
@@ -121,6 +125,10 @@ export const decideTool = ({ approvals }: Governance) =>
       grant: grant
         .optional()
         .describe('How far access to files goes; the narrowest that was asked for where absent'),
+      skip: z
+        .boolean()
+        .default(false)
+        .describe('Close checks without looking at them: they count for nothing'),
       hold: z
         .boolean()
         .default(false)
@@ -141,7 +149,7 @@ export const decideTool = ({ approvals }: Governance) =>
         throw new CoworkError('invalid_input', 'Many at once are approved as they are, and once.', {
           hint: 'Edit, allow for longer, choose a policy, acknowledge one or say how far access goes one by one.',
         })
-      const decision = decisionOf(input, call)
+      const decision = decisionOf({ ...input, isBulk }, call)
       const outcomes = await each(list, async (id) => {
         checkTaken(await approvals.find(tx, id), decision)
         const isHeld = hold && (isBulk || (await approvals.riskOf(tx, id, decision)) === 'high')
@@ -163,6 +171,8 @@ type Asked = {
   readonly reason?: string | undefined
   readonly change?: unknown
   readonly batch?: string
+  readonly isBulk?: boolean
+  readonly skip?: boolean
   readonly override?: DecisionMore['override'] | undefined
   readonly allow?: DecisionMore['allow'] | undefined
   readonly policy_id?: string | undefined
@@ -176,6 +186,8 @@ export function decisionOf(asked: Asked, { caller }: Call): Decision {
     ...(asked.allow && { allow: asked.allow }),
     ...(asked.policy_id !== undefined && { policy_id: asked.policy_id }),
     ...(asked.grant && { grant: asked.grant }),
+    ...(asked.isBulk && { bulk: true }),
+    ...(asked.skip && { skip: true }),
     ...(asked.acknowledge_policy !== undefined && {
       acknowledge_policy: asked.acknowledge_policy,
     }),
@@ -196,6 +208,7 @@ export const shown = (id: string, { status, told, until }: Outcome) => ({
   status,
   ...(until !== undefined && { until: rfc3339(until) }),
   ...(told['trust'] !== undefined && { trust: told['trust'] as z.output<typeof moved> }),
+  ...(told['look_back'] !== undefined && { look_back: told['look_back'] as number }),
   ...(told['also'] !== undefined && { also: told['also'] as z.output<typeof outcome>['also'] }),
 })
 
@@ -297,7 +310,7 @@ export const approveTool = ({ approvals }: Governance) =>
     },
   })
 
-export const overrideTool = ({ approvals, scores, store }: Governance) =>
+export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: Governance) =>
   defineTool({
     name: 'cowork_override',
     title: 'Override',
@@ -334,7 +347,6 @@ export const overrideTool = ({ approvals, scores, store }: Governance) =>
       const { agent_id: agent, domain, proposal_id: id } = input
       const proposal = id === undefined ? undefined : await ownProposal(tx, approvals, id, input)
       const by = actorOf(call.caller)
-      const about = { action: input.action_description, by, ...(id && { approval: id }) }
       if (proposal?.status === 'pending') {
         const decision = decisionOf(
           { decision: 'reject', reason: input.description, override: given },
@@ -357,12 +369,21 @@ export const overrideTool = ({ approvals, scores, store }: Governance) =>
         const known = await store.overrideOf(tx, proposal.id)
         if (known) throw overriddenAlready(known)
       }
+      const pair = { agent, domain }
       const risk = proposal?.risk ?? 'normal'
-      const {
-        id: override,
-        streak,
-        ...written
-      } = await scores.override(tx, { agent, domain }, risk, given, about)
+      const judged = { risk, ...(proposal && { kind: kindOf(proposal.action) }) }
+      const about = {
+        action: input.action_description,
+        by,
+        ...(id && { approval: id }),
+        // What a person corrects without naming a proposal was not asked about.
+        isAlone: !proposal || proposal.channel === 'trust',
+      }
+      const found = await scores.override(tx, pair, judged, given, about)
+      const { id: override, streak, told: written } = found
+      const check = id === undefined ? undefined : await store.checkOn(tx, id)
+      if (check?.read_at === null) await approvals.endUnasked(tx, check.approval, call)
+      const rows = found.needsLookBack ? await spotChecks.lookBack(tx, pair, risk, id) : 0
       tx.append({
         type: 'override.recorded',
         actor: by,
@@ -372,6 +393,7 @@ export const overrideTool = ({ approvals, scores, store }: Governance) =>
         data: {
           requester: agent,
           override: { type: given.type, severity: given.severity },
+          ...(rows > 0 && { look_back: rows }),
           ...written,
         },
       })

@@ -17,7 +17,13 @@ import { proposeTool } from './propose.ts'
 import { qualityTool, reportTool } from './report.ts'
 import { simulatePolicyTool } from './simulate.ts'
 import { statusTool } from './status.ts'
-import { checkTrustTool, setTrustTool, trustHistoryTool } from './trust.ts'
+import {
+  checkTrustTool,
+  forgiveTool,
+  setTrustTool,
+  standingTool,
+  trustHistoryTool,
+} from './trust.ts'
 
 export type GovernanceDeps = {
   readonly governance: Governance
@@ -45,6 +51,8 @@ export const governanceTools = (deps: GovernanceDeps): Tool[] => {
     resolveHandoffTool(deps),
     checkTrustTool(governance, ledger),
     setTrustTool(governance),
+    forgiveTool(governance),
+    standingTool(governance),
     trustHistoryTool(governance),
     validatePolicyTool(governance),
     listPoliciesTool(governance),

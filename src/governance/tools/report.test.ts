@@ -218,7 +218,7 @@ describe('the metrics', () => {
 
   test('Q1 what trust let an agent do counts, proposals and calls, and what was found wrong in it', async () => {
     const { tool } = actingTool('mail', 'write')
-    const system = await governed({}, { tools: [tool], random: () => 0 })
+    const system = await governed({}, { tools: [tool], draw: () => 0 })
     await trusted(system, 0.9)
     await trusted(system, 0.9, 'sales', 'mail')
     await proposed(system)

@@ -78,7 +78,7 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
       timeline: z.array(event).optional(),
     }),
     async run({ agent_id, domain: where, include_timeline, timeline_limit }, { caller }) {
-      const { store, db, inbox, handoffs, now } = governance
+      const { store, db, inbox, handoffs } = governance
       const checkpoint = await ledger.latestCheckpoint()
       const agent = caller.kind === 'agent' ? caller.id : agent_id
       const seen = caller.kind === 'agent' ? visibleEntries(caller) : { actor: agent_id }
@@ -98,7 +98,9 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
         caller: { kind, id, verified, session },
         halts: await halts.list(),
         ledger: { size: await ledger.size(), checkpoint: checkpoint?.size ?? null },
-        trust: pairs.map((pair) => standing(governance, pair, pair.trust, now())),
+        trust: await Promise.all(
+          pairs.map(({ trust, ...pair }) => standing(governance, { pair, stored: trust, caller })),
+        ),
         pending: waiting.count,
         pending_proposals: waiting.items,
         pending_handoffs: await handoffs.waiting(caller, asked),

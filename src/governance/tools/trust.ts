@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { modes } from '#approvals'
+import { modes, risks } from '#approvals'
 import type { Risk } from '#approvals'
 import { actorOf } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
@@ -7,18 +7,19 @@ import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
-import { evidenceLevel, evidenceNote } from '../rules/evidence.ts'
+import { evidenceNote } from '../gate-proof.ts'
 import { modeOf } from '../rules/mode.ts'
 import type { Governance } from '../service.ts'
-import { accuracyOf, countedFor, current, gateOpen, idleDays, newTrust } from '../rules/trust.ts'
+import { evidenceLevelOf, kindCreditToAct } from '../rules/standing.ts'
+import { accuracyOf, closedGate, countedFor, current, idleDays, newTrust } from '../rules/trust.ts'
 import type { Trust } from '../rules/trust.ts'
 import { agentId, domain, who, words } from './words.ts'
 
 const evidence = z.object({
-  approvals: z.number(),
-  overrides: z.number(),
   evidence_level: z.number(),
   gated: z.boolean(),
+  to_go: z.number(),
+  cause: z.string().optional(),
 })
 
 export const trustShape = {
@@ -33,34 +34,48 @@ export const trustShape = {
   consecutive_overrides: z.number(),
   evidence_level: z.number(),
   gated: z.boolean(),
+  to_go: z.number().describe('Right actions that are missing before it acts alone'),
+  cause: z.string().optional().describe('Why the gate is closed; for people'),
   evidence_note: z.string().optional().describe('Why a high enough score does not act yet'),
   decay_days: z.number(),
   last_active_at: z.string(),
   by_risk: z.object({ low: evidence, normal: evidence, high: evidence }),
 }
 
-/** The standing of one agent in one domain as everyone reads it (G5). */
-export function standing(
-  { rules }: Pick<Governance, 'rules'>,
-  pair: { agent: string; domain: string },
-  stored: Trust,
-  at: number,
+type Asked = {
+  readonly pair: { readonly agent: string; readonly domain: string }
+  readonly stored: Trust
+  readonly caller: Caller
+}
+
+/**
+ * The standing of one agent in one domain (G5). An agent reads how much is missing. Why, and what is checked, only
+ * people read: else it would know when it is looked at (T14).
+ */
+export async function standing(
+  { rules, store, db, now }: Pick<Governance, 'rules' | 'store' | 'db' | 'now'>,
+  { pair, stored, caller }: Asked,
 ) {
+  const at = now()
   const trust = current(rules.trust, stored, at)
   const accuracy = accuracyOf(trust)
-  const open = gateOpen(rules.trust, trust, 'normal')
+  const waiting = await store.unread(db, pair.agent, pair.domain, at)
   const of = (risk: Risk) => {
-    const { good, bad } = trust.evidence[risk]
+    const unread = waiting.get(risk) ?? { count: 0, oldestMs: 0 }
+    const closed = closedGate(rules.trust, trust, risk, { kind: kindCreditToAct, unread })
+    const toGo = closed?.toGo ?? 0
     return {
-      approvals: round(good),
-      overrides: round(bad),
-      evidence_level: round(evidenceLevel(trust.evidence[risk])),
-      gated: !gateOpen(rules.trust, trust, risk),
+      evidence_level: round(evidenceLevelOf(toGo)),
+      gated: closed !== undefined,
+      to_go: toGo,
+      ...(closed && caller.kind === 'human' && { cause: closed.cause }),
     }
   }
+  const byRisk = { low: of('low'), normal: of('normal'), high: of('high') }
+  const { gated: isClosed, ...normal } = byRisk.normal
   const { mode, gated } = modeOf(rules.mode, {
     score: trust.score,
-    gateOpen: open,
+    gateOpen: !isClosed,
     highRisk: false,
   })
   return {
@@ -73,19 +88,19 @@ export function standing(
     overrides: trust.overrides,
     override_rate: accuracy === null ? null : round(1 - accuracy),
     consecutive_overrides: trust.streak,
-    evidence_level: round(evidenceLevel(trust.evidence.normal)),
+    ...normal,
     gated,
     ...(gated && { evidence_note: evidenceNote }),
     decay_days: idleDays(stored, at),
     last_active_at: rfc3339(stored.activeAt),
-    by_risk: { low: of('low'), normal: of('normal'), high: of('high') },
+    by_risk: byRisk,
   }
 }
 
 const round = (value: number) => Math.round(value * 10_000) / 10_000
 
 export const checkTrustTool = (governance: Governance, ledger: Pick<Ledger, 'transact'>) => {
-  const { store, scores, db, now } = governance
+  const { store, scores, db } = governance
 
   /** The first read creates the pair (T2). */
   const create = (pair: { agent: string; domain: string }, caller: Caller) =>
@@ -105,10 +120,9 @@ export const checkTrustTool = (governance: Governance, ledger: Pick<Ledger, 'tra
     output: z.object(trustShape),
     async run({ agent_id, domain: where }, { caller }) {
       const pair = { agent: agentOf(caller, agent_id), domain: where }
-      const at = now()
       const known = await store.trust(db, pair.agent, where)
       const stored = known ?? (await create(pair, caller))
-      return standing(governance, pair, countedFor(caller, stored), at)
+      return standing(governance, { pair, stored: countedFor(caller, stored), caller })
     },
   })
 }
@@ -127,7 +141,7 @@ export const setTrustTool = ({ scores, store }: Governance) =>
     name: 'cowork_set_trust',
     title: 'Set trust',
     description:
-      'Set the trust of an agent in a domain by hand, with a reason. Evidence from reviews stays as it is.',
+      'Set the trust of an agent in a domain by hand, with a reason. With 0.8 or more you vouch for it: it acts alone where the risk is low or normal, until the first fault.',
     toolset: 'cowork',
     effect: 'write',
     by: 'human',
@@ -164,6 +178,96 @@ export const setTrustTool = ({ scores, store }: Governance) =>
     },
   })
 
+export const forgiveTool = ({ scores }: Governance) =>
+  defineTool({
+    name: 'cowork_forgive',
+    title: 'Forgive',
+    description:
+      'Clear the strikes and the debt of an agent in a domain and class of risk, with a reason. It earns its credit anew.',
+    toolset: 'cowork',
+    effect: 'write',
+    by: 'human',
+    assured: true,
+    input: z.object({
+      agent_id: agentId,
+      domain,
+      risk: z.enum(risks).default('normal'),
+      reason: words.min(1).describe('Why, for whoever asks later'),
+    }),
+    output: z.object({ agent_id: z.string(), domain: z.string(), risk: z.enum(risks) }),
+    touches: (input) => ({ domain: input.domain, target: input.agent_id }),
+    async change(tx, { agent_id: agent, domain: where, risk, reason }, { id, caller }) {
+      for (const stored of await scores.forgive(tx, { agent, domain: where }, risk))
+        tx.append({
+          type: 'trust.forgiven',
+          actor: actorOf(caller),
+          domain: where,
+          subject: agent,
+          ids: { call: id },
+          data: { risk, reason, ...stored },
+        })
+      return { agent_id: agent, domain: where, risk }
+    },
+  })
+
+const standingClass = z.object({
+  risk: z.enum(risks),
+  level: z.enum(['autonomous', 'supervised', 'probation']),
+  reason: z.string(),
+  next: z.string().optional(),
+  credit: z.object({ now: z.number(), needed: z.number() }),
+  to_go: z.number(),
+  cause: z.string().optional(),
+  strikes: z.object({
+    now: z.number(),
+    most: z.number(),
+    forgiven_after: z.number().optional().describe('Clean checks in a row that take one away'),
+  }),
+  checks: z.object({
+    rate: z.number().describe('The share of what it does alone that is checked'),
+    unread: z.number(),
+    look_back: z.number().describe('Of those unread, how many a look-back brought'),
+    oldest_at: z.string().optional(),
+  }),
+  kinds: z.array(z.object({ kind: z.string(), credit: z.number(), to_go: z.number() })),
+})
+
+export const standingTool = ({ store, db, standings }: Governance) =>
+  defineTool({
+    name: 'cowork_standing',
+    title: 'How agents stand',
+    description:
+      'What agents may do alone, why, and what is missing: credit, strikes, checks and kinds of action, by domain and class of risk. For people.',
+    toolset: 'cowork',
+    effect: 'read',
+    by: 'human',
+    input: z.object({
+      agent_id: agentId.optional(),
+      domain: domain.optional(),
+    }),
+    output: z.object({
+      standings: z.array(
+        z.object({
+          agent_id: z.string(),
+          domain: z.string(),
+          trust_level: z.number(),
+          thresholds: z.object({ suggest: z.number(), act: z.number() }),
+          vouched: z.boolean(),
+          classes: z.array(standingClass),
+        }),
+      ),
+    }),
+    async run({ agent_id: agent, domain: where }) {
+      const pairs = await store.all(db, {
+        ...(agent !== undefined && { agent }),
+        ...(where !== undefined && { domain: where }),
+      })
+      const found = []
+      for (const { trust, ...pair } of pairs) found.push(await standings(db, pair, trust))
+      return { standings: found }
+    },
+  })
+
 const day = 24 * 60 * 60 * 1000
 const projectedDays = 30
 
@@ -183,7 +287,18 @@ export const trustHistoryTool = (governance: Governance) =>
     output: z.object({
       agent_id: z.string(),
       domain: z.string(),
-      points: z.array(z.object({ at: z.string(), score: z.number(), cause: z.string() })),
+      points: z.array(
+        z.object({
+          at: z.string(),
+          score: z.number(),
+          cause: z.string(),
+          mark: z
+            .enum(['opened', 'closed', 'look_back', 'forgiven'])
+            .optional()
+            .describe('What happened to the gate; for people'),
+          risk: z.enum(risks).optional(),
+        }),
+      ),
       projection: z.array(z.object({ at: z.string(), score: z.number() })),
       thresholds: z.object({ suggest: z.number(), act: z.number() }),
       now: z.object({
@@ -202,20 +317,27 @@ export const trustHistoryTool = (governance: Governance) =>
       const points = await store.points(db, agent, where, since)
       const before = await store.pointBefore(db, agent, where, since)
       const start = { at: since, score: before?.score ?? rules.trust.defaultLevel, cause: 'before' }
-      const { trust_level, mode, evidence_level, gated } = standing(
-        governance,
-        { agent, domain: where },
-        trust,
-        at,
-      )
+      const isPerson = caller.kind === 'human'
+      const pair = { agent, domain: where }
+      const { trust_level, mode, evidence_level, gated } = await standing(governance, {
+        pair,
+        stored: trust,
+        caller,
+      })
       return {
         agent_id: agent,
         domain: where,
-        points: [start, ...points].map((point) => ({
-          at: rfc3339(point.at),
-          score: point.score,
-          cause: point.cause,
-        })),
+        points: [
+          { ...start, at: rfc3339(start.at) },
+          ...points
+            .filter(({ cause }) => isPerson || !isOfChecks(cause))
+            .map((point) => ({
+              at: rfc3339(point.at),
+              score: point.score,
+              cause: point.cause,
+              ...(isPerson && point.mark && point.risk && { mark: point.mark, risk: point.risk }),
+            })),
+        ],
         projection: Array.from({ length: projectedDays + 1 }, (_, ahead) => ({
           at: rfc3339(at + ahead * day),
           score: current(rules.trust, trust, at + ahead * day).score,
@@ -225,3 +347,6 @@ export const trustHistoryTool = (governance: Governance) =>
       }
     },
   })
+
+/** Points that show no change of the score, only that people checked something. */
+const isOfChecks = (cause: string) => cause === 'checked' || cause === 'look-back'

@@ -60,6 +60,10 @@ const item = z
     channel: z.string().optional(),
     reason: z.string().optional(),
     auto: z.literal(true).optional().describe('Trust decided, nobody was asked'),
+    look_back: z
+      .string()
+      .optional()
+      .describe('Of a check: the look-back that brought it; its rows share it'),
   })
   .meta({ id: 'Approval' })
 
@@ -124,6 +128,26 @@ const detail = item.extend({
   approved_change: z.unknown().optional(),
   collaborative: z.boolean().optional(),
   handoff: handoff.optional(),
+  check: z
+    .object({
+      call: z.string().optional(),
+      proposal: z.string().optional(),
+      record: z
+        .array(
+          z.object({
+            seq: z.int(),
+            at: time,
+            type: z.string(),
+            outcome: z.string().optional(),
+          }),
+        )
+        .describe('What the ledger has of the action'),
+      consequences: z
+        .object({ confirm: z.string(), wrong: z.string(), differently: z.string() })
+        .describe('What each answer leads to'),
+    })
+    .optional()
+    .describe('Of a spot check'),
   grant: z
     .record(z.string(), z.unknown())
     .readonly()

@@ -1,8 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { evidenceLevel, fadedEvidence, moreEvidence } from './evidence.ts'
-
-const amount = fc.double({ min: 0, max: 100, noNaN: true })
+import { evidenceLevel, fadedEvidence, wasOpen } from './old-evidence.ts'
 
 test.each([
   [0, 0, 0.3],
@@ -47,27 +45,9 @@ test('T11 for whole overrides the level is what the closed form of the distribut
   )
 })
 
-test('T11 the level is a probability that good work raises and bad work lowers', () => {
-  fc.assert(
-    fc.property(amount, amount, (good, bad) => {
-      const level = evidenceLevel({ good, bad })
-      expect(level).toBeGreaterThanOrEqual(0)
-      expect(level).toBeLessThanOrEqual(1)
-      const more = evidenceLevel(moreEvidence({ good, bad }, { good: 1, bad: 0 }))
-      const less = evidenceLevel(moreEvidence({ good, bad }, { good: 0, bad: 1 }))
-      expect(more).toBeGreaterThanOrEqual(level - 1e-12)
-      expect(less).toBeLessThanOrEqual(level + 1e-12)
-    }),
-  )
-})
-
-test('T11 evidence beyond 100 is scaled down, so what is new weighs more than what is old', () => {
+test('T11 the gate of earlier versions was open from 25 approvals on', () => {
+  expect([24, 25].map((good) => wasOpen({ good, bad: 0 }))).toEqual([false, true])
   expect(evidenceLevel({ good: 980, bad: 20 })).toBeCloseTo(evidenceLevel({ good: 98, bad: 2 }), 12)
-  let evidence = { good: 0, bad: 0 }
-  for (let act = 0; act < 1000; act++) evidence = moreEvidence(evidence, { good: 1, bad: 0 })
-  expect(evidence.good).toBeCloseTo(100, 9)
-  const { good, bad } = moreEvidence(evidence, { good: 0, bad: 1 })
-  expect([good + bad, bad]).toEqual([expect.closeTo(100, 9), expect.closeTo(100 / 101, 9)])
 })
 
 test('T11 evidence halves every 17 idle days: 25 approvals idle for 10 days give 0.702', () => {

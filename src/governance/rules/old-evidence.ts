@@ -1,39 +1,35 @@
-/** What people saw of an agent's work in one risk class: acts found right, and wrong ones by weight. */
-export type Evidence = { readonly good: number; readonly bad: number }
+/**
+ * The evidence that earlier versions kept: actions found right, and wrong ones by weight. Rows that still have it are
+ * converted once (T11).
+ */
+export type OldEvidence = { readonly good: number; readonly bad: number }
 
-/** The rate of success that `act` asks for. */
+/** The rate of success that acting alone asked for. */
 const wantedRate = 0.95
-/** Before any evidence: ln 0.7 / ln 0.95 good acts, so that the level starts at 0.3 like the score. */
+const wantedLevel = 0.8
 const priorGood = 6.9536
 const priorBad = 1
-/** Evidence beyond it displaces the older: an agent that changes must show. */
 const mostEvidence = 100
 const halfLifeDays = 17
 /** By then evidence is worth 2⁻¹⁰⁰ of itself; beyond, a factor would in the end be zero. */
 const longestIdleDays = 100 * halfLifeDays
 
-export const noEvidence: Evidence = { good: 0, bad: 0 }
-
-/** What remains of evidence after idle days, as a factor. */
-export const remaining = (idleDays: number): number =>
-  0.5 ** (Math.min(idleDays, longestIdleDays) / halfLifeDays)
-
-export const fadedEvidence = (evidence: Evidence, idleDays: number): Evidence =>
-  scaled(evidence, remaining(idleDays))
-
-export const moreEvidence = (evidence: Evidence, more: Evidence): Evidence =>
-  capped({ good: evidence.good + more.good, bad: evidence.bad + more.bad })
-
-export const scaled = ({ good, bad }: Evidence, factor: number): Evidence => ({
+const scaled = ({ good, bad }: OldEvidence, factor: number): OldEvidence => ({
   good: good * factor,
   bad: bad * factor,
 })
 
-const capped = (evidence: Evidence): Evidence =>
+export const fadedEvidence = (evidence: OldEvidence, idleDays: number): OldEvidence =>
+  scaled(evidence, 0.5 ** (Math.min(idleDays, longestIdleDays) / halfLifeDays))
+
+const capped = (evidence: OldEvidence): OldEvidence =>
   scaled(evidence, Math.min(1, mostEvidence / (evidence.good + evidence.bad)))
 
-/** How sure the evidence makes us that the agent is right at least 95 times of 100 (T11). */
-export function evidenceLevel(evidence: Evidence): number {
+/** Whether the gate of earlier versions was open. */
+export const wasOpen = (evidence: OldEvidence): boolean => evidenceLevel(evidence) >= wantedLevel
+
+/** How sure the evidence made us that the agent is right at least 95 times of 100. */
+export function evidenceLevel(evidence: OldEvidence): number {
   const { good, bad } = capped(evidence)
   return shareBelow(1 - wantedRate, priorBad + bad, priorGood + good)
 }
@@ -91,6 +87,3 @@ function logGamma(z: number): number {
     Math.log(product)
   )
 }
-
-/** Tells an agent whose score is high enough why it still waits for review (T3, T11). */
-export const evidenceNote = 'evidence counts reviews by people only'

@@ -1,0 +1,94 @@
+import type { Approvals, Risk } from '#approvals'
+import type { Reader } from '#base/db/port.ts'
+import type { Client } from '#base/entry.ts'
+import type { Entry, Lookup } from '#ledger'
+import type { Pair } from './scores.ts'
+
+/** Something that an agent did without asking, as the store and the ledger have it. */
+export type DoneAlone = Pair & {
+  /** Of its proposal, or of its call. */
+  readonly id: string
+  readonly risk: Risk
+  readonly action: string
+  readonly target: string
+  readonly change: unknown
+  readonly trustLevel: number | null
+  readonly call?: string | undefined
+  readonly proposal?: string | undefined
+  readonly client?: Client | undefined
+}
+
+/** What tells a proposal that trust approved, or a call that it let through, from the rest. */
+export function isAlone({ type, actor, data }: Entry): boolean {
+  if (actor.kind !== 'agent') return false
+  return type === 'proposal.created' ? data?.['auto'] === true : decisionOf(data)['by'] === 'trust'
+}
+
+/** Which of them it is, and whose trust let it: that of a domain and a class of risk. */
+export function aloneIn({ type, actor, domain = '', ids, data }: Entry) {
+  if (type === 'proposal.created')
+    return {
+      id: ids?.proposal ?? '',
+      agent: actor.id,
+      domain,
+      risk: (data?.['risk'] ?? 'normal') as Risk,
+    }
+  const decision = decisionOf(data)
+  return {
+    id: ids?.call ?? '',
+    agent: actor.id,
+    // Of cowork's own tools the entry may name another domain than that of their trust.
+    domain: String(decision['domain'] ?? domain),
+    risk: (decision['risk'] ?? 'normal') as Risk,
+  }
+}
+
+/** Reads what agents did alone. */
+export function createAlone(lookup: Lookup, approvals: () => Pick<Approvals, 'find'>) {
+  async function fromProposal(reader: Reader, id: string): Promise<DoneAlone | undefined> {
+    const found = await approvals().find(reader, id)
+    if (found?.kind !== 'proposal' || found.channel !== 'trust') return undefined
+    const { requester: agent, domain, risk, action, target, trustLevel, content } = found
+    const { change, client } = content
+    return { id, proposal: id, agent, domain, risk, action, target, change, trustLevel, client }
+  }
+
+  /** Only one that ended well: what failed was not done. */
+  async function fromCall(reader: Reader, id: string): Promise<DoneAlone | undefined> {
+    const entries = await lookup.call(reader, id)
+    const entry = entries.find(isAlone)
+    if (!entry || !entries.some(({ type }) => type === 'call.done')) return undefined
+    const { seq, actor, subject = '', data } = entry
+    const level = decisionOf(data)['trust_level']
+    return {
+      ...aloneIn(entry),
+      call: id,
+      action: String(data?.['tool']),
+      target: subject,
+      change: (await lookup.payload(reader, seq)) ?? null,
+      trustLevel: typeof level === 'number' ? level : null,
+      client: actor.client as Client | undefined,
+    }
+  }
+
+  const find = async (reader: Reader, id: string) =>
+    (await fromProposal(reader, id)) ?? fromCall(reader, id)
+
+  return {
+    find,
+    /** The ids of what it did lately in one class of risk, newest first. */
+    async lately(reader: Reader, { agent, domain }: Pair, risk: Risk): Promise<string[]> {
+      const entries = await lookup.doneAlone(reader, agent)
+      const found = entries.filter(isAlone).map(aloneIn)
+      const same = found.filter((one) => one.risk === risk && one.domain === domain)
+      return [...new Set(same.map(({ id }) => id))]
+    },
+  }
+}
+
+const decisionOf = (data: Entry['data']): Readonly<Record<string, unknown>> => {
+  const decision = data?.['decision']
+  return typeof decision === 'object' && decision !== null
+    ? (decision as Readonly<Record<string, unknown>>)
+    : {}
+}

@@ -1,0 +1,49 @@
+import type { Approvals, Risk } from '#approvals'
+import type { Clock } from '#base/clock.ts'
+import type { Reader } from '#base/db/port.ts'
+import type { Proof } from './rules/trust.ts'
+import type { Pair } from './scores.ts'
+import type { SpotChecks } from './spot-checks.ts'
+import type { GovernanceStore } from './store.ts'
+
+/** Tells an agent whose score is high enough why it still waits for review (T3, T11). */
+export const evidenceNote =
+  'Only actions that a person approved or checked count towards acting alone.'
+
+export type GateProof = ReturnType<typeof createGateProof>
+
+type Deps = {
+  readonly store: Pick<GovernanceStore, 'proof'>
+  readonly spotChecks: Pick<SpotChecks, 'unopened'>
+  readonly kindOf: (action: string) => string
+  readonly now: Clock
+}
+
+/** What the gate looks at besides trust: the credit of a kind of action, and its unread checks (T11, T13). */
+export function createGateProof({ store, spotChecks, kindOf, now }: Deps) {
+  return async (reader: Reader, pair: Pair, risk: Risk, action: string): Promise<Proof> => {
+    const { kind, unread } = await store.proof(
+      reader,
+      { ...pair, risk, kind: kindOf(action) },
+      now(),
+    )
+    const count = unread.count + spotChecks.unopened(pair, risk)
+    return { kind, unread: { ...unread, count } }
+  }
+}
+
+/** Remembered: the same actions are named again and again, and redaction takes longer than looking one up. */
+const mostNames = 1000
+
+/** The name of a kind of action as it is stored: an agent may put a credential into it (A14). */
+export function createKindNames(show: Approvals['show']) {
+  const names = new Map<string, string>()
+  return (action: string): string => {
+    const known = names.get(action)
+    if (known !== undefined) return known
+    const name = String(show(action))
+    if (names.size >= mostNames) names.clear()
+    names.set(action, name)
+    return name
+  }
+}

@@ -1,0 +1,94 @@
+import { risks } from '#approvals'
+import type { Risk } from '#approvals'
+import { rfc3339 } from '#base/clock.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Reader } from '#base/db/port.ts'
+import type { Rules } from './rules/judge.ts'
+import { modeOf } from './rules/mode.ts'
+import {
+  checkRate,
+  checksToForgiveness,
+  creditToAct,
+  kindCreditToAct,
+  maxStrikes,
+} from './rules/standing.ts'
+import { levelOf, wordsFor } from './rules/standing-words.ts'
+import { closedGate, current } from './rules/trust.ts'
+import type { Trust } from './rules/trust.ts'
+import type { Pair } from './scores.ts'
+import type { GovernanceStore, KindRow } from './store.ts'
+
+type Deps = {
+  readonly store: Pick<GovernanceStore, 'unread' | 'kinds'>
+  readonly rules: Rules
+  readonly now: Clock
+}
+
+/** How an agent stands in a domain, as people read it: no agent sees its strikes and its checks (T14). */
+export function createStandingView({ store, rules, now }: Deps) {
+  return async (reader: Reader, pair: Pair, stored: Trust) => {
+    const at = now()
+    const trust = current(rules.trust, stored, at)
+    const unread = await store.unread(reader, pair.agent, pair.domain, at)
+    const kinds = await store.kinds(reader, pair.agent, pair.domain)
+
+    const classOf = (risk: Risk) => {
+      const standing = trust.standings[risk]
+      const waiting = unread.get(risk) ?? { count: 0, oldestMs: 0, lookBacks: 0 }
+      // Of a kind that has all the credit there is: what a new kind lacks is told by kind.
+      const proof = { kind: kindCreditToAct, unread: waiting }
+      const closed = closedGate(rules.trust, trust, risk, proof)
+      const { mode } = modeOf(rules.mode, {
+        score: trust.score,
+        gateOpen: closed === undefined,
+        highRisk: false,
+      })
+      const level = levelOf(mode)
+      const rate = checkRate(rules.trust.standing, standing)
+      const { credit, strikes } = standing
+      return {
+        risk,
+        level,
+        ...wordsFor({
+          level,
+          score: trust.score,
+          thresholds: rules.mode.thresholds,
+          closed,
+          unread: waiting,
+          rate,
+          isVouched: trust.vouched && risk !== 'high' && credit < creditToAct,
+        }),
+        credit: { now: credit, needed: creditToAct },
+        to_go: closed?.toGo ?? 0,
+        ...(closed && { cause: closed.cause }),
+        strikes: {
+          now: strikes,
+          most: maxStrikes,
+          ...(strikes > 0 && { forgiven_after: checksToForgiveness(standing) }),
+        },
+        checks: {
+          rate,
+          unread: waiting.count,
+          look_back: waiting.lookBacks,
+          ...(waiting.count > 0 && { oldest_at: rfc3339(at - waiting.oldestMs) }),
+        },
+        kinds: kinds.filter((kind) => kind.risk === risk).map(kindOf),
+      }
+    }
+
+    return {
+      agent_id: pair.agent,
+      domain: pair.domain,
+      trust_level: trust.score,
+      thresholds: rules.mode.thresholds,
+      vouched: trust.vouched,
+      classes: risks.map(classOf),
+    }
+  }
+}
+
+const kindOf = ({ kind, credit }: KindRow) => ({
+  kind,
+  credit,
+  to_go: Math.max(0, kindCreditToAct - credit),
+})
