@@ -18,7 +18,11 @@ const approvedOf = (said: Said) =>
 
 export function bulkContract(create: () => Promise<Store>) {
   test('B2 filters choose what waits and fits them all', async () => {
-    const system = await governed({ 'authority.volume_cap': 0 }, {}, await create())
+    const system = await governed(
+      { 'authority.volume_cap': 0, 'authority.agent_volume_cap': 0 },
+      {},
+      await create(),
+    )
     await trusted(system, 0.6, 'support')
     const sure = await proposed(system, { confidence: 0.9 })
     const unsure = await proposed(system, { confidence: 0.2 })
@@ -58,7 +62,11 @@ export function bulkContract(create: () => Promise<Store>) {
   })
 
   test('B2 1,000 ids are decided in one call, each with its entry and its trust', async () => {
-    const system = await governed({ 'authority.volume_cap': 0 }, {}, await create())
+    const system = await governed(
+      { 'authority.volume_cap': 0, 'authority.agent_volume_cap': 0 },
+      {},
+      await create(),
+    )
     const ids = await Promise.all(
       Array.from({ length: 1000 }, (_, n) => proposed(system, { domain: `d${n % 50}` }, sales)),
     )

@@ -21,6 +21,7 @@ import type { Governed, Said, Store } from './governed.ts'
 
 const settings = {
   'authority.volume_cap': 0,
+  'authority.agent_volume_cap': 0,
   'approvals.undo_hold': '150ms',
   'trust.auto_promote_after': 4,
 }
@@ -233,6 +234,7 @@ async function checkAll(
 function checkTrust(entries: readonly Entry[], stored: readonly Stored[]): void {
   const folded = new Map<string, Trust>()
   const risks = new Map<string, Risk>()
+  const held = new Set<string | undefined>()
   for (const { type, at, actor, domain, ids, data } of entries) {
     const opens = type === 'proposal.created' || type === 'approval.requested'
     const agent = opens ? actor.id : (data?.['requester'] as string)
@@ -244,11 +246,17 @@ function checkTrust(entries: readonly Entry[], stored: readonly Stored[]): void 
       folded.set(pair, type === 'proposal.created' ? touched(rules, before, at) : before)
       continue
     }
+    if (type === 'approval.held') held.add(ids?.approval)
+    if (type === 'approval.undone') held.delete(ids?.approval)
     let change: Change
     const override = data?.['override'] as OverrideKind | undefined
-    if (override) change = overridden(rules, before, risk, override, at)
-    else if (type === 'approval.approved') change = approved(rules, before, risk, at)
-    else continue
+    if (override)
+      change = overridden(rules, before, risk, override, at, type === 'override.recorded')
+    else if (type === 'approval.approved') {
+      // What was held was decided among many, and nobody opened it.
+      const worth = held.has(ids?.approval) ? 'score' : 'credit'
+      change = approved(rules, before, risk, at, worth)
+    } else continue
     expect(data?.['trust']).toMatchObject({ from: change.from, to: change.to })
     folded.set(pair, change.trust)
   }
@@ -265,10 +273,12 @@ function checkTrust(entries: readonly Entry[], stored: readonly Stored[]): void 
       score: trust?.score,
     })
     expect(row['promoted']).toBe(trust?.promoted ? 1 : 0)
-    for (const name of ['low', 'normal', 'high'] as const) {
-      expect(row[`${name}_good`]).toBeCloseTo(trust?.evidence[name].good ?? 0, 6)
-      expect(row[`${name}_bad`]).toBeCloseTo(trust?.evidence[name].bad ?? 0, 6)
-    }
+    for (const name of ['low', 'normal', 'high'] as const)
+      expect({
+        credit: row[`${name}_credit`],
+        strikes: row[`${name}_strikes`],
+        clean: row[`${name}_clean`],
+      }).toEqual(trust?.standings[name])
   }
 }
 

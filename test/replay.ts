@@ -29,11 +29,14 @@ const forge = (db: Db, ...statements: readonly string[]) =>
 const whys = async ({ verify }: Pick<Governed, 'verify'>) =>
   (await verify()).problems.map(({ why }) => why)
 
+const forgive = (to: Governed) =>
+  to.call('cowork_forgive', { agent_id: 'sales', domain: 'crm', reason: 'It was mine.' }, anna)
+
 /** What holds on every store. */
 export function replayContract(newStore: () => Promise<Store>): void {
   async function start(settings: object = {}, store?: Store) {
     const { tool } = actingTool('crm', 'write')
-    const given = { 'authority.volume_cap': 0, ...settings }
+    const given = { 'authority.volume_cap': 0, 'authority.agent_volume_cap': 0, ...settings }
     const system = await governed(given, { tools: [tool] }, store ?? (await newStore()))
     /** An intercepted call that a person allows for longer. */
     async function allow(allowance: object, path = '/a') {
@@ -58,7 +61,8 @@ export function replayContract(newStore: () => Promise<Store>): void {
   })
 
   test.each([
-    ['normal_good = 100', 'normal_good'],
+    ['normal_credit = 25', 'normal_credit'],
+    ['high_strikes = 0 - 1', 'high_strikes'],
     ['vouched = 1, promoted = 1', 'promoted'],
     ['active_at = active_at + 864000000', 'active_at'],
     ['active_at = active_at - 1', 'active_at'],
@@ -237,6 +241,8 @@ export function replayContract(newStore: () => Promise<Store>): void {
       'override',
       'set',
       'spot',
+      'wrong',
+      'forgive',
       'allow',
       'call',
       'revoke',
@@ -263,7 +269,18 @@ export function replayContract(newStore: () => Promise<Store>): void {
             await decide(system, await pending('proposal'), { decision: 'reject', override: wrong })
           if (name === 'override') await override(system, 'edge_case', { severity: 'low' })
           if (name === 'set') await trusted(system, 0.9)
-          if (name === 'spot') await decide(system, await pending('spot_check'))
+          if (name === 'spot') {
+            await system.governance.spotChecks.flush()
+            const ids = await pending('spot_check')
+            for (const id of ids) await system.governance.inbox.detail(anna, id)
+            await decide(system, ids)
+          }
+          if (name === 'wrong')
+            await decide(system, await pending('spot_check'), {
+              decision: 'reject',
+              override: wrong,
+            })
+          if (name === 'forgive') await forgive(system)
           if (name === 'allow')
             await decide(system, await pending('call'), { allow: { for: 'uses', uses: 2 } })
           if (name === 'call') await system.call('crm_write', { path: '/a' }, sales)
@@ -288,7 +305,10 @@ export function replayContract(newStore: () => Promise<Store>): void {
       { type: 'trust.baselined', data: { stored: { trust: { agent: 'sales', score: 0.9 } } } },
       { type: 'permission.baselined' },
       { type: 'grant.baselined' },
-      { type: 'ledger.baselined', data: { tables: ['trust', 'permission', 'mapping', 'grant'] } },
+      {
+        type: 'ledger.baselined',
+        data: { tables: ['trust', 'trust_kind', 'permission', 'mapping', 'grant'] },
+      },
     ])
     expect(await older.verify()).toMatchObject(ok)
     await approve(older, await proposed(older))

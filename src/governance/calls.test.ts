@@ -11,9 +11,9 @@ const waits = { fault: 'approval_required', status: 'pending', approval_id: expe
 const minute = 60_000
 
 /** A server named crm with a tool that writes. */
-async function upstream(settings: Settings = {}, random = () => 1) {
+async function upstream(settings: Settings = {}, draw = () => 1) {
   const { tool, runs } = actingTool('crm', 'write')
-  const system = await governed(settings, { tools: [tool, storingTool('crm')], random })
+  const system = await governed(settings, { tools: [tool, storingTool('crm')], draw })
   const write = (more: object = {}, by = sales) =>
     system.call('crm_write', { path: '/a', ...more }, by)
   return { ...system, write, runs, tool }
@@ -50,8 +50,10 @@ describe('which calls wait', () => {
     expect(runs).toHaveLength(expected === 'acts' ? 1 : 0)
     expect(await call(anna)).toEqual({ done: '/a' })
     await trusted(system, 0.9, 'support', toolset)
-    expect(await call(support)).toEqual({ done: '/a' })
     const risk = effect === 'destructive' ? 'high' : 'normal'
+    // Nobody vouches for what is destructive (RS2).
+    const isVouched = risk === 'normal' || expected === 'acts'
+    expect(await call(support)).toMatchObject(isVouched ? { done: '/a' } : waits)
     for (const asked of await system.governance.approvals.list({ limit: 9 }))
       expect(asked).toMatchObject({ kind: 'call', risk, action: tool.name, domain: toolset })
   })
@@ -294,11 +296,12 @@ describe('a call that waits', () => {
     expect(await call(after, '/2')).toMatchObject({ ...waits, approval_id: two })
   })
 
-  test('T14 what trust let pass is looked at by chance, once it is done', async () => {
+  test('T14 what trust let pass may be checked once it is done; what failed is not', async () => {
     const system = await upstream({}, () => 0)
     await trusted(system, 0.9)
     await system.write()
     await system.write({ fail: true })
+    await system.governance.spotChecks.flush()
     const asked = await system.governance.approvals.list({ limit: 9 })
     expect(asked).toMatchObject([{ kind: 'spot_check', action: 'crm_write', target: '/a' }])
     const [started] = await system.entries(['call.started'])

@@ -39,7 +39,11 @@ describe('many at once', () => {
   })
 
   test('B2 a thousand in one call work, and more are refused', async () => {
-    const system = await governed({ 'authority.volume_cap': 0, 'trust.auto_promote_after': 5000 })
+    const system = await governed({
+      'authority.volume_cap': 0,
+      'authority.agent_volume_cap': 0,
+      'trust.auto_promote_after': 5000,
+    })
     const ids = await Promise.all(Array.from({ length: 1000 }, () => proposed(system)))
     expect(await decide(system, [...ids, 'one more'])).toMatchObject({ fault: 'invalid_input' })
     expect(await decide(system, ids)).toMatchObject({ count: 1000, errors: 0 })
@@ -224,7 +228,11 @@ describe('why a person is asked', () => {
   test.each([
     [{}, {}, /^You are asked because trust is low: 0\.30, below 0\.50\..* 0\.80/],
     [{ 'trust.default_level': 0.6 }, {}, /because trust is 0\.60; acting alone needs 0\.80/],
-    [{ 'trust.default_level': 0.9 }, {}, /not enough evidence yet: 0\.30 of 0\.80/],
+    [
+      { 'trust.default_level': 0.9 },
+      {},
+      /needs 25 more right actions of this risk\. Trust alone \(0\.90\) would be enough/,
+    ],
     [{}, risky, /because deal_stage is high risk\. Trust is 0\.30; acting alone needs 0\.80/],
     [{}, { proposed_change: { owner: 1, password: 2 } }, /owner and 1 more are high risk/],
     [careful, { proposed_change: { price: 3 } }, /price is high risk in careful/],
@@ -246,7 +254,7 @@ describe('why a person is asked', () => {
       policy_version: system.governance.policies().version,
       trust_level: 0.3,
       thresholds: { suggest: 0.5, act: 0.8 },
-      evidence_level: expect.closeTo(0.3, 3),
+      evidence_level: 0,
       gated: false,
       high_risk_fields: ['price'],
     })

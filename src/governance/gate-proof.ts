@@ -7,8 +7,7 @@ import type { SpotChecks } from './spot-checks.ts'
 import type { GovernanceStore } from './store.ts'
 
 /** Tells an agent whose score is high enough why it still waits for review (T3, T11). */
-export const evidenceNote =
-  'Only actions that a person approved or checked count towards acting alone.'
+export const evidenceNote = 'evidence counts reviews by people only'
 
 export type GateProof = ReturnType<typeof createGateProof>
 

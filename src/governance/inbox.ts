@@ -121,13 +121,13 @@ export function createInbox(deps: Deps) {
       ...(approval.channel !== null && { channel: approval.channel }),
       ...(approval.reason !== null && { reason: approval.reason }),
       ...(approval.channel === 'trust' && { auto: true as const }),
-      ...(approval.kind === spotCheck && (await lookBackOf(approval))),
+      ...(await lookBackOf(approval)),
     }
   }
 
   /** Which look-back brought a check, if one did. */
-  async function lookBackOf({ id }: ApprovalBrief) {
-    const check = await store.checkOf(db, id)
+  async function lookBackOf({ kind, id }: ApprovalBrief): Promise<{ look_back?: string }> {
+    const check = kind === spotCheck ? await store.checkOf(db, id) : undefined
     return check?.look_back == null ? {} : { look_back: check.look_back }
   }
 
@@ -303,9 +303,10 @@ export function createInbox(deps: Deps) {
 
 /** Why the gate is closed is for people: an agent would learn when its checks are read (T14). */
 function whyFor<W extends Why>({ kind }: Caller, why: W): W {
-  if (kind !== 'agent' || !why.gated) return why
+  if (kind !== 'agent') return why
   const { closed_by: _, ...more } = why.more ?? {}
-  return { ...why, text: `You are asked because the gate is closed. ${evidenceNote}`, more }
+  const text = why.gated ? `A person decides first: ${evidenceNote}.` : why.text
+  return { ...why, text, more }
 }
 
 /** The values last approved on the same target, for the fields that are to change. */

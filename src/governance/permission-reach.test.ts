@@ -39,7 +39,7 @@ describe('what waits already', () => {
     expect(await trustOf(system)).toMatchObject({
       trust_level: 0.32,
       approvals: 1,
-      by_risk: { normal: { approvals: 1 } },
+      by_risk: { normal: { to_go: 24 } },
     })
     const [permission] = await system.listed()
     const entries = await system.entries(['approval.approved'])

@@ -37,7 +37,11 @@ describe('modes', () => {
   })
 
   test('M2 the thresholds are configuration', async () => {
-    const settings = { 'authority.thresholds.suggest': 0.2, 'authority.thresholds.act': 0.4 }
+    const settings = {
+      'authority.thresholds.suggest': 0.2,
+      'authority.thresholds.act': 0.4,
+      'trust.evidence_gate': false,
+    }
     expect(await modeOf(0.4, { note: 'x' }, settings)).toMatchObject({ mode: 'act' })
     expect(await modeOf(0.2, { note: 'x' }, settings)).toMatchObject({ mode: 'suggest' })
     expect(await modeOf(0.19, { note: 'x' }, settings)).toMatchObject({ mode: 'escalate' })

@@ -29,7 +29,7 @@ describe('trust', () => {
     for (const other of others) expect(other).toMatchObject({ trust_level: 0.3, approvals: 0 })
     expect(await trustOf(system)).toMatchObject({
       trust_level: 0.34,
-      by_risk: { low: { approvals: 0 }, normal: { approvals: 2 }, high: { approvals: 0 } },
+      by_risk: { low: { to_go: 25 }, normal: { to_go: 23 }, high: { to_go: 25 } },
     })
   })
 
@@ -38,7 +38,7 @@ describe('trust', () => {
     await approve(system, await proposed(system, { proposed_change: { deal_stage: 'won' } }))
     expect(await trustOf(system)).toMatchObject({
       trust_level: 0.32,
-      by_risk: { normal: { approvals: 0 }, high: { approvals: 1 } },
+      by_risk: { normal: { to_go: 25 }, high: { to_go: 24 } },
     })
   })
 
@@ -101,15 +101,15 @@ describe('trust', () => {
     expect(await trustOf(system)).toMatchObject({ decay_days: 0 })
   })
 
-  test('T16 a person sets a score with a reason; evidence stays as it is', async () => {
+  test('T16 a person sets a score with a reason; credit and strikes stay as they are', async () => {
     const system = await governed()
     await earn(system, 3)
     await override(system, 'edge_case')
-    const evidenceOf = async () => {
+    const standingOf = async () => {
       const [row = {}] = (await system.rows('trust')) as Said[]
-      return Object.entries(row).filter(([name]) => /_(good|bad)$/.test(name))
+      return Object.entries(row).filter(([name]) => /_(credit|strikes|clean)$/.test(name))
     }
-    const before = await evidenceOf()
+    const before = await standingOf()
     expect(await trusted(system, 0.75)).toEqual({
       agent_id: 'sales',
       domain: 'crm',
@@ -118,8 +118,8 @@ describe('trust', () => {
     })
     const after = await trustOf(system)
     expect(after).toMatchObject({ trust_level: 0.75, consecutive_overrides: 0, approvals: 3 })
-    expect(await evidenceOf()).toEqual(before)
-    expect(before).toContainEqual(['normal_good', 3])
+    expect(await standingOf()).toEqual(before)
+    expect(before).toContainEqual(['normal_credit', 3 - 13])
     const [entry] = await system.entries(['trust.set'])
     expect(entry).toMatchObject({
       actor: { id: 'anna' },

@@ -128,7 +128,14 @@ export function createGovernance(options: GovernanceOptions) {
     people,
     reviewUrl,
     protection: options.protection,
-    onErase: options.onErase,
+    // A check repeats what it is about, and no entry names it.
+    onErase: (eraser) =>
+      options.onErase(async (tx, erased) => {
+        if ('before' in erased) return eraser(tx, erased)
+        const { approvals: ids, calls } = erased
+        const checks = await store.checksOn(tx, [...ids, ...calls])
+        return eraser(tx, { ...erased, approvals: [...ids, ...checks] })
+      }),
     now,
     log: log.scope('approvals'),
   })

@@ -455,6 +455,12 @@ export function createGovernanceStore(dialect: Dialect) {
     /** Of the approval by which people answer it. */
     checkOf: (reader: Reader, approval: string) => reader.first(checkOf({ approval })),
     checkOn: (reader: Reader, act: string) => reader.first(checkOn({ act })),
+    /** The approvals by which people check these, for erasing their copies (L8). */
+    async checksOn(reader: Reader, acts: readonly string[]): Promise<string[]> {
+      if (acts.length === 0) return []
+      const found = sql.selectFrom('spot_check').select('approval').where('act', 'in', acts)
+      return (await reader.all(query(found))).map(({ approval }) => approval)
+    },
     readCheck: (tx: Tx, approval: string, at: number) => tx.run(readCheck({ approval, at })),
     /** Unless another daemon did meanwhile. */
     create: (tx: Tx, agent: string, domain: string, trust: Trust) =>

@@ -52,7 +52,7 @@ describe('the volume cap', () => {
   })
 
   test('V1 0 means no cap', async () => {
-    const system = await governed({ 'authority.volume_cap': 0 })
+    const system = await governed({ 'authority.volume_cap': 0, 'authority.agent_volume_cap': 0 })
     for (const said of await proposeMany(system, 60))
       expect(said).toMatchObject({ volume_cap: 0, volume_remaining: null })
   })

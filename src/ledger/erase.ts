@@ -8,9 +8,9 @@ import type { Entry } from './model.ts'
 import { findRelatives } from './relatives.ts'
 import type { LedgerStore } from './store.ts'
 
-/** What was erased: the content of these approvals by a person, or everything older than a time. */
+/** What was erased: the content of these approvals and calls by a person, or everything older than a time. */
 export type Erased =
-  | { readonly approvals: readonly string[]; readonly by: Actor }
+  | { readonly approvals: readonly string[]; readonly calls: readonly string[]; readonly by: Actor }
   | { readonly before: number }
 
 /** Erases the copies that a module keeps, in the transaction of the erasure. Gives how many it erased now. */
@@ -44,13 +44,13 @@ export function createErasure({ db, store, now, log }: Deps) {
 
   async function erase(tx: Tx, seq: number, reason: string, actor: Actor): Promise<void> {
     const row = await store.entry(tx, seq)
-    const { approvals, seqs } = row
+    const { approvals, calls, seqs } = row
       ? await findRelatives(tx, store, JSON.parse(row.body) as Entry)
-      : { approvals: [], seqs: [] }
+      : { approvals: [], calls: [], seqs: [] }
     const gone: number[] = []
     for (const each of new Set([seq, ...seqs]))
       if ((await store.erasePayload(tx, each)) > 0) gone.push(each)
-    const copies = await eraseCopies(tx, { approvals, by: actor })
+    const copies = await eraseCopies(tx, { approvals, calls, by: actor })
     if (gone.length + copies === 0)
       throw new CoworkError('not_found', `Nothing is kept beside entry ${seq} that could go.`, {
         hint: 'It never had a payload, or that was erased before: look at the entry itself.',
@@ -99,8 +99,8 @@ export function createErasure({ db, store, now, log }: Deps) {
     if (type === 'payload.erased') {
       const row = await store.entry(tx, Number(subject))
       if (!row) return
-      const { approvals } = await findRelatives(tx, store, JSON.parse(row.body) as Entry)
-      await eraseCopies(tx, { approvals, by: systemActor })
+      const { approvals, calls } = await findRelatives(tx, store, JSON.parse(row.body) as Entry)
+      await eraseCopies(tx, { approvals, calls, by: systemActor })
     } else {
       const upTo = await store.entry(tx, Number(data?.['up_to_seq']))
       if (upTo) while ((await eraseCopies(tx, { before: upTo.at })) > 0);

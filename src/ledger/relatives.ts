@@ -2,8 +2,12 @@ import type { Reader } from '#base/db/port.ts'
 import type { Entry } from './model.ts'
 import type { LedgerStore } from './store.ts'
 
-/** Other records of the same content: approvals, and entries with arguments of their own. */
-export type Relatives = { readonly approvals: readonly string[]; readonly seqs: readonly number[] }
+/** Other records of the same content: approvals, calls, and entries with arguments of their own. */
+export type Relatives = {
+  readonly approvals: readonly string[]
+  readonly calls: readonly string[]
+  readonly seqs: readonly number[]
+}
 
 const most = 1000
 const opened = ['approval.requested', 'proposal.created', 'handoff.created']
@@ -37,7 +41,8 @@ export async function findRelatives(
       if (isContent(other) && approvalOf(other).includes(id))
         for (const one of await ofCall(other.ids?.call)) if (hasArguments(one)) seqs.add(one.seq)
   }
-  return { approvals: [...approvals], seqs: [...seqs] }
+  const calls = isContent(entry) && entry.ids?.call !== undefined ? [entry.ids.call] : []
+  return { approvals: [...approvals], calls, seqs: [...seqs] }
 }
 
 /** A decision repeats the content only where a person wrote something else in its place. */

@@ -159,7 +159,11 @@ test('C3 reviews: how much was approved and how fast, why people said no, and ev
 })
 
 test('C3 G3 who approves fifty within seconds each is warned of rubber-stamping', async () => {
-  const app = await start({ 'authority.volume_cap': 0, 'trust.auto_promote_after': 1000 })
+  const app = await start({
+    'authority.volume_cap': 0,
+    'authority.agent_volume_cap': 0,
+    'trust.auto_promote_after': 1000,
+  })
   const sales = await asking(app)
   for (let deal = 0; deal < 52; deal++) {
     const id = await sales.propose(`deal_${deal}`, { note: deal })

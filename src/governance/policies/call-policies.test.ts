@@ -225,6 +225,12 @@ describe('a policy in shadow', () => {
     const system = await governedBy([{ field: 'note', constraint: 'high_risk' }], 'crm')
     const asked = await system.call('crm_write', { note: 'x' })
     const kept = await system.governance.approvals.get(String(asked['approval_id']))
-    expect(kept?.content.why.more).toEqual({ gate_open: false, floor: 'suggest', approvers: 1 })
+    expect(kept?.content.why.more).toEqual({
+      gate_open: false,
+      to_go: 25,
+      closed_by: 'unproven',
+      floor: 'suggest',
+      approvers: 1,
+    })
   })
 })

@@ -129,7 +129,7 @@ describe('what is on record', () => {
       ],
     })
     const [refused] = await system.entries(['call.refused'])
-    expect(refused?.data).toMatchObject({ details: { trust_level: 0.6, gate_open: true } })
+    expect(refused?.data).toMatchObject({ details: { trust_level: 0.6, gate_open: false } })
   })
 
   test('Y6 L8 what was erased is skipped', async () => {

@@ -123,7 +123,7 @@ describe('by filters', () => {
   })
 
   test('B2 more than a thousand are not decided by one filter', async () => {
-    const system = await governed({ 'authority.volume_cap': 0 })
+    const system = await governed({ 'authority.volume_cap': 0, 'authority.agent_volume_cap': 0 })
     await Promise.all(Array.from({ length: 1001 }, () => proposed(system)))
     for (const expected of [1000, 1001])
       expect(

@@ -117,7 +117,7 @@ describe('the report', () => {
   })
 
   test('G3 pages of the ledger are read to the end', async () => {
-    const system = await governed({ 'authority.volume_cap': 0 })
+    const system = await governed({ 'authority.volume_cap': 0, 'authority.agent_volume_cap': 0 })
     const ids = await Promise.all(Array.from({ length: 700 }, () => proposed(system)))
     await Promise.all(ids.map((id) => approve(system, id)))
     await Promise.all(ids.map((id) => done(system, id)))
@@ -223,6 +223,7 @@ describe('the metrics', () => {
     await trusted(system, 0.9, 'sales', 'mail')
     await proposed(system)
     await system.call('mail_write', { path: 'a' })
+    await system.governance.spotChecks.flush()
     const [check] = (await system.governance.inbox.list(anna, { status: 'pending', limit: 10 }))
       .items
     await decide(system, [check?.id ?? ''], {
