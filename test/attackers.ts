@@ -272,7 +272,7 @@ const each = <T>(values: readonly T[], build: (value: T) => [string, Agent, Opti
 const pairs = <A, B>(some: readonly A[], others: readonly B[]) =>
   some.flatMap((one) => others.map((other) => [one, other] as const))
 
-/** `agent_wrong` of low severity is the lightest mistake that costs a strike. */
+/** `agent_wrong` of low severity. */
 export const attacks: Attacks = {
   ...each(pairs([1, 4, 8, 16, 20, 30], [0, 5, 15, 45]), ([spacing, clean]) => [
     `one in ${spacing} after ${clean} clean checks`,

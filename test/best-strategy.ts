@@ -8,7 +8,6 @@ import {
   checksPerForgiveness,
   creditToAct,
   gateClosed,
-  isSerious,
   kindCreditToAct,
   maxStrikes,
   newStanding,
@@ -49,7 +48,7 @@ export function maxExpectedSlips({ weight = 1, actions = 1000 } = {}): number {
     const strikes = Math.floor(index / cleanCount)
     const standing = { credit: creditToAct, strikes, clean: index % cleanCount }
     const found = applyWrongAlone(rules, standing, weight)
-    const closed = isSerious(weight) ? lookBack(found) : found
+    const closed = lookBack(found)
     return {
       rate: checkRate(rules, standing),
       clean: indexOf(applyCleanCheck(standing)),

@@ -116,7 +116,7 @@ export const createGate = (changed: Partial<Mechanism> = {}): CreateGate => {
       applyWrongAlone(kind, weight) {
         const after = mechanism.applyWrongAlone(rules, standing(kind), weight)
         set(kind, after, mechanism.applyWrongAloneOfKind(kindCredit(kind), weight))
-        return mechanism.isSerious(weight)
+        return weight > 0
       },
       selectLookBack: mechanism.selectLookBack,
       applyIdleDays(days) {

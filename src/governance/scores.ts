@@ -12,7 +12,6 @@ import {
   applyWrongAloneOfKind,
   applyWrongAsked,
   creditToAct,
-  isSerious,
   uncheckedWorth,
 } from './rules/standing.ts'
 import type { GovernanceStore } from './store.ts'
@@ -161,7 +160,7 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
     },
 
     /**
-     * With its record, whether or not it answers a proposal (T5). `isAlone`: it was done without asking. `isSerious`
+     * With its record, whether or not it answers a proposal (T5). `isAlone`: it was done without asking. `needsLookBack`
      * in the answer: others that it did alone are to be looked at (T14).
      */
     async override(
@@ -206,7 +205,7 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
         told: written,
         id,
         streak: change.trust.streak,
-        needsLookBack: isAlone && isSerious(weight),
+        needsLookBack: isAlone && weight > 0,
       }
     },
 

@@ -6,7 +6,6 @@ import {
   checkRate,
   checksToForgiveness,
   creditToAct,
-  isSerious,
   uncheckedWorth,
 } from './standing.ts'
 import type { Closed, Standing, StandingRules, Unread } from './standing.ts'
@@ -91,8 +90,7 @@ export function consequencesOf(
 ): Consequences {
   const after = applyWrongAlone(rules, standing, weight)
   const missing = rightActions(creditToAct - after.credit)
-  const lookBack =
-    isSerious(weight) && !isLookBack ? ' Up to ten others that it did alone come to you.' : ''
+  const lookBack = isLookBack ? '' : ' Up to ten others that it did alone come to you.'
   return {
     confirm: isLookBack ? paid(standing) : confirmed(rules, standing),
     wrong: `The gate closes: ${missing} before it acts alone again.${lookBack}`,

@@ -35,7 +35,6 @@ export const uncheckedWorth = 5
 export const maxStrikes = 4
 export const checksPerForgiveness = 15
 export const maxUnreadAgeMs = 3 * 24 * 60 * 60 * 1000
-const seriousWeight = 0.5
 const lookBackCount = 10
 const lookBackNewest = 5
 export const lookBackWindow = 50
@@ -65,7 +64,10 @@ export const applyRightOfKind = (kind: number, worth = 1): number =>
 export const applyWrongAsked = (rules: StandingRules, kind: number, weight: number): number =>
   Math.min(kind, Math.max(minKindCredit(rules), kind - Math.round(rules.price * weight)))
 
-/** Found wrong after it was done alone. */
+/**
+ * Found wrong after it was done alone. However light, it is a strike: an agent that is only a little wrong, whenever
+ * nobody looks, would else slip hundreds of actions (ADR 0029).
+ */
 export function applyWrongAlone(
   rules: StandingRules,
   standing: Standing,
@@ -73,15 +75,12 @@ export function applyWrongAlone(
 ): Standing {
   if (weight === 0) return standing
   const loss = Math.round(rules.price * weight * 2 ** standing.strikes)
-  const strikes = Math.min(maxStrikes, standing.strikes + (isSerious(weight) ? 1 : 0))
+  const strikes = Math.min(maxStrikes, standing.strikes + 1)
   return { credit: Math.max(minCredit(rules), standing.credit - loss), strikes, clean: 0 }
 }
 
 export const applyWrongAloneOfKind = (kind: number, weight: number): number =>
   weight === 0 ? kind : Math.min(kind, 0)
-
-/** Costs a strike and brings a look-back. */
-export const isSerious = (weight: number): boolean => weight >= seriousWeight
 
 export function applyCleanCheck(standing: Standing): Standing {
   const clean = standing.clean + 1
