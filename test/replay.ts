@@ -297,6 +297,38 @@ export function replayContract(newStore: () => Promise<Store>): void {
     )
   })
 
+  test('T11 L20 SV8 evidence of an older store becomes credit once, with an entry for each row', async () => {
+    const store = await newStore()
+    await writeOlder(store, [
+      ...olderRows,
+      olderRow('support', 'crm', 0.9, 40, 0),
+      ...['update_deal', 'update_deal', 'send_offer'].map((action, index) =>
+        olderApproval(`a${index}`, action),
+      ),
+    ])
+    const older = await start({}, store)
+    await older.governance.convert()
+    const trust = (await older.rows('trust')) as { agent: string; normal_credit: number }[]
+    expect(
+      Object.fromEntries(trust.map(({ agent, normal_credit: credit }) => [agent, Number(credit)])),
+    ).toEqual({ sales: -70, support: 25 })
+    const kinds = (await older.rows('trust_kind')) as { kind: string; credit: number }[]
+    expect(Object.fromEntries(kinds.map(({ kind, credit }) => [kind, Number(credit)]))).toEqual({
+      update_deal: 2,
+      send_offer: 1,
+    })
+    expect(await older.entries(['trust.converted'])).toHaveLength(4)
+    await older.governance.convert()
+    expect(await older.entries(['trust.converted'])).toHaveLength(4)
+    expect(await older.verify()).toMatchObject(ok)
+    await approve(older, await proposed(older))
+    expect(await older.verify()).toMatchObject(ok)
+    await forge(older.db, `UPDATE trust_kind SET credit = 5 WHERE kind = 'send_offer'`)
+    expect(await whys(older)).toEqual([
+      'credit of agent "sales" in domain "crm" for "send_offer": the store says credit 5, the ledger gives 1',
+    ])
+  })
+
   test('L20 SV8 the rows of an older store are recorded once, and a row that is inserted later is not', async () => {
     const store = await newStore()
     await writeOlder(store, olderRows)
@@ -324,8 +356,12 @@ export function replayContract(newStore: () => Promise<Store>): void {
   })
 }
 
+const olderRow = (agent: string, domain: string, score: number, good: number, bad: number) =>
+  `INSERT INTO trust (agent, domain, score, approvals, overrides, streak, promoted, vouched, active_at, low_good, low_bad, normal_good, normal_bad, high_good, high_bad) VALUES ('${agent}', '${domain}', ${score}, 30, 0, 0, 1, 0, 99999999999999, 0, 0, ${good}, ${bad}, 0, 0)`
+const olderApproval = (id: string, action: string) =>
+  `INSERT INTO approval (id, kind, status, requester, domain, action, target, summary, mode, risk, digest, policy_version, content, "similar", needed, created_at, decided_at, decided_by, channel) VALUES ('${id}', 'proposal', 'approved', 'sales', 'crm', '${action}', 'deal', '', 'suggest', 'normal', '', '', '{"change":null,"why":{"text":"","rules":[],"high_risk_fields":[]}}', '', 1, 1, 2, 'anna', 'api')`
 const olderRows = [
-  `INSERT INTO trust (agent, domain, score, approvals, overrides, streak, promoted, vouched, active_at, low_good, low_bad, normal_good, normal_bad, high_good, high_bad) VALUES ('sales', 'crm', 0.9, 30, 0, 0, 1, 0, 1, 0, 0, 30.5, 2, 0, 0)`,
+  olderRow('sales', 'crm', 0.9, 30.5, 2),
   `INSERT INTO permission (id, agent, tool, arguments, lasts, uses_left, approval, by, at, risk) VALUES ('p-sales', 'sales', 'crm_write', '{}', 'uses', 3, 'a', 'anna', 1, 'normal')`,
   `INSERT INTO file_grant (id, agent, node, path, kind, dev, ino, permission, scope, hard_links, granted_at, granted_by, by, access_count) VALUES ('grant_sales', 'sales', 'here', '/docs', 'folder', '1', '2', 'read', 'permanent', 0, 1, 'user_explicit', 'anna', 4)`,
 ]

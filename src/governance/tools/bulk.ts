@@ -138,7 +138,7 @@ async function decideAll(
   call: Call,
   asked: Parameters<typeof decisionOf>[0],
 ) {
-  const decision = decisionOf(asked, call)
+  const decision = decisionOf({ ...asked, isBulk: true }, call)
   const made = await each(ids, async (id) => {
     await ownProposal(tx, approvals, id, {})
     return shown(id, await approvals.decide(tx, id, decision, call))
