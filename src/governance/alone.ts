@@ -38,7 +38,7 @@ export function aloneIn({ type, actor, domain = '', ids, data }: Entry) {
     id: ids?.call ?? '',
     agent: actor.id,
     // Of cowork's own tools the entry may name another domain than that of their trust.
-    domain: String(decision['domain'] ?? domain),
+    domain: (decision['domain'] ?? domain) as string,
     risk: (decision['risk'] ?? 'normal') as Risk,
   }
 }
@@ -63,7 +63,7 @@ export function createAlone(lookup: Lookup, approvals: () => Pick<Approvals, 'fi
     return {
       ...aloneIn(entry),
       call: id,
-      action: String(data?.['tool']),
+      action: data?.['tool'] as string,
       target: subject,
       change: (await lookup.payload(reader, seq)) ?? null,
       trustLevel: typeof level === 'number' ? level : null,

@@ -40,7 +40,7 @@ export function createKindNames(show: Approvals['show']) {
   return (action: string): string => {
     const known = names.get(action)
     if (known !== undefined) return known
-    const name = String(show(action))
+    const name = show(action) as string
     if (names.size >= mostNames) names.clear()
     names.set(action, name)
     return name

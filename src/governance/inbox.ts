@@ -128,7 +128,7 @@ export function createInbox(deps: Deps) {
   /** Which look-back brought a check, if one did. */
   async function lookBackOf({ kind, id }: ApprovalBrief): Promise<{ look_back?: string }> {
     const check = kind === spotCheck ? await store.checkOf(db, id) : undefined
-    return check?.look_back == null ? {} : { look_back: check.look_back }
+    return check?.look_back ? { look_back: check.look_back } : {}
   }
 
   /** Of a check: what was done, what the ledger has of it, and what each answer leads to (T14). */

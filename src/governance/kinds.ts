@@ -79,7 +79,7 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
     const { id, requester, createdAt, risk, action } = approval
     const isSeen = more?.['skip'] !== true && looks.has(by.id, id) && by.verified !== false
     if (!isSeen || (await agents.hasGone(tx, requester, createdAt))) return { counted: false }
-    const isLookBack = check !== undefined && check.look_back !== null
+    const isLookBack = Boolean(check?.look_back)
     return scores.clean(tx, pairOf(approval), { risk, kind: kindOf(action) }, isLookBack)
   }
 
@@ -220,7 +220,7 @@ const overriding =
       given,
       about,
     )
-    const isFirst = needsLookBack && check?.look_back == null
+    const isFirst = needsLookBack && !check?.look_back
     const rows = isFirst ? await spotChecks.lookBack(tx, pair, risk, check?.act) : 0
     const { type, severity } = given
     return {

@@ -135,7 +135,7 @@ const numbers = [
 ]
 
 /** “one in ten”; “every action” where all are. */
-export function shareInWords(rate: number): string {
+function shareInWords(rate: number): string {
   if (rate <= 0) return 'nothing'
   const every = Math.round(1 / rate)
   return every <= 1 ? 'every action' : `one in ${numbers[every] ?? every}`

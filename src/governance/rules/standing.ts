@@ -34,7 +34,7 @@ export const kindCreditToAct = 5
 export const uncheckedWorth = 5
 export const maxStrikes = 4
 export const checksPerForgiveness = 15
-export const maxUnreadAgeMs = 3 * 24 * 60 * 60 * 1000
+const maxUnreadAgeMs = 3 * 24 * 60 * 60 * 1000
 const lookBackCount = 10
 const lookBackNewest = 5
 export const lookBackWindow = 50
@@ -109,7 +109,7 @@ export const computeDraw = (key: Buffer, id: string): number =>
 /** Its checks that nobody has answered yet. */
 export type Unread = { readonly count: number; readonly oldestMs: number }
 
-export type GateCause = 'mistake' | 'kind_wrong' | 'unproven' | 'kind_new' | 'unread' | 'unchecked'
+type GateCause = 'mistake' | 'kind_wrong' | 'unproven' | 'kind_new' | 'unread' | 'unchecked'
 
 export type Closed = {
   readonly cause: GateCause
@@ -136,7 +136,7 @@ export function gateClosed(
   return rules.checkRate === 0 ? { cause: 'unchecked', toGo: 0 } : undefined
 }
 
-export const isUnreadTooLong = ({ maxUnread }: StandingRules, { count, oldestMs }: Unread) =>
+const isUnreadTooLong = ({ maxUnread }: StandingRules, { count, oldestMs }: Unread) =>
   count >= maxUnread || oldestMs > maxUnreadAgeMs
 
 /**
