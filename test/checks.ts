@@ -170,16 +170,17 @@ export function checksContract(newStore: () => Promise<Store>): void {
     test('T14 what is drawn is opened after the answer, and adds no entry', async () => {
       let value = 1
       const system = await proven(() => value)
+      const pair = { agent: 'sales', domain: 'crm' }
       const grown = async () => {
         const before = await system.ledger.size()
         await propose(system)
-        const waiting = await system.governance.approvals.counts()
+        const unopened = system.governance.spotChecks.unopened(pair, 'normal')
         await system.governance.spotChecks.flush()
-        return { entries: (await system.ledger.size()) - before, waiting: waiting['spot_check'] }
+        return { entries: (await system.ledger.size()) - before, unopened }
       }
-      expect(await grown()).toEqual({ entries: 1, waiting: undefined })
+      expect(await grown()).toEqual({ entries: 1, unopened: 0 })
       value = 0
-      expect(await grown()).toEqual({ entries: 1, waiting: undefined })
+      expect(await grown()).toEqual({ entries: 1, unopened: 1 })
       expect(await checksOf(system)).toHaveLength(1)
     })
 
@@ -190,7 +191,9 @@ export function checksContract(newStore: () => Promise<Store>): void {
       const system = await proven(draw)
       const shape = (said: Said) => ({
         ...said,
-        ...{ action_id: '', proposal_id: '', message: '' },
+        action_id: '',
+        proposal_id: '',
+        message: '',
       })
       const [one, two] = await actAlone(system, 2, { target: 'same' })
       expect(shape(one ?? {})).toEqual({ ...shape(two ?? {}), volume_remaining: null })
