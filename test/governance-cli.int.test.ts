@@ -106,9 +106,11 @@ describe('reading', () => {
     const added = jsonOf((await cowork(['agents', 'add', 'support', '--json'])).stdout)
     await propose({ domain: 'crm.passing' }, String(added['token']))
     const told = async () => (await cowork(['trust'])).stdout
-    expect(await told()).toMatch(/^support +crm\.passing +0\.30 +escalate /m)
+    expect(await told()).toMatch(
+      /^support +crm\.passing +0\.30 +Probation +trust is 0\.30 +0\.50 to be supervised$/m,
+    )
     await cowork(['agents', 'revoke', 'support'])
-    expect(await told()).toMatch(/^support +crm\.passing +0\.30 +gone /m)
+    expect(await told()).toMatch(/^support +crm\.passing +0\.30 +Gone +the agent was revoked$/m)
     const { trust } = jsonOf((await cowork(['trust', '--json'])).stdout)
     expect(trust).toContainEqual(expect.objectContaining({ agent_id: 'support', gone: true }))
   })
@@ -249,7 +251,7 @@ describe('deciding', () => {
     )
     const { stdout } = await cowork(['trust', 'sales', 'crm.trust'])
     expect(stdout).toMatch(/^trust: +0\.6000$/m)
-    expect(stdout).toMatch(/^mode: +suggest$/m)
+    expect(stdout).toMatch(/^NORMAL RISK {2}Supervised: trust is 0\.60$/m)
   })
 })
 
@@ -494,6 +496,8 @@ test('K1, T4 a real bash completes commands, override types and severities as th
     execFileSync('bash', ['-c', line, 'bash', 'cowork', ...words], { encoding: 'utf8' }).trim()
   expect(complete('inb')).toBe('inbox')
   expect(complete('trust', 's')).toBe('set')
+  expect(complete('trust', 'f')).toBe('forgive')
+  expect(complete('trust', 'forgive', 'sales', 'crm', '--risk', '')).toBe('low normal high')
   expect(complete('reject', 'x', '--type', '')).toBe(overrideTypes.join(' '))
   expect(complete('override', 'sales', 'crm', '--severity', 'c')).toBe('critical')
   expect(complete('inbox', '--kind', 'spot')).toBe('spot_check')

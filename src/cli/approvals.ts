@@ -28,7 +28,12 @@ export type Item = {
   reason?: string | null
   auto?: true
   group: string
+  /** Shared by the checks that one mistake brought (T14). */
+  look_back?: string
 }
+
+/** A check of what an agent did alone. */
+export const isCheck = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'spot_check'
 
 /** One approval with everything a person decides by (A8). */
 export type Detail = Item & {
@@ -68,6 +73,15 @@ export type Detail = Item & {
   }[]
   handoff?: Handoff
   grant?: GrantRequest
+  check?: Check
+}
+
+/** What the ledger has of an action that was done alone, and what each answer leads to (T14). */
+export type Check = {
+  call?: string
+  proposal?: string
+  record: { seq: number; at: string; type: string; outcome?: string }[]
+  consequences: { confirm: string; wrong: string; differently: string }
 }
 
 /** What an agent wants to see of the user's files, and what lies there (GR3). */

@@ -35,6 +35,8 @@ export const approvalKinds = [
   'finding',
 ] as const
 
+export const risks = ['low', 'normal', 'high'] as const
+
 /** What a person opens by a request for access (GR3), besides `until` with its time. */
 export const grantChoices = [
   'file_once',

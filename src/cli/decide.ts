@@ -1,6 +1,6 @@
 import { CoworkError } from '#base/errors.ts'
 import { allowanceOf } from './allowance.ts'
-import { findApprovals } from './approvals.ts'
+import { findApprovals, isCheck } from './approvals.ts'
 import type { Found, Item } from './approvals.ts'
 import type { OverrideType, Severity } from './choices.ts'
 import { createClient } from './client.ts'
@@ -10,6 +10,7 @@ import { exitCode, usage } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { grantChoiceOf } from './grant-choice.ts'
 import { grantedText, liveGrants } from './grants.ts'
+import { confirmEach } from './confirm-checks.ts'
 import { changesTrust } from './inbox/acts.ts'
 import { score } from './inbox/detail.ts'
 import { jsonArgument } from './json-argument.ts'
@@ -21,6 +22,10 @@ export type Outcome = {
   status: 'approved' | 'rejected' | 'voted' | 'held' | 'pending' | 'error'
   until?: string
   trust?: { from: number; to: number; promoted?: true; demoted?: true }
+  /** Other actions that came to the inbox because this one was wrong. */
+  look_back?: number
+  /** False of a check that was closed unread: it counts for nothing. */
+  counted?: boolean
   /** Other requests that it answers. */
   also?: { id: string; summary: string }[]
   error?: { code: string; message: string; hint?: string }
@@ -32,13 +37,14 @@ export type ApproveFlags = {
   readonly change?: string
   readonly policy?: string
   readonly acknowledgePolicy?: string
+  readonly skip?: boolean
   readonly now?: boolean
 }
 
 export async function approve(
   context: Context,
   given: readonly string[],
-  { feedback, allow, change, policy, acknowledgePolicy, now = false }: ApproveFlags,
+  { feedback, allow, change, policy, acknowledgePolicy, skip = false, now = false }: ApproveFlags,
 ): Promise<ExitCode> {
   const single = {
     '--allow': allow,
@@ -56,14 +62,31 @@ export async function approve(
     ...(change !== undefined && { change: jsonArgument('--change', change) }),
     ...(policy !== undefined && { policy_id: policy }),
     ...(acknowledgePolicy !== undefined && { acknowledge_policy: acknowledgePolicy }),
+    ...(skip && { skip }),
   }
-  return decideEach(context, 'Approving', given, (client, items) =>
-    client.call('cowork_decide', {
-      approval_ids: idsOf(items),
-      ...decision,
-      ...(allow !== undefined && allowing(allow, items)),
-    }),
-  )
+  return decideEach(context, 'Approving', given, async (client, items) => {
+    if (skip && !items.every(isCheck))
+      throw usage(
+        '--skip is for checks of what an agent did alone.',
+        'Approve the others by themselves.',
+      )
+    // Of a check that nobody has looked at nothing is confirmed (T14).
+    const checks = skip ? [] : items.filter((item) => isCheck(item) && item.status === 'pending')
+    const confirmed = await confirmEach(client, checks)
+    const left = checks.filter(({ id }) => !confirmed.has(id))
+    const decided = items.filter((item) => !left.includes(item))
+    const { outcomes } =
+      decided.length > 0
+        ? await client.call<{ outcomes: Outcome[] }>('cowork_decide', {
+            approval_ids: idsOf(decided),
+            ...decision,
+            ...(allow !== undefined && allowing(allow, decided)),
+          })
+        : { outcomes: [] }
+    return {
+      outcomes: [...outcomes, ...left.map(({ id }) => ({ id, status: 'pending' as const }))],
+    }
+  })
 }
 
 /** The same flag says how long for a call, and how much for a request for access (Y8, GR3). */
@@ -98,7 +121,7 @@ export async function reject(
   return decideEach(context, 'Rejecting', given, (client, items) => {
     if (!override && items.some(changesTrust))
       throw usage(
-        'Rejecting a proposal changes trust, so it says what was wrong (--type).',
+        'Rejecting a proposal or a check changes trust, so it says what was wrong (--type).',
         'It is agent_wrong, missing_context, edge_case, human_preference or policy_change.',
       )
     if (never && !items.every(isGrant))
@@ -198,7 +221,7 @@ function outcomeOf(found: Found, made: readonly Outcome[]): Outcome {
 }
 
 export function outcomeLine(
-  { id, status, until, trust, error }: Outcome,
+  { id, status, until, trust, look_back: rows = 0, counted, error }: Outcome,
   item: Item | undefined,
   opened?: string,
 ): string {
@@ -208,7 +231,18 @@ export function outcomeLine(
   const held = until === undefined ? '' : ` until ${until.slice(11, 19)} UTC`
   const asked = item && `${plain(item.requester)}: ${plain(item.summary)}`
   const what = (opened ?? asked) === undefined ? '' : `  ${opened ?? asked}`
-  return `${`${words[status]}${held}`.padEnd(8)}  ${id}${what}${from}${more}`
+  const isUnread = counted === false
+  const checked = item && isCheck(item) ? checkWords[status] : undefined
+  const word = isUnread ? 'closed' : (checked ?? words[status])
+  const unread = isUnread ? '  it counts for nothing' : ''
+  const others = rows > 0 ? `  ${rows} more that it did alone came to the inbox` : ''
+  return `${`${word}${held}`.padEnd(8)}  ${id}${what}${from}${more}${unread}${others}`
+}
+
+const checkWords: Partial<Record<Outcome['status'], string>> = {
+  approved: 'confirmed',
+  rejected: 'not confirmed',
+  pending: 'waits',
 }
 
 const words: Record<Outcome['status'], string> = {

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { BulkFlags } from './bulk.ts'
-import { approvalKinds, overrideTypes, severities } from './choices.ts'
+import { approvalKinds, overrideTypes, risks, severities } from './choices.ts'
 import { usage } from './exit.ts'
 import { count, days, positive } from './option-kinds.ts'
 import { notifyCommands, policyCommands } from './policy-commands.ts'
@@ -71,6 +71,7 @@ function decideCommands(program: Command, add: Add): void {
     .option('--change <json>', 'approve this instead, as JSON or @file')
     .option('--policy <id>', 'for work in a new domain: under which policy')
     .option('--acknowledge-policy <version>', 'approve what this active policy version blocks')
+    .option('--skip', 'a check: close it without looking at it, so that it counts for nothing')
     .addOption(atOnce())
   add(program, 'reject', 'reject what waits', async (context, command) =>
     (await import('./decide.ts')).reject(context, command.args, command.opts()),
@@ -81,7 +82,10 @@ function decideCommands(program: Command, add: Add): void {
     .option('--reason <text>', 'why, for the agent')
     .option('--never', 'access: deny it, and do not be asked again')
     .addOption(atOnce())
-    .addHelpText('after', '\nA proposal needs --type: to reject one is to override it.')
+    .addHelpText(
+      'after',
+      '\nA proposal needs --type: to reject one is to override it. Of a check of what was\ndone alone, agent_wrong marks it as wrong, and human_preference says that you\nwould have done it differently.',
+    )
   add(program, 'undo', 'take back decisions that are still held', async (context, command) =>
     (await import('./decide.ts')).undo(context, command.args),
   ).argument('<ids...>', ids)
@@ -142,13 +146,32 @@ function trustCommands(program: Command, add: Add): void {
   add(
     trust,
     'set <agent> <domain> <score>',
-    'set it by hand, from 0 to 1',
+    'set it by hand, from 0 to 1: 0.8 or more vouches for the agent',
     async (context, command) => {
       const [agent = '', domain = '', score = ''] = command.args
       const given = { agent, domain, score }
       return (await import('./trust.ts')).setTrust(context, given, command.opts())
     },
-  ).requiredOption('--reason <text>', 'why, for whoever asks later')
+  )
+    .requiredOption('--reason <text>', 'why, for whoever asks later')
+    .addHelpText(
+      'after',
+      '\nWith 0.8 or more you vouch: the agent acts alone where the risk is low or\nnormal, until its first fault. Less opens nothing.',
+    )
+  add(
+    trust,
+    'forgive <agent> <domain>',
+    'clear the strikes and the debt of an agent',
+    async (context, command) => {
+      const [agent = '', domain = ''] = command.args
+      return (await import('./trust.ts')).forgive(context, { agent, domain }, command.opts())
+    },
+  )
+    .addOption(
+      new Option('--risk <risk>', 'in this class of risk').choices(risks).default('normal'),
+    )
+    .requiredOption('--reason <text>', 'why, for whoever asks later')
+    .addHelpText('after', '\nIts credit begins at 0 again: it acts alone after 25 right actions.')
   add(
     program,
     'report',

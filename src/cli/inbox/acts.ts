@@ -1,7 +1,8 @@
+import { isCheck } from '../approvals.ts'
 import type { Item } from '../approvals.ts'
 import { plain } from '../plain.ts'
 import { statusName } from './detail.ts'
-import { keepingPlace, only, say } from './moves.ts'
+import { keepingPlace, only, opened, say } from './moves.ts'
 import { selectedItem } from './state.ts'
 import type { Effect, State, Step } from './state.ts'
 
@@ -9,8 +10,10 @@ import type { Effect, State, Step } from './state.ts'
 export const settleMs = 400
 
 export const approve = (state: State): Step =>
-  deciding(state, ({ id, kind, policy_conflict: conflict }) => {
+  deciding(state, (item) => {
+    const { id, kind, policy_conflict: conflict } = item
     if (kind === 'handoff') return toBeAnswered(state)
+    if (isCheck(item) && !isRead(state, id)) return toBeRead(state)
     if (conflict) {
       const { version, message: why } = conflict
       return only({ ...state, prompt: { ask: 'conflict', id, version, why } })
@@ -33,12 +36,45 @@ export const deny = (state: State): Step =>
     if (kind === 'handoff') return toBeAnswered(state)
     if (kind === 'grant') return only({ ...state, prompt: { ask: 'refusal', id, at: 0 } })
     if (!changesTrust(item)) return only({ ...state, prompt: { ask: 'reason', id, text: '' } })
+    if (isCheck(item) && !isRead(state, id)) return toBeRead(state)
     return {
       state: { ...state, prompt: { ask: 'type', id, at: 0 } },
       // What each answer does to trust is part of the question.
       effects: state.detail?.id === id ? [] : [{ act: 'read', id }],
     }
   })
+
+/** A matter of taste: what was done is not wrong (T14). */
+export const differently = (state: State): Step =>
+  deciding(state, (item) => {
+    const { id } = item
+    if (!isCheck(item)) return onlyChecks(state)
+    if (!isRead(state, id)) return toBeRead(state)
+    const override = { type: 'human_preference', severity: 'medium' } as const
+    return only({ ...state, prompt: { ask: 'reason', id, override, text: '' } })
+  })
+
+/** Closes a check that nobody looks at: it counts for nothing (T14). */
+export const skip = (state: State): Step =>
+  deciding(state, (item) =>
+    isCheck(item)
+      ? {
+          state: { ...state, isBusy: true },
+          effects: [{ act: 'decide', id: item.id, decision: 'approve', skip: true }],
+        }
+      : onlyChecks(state),
+  )
+
+const isRead = ({ view, detail }: State, id: string) => view === 'detail' && detail?.id === id
+
+/** What nobody has looked at says nothing: a check is opened before it is answered. */
+function toBeRead(state: State): Step {
+  const { state: reading, effects } = opened(state)
+  return { state: say(reading, 'Read what was done, then answer.').state, effects }
+}
+
+const onlyChecks = (state: State): Step =>
+  say(state, 'Only checks of what an agent did alone are answered so.')
 
 export const edit = (state: State): Step =>
   deciding(state, ({ id, kind }) =>

@@ -1,4 +1,5 @@
-import type { Detail, Handoff, Item } from '../approvals.ts'
+import { isCheck } from '../approvals.ts'
+import type { Check, Detail, Handoff, Item } from '../approvals.ts'
 import { plain, plainLines } from '../plain.ts'
 import { accessLines, insideLines, sensitiveLines } from './grant-lines.ts'
 import {
@@ -30,7 +31,9 @@ export function detailLines(detail: Detail, now: number): Line[] {
     stateLine(detail, now),
     ...conflictLines(detail),
     ...section('Why you are asked', whyLines(detail)),
+    ...(detail.check ? section('What each answer does', answerLines(detail.check)) : []),
     ...askedSections(detail),
+    ...(detail.check ? section('On record', recordLines(detail.check)) : []),
     ...section('Who asks', whoLines(detail, now)),
     ...section('Effect on trust', effectLines(detail)),
     ...section('Decided before on the same target', historyLines(detail)),
@@ -75,6 +78,19 @@ const handoffSections = (detail: Detail, handoff: Handoff): Line[] => [
   ...section('Asked and answered', threadLines(handoff)),
 ]
 
+const answerLines = ({ consequences: { confirm, wrong, differently } }: Check): Line[] => [
+  [bold('Confirm: '), plain(confirm)],
+  [bold('Mark as wrong: '), plain(wrong)],
+  [bold('I would have done it differently: '), plain(differently)],
+  [bold('Skip: '), 'It is closed and counts for nothing.'],
+]
+
+const recordLines = ({ record }: Check): Line[] =>
+  record.map(({ seq, at, type, outcome }) => [
+    dim(`${at.slice(0, 16).replace('T', ' ')} `),
+    `entry ${seq}, ${plain(type)}${outcome === undefined ? '' : `: ${plain(outcome)}`}`,
+  ])
+
 function section(name: string, lines: readonly Line[]): Line[] {
   return lines.length === 0 ? [] : [[''], [bold(name)], ...lines.map((line) => ['  ', ...line])]
 }
@@ -84,7 +100,7 @@ export function stateLine(item: Item, now: number): Line {
   const { status, held, approvers, decided_by, decided_at, channel, reason, expires_at } = item
   if (held)
     return [
-      looking('cyan', `${held.decision === 'approve' ? 'Approves' : 'Denies'} in `),
+      looking('cyan', `${heldWord(item, held.decision)} in `),
       `${left(Date.parse(held.until) - now)}, by ${plain(held.by)}: it can still be undone`,
     ]
   if (status !== 'pending') {
@@ -102,8 +118,13 @@ export function stateLine(item: Item, now: number): Line {
   return [`Waits for ${span(now - Date.parse(item.created_at))}${time}${votes}`]
 }
 
-/** How it ended, in a word: nobody approves a handoff. */
+const heldWord = (item: Item, decision: 'approve' | 'reject'): string =>
+  isCheck(item) ? 'Answers' : decision === 'approve' ? 'Approves' : 'Denies'
+
+/** How it ended, in a word: nobody approves a handoff, or what is done already. */
 export function statusName({ kind, status }: Pick<Item, 'kind' | 'status'>): string {
+  if (kind === 'spot_check')
+    return status === 'approved' ? 'confirmed' : status === 'rejected' ? 'not confirmed' : status
   if (kind !== 'handoff') return status
   return status === 'approved' ? 'answered' : status === 'consumed' ? 'answered and read' : status
 }
@@ -130,9 +151,6 @@ function whyLines({ why, handoff }: Detail): Line[] {
             dim(`(version ${plain(policy_version).slice(0, 12)})`),
           ],
         ]),
-    ...(why.gated && why.evidence_level !== null
-      ? [[`the evidence is not enough to act alone yet: ${score(why.evidence_level)}`]]
-      : []),
   ]
 }
 
@@ -176,7 +194,8 @@ function whoLines(detail: Detail, now: number): Line[] {
   ]
 }
 
-function effectLines({ effect: { approve, overrides } }: Detail): Line[] {
+function effectLines({ kind, effect: { approve, overrides } }: Detail): Line[] {
+  const says = isCheck({ kind }) ? 'wrong' : 'deny'
   const types = [...new Set(overrides.map(({ type }) => type))]
   return [
     ...(approve ? [[`approve: ${score(approve.from)} → ${score(approve.to)}`]] : []),
@@ -184,7 +203,7 @@ function effectLines({ effect: { approve, overrides } }: Detail): Line[] {
       const each = overrides
         .filter((one) => one.type === type)
         .map(({ severity, to }) => `${severity} ${score(to)}`)
-      return [`deny as ${type}: ${each.join(', ')}`]
+      return [`${says} as ${type}: ${each.join(', ')}`]
     }),
   ]
 }

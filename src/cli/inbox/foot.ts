@@ -1,4 +1,5 @@
-import type { Detail } from '../approvals.ts'
+import { isCheck } from '../approvals.ts'
+import type { Detail, Item } from '../approvals.ts'
 import { plain } from '../plain.ts'
 import { score } from './detail.ts'
 import { bold, charsOf, columnsOf, dim, fit, looking, wrapped } from './lines.ts'
@@ -30,7 +31,10 @@ function choices({ detail, size }: State, prompt: Choosing): Line[] {
       dim(to === undefined ? '' : `  trust ${score(to)}`),
     ]
   })
-  return [[''], [bold(` ${questions[prompt.ask]}`)], ...lines]
+  const follows = detail?.id === prompt.id ? detail.check?.consequences.wrong : undefined
+  const ahead: Line[] =
+    follows === undefined ? [] : wrapped([dim(` ${plain(follows)}`)], size.columns - 1)
+  return [[''], [bold(` ${questions[prompt.ask]}`)], ...ahead, ...lines]
 }
 
 const questions = {
@@ -80,11 +84,18 @@ export function keysLine(state: State): string {
   const { prompt, view } = state
   if (prompt) return promptKeys[prompt.ask]
   if (view === 'help') return ' any key goes back'
-  const isHandoff = selectedItem(state)?.kind === 'handoff'
-  const acts = isHandoff ? 'r answer' : 'a approve  d deny  e edit'
-  return view === 'detail'
-    ? ` j/k scroll  n/p next, previous  ${acts}  Esc back  ? keys`
-    : ` j/k move  Enter read  ${acts}  / filter  ? keys  q leave`
+  const item = selectedItem(state)
+  const acts = keysOf(item)
+  if (view === 'detail') return ` j/k scroll  n/p next  ${acts}  Esc back  ? keys`
+  // Four answers leave no room for the filter; the help has it.
+  return ` j/k move  Enter read  ${acts}${item && isCheck(item) ? '' : '  / filter'}  ? keys  q leave`
+}
+
+function keysOf(item: Item | undefined): string {
+  if (item?.kind === 'handoff') return 'r answer'
+  return item && isCheck(item)
+    ? 'a confirm  d wrong  o differently  x skip'
+    : 'a approve  d deny  e edit'
 }
 
 const promptKeys: Record<Prompt['ask'], string> = {
@@ -95,7 +106,7 @@ const promptKeys: Record<Prompt['ask'], string> = {
   until: ' Enter allows it until then  Esc cancels',
   type: ' j/k or a number, Enter  Esc cancels',
   severity: ' j/k or a number, Enter  Esc cancels',
-  reason: ' Enter denies; the reason may be empty  Esc cancels',
+  reason: ' Enter decides; the reason may be empty  Esc cancels',
   changed: ' y approves  n or Esc cancels',
   conflict: ' y approves anyway  n or Esc cancels',
   resolution: ' Enter goes on: say what you did or decided  Esc cancels',
@@ -109,8 +120,9 @@ export const helpLines: Line[] = [
     ['Space PgUp g G', 'a page, the first, the last'],
     ['Enter', 'read, and back'],
     ['n p', 'while reading: the next, the previous'],
-    ['a', 'approve'],
-    ['d', 'deny: asks what was wrong, and why'],
+    ['a', 'approve; confirm a check, once you have read it'],
+    ['d', 'deny, or mark a check as wrong: asks what was wrong, and why'],
+    ['o x', 'a check: you would have done it differently; skip it, so that it counts for nothing'],
     ['e', 'edit the change in $VISUAL or $EDITOR, then approve'],
     ['s S', 'snooze until you leave; bring back what is snoozed'],
     ['z', 'undo a decision that is still held'],

@@ -48,13 +48,39 @@ async function list(context: Context, wanted: Wanted, count: number): Promise<vo
   const page = await readItems(createClient(context), wanted, count)
   const { items, next } = page
   context.out.data(page, () =>
-    items.length > 0 ? tableOf(items, wanted.status === 'all') : ['Nothing waits for you.'],
+    items.length > 0 ? listLines(items, wanted.status === 'all') : ['Nothing waits for you.'],
   )
   if (next !== null) context.out.note('There are more: -n shows them.')
 }
 
-function tableOf(items: readonly Item[], hasStatus: boolean): string[] {
+/** What a look-back brought is one group: a mistake was found, and these are looked at together (T14). */
+function listLines(items: readonly Item[], hasStatus: boolean): string[] {
   const short = shortIds(items.map(({ id }) => id))
+  const groups = Map.groupBy(items, (item) => item.look_back)
+  const alone = groups.get(undefined) ?? []
+  const lines = alone.length > 0 ? tableOf(alone, hasStatus, short) : []
+  for (const [back, rows] of groups)
+    if (back !== undefined)
+      lines.push(
+        ...(lines.length > 0 ? [''] : []),
+        lookBackText(rows),
+        ...tableOf(rows, hasStatus, short),
+      )
+  return lines
+}
+
+function lookBackText(rows: readonly Item[]): string {
+  const [first] = rows
+  const who = `${plain(first?.requester ?? '')} did alone in ${plain(first?.domain ?? '')}`
+  const these = rows.length === 1 ? 'this action' : `these ${rows.length} actions`
+  return `A mistake was found in what ${who}: look at ${these}.`
+}
+
+function tableOf(
+  items: readonly Item[],
+  hasStatus: boolean,
+  short: (id: string) => string,
+): string[] {
   const now = Date.now()
   const status = hasStatus ? ['STATUS'] : []
   const head = ['ID', ...status, 'KIND', 'AGENT', 'DOMAIN', 'MODE', 'RISK', 'TRUST', 'AGE', 'WHAT']

@@ -98,7 +98,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
 
   async function decide(effect: Extract<Effect, { act: 'decide' }>): Promise<Outcome> {
     person()
-    const { id, decision, reason, override, change, policy, acknowledge, grant } = effect
+    const { id, decision, reason, override, change, policy, acknowledge, grant, skip } = effect
     const { outcomes } = await client.call<{ outcomes: Outcome[] }>('cowork_decide', {
       approval_ids: [id],
       decision,
@@ -109,6 +109,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
       ...(policy !== undefined && { policy_id: policy }),
       ...(acknowledge !== undefined && { acknowledge_policy: acknowledge }),
       ...(grant && { grant }),
+      ...(skip && { skip }),
     })
     return theOnly(outcomes)
   }

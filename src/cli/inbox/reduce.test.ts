@@ -341,3 +341,61 @@ test('RC4 approving what the active policy blocks asks first, and sends the vers
     { act: 'decide', id: 'a', decision: 'approve', acknowledge: 'v2' },
   ])
 })
+
+describe('checks', () => {
+  const rows = ['c', 'b'].map((id) => itemOf(id, { kind: 'spot_check', look_back: 'l1' }))
+  const consequences = {
+    confirm: 'A clean check.',
+    wrong: 'The gate closes: 50 more right actions before it acts alone again.',
+    differently: 'A matter of taste: it keeps its credit.',
+  }
+  const detail = detailOf(rows[0] ?? itemOf('c'), { check: { record: [], consequences } })
+  const read = { event: 'read', detail } as const
+
+  test('K6 T14 a check that nobody opened is opened first, and not answered', () => {
+    const { state, effects } = press(screenWith(rows), 'a')
+    expect(effects).toEqual([{ act: 'read', id: 'c' }])
+    expect(state).toMatchObject({
+      view: 'detail',
+      message: { text: expect.stringMatching(/^Read/) },
+    })
+    // Still being read.
+    expect(decisions(press(state, 'a', 'd', 'o').effects)).toEqual([])
+    const opened = play(state, read).state
+    expect(decisions(press(opened, 'a').effects)).toEqual([
+      { act: 'decide', id: 'c', decision: 'approve' },
+    ])
+  })
+
+  test('K6 T14 wrong asks what was wrong, differently only why, and skip counts for nothing', () => {
+    const opened = play(press(screenWith(rows), 'enter').state, read).state
+    expect(press(opened, 'd').state.prompt).toMatchObject({ ask: 'type', id: 'c' })
+    expect(decisions(press(opened, 'o', 'enter').effects)).toEqual([
+      {
+        act: 'decide',
+        id: 'c',
+        decision: 'reject',
+        override: { type: 'human_preference', severity: 'medium' },
+      },
+    ])
+    expect(decisions(press(screenWith(rows), 'x').effects)).toEqual([
+      { act: 'decide', id: 'c', decision: 'approve', skip: true },
+    ])
+    expect(decisions(press(screenWith(three), 'x').effects)).toEqual([])
+    expect(decisions(press(screenWith(three), 'o').effects)).toEqual([])
+  })
+
+  test('K6 T14 what an answer brought is said', () => {
+    const said = (outcome: object) =>
+      play(screenWith(rows), {
+        event: 'decided',
+        outcome: { id: 'c', status: 'approved', ...outcome },
+        now: start,
+      }).state.message?.text
+    expect(said({})).toBe('Confirmed.')
+    expect(said({ counted: false })).toBe('Closed: it counts for nothing.')
+    expect(said({ status: 'rejected', trust: { from: 0.9, to: 0.82 }, look_back: 10 })).toBe(
+      'Answered. Trust 0.90 → 0.82. 10 other actions come to the inbox: look back at them.',
+    )
+  })
+})

@@ -1,7 +1,8 @@
+import { isCheck } from '../approvals.ts'
 import type { Item } from '../approvals.ts'
 import { plain } from '../plain.ts'
 import { moving, pressed } from '../screen/keys.ts'
-import { answer, approve, deny, edit, settleMs, snooze, undo } from './acts.ts'
+import { answer, approve, deny, differently, edit, settleMs, skip, snooze, undo } from './acts.ts'
 import { score } from './detail.ts'
 import { left } from './lines.ts'
 import { filtered, keepingPlace, moved, only, opened, say, scrolled } from './moves.ts'
@@ -51,6 +52,8 @@ const inBoth: Keys = {
   a: approve,
   d: deny,
   e: edit,
+  o: differently,
+  x: skip,
   s: snooze,
   S: (state) => say({ ...state, snoozed: new Set() }, 'What was snoozed is back.'),
   z: undo,
@@ -108,11 +111,27 @@ function decided(state: State, outcome: Outcome): Step {
     view: 'list',
     quietUntil: state.now + settleMs,
     lastHeld: status === 'held' ? id : state.lastHeld,
-    message: { text: outcomeText(outcome, state.now), tone: 'good' },
+    message: { text: textOf(state, outcome), tone: 'good' },
   }
   if (status === 'held' || status === 'voted') return { state: moved(settled, 1).state, effects }
   const gone = { ...settled, decided: new Set([...settled.decided, id]) }
   return { state: keepingPlace(state, gone), effects }
+}
+
+function textOf(state: State, outcome: Outcome): string {
+  const item = state.items.find(({ id }) => id === outcome.id)
+  return item && isCheck(item) && outcome.status !== 'held'
+    ? checkText(outcome)
+    : outcomeText(outcome, state.now)
+}
+
+/** How a check was answered, and what that brought. */
+function checkText({ status, trust, counted, look_back: rows = 0 }: Outcome): string {
+  if (status === 'approved')
+    return counted === false ? 'Closed: it counts for nothing.' : 'Confirmed.'
+  const moved = trust ? ` Trust ${score(trust.from)} → ${score(trust.to)}.` : ''
+  const others = rows === 1 ? '1 other action comes' : `${rows} other actions come`
+  return `Answered.${moved}${rows > 0 ? ` ${others} to the inbox: look back at them.` : ''}`
 }
 
 /** How a decision ended, as one sentence. */

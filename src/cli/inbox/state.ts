@@ -87,6 +87,10 @@ export type Outcome = {
   readonly status: string
   readonly until?: string
   readonly trust?: { from: number; to: number; promoted?: boolean; demoted?: boolean }
+  /** Other actions that came to the inbox because this one was wrong. */
+  readonly look_back?: number
+  /** False of a check that was closed unread. */
+  readonly counted?: boolean
   readonly error?: { code: string; message: string }
   /** What is said of it, where the status alone does not. */
   readonly note?: string
@@ -130,6 +134,7 @@ export type Effect =
       readonly policy?: string
       readonly acknowledge?: string
       readonly grant?: GrantChoice
+      readonly skip?: true
     }
   | {
       readonly act: 'resolve'

@@ -215,3 +215,37 @@ test('K6, A13 whatever agents write and people press, the screen keeps its size 
     ),
   )
 })
+
+test('K6 T14 a check shows what each answer does, and where it is in its look-back', () => {
+  const rows = ['b', 'a'].map((id) =>
+    itemOf(id, { kind: 'spot_check', look_back: 'l1', mode: 'act', expires_at: null }),
+  )
+  const check = {
+    record: [{ seq: 12, at: '2026-03-02T09:56:00Z', type: 'call.done', outcome: 'ok' }],
+    consequences: {
+      confirm: 'A clean check.',
+      wrong: 'The gate closes: 50 more right actions before it acts alone again.',
+      differently: 'A matter of taste: it keeps its credit.',
+    },
+  }
+  const state = screenWith(rows)
+  const lines = shown(state)
+  expect(lines[3]).toBe('   sales · crm · look-back 1 of 2 · trust 0.30 · 0.90 sure')
+  expect(lines[5]).toContain('look-back 2 of 2')
+  expect(lines[23]).toContain('a confirm  d wrong  o differently  x skip')
+  const detail = detailOf(rows[0] ?? itemOf('b'), { check })
+  const opened = play(after(state, 'enter'), { event: 'read', detail }).state
+  const text = shown(opened).join('\n')
+  for (const part of [
+    'Confirm: A clean check.',
+    'Mark as wrong: The gate closes: 50 more right actions',
+    'I would have done it differently: A matter of taste',
+    'Skip: It is closed and counts for nothing.',
+  ])
+    expect(text).toContain(part)
+  expect(shown(after(opened, 'd')).join('\n')).toContain(
+    'What was wrong?\n The gate closes: 50 more',
+  )
+  const below = shown(after(opened, 'G')).join('\n')
+  expect(below).toContain('wrong as agent_wrong: low 0.26')
+})

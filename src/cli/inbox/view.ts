@@ -88,7 +88,9 @@ function emptyLines({ isLoaded, filter, offline, snoozed }: State): Line[] {
 
 const ageColumns = 4
 
-function itemLines(item: Item, isSelected: boolean, { now, size }: State): Line[] {
+function itemLines(item: Item, isSelected: boolean, state: State): Line[] {
+  const { now, size } = state
+  const place = placeIn(state, item)
   const mark: Span = isSelected ? looking('cyan', ' ❯ ') : '   '
   const mode = modeSpan(item)
   const room = size.columns - 3 - 12 - ageColumns - 1
@@ -102,12 +104,19 @@ function itemLines(item: Item, isSelected: boolean, { now, size }: State): Line[
       isSelected ? bold(summary) : summary,
       dim(age),
     ],
-    ['   ', ...beside(item, now, size.columns - 4)],
+    ['   ', ...beside(item, place, now, size.columns - 4)],
   ]
 }
 
+/** Where it is among the rows of its look-back. */
+function placeIn({ items }: State, { id, look_back: back }: Item): string[] {
+  if (back === undefined) return []
+  const rows = items.filter((item) => item.look_back === back)
+  return [`look-back ${rows.findIndex((row) => row.id === id) + 1} of ${rows.length}`]
+}
+
 /** The second line of an item: who and where, or what has become of it. */
-function beside(item: Item, now: number, columns: number): Line {
+function beside(item: Item, place: readonly string[], now: number, columns: number): Line {
   if (item.held || item.status !== 'pending') return stateLine(item, now)
   const { requester, domain, kind, risk, confidence, trust_level, expires_at, approvers } = item
   const time = expires_at ? [`${left(Date.parse(expires_at) - now)} left`] : []
@@ -115,7 +124,7 @@ function beside(item: Item, now: number, columns: number): Line {
     approvers.needed > 1 ? [`${approvers.given.length}/${approvers.needed} approved`] : []
   const facts = [
     ...[requester, domain].map((name) => cut(plain(name), 16)),
-    kindName(kind),
+    ...(place.length > 0 ? place : [kindName(kind)]),
     ...(trust_level === null ? [] : [`trust ${score(trust_level)}`]),
     ...(confidence === null ? [] : [`${score(confidence)} sure`]),
     ...votes,

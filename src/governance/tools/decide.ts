@@ -40,6 +40,10 @@ const outcome = z.object({
     .number()
     .optional()
     .describe('Other actions that came to the inbox because this one was wrong'),
+  counted: z
+    .boolean()
+    .optional()
+    .describe('False of a check that was closed without opening it: it counts for nothing'),
   also: z
     .array(z.object({ id: z.string(), summary: z.string() }))
     .optional()
@@ -209,6 +213,7 @@ export const shown = (id: string, { status, told, until }: Outcome) => ({
   ...(until !== undefined && { until: rfc3339(until) }),
   ...(told['trust'] !== undefined && { trust: told['trust'] as z.output<typeof moved> }),
   ...(told['look_back'] !== undefined && { look_back: told['look_back'] as number }),
+  ...(told['counted'] !== undefined && { counted: told['counted'] as boolean }),
   ...(told['also'] !== undefined && { also: told['also'] as z.output<typeof outcome>['also'] }),
 })
 
