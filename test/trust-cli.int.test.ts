@@ -96,6 +96,11 @@ test('K6 T14 a look-back is one group in the list, and trust says cause, debt an
   expect(all).toMatch(/^ {2}strikes: +1 of 4, one is forgiven after 15 clean checks$/m)
   expect(all).toMatch(/^ {2}checks: +3 wait, 3 of a look-back, the oldest since /m)
   expect(all).not.toMatch(/probab|evidence|likely/i)
+  const report = await cowork(['report', '--domain', 'crm.back'])
+  expect(report.stdout).toMatch(
+    /^sales +crm\.back +normal +Supervised +a mistake was found in what it did alone: look at 3 /m,
+  )
+  expect(report.stdout).toMatch(/^alone: +75 % decided by trust, 33\.3 of 100 found wrong$/m)
   const listed = await cowork(['trust', 'sales'])
   expect(listed.stdout).toMatch(/^AGENT +DOMAIN +TRUST +LEVEL +WHY +NEXT$/m)
   expect(listed.stdout).toMatch(/^sales +crm\.back +0\.82 +Supervised +a mistake was found/m)

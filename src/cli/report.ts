@@ -3,6 +3,8 @@ import { createClient } from './client.ts'
 import type { Context } from './context.ts'
 import { fields, table } from './output.ts'
 import { plain } from './plain.ts'
+import { levelName, standingText } from './standing-lines.ts'
+import type { StandingClass } from './standing-lines.ts'
 
 type Finding = {
   kind: string
@@ -28,7 +30,14 @@ type Intervention = {
 type Report = {
   findings: Finding[]
   interventions: Intervention[]
+  standings: ReportedStanding[]
   period: { start: string; end: string }
+}
+
+type ReportedStanding = {
+  agent_id: string
+  domain: string
+  classes: Pick<StandingClass, 'risk' | 'level' | 'reason' | 'next'>[]
 }
 
 type Quality = {
@@ -39,6 +48,11 @@ type Quality = {
   override_rate: number | null
   overrides: { override_type: string; severity: string; count: number }[]
   escape_rate: number | null
+  slips_per_100: number | null
+  checks_drawn: number | null
+  alone_error_rate: number | null
+  alone_error_interval: { low: number; high: number } | null
+  checks_within_day: number | null
   automation_rate: number | null
   review_load: number | null
   retry_rate: number | null
@@ -80,6 +94,7 @@ export async function report(
     `From ${found.period.start.slice(0, 16)} to ${found.period.end.slice(0, 16)} UTC`,
     '',
     ...findingLines(found.findings),
+    ...standingLines(found.standings),
     ...interventionLines(found.interventions),
     '',
     ...qualityLines(quality),
@@ -100,6 +115,24 @@ function entriesOf(entries: readonly number[]): string {
   if (entries.length === 0) return ''
   const more = entries.length > mostEntries ? ', …' : ''
   return ` (${entries.length === 1 ? 'entry' : 'entries'} ${entries.slice(0, mostEntries).join(', ')}${more})`
+}
+
+/** Where the risk is normal, and each other class that stands differently. */
+function standingLines(standings: readonly ReportedStanding[]): string[] {
+  const rows = standings.flatMap(({ agent_id: agent, domain, classes }) => {
+    const normal = classes.find(({ risk }) => risk === 'normal')
+    const shown = classes.filter((one) => one === normal || one.level !== normal?.level)
+    return shown.map((one) => [
+      plain(agent),
+      plain(domain),
+      one.risk,
+      levelName(one),
+      plain(standingText(one)),
+    ])
+  })
+  return rows.length === 0
+    ? []
+    : ['', ...table(['AGENT', 'DOMAIN', 'RISK', 'LEVEL', 'WHY, AND WHAT IS MISSING'], rows)]
 }
 
 const interventionLines = (interventions: readonly Intervention[]): string[] =>
@@ -129,7 +162,9 @@ function qualityLines(quality: Quality): string[] {
     ({ override_type: type, severity, count }) => `${count} ${type} ${severity}`,
   )
   const which = overrides.length > 0 ? `: ${overrides.join(', ')}` : ''
-  const wrong = known(quality.escape_rate, (rate) => `, ${percent(rate)} of those found wrong`)
+  const wrong = known(quality.slips_per_100, (slips) => `, ${rounded(slips)} of 100 found wrong`)
+  const { alone_error_interval: range, checks_drawn: drawn } = quality
+  const within = range ? ` (${percent(range.low)} to ${percent(range.high)})` : ''
   const slowest = known(quality.latency_p95, (value) => `, ${seconds(value)} (95 %)`)
   const score = known(brier, (value) => ` (Brier ${value.toFixed(2)})`)
   const off = known(ece, (value) => `, off by ${value.toFixed(2)}${score ?? ''}`)
@@ -143,7 +178,13 @@ function qualityLines(quality: Quality): string[] {
       quality.automation_rate,
       (rate) => `${percent(rate)} decided by trust${wrong ?? ''}`,
     ),
-    'review load': known(quality.review_load, (load) => `${rounded(load)} for 100 acts`),
+    'wrong alone': known(
+      quality.alone_error_rate,
+      (rate) =>
+        `${percent(rate)}${within}, by ${drawn === 1 ? '1 check' : `${drawn} checks`} by chance`,
+    ),
+    'checks read': known(quality.checks_within_day, (part) => `${percent(part)} within a day`),
+    'review load': known(quality.review_load, (load) => `${rounded(load)} for 100 actions`),
     'tried again': known(quality.retry_rate, percent),
     'taken back': known(quality.rollback_rate, percent),
     'decided within': known(

@@ -40,10 +40,6 @@ export function normalOf({ classes }: Pick<Standing, 'classes'>): StandingClass 
 export const standingText = ({ reason, next }: Pick<StandingClass, 'reason' | 'next'>): string =>
   next === undefined ? reason : `${reason}: ${next}`
 
-/** True where people have seen something of it. */
-export const isKnown = ({ credit, strikes, checks, kinds }: StandingClass): boolean =>
-  credit.now !== 0 || strikes.now > 0 || checks.unread > 0 || kinds.length > 0
-
 export function classLines(standing: StandingClass): string[] {
   const { risk, reason, next, credit, strikes, checks, kinds } = standing
   return [

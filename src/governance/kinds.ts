@@ -79,8 +79,8 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
     const { id, requester, createdAt, risk, action } = approval
     const isSeen = more?.['skip'] !== true && looks.has(by.id, id) && by.verified !== false
     if (!isSeen || (await agents.hasGone(tx, requester, createdAt))) return { counted: false }
-    const isLookBack = Boolean(check?.look_back)
-    return scores.clean(tx, pairOf(approval), { risk, kind: kindOf(action) }, isLookBack)
+    const seen = { risk, kind: kindOf(action) }
+    return scores.clean(tx, pairOf(approval), seen, isOfLookBack(check))
   }
 
   /** Nothing would run any more, and nobody else is to have what it leads to. */
@@ -168,7 +168,12 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
           decision.verdict === 'reject' && given
             ? await override(tx, approval, decision, given, true, check)
             : await confirmed(tx, approval, decision, check)
-        return { ...told, opened_at: approval.createdAt }
+        return {
+          ...told,
+          // A check is opened without an entry: this one is the first to tell of it.
+          opened_at: approval.createdAt,
+          ...(isOfLookBack(check) && { from_look_back: true }),
+        }
       },
       onDropped: async (tx, { id }) => void (await store.readCheck(tx, id, now())),
     },
@@ -220,7 +225,7 @@ const overriding =
       given,
       about,
     )
-    const isFirst = needsLookBack && !check?.look_back
+    const isFirst = needsLookBack && !isOfLookBack(check)
     const rows = isFirst ? await spotChecks.lookBack(tx, pair, risk, check?.act) : 0
     const { type, severity } = given
     return {
@@ -229,6 +234,9 @@ const overriding =
       ...(rows > 0 && { look_back: rows }),
     }
   }
+
+const isOfLookBack = (check: CheckRow | undefined): boolean =>
+  check !== undefined && check.look_back !== null
 
 /** Rejecting what trust is about is an override, and says of which type (B4). */
 function needsOverride({ kind }: Approval, decision: Decision): void {

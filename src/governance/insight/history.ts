@@ -15,6 +15,8 @@ export type Asked = {
   readonly opened?: { readonly seq: number; readonly at: number }
   readonly auto: boolean
   readonly confidence: number | null
+  /** A check that a mistake brought, not chance (T14). */
+  readonly isLookBack?: true
   readonly ended?: Ended
 }
 
@@ -27,6 +29,8 @@ export type Ended = {
   /** How long that person can have looked at it. */
   readonly lookedMs?: number
   readonly override?: OverrideKind
+  /** A check that was closed without looking at it. */
+  readonly isUnread?: true
 }
 
 /** What an agent says to have done. */
@@ -131,6 +135,7 @@ export function createHistory() {
   function end(entry: Entry, as: Ended['as']) {
     const { seq, at, actor, domain = '', subject = '', ids, data = {} } = entry
     const id = ids?.approval ?? ''
+    const openedAt = openedIn(entry)
     const known: Asked = asked.get(id) ?? {
       id,
       kind: text(data['kind']),
@@ -138,8 +143,10 @@ export function createHistory() {
       domain,
       action: text(data['action']),
       target: subject,
+      ...(openedAt !== undefined && { opened: { seq, at: openedAt } }),
       auto: false,
       confidence: null,
+      ...(data['from_look_back'] === true && { isLookBack: true }),
     }
     // What a permission let go was looked at by nobody (Y8).
     const isPerson = actor.kind === 'human' && data['cleared_by'] === undefined
@@ -155,12 +162,16 @@ export function createHistory() {
         ...(isPerson && { by: actor.id }),
         ...(lookedMs !== undefined && { lookedMs }),
         ...(override && { override }),
+        ...(data['counted'] === false && { isUnread: true }),
       },
     })
   }
 
-  const lookedAt = ({ at, actor, ids }: Entry) =>
-    attention(actor.id, at, ids?.call, asked.get(ids?.approval ?? '')?.opened?.at)
+  const lookedAt = (entry: Entry) => {
+    const { at, actor, ids } = entry
+    const openedAt = asked.get(ids?.approval ?? '')?.opened?.at ?? openedIn(entry)
+    return attention(actor.id, at, ids?.call, openedAt)
+  }
 
   return { read, history: { asked, executed, corrected, acted } satisfies History }
 }
@@ -182,6 +193,12 @@ function createAttention() {
     const since = Math.max(openedAt ?? -Infinity, before ?? -Infinity)
     return since === -Infinity ? undefined : Math.max(0, at - since)
   }
+}
+
+/** A check has no entry of its own when it is opened: the one of its answer says when that was (T14). */
+function openedIn({ data }: Entry): number | undefined {
+  const at = data?.['opened_at']
+  return typeof at === 'number' ? at : undefined
 }
 
 const executedOf = (

@@ -24,6 +24,11 @@ describe('what people decide', () => {
       weighted_override: null,
       autonomous: 0,
       escape_rate: null,
+      slips_per_100: null,
+      checks_drawn: 0,
+      alone_error_rate: null,
+      alone_error_interval: null,
+      checks_within_day: null,
       automation_rate: null,
       review_load: null,
       retry_rate: null,
@@ -307,6 +312,9 @@ describe('the score', () => {
           n_reviewed: n,
           overrides,
           approval_interval: interval,
+          alone_error_interval: wrongWithin,
+          checks_drawn: drawn,
+          slips_per_100: slips,
           ...rest
         } = quality(record, all)
         const { collaboration_score: score, review_load: load, autonomous, ...rates } = rest
@@ -325,6 +333,10 @@ describe('the score', () => {
         expect(score ?? 0).toBeGreaterThanOrEqual(0)
         expect(score ?? 0).toBeLessThanOrEqual(100)
         expect(load ?? 0).toBeGreaterThanOrEqual(0)
+        expect(slips ?? 0).toBeGreaterThanOrEqual(0)
+        expect(wrongWithin === null).toBe(drawn === 0)
+        expect(wrongWithin?.low ?? 0).toBeLessThanOrEqual(rates.alone_error_rate ?? 0)
+        expect(wrongWithin?.high ?? 1).toBeGreaterThanOrEqual(rates.alone_error_rate ?? 0)
         expect(autonomous).toBe(acts.filter(({ what }) => what === 'alone').length)
         expect(latency_p95 ?? 0).toBeGreaterThanOrEqual(latency_p50 ?? 0)
         expect(interval?.low ?? 0).toBeLessThanOrEqual(rates.approval_rate ?? 0)
@@ -334,5 +346,60 @@ describe('the score', () => {
         )
       }),
     )
+  })
+})
+
+describe('what is done alone', () => {
+  const check = (more: { opened: number; back?: true; unread?: true }) => ({
+    kind: 'spot_check',
+    data: {
+      opened_at: more.opened,
+      ...(more.back && { from_look_back: true }),
+      ...(more.unread && { counted: false }),
+    },
+  })
+
+  /** A hundred actions alone; five checks by chance, one of them wrong, and a look-back with another mistake. */
+  function hundred() {
+    const record = createRecord()
+    for (let n = 0; n < 100; n++) record.acted()
+    for (let n = 0; n < 3; n++) record.approved(`c${n}`, check({ opened: begun }))
+    record.rejected('c3', 'human_preference', 'low', check({ opened: begun }))
+    record.rejected('c4', 'agent_wrong', 'medium', check({ opened: begun }))
+    record.approved('l0', check({ opened: begun, back: true }))
+    record.rejected('l1', 'agent_wrong', 'medium', check({ opened: begun, back: true }))
+    return record
+  }
+
+  test('Q1 T14 the error rate comes from checks by chance alone, slips from all that was found', () => {
+    expect(quality(hundred())).toMatchObject({
+      slips_per_100: 2,
+      checks_drawn: 5,
+      alone_error_rate: 0.2,
+      alone_error_interval: { low: 0.0362, high: 0.6245 },
+    })
+  })
+
+  test('Q1 T14 a check that was closed unread says nothing of the error rate', () => {
+    const record = hundred()
+    record.approved('c5', check({ opened: begun, unread: true }))
+    expect(quality(record)).toMatchObject({ checks_drawn: 5, alone_error_rate: 0.2 })
+  })
+
+  test('Q1 T14 the share of checks read within a day counts those that nobody reads', () => {
+    const record = createRecord()
+    record.pass(3 * day)
+    record.approved('c0', check({ opened: record.now() - hour }))
+    record.approved('c1', check({ opened: record.now() - 2 * day }))
+    record.approved('c2', check({ opened: record.now(), unread: true }))
+    const scope = { period: { start: begun, end: begun + 4 * day } }
+    expect(quality(record, scope)).toMatchObject({ checks_within_day: 0.3333 })
+    const open = [
+      { agent: 'sales', domain: 'crm', openedAt: begun + day },
+      { agent: 'sales', domain: 'crm', openedAt: begun + 4 * day - hour },
+      { agent: 'sales', domain: 'crm', openedAt: begun - hour },
+    ]
+    const counted = qualityOf(record.history(), { ...month, ...scope }, new Map(), open)
+    expect(counted.checks_within_day).toBe(0.25)
   })
 })

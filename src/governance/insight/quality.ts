@@ -24,7 +24,15 @@ const isAct = ({ kind }: Asked) => kind === 'proposal' || kind === 'call'
 /** Fields that a proposal is about, by its id: the ledger does not have them. */
 export type FieldsOf = ReadonlyMap<string, readonly string[]>
 
-export function qualityOf(history: History, scope: Scope, fields: FieldsOf) {
+/** A check that nobody has answered yet: the ledger does not have it. */
+export type OpenCheck = Pick<Asked, 'agent' | 'domain'> & { readonly openedAt: number }
+
+export function qualityOf(
+  history: History,
+  scope: Scope,
+  fields: FieldsOf,
+  open: readonly OpenCheck[] = [],
+) {
   const { period } = scope
   const all = [...history.asked.values()].filter((one) => isOf(scope, one))
   const decided = all.filter(
@@ -48,6 +56,8 @@ export function qualityOf(history: History, scope: Scope, fields: FieldsOf) {
     ...checks.flatMap(({ ended }) => ended.override ?? []),
     ...corrected.filter(({ proposal }) => isAutonomous(proposal)).map(({ override }) => override),
   ].filter(({ type }) => isFault(type)).length
+  const drawn = checks.filter(({ isLookBack, ended }) => !isLookBack && !ended.isUnread)
+  const wrong = drawn.filter(({ ended: { override } }) => override && isFault(override.type)).length
   const escapeRate = shareOf(escapes, autonomous)
   const undone = new Set(corrected.flatMap(({ proposal }) => proposal ?? []))
 
@@ -79,6 +89,11 @@ export function qualityOf(history: History, scope: Scope, fields: FieldsOf) {
     weighted_override: rounded(weighted),
     autonomous,
     escape_rate: rounded(escapeRate),
+    slips_per_100: autonomous === 0 ? null : rounded((100 * escapes) / autonomous),
+    checks_drawn: drawn.length,
+    alone_error_rate: rounded(shareOf(wrong, drawn.length)),
+    alone_error_interval: drawn.length === 0 ? null : intervalOf(wrong, drawn.length),
+    checks_within_day: rounded(readWithinDay(all, scope, open)),
     automation_rate: rounded(shareOf(autonomous, acts)),
     review_load: acts === 0 ? null : rounded((100 * (n + checks.length)) / acts),
     retry_rate: rounded(shareOf(retries.filter(isRetried).length, retries.length)),
@@ -106,6 +121,21 @@ export function qualityOf(history: History, scope: Scope, fields: FieldsOf) {
             }),
           ),
   }
+}
+
+/** Of the checks that were opened in the period, and that are read or older than a day. */
+function readWithinDay(all: readonly Asked[], scope: Scope, open: readonly OpenCheck[]) {
+  const { period } = scope
+  const answered = all.filter(
+    ({ kind, opened, ended }) => kind === 'spot_check' && ended && isIn(period, opened?.at),
+  )
+  const inTime = answered.filter(
+    ({ opened, ended }) => opened && ended && !ended.isUnread && ended.at - opened.at <= day,
+  )
+  const late = open.filter(
+    (one) => isOf(scope, one) && isIn(period, one.openedAt) && period.end - one.openedAt > day,
+  )
+  return shareOf(inTime.length, answered.length + late.length)
 }
 
 type Parts = { weightedOverride: number; p95Ms: number; ece: number; escape: number }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { begun, createRecord, day, hour, minute } from '../../../test/recorded.ts'
-import { findingKinds, findingsOf, interventionsOf } from './report.ts'
+import { findingKinds, findingsOf, interventionsOf, unreadFindingsOf } from './report.ts'
 import type { Scope } from './report.ts'
 
 type Record = ReturnType<typeof createRecord>
@@ -313,5 +313,39 @@ describe('the report', () => {
         for (const { count, entries } of found) expect(count).toBe(entries.length)
       }),
     )
+  })
+})
+
+describe('checks', () => {
+  test('G3 T14 a check waits from when it was opened, though no entry tells of that', () => {
+    const record = createRecord()
+    record.pass(3 * day)
+    const data = { opened_at: begun + day }
+    const slow = record.approved('c1', { kind: 'spot_check', data })
+    record.approved('c2', { kind: 'spot_check', data: { opened_at: record.now() - hour } })
+    expect(findings(record)).toMatchObject([
+      { kind: 'slow_decision', count: 1, entries: [slow], agent_id: 'sales' },
+    ])
+    expect(record.history().asked.get('c1')?.opened?.at).toBe(begun + day)
+  })
+
+  test('G3 T14 unread checks that close the gate are a finding, others are none', () => {
+    const standing = (cause: string | undefined, unread: number) => ({
+      agent_id: 'sales',
+      domain: 'crm',
+      classes: [{ ...(cause !== undefined && { cause }), checks: { unread } }],
+    })
+    expect(unreadFindingsOf([standing(undefined, 5), standing('mistake', 3)])).toEqual([])
+    expect(unreadFindingsOf([standing('unread', 6)])).toMatchObject([
+      {
+        kind: 'unread_checks',
+        severity: 'high',
+        title: '6 checks wait unread; sales does not act alone until they are answered: crm',
+        count: 6,
+        agent_id: 'sales',
+        domain: 'crm',
+        entries: [],
+      },
+    ])
   })
 })

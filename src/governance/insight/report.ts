@@ -55,6 +55,12 @@ export const findingKinds = {
     recommendation:
       'Ask for fewer decisions: let trust or a standing permission decide what is always approved, and read the rest.',
   },
+  unread_checks: {
+    severity: 'high',
+    what: 'checks wait unread',
+    recommendation:
+      'Answer them in the inbox: the agent goes on as soon as they are read. Let notify.rules tell another person where nobody has the time.',
+  },
   missing_intent: {
     severity: 'medium',
     what: 'done without saying so before',
@@ -104,11 +110,50 @@ export function findingsOf(history: History, scope: Scope, handoffMs: number): F
   const grouped = Map.groupBy(found, ({ kind, agent = '', domain = '', person = '' }) =>
     JSON.stringify([kind, agent, domain, person]),
   )
-  const order = Object.keys(findingKinds)
   return [...grouped.values()]
     .flatMap((some) => (some[0] ? [findingOf(some[0], some)] : []))
-    .toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || b.count - a.count)
+    .toSorted(byWeight)
 }
+
+const order = Object.keys(findingKinds)
+
+/** The worst first, and of one kind the one with the most. */
+export const byWeight = (a: Finding, b: Finding): number =>
+  order.indexOf(a.kind) - order.indexOf(b.kind) || b.count - a.count
+
+/** How an agent stands in a domain, as far as a report needs it. */
+export type Standing = {
+  readonly agent_id: string
+  readonly domain: string
+  readonly classes: readonly {
+    readonly cause?: string
+    readonly checks: { readonly unread: number }
+  }[]
+}
+
+/** Agents that do not act alone because nobody reads their checks (T14). No entry tells of those. */
+export const unreadFindingsOf = (standings: readonly Standing[]): Finding[] =>
+  standings.flatMap(({ agent_id: agent, domain, classes }) => {
+    const count = classes
+      .filter(({ cause }) => cause === 'unread')
+      .reduce((sum, { checks }) => sum + checks.unread, 0)
+    const wait = count === 1 ? '1 check waits unread' : `${count} checks wait unread`
+    const { severity, recommendation } = findingKinds.unread_checks
+    return count === 0
+      ? []
+      : [
+          {
+            kind: 'unread_checks' as const,
+            severity,
+            title: `${wait}; ${agent} does not act alone until they are answered: ${domain}`,
+            count,
+            agent_id: agent,
+            domain,
+            entries: [],
+            recommendation,
+          },
+        ]
+  })
 
 function findingOf({ kind, agent, domain, person }: Found, some: readonly Found[]): Finding {
   const { severity, what, recommendation } = findingKinds[kind]

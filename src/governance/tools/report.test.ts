@@ -253,3 +253,103 @@ describe('the metrics', () => {
     await system.close()
   })
 })
+
+describe('checks of what was done alone', () => {
+  /** Vouched for, so that it acts alone; every action is drawn. */
+  async function checked(count: number) {
+    const clock = movableClock()
+    const system = await governed({}, { draw: () => 0 }, sqliteStore(), clock)
+    await trusted(system, 0.9)
+    for (let n = 0; n < count; n++) await proposed(system)
+    await system.governance.spotChecks.flush()
+    const query = { status: 'pending', kind: 'spot_check', limit: 10 } as const
+    const { items } = await system.governance.inbox.list(anna, query)
+    const ids = items.map(({ id }) => id)
+    const open = (id: string) => system.governance.inbox.detail(anna, id)
+    return { system, clock, ids, open }
+  }
+
+  test('Q1 T14 quality estimates from drawn checks that were opened, and tells agents nothing of them', async () => {
+    const { system, clock, ids, open } = await checked(4)
+    const [first = '', second = '', third = ''] = ids
+    for (const id of [first, second]) await open(id)
+    clock.move(hour)
+    await decide(system, [first])
+    const before = await quality(system, {}, sales)
+    await decide(system, [second])
+    expect(await quality(system, {}, sales)).toEqual({ ...before, period: expect.anything() })
+    expect(await report(system, {}, sales)).toMatchObject({ interventions: [] })
+    // Not opened: it counts for nothing.
+    expect(await decide(system, [third])).toMatchObject({ outcomes: [{ counted: false }] })
+    expect(await quality(system)).toMatchObject({
+      autonomous: 4,
+      checks_drawn: 2,
+      alone_error_rate: 0,
+      alone_error_interval: { low: 0, high: 0.6576 },
+      slips_per_100: 0,
+      checks_within_day: 0.6667,
+    })
+    expect(before).toMatchObject({
+      checks_drawn: null,
+      alone_error_rate: null,
+      alone_error_interval: null,
+      checks_within_day: null,
+    })
+    clock.move(2 * day)
+    expect(await quality(system)).toMatchObject({ checks_within_day: 0.5 })
+  })
+
+  test('Q1 T14 what a look-back finds is a slip, and is left out of the estimate', async () => {
+    const clock = movableClock()
+    let isDrawn = false
+    const system = await governed({}, { draw: () => (isDrawn ? 0 : 1) }, sqliteStore(), clock)
+    await trusted(system, 0.9)
+    for (let n = 0; n < 3; n++) await proposed(system)
+    isDrawn = true
+    await proposed(system)
+    await system.governance.spotChecks.flush()
+    const pending = async () => {
+      const query = { status: 'pending', kind: 'spot_check', limit: 10 } as const
+      return (await system.governance.inbox.list(anna, query)).items.map(({ id }) => id)
+    }
+    const wrong = { decision: 'reject', override: { type: 'agent_wrong' } }
+    await decide(system, await pending(), wrong)
+    const rows = await pending()
+    expect(rows).toHaveLength(3)
+    await decide(system, rows.slice(0, 1), wrong)
+    expect(await quality(system)).toMatchObject({
+      checks_drawn: 1,
+      alone_error_rate: 1,
+      slips_per_100: 50,
+    })
+    const [, told] = await system.entries(['approval.rejected'])
+    expect(told?.data).toMatchObject({ kind: 'spot_check', from_look_back: true })
+  })
+
+  test('G3 T14 the report says how agents stand, and that unread checks hold one back', async () => {
+    const { system } = await checked(6)
+    const said = await report(system)
+    expect(said).toMatchObject({
+      findings: [
+        {
+          kind: 'unread_checks',
+          title: '6 checks wait unread; sales does not act alone until they are answered: crm',
+        },
+      ],
+      standings: [
+        {
+          agent_id: 'sales',
+          domain: 'crm',
+          classes: [
+            { risk: 'low', level: 'autonomous' },
+            { risk: 'normal', level: 'supervised', reason: '6 checks wait' },
+            { risk: 'high', level: 'supervised', next: '25 more right actions' },
+          ],
+        },
+      ],
+    })
+    const theirs = await report(system, {}, sales)
+    expect(theirs).toMatchObject({ findings: [] })
+    expect(theirs).not.toHaveProperty('standings')
+  })
+})

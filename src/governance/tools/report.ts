@@ -1,12 +1,14 @@
 import * as z from 'zod'
-import { askedBy } from '#approvals'
+import { askedBy, risks, spotCheck } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import { changedFields, qualityOf, retriesOf } from '../insight/quality.ts'
+import type { OpenCheck } from '../insight/quality.ts'
+import type { History } from '../insight/history.ts'
 import { readHistory } from '../insight/read-history.ts'
-import { findingsOf, interventionsOf } from '../insight/report.ts'
+import { byWeight, findingsOf, interventionsOf, isOf, unreadFindingsOf } from '../insight/report.ts'
 import type { Scope } from '../insight/report.ts'
 import { severities } from '../rules/trust.ts'
 import type { GovernanceDeps } from './index.ts'
@@ -57,12 +59,40 @@ const shownPeriod = ({ period: { start, end } }: Scope) => ({
   end: rfc3339(end),
 })
 
-export const reportTool = ({ governance, ledger }: GovernanceDeps) =>
+/**
+ * What an agent may read of its history: no check that was confirmed, or it would know when it is looked at (T14).
+ * One that was found wrong it knows by its trust.
+ */
+const forAgent = (history: History): History => ({
+  ...history,
+  asked: new Map(
+    [...history.asked].filter(
+      ([, { kind, ended }]) => kind !== spotCheck || ended?.as === 'rejected',
+    ),
+  ),
+})
+
+/** How agents that are still here stand, in the words of `cowork_standing`. */
+async function standingsIn({ governance, identity }: GovernanceDeps, scope: Scope) {
+  const { store, db, standings, now } = governance
+  const { agent, domain: where } = scope
+  const pairs = await store.all(db, {
+    ...(agent !== undefined && { agent }),
+    ...(where !== undefined && { domain: where }),
+  })
+  const found = []
+  for (const { trust, ...pair } of pairs)
+    if (isOf(scope, pair) && !(await identity.hasGone(db, pair.agent, now())))
+      found.push(await standings(db, pair, trust))
+  return found
+}
+
+export const reportTool = (deps: GovernanceDeps) =>
   defineTool({
     name: 'cowork_governance_report',
     title: 'Governance report',
     description:
-      'What is wrong with how agents and people work together, from the ledger, with a recommendation each; and where people stepped in.',
+      'What is wrong with how agents and people work together, from the ledger, with a recommendation each; where people stepped in; and, for people, how agents stand.',
     toolset: 'cowork',
     effect: 'read',
     by: 'anyone',
@@ -91,27 +121,73 @@ export const reportTool = ({ governance, ledger }: GovernanceDeps) =>
           expired: z.number(),
         }),
       ),
+      standings: z
+        .array(
+          z.object({
+            agent_id: z.string(),
+            domain: z.string(),
+            classes: z.array(
+              z.object({
+                risk: z.enum(risks),
+                level: z.enum(['autonomous', 'supervised', 'probation']),
+                reason: z.string().describe('Why it stands there'),
+                next: z.string().optional().describe('What is missing'),
+              }),
+            ),
+          }),
+        )
+        .optional()
+        .describe('How agents stand now, by class of risk; for people'),
       period,
     }),
-    text: ({ findings, period: { start, end } }) =>
-      findings.length === 0
-        ? `Nothing found from ${start} to ${end}.`
-        : findings
-            .map(({ severity, title, recommendation: next }) => `${severity}: ${title}. ${next}`)
-            .join('\n'),
+    text: ({ findings, standings = [], period: { start, end } }) =>
+      [
+        ...(findings.length === 0 ? [`Nothing found from ${start} to ${end}.`] : []),
+        ...findings.map(
+          ({ severity, title, recommendation: next }) => `${severity}: ${title}. ${next}`,
+        ),
+        ...standings.flatMap(({ agent_id: agent, domain: where, classes }) =>
+          classes.map(
+            ({ risk, level, reason, next }) =>
+              `${agent} in ${where}, ${risk} risk: ${level}, ${reason}${next === undefined ? '' : `; ${next}`}.`,
+          ),
+        ),
+      ].join('\n'),
     async run(input, { caller }) {
-      const { waits, now } = governance
+      const { waits, now } = deps.governance
       const scope = scopeOf(input, caller, now())
       const { longestMs: longestWaitMs } = waits
-      const history = await readHistory(ledger, scope.period, { longestWaitMs })
-      const findings = findingsOf(history, scope, waits.handoffMs)
+      const whole = await readHistory(deps.ledger, scope.period, { longestWaitMs })
+      const period = shownPeriod(scope)
+      if (caller.kind === 'agent') {
+        const history = forAgent(whole)
+        const findings = findingsOf(history, scope, waits.handoffMs)
+        return {
+          // How people decide is for people.
+          findings: findings.filter(({ person_id: person }) => person === undefined),
+          interventions: interventionsOf(history, scope),
+          period,
+        }
+      }
+      const standings = await standingsIn(deps, scope)
+      const findings = [
+        ...findingsOf(whole, scope, waits.handoffMs),
+        ...unreadFindingsOf(standings),
+      ].toSorted(byWeight)
       return {
-        // How people decide is for people.
-        findings: findings.filter(
-          ({ person_id: person }) => caller.kind !== 'agent' || person === undefined,
-        ),
-        interventions: interventionsOf(history, scope),
-        period: shownPeriod(scope),
+        findings,
+        interventions: interventionsOf(whole, scope),
+        standings: standings.map(({ agent_id, domain: where, classes }) => ({
+          agent_id,
+          domain: where,
+          classes: classes.map(({ risk, level, reason, next }) => ({
+            risk,
+            level,
+            reason,
+            ...(next !== undefined && { next }),
+          })),
+        })),
+        period,
       }
     },
   })
@@ -146,10 +222,26 @@ export const qualityTool = ({ governance, ledger }: GovernanceDeps) =>
         }),
       ),
       weighted_override: share.describe('By how bad they were; being plainly wrong counts 1'),
-      autonomous: z.number().describe('Acts that trust decided'),
+      autonomous: z.number().describe('Actions that trust decided'),
       escape_rate: share.describe('Of those, found wrong afterwards'),
+      slips_per_100: z
+        .number()
+        .nullable()
+        .describe('Mistakes found in what was done alone, for 100 actions done alone'),
+      checks_drawn: z
+        .number()
+        .nullable()
+        .describe('Checks by chance that people answered; for people'),
+      alone_error_rate: share.describe(
+        'Estimate: wrong of all checks by chance. Look-backs and unread checks are left out; for people',
+      ),
+      alone_error_interval: z
+        .object({ low: z.number(), high: z.number() })
+        .nullable()
+        .describe('Where the true error rate lies with 95 % certainty (Wilson); for people'),
+      checks_within_day: share.describe('Checks that were read within a day; for people'),
       automation_rate: share,
-      review_load: z.number().nullable().describe('Reviews for 100 acts'),
+      review_load: z.number().nullable().describe('Reviews for 100 actions'),
       retry_rate: share.describe('Overridden, and proposed again within a day'),
       rollback_rate: share.describe('Approved, and overridden afterwards'),
       latency_p50: z.number().nullable().describe('Seconds until a person decided'),
@@ -170,14 +262,49 @@ export const qualityTool = ({ governance, ledger }: GovernanceDeps) =>
       const { approvals, waits, now } = governance
       const scope = scopeOf(input, caller, now())
       const { longestMs: longestWaitMs } = waits
-      const history = await readHistory(ledger, scope.period, { longestWaitMs, calls: true })
+      const whole = await readHistory(ledger, scope.period, { longestWaitMs, calls: true })
+      const isAgent = caller.kind === 'agent'
+      const history = isAgent ? forAgent(whole) : whole
       const ids = retriesOf([...history.asked.values()], scope).flatMap(([first, later]) =>
         later.length === 0 ? [] : [first.id, ...later.map(({ id }) => id)],
       )
       const fields = await fieldsById(approvals, [...new Set(ids)])
-      return { ...qualityOf(history, scope, fields), period: shownPeriod(scope) }
+      const open = isAgent ? [] : await openChecks(approvals, scope)
+      return {
+        ...qualityOf(history, scope, fields, open),
+        ...(isAgent && ofChecks),
+        period: shownPeriod(scope),
+      }
     },
   })
+
+/** How its checks go is not for the agent that they are about (T14). */
+const ofChecks = {
+  checks_drawn: null,
+  alone_error_rate: null,
+  alone_error_interval: null,
+  checks_within_day: null,
+}
+
+const mostChecks = 1000
+
+async function openChecks(
+  approvals: GovernanceDeps['governance']['approvals'],
+  { agent, domain: where }: Scope,
+): Promise<OpenCheck[]> {
+  const pending = await approvals.briefs({
+    statuses: ['pending'],
+    kind: spotCheck,
+    requester: agent,
+    domain: where,
+    limit: mostChecks,
+  })
+  return pending.map(({ requester, domain: place, createdAt }) => ({
+    agent: requester,
+    domain: place,
+    openedAt: createdAt,
+  }))
+}
 
 const atOnce = 200
 
