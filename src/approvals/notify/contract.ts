@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { asked, decided, hang, startReceiver, status } from './fixture.ts'
+import { asked, decided, hang, lookedBack, startReceiver, status } from './fixture.ts'
 import type { Delivery } from './model.ts'
 import { taken } from './rules.ts'
 import type { NotifyDeps } from './service.ts'
@@ -39,6 +39,37 @@ export function notifyContract(engine: Engine) {
         data: { status: 'rejected', decided_by: 'anna' },
       })
       await expect.poll(statuses).toEqual(['sent', 'sent'])
+    })
+
+    test('A10 T14 a look-back is told once, where checks of its risk are told, and not of the past', async () => {
+      const { start, ledger, time, statuses } = await setup()
+      const [ops, others] = [await startReceiver(), await startReceiver()]
+      const channels = [ops.channel('ops'), others.channel('others')]
+      const rules = [{ kinds: ['spot_check' as const], channels: ['ops'], escalate_to: [] }]
+      const first = start(channels, { rules })
+      await ledger.record(lookedBack())
+      await expect.poll(statuses).toEqual(['sent'])
+      expect(ops.got.map((got) => got.verify())).toEqual([
+        {
+          type: 'look_back.opened',
+          timestamp: expect.any(String),
+          data: {
+            look_back: 'l1',
+            agent: 'sales',
+            domain: 'crm',
+            risk: 'normal',
+            count: 10,
+            review_url: 'http://localhost:8765/inbox',
+          },
+        },
+      ])
+      await first.close()
+      await ledger.record(lookedBack())
+      time.move(2 * day)
+      start(channels, { rules })
+      await ledger.record(lookedBack())
+      await expect.poll(statuses).toEqual(['sent', 'sent'])
+      expect(others.got).toEqual([])
     })
 
     test('A10 the first start tells nothing of the past, a restart nothing twice and leaves nothing out', async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { onTestFinished } from 'vitest'
+import { systemActor } from '#base/entry.ts'
 import type { Draft } from '#base/entry.ts'
 import type { Delivery, Described, Notice, NoticeType, Wait, WebhookChannel } from './model.ts'
 import { noticeOf } from './rules.ts'
@@ -141,6 +142,15 @@ export const decided = (approval: string, type = 'approval.approved'): Draft => 
   actor: { kind: 'human', id: 'anna' },
   ids: { approval },
   data: { kind: 'proposal', requester: 'sales', decided_by: 'anna' },
+})
+
+/** A mistake was found: ten others that the agent did alone come to the inbox. */
+export const lookedBack = (): Draft => ({
+  type: 'look_back.opened',
+  actor: systemActor,
+  domain: 'crm',
+  subject: 'sales',
+  data: { look_back: 'l1', risk: 'normal', count: 10 },
 })
 
 export const delivery = (more: Partial<Delivery> = {}): Delivery => ({

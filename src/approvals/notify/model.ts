@@ -69,7 +69,21 @@ export type CheckpointNotice = {
   }
 }
 
-export type AnyNotice = Notice | TestNotice | CheckpointNotice
+/** A mistake was found in what an agent did alone, and others come to the inbox: one message for all (T14). */
+export type LookBackNotice = {
+  readonly type: 'look_back.opened'
+  readonly timestamp: string
+  readonly data: {
+    readonly look_back: string
+    readonly agent: string
+    readonly domain: string
+    readonly risk: string
+    readonly count: number
+    readonly review_url: string
+  }
+}
+
+export type AnyNotice = Notice | TestNotice | CheckpointNotice | LookBackNotice
 
 /** True for notices about an approval, which people can decide on. */
 export const isAboutApproval = (notice: AnyNotice | undefined): notice is Notice =>

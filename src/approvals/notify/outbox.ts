@@ -2,12 +2,12 @@ import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
 import type { Entry } from '#ledger'
-import type { Delivery, Described, Describe, Driver } from './model.ts'
-import { channelsFor, isNews, noticeOf, toldOf } from './rules.ts'
+import type { AnyNotice, Delivery, Described, Describe, Driver } from './model.ts'
+import { channelsFor, isNews, isRecent, lookBackNoticeOf, noticeOf, toldOf } from './rules.ts'
 import type { Told } from './rules.ts'
 import type { DeliveryStore } from './store.ts'
 import type { ChatStore } from './telegram/store.ts'
-import { isNeedless, isQuestion, planAnswer, planQuestion } from './timing.ts'
+import { isNeedless, isQuestion, planAnswer, planLookBack, planQuestion } from './timing.ts'
 import type { Planned, Settings } from './timing.ts'
 
 type Deps = {
@@ -39,14 +39,18 @@ export function createOutbox(deps: Deps) {
       const approval = entry.ids?.approval
       return told && approval !== undefined ? [{ entry, told, approval }] : []
     })
-    if (events.length === 0) return entries.some(({ type }) => type === 'delivery.retried')
+    const backs = entries.filter(
+      ({ type, at }) => type === 'look_back.opened' && isRecent(at, now()),
+    )
+    if (events.length === 0 && backs.length === 0)
+      return entries.some(({ type }) => type === 'delivery.retried')
 
     const ids = (list: readonly Event[]) => [...new Set(list.map(({ approval }) => approval))]
     const decided = ids(events.filter(({ told }) => told.type === 'approval.decided'))
     const known = await describe(tx, ids(events))
     const before = await store.about(tx, decided)
     const messages = await chats.withMessages(tx, decided)
-    let fresh: Delivery[] = []
+    let fresh: Delivery[] = backs.flatMap(lookBack)
     for (const event of events) {
       const { entry, told, approval } = event
       const about = known.get(approval)
@@ -61,7 +65,7 @@ export function createOutbox(deps: Deps) {
         plan = [...answers(about, mine, needless), ...marks(open.map(({ channel }) => channel))]
       } else plan = questions(told, about)
       if (isNews(told, about, entry.at, now()))
-        fresh.push(...plan.map((one) => deliveryOf(one, event, about)))
+        fresh.push(...plan.map((one) => toldIn(one, event, about)))
     }
     if (fresh.length > 0) await store.add(tx, fresh)
     return true
@@ -103,12 +107,22 @@ export function createOutbox(deps: Deps) {
     }))
   }
 
+  function toldIn(one: Planned, { entry, told, approval }: Event, about: Described): Delivery {
+    const notice = noticeOf({ ...told, type: one.event }, entry, approval, about, publicUrl())
+    return deliveryOf(one, approval, notice)
+  }
+
+  function lookBack(entry: Entry): Delivery[] {
+    const notice = lookBackNoticeOf(entry, publicUrl())
+    const plan = planLookBack(channels, notice.data.risk, settings, now())
+    return plan.map((one) => deliveryOf(one, '', notice))
+  }
+
   function deliveryOf(
-    { channel, event, nextAt, held }: Planned,
-    { entry, told, approval }: Event,
-    about: Described,
+    { channel, event, nextAt, held }: Planned<AnyNotice['type']>,
+    approval: string,
+    notice: AnyNotice,
   ): Delivery {
-    const notice = noticeOf({ ...told, type: event }, entry, approval, about, publicUrl())
     return {
       id: newId(),
       channel,

@@ -1,7 +1,15 @@
 import { rfc3339 } from '#base/clock.ts'
 import { plainText } from '#base/plain.ts'
 import type { Entry } from '#ledger'
-import type { Delivery, Described, Notice, NoticeType, NotifyRule, Outcome } from './model.ts'
+import type {
+  Delivery,
+  Described,
+  LookBackNotice,
+  Notice,
+  NoticeType,
+  NotifyRule,
+  Outcome,
+} from './model.ts'
 
 export type Told = { readonly type: NoticeType; readonly status: string }
 
@@ -27,12 +35,14 @@ export function toldOf({ type, outcome }: Pick<Entry, 'type' | 'outcome'>): Told
 
 const day = 86_400_000
 
+export const isRecent = (at: number, now: number): boolean => now - at < day
+
 /**
  * Channels that are configured again after a while find a long past. Of what is older than a day only
  * questions that still wait are told.
  */
 export const isNews = (told: Told, about: Described, at: number, now: number): boolean =>
-  now - at < day || (told.type === 'approval.requested' && about.status === 'pending')
+  isRecent(at, now) || (told.type === 'approval.requested' && about.status === 'pending')
 
 /** The first rule that fits. */
 export const ruleFor = (
@@ -84,6 +94,26 @@ export function noticeOf(
       status: told.status,
       ...(told.type === 'approval.decided' && typeof by === 'string' && { decided_by: words(by) }),
       review_url: `${inboxOf(publicUrl)}/${encodeURIComponent(approval)}`,
+    },
+  }
+}
+
+/** Of an entry `look_back.opened`, whose subject is the agent. */
+export function lookBackNoticeOf(
+  { at, subject = '', domain = '', data = {} }: Pick<Entry, 'at' | 'subject' | 'domain' | 'data'>,
+  publicUrl: string,
+): LookBackNotice {
+  const { look_back: id, risk, count } = data
+  return {
+    type: 'look_back.opened',
+    timestamp: rfc3339(at),
+    data: {
+      look_back: String(id),
+      agent: plainText(subject, longest),
+      domain: plainText(domain, longest),
+      risk: String(risk),
+      count: Number(count),
+      review_url: inboxOf(publicUrl),
     },
   }
 }

@@ -27,7 +27,7 @@ import { inboxOf, revived } from './rules.ts'
 import { startSender } from './sender.ts'
 import { createDeliveryStore } from './store.ts'
 import { createChatStore } from './telegram/store.ts'
-import { awakeAt, isQuestion } from './timing.ts'
+import { awakeAt } from './timing.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -77,7 +77,9 @@ export function startNotify(deps: NotifyDeps) {
       chance,
       // Marking a message makes no sound.
       awakeAt: (delivery, at) =>
-        driver.edits && !isQuestion(delivery) ? at : awakeAt(at, riskOf(delivery), deps.quietHours),
+        driver.edits && delivery.event === 'approval.decided'
+          ? at
+          : awakeAt(at, riskOf(delivery), deps.quietHours),
       log,
     }),
   )

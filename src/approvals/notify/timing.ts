@@ -3,6 +3,7 @@ import type {
   Described,
   Driver,
   Hold,
+  LookBackNotice,
   NoticeType,
   NotifyRule,
   QuietHours,
@@ -17,9 +18,9 @@ export type Settings = {
 }
 
 /** Who is told what, and when. */
-export type Planned = {
+export type Planned<Event = NoticeType> = {
   readonly channel: string
-  readonly event: NoticeType
+  readonly event: Event
   readonly nextAt: number
   readonly held: Hold | null
 }
@@ -55,27 +56,39 @@ export const planAnswer = (
   now: number,
 ): Planned[] => soon(channels, 'approval.decided', about, settings, now)
 
-function soon(
+/** A look-back goes where checks of its risk go, and is no question: each of its rows is one. */
+export const planLookBack = (
   channels: readonly string[],
-  event: NoticeType,
+  risk: string,
+  settings: Settings,
+  now: number,
+): Planned<LookBackNotice['type']>[] => {
+  const about = { kind: 'spot_check', risk }
+  const first = channelsFor(settings.rules, channels, about)
+  return soon(first, 'look_back.opened', about, settings, now)
+}
+
+function soon<Event extends string>(
+  channels: readonly string[],
+  event: Event,
   { risk }: Kind,
   settings: Settings,
   now: number,
-): Planned[] {
+): Planned<Event>[] {
   const { digest = 0 } = settings
   return risk === 'low' && digest > 0
     ? planned(channels, event, digestAt(now, digest), 'digest', risk, settings)
     : planned(channels, event, now, null, risk, settings)
 }
 
-function planned(
+function planned<Event extends string>(
   channels: readonly string[],
-  event: NoticeType,
+  event: Event,
   at: number,
   held: Hold | null,
   risk: string,
   { quietHours }: Settings,
-): Planned[] {
+): Planned<Event>[] {
   const nextAt = awakeAt(at, risk, quietHours)
   const why = held ?? (nextAt > at ? 'quiet' : null)
   return channels.map((channel) => ({ channel, event, nextAt, held: why }))

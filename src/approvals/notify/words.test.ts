@@ -1,15 +1,16 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { noticed } from './fixture.ts'
+import { lookBackNoticeOf } from './rules.ts'
 import { endOf, linesOf, unlinked, worded } from './words.ts'
 
 const message = (notice: string, ...more: string[]) =>
   worded({ id: 'd', at: 0, notice, more: more.map((one) => ({ id: 'e', notice: one })) })
 
 test('A5 people read who asks, how risky it is, what the agent says, and where to decide', () => {
-  const words = message(noticed({ kind: 'spot_check', risk: 'high' }))
+  const words = message(noticed({ kind: 'call', risk: 'high' }))
   expect(words).toEqual({
-    title: 'sales asks for a decision (spot check, high risk)',
+    title: 'sales asks for a decision (call, high risk)',
     said: ['Set the stage of deal-7 to won (crm)'],
     url: 'http://localhost:8765/inbox/p1',
     risk: 'high',
@@ -80,4 +81,27 @@ test('A13 no words of an agent become a link', () => {
       }
     }),
   )
+})
+
+test('A10 T14 a look-back is one message: how many actions, of whom, and why', () => {
+  const data = { look_back: 'l1', risk: 'normal', count: 10 }
+  const about = { at: 0, subject: 'sales', domain: 'crm.deals', data }
+  const notice = JSON.stringify(lookBackNoticeOf(about, 'http://localhost:8765'))
+  const words = message(notice)
+  expect(words).toMatchObject({
+    title: 'Look at 10 actions that sales did alone: a mistake was found',
+    said: [],
+    note: expect.stringContaining('In crm[.]deals, normal risk. Confirm each or mark it as wrong'),
+    url: 'http://localhost:8765/inbox',
+    risk: 'normal',
+  })
+})
+
+test.each([
+  ['approval.requested', 'pending', 'Look at what sales did alone (low risk)'],
+  ['approval.decided', 'approved', 'Confirmed by anna: what sales did alone (low risk)'],
+  ['approval.decided', 'rejected', 'Not confirmed by anna: what sales did alone (low risk)'],
+] as const)('A5 T14 a check is told as a check: %s, %s', (type, status, title) => {
+  const about = { kind: 'spot_check', risk: 'low', status, decidedBy: 'anna' }
+  expect(message(noticed(about, type)).title).toBe(title)
 })

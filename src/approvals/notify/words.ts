@@ -1,5 +1,12 @@
 import { plainText } from '#base/plain.ts'
-import type { AnyNotice, CheckpointNotice, Message, Notice, TestNotice } from './model.ts'
+import type {
+  AnyNotice,
+  CheckpointNotice,
+  LookBackNotice,
+  Message,
+  Notice,
+  TestNotice,
+} from './model.ts'
 
 /** A notice in words, for people. Only `said` and names in `title` come from agents. */
 export type Worded = {
@@ -25,6 +32,7 @@ export function worded(message: Message): Worded {
   if (!first) throw new Error('a message has no notice')
   if (first.type === 'channel.test') return wordedTest(first)
   if (first.type === 'ledger.checkpoint') return wordedCheckpoint(first)
+  if (first.type === 'look_back.opened') return wordedLookBack(first)
   return rest.length === 0 ? wordedOne(first) : wordedMany([first, ...(rest as Notice[])])
 }
 
@@ -46,7 +54,22 @@ const wordedCheckpoint = ({ data }: CheckpointNotice): Worded => ({
   isEscalated: false,
 })
 
-function wordedOne({ type, data }: Notice): Worded {
+function wordedLookBack({ data }: LookBackNotice): Worded {
+  const { agent, domain, count, risk, review_url: url } = data
+  const actions = count === 1 ? '1 action' : `${count} actions`
+  return {
+    title: `Look at ${actions} that ${unlinked(agent)} did alone: a mistake was found`,
+    said: [],
+    note: `In ${unlinked(domain)}, ${risk} risk. Confirm each or mark it as wrong in the inbox: this agent asks before it acts until enough of them are right.`,
+    url,
+    risk: riskOf(risk),
+    isEscalated: false,
+  }
+}
+
+function wordedOne(notice: Notice): Worded {
+  const { type, data } = notice
+  if (data.kind === 'spot_check') return wordedCheck(notice)
   const { agent, kind, risk, status, summary, domain, review_url: url } = data
   const isDecided = type === 'approval.decided'
   const isEscalated = type === 'approval.escalated'
@@ -59,6 +82,24 @@ function wordedOne({ type, data }: Notice): Worded {
     url,
     risk: riskOf(risk),
     isEscalated,
+  }
+}
+
+/** A check asks for no permission: it is about what is done already. */
+function wordedCheck({ type, data }: Notice): Worded {
+  const { agent, risk, status, summary, domain, review_url: url } = data
+  const end = status === 'approved' ? 'confirmed' : status === 'rejected' ? 'not confirmed' : status
+  const by = data.decided_by === undefined ? '' : ` by ${unlinked(data.decided_by)}`
+  const isDecided = type === 'approval.decided'
+  const before = isDecided
+    ? `${end.slice(0, 1).toUpperCase()}${end.slice(1)}${by}: what`
+    : 'Look at what'
+  return {
+    title: `${before} ${unlinked(agent)} did alone (${risk} risk)`,
+    said: [`${summary} (${domain})`],
+    url,
+    risk: riskOf(risk),
+    isEscalated: type === 'approval.escalated',
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '#base/caller.ts'
-import { startReceiver } from '../fixture.ts'
+import { lookedBack, startReceiver } from '../fixture.ts'
 import type { DecideAs } from '../model.ts'
 import type { NotifyDeps } from '../service.ts'
 import { createSetup } from '../setup.ts'
@@ -128,6 +128,24 @@ export function telegramContract(engine: Engine) {
       expect((await recorded()).slice(-1)).toEqual([
         ['chat.unbound', 'bob', 'bob', 'asked for in the chat'],
       ])
+    })
+
+    test('A5 T14 a button for a check from before decides nothing', async () => {
+      const { ask, bind, press, decisions } = await setupBot()
+      await bind(7, 'anna')
+      await ask('c1', { kind: 'spot_check', risk: 'low' })
+      expect(await press(7, 'approve:c1')).toBe('A check is answered in the inbox.')
+      expect(decisions).toEqual([])
+    })
+
+    test('A10 T14 a look-back comes to the chat as one message', async () => {
+      const { ledger, bind, texts } = await setupBot()
+      await bind(7, 'anna')
+      await ledger.record(lookedBack())
+      await expect.poll(texts).toHaveLength(2)
+      expect(texts()[1]?.[1]).toMatch(
+        /^Look at 10 actions that sales did alone: a mistake was found/,
+      )
     })
 
     test('A5 buttons come with low risk alone, and a press decides as the person', async () => {

@@ -54,6 +54,12 @@ test('A5 a message says what the agent says, and where to decide', () => {
   })
 })
 
+test('A5 T14 a check has no button, however low its risk: a chat shows too little of it', () => {
+  const shown = messageOf({ id: 'd', at: 0, notice: noticed({ kind: 'spot_check', risk: 'low' }) })
+  expect(shown).not.toHaveProperty('reply_markup')
+  expect(shown.text).toContain('http://localhost:8765/inbox/p1')
+})
+
 test('A5 many in one message have no buttons, whatever their risk', () => {
   const notice = noticed({ risk: 'low' })
   expect(messageOf({ id: 'd', at: 0, notice, more: [{ id: 'e', notice }] })).not.toHaveProperty(

@@ -25,11 +25,11 @@ export function textOf({ title, said, note, url }: Worded) {
 
 /**
  * What can be decided by a word alone, where the risk is low (A5). Rejecting a proposal says why, and
- * a permission names its policy: that is done in the inbox.
+ * a permission names its policy: that is done in the inbox. So are checks: a chat shows too little of what was
+ * done, and what nobody has opened counts for nothing (T14).
  */
 const verdicts: Readonly<Record<string, readonly Verdict[]>> = {
   proposal: ['approve'],
-  spot_check: ['approve'],
   call: ['approve', 'reject'],
 }
 export type Verdict = 'approve' | 'reject'

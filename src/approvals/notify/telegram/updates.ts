@@ -152,6 +152,8 @@ export function createUpdates(deps: Deps) {
     const about = press && (await describe(db, [press.approval])).get(press.approval)
     if (!press || !about) return 'This is not known any more.'
     if (about.status !== 'pending') return `${endOf(about.status, about.decidedBy)} already.`
+    // A button from before checks had to be opened.
+    if (about.kind === 'spot_check') return 'A check is answered in the inbox.'
     if (about.risk !== 'low') return 'Its risk is above low: decide it in the inbox.'
     try {
       const made = await decide(bound.person, press.approval, press.verdict)
