@@ -15,6 +15,8 @@ type Played = {
   readonly overridden: number
   readonly blocked: number
   readonly acted: number
+  readonly checked: number
+  readonly owed: { readonly kind: string; readonly to_go: number }[]
   readonly left: number
 }
 type Report = {
@@ -46,17 +48,21 @@ async function started(config = '') {
 }
 
 test('K7 agents of different quality earn different autonomy, and some is left to decide', async () => {
-  const { json, play } = await started('trust: { spot_check_rate: 0 }')
+  const { cowork, json, play } = await started()
   const { agents } = await play(demo)
   const [careful, steady, hasty] = agents
   expect(careful).toMatchObject({ agent: 'demo-careful', mode: 'act', overridden: 0, blocked: 0 })
   expect(careful?.acted).toBeGreaterThan(0)
+  expect(careful).toMatchObject({ level: 'autonomous', reason: 'one in two is checked' })
+  // A mistake in one kind of action is no reason to ask about the others.
+  expect(steady?.owed).toEqual([{ kind: expect.any(String), to_go: expect.any(Number) }])
   expect(steady?.overridden).toBeGreaterThan(0)
-  expect(steady).toMatchObject({ acted: 0, blocked: 0 })
+  expect(steady).toMatchObject({ blocked: 0 })
   expect(hasty?.trust).toBeLessThan(0.5)
   expect(hasty?.blocked).toBeGreaterThan(0)
   const { items } = await json<{ items: { kind: string; domain: string }[] }>('inbox')
-  expect(items).toHaveLength((steady?.left ?? 0) + (hasty?.left ?? 0) + 1)
+  const asked = items.filter(({ kind }) => kind !== 'spot_check')
+  expect(asked).toHaveLength((steady?.left ?? 0) + (hasty?.left ?? 0) + 1)
   expect(items.filter(({ kind }) => kind === 'handoff')).toHaveLength(1)
   type Stories = { items: { claimed_by?: string }[] }
   const list = ['work', '--project', 'demo-fair', 'list', '--kind', 'story']
@@ -66,6 +72,19 @@ test('K7 agents of different quality earn different autonomy, and some is left t
     'demo-careful',
   ])
   expect(items.every(({ domain }) => domain.startsWith('demo.'))).toBe(true)
+  // What waits of its checks is the person's: they are told apart from what is asked.
+  const { stdout } = await cowork(['trust', 'demo-careful', 'demo.contacts'])
+  expect(stdout).toMatch(/^NORMAL RISK {2}Autonomous: one in two is checked$/m)
+})
+
+test('K7 T14 the reviewer of the demo answers checks, so that the careful one goes on alone', async () => {
+  const { play } = await started('trust: { spot_check_rate: 0.2 }')
+  const { agents } = await play(['demo', '--proposals', '42', '--pace', '60', '--json'])
+  const [careful] = agents
+  // Every action is checked: without answers six of them would have closed the gate.
+  expect(careful?.acted).toBeGreaterThan(8)
+  expect(careful?.checked).toBeGreaterThan(4)
+  expect(careful).toMatchObject({ found: 0 })
 })
 
 test('K7 C4 Y6 it brings policies in two versions, one of them on trial, and its agents work under them', async () => {

@@ -103,16 +103,16 @@ export function lookBackNoticeOf(
   { at, subject = '', domain = '', data = {} }: Pick<Entry, 'at' | 'subject' | 'domain' | 'data'>,
   publicUrl: string,
 ): LookBackNotice {
-  const { look_back: id, risk, count } = data
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
   return {
     type: 'look_back.opened',
     timestamp: rfc3339(at),
     data: {
-      look_back: String(id),
+      look_back: textOf(data['look_back']),
       agent: plainText(subject, longest),
       domain: plainText(domain, longest),
-      risk: String(risk),
-      count: Number(count),
+      risk: textOf(data['risk']),
+      count: Number(data['count']),
       review_url: inboxOf(publicUrl),
     },
   }

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CoworkError } from '#base/errors.ts'
+import { readItems } from '../approvals.ts'
 import { createClient } from '../client.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 import { table } from '../output.ts'
+import { levelName, normalOf, standingText } from '../standing-lines.ts'
+import type { Standing } from '../standing-lines.ts'
 import { createDemoAgent } from './agent.ts'
+import { answerChecks } from './checks.ts'
 import { workOnFiles } from './file-scenes.ts'
 import { bringPolicies } from './policies.ts'
 import type { Brought } from './policies.ts'
@@ -24,21 +28,27 @@ type Played = {
   readonly role: Role
   acted: number
   slipped: number
+  /** Of those done alone, how many the reviewer looked at, and how many of these were wrong. */
+  checked: number
+  found: number
   blocked: number
   approved: number
   overridden: number
   left: number
 }
 type Minted = { readonly token: string }
-type Standing = { readonly trust_level: number; readonly mode: string }
+type Trust = { readonly trust_level: number; readonly mode: string }
 
 /** The last ones are left for the person to decide. */
 const leftOver = 3
+/** A check is opened a moment after the action. */
+const checkEvery = 3
 const seed = 1858
+const mostShown = 100
 
 /**
  * Plays three agents of different quality in fast-forward, on the running daemon (K7). A reviewer of the demo's own
- * approves what is right and overrides what is wrong, in the demo's own domains only.
+ * approves what is right, overrides what is wrong and answers checks, in the demo's own domains only.
  */
 export async function demo(context: Context, { proposals = 45, pace = 40, clean }: Options) {
   if (clean) return (await import('./clean.ts')).cleanDemo(context)
@@ -58,6 +68,8 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
         role,
         acted: 0,
         slipped: 0,
+        checked: 0,
+        found: 0,
         blocked: 0,
         approved: 0,
         overridden: 0,
@@ -66,12 +78,13 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
       played.push(seen)
       return { seen, agent: createDemoAgent(context.paths, role.id, tokens.get(role.id)), at }
     })
+    const isRight = new Map<string, boolean>()
     const chances = plays.map(({ at }) => chanceFrom(seed + at))
     for (let turn = 0; turn < proposals; turn++) {
       if (turn === Math.floor(proposals / 2)) await policies.tighten()
       for (const { seen, agent, at } of plays) {
         const scene = sceneOf(seen.role, chances[at] ?? Math.random)
-        const { isRight: _, ...asked } = scene
+        const { isRight: right, ...asked } = scene
         const answer = await agent.call('cowork_propose', { domain: seen.role.domain, ...asked })
         if (answer.isError) {
           if (!isForbidden(answer.structuredContent))
@@ -80,6 +93,7 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
           continue
         }
         const proposed = answer.structuredContent as unknown as Proposed
+        isRight.set(proposed.proposal_id, right)
         await review(reviewer, seen, scene, proposed, turn >= proposals - leftOver)
         if (proposed.mode === 'act')
           await agent.call('cowork_log', {
@@ -89,6 +103,9 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
             proposal_id: proposed.proposal_id,
           })
       }
+      const isChecking = turn % checkEvery === 0 && turn < proposals - leftOver
+      for (const { seen } of isChecking && reviewer ? plays : [])
+        if (reviewer && seen.acted > 0) await answerChecks(reviewer, seen.role.id, isRight, seen)
       progress.show(`${turn + 1} of ${proposals} proposals each …`)
       await sleep(pace)
     }
@@ -186,34 +203,62 @@ async function tell(
     played.map(async (seen) => {
       const { id, domain } = seen.role
       const asked = { agent_id: id, domain }
-      const { trust_level, mode } = await person.call<Standing>('cowork_check_trust', asked)
+      const [{ trust_level, mode }, { standings }] = await Promise.all([
+        person.call<Trust>('cowork_check_trust', asked),
+        person.call<{ standings: Standing[] }>('cowork_standing', asked),
+      ])
+      const [standing] = standings
+      if (!standing) throw new Error(`the daemon did not say how ${id} stands`)
+      const { level, reason, next, kinds } = normalOf(standing)
+      const owed = kinds
+        .filter(({ credit }) => credit < 0)
+        .map(({ kind, to_go }) => ({ kind, to_go }))
       const { role, ...counted } = seen
-      return { agent: id, about: role.about, trust: trust_level, mode, ...counted }
+      const stands = { level, reason, ...(next !== undefined && { next }), owed }
+      return { agent: id, about: role.about, trust: trust_level, mode, ...stands, ...counted }
     }),
   )
   const policies = 'left' in brought ? null : { ...brought.saved, from: brought.before }
-  out.data({ agents, policies }, () =>
-    table(
-      ['AGENT', 'IS', 'TRUST', 'MODE', 'APPROVED', 'OVERRIDDEN', 'BLOCKED', 'ALONE', 'WRONG ALONE'],
+  out.data({ agents, policies }, () => [
+    ...table(
+      ['AGENT', 'IS', 'TRUST', 'APPROVED', 'OVERRIDDEN', 'BLOCKED', 'ALONE', 'CHECKED', 'WRONG'],
       agents.map((row) => [
         row.agent,
         row.about,
         row.trust.toFixed(2),
-        row.mode,
         row.approved,
         row.overridden,
         row.blocked,
         row.acted,
+        row.checked,
         row.slipped,
       ]),
     ),
-  )
+    '',
+    ...agents.map(
+      (row) => `${row.agent}: ${levelName(row)}, ${standingText(row)}.${owedText(row.owed)}`,
+    ),
+    '',
+    'After 25 right actions, 5 of that kind, an agent acts alone; half of its first ten are checked afterwards.',
+  ])
   const left = agents.reduce((sum, row) => sum + row.left, 0)
+  const checks = await readItems(person, { status: 'pending', kind: 'spot_check' }, mostShown)
+  const waiting = checks.items.filter(({ domain }) =>
+    played.some(({ role }) => role.domain === domain),
+  )
+  const unread =
+    waiting.length === 0 ? '' : `, ${waiting.length === 1 ? '1 check' : `${waiting.length} checks`}`
   out.note(
-    `${left} proposals${asksForFiles ? ', a request for your files' : ''} and a handoff wait for you: \`cowork inbox\`, or \`cowork open inbox\`.`,
+    `${left} proposals${unread}${asksForFiles ? ', a request for your files' : ''} and a handoff wait for you: \`cowork inbox\`, or \`cowork open inbox\`.`,
   )
   out.note('`cowork demo --clean` ends all that the demo made; reports leave it out.')
 }
+
+/** Kinds of action in which it was wrong: there it asks, whatever its level. */
+const owedText = (owed: readonly { kind: string; to_go: number }[]): string =>
+  owed
+    .map(({ kind, to_go: more }) => ` It was wrong in ${kind}: ${more} more right actions there.`)
+    .join('')
 
 function policyLines(brought: Brought): string[] {
   if ('left' in brought) return [brought.left]
