@@ -329,13 +329,15 @@ test('T14 another client is checked as often as a new agent; credit and strikes 
   expect(seenThrough({ ...known, client: null }, 'cursor').standings).toEqual(known.standings)
 })
 
-test('T16 a person forgives: strikes and debt are gone, credit is earned anew', () => {
+test('T16 a person forgives: strikes and debt are gone, earned credit stays', () => {
   const wrong = wrongAlone(repeated(25, newTrust(rules, start), approve).trust)
   expect(forgiven(wrong, 'normal', start).standings.normal).toEqual({
     credit: 0,
     strikes: 0,
     clean: 0,
   })
+  const paid = repeated(40, wrong, approve).trust
+  expect(forgiven(paid, 'normal', start).standings.normal).toMatchObject({ credit: 15, strikes: 0 })
 })
 
 test('T16 a score set by hand clears the row of overrides and leaves credit and strikes', () => {

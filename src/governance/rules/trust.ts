@@ -225,10 +225,14 @@ export const lookedBackClean = (trust: Trust, risk: Risk, at: number): Trust => 
   ...judged(trust, risk, at, (standing) => applyRight(standing, uncheckedWorth)),
 })
 
-/** A person forgives: strikes and debts are gone, and credit is earned anew (T16). */
+/** A person forgives: strikes and debts are gone; credit that was earned stays (T16). */
 export const forgiven = (trust: Trust, risk: Risk, at: number): Trust => ({
   ...trust,
-  ...judged(trust, risk, at, ({ clean }) => ({ credit: 0, strikes: 0, clean })),
+  ...judged(trust, risk, at, ({ credit, clean }) => ({
+    credit: Math.max(0, credit),
+    strikes: 0,
+    clean,
+  })),
 })
 
 /** Another client acts under the name: it is checked as often as a new one (T14). */

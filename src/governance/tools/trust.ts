@@ -183,7 +183,7 @@ export const forgiveTool = ({ scores }: Governance) =>
     name: 'cowork_forgive',
     title: 'Forgive',
     description:
-      'Clear the strikes and the debt of an agent in a domain and class of risk, with a reason. It earns its credit anew.',
+      'Clear the strikes and the debt of an agent in a domain and class of risk, with a reason. It earns the missing credit anew.',
     toolset: 'cowork',
     effect: 'write',
     by: 'human',
