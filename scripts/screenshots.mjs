@@ -7,7 +7,13 @@ import { chromium } from 'playwright-core'
 import { startTestApp } from '../test/app.ts'
 import { madeUpHome, playFiles } from '../test/browser/scene-files.ts'
 import { playWork } from '../test/browser/scene-work.ts'
-import { asking, playWeeks, sceneSettings, weeksBefore } from '../test/browser/scene-weeks.ts'
+import {
+  asking,
+  playWeeks,
+  sceneDraw,
+  sceneSettings,
+  weeksBefore,
+} from '../test/browser/scene-weeks.ts'
 import { playScene, sceneClock } from '../test/browser/scene.ts'
 import { buildConsole } from '../test/browser/setup.ts'
 import { chromiumFlags, chromiumMissing, provideChromium } from './chromium.ts'
@@ -30,8 +36,14 @@ const pictures = {
     await page.getByText('What it did last here').waitFor()
     await page.mouse.move(720, 4)
   },
+  async checks(page, url) {
+    await page.goto(`${url}/inbox`)
+    await page.getByRole('link', { name: /Look-back/ }).click()
+    await page.getByRole('button', { name: /^Confirm/ }).waitFor()
+    await page.mouse.move(720, 4)
+  },
   async agents(page, url) {
-    await page.goto(`${url}/agents/sales-agent?domain=crm.deals`)
+    await page.goto(`${url}/agents/claude-code?domain=docs.handbook`)
     await page.getByText('Decay while idle').waitFor()
     await page.getByText('Decided within').waitFor()
   },
@@ -95,7 +107,8 @@ const webFolder = join(work, 'web')
 buildConsole(webFolder)
 const clock = sceneClock(weeksBefore)
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-const options = { webFolder, version, now: clock.now, state: mkdtempSync(join(work, 'state-')) }
+const state = mkdtempSync(join(work, 'state-'))
+const options = { webFolder, version, now: clock.now, draw: sceneDraw, state }
 const home = madeUpHome()
 process.env.HOME = home
 const app = await startTestApp(

@@ -9,6 +9,7 @@ test('C15 the pictures are those that npm run screenshots takes, and the README 
     'access',
     'agents',
     'audit',
+    'checks',
     'entry',
     'files',
     'handoff',

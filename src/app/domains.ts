@@ -64,6 +64,7 @@ export async function openDomains(
     protection: { redact: store.redact, key: ledger.derive('pending arguments') },
     onErase: ledger.onErase,
     drawKeys: { draw: ledger.derive('spot checks'), lot: ledger.derive('look-backs') },
+    ...(start.draw && { draw: start.draw }),
     now,
     log: log.scope('governance'),
   })

@@ -18,6 +18,8 @@ export type AppOptions = {
   readonly secrets?: readonly string[]
   readonly shared?: SharedKeys
   readonly now?: Clock
+  /** Test-only: what chance says of an action, from 0 (checked) to 1 (not checked). */
+  readonly draw?: (id: string) => number
   /** Where the built console lies. */
   readonly webFolder?: string
   /** Whether the banner opens the console. Not where it passes through other hands than the person's. */

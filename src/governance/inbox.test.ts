@@ -202,3 +202,21 @@ describe('one item', () => {
     expect(points?.at(-1)?.score).toBe(0.5)
   })
 })
+
+test('T14 C2 what marking a check as wrong leads to is said for each type and severity', async () => {
+  const system = await governed({}, { draw: () => 0 })
+  await trusted(system, 0.9)
+  await proposed(system)
+  await system.governance.spotChecks.flush()
+  const [id = ''] = await idsOf(list(system, { kind: 'spot_check' }))
+  const faults = (await system.governance.inbox.detail(anna, id))?.check?.faults ?? []
+  const said = (type: string, severity: string) =>
+    faults.find((fault) => fault.type === type && fault.severity === severity)?.text
+  // Taste and new rules are no faults.
+  expect(new Set(faults.map(({ type }) => type))).toEqual(
+    new Set(['agent_wrong', 'missing_context', 'edge_case']),
+  )
+  expect(said('agent_wrong', 'medium')).toMatch(/^The gate closes: 75 more .* Up to ten others/)
+  expect(said('agent_wrong', 'critical')).toMatch(/^The gate closes: 150 more .* Up to ten others/)
+  expect(said('edge_case', 'low')).toMatch(/^The gate closes: 31 more /)
+})

@@ -20,7 +20,9 @@ import { consequencesOf } from './rules/standing-words.ts'
 import {
   approved,
   closedGate,
+  creditWeightOf,
   current,
+  isFault,
   newTrust,
   overridden,
   overrideTypes,
@@ -153,6 +155,13 @@ export function createInbox(deps: Deps) {
         ...(entry.outcome !== undefined && { outcome: entry.outcome }),
       })),
       consequences: consequencesOf(rules.trust.standing, standing, { isLookBack, weight: 1 }),
+      faults: overrideTypes.filter(isFault).flatMap((type) =>
+        severities.map((severity) => {
+          const weight = creditWeightOf({ type, severity })
+          const { wrong } = consequencesOf(rules.trust.standing, standing, { isLookBack, weight })
+          return { type, severity, text: wrong }
+        }),
+      ),
     }
   }
 

@@ -30,12 +30,11 @@ const mappings = [
   { agent_id: 'claude-code', domain: 'docs.*', policy_id: 'code-policy' },
 ]
 
-/** Rules and who works under them. Which acts are looked at afterwards is not left to chance here. */
-export const sceneSettings = {
-  'trust.spot_check_rate': 0,
-  policies: policies(crmRules),
-  mappings,
-}
+/** Rules and who works under them. */
+export const sceneSettings = { policies: policies(crmRules), mappings }
+
+/** Which actions are checked afterwards is not left to chance here: none is. */
+export const sceneDraw = (): number => 1
 
 type Pair = {
   readonly agent: string
@@ -71,14 +70,15 @@ const pairs: readonly Pair[] = [
   {
     agent: 'claude-code',
     domain: 'docs.handbook',
-    days: 'aa aa aaa . aa aa aa aa . aaa aa a . aa aa p aa aa aa aa aa aa aa aa',
+    // It acts alone in the end, until a mistake is found.
+    days: 'aa aa aaa . aa aa aa aa . aaa aa a . aa aa p aa aa aa aa aa aa aa aw',
   },
   {
     agent: 'support-agent',
     domain: 'support.tickets',
     days: 'a aa a . aa a ma . a aa . e aa a . aa W . a aa . a aa .',
   },
-  // At work every day: evidence fades on days off.
+  // At work every day: credit fades on days off.
   {
     agent: 'codex',
     domain: 'code.billing',

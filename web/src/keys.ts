@@ -91,10 +91,13 @@ export const shortcuts: readonly { readonly title: string; readonly keys: readon
     {
       title: 'Inbox',
       keys: [
-        { keys: 'a', does: 'Approve, or resolve a handoff' },
-        { keys: 'd', does: 'Override or deny' },
+        { keys: 'a', does: 'Approve, confirm a check, or resolve a handoff' },
+        { keys: 'd', does: 'Override, deny, or mark a check as wrong' },
         { keys: 'e', does: 'Edit and approve' },
-        { keys: 'r', does: 'Hand back with instructions' },
+        {
+          keys: 'r',
+          does: 'Hand back with instructions; of a check: I would have done it differently',
+        },
         { keys: 's', does: 'Snooze' },
         { keys: 'x', does: 'Select' },
         { keys: 'shift+j', does: 'Select on downwards' },

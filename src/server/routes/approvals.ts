@@ -145,6 +145,9 @@ const detail = item.extend({
       consequences: z
         .object({ confirm: z.string(), wrong: z.string(), differently: z.string() })
         .describe('What each answer leads to'),
+      faults: z
+        .array(z.object({ type: z.string(), severity: z.string(), text: z.string() }))
+        .describe('What marking it as wrong leads to, by type and severity'),
     })
     .optional()
     .describe('Of a spot check'),

@@ -1,6 +1,18 @@
+import type { ClassStanding } from './class-standing.ts'
 import type { Standing } from './standing.ts'
 
-const evidence = { approvals: 0, overrides: 0, evidence_level: 0.3, gated: true }
+/** A class of risk as the API gives it; a test says what matters to it. */
+export const classStanding = (part: Partial<ClassStanding> = {}): ClassStanding => ({
+  risk: 'normal',
+  level: 'supervised',
+  reason: 'it has not shown enough yet',
+  next: '25 more right actions',
+  credit: { now: 0, needed: 25 },
+  strikes: { now: 0, most: 4 },
+  checks: { unread: 0, look_back: 0 },
+  kinds: [],
+  ...part,
+})
 
 /** A standing as the API gives it; a test says what matters to it. */
 export const standing = (part: Partial<Standing> = {}): Standing => ({
@@ -13,10 +25,10 @@ export const standing = (part: Partial<Standing> = {}): Standing => ({
   overrides: 0,
   override_rate: null,
   consecutive_overrides: 0,
-  evidence_level: 0.3,
   gated: false,
   decay_days: 0,
   last_active_at: '2026-11-14T12:00:00.000Z',
-  by_risk: { low: evidence, normal: evidence, high: evidence },
+  thresholds: { suggest: 0.5, act: 0.8 },
+  classes: (['low', 'normal', 'high'] as const).map((risk) => classStanding({ risk })),
   ...part,
 })

@@ -1,6 +1,15 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { kindsIn, markOf, marksOf, nearest, nextFall, pictureOf, spanOf } from './history.ts'
+import {
+  kindsIn,
+  markOf,
+  marksOf,
+  nearest,
+  nextFall,
+  pictureOf,
+  pointOf,
+  spanOf,
+} from './history.ts'
 import type { History } from './history.ts'
 
 const day = 86_400_000
@@ -21,7 +30,7 @@ const history = (part: Partial<History> = {}): History => ({
     score: Math.max(0.1, Math.round((0.24 - ahead / 100) * 100) / 100),
   })),
   thresholds,
-  now: { trust_level: 0.24, mode: 'escalate', evidence_level: 0.3, gated: false },
+  now: { trust_level: 0.24, mode: 'escalate', gated: false },
   ...part,
 })
 
@@ -34,7 +43,7 @@ test('C3 trust is drawn in steps up to now, and from there as it would decay', (
 })
 
 test('C3 T8 what idle days took already is drawn as decay, not as a decision', () => {
-  const faded = { trust_level: 0.2, mode: 'escalate', evidence_level: 0.3, gated: false } as const
+  const faded = { trust_level: 0.2, mode: 'escalate', gated: false } as const
   const { steps, decay } = pictureOf(history({ now: faded }), span, box)
   expect(steps).toBe('M0 70H100V68M100 68H200V76')
   expect(decay).toMatch(/^M200 76L300 80/)
@@ -83,6 +92,36 @@ test('C3 every decision has a mark of its own kind, and a promotion or demotion 
   expect(kindsIn(stops)).toEqual(['approved', 'agent_wrong'])
 })
 
+test('C3 T14 what happened to the gate has a mark of its own, and says in which class of risk', () => {
+  expect(pointOf({ cause: 'approved', mark: 'opened', risk: 'normal' })).toEqual({
+    kind: 'opened',
+    says: 'Approved: gate opened (normal risk)',
+  })
+  expect(pointOf({ cause: 'agent_wrong', mark: 'closed', risk: 'low' })).toEqual({
+    kind: 'closed',
+    says: 'Overridden: the agent is wrong: gate closed (low risk)',
+  })
+  expect(pointOf({ cause: 'checked', mark: 'opened', risk: 'high' })).toEqual({
+    kind: 'opened',
+    says: 'Gate opened (high risk)',
+  })
+  expect(pointOf({ cause: 'look-back', mark: 'look_back', risk: 'normal' }).says).toBe(
+    'Look-back (normal risk)',
+  )
+  expect(pointOf({ cause: 'forgiven', mark: 'forgiven', risk: 'normal' }).kind).toBe('forgiven')
+  expect(pointOf({ cause: 'edge_case' })).toEqual(markOf('edge_case'))
+})
+
+test('C3 T8 a look-back after idle days took nothing: the days did', () => {
+  const points = [
+    { at: ago(30), score: 0.9, cause: 'before' },
+    { at: ago(10), score: 0.8, cause: 'look-back', mark: 'look_back', risk: 'normal' },
+  ] as const
+  const { stops, decay } = pictureOf(history({ points }), span, box)
+  expect(decay).toMatch(/^M0 10L200 20/)
+  expect(kindsIn(stops)).toEqual(['look_back'])
+})
+
 test('C3 a pointer reads the point next to it', () => {
   const { stops } = pictureOf(history(), span, box)
   fc.assert(
@@ -97,14 +136,14 @@ test('C3 a pointer reads the point next to it', () => {
 test('C3 it is said when idle days would cost a mode', () => {
   const at = (trust_level: number) =>
     history({
-      now: { trust_level, mode: 'act', evidence_level: 0.9, gated: false },
+      now: { trust_level, mode: 'act', gated: false },
       projection: Array.from({ length: 31 }, (_, ahead) => ({
         at: ago(-ahead),
         score: Math.round((trust_level - ahead / 100) * 100) / 100,
       })),
     })
-  expect(nextFall(at(0.84), now)).toBe('Idle, it would fall to 0.79 and suggest in 5 days.')
-  expect(nextFall(at(0.8), now)).toBe('Idle, it would fall to 0.79 and suggest in a day.')
+  expect(nextFall(at(0.84), now)).toBe('Idle, it would fall to 0.79 (supervised) in 5 days.')
+  expect(nextFall(at(0.8), now)).toBe('Idle, it would fall to 0.79 (supervised) in a day.')
   expect(nextFall(at(0.4), now)).toBeUndefined()
   const gated = { ...at(0.84), now: { ...at(0.84).now, gated: true } }
   expect(nextFall(gated, now)).toBeUndefined()
@@ -120,4 +159,19 @@ test('C3 a thousand approvals are no thousand marks, and no other decision is le
   expect(marks.filter(({ kind }) => kind === 'edge_case')).toHaveLength(10)
   // As many as there is room for.
   expect(marks.filter(({ kind }) => kind === 'approved').length).toBeLessThan(box.width / 6)
+})
+
+test('C3 T14 a look-back does not cover that the gate closed in the same moment', () => {
+  const points = [
+    { at: ago(30), score: 0.9, cause: 'before' },
+    { at: ago(10), score: 0.82, cause: 'agent_wrong', mark: 'closed', risk: 'normal' },
+    { at: ago(10), score: 0.82, cause: 'look-back', mark: 'look_back', risk: 'normal' },
+    { at: ago(5), score: 0.82, cause: 'checked', mark: 'opened', risk: 'normal' },
+  ] as const
+  const marks = marksOf(pictureOf(history({ points }), span, box).stops)
+  expect(marks.map(({ kind, y }) => `${kind} ${y}`)).toEqual([
+    'closed 18',
+    'look_back 32',
+    'opened 18',
+  ])
 })

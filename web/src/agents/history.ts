@@ -1,25 +1,38 @@
 import type { Mode, OverrideType, Thresholds, TrustPoint } from '../inbox/approval.ts'
 import { modeAt, overrideTypes } from '../inbox/approval.ts'
+import { riskWords } from './class-standing.ts'
+import type { Risk } from './class-standing.ts'
 import { isYoung } from '../inbox/trust-chart.ts'
-import { overrideWords, score } from '../inbox/words.ts'
+import { levelWords, overrideWords, score } from '../inbox/words.ts'
 
 const day = 86_400_000
 
+const gateMarks = ['opened', 'closed', 'look_back', 'forgiven'] as const
+/** What happened to the gate of a class of risk (T14). */
+type GateMark = (typeof gateMarks)[number]
+type HistoryPoint = TrustPoint & { readonly mark?: GateMark; readonly risk?: Risk }
+
 /** How trust moved, and where idle days would take it. */
 export type History = {
-  readonly points: readonly TrustPoint[]
+  readonly points: readonly HistoryPoint[]
   readonly projection: readonly { readonly at: string; readonly score: number }[]
   readonly thresholds: Thresholds
   readonly now: {
     readonly trust_level: number
     readonly mode: Mode
-    readonly evidence_level: number
     readonly gated: boolean
   }
 }
 
-/** What moved trust; a promotion or a demotion comes with the decision that brought it. */
-export type MarkKind = 'approved' | OverrideType | 'set' | 'promoted' | 'demoted' | 'other'
+/** What moved trust or the gate; a promotion, a demotion or the gate comes with the decision that brought it. */
+export type MarkKind =
+  | 'approved'
+  | OverrideType
+  | 'set'
+  | 'promoted'
+  | 'demoted'
+  | GateMark
+  | 'other'
 
 const isOverride = (cause: string): cause is OverrideType =>
   overrideTypes.some((type) => type === cause)
@@ -41,12 +54,30 @@ export function markOf(cause: string): { kind: MarkKind; says: string } {
   return { kind: turn, says: `${says}, and ${turn}` }
 }
 
+/** What a point says of the gate goes before what it says of the score. */
+export function pointOf({ cause, mark, risk }: Omit<HistoryPoint, 'at' | 'score'>): {
+  kind: MarkKind
+  says: string
+} {
+  if (!mark) return markOf(cause)
+  const where = risk ? ` (${riskWords[risk].toLowerCase()})` : ''
+  // Checks and forgiving move no score: the gate is all there is to say.
+  const { kind, says } = markOf(cause)
+  const act = kind === 'other' ? '' : `${says}: `
+  const gate = `${markWords[mark]}${where}`
+  return { kind: mark, says: act + (act ? gate.charAt(0).toLowerCase() + gate.slice(1) : gate) }
+}
+
 export const markWords: Record<MarkKind, string> = {
   approved: 'Approved',
   ...mapped((type) => overrideWords[type].name),
   set: 'Set by hand',
   promoted: 'Promoted',
   demoted: 'Demoted',
+  opened: 'Gate opened',
+  closed: 'Gate closed',
+  look_back: 'Look-back',
+  forgiven: 'Forgiven',
   other: 'Changed',
 }
 
@@ -101,14 +132,14 @@ export function pictureOf(history: History, span: Span, box: Box): Picture {
   const nowX = x(span.now)
   const first = history.points.find(({ cause }) => cause !== 'before')
   const young = first !== undefined && isYoung(Date.parse(first.at), span)
-  const past = history.points.map(({ at, score: value, cause }, index): Stop => {
+  const past = history.points.map((point, index): Stop => {
     const spot = {
-      ...place(Math.max(Date.parse(at), span.from), value),
+      ...place(Math.max(Date.parse(point.at), span.from), point.score),
       ...(young && { x: round((index / history.points.length) * nowX) }),
     }
-    return cause === 'before'
+    return point.cause === 'before'
       ? { ...spot, kind: 'start', says: 'Before' }
-      : { ...spot, ...markOf(cause) }
+      : { ...spot, ...pointOf(point) }
   })
   const now: Stop = { ...place(span.now, history.now.trust_level), kind: 'now', says: 'Now' }
   const ahead = history.projection
@@ -119,10 +150,17 @@ export function pictureOf(history: History, span: Span, box: Box): Picture {
   return { stops, ...linesOf(stops), nowX, isYoung: young }
 }
 
-/** Nobody takes trust away by approving: what is less by then, or by now, was lost while idle. */
+/** Approving, checking and forgiving take no trust away: what is less by then, or by now, was lost while idle. */
+const harmless = new Set<Stop['kind']>([
+  'now',
+  'approved',
+  'promoted',
+  'opened',
+  'look_back',
+  'forgiven',
+])
 const hasFaded = (before: Stop, { kind, score: value }: Stop) =>
-  kind === 'ahead' ||
-  (value < before.score && (kind === 'now' || kind === 'approved' || kind === 'promoted'))
+  kind === 'ahead' || (value < before.score && harmless.has(kind))
 
 function linesOf(stops: readonly Stop[]): { steps: string; decay: string } {
   let steps = ''
@@ -148,13 +186,13 @@ export function nearest(stops: readonly Stop[], x: number): number {
 /** When idle days would cost it a mode. */
 export function nextFall({ projection, thresholds, now }: History, at: number): string | undefined {
   const mode = modeAt(now.trust_level, thresholds)
-  // What it may not do for lack of evidence it does not lose.
+  // What the gate does not let it do it does not lose.
   if (now.gated) return undefined
   const fall = projection.find(({ score: value }) => modeAt(value, thresholds) !== mode)
   if (!fall) return undefined
   const days = Math.max(1, Math.round((Date.parse(fall.at) - at) / day))
-  const next = modeAt(fall.score, thresholds)
-  return `Idle, it would fall to ${score(fall.score)} and ${next} in ${days === 1 ? 'a day' : `${days} days`}.`
+  const next = levelWords[modeAt(fall.score, thresholds)].toLowerCase()
+  return `Idle, it would fall to ${score(fall.score)} (${next}) in ${days === 1 ? 'a day' : `${days} days`}.`
 }
 
 /** The kinds there are in the picture, in the order of the words above. */
@@ -166,14 +204,29 @@ const apart = 6
 
 export type MarkStop = Stop & { readonly kind: MarkKind }
 
-/** Approvals that come close upon each other are one mark; whatever else happened has its own. */
+const isGateMark = (kind: MarkKind) => gateMarks.some((mark) => mark === kind)
+/** As high as a mark and some room. */
+const stacked = 14
+
+/**
+ * Approvals that come close upon each other are one mark; whatever else happened has its own. What happened to the
+ * gate in the same moment, such as closing and a look-back, stands below.
+ */
 export function marksOf(stops: readonly Stop[]): MarkStop[] {
-  let last = -Infinity
-  return stops.filter((stop): stop is MarkStop => {
-    if (!Object.hasOwn(markWords, stop.kind)) return false
-    if (stop.kind !== 'approved') return true
-    if (stop.x - last < apart) return false
-    last = stop.x
-    return true
-  })
+  const marks: MarkStop[] = []
+  let lastApproved = -Infinity
+  for (const stop of stops) {
+    if (!isMark(stop)) continue
+    const before = marks.at(-1)
+    if (stop.kind === 'approved') {
+      if (stop.x - lastApproved < apart) continue
+      lastApproved = stop.x
+    }
+    const covers =
+      before && isGateMark(stop.kind) && isGateMark(before.kind) && stop.x - before.x < apart
+    marks.push(covers ? { ...stop, y: before.y + stacked } : stop)
+  }
+  return marks
 }
+
+const isMark = (stop: Stop): stop is MarkStop => Object.hasOwn(markWords, stop.kind)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { standing } from './fixture.ts'
-import { agentFiltersOf, levelText, listOf, mapOf, rowsOf, shownRows } from './standing.ts'
+import { agentFiltersOf, joined, listOf, mapOf, rowsOf, shownRows } from './standing.ts'
 
 const pairs = [
   standing({ agent_id: 'sales', domain: 'crm.deals', trust_level: 0.72, overrides: 2 }),
@@ -54,8 +54,10 @@ test('C1 the address is the state, and what it cannot mean is left out', () => {
   expect(agentFiltersOf({ view: 'x', sort: 'agent', days: '7', q: ' ', domain: 5 })).toEqual({})
 })
 
-test('C3 T11 evidence that does not suffice does not look as if it did', () => {
-  expect(levelText(0.7956)).toBe('0.79')
-  expect(levelText(0.8)).toBe('0.80')
-  expect(levelText(1)).toBe('1.00')
+test('C3 T14 what people may know of an agent is joined to what everybody may', () => {
+  const { classes, thresholds, ...status } = standing()
+  const more = { agent_id: 'sales-agent', thresholds, classes }
+  const found = joined([status, { ...status, domain: 'new' }], [{ ...more, domain: 'crm.deals' }])
+  // A pair that began between the two reads is shown with the next.
+  expect(found).toEqual([standing()])
 })

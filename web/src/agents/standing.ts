@@ -1,21 +1,7 @@
-import type { Mode } from '../inbox/approval.ts'
+import type { Mode, Thresholds } from '../inbox/approval.ts'
+import type { ClassStanding } from './class-standing.ts'
 
-export const risks = ['low', 'normal', 'high'] as const
-type Risk = (typeof risks)[number]
-
-/** What people's reviews say about an agent's acts of one class of risk (T13). */
-type Evidence = {
-  readonly approvals: number
-  readonly overrides: number
-  readonly evidence_level: number
-  /** Too little of it to act alone. */
-  readonly gated: boolean
-}
-
-/** Never more than it is: 0.7956 is not yet 0.80. */
-export const levelText = (level: number): string => (Math.floor(level * 100) / 100).toFixed(2)
-
-/** How far an agent is trusted in a domain, as the API says it (G5). */
+/** How far an agent is trusted in a domain, and what it may do alone, as the API says it (G5). */
 export type Standing = {
   readonly agent_id: string
   readonly domain: string
@@ -26,12 +12,30 @@ export type Standing = {
   readonly overrides: number
   readonly override_rate: number | null
   readonly consecutive_overrides: number
-  readonly evidence_level: number
+  /** The score alone would let it act; the gate is closed. */
   readonly gated: boolean
   /** Whole days without a proposal or an approval: each took something off. */
   readonly decay_days: number
   readonly last_active_at: string
-  readonly by_risk: Readonly<Record<Risk, Evidence>>
+  readonly thresholds: Thresholds
+  /** By class of risk; for people (T14). */
+  readonly classes: readonly ClassStanding[]
+}
+
+type ForPeople = 'thresholds' | 'classes'
+export type Status = Omit<Standing, ForPeople>
+export type StandingForPeople = Pick<Standing, 'agent_id' | 'domain' | ForPeople>
+
+/** The two reads as one, by pair. */
+export function joined(
+  statuses: readonly Status[],
+  standings: readonly StandingForPeople[],
+): Standing[] {
+  const known = new Map(standings.map((it) => [rowKey(it.agent_id, it.domain), it]))
+  return statuses.flatMap((status) => {
+    const more = known.get(rowKey(status.agent_id, status.domain))
+    return more ? [{ ...status, ...more, trust_level: status.trust_level }] : []
+  })
 }
 
 /** An agent in a domain, or one that has asked for nothing yet. */

@@ -41,8 +41,10 @@ export type Item = {
   readonly reason?: string
   /** Trust decided, not a person (P5). */
   readonly auto?: true
-  /** Equal ones share it. */
+  /** Equal ones share it; of checks, those of one agent or of one look-back. */
   readonly group: string
+  /** Of a check: the look-back that brought it. */
+  readonly look_back?: string
 }
 
 export type Counts = { readonly all: number; readonly [kind: string]: number }
@@ -68,13 +70,12 @@ export type Why = {
   readonly policy_version: string
   readonly trust_level: number | null
   readonly thresholds: Thresholds
-  readonly evidence_level: number | null
   readonly gated: boolean
   readonly high_risk_fields: readonly string[]
 }
 export type Thresholds = { readonly suggest: number; readonly act: number }
 
-/** What a score lets an agent do, where no rule and no lack of evidence says otherwise (M2). */
+/** What a score lets an agent do, where no rule and no closed gate says otherwise (M2). */
 export const modeAt = (trust: number, { suggest, act }: Thresholds): Mode =>
   trust >= act ? 'act' : trust >= suggest ? 'suggest' : 'escalate'
 
@@ -119,6 +120,7 @@ export type Detail = Item & {
   readonly approved_change?: unknown
   readonly collaborative?: boolean
   readonly handoff?: Handoff
+  readonly check?: Check
   readonly grant?: GrantRequest
   readonly reasoning: string | null
   readonly field: string | null
@@ -132,6 +134,33 @@ export type Detail = Item & {
   readonly effect: Effect
   readonly history: readonly Past[]
   readonly trust_points: readonly TrustPoint[]
+}
+
+/** What the ledger has of an action done alone, and what each answer leads to (T14). */
+export type Check = {
+  readonly record: readonly {
+    readonly seq: number
+    readonly at: string
+    readonly type: string
+    readonly outcome?: string
+  }[]
+  readonly consequences: {
+    readonly confirm: string
+    readonly wrong: string
+    readonly differently: string
+  }
+  /** What marking it as wrong leads to, by type and severity. */
+  readonly faults: readonly {
+    readonly type: OverrideType
+    readonly severity: Severity
+    readonly text: string
+  }[]
+  /** Where the action can be taken back: the call that does it. */
+  readonly undo?: {
+    readonly tool: string
+    readonly arguments: Readonly<Record<string, unknown>>
+    readonly text: string
+  }
 }
 
 /** One question of an agent to a person, and the answer to it. */
@@ -234,6 +263,8 @@ export type Decision = {
   readonly policy_id?: string
   /** The version of the active policy that blocks it, once the person confirmed. */
   readonly acknowledge_policy?: string
+  /** Closes checks without looking at them. */
+  readonly skip?: true
 }
 
 export type Outcome = {
@@ -246,6 +277,10 @@ export type Outcome = {
     readonly promoted?: boolean
     readonly demoted?: boolean
   }
+  /** Other actions that came to the inbox because this one was wrong. */
+  readonly look_back?: number
+  /** False of a check that counted for nothing. */
+  readonly counted?: boolean
   /** Other requests of that agent that it answers, too. */
   readonly also?: readonly { readonly id: string; readonly summary: string }[]
   readonly error?: { readonly code: string; readonly message: string }
@@ -262,6 +297,9 @@ export const isEditable = ({ kind, approvers }: Pick<Item, 'kind' | 'approvers'>
 /** For longer than once, by whoever decides alone (A4). */
 export const isAllowable = ({ kind, approvers }: Pick<Item, 'kind' | 'approvers'>): boolean =>
   kind === 'call' && approvers.needed === 1
+
+/** What an agent did alone, for a person to look at afterwards (T14). */
+export const isCheck = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'spot_check'
 
 /** Work given to a person is answered, neither approved nor denied (H2). */
 export const isHandoff = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'handoff'

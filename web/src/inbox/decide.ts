@@ -5,12 +5,13 @@ import { toast, toastProblem } from '../toasts.ts'
 import type { Decision, Item, Outcome, OverrideType, Severity, Verdict } from './approval.ts'
 import { batchesOf } from './batches.ts'
 import { queue } from './queue.ts'
-import { outcomeText } from './words.ts'
+import { heldWord, outcomeText } from './words.ts'
 
 /** Decisions that can still be undone, newest last. */
 export type Hold = {
   readonly ids: readonly string[]
-  readonly verdict: Verdict
+  /** What was decided: “Approved”. */
+  readonly says: string
   readonly until: string
 }
 export const holds = createStore<readonly Hold[]>([])
@@ -29,15 +30,15 @@ export async function decide(items: readonly Item[], decision: Decision): Promis
     queue.settle(answer.outcomes, myId(), decision.decision)
     outcomes.push(...answer.outcomes)
   }
-  hold(outcomes, decision.decision)
+  hold(outcomes, heldWord(items, decision))
   return outcomes
 }
 
-function hold(outcomes: readonly Outcome[], verdict: Verdict) {
+function hold(outcomes: readonly Outcome[], says: string) {
   const held = outcomes.filter(({ status }) => status === 'held')
   const until = held.flatMap((outcome) => outcome.until ?? []).at(-1)
   if (until === undefined) return
-  const mine = { ids: held.map(({ id }) => id), verdict, until }
+  const mine = { ids: held.map(({ id }) => id), says, until }
   holds.set([...holds.get(), mine])
   setTimeout(() => drop(mine), Math.max(0, Date.parse(until) - Date.now()))
 }

@@ -20,6 +20,7 @@ test('A5 P9 only what is escalated or of high risk calls, and only while it wait
   const held = { decision: 'approve', by: 'ben', until: '2026-11-15T12:00:08Z' } as const
   expect(isUrgent(item({ mode: 'escalate', held }))).toBe(false)
   expect(noticesOf([item(), item({ kind: 'call' })])).toEqual([])
+  expect(isUrgent(item({ kind: 'spot_check', mode: 'act', risk: 'high' }))).toBe(false)
 })
 
 test('A5 many at once are told in one', () => {

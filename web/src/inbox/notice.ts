@@ -1,4 +1,5 @@
 import { plainString } from '../plain.ts'
+import { isCheck } from './approval.ts'
 import type { Item } from './approval.ts'
 import { modeText, riskText } from './words.ts'
 
@@ -15,9 +16,13 @@ export type Notice = {
 const mostAlone = 3
 const longest = 120
 
-/** What cannot wait until somebody looks: the rest is found in the inbox. */
-export const isUrgent = ({ status, mode, risk, held, auto }: Item): boolean =>
-  status === 'pending' && !held && !auto && (mode === 'escalate' || risk === 'high')
+/** What cannot wait until somebody looks: the rest is found in the inbox. A check is about what is done. */
+export const isUrgent = (item: Item): boolean =>
+  item.status === 'pending' &&
+  !item.held &&
+  !item.auto &&
+  !isCheck(item) &&
+  (item.mode === 'escalate' || item.risk === 'high')
 
 /** Plain text only: the system's own notices show whatever they are given (A13). */
 export function noticesOf(arrived: readonly Item[]): Notice[] {

@@ -3,6 +3,7 @@ import type { Entry } from '../ledger/entry.ts'
 import { live } from '../live.ts'
 import { session } from '../session.ts'
 import { createStore } from '../store.ts'
+import { isCheck } from './approval.ts'
 import type { Counts, Item, ItemPage, Outcome, Verdict } from './approval.ts'
 
 export type Queue = {
@@ -24,6 +25,8 @@ const batch = 200
 const gather = 80
 /** Without a stream the first page is read anyway. */
 const patience = 1000
+/** A check is opened without an entry, so that no agent learns of it: it is asked for now and then (T14). */
+const checksEvery = 15_000
 /** What was decided while the page is open is kept up to here. */
 const mostDecided = 500
 const nouns = new Set(['proposal', 'approval', 'permission', 'handoff', 'grant'])
@@ -129,6 +132,24 @@ function createQueue() {
     if (arrived.length > 0) for (const tell of arrivals) tell(arrived)
   }
 
+  /** Asks for the checks that wait: nothing announces them. */
+  async function readChecks() {
+    if (document.visibilityState !== 'visible' || !session.token() || isPaging) return
+    const { signal } = reading
+    try {
+      const query = { status: 'pending', kind: 'spot_check', limit: pageSize }
+      const answer = await get<ItemPage>('/api/approvals', query, signal)
+      const found = new Set(answer.items.map(({ id }) => id))
+      const known = [...store.get().items.values()].filter(
+        (item) => isCheck(item) && isPending(item),
+      )
+      update(answer)
+      if (answer.next === null) refresh(known.map(({ id }) => id).filter((id) => !found.has(id)))
+    } catch {
+      // The stream says when the daemon is back; until then it is asked again.
+    }
+  }
+
   /** Everything that waits is read again when the policy changes, and the items of a pair when its trust may have. */
   function touched(entries: readonly Entry[]): string[] {
     const isPolicy = entries.some(({ type }) => type.startsWith('policy.'))
@@ -139,6 +160,7 @@ function createQueue() {
   }
 
   function onEntries(entries: readonly Entry[]) {
+    if (entries.some(({ type }) => type === 'look_back.opened')) void readChecks()
     refresh(touched(entries))
     const ids = entries
       .filter(({ type }) => nouns.has(type.slice(0, type.indexOf('.'))))
@@ -189,6 +211,7 @@ function createQueue() {
     },
     refresh,
     read,
+    readChecks: () => void readChecks(),
     /** What deciding answered is shown at once; the record itself follows. */
     settle(outcomes: readonly Outcome[], by: string, verdict: Verdict) {
       const items = new Map(store.get().items)
@@ -228,6 +251,9 @@ function createQueue() {
         token = session.token()
         restart()
       })
+      setInterval(() => void readChecks(), checksEvery)
+      for (const back of ['focus', 'visibilitychange'])
+        addEventListener(back, () => void readChecks())
       restart()
     },
   }

@@ -1,15 +1,30 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { item } from './fixture.ts'
-import { idsBetween, idsOf, newestFirst, nextAfter, rowsOf, steadyTop } from './rows.ts'
+import {
+  hasId,
+  idsBetween,
+  idsOf,
+  idToOpen,
+  newestFirst,
+  nextAfter,
+  rowsOf,
+  steadyTop,
+} from './rows.ts'
 import type { Row } from './rows.ts'
 
-const closed = { folds: true, open: new Set<string>(), current: undefined }
+const closed = { gathers: true, folds: true, open: new Set<string>(), current: undefined }
 const at = (minute: number) => `2026-11-15T12:${String(minute).padStart(2, '0')}:00.000Z`
 const lot = (groups: readonly string[]) =>
   groups.map((group, n) => item({ id: `p-${n}`, group, created_at: at(59 - n) }))
 const shown = (rows: readonly Row[]) =>
-  rows.map((row) => (row.kind === 'group' ? `${row.items.length} similar` : row.item.id))
+  rows.map((row) =>
+    row.kind === 'item'
+      ? row.item.id
+      : `${row.items.length} ${row.kind === 'group' ? 'similar' : 'checks'}`,
+  )
+
+const opened = (row: Row | undefined) => row && idToOpen(row)
 
 test('C2 equal ones become one line, where the newest of them stands', () => {
   const items = lot(['a', 'tickets', 'b', 'tickets', 'tickets'])
@@ -78,9 +93,27 @@ test('C2 what is read stays under the eye, whatever comes and goes around it', (
 
 test('C2 after a decision the next one is at hand, or else the one before', () => {
   const rows = rowsOf(lot(['', '', '', '']), closed)
-  const next = (...gone: string[]) => nextAfter(rows, new Set(gone))?.item.id
+  const next = (...gone: string[]) => opened(nextAfter(rows, new Set(gone)))
   expect(next('p-1')).toBe('p-2')
   expect(next('p-1', 'p-2')).toBe('p-3')
   expect(next('p-3')).toBe('p-2')
   expect(next('p-0', 'p-1', 'p-2', 'p-3')).toBeUndefined()
+})
+
+test('C2 T14 checks of one agent or look-back are one item, which none decides among many', () => {
+  const kinds = ['spot_check', 'proposal', 'spot_check', 'spot_check', 'spot_check']
+  const groups = ['sales', 'x', 'sales', 'look-back', 'sales']
+  const items = lot(groups).map((one, n) => ({ ...one, kind: kinds[n] ?? '' }))
+  const rows = rowsOf(items, closed)
+  expect(shown(rows)).toEqual(['3 checks', 'p-1', '1 checks'])
+  expect(shown(rowsOf(items, { ...closed, folds: false }))).toEqual(shown(rows))
+  expect(shown(rowsOf(items, { ...closed, gathers: false, folds: false }))).toHaveLength(5)
+  const [checks, proposal, back] = rows
+  expect(checks && idsOf(checks)).toEqual(['p-0', 'p-2', 'p-4'])
+  // The oldest that waits is read first, and the item stays open whichever of its rows is.
+  expect(opened(checks)).toBe('p-4')
+  expect(checks && hasId(checks, 'p-2')).toBe(true)
+  expect(idsBetween(rows, checks?.key ?? '', back?.key ?? '')).toEqual(['p-1'])
+  expect(nextAfter(rows, new Set(['p-1']))).toBe(back)
+  expect(nextAfter(rows, new Set(['p-0', 'p-2', 'p-4']))).toBe(proposal)
 })

@@ -1,3 +1,4 @@
+import { isCheck } from './approval.ts'
 import type { Item } from './approval.ts'
 
 export type ItemRow = {
@@ -14,9 +15,17 @@ export type GroupRow = {
   readonly items: readonly [Item, ...Item[]]
   readonly isOpen: boolean
 }
-export type Row = ItemRow | GroupRow
+/** The checks of one agent, or of one look-back: one item, whose rows are answered one by one (T14). */
+export type ChecksRow = {
+  readonly kind: 'checks'
+  readonly key: string
+  /** Newest first. */
+  readonly items: readonly [Item, ...Item[]]
+}
+export type Row = ItemRow | GroupRow | ChecksRow
 
-export const rowKey = (id: string): string => `item ${id}`
+const rowKey = (id: string): string => `item ${id}`
+export const checksKey = (group: string): string => `checks ${group}`
 
 const compare = (a: string, b: string) => (a < b ? 1 : a > b ? -1 : 0)
 
@@ -25,6 +34,8 @@ export const newestFirst = (items: Iterable<Item>): Item[] =>
   [...items].toSorted((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id))
 
 type Folding = {
+  /** Checks stand as one item for each agent and look-back. */
+  readonly gathers: boolean
   /** Equal ones become one line. */
   readonly folds: boolean
   readonly open: ReadonlySet<string>
@@ -36,16 +47,23 @@ type Folding = {
 const fewest = 3
 
 /** A group stands where its newest item does. */
-export function rowsOf(items: readonly Item[], { folds, open, current }: Folding): Row[] {
-  const groups = folds
-    ? Map.groupBy(items, ({ group, id }) => group || id)
-    : new Map<string, Item[]>()
+export function rowsOf(items: readonly Item[], folding: Folding): Row[] {
+  const { gathers, folds, open, current } = folding
+  const isGathered = (item: Item) => gathers && isCheck(item) && item.group !== ''
+  const groups = Map.groupBy(
+    items.filter((item) => folds || isGathered(item)),
+    ({ group, id }) => group || id,
+  )
   const rows: Row[] = []
   const done = new Set<string>()
   for (const item of items) {
     const members = groups.get(item.group) ?? []
     const [first, ...rest] = members
-    if (!first || members.length < fewest) rows.push(line(item, false))
+    if (first && isGathered(item)) {
+      const key = checksKey(item.group)
+      if (!done.has(key)) rows.push({ kind: 'checks', key, items: [first, ...rest] })
+      done.add(key)
+    } else if (!first || members.length < fewest) rows.push(line(item, false))
     else if (!done.has(item.group)) {
       done.add(item.group)
       const key = `group ${item.group}`
@@ -67,12 +85,26 @@ const line = (item: Item, isMember: boolean): ItemRow => ({
 export const idsOf = (row: Row): string[] =>
   row.kind === 'item' ? [row.item.id] : row.items.map(({ id }) => id)
 
+/** What can be selected: checks are answered one by one, so none of them is decided among many. */
+export const picksOf = (row: Row): string[] => (row.kind === 'checks' ? [] : idsOf(row))
+
+/** Where a row leads; a folded group leads nowhere. */
+export function idToOpen(row: Row): string | undefined {
+  if (row.kind === 'group') return undefined
+  if (row.kind === 'item') return row.item.id
+  return (row.items.findLast(({ status }) => status === 'pending') ?? row.items[0]).id
+}
+
+/** Whether this row is the one that an open item stands in. */
+export const hasId = (row: Row, id: string): boolean =>
+  row.kind !== 'group' && idsOf(row).includes(id)
+
 /** The ids between two rows, both included, whatever their order. */
 export function idsBetween(rows: readonly Row[], from: string, to: string): string[] {
   const ends = [from, to].map((key) => rows.findIndex((row) => row.key === key))
   const [a = -1, b = -1] = ends
   if (a === -1 || b === -1) return []
-  return rows.slice(Math.min(a, b), Math.max(a, b) + 1).flatMap(idsOf)
+  return rows.slice(Math.min(a, b), Math.max(a, b) + 1).flatMap(picksOf)
 }
 
 /**
@@ -94,9 +126,12 @@ export function steadyTop(
 }
 
 /** Where to go on once these rows are gone: the next one that stays, or else the one before. */
-export function nextAfter(rows: readonly Row[], gone: ReadonlySet<string>): ItemRow | undefined {
+export function nextAfter(
+  rows: readonly Row[],
+  gone: ReadonlySet<string>,
+): ItemRow | ChecksRow | undefined {
   const isGone = (row: Row) => idsOf(row).every((id) => gone.has(id))
-  const stays = (row: Row): row is ItemRow => row.kind === 'item' && !isGone(row)
+  const stays = (row: Row): row is ItemRow | ChecksRow => row.kind !== 'group' && !isGone(row)
   const last = rows.findLastIndex(isGone)
   return rows.slice(last + 1).find(stays) ?? rows.slice(0, Math.max(last, 0)).findLast(stays)
 }

@@ -11,6 +11,7 @@ import {
   emphasised,
   endingOf,
   handoffWords,
+  heldWord,
   modeText,
   outcomeText,
   pastText,
@@ -165,4 +166,21 @@ test('C2 H1 a handoff says in words what the agent wants, and how it ended', () 
   expect(endingOf(item({ status: 'consumed' }))).toBe('approved, done')
   const answered = item({ kind: 'handoff', status: 'approved', decided_by: 'ben' })
   expect(decidedText(answered, 'Ben', 'just now')).toBe('Resolved by Ben just now')
+})
+
+test('C2 T14 a check is confirmed or marked as wrong, neither approved nor denied', () => {
+  const check = { kind: 'spot_check' }
+  expect(endingOf({ ...check, status: 'approved' })).toBe('confirmed')
+  expect(endingOf({ ...check, status: 'rejected' })).toBe('marked as wrong')
+  const wrong = item({ kind: 'spot_check', status: 'rejected' })
+  expect(decidedText(wrong, 'Ben', '3 s ago')).toBe('Marked as wrong by Ben 3 s ago')
+})
+
+test('C2 a decision that can be undone is named by its own word', () => {
+  const check = item({ kind: 'spot_check' })
+  expect(heldWord([item(), check], { decision: 'approve' })).toBe('Approved')
+  expect(heldWord([item()], { decision: 'reject' })).toBe('Denied')
+  expect(heldWord([check], { decision: 'approve' })).toBe('Confirmed')
+  expect(heldWord([check], { decision: 'approve', skip: true })).toBe('Skipped')
+  expect(heldWord([check], { decision: 'reject' })).toBe('Answered')
 })

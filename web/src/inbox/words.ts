@@ -1,4 +1,6 @@
+import { isCheck } from './approval.ts'
 import type {
+  Decision,
   HandoffMode,
   Item,
   Mode,
@@ -9,6 +11,7 @@ import type {
   Status,
 } from './approval.ts'
 import { ago } from '../time.ts'
+import { answeredWord } from './checks.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -62,6 +65,13 @@ export const secondsTo = (until: string, now: number): number =>
 export const modeText = (mode: Mode, trust: number | null): string =>
   trust === null ? mode : `${mode} ${score(trust)}`
 
+/** What people call the mode of an agent in a domain. */
+export const levelWords: Record<Mode, string> = {
+  act: 'Autonomous',
+  suggest: 'Supervised',
+  escalate: 'Probation',
+}
+
 export function riskText({ risk, kind }: Pick<Item, 'risk' | 'kind'>): string | undefined {
   if (risk !== 'high') return undefined
   return kind === 'proposal' ? 'high-risk field' : 'high risk'
@@ -81,8 +91,14 @@ const endings: Record<Exclude<Status, 'pending'>, string> = {
 }
 
 /** How it ended, as a word beside it. */
-export function endingOf({ kind, status }: Pick<Item, 'kind' | 'status'>): string {
+export function endingOf({
+  kind,
+  status,
+  ...more
+}: Pick<Item, 'kind' | 'status' | 'reason'>): string {
   if (status === 'pending') return 'waits'
+  if (kind === 'spot_check')
+    return answeredWord({ status, ...more })?.toLowerCase() ?? endings[status]
   if (kind !== 'handoff') return endings[status]
   if (status === 'consumed') return 'resolved, read'
   return status === 'approved' ? 'resolved' : endings[status]
@@ -107,6 +123,8 @@ export function decidedText(item: Item, who: string, when: string): string {
     return item.decided_by === item.requester
       ? 'The agent took it back'
       : `It ended when the agent was revoked by ${who} ${when}`
+  const check = item.kind === 'spot_check' && answeredWord(item)
+  if (check) return `${check} by ${who} ${when}`
   const verb =
     item.status === 'rejected' ? 'Denied' : item.kind === 'handoff' ? 'Resolved' : 'Approved'
   return `${verb} by ${item.auto ? 'trust' : who} ${when}`
@@ -154,11 +172,17 @@ function ownText({ status, trust }: Outcome): string {
   return `${word}. Trust ${score(trust.from)} → ${score(trust.to)}${turn}.`
 }
 
+/** What was decided, while it can be undone: “Approved”. */
+export function heldWord(items: readonly Item[], { decision, skip }: Decision): string {
+  if (!items.every(isCheck)) return decision === 'approve' ? 'Approved' : 'Denied'
+  return skip ? 'Skipped' : decision === 'approve' ? 'Confirmed' : 'Answered'
+}
+
 export const overrideWords: Record<OverrideType, { name: string; means: string }> = {
   agent_wrong: { name: 'The agent is wrong', means: 'It should have known better.' },
   missing_context: { name: 'Missing context', means: 'It could not know.' },
   edge_case: { name: 'Edge case', means: 'Right as a rule, wrong here.' },
-  human_preference: { name: 'My preference', means: 'Not wrong; I would do it otherwise.' },
+  human_preference: { name: 'My preference', means: 'Not wrong; I would do it differently.' },
   policy_change: { name: 'The policy changed', means: 'Right by the rules of before.' },
 }
 

@@ -7,6 +7,16 @@ const system = { kind: 'system', id: 'cowork' } as const
 
 test.each([
   [
+    { type: 'trust.forgiven', subject: 'sales-agent', data: { reason: 'Wrong price list' } },
+    'Forgave sales-agent — Wrong price list',
+  ],
+  [{ type: 'trust.client_seen', subject: 'codex' }, 'Saw codex act through another client'],
+  [
+    { type: 'look_back.opened', subject: 'codex', data: { count: 10 } },
+    'Brought actions of codex to the inbox to look back',
+  ],
+  [{ type: 'trust.converted' }, 'Recorded credit in place of evidence'],
+  [
     { type: 'call.done', data: { tool: 'cowork_log', effect: 'write' }, subject: 'deal_1' },
     'Ran cowork_log on deal_1',
   ],

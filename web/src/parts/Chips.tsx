@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Mode } from '../inbox/approval.ts'
-import { modeText } from '../inbox/words.ts'
+import { levelWords, modeText, score } from '../inbox/words.ts'
 import type { Actor, ActorKind } from '../ledger/entry.ts'
 import type { Outcome } from '../ledger/text.ts'
 import { Icon } from './Icon.tsx'
@@ -39,6 +39,14 @@ export const Chip = ({
 export const ModeChip = ({ mode, trust = null }: { mode: Mode; trust?: number | null }) => (
   <Chip tone={mode} icon={mode}>
     {modeText(mode, trust)}
+  </Chip>
+)
+
+/** The same of an agent in a domain, in the word for it. */
+export const LevelChip = ({ mode, trust }: { mode: Mode; trust?: number }) => (
+  <Chip tone={mode} icon={mode}>
+    {levelWords[mode]}
+    {trust !== undefined && ` ${score(trust)}`}
   </Chip>
 )
 

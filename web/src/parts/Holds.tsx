@@ -25,15 +25,14 @@ export function Holds() {
 
 function HoldToast({ hold, isLast }: { hold: Hold; isLast: boolean }) {
   const left = secondsTo(hold.until, useSecond())
-  const { ids, verdict } = hold
-  const done = verdict === 'approve' ? 'Approved' : 'Denied'
+  const { ids, says } = hold
   return (
     <div className="settle pointer-events-auto flex items-center gap-2.5 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-3 shadow-raised">
       <span className="text-accent">
         <Icon name="clock" />
       </span>
       <p>
-        {ids.length === 1 ? done : `${done} ${ids.length}`}
+        {ids.length === 1 ? says : `${says} ${ids.length}`}
         {/* Counting aloud would drown what else is said. */}
         <span aria-hidden className="text-soft">
           , released in {left} s

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react'
 import { listOf } from '../../agents/standing.ts'
 import type { AgentFilters, Standing } from '../../agents/standing.ts'
 import { buttonClass } from '../../parts/Button.tsx'
-import { ModeChip } from '../../parts/Chips.tsx'
+import { LevelChip } from '../../parts/Chips.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Empty, Loading } from '../../parts/States.tsx'
@@ -13,14 +13,14 @@ import { nounOf, useEntries } from '../../use-entries.ts'
 import { useTitle } from '../../use-title.ts'
 import { AgentActs } from './AgentActs.tsx'
 import { pairKey } from './agent-queries.ts'
-import { EvidenceByRisk } from './EvidenceByRisk.tsx'
+import { Classes } from './Classes.tsx'
 import { Paused } from './Paused.tsx'
 import { Permissions } from './Permissions.tsx'
 import { Reviews } from './Reviews.tsx'
 import { StandingNote } from './StandingNote.tsx'
 import { TrustHistory } from './TrustHistory.tsx'
 
-const nouns = new Set(['approval', 'override', 'trust', 'proposal'])
+const nouns = new Set(['approval', 'override', 'trust', 'proposal', 'look_back'])
 
 type Props = {
   agent: string
@@ -59,8 +59,8 @@ export function AgentDetail({ agent, filters, mine, standing }: Props) {
         {standing ? (
           <>
             <StandingNote standing={standing} />
+            <Classes standing={standing} />
             <TrustHistory standing={standing} filters={filters} />
-            <EvidenceByRisk standing={standing} />
             <Reviews standing={standing} filters={filters} />
           </>
         ) : isUnknown ? (
@@ -156,7 +156,7 @@ const Domains = ({ mine, standing, filters }: DomainsProps) => (
             }`}
           >
             <Plain text={it.domain} />
-            <ModeChip mode={it.mode} trust={it.trust_level} />
+            <LevelChip mode={it.mode} trust={it.trust_level} />
           </Link>
         )
       })}

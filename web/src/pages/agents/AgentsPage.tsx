@@ -1,8 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { useEffect, useMemo } from 'react'
 import { listOf, rowsOf, shownRows } from '../../agents/standing.ts'
 import type { AgentFilters, AgentRow, Standing } from '../../agents/standing.ts'
+import { isCheck } from '../../inbox/approval.ts'
+import { queue } from '../../inbox/queue.ts'
 import { useKeys } from '../../keys.ts'
 import { buttonClass } from '../../parts/Button.tsx'
 import { FindBox } from '../../parts/FindBox.tsx'
@@ -17,7 +19,7 @@ import { HeatMap } from './HeatMap.tsx'
 import { useRowKeys } from './use-row-keys.ts'
 
 const route = getRouteApi('/agents')
-const nouns = new Set(['proposal', 'approval', 'override', 'trust', 'handoff'])
+const nouns = new Set(['proposal', 'approval', 'override', 'trust', 'handoff', 'look_back'])
 
 /** Who works where, and how far they are trusted there; one of them beside it, or alone on a phone. */
 export function AgentsPage() {
@@ -30,6 +32,14 @@ export function AgentsPage() {
   useEntries(
     (entry) => nouns.has(nounOf(entry)),
     () => void client.invalidateQueries(standingsQuery),
+  )
+  // A check that is opened writes no entry: the queue finds it.
+  useEffect(
+    () =>
+      queue.onArrival((items) => {
+        if (items.some(isCheck)) void client.invalidateQueries(standingsQuery)
+      }),
+    [client],
   )
   const known = standings.data
   const registered = agents.data

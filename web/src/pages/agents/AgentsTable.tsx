@@ -1,16 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { levelText, risks } from '../../agents/standing.ts'
+import { checksText, creditText, modeOfLevel, riskWords } from '../../agents/class-standing.ts'
 import type { AgentFilters, AgentRow, Sort, Standing } from '../../agents/standing.ts'
-import { age, score } from '../../inbox/words.ts'
-import { Chip, ModeChip } from '../../parts/Chips.tsx'
+import { age, levelWords, score } from '../../inbox/words.ts'
+import { Chip, LevelChip } from '../../parts/Chips.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Meter } from '../../parts/Meter.tsx'
 import { Plain } from '../../parts/Plain.tsx'
+import { plainString } from '../../plain.ts'
 import { statusQuery } from '../../queries.ts'
 import { fullTime } from '../../time.ts'
 import { useNow } from '../../use-now.ts'
+import { CreditBar } from './CreditBar.tsx'
 
 type Props = {
   rows: readonly AgentRow[]
@@ -23,9 +25,10 @@ type Props = {
 const wide = {
   domain: 'hidden @2xl:table-cell',
   reviews: 'hidden @3xl:table-cell',
-  evidence: 'hidden @4xl:table-cell',
+  credit: 'hidden @4xl:table-cell',
+  why: 'hidden @6xl:table-cell',
   active: 'hidden @2xl:table-cell',
-  streak: 'hidden @5xl:table-cell',
+  streak: 'hidden @7xl:table-cell',
 }
 
 export function AgentsTable({ rows, filters, open, domain }: Props) {
@@ -44,12 +47,13 @@ export function AgentsTable({ rows, filters, open, domain }: Props) {
             <SortHead filters={filters} sort="trust">
               Trust
             </SortHead>
-            <th>Mode</th>
+            <th>Level</th>
+            <th className={wide.why}>Why, and the next step</th>
+            <th className={wide.credit}>Credit: low · normal · high</th>
             <SortHead filters={filters} sort="overrides" className={wide.reviews}>
               Approved · overridden
             </SortHead>
             <th className={wide.streak}>In a row</th>
-            <th className={wide.evidence}>Evidence: low · normal · high</th>
             <SortHead filters={filters} sort="active" className={wide.active}>
               Last active
             </SortHead>
@@ -143,7 +147,7 @@ function Row({ row, filters, isOpen, isPaused }: RowProps) {
       ) : (
         <>
           <td className={`${wide.domain} text-faint`}>asked for nothing yet</td>
-          <td colSpan={7} aria-hidden />
+          <td colSpan={8} aria-hidden />
         </>
       )}
     </tr>
@@ -165,10 +169,13 @@ function Cells({ standing: it }: { standing: Standing }) {
         </span>
       </td>
       <td className="whitespace-nowrap">
-        <ModeChip mode={it.mode} />
-        {it.gated && (
-          <span className="ml-2 hidden text-xs text-faint @7xl:inline">lacks evidence</span>
-        )}
+        <LevelChip mode={it.mode} />
+      </td>
+      <td className={`${wide.why} w-full max-w-0 truncate text-soft`}>
+        <Reason standing={it} />
+      </td>
+      <td className={wide.credit}>
+        <Credits standing={it} />
       </td>
       <td className={`${wide.reviews} whitespace-nowrap`}>
         {it.approvals} · {it.overrides}
@@ -183,27 +190,6 @@ function Cells({ standing: it }: { standing: Standing }) {
         ) : (
           <span className="text-faint">–</span>
         )}
-      </td>
-      <td className={wide.evidence}>
-        <span className="flex gap-3">
-          {risks.map((risk) => {
-            const { evidence_level: level, gated } = it.by_risk[risk]
-            return (
-              <span
-                key={risk}
-                title={`${risk} risk: ${gated ? 'too little to act alone' : 'enough to act alone'}`}
-                className={`grid w-9 gap-0.5 ${gated ? 'text-faint' : ''}`}
-              >
-                <span className="sr-only">{risk}</span>
-                <span className="text-xs leading-3.5">
-                  {levelText(level)}
-                  {!gated && <span className="sr-only"> enough</span>}
-                </span>
-                <Meter value={level} tone={gated ? 'plain' : 'act'} className="h-1 w-9" />
-              </span>
-            )
-          })}
-        </span>
       </td>
       <td className={`${wide.active} whitespace-nowrap text-soft`}>
         <time dateTime={it.last_active_at} title={fullTime(active)}>
@@ -220,3 +206,40 @@ function Cells({ standing: it }: { standing: Standing }) {
     </>
   )
 }
+
+/** Of what it does mostly; the other classes stand in the detail. */
+function Reason({ standing: { classes } }: { standing: Standing }) {
+  const normal = classes.find(({ risk }) => risk === 'normal')
+  if (!normal) return null
+  const { reason, next } = normal
+  const says = next === undefined ? reason : `${reason} · ${next}`
+  return (
+    <span title={plainString(says)}>
+      <Plain text={says} />
+    </span>
+  )
+}
+
+const Credits = ({ standing: { classes } }: { standing: Standing }) => (
+  <span className="flex items-center gap-3">
+    {classes.map((it) => (
+      <span
+        key={it.risk}
+        title={`${riskWords[it.risk]}: ${levelWords[modeOfLevel[it.level]]}, ${creditText(it.credit)}`}
+        className={`grid w-9 gap-0.5 ${it.level === 'autonomous' ? '' : 'text-faint'}`}
+      >
+        <span className="sr-only">
+          {riskWords[it.risk]}: {levelWords[modeOfLevel[it.level]]}
+        </span>
+        <span className="text-xs leading-3.5">{String(it.credit.now).replace('-', '−')}</span>
+        <CreditBar credit={it.credit} className="h-1 w-9" />
+      </span>
+    ))}
+    {classes.some(checksText) && (
+      <Chip tone="accent" icon="eye">
+        {classes.reduce((sum, { checks }) => sum + checks.unread, 0)}
+        <span className="sr-only"> checks wait</span>
+      </Chip>
+    )}
+  </span>
+)

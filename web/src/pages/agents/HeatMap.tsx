@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { mapOf } from '../../agents/standing.ts'
 import type { AgentFilters, Standing } from '../../agents/standing.ts'
-import { score } from '../../inbox/words.ts'
+import { levelWords, score } from '../../inbox/words.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { Meter } from '../../parts/Meter.tsx'
 import { Plain } from '../../parts/Plain.tsx'
@@ -83,7 +83,7 @@ function Cell({
         params={{ agent: it.agent_id }}
         search={{ ...filters, domain: it.domain }}
         aria-label={plainString(
-          `${it.agent_id} in ${it.domain}: ${it.mode} ${score(it.trust_level)}`,
+          `${it.agent_id} in ${it.domain}: ${levelWords[it.mode]} ${score(it.trust_level)}`,
         )}
         className={`grid h-11 content-center gap-1 rounded-sm px-2 hover:brightness-95 ${grounds[it.mode]}`}
       >
@@ -98,9 +98,9 @@ function Cell({
 }
 
 const legend = [
-  ['act', 'acts alone'],
-  ['suggest', 'suggests: a person approves'],
-  ['escalate', 'escalates: a person approves, urgently'],
+  ['act', 'Autonomous: acts alone'],
+  ['suggest', 'Supervised: a person approves'],
+  ['escalate', 'Probation: a person approves, urgently'],
 ] as const
 
 const Legend = () => (

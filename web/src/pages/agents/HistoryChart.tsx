@@ -4,7 +4,7 @@ import type { History, MarkKind, Span, Stop } from '../../agents/history.ts'
 import { bandsOf } from '../../inbox/trust-chart.ts'
 import { modeAt } from '../../inbox/approval.ts'
 import type { Mode, Thresholds } from '../../inbox/approval.ts'
-import { score } from '../../inbox/words.ts'
+import { levelWords, score } from '../../inbox/words.ts'
 import { dateTime, shortDate } from '../../time.ts'
 import { useWidth } from '../../use-width.ts'
 import { Mark } from './Mark.tsx'
@@ -29,19 +29,20 @@ export function HistoryChart({ history, days, now }: Props) {
   const at = Math.min(chosen ?? current, stops.length - 1)
   const stop = stops[at]
   const bands = bandsOf(history.thresholds, height)
-  // Evidence may hold back what the score alone would allow; of the past only the score is known.
+  // The gate may hold back what the score alone would allow; of the past only the score is known.
   const modeOf = ({ kind, score: value }: Stop) =>
     kind === 'now' ? history.now.mode : modeAt(value, history.thresholds)
   return (
     <figure className="grid gap-1.5">
       {stop && <Readout stop={stop} mode={modeOf(stop)} now={now} />}
-      <div className="grid grid-cols-[minmax(0,1fr)_64px] gap-x-2">
+      <div className="grid grid-cols-[minmax(0,1fr)_96px] gap-x-2">
         <div ref={place} className="relative">
           <Slider
             at={at}
             count={stops.length}
             says={
-              stop && `${stop.says}, ${whenOf(stop, now)}: ${score(stop.score)}, ${modeOf(stop)}`
+              stop &&
+              `${stop.says}, ${whenOf(stop, now)}: ${score(stop.score)}, ${levelWords[modeOf(stop)]}`
             }
             onChange={setChosen}
           />
@@ -111,7 +112,7 @@ type ReadoutProps = { stop: Stop; mode: Mode; now: number }
 const Readout = ({ stop, mode, now }: ReadoutProps) => (
   <figcaption className="flex min-h-5 flex-wrap items-center gap-x-2 text-xs text-soft">
     <b className="text-sm text-text">{score(stop.score)}</b>
-    <span className={inks[mode]}>{mode}</span>
+    <span className={inks[mode]}>{levelWords[mode]}</span>
     <span>{stop.kind === 'now' ? 'now' : `${stop.says}, ${whenOf(stop, now)}`}</span>
   </figcaption>
 )
@@ -159,7 +160,7 @@ const Bands = ({ bands, thresholds: { suggest, act } }: BandsProps) => (
           className={`absolute left-0 -translate-y-1/2 ${inks[mode]}`}
           style={{ top: y + high / 2 }}
         >
-          {mode}
+          {levelWords[mode]}
         </span>
       ))}
     {[...new Set([act, suggest])].map((value) => (

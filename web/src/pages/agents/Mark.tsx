@@ -14,6 +14,13 @@ const shapes: Record<MarkKind, { d: string; className: string }> = {
   set: { d: 'M-4-4h8v8h-8z', className: 'fill-accent stroke-bg' },
   promoted: { d: 'M0-5L5 4H-5z', className: 'fill-act stroke-bg' },
   demoted: { d: 'M0 5L5-4H-5z', className: 'fill-escalate stroke-bg' },
+  opened: { d: 'M-4 5V-4H4V5', className: 'stroke-act' },
+  closed: { d: 'M-4 5V-4H4V5M-6.5 5H6.5M0-4V5', className: 'stroke-escalate' },
+  look_back: {
+    d: 'M-6 0Q0-6 6 0Q0 6-6 0zM0-.6a.6 .6 0 1 0 0 1.2a.6 .6 0 1 0 0-1.2',
+    className: 'fill-bg stroke-accent',
+  },
+  forgiven: { d: 'M-5 0L-1.5 4L5-4', className: 'stroke-accent' },
   other: { d: 'M0-2a2 2 0 1 0 0 4a2 2 0 1 0 0-4', className: 'fill-soft stroke-bg' },
 }
 

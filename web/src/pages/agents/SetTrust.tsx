@@ -1,10 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { levelText } from '../../agents/standing.ts'
+import { setTrustText } from '../../agents/class-standing.ts'
 import type { Standing } from '../../agents/standing.ts'
 import { call } from '../../api.ts'
 import { modeAt } from '../../inbox/approval.ts'
-import type { Thresholds } from '../../inbox/approval.ts'
 import { score } from '../../inbox/words.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
@@ -15,15 +14,12 @@ import { Note } from '../../parts/States.tsx'
 import { plainString } from '../../plain.ts'
 import { toast } from '../../toasts.ts'
 import { TrustChange } from '../inbox/TrustChange.tsx'
-import { historyQuery, pairKey, standingsQuery } from './agent-queries.ts'
-
-const usual: Thresholds = { suggest: 0.5, act: 0.8 }
+import { pairKey, standingsQuery } from './agent-queries.ts'
 
 /** A score by hand, with a reason; what it lets the agent do is said before it is given (T16). */
 export function SetTrust({ standing, onClose }: { standing: Standing; onClose: () => void }) {
-  const { agent_id: agent, domain, trust_level: from } = standing
+  const { agent_id: agent, domain, trust_level: from, thresholds } = standing
   const client = useQueryClient()
-  const thresholds = useQuery(historyQuery(agent, domain, 30)).data?.thresholds ?? usual
   const [text, setText] = useState(score(from))
   const [reason, setReason] = useState('')
   const to = Number(text)
@@ -48,14 +44,14 @@ export function SetTrust({ standing, onClose }: { standing: Standing; onClose: (
         }}
       >
         <p className="text-soft">
-          Of <Plain text={agent} /> in <Plain text={domain} />, from now on. What reviews have shown
-          stays as it is.
+          Of <Plain text={agent} /> in <Plain text={domain} />, from now on. Its credit stays as it
+          is.
         </p>
         <Scale text={text} value={isFit ? to : from} onText={setText} />
         {isFit && (
           <>
             {to !== from && <TrustChange from={from} to={to} thresholds={thresholds} />}
-            <Consequence standing={standing} to={to} thresholds={thresholds} />
+            <Consequence standing={standing} to={to} />
           </>
         )}
         <TextArea
@@ -120,21 +116,13 @@ function Scale({ text, value, onText }: ScaleProps) {
   )
 }
 
-type ConsequenceProps = { standing: Standing; to: number; thresholds: Thresholds }
+type ConsequenceProps = { standing: Standing; to: number }
 
-function Consequence({ standing: { by_risk }, to, thresholds }: ConsequenceProps) {
+function Consequence({ standing: { thresholds, classes }, to }: ConsequenceProps) {
   const mode = modeAt(to, thresholds)
-  const { approvals, overrides, evidence_level: level, gated } = by_risk.normal
-  const isHeldBack = mode === 'act' && gated && approvals + overrides > 0
   return (
-    <Note tone={isHeldBack ? 'suggest' : mode} icon={mode === 'act' ? 'warn' : 'info'}>
-      {isHeldBack
-        ? `It goes on suggesting: reviews make us ${levelText(level)} sure of it, and acting alone takes more. Approvals add to that.`
-        : mode === 'act'
-          ? 'From its next proposal on it acts alone, where no rule asks a person. You vouch for it until reviews do.'
-          : mode === 'suggest'
-            ? 'A person approves each of its acts first.'
-            : 'A person approves each of its acts first, and each is urgent.'}
+    <Note tone={mode} icon={mode === 'act' ? 'warn' : 'info'}>
+      {setTrustText(to, thresholds, classes)}
     </Note>
   )
 }

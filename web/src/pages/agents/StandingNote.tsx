@@ -3,9 +3,9 @@ import { score } from '../../inbox/words.ts'
 import { Note } from '../../parts/States.tsx'
 
 const says = {
-  act: 'It acts alone where no rule asks a person. One act in some comes to the inbox afterwards.',
-  suggest: 'It suggests: a person approves each act first.',
-  escalate: 'It escalates: a person approves each act first, and it is urgent.',
+  act: 'It acts alone where no rule asks a person. Some of it comes to the inbox afterwards.',
+  suggest: 'A person approves each of its actions first.',
+  escalate: 'A person approves each of its actions first, and each is urgent.',
 }
 
 /** What its trust means today, before how it came to be. */
@@ -17,7 +17,7 @@ export const StandingNote = ({ standing: it }: { standing: Standing }) => (
     <p>
       <b>Trust {score(it.trust_level)}.</b>{' '}
       {it.gated
-        ? 'The score would let it act alone, but what people reviewed does not bear that out yet: a person approves each act first.'
+        ? 'The score would let it act alone, but the gate is closed: a person approves each of its actions first.'
         : says[it.mode]}
     </p>
     <p className="text-xs text-soft">{reviewsOf(it)}</p>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { markOf, nextFall } from '../../agents/history.ts'
+import { nextFall, pointOf } from '../../agents/history.ts'
 import type { History } from '../../agents/history.ts'
 import type { AgentFilters, Standing } from '../../agents/standing.ts'
 import { score } from '../../inbox/words.ts'
@@ -78,14 +78,14 @@ const AsTable = ({ history: { points, projection } }: { history: History }) => (
                 <td>if idle until then</td>
               </tr>
             ))}
-          {points.toReversed().map(({ at, score: value, cause }, index) => (
+          {points.toReversed().map(({ at, score: value, ...point }, index) => (
             // Two decisions may fall into one millisecond, and none ever moves.
             // oxlint-disable-next-line react/no-array-index-key
             <tr key={`${at} ${index}`}>
               <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
               <td>{score(value)}</td>
               <td>
-                <Plain text={cause === 'before' ? 'As it was before' : markOf(cause).says} />
+                <Plain text={point.cause === 'before' ? 'As it was before' : pointOf(point).says} />
               </td>
             </tr>
           ))}

@@ -1,16 +1,36 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { History } from '../../agents/history.ts'
 import type { Quality } from '../../agents/quality.ts'
-import type { Standing } from '../../agents/standing.ts'
+import { joined } from '../../agents/standing.ts'
+import type { StandingForPeople, Status } from '../../agents/standing.ts'
 import { call } from '../../api.ts'
+
+type Standings = { readonly standings: readonly StandingForPeople[] }
 
 export const standingsQuery = queryOptions({
   queryKey: ['standings'],
-  queryFn: async () => (await call<{ trust: readonly Standing[] }>('cowork_status')).trust,
+  queryFn: async () => {
+    const [{ trust }, { standings }] = await Promise.all([
+      call<{ trust: readonly Status[] }>('cowork_status'),
+      call<Standings>('cowork_standing'),
+    ])
+    return joined(trust, standings)
+  },
 })
 
 /** Everything about one agent in one domain begins like this, so that all of it is read again at once. */
 export const pairKey = (agent: string, domain: string) => ['pair', agent, domain] as const
+
+/** What one agent may do alone in one domain, by class of risk. */
+export const classesQuery = (agent: string, domain: string) =>
+  queryOptions({
+    queryKey: [...pairKey(agent, domain), 'classes'],
+    queryFn: async () => {
+      const asked = { agent_id: agent, domain }
+      const { standings } = await call<Standings>('cowork_standing', asked)
+      return standings[0]?.classes ?? []
+    },
+  })
 
 export const historyQuery = (agent: string, domain: string, days: number) =>
   queryOptions({

@@ -169,7 +169,15 @@ type TypeLineProps = {
   onNumber: (key: string) => void
 }
 
-const TypeLine = ({ name, means, number, isOn, isFirst, onChoose, onNumber }: TypeLineProps) => (
+export const TypeLine = ({
+  name,
+  means,
+  number,
+  isOn,
+  isFirst,
+  onChoose,
+  onNumber,
+}: TypeLineProps) => (
   <label className="-mx-2 flex items-center gap-2.5 rounded px-2 py-1 has-checked:bg-accent-bg has-focus-visible:outline-2 has-focus-visible:outline-accent hover:bg-raised max-md:py-2">
     <input
       type="radio"

@@ -137,14 +137,12 @@ function GrantBar({ item, grant, acts }: { item: Item; grant: GrantRequest; acts
 const approveWords: Record<string, string> = {
   call: 'Approve once',
   permission: 'Allow under this policy',
-  spot_check: 'Looks right',
   finding: 'Keep it',
 }
 
 const effects: Record<string, string> = {
   call: 'Runs once, with these arguments',
   permission: 'Then the policy decides here',
-  spot_check: 'Counts as evidence',
   finding: 'Keeping it changes nothing',
 }
 
@@ -196,7 +194,7 @@ function Held({ item, held }: { item: Item; held: NonNullable<Item['held']> }) {
         icon="undo"
         keys="z"
         className="ml-auto"
-        onClick={() => void undo({ ids: [item.id], verdict: held.decision, until: held.until })}
+        onClick={() => void undo({ ids: [item.id], says: verb, until: held.until })}
       >
         Undo
       </Button>

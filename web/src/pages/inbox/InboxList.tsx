@@ -3,12 +3,12 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from 'react'
 import { isNarrowed } from '../../inbox/filters.ts'
 import type { InboxFilters } from '../../inbox/filters.ts'
-import { idsOf } from '../../inbox/rows.ts'
+import { hasId, idsOf } from '../../inbox/rows.ts'
 import { look } from '../../look.ts'
 import { buttonClass } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Empty, Loading, Trouble } from '../../parts/States.tsx'
-import { GroupLine, InboxRow } from './Row.tsx'
+import { ChecksLine, GroupLine, InboxRow } from './Row.tsx'
 import { useCursor } from './use-cursor.ts'
 import type { Inbox } from './use-inbox.ts'
 import type { Picks } from './use-picks.ts'
@@ -97,6 +97,12 @@ export function InboxList({ inbox, filters, current, picked, picks, onToggleGrou
               >
                 {row.kind === 'group' ? (
                   <GroupLine {...common} row={row} onToggle={() => onToggleGroup(row.key)} />
+                ) : row.kind === 'checks' ? (
+                  <ChecksLine
+                    row={row}
+                    isCurrent={current !== undefined && hasId(row, current)}
+                    filters={filters}
+                  />
                 ) : (
                   <InboxRow
                     {...common}

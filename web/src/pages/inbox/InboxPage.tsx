@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { isEditable, isReturnable } from '../../inbox/approval.ts'
 import type { Item } from '../../inbox/approval.ts'
+import { idToOpen } from '../../inbox/rows.ts'
+import type { Row } from '../../inbox/rows.ts'
 import { useQueue } from '../../inbox/use-queue.ts'
 import { useKeys } from '../../keys.ts'
 import { meQuery, queries } from '../../queries.ts'
@@ -37,7 +39,7 @@ export function InboxPage() {
   const mayDecide = role !== undefined && role !== 'viewer'
 
   const rowAtCursor = () => {
-    const key = cursorKey(current)
+    const key = cursorKey(rows, current)
     return rows.find((row) => row.key === key)
   }
   /** What a key is about: what is selected, or else the row at the cursor. */
@@ -45,13 +47,22 @@ export function InboxPage() {
     if (picked.size > 0) return itemsOf(rows).filter(({ id }) => picked.has(id))
     const row = rowAtCursor()
     if (row?.kind === 'item') return [row.item]
+    if (row?.kind === 'checks') return row.items
     if (row !== undefined || current === undefined) return []
     // The open item may be there before the list is.
     const item = known.get(current) ?? queries.getQueryData(approvalQuery(current).queryKey)
     return item ? [item] : []
   }
-  /** A folded group is seen before it is decided: the first press shows and selects its items. */
+  /**
+   * A folded group is seen before it is decided: the first press shows and selects its items. Checks are answered
+   * one by one, where they are read.
+   */
   const decided = (act: (items: readonly Item[]) => void) => () => {
+    const row = rowAtCursor()
+    if (picked.size === 0 && row?.kind === 'checks') return openRow(row)
+    shown(act)()
+  }
+  const shown = (act: (items: readonly Item[]) => void) => () => {
     const row = rowAtCursor()
     if (picked.size === 0 && row?.kind === 'group') {
       unfold(row.key)
@@ -63,20 +74,27 @@ export function InboxPage() {
     const [item, ...others] = targets()
     if (item && others.length === 0 && isFit(item)) acts.begin(name, [item])
   }
+  const openRow = (row: Row) => {
+    const id = idToOpen(row)
+    if (id !== undefined && id !== current)
+      void navigate({ to: '/inbox/$id', params: { id }, search: true })
+  }
   const close = () => void navigate({ to: '/inbox', search: true })
+  const readsChecks = current !== undefined && known.get(current)?.kind === 'spot_check'
   useKeys({
     x: () => {
       const row = rowAtCursor()
-      if (row && filters.view !== 'decided') picks.toggle(row)
+      if (row && row.kind !== 'checks' && filters.view !== 'decided') picks.toggle(row)
     },
-    s: decided((items) => acts.begin('snooze', items)),
-    // A key may come before the person is known: then the daemon says who may not.
-    ...(role !== 'viewer' && {
-      a: decided(acts.approve),
-      d: decided((items) => acts.begin('deny', items)),
-      e: one('edit', isEditable),
-      r: one('hand_back', isReturnable),
-    }),
+    s: shown((items) => acts.begin('snooze', items)),
+    // A key may come before the person is known: then the daemon says who may not. Open checks have their own.
+    ...(role !== 'viewer' &&
+      !(readsChecks && picked.size === 0) && {
+        a: decided(acts.approve),
+        d: decided((items) => acts.begin('deny', items)),
+        e: one('edit', isEditable),
+        r: one('hand_back', isReturnable),
+      }),
     ...(picked.size > 0 ? { Escape: picks.clear } : current !== undefined ? { Escape: close } : {}),
   })
 

@@ -1,16 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, useLocation } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { useState } from 'react'
+import { isCheck } from '../../inbox/approval.ts'
 import type { Detail, Item } from '../../inbox/approval.ts'
 import { useQueue } from '../../inbox/use-queue.ts'
 import { IconButton } from '../../parts/Button.tsx'
 import { CopyIcon } from '../../parts/Copy.tsx'
-import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { Loading, Trouble } from '../../parts/States.tsx'
 import { useTitle } from '../../use-title.ts'
 import { approvalQuery } from './approval-queries.ts'
 import { Change } from './Change.tsx'
+import { Checks } from './Checks.tsx'
+import { Close } from './Close.tsx'
 import { ConflictNote } from './ConflictNote.tsx'
 import { Ending } from './Ending.tsx'
 import { Footer } from './Footer.tsx'
@@ -22,6 +23,7 @@ import { ItemFacts, Record } from './ItemFacts.tsx'
 import { Reasoning } from './Reasoning.tsx'
 import { TrustChart } from './TrustChart.tsx'
 import type { Acts } from './use-acts.ts'
+import { useFocusOnOpen } from './use-focus-on-open.ts'
 import { useFollow } from './use-follow.ts'
 import { Why } from './Why.tsx'
 
@@ -39,7 +41,10 @@ export function ItemDetail({ id, acts, mayDecide, isAlone = false }: Props) {
   const known = useQueue().items.get(id)
   // What the list knows is there at once and at least as new; the rest follows.
   const item = known ?? data
+  const [since] = useState(Date.now)
   useFollow(id, item)
+  if (item && isAnsweredHere(item, since))
+    return <Checks id={id} item={item} why={data?.why.text} since={since} mayDecide={mayDecide} />
   return (
     <section
       aria-label="Item"
@@ -59,17 +64,12 @@ export function ItemDetail({ id, acts, mayDecide, isAlone = false }: Props) {
   )
 }
 
-const Close = ({ label, icon }: { label: string; icon: 'back' | 'cross' }) => (
-  <Link
-    to="/inbox"
-    search={true}
-    aria-label={label}
-    title={label}
-    className="grid size-8 shrink-0 place-items-center rounded text-soft hover:bg-raised hover:text-text max-md:size-11"
-  >
-    <Icon name={icon} />
-  </Link>
-)
+/** Checks are read together, as long as one of them waits or was answered since; a look-back always. */
+const isAnsweredHere = (item: Item, since: number) =>
+  isCheck(item) &&
+  (item.status === 'pending' ||
+    item.look_back !== undefined ||
+    Date.parse(item.decided_at ?? '') >= since)
 
 const Tools = ({ item, acts }: { item: Item; acts: Acts }) => (
   <span className="flex items-center gap-1">
@@ -100,9 +100,6 @@ function Body({ item, detail, acts, mayDecide, isAlone }: BodyProps) {
     <article className="grid w-full max-w-195 grid-cols-[minmax(0,1fr)] gap-5 px-7 pt-5.5 pb-7 max-md:px-4">
       <header className="flex items-start gap-1">
         <div className="min-w-0 flex-1">
-          {item.kind === 'spot_check' && (
-            <p className="text-xs font-semibold text-faint">Was this right?</p>
-          )}
           <h2
             ref={heading}
             tabIndex={-1}
@@ -156,14 +153,4 @@ function About({ detail }: { detail: Detail }) {
       <History detail={detail} />
     </>
   )
-}
-
-/** Opening an item starts reading it; walking the list by keys stays in the list. */
-function useFocusOnOpen() {
-  const ref = useRef<HTMLHeadingElement>(null)
-  const { keepFocus } = useLocation().state
-  useEffect(() => {
-    if (!keepFocus) ref.current?.focus({ preventScroll: true })
-  }, [keepFocus])
-  return ref
 }

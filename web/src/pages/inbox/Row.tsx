@@ -4,9 +4,11 @@ import type { MouseEvent, ReactNode } from 'react'
 import { kindLabel } from '../../inbox/filters.ts'
 import type { InboxFilters } from '../../inbox/filters.ts'
 import { accessOf, commonAccess } from '../../inbox/grant.ts'
-import type { GroupRow, ItemRow, Row } from '../../inbox/rows.ts'
+import { checksLine } from '../../inbox/checks.ts'
+import { idToOpen } from '../../inbox/rows.ts'
+import type { ChecksRow, GroupRow, ItemRow, Row } from '../../inbox/rows.ts'
 import { age, commonSummary } from '../../inbox/words.ts'
-import { ModeChip } from '../../parts/Chips.tsx'
+import { Chip, ModeChip } from '../../parts/Chips.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Plain } from '../../parts/Plain.tsx'
 import { plainString } from '../../plain.ts'
@@ -132,6 +134,66 @@ export function GroupLine(props: GroupProps) {
           </span>
         </span>
       </button>
+    </Picking>
+  )
+}
+
+type ChecksProps = { row: ChecksRow; isCurrent: boolean; filters: InboxFilters }
+
+/** The checks of one agent or of one look-back: one item, whose rows are answered one by one. */
+export function ChecksLine({ row, isCurrent, filters }: ChecksProps) {
+  const { items, key } = row
+  const [first] = items
+  const waiting = items.filter(({ status }) => status === 'pending')
+  const high = waiting.filter(({ risk }) => risk === 'high').length
+  const domains = new Set(items.map(({ domain }) => domain))
+  const ground = isCurrent ? 'bg-accent-bg shadow-[inset_2px_0_var(--accent)]' : 'hover:bg-raised'
+  return (
+    <Picking
+      row={row}
+      name=""
+      icon={<KindIcon kind={first.kind} />}
+      isPicked={false}
+      hasPicks={false}
+      picks={undefined}
+    >
+      <Link
+        to="/inbox/$id"
+        params={{ id: idToOpen(row) ?? first.id }}
+        search={filters}
+        data-row={key}
+        className={`${look} pl-4 ${ground}`}
+      >
+        <span className="sr-only">
+          {kindLabel(first.kind, items.length === 1 ? 'one' : 'many')}
+        </span>
+        <Who
+          requester={first.requester}
+          domain={domains.size === 1 ? first.domain : `${domains.size} domains`}
+          at={Date.parse(first.created_at)}
+        />
+        <span
+          className={`col-span-2 col-start-2 truncate ${waiting.length > 0 ? 'text-text' : ''}`}
+        >
+          <Plain text={checksLine(items)} />
+        </span>
+        <span className="col-span-2 col-start-2 flex h-4.5 items-center gap-2.5 overflow-hidden text-xs whitespace-nowrap">
+          {waiting.length === 0 ? (
+            <Chip tone="act" icon="check">
+              all answered
+            </Chip>
+          ) : (
+            <span>
+              {first.look_back === undefined
+                ? 'done alone, checked afterwards'
+                : 'done alone before a mistake was found'}
+            </span>
+          )}
+          {high > 0 && (
+            <span>{high === waiting.length ? 'high risk' : `${high} of high risk`}</span>
+          )}
+        </span>
+      </Link>
     </Picking>
   )
 }

@@ -1,6 +1,6 @@
 import { modeAt } from '../../inbox/approval.ts'
 import type { Thresholds } from '../../inbox/approval.ts'
-import { score, signed } from '../../inbox/words.ts'
+import { levelWords, score, signed } from '../../inbox/words.ts'
 
 type Props = { from: number | null; to: number; thresholds: Thresholds }
 
@@ -16,7 +16,7 @@ export function TrustChange({ from, to, thresholds }: Props) {
         {score(to)}
       </b>
       {from !== null && ` (${signed(to - from)})`}
-      {isOther && `, then ${after}`}
+      {isOther && `, then ${levelWords[after].toLowerCase()}`}
     </p>
   )
 }

@@ -1,6 +1,6 @@
 import type { Detail } from '../../inbox/approval.ts'
 import { bandsOf, chartDays, stepPath } from '../../inbox/trust-chart.ts'
-import { score } from '../../inbox/words.ts'
+import { levelWords, score } from '../../inbox/words.ts'
 import { Plain } from '../../parts/Plain.tsx'
 import { Section } from '../../parts/Section.tsx'
 import { Sideways } from '../../parts/Sideways.tsx'
@@ -46,14 +46,14 @@ export function TrustChart({ detail }: { detail: Detail }) {
               vectorEffect="non-scaling-stroke"
             />
           </svg>
-          <div aria-hidden className="relative h-21 w-14 text-[11px] leading-3.5">
+          <div aria-hidden className="relative h-21 w-17 text-[11px] leading-3.5">
             {bands.map(({ mode, y, height }) => (
               <span
                 key={mode}
                 className={`absolute left-0 -translate-y-1/2 ${inks[mode]}`}
                 style={{ top: y + height / 2 }}
               >
-                {mode}
+                {levelWords[mode]}
               </span>
             ))}
           </div>
@@ -70,8 +70,10 @@ export function TrustChart({ detail }: { detail: Detail }) {
                 </tr>
               </thead>
               <tbody>
-                {points.toReversed().map(({ at, score: value, cause }) => (
-                  <tr key={`${at} ${value}`} className="border-t border-line">
+                {points.toReversed().map(({ at, score: value, cause }, index) => (
+                  // A mistake and its look-back fall into one moment, and neither ever moves.
+                  // oxlint-disable-next-line react/no-array-index-key
+                  <tr key={`${at} ${index}`} className="border-t border-line">
                     <td className="py-0.5 pr-4 whitespace-nowrap">{fullTime(Date.parse(at))}</td>
                     <td className="py-0.5 pr-4">{score(value)}</td>
                     <td className="py-0.5">

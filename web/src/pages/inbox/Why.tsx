@@ -54,22 +54,13 @@ const Reason = ({ name, children }: { name: string; children: React.ReactNode })
   </>
 )
 
-function Trust({ why }: { why: Reasons }) {
-  const { trust_level: trust, thresholds, evidence_level: evidence, gated } = why
+function Trust({ why: { trust_level: trust, thresholds } }: { why: Reasons }) {
+  if (trust === null) return null
   return (
-    <>
-      {trust !== null && (
-        <Reason name="Trust">
-          {score(trust)}; suggests from {score(thresholds.suggest)}, acts from{' '}
-          {score(thresholds.act)}
-        </Reason>
-      )}
-      {gated && (
-        <Reason name="Evidence">
-          {evidence === null ? 'too little' : score(evidence)}: too little yet to act alone
-        </Reason>
-      )}
-    </>
+    <Reason name="Trust">
+      {score(trust)}; supervised from {score(thresholds.suggest)}, autonomous from{' '}
+      {score(thresholds.act)}
+    </Reason>
   )
 }
 

@@ -6,7 +6,7 @@ import type { Decision, Item, Outcome } from '../../inbox/approval.ts'
 import { answerHandoff, decide } from '../../inbox/decide.ts'
 import type { Answer } from '../../inbox/decide.ts'
 import { queue } from '../../inbox/queue.ts'
-import { nextAfter, rowKey } from '../../inbox/rows.ts'
+import { idToOpen, nextAfter } from '../../inbox/rows.ts'
 import type { Row } from '../../inbox/rows.ts'
 import { decidedText, outcomeText, since } from '../../inbox/words.ts'
 import { peopleQuery, queries } from '../../queries.ts'
@@ -51,20 +51,21 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
   function advance(gone: ReadonlySet<string>) {
     clear()
     const next = nextAfter(rows, gone)
+    const id = next && idToOpen(next)
     const isInList = document.activeElement?.closest('[data-row]') !== null
     if (current !== undefined && gone.has(current)) {
       const isPhone = matchMedia('(width < 720px)').matches
-      if (next && !isPhone)
+      if (id !== undefined && !isPhone)
         void navigate({
           to: '/inbox/$id',
-          params: { id: next.item.id },
+          params: { id },
           search: true,
           replace: true,
           ...(isInList && { state: { keepFocus: true } }),
         })
       else void navigate({ to: '/inbox', search: true, replace: true })
     }
-    if (isInList && next) focusRow(rowKey(next.item.id))
+    if (isInList && next) focusRow(next.key)
   }
 
   /** Somebody else was faster: who, and when. */

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import type { Virtualizer } from '@tanstack/react-virtual'
 import { useEffect, useEffectEvent, useRef } from 'react'
-import { rowKey } from '../../inbox/rows.ts'
+import { hasId, idToOpen } from '../../inbox/rows.ts'
 import type { Row } from '../../inbox/rows.ts'
 import { useKeys } from '../../keys.ts'
 import { focusRow } from '../focus-row.ts'
@@ -21,17 +21,18 @@ export function useCursor({ rows, list, current, picks, toTop }: Deps): void {
   const walked = useRef<string>(undefined)
 
   function move(step: 1 | -1, extends_: boolean) {
-    const key = cursorKey(current) ?? walked.current
+    const key = cursorKey(rows, current) ?? walked.current
     const at = rows.findIndex((row) => row.key === key)
     const row = rows[at === -1 ? 0 : at + step]
     if (!row) return
     walked.current = row.key
     list.scrollToIndex(rows.indexOf(row))
     if (extends_) picks.extend(row, rows[at])
-    if (current !== undefined && row.kind === 'item')
+    const id = idToOpen(row)
+    if (current !== undefined && id !== undefined)
       void navigate({
         to: '/inbox/$id',
-        params: { id: row.item.id },
+        params: { id },
         search: true,
         replace: true,
         state: { keepFocus: true },
@@ -48,9 +49,13 @@ export function useCursor({ rows, list, current, picks, toTop }: Deps): void {
   })
 
   const show = useEffectEvent((id: string) => {
-    const index = rows.findIndex(({ key }) => key === rowKey(id))
+    const index = rows.findIndex((row) => hasId(row, id))
     // Behind an item that fills a phone's screen the list has no height, and no place to scroll to.
     if (index !== -1 && list.scrollElement?.clientHeight) list.scrollToIndex(index)
+  })
+  const focus = useEffectEvent((id: string) => {
+    const row = rows.find((one) => hasId(one, id))
+    if (row && document.activeElement === document.body) focusRow(row.key)
   })
   const before = useRef(current)
   useEffect(() => {
@@ -59,15 +64,17 @@ export function useCursor({ rows, list, current, picks, toTop }: Deps): void {
     before.current = current
     if (current !== undefined || closed === undefined) return
     // The item leaves the page a frame later, and takes the focus with it.
-    setTimeout(() => {
-      if (document.activeElement === document.body) focusRow(rowKey(closed))
-    }, 50)
+    setTimeout(() => focus(closed), 50)
   }, [current])
 }
 
 /** The row that keys are about: the focused one, or else the one that is open. */
-export function cursorKey(current: string | undefined): string | undefined {
+export function cursorKey(rows: readonly Row[], current: string | undefined): string | undefined {
+  const open = current === undefined ? undefined : rows.find((row) => hasId(row, current))
+  return focusedKey() ?? open?.key
+}
+
+export function focusedKey(): string | undefined {
   const { activeElement } = document
-  const focused = activeElement instanceof HTMLElement ? activeElement.dataset['row'] : undefined
-  return focused ?? (current === undefined ? undefined : rowKey(current))
+  return activeElement instanceof HTMLElement ? activeElement.dataset['row'] : undefined
 }

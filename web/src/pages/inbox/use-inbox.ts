@@ -43,8 +43,12 @@ export function useInbox({ filters, current, open }: Shown): Inbox {
     return newestFirst(found)
   }, [view, decided.items, asleep, waiting, filters, items, current])
 
-  const folds = view !== 'decided' && filters.q === undefined
-  const rows = useMemo(() => rowsOf(shown, { folds, open, current }), [shown, folds, open, current])
+  const gathers = view !== 'decided'
+  const folds = gathers && filters.q === undefined
+  const rows = useMemo(
+    () => rowsOf(shown, { gathers, folds, open, current }),
+    [shown, gathers, folds, open, current],
+  )
   const pendingCounts = useMemo(
     () => (isWhole ? countsOf(waiting) : counts),
     [isWhole, waiting, counts],
@@ -65,4 +69,4 @@ export function useInbox({ filters, current, open }: Shown): Inbox {
 }
 
 export const itemsOf = (rows: readonly Row[]): Item[] =>
-  rows.flatMap((row) => (row.kind === 'group' ? row.items : row.isMember ? [] : [row.item]))
+  rows.flatMap((row) => (row.kind !== 'item' ? row.items : row.isMember ? [] : [row.item]))

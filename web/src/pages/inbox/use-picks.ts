@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { idsBetween, idsOf } from '../../inbox/rows.ts'
+import { idsBetween, picksOf } from '../../inbox/rows.ts'
 import type { Row } from '../../inbox/rows.ts'
 
 export type Picks = {
@@ -13,7 +13,7 @@ export type Picks = {
 /** What is selected; what has left the list is no longer. The acts never change, so rows need not. */
 export function usePicks(rows: readonly Row[]): { picked: ReadonlySet<string>; picks: Picks } {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const there = useMemo(() => new Set(rows.flatMap(idsOf)), [rows])
+  const there = useMemo(() => new Set(rows.flatMap(picksOf)), [rows])
   const picked = useMemo(() => new Set([...chosen].filter((id) => there.has(id))), [chosen, there])
   const latest = useRef({ rows, picked })
   useLayoutEffect(() => {
@@ -26,14 +26,14 @@ export function usePicks(rows: readonly Row[]): { picked: ReadonlySet<string>; p
     return {
       toggle(row: Row) {
         anchor.current = row.key
-        const ids = idsOf(row)
+        const ids = picksOf(row)
         const { picked: before } = latest.current
         if (!ids.every((id) => before.has(id))) return add(ids)
         setChosen(new Set([...before].filter((id) => !ids.includes(id))))
       },
       pick(row: Row) {
         anchor.current = row.key
-        add(idsOf(row))
+        add(picksOf(row))
       },
       extend(row: Row, from?: Row) {
         anchor.current ??= from?.key ?? row.key

@@ -1,0 +1,89 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  checksText,
+  creditBarOf,
+  creditText,
+  forgivenText,
+  isForgivable,
+  kindText,
+  setTrustText,
+  strikesText,
+} from './class-standing.ts'
+import { classStanding, standing } from './fixture.ts'
+
+const credit = (now: number) => ({ now, needed: 25 })
+
+test('C3 credit fills the bar from the left, and a debt moves zero to the right', () => {
+  expect(creditBarOf(credit(0))).toEqual({ zero: 0, debt: 0, earned: 0 })
+  expect(creditBarOf(credit(10))).toEqual({ zero: 0, debt: 0, earned: 0.4 })
+  expect(creditBarOf(credit(25))).toEqual({ zero: 0, debt: 0, earned: 1 })
+  expect(creditBarOf(credit(-25))).toEqual({ zero: 0.5, debt: 0.5, earned: 0 })
+  expect(creditText(credit(-25))).toBe('25 in debt, 50 to go')
+  expect(creditText(credit(7))).toBe('7 of 25')
+})
+
+test('C3 no debt fills the whole bar, and a deeper one never looks smaller', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -800, max: 24 }), (now) => {
+      const [deep, less] = [creditBarOf(credit(now)), creditBarOf(credit(now + 1))]
+      expect(deep.debt).toBeGreaterThanOrEqual(less.debt)
+      expect(deep.earned).toBeLessThanOrEqual(less.earned)
+      expect(deep.debt).toBeLessThan(0.9)
+    }),
+  )
+})
+
+test('C3 T14 strikes say when one is forgiven', () => {
+  const strikes = (now: number, after?: number) =>
+    strikesText({
+      strikes: { now, most: 4, ...(after !== undefined && { forgiven_after: after }) },
+    })
+  expect(strikes(0)).toBeUndefined()
+  expect(strikes(1, 15)).toBe('1 strike, forgiven after 15 clean checks')
+  expect(strikes(3, 1)).toBe('3 strikes, one forgiven after 1 clean check')
+})
+
+test('C3 T13 a kind of action says what it still needs', () => {
+  expect(kindText({ kind: 'update', credit: 5, to_go: 0 })).toBe('nothing missing')
+  expect(kindText({ kind: 'update', credit: -45, to_go: 50 })).toBe('50 more')
+})
+
+test('C3 T14 checks that wait are named by what brought them', () => {
+  const checks = (unread: number, lookBack: number) =>
+    checksText({ checks: { unread, look_back: lookBack } })
+  expect(checks(0, 0)).toBeUndefined()
+  expect(checks(1, 0)).toBe('1 check waits')
+  expect(checks(12, 10)).toBe('12 checks wait')
+  expect(checks(10, 10)).toBe('Look-back: 10 actions to answer')
+})
+
+test('C3 T16 a person forgives strikes and debts, and nothing else', () => {
+  expect(isForgivable(classStanding({ credit: credit(3) }))).toBe(false)
+  const owing = classStanding({ kinds: [{ kind: 'update', credit: -45, to_go: 50 }] })
+  expect(isForgivable(owing)).toBe(true)
+  expect(forgivenText(owing)).toBe('what its kinds of action owe')
+  const struck = classStanding({
+    credit: credit(-75),
+    strikes: { now: 2, most: 4, forgiven_after: 15 },
+  })
+  expect(isForgivable(struck)).toBe(true)
+  expect(forgivenText(struck)).toBe('its 2 strikes and its debt of 75')
+})
+
+test('C3 T16 it is said before that 0.8 or more vouches, where, and until when', () => {
+  const thresholds = { suggest: 0.5, act: 0.8 }
+  const { classes } = standing()
+  const says = (to: number, given = classes) => setTrustText(to, thresholds, given)
+  expect(says(0.8)).toBe(
+    'You vouch for it: it acts alone where the risk is low or normal, until its first fault. Never where the risk is high.',
+  )
+  expect(says(0.79)).toBe('This opens nothing: a person approves each of its actions first.')
+  expect(says(0.4)).toContain('and each is urgent')
+  expect(setTrustText(0.85, { suggest: 0.5, act: 0.9 }, classes)).toContain('opens nothing')
+  const struck = (...risks: readonly string[]) =>
+    classes.map((it) => (risks.includes(it.risk) ? { ...it, credit: credit(-25) } : it))
+  expect(says(0.9, struck('normal'))).toContain('Not for normal risk')
+  expect(says(0.9, struck('low', 'normal'))).toContain('that opens nothing')
+  expect(says(0.9, struck('high'))).toBe(says(0.9))
+})

@@ -1,0 +1,105 @@
+import type { Mode, Thresholds } from '../inbox/approval.ts'
+
+export type Risk = 'low' | 'normal' | 'high'
+type Level = 'autonomous' | 'supervised' | 'probation'
+
+/** What an agent may do alone in a domain and class of risk, why, and what is missing (T11, T14). */
+export type ClassStanding = {
+  readonly risk: Risk
+  readonly level: Level
+  readonly reason: string
+  readonly next?: string
+  readonly credit: { readonly now: number; readonly needed: number }
+  readonly strikes: {
+    readonly now: number
+    readonly most: number
+    /** Clean checks in a row that take one away. */
+    readonly forgiven_after?: number
+  }
+  readonly checks: {
+    readonly unread: number
+    /** Of those, how many a look-back brought. */
+    readonly look_back: number
+  }
+  readonly kinds: readonly KindCredit[]
+}
+
+type Classes = readonly ClassStanding[]
+type KindCredit = { readonly kind: string; readonly credit: number; readonly to_go: number }
+
+/** The tone and the icon of a level are those of the mode behind it. */
+export const modeOfLevel: Record<Level, Mode> = {
+  autonomous: 'act',
+  supervised: 'suggest',
+  probation: 'escalate',
+}
+
+export const riskWords: Record<Risk, string> = {
+  low: 'Low risk',
+  normal: 'Normal risk',
+  high: 'High risk',
+}
+
+/** Shares of the width: a debt from the left up to zero, and from there what was earned. */
+export type CreditBar = { readonly zero: number; readonly debt: number; readonly earned: number }
+
+/** However deep the debt is, what is to be earned keeps its place. */
+const mostDebt = 0.85
+
+export function creditBarOf({ now, needed }: ClassStanding['credit']): CreditBar {
+  if (now >= 0) return { zero: 0, debt: 0, earned: Math.min(1, now / needed) }
+  const zero = Math.min(mostDebt, -now / (needed - now))
+  return { zero, debt: zero, earned: 0 }
+}
+
+export const creditText = ({ now, needed }: ClassStanding['credit']): string =>
+  now < 0 ? `${-now} in debt, ${needed - now} to go` : `${now} of ${needed}`
+
+/** Nothing where there is nothing to forgive. */
+export function strikesText({ strikes }: Pick<ClassStanding, 'strikes'>): string | undefined {
+  const { now, forgiven_after: after } = strikes
+  if (now === 0 || after === undefined) return undefined
+  const count = now === 1 ? '1 strike' : `${now} strikes`
+  const checks = after === 1 ? '1 clean check' : `${after} clean checks`
+  return `${count}, ${now === 1 ? '' : 'one '}forgiven after ${checks}`
+}
+
+export const kindText = ({ to_go }: KindCredit): string =>
+  to_go === 0 ? 'nothing missing' : `${to_go} more`
+
+export function checksText({ checks }: Pick<ClassStanding, 'checks'>): string | undefined {
+  const { unread, look_back: lookBack } = checks
+  if (unread === 0) return undefined
+  if (lookBack === unread)
+    return `Look-back: ${unread === 1 ? '1 action' : `${unread} actions`} to answer`
+  return unread === 1 ? '1 check waits' : `${unread} checks wait`
+}
+
+/** Whether there is something that a person could forgive. */
+export const isForgivable = ({ strikes, credit, kinds }: ClassStanding): boolean =>
+  strikes.now > 0 || credit.now < 0 || kinds.some((kind) => kind.credit < 0)
+
+/** What forgiving takes away. */
+export function forgivenText({ strikes, credit }: ClassStanding): string {
+  const parts = [
+    strikes.now > 0 && (strikes.now === 1 ? 'its strike' : `its ${strikes.now} strikes`),
+    credit.now < 0 && `its debt of ${-credit.now}`,
+  ].filter((part) => part !== false)
+  return parts.length > 0 ? parts.join(' and ') : 'what its kinds of action owe'
+}
+
+/** A score set by hand vouches from here on (T16). */
+const vouchingScore = 0.8
+
+/** What a score set by hand opens, said before it is set. */
+export function setTrustText(to: number, { suggest, act }: Thresholds, classes: Classes): string {
+  if (to < Math.max(vouchingScore, act))
+    return `This opens nothing: ${to < suggest ? 'a person approves each of its actions first, and each is urgent' : 'a person approves each of its actions first'}.`
+  const unforgiven = classes
+    .filter((it) => it.risk !== 'high' && isForgivable(it))
+    .map(({ risk }) => risk)
+  if (unforgiven.length === 2)
+    return 'You vouch for it, but that opens nothing: it has strikes or a debt. Forgive them first.'
+  const except = unforgiven.map((risk) => ` Not for ${risk} risk: it has strikes or a debt there.`)
+  return `You vouch for it: it acts alone where the risk is low or normal, until its first fault. Never where the risk is high.${except.join('')}`
+}

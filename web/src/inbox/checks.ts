@@ -1,0 +1,122 @@
+import type { Item, Outcome, OverrideType } from './approval.ts'
+import { isCheck } from './approval.ts'
+import type { Risk } from '../agents/class-standing.ts'
+
+/** How people answer a check. */
+export type Answer = 'confirm' | 'wrong' | 'differently' | 'skip'
+
+export const answerWords = {
+  confirm: 'Confirm',
+  wrong: 'Mark as wrong',
+  differently: 'I would have done it differently',
+} as const
+
+/** What a mistake can be; taste and new rules are none (T11). */
+export const faultTypes = ['agent_wrong', 'missing_context', 'edge_case'] as const
+export type FaultType = Extract<OverrideType, (typeof faultTypes)[number]>
+
+/** Reasons that say how a check was answered, where its status alone does not. */
+export const reasons = {
+  differently: 'I would have done it differently',
+  skip: 'Skipped without looking',
+}
+
+const answered: Record<Answer, string> = {
+  confirm: 'Confirmed',
+  wrong: 'Marked as wrong',
+  differently: 'Would have been done differently',
+  skip: 'Skipped',
+}
+
+/** How a check was answered; nothing while it waits. */
+export function answerOf({ status, reason }: Pick<Item, 'status' | 'reason'>): Answer | undefined {
+  if (status === 'approved') return reason === reasons.skip ? 'skip' : 'confirm'
+  if (status === 'rejected') return reason === reasons.differently ? 'differently' : 'wrong'
+  return undefined
+}
+
+export function answeredWord(item: Pick<Item, 'status' | 'reason'>): string | undefined {
+  const answer = answerOf(item)
+  return answer && answered[answer]
+}
+
+/** One that can be answered: not while an answer is held. */
+export const isWaiting = ({ status, held }: Item): boolean => status === 'pending' && !held
+const count = (number: number, one: string) => `${number} ${one}${number === 1 ? '' : 's'}`
+
+/** What the group is called: the checks of an agent, or one look-back. */
+export function checksTitle(items: readonly [Item, ...Item[]]): string {
+  const [{ requester, look_back: lookBack }] = items
+  return lookBack === undefined
+    ? `${count(items.length, 'check')} of ${requester}`
+    : `Look-back: ${count(items.length, 'action')} of ${requester}`
+}
+
+/** The same in the list, of what still waits; one check is named by what was done. */
+export function checksLine(items: readonly [Item, ...Item[]]): string {
+  const [first, ...rest] = items.filter(isWaiting)
+  if (!first) return checksTitle(items)
+  return rest.length === 0 && first.look_back === undefined
+    ? first.summary
+    : checksTitle([first, ...rest])
+}
+
+export const progressText = (items: readonly Item[]): string =>
+  `${items.filter((item) => !isWaiting(item)).length} of ${items.length} answered`
+
+type Known = {
+  /** What the queue has. */
+  readonly queued: Iterable<Item>
+  /** Every row of the look-back, those that were answered before too. */
+  readonly listed: readonly Item[]
+  /** When the group was opened: what was answered since stays in sight. */
+  readonly since: number
+}
+
+/** The rows of the group that a check belongs to, in the order in which they came. */
+export function checksOf(item: Item, { queued, listed, since }: Known): [Item, ...Item[]] {
+  const isShown = (other: Item) =>
+    isWaiting(other) || other.look_back !== undefined || Date.parse(other.decided_at ?? '') >= since
+  const rows = new Map<string, Item>()
+  for (const other of [...listed, ...queued])
+    if (isCheck(other) && other.group === item.group && isShown(other)) rows.set(other.id, other)
+  rows.delete(item.id)
+  const [first = item, ...rest] = [item, ...rows.values()].toSorted(
+    (a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id),
+  )
+  return [first, ...rest]
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+/** The next one that waits, from this one on and then from the top. */
+export function nextWaiting(items: readonly Item[], after: string): Item | undefined {
+  const at = items.findIndex(({ id }) => id === after)
+  return [...items.slice(at + 1), ...items.slice(0, Math.max(at, 0))].find(isWaiting)
+}
+
+export type Account = { readonly domain: string; readonly risk: Risk }
+
+/** The accounts that these checks count for, each once. */
+export function accountsOf(items: readonly Item[]): Account[] {
+  const found = new Map(
+    items.map(({ domain, risk }) => [JSON.stringify([domain, risk]), { domain, risk }]),
+  )
+  return [...found.values()]
+}
+
+/** What an answer led to besides itself, in a line; nothing where its row says all. */
+export function answeredText(
+  answer: Answer,
+  { look_back: others = 0, counted }: Pick<Outcome, 'look_back' | 'counted'>,
+  { wasOpen, isOpen }: { readonly wasOpen: boolean; readonly isOpen: boolean },
+): string | undefined {
+  const gate = wasOpen !== isOpen && (isOpen ? 'The gate is open again.' : 'The gate is closed.')
+  const came =
+    others === 1
+      ? 'One other action that it did alone came to the inbox.'
+      : others > 0 && `${others} other actions that it did alone came to the inbox.`
+  const uncounted = counted === false && 'It counted for nothing.'
+  const followed = [uncounted, gate, came].filter((part) => part !== false)
+  return followed.length === 0 ? undefined : [`${answered[answer]}.`, ...followed].join(' ')
+}

@@ -1,0 +1,71 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { forgivenText, riskWords } from '../../agents/class-standing.ts'
+import type { ClassStanding } from '../../agents/class-standing.ts'
+import type { Standing } from '../../agents/standing.ts'
+import { call } from '../../api.ts'
+import { Button } from '../../parts/Button.tsx'
+import { Dialog, DialogActions } from '../../parts/Dialog.tsx'
+import { ErrorNote } from '../../parts/ErrorNote.tsx'
+import { TextArea } from '../../parts/Field.tsx'
+import { Plain } from '../../parts/Plain.tsx'
+import { Note } from '../../parts/States.tsx'
+import { plainString } from '../../plain.ts'
+import { toast } from '../../toasts.ts'
+import { pairKey, standingsQuery } from './agent-queries.ts'
+
+type Props = { standing: Standing; given: ClassStanding; onClose: () => void }
+
+/** Clears strikes and debt of one class of risk, with a reason (T16). */
+export function Forgive({ standing: { agent_id: agent, domain }, given, onClose }: Props) {
+  const client = useQueryClient()
+  const [reason, setReason] = useState('')
+  const { risk, credit } = given
+  const forgive = useMutation({
+    mutationFn: () =>
+      call('cowork_forgive', { agent_id: agent, domain, risk, reason: reason.trim() }),
+    onSuccess: async () => {
+      toast(`Forgave ${plainString(agent)} in ${plainString(domain)}.`)
+      onClose()
+      await client.invalidateQueries(standingsQuery)
+      await client.invalidateQueries({ queryKey: pairKey(agent, domain) })
+    },
+  })
+  return (
+    <Dialog title="Forgive" onClose={onClose}>
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          forgive.mutate()
+        }}
+      >
+        <p className="text-soft">
+          <Plain text={agent} /> in <Plain text={domain} />, {riskWords[risk].toLowerCase()}.
+        </p>
+        <Note tone="suggest" icon="info">
+          Clears {forgivenText(given)}
+          {credit.now > 0 && `, and its credit of ${credit.now}`}. It earns its credit anew:{' '}
+          {credit.needed} right actions.
+        </Note>
+        <TextArea
+          label="Reason"
+          hint="For whoever asks later. It stands in the ledger."
+          rows={2}
+          required
+          maxLength={2000}
+          data-autofocus
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <ErrorNote error={forgive.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button tone="primary" type="submit" disabled={forgive.isPending || reason.trim() === ''}>
+            Forgive
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,13 @@
+import { useLocation } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import type { RefObject } from 'react'
+
+/** Opening an item starts reading it; walking the list by keys stays in the list. */
+export function useFocusOnOpen(): RefObject<HTMLHeadingElement | null> {
+  const ref = useRef<HTMLHeadingElement>(null)
+  const { keepFocus } = useLocation().state
+  useEffect(() => {
+    if (!keepFocus) ref.current?.focus({ preventScroll: true })
+  }, [keepFocus])
+  return ref
+}
