@@ -186,11 +186,11 @@ export async function forgive(
   const { classes } = await standingIn(client, { agent_id, domain })
   const after = classes.find((one) => one.risk === risk)
   context.out.data({ agent_id, domain, risk, ...(after && { standing: after }) }, () => [
-    `Forgiven: ${plain(agent_id ?? '')} in ${plain(domain)}, ${risk} risk. It earns its credit anew.`,
+    `Forgiven: ${plain(agent_id ?? '')} in ${plain(domain)}, ${risk} risk.`,
     ...(after ? classLines(after) : []),
   ])
 }
 
-/** To forgive one without would take its credit away. */
+/** Whether there is anything to forgive. */
 const hasFault = ({ strikes, credit, kinds }: StandingClass): boolean =>
   strikes.now > 0 || credit.now < 0 || kinds.some((kind) => kind.credit < 0)

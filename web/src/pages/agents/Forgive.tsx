@@ -44,9 +44,8 @@ export function Forgive({ standing: { agent_id: agent, domain }, given, onClose 
           <Plain text={agent} /> in <Plain text={domain} />, {riskWords[risk].toLowerCase()}.
         </p>
         <Note tone="suggest" icon="info">
-          Clears {forgivenText(given)}
-          {credit.now > 0 && `, and its credit of ${credit.now}`}. It earns its credit anew:{' '}
-          {credit.needed} right actions.
+          Clears {forgivenText(given)}. Right actions that it still needs:{' '}
+          {credit.needed - Math.max(0, credit.now)}.
         </Note>
         <TextArea
           label="Reason"
