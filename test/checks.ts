@@ -1,5 +1,7 @@
 // Checks of what agents did alone, and what they lead to, on both engines (T11, T13, T14, T16).
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Caller } from '#base/caller.ts'
+import { newId } from '#base/ids.ts'
 import { actingTool } from './acting.ts'
 import {
   anna,
@@ -63,6 +65,9 @@ const actAlone = async (to: Governed, count: number, more: object = {}) => {
   for (let n = 0; n < count; n++) said.push(await propose(to, { target: `deal-${n}`, ...more }))
   return said
 }
+
+/** The number among those of its millisecond that an id carries. */
+const placeOf = (id: string) => Number.parseInt(id.slice(15, 18), 16)
 
 export function checksContract(newStore: () => Promise<Store>): void {
   /** An agent that has earned the gate; `draw` says which actions are checked. */
@@ -229,6 +234,86 @@ export function checksContract(newStore: () => Promise<Store>): void {
       })
       await confirm(system, id)
       expect(without(await seen())).toBe(without(before))
+    })
+
+    test('RS10 T14 an answered check shows in no history that the agent reads', async () => {
+      let value = 1
+      const system = await proven(() => value)
+      const asked = await proposed(system, { proposed_change: { owner: 'me' } })
+      const [done] = await actAlone(system, 2, { target: 'deal-1' })
+      value = 0
+      await actAlone(system, 2, { target: 'deal-1' })
+      const [right, bad] = await checksOf(system)
+      await confirm(system, right?.id ?? '')
+      await decide(system, [bad?.id ?? ''], wrong)
+      const checks = [right?.id, bad?.id]
+      for (const id of [asked, String(done?.['proposal_id'])]) {
+        const idsFor = async (by: Caller) => {
+          const found = await system.governance.inbox.detail(by, id)
+          return found?.history.map((past) => past.id)
+        }
+        expect(await idsFor(anna)).toEqual(expect.arrayContaining(checks))
+        expect(await idsFor(sales)).not.toEqual(expect.arrayContaining([right?.id]))
+        expect(await idsFor(sales)).not.toEqual(expect.arrayContaining([bad?.id]))
+        const { trust_points: points } = (await system.governance.inbox.detail(sales, id)) ?? {}
+        expect(points).not.toEqual([])
+        expect(JSON.stringify(points)).not.toMatch(/look|check/)
+      }
+    })
+
+    test('RS10 T14 no id that the agent is given shows that one was made for a check', async () => {
+      const system = await proven(() => 0)
+      await propose(system)
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+      onTestFinished(() => void vi.useRealTimers())
+      const before = newId()
+      await system.governance.spotChecks.flush()
+      const after = newId()
+      expect(placeOf(after) - placeOf(before)).toBe(1)
+      vi.useRealTimers()
+      expect(await checksOf(system)).toHaveLength(1)
+    })
+
+    test('RS10 T14 who changes clients learns nothing of what is drawn from the number of entries', async () => {
+      let values: number[] = []
+      const system = await proven(() => values.shift() ?? 1)
+      const by = (name: string) => ({
+        ...sales,
+        client: { name, version: '1', transport: 'http' as const },
+      })
+      const changes = async () => (await system.entries(['trust.client_seen'])).length
+      const grown = async (value: number) => {
+        await propose(system, {}, by('one'))
+        await system.governance.spotChecks.flush()
+        const before = await changes()
+        values = [1, value]
+        await Promise.all([propose(system, {}, by('other')), propose(system, {}, by('one'))])
+        await system.governance.spotChecks.flush()
+        return (await changes()) - before
+      }
+      const undrawn = await grown(1)
+      expect(await grown(0)).toBe(undrawn)
+      expect(await checksOf(system)).toHaveLength(1)
+    })
+
+    test('RS10 T14 the first call of an agent of whom nothing is kept leaves the same entries', async () => {
+      const { tool } = actingTool('crm', 'write')
+      const trusting = {
+        'trust.default_level': 0.9,
+        'trust.evidence_gate': false,
+        'authority.default_mode': 'act',
+      }
+      const grown = async (value: number) => {
+        const more = { tools: [tool], draw: () => value }
+        const system = await governed({ ...free, ...trusting }, more, await newStore())
+        const before = await system.ledger.size()
+        expect(await system.call('crm_write', { path: '/a' })).toEqual({ done: '/a' })
+        await system.governance.spotChecks.flush()
+        const checks = await checksOf(system)
+        return { entries: (await system.ledger.size()) - before, checks: checks.length }
+      }
+      const undrawn = await grown(1)
+      expect(await grown(0)).toEqual({ ...undrawn, checks: 1 })
     })
 
     test('T14 a clean one counts for the standing and never for the score', async () => {

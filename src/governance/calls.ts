@@ -197,6 +197,8 @@ export function createCallJudge(deps: Deps) {
           ...(shadow && { shadow }),
         },
         async leave(tx, { id }) {
+          // Else its trust would be on record with its first check, which tells of it (T14).
+          if (!known) await scores.load(tx, pair)
           await scores.stayActive(tx, pair, trust)
           spotChecks.note({ ...pair, id, risk, trust, client: caller.client?.name })
         },

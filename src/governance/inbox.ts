@@ -14,6 +14,7 @@ import { reasonNow } from './rules/judge.ts'
 import type { Rules } from './rules/judge.ts'
 import { modeOf } from './rules/mode.ts'
 import { pairOf } from './kinds.ts'
+import { pointsFor } from './scores.ts'
 import type { GovernanceStore } from './store.ts'
 import { evidenceLevelOf } from './rules/standing.ts'
 import { consequencesOf } from './rules/standing-words.ts'
@@ -224,11 +225,12 @@ export function createInbox(deps: Deps) {
       if (caller.kind === 'human') looks.note(caller.id, id)
       const pair = pairOf(approval)
       const at = now()
-      const [trust, points, before] = await Promise.all([
+      const [trust, points, past] = await Promise.all([
         store.trust(db, pair.agent, pair.domain),
         store.points(db, pair.agent, pair.domain, at - month),
         approvals.onTarget(approval, mostHistory),
       ])
+      const before = past.filter((one) => isSeenBy(caller, one))
       const { content } = approval
       return {
         ...(await itemOf(approval)),
@@ -255,17 +257,17 @@ export function createInbox(deps: Deps) {
         client: content.client ?? null,
         effect: effectOf(approval, trust ?? newTrust(rules.trust, at), at),
         history: await Promise.all(
-          before.map(async (past) => ({
-            id: past.id,
-            at: rfc3339(past.decidedAt ?? past.createdAt),
-            status: past.status,
-            decided_by: past.decidedBy,
-            summary: past.summary,
-            reason: past.reason,
-            trust_change: (await store.overrideOf(db, past.id))?.change ?? null,
+          before.map(async (one) => ({
+            id: one.id,
+            at: rfc3339(one.decidedAt ?? one.createdAt),
+            status: one.status,
+            decided_by: one.decidedBy,
+            summary: one.summary,
+            reason: one.reason,
+            trust_change: (await store.overrideOf(db, one.id))?.change ?? null,
           })),
         ),
-        trust_points: points.map((point) => ({
+        trust_points: pointsFor(caller, points).map((point) => ({
           at: rfc3339(point.at),
           score: point.score,
           cause: point.cause,

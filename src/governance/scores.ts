@@ -1,3 +1,4 @@
+import type { Caller } from '#base/caller.ts'
 import { systemActor } from '#base/entry.ts'
 import type { Actor } from '#base/entry.ts'
 import type { Clock } from '#base/clock.ts'
@@ -304,3 +305,13 @@ function markOf(before: Trust, after: Trust, risk: Risk): Mark | undefined {
   if (was.credit === creditToAct && is.credit < creditToAct) return 'closed'
   return is.strikes < was.strikes ? 'forgiven' : undefined
 }
+
+/** Points that show no change of the score, only that people checked something: for people (T14). */
+const ofChecks = ['checked', 'look-back']
+
+/** The curve of trust as this caller may read it. */
+export const pointsFor = <P extends { readonly cause: string }>(
+  { kind }: Pick<Caller, 'kind'>,
+  points: readonly P[],
+): readonly P[] =>
+  kind === 'human' ? points : points.filter(({ cause }) => !ofChecks.includes(cause))

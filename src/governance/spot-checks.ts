@@ -5,7 +5,7 @@ import type { Db, Reader, Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import { messageOf } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
-import { newId } from '#base/ids.ts'
+import { newId, newUncountedId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Ledger } from '#ledger'
 import { aloneIn, isAlone } from './alone.ts'
@@ -59,7 +59,13 @@ export type SpotChecks = ReturnType<typeof createSpotChecks>
 export function createSpotChecks(deps: Deps) {
   const { db, store, scores, alone, rules, keys, now, log } = deps
   const draw = deps.draw ?? ((id: string) => computeDraw(keys.draw, id))
-  type Waiting = Omit<Doing, 'trust'> & { readonly isDrawn: boolean; tries: number }
+  type Waiting = Omit<Doing, 'trust'> & {
+    readonly isDrawn: boolean
+    /** Through another client than before. */
+    readonly isOther: boolean
+    readonly notedAt: number
+    tries: number
+  }
   const waiting = new Map<string, Waiting>()
   let timer: NodeJS.Timeout | undefined
   let opening: Promise<void> = Promise.resolve()
@@ -75,33 +81,41 @@ export function createSpotChecks(deps: Deps) {
     const rate = rateOf(counted, doing.risk)
     const isDrawn = draw(doing.id) < rate
     if (!isDrawn && !isOther) return
-    waiting.set(doing.id, { ...rest, isDrawn, tries: 0 })
-    timer ??= setTimeout(() => void flush(), openAfterMs).unref()
+    waiting.set(doing.id, { ...rest, isDrawn, isOther, notedAt: performance.now(), tries: 0 })
+    openLater()
   }
 
-  /** Opens what is due; one after the other, so that `close` waits for all. */
-  function flush(): Promise<void> {
+  const openLater = () => {
+    timer ??= setTimeout(() => void flush(openAfterMs), openAfterMs).unref()
+  }
+
+  /** Opens what was noted so long ago; one after the other, so that `close` waits for all. */
+  function flush(minAgeMs = 0): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    opening = opening.then(openDue).catch((error: unknown) => {
-      log.error('a spot check was not opened', { error: messageOf(error) })
-    })
+    opening = opening
+      .then(() => openDue(minAgeMs))
+      .catch((error: unknown) => {
+        log.error('a spot check was not opened', { error: messageOf(error) })
+      })
     return opening
   }
 
-  async function openDue(): Promise<void> {
+  async function openDue(minAgeMs: number): Promise<void> {
     for (const one of waiting.values()) {
-      const { id, isDrawn } = one
+      const { id, isDrawn, isOther, notedAt } = one
+      // Its answer may be on its way still, though another has waited long enough.
+      if (performance.now() - notedAt < minAgeMs) continue
       const isDone = await alone.find(db, id)
       if (isDone) {
         await db.transact(async (tx) => {
-          await seeClient(tx, one)
+          if (isOther) await seeClient(tx, one)
           if (isDrawn) await open(tx, id)
         })
         waiting.delete(id)
       } else if (++one.tries >= mostTries) waiting.delete(id)
     }
-    if (waiting.size > 0) timer ??= setTimeout(() => void flush(), openAfterMs).unref()
+    if (waiting.size > 0) openLater()
   }
 
   async function seeClient(tx: Tx, { agent, domain, client }: Waiting): Promise<void> {
@@ -128,6 +142,7 @@ export function createSpotChecks(deps: Deps) {
       tx,
       { id: agent, ...(done.client && { client: done.client }) },
       {
+        id: newUncountedId(),
         kind: spotCheck,
         domain,
         action,

@@ -9,6 +9,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
 import { evidenceNote } from '../gate-proof.ts'
 import { modeOf } from '../rules/mode.ts'
+import { pointsFor } from '../scores.ts'
 import type { Governance } from '../service.ts'
 import { evidenceLevelOf, kindCreditToAct } from '../rules/standing.ts'
 import { accuracyOf, closedGate, countedFor, current, idleDays, newTrust } from '../rules/trust.ts'
@@ -329,14 +330,12 @@ export const trustHistoryTool = (governance: Governance) =>
         domain: where,
         points: [
           { ...start, at: rfc3339(start.at) },
-          ...points
-            .filter(({ cause }) => isPerson || !isOfChecks(cause))
-            .map((point) => ({
-              at: rfc3339(point.at),
-              score: point.score,
-              cause: point.cause,
-              ...(isPerson && point.mark && point.risk && { mark: point.mark, risk: point.risk }),
-            })),
+          ...pointsFor(caller, points).map((point) => ({
+            at: rfc3339(point.at),
+            score: point.score,
+            cause: point.cause,
+            ...(isPerson && point.mark && point.risk && { mark: point.mark, risk: point.risk }),
+          })),
         ],
         projection: Array.from({ length: projectedDays + 1 }, (_, ahead) => ({
           at: rfc3339(at + ahead * day),
@@ -347,6 +346,3 @@ export const trustHistoryTool = (governance: Governance) =>
       }
     },
   })
-
-/** Points that show no change of the score, only that people checked something. */
-const isOfChecks = (cause: string) => cause === 'checked' || cause === 'look-back'
