@@ -61,6 +61,7 @@ export async function openDomains(
     kinds: grants.kinds,
     reviewUrl: (approval) => `${address.inboxUrl()}/${approval}`,
     readCall,
+    undo: prepared.undo,
     protection: { redact: store.redact, key: ledger.derive('pending arguments') },
     onErase: ledger.onErase,
     drawKeys: { draw: ledger.derive('spot checks'), lot: ledger.derive('look-backs') },

@@ -82,8 +82,11 @@ export function createHistory(
         const { path } = replaced
         const { swap, ...before } = replaced.before
         if (swap) await follow?.(tx, { path, ...swap }, call)
+        const id = newId()
+        // By this the call can be undone.
+        call.tell({ data: { replaced: id } })
         await store.keepVersion(tx, {
-          id: newId(),
+          id,
           path,
           ...before,
           at,

@@ -16,6 +16,7 @@ import { importSeed } from './seed-workspace.ts'
 import { createFiles } from './service.ts'
 import type { Files } from './service.ts'
 import type { FileToolDeps } from './tools/index.ts'
+import { createUndo } from './undo.ts'
 import { checkConfiguredWorkspace, watchChoice } from './workspace-choice.ts'
 import { markRecorded, prepareWorkspace } from './workspace.ts'
 
@@ -67,6 +68,7 @@ export function prepareFiles(deps: Deps) {
   return {
     grants,
     workspace,
+    undo: createUndo(db.dialect, node),
     async start(): Promise<Files> {
       await grants.start()
       if (workspace.isNew) await recordWorkspace()

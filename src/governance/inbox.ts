@@ -16,6 +16,7 @@ import { modeOf } from './rules/mode.ts'
 import { pairOf } from './kinds.ts'
 import { pointsFor } from './scores.ts'
 import type { GovernanceStore } from './store.ts'
+import type { Undo } from './undo.ts'
 import { evidenceLevelOf } from './rules/standing.ts'
 import { consequencesOf } from './rules/standing-words.ts'
 import {
@@ -40,6 +41,7 @@ type Deps = {
   readonly looks: Looks
   readonly lookup: Pick<Lookup, 'call' | 'proposal'>
   readonly gateProof: GateProof
+  readonly undo?: Pick<Undo, 'find'> | undefined
   readonly rules: Rules
   readonly now: Clock
 }
@@ -143,6 +145,8 @@ export function createInbox(deps: Deps) {
         : typeof call === 'string'
           ? await lookup.call(db, call)
           : []
+    const done = entries.find(({ type }) => type === 'call.done')
+    const undo = done && (await deps.undo?.find(db, done))
     const { look_back } = await lookBackOf(approval)
     const standing = current(rules.trust, trust, at).standings[approval.risk]
     const isLookBack = look_back !== undefined
@@ -155,6 +159,7 @@ export function createInbox(deps: Deps) {
         type: entry.type,
         ...(entry.outcome !== undefined && { outcome: entry.outcome }),
       })),
+      ...(undo && { undo }),
       consequences: consequencesOf(rules.trust.standing, standing, { isLookBack, weight: 1 }),
       faults: overrideTypes.filter(isFault).flatMap((type) =>
         severities.map((severity) => {

@@ -32,6 +32,8 @@ import { createSpotChecks } from './spot-checks.ts'
 import { createStandingView } from './standing-view.ts'
 import { createGovernanceStore } from './store.ts'
 import { trustRulesOf } from './rules/trust.ts'
+import { createUndoneBy } from './undo.ts'
+import type { Undo } from './undo.ts'
 import { createVersions } from './policies/versions.ts'
 import { createVolume } from './volume.ts'
 
@@ -61,6 +63,8 @@ export type GovernanceOptions = {
   readonly log: Log
   /** How a tool reads its arguments, for calls that a person edits. */
   readonly readCall?: ReadCall
+  /** How what a call did can be undone, for checks of it. */
+  readonly undo?: Undo
   /** Secrets of the installation for drawing checks (T14). */
   readonly drawKeys: { readonly draw: Buffer; readonly lot: Buffer }
   /** A test decides what chance says. */
@@ -115,6 +119,7 @@ export function createGovernance(options: GovernanceOptions) {
       show: (value) => approvals.show(value),
       edits: createEdits((...asked) => proposals.policyFor(...asked), options.readCall),
       conflicts,
+      undoneBy: createUndoneBy(lookup, options.undo),
       now,
     }),
     handoffKind(handoffStore, now),
@@ -197,7 +202,7 @@ export function createGovernance(options: GovernanceOptions) {
     permissions,
     proposals,
     domains: createDomains({ db, store, policies, now }),
-    inbox: createInbox({ ...parts, db, conflicts, looks, lookup }),
+    inbox: createInbox({ ...parts, db, conflicts, looks, lookup, undo: options.undo }),
     standings: createStandingView(parts),
     looks,
     kindOf,

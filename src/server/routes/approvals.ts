@@ -142,6 +142,14 @@ const detail = item.extend({
           }),
         )
         .describe('What the ledger has of the action'),
+      undo: z
+        .object({
+          tool: z.string(),
+          arguments: z.record(z.string(), z.unknown()),
+          text: z.string().describe('For a button'),
+        })
+        .optional()
+        .describe('The call that takes the action back, while there is one'),
       consequences: z
         .object({ confirm: z.string(), wrong: z.string(), differently: z.string() })
         .describe('What each answer leads to'),

@@ -1,0 +1,25 @@
+import type { Reader } from '#base/db/port.ts'
+import type { Entry, Lookup } from '#ledger'
+
+/** How what a call did can be taken back; the domain of the tool knows it. */
+export type Undo = {
+  readonly find: (reader: Reader, done: Entry) => Promise<UndoCall | undefined>
+  readonly isDone: (reader: Reader, done: Entry, person: string) => Promise<boolean>
+}
+
+type UndoCall = {
+  readonly tool: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly text: string
+}
+
+export type UndoneBy = ReturnType<typeof createUndoneBy>
+
+/** Whether a person has taken back what a call did. */
+export const createUndoneBy =
+  (lookup: Pick<Lookup, 'call'>, undo: Pick<Undo, 'isDone'> | undefined) =>
+  async (reader: Reader, call: string, person: string): Promise<boolean> => {
+    if (!undo) return false
+    const done = (await lookup.call(reader, call)).find(({ type }) => type === 'call.done')
+    return done !== undefined && undo.isDone(reader, done, person)
+  }
