@@ -648,6 +648,36 @@ export function checksContract(newStore: () => Promise<Store>): void {
     expect((await checksOf(second)).map(({ target }) => target)).toEqual(['deal-1', 'deal-0'])
   })
 
+  test('T14 what was done long before the last start is not drawn anew, though more is drawn now', async () => {
+    const system = await proven(() => 0.3)
+    const setClean = (clean: number) =>
+      system.db.transact(async (tx) => {
+        await tx.run({ sql: `UPDATE trust SET normal_clean = ${clean}`, parameters: [] })
+      })
+    await setClean(9)
+    await actAlone(system, 3)
+    await setClean(0)
+    system.move(60_000)
+    await system.governance.spotChecks.catchUp(system.ledger, system.now())
+    expect(await checksOf(system)).toEqual([])
+  })
+
+  test('T14 a check that the store did not take is opened when it does', async () => {
+    const system = await governed(free, { draw: () => 0 }, await newStore())
+    await trusted(system, 0.9)
+    const rename = (from: string, to: string) =>
+      system.db.transact(async (tx) => {
+        await tx.run({ sql: `ALTER TABLE ${from} RENAME TO ${to}`, parameters: [] })
+      })
+    await propose(system)
+    await rename('spot_check', 'elsewhere')
+    await system.governance.spotChecks.flush()
+    await rename('elsewhere', 'spot_check')
+    await expect
+      .poll(async () => (await system.governance.approvals.counts())['spot_check'])
+      .toBe(1)
+  })
+
   test('RS8 V3 an agent that invents domains meets the cap of all its domains', async () => {
     const system = await governed({}, {}, await newStore())
     const said = []

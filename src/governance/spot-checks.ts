@@ -44,10 +44,15 @@ export type Doing = Pair & {
 
 /** Some time after the answer was sent: what is done about an action must not be felt by whoever waits for it. */
 const openAfterMs = 100
+/** Where the store did not take one. */
+const retryAfterMs = 1000
 /** An action that is not on record by then was not done. */
 const mostTries = 30
-/** So long before the last entry an action may have been done whose check was not opened yet. */
-const caughtUpMs = 10 * 60 * 1000
+/**
+ * So long before the last entry an action may have been done whose check was not opened yet. What was done earlier was
+ * drawn at the rate of then: at that of now, after a mistake, hundreds could be drawn that were not.
+ */
+const caughtUpMs = 10_000
 const mostCaughtUp = 2000
 
 export type SpotChecks = ReturnType<typeof createSpotChecks>
@@ -85,8 +90,8 @@ export function createSpotChecks(deps: Deps) {
     openLater()
   }
 
-  const openLater = () => {
-    timer ??= setTimeout(() => void flush(openAfterMs), openAfterMs).unref()
+  const openLater = (ms = openAfterMs) => {
+    timer ??= setTimeout(() => void flush(openAfterMs), ms).unref()
   }
 
   /** Opens what was noted so long ago; one after the other, so that `close` waits for all. */
@@ -97,6 +102,7 @@ export function createSpotChecks(deps: Deps) {
       .then(() => openDue(minAgeMs))
       .catch((error: unknown) => {
         log.error('a spot check was not opened', { error: messageOf(error) })
+        openLater(retryAfterMs)
       })
     return opening
   }
@@ -230,7 +236,7 @@ export function createSpotChecks(deps: Deps) {
       return count
     },
 
-    /** After a crash: actions of the last minutes whose checks were not opened. The same are drawn again. */
+    /** After a crash: actions of the last seconds whose checks were not opened. The same are drawn again. */
     async catchUp(ledger: Pick<Ledger, 'find'>, lastAt: number): Promise<void> {
       const entries = await ledger.find({
         types: ['proposal.created', 'call.started', 'call.done'],
