@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
@@ -221,31 +223,28 @@ test('T14 C2 checks are not selected among requests, and decided ones say how th
     .waitFor()
 })
 
-test('T14 C2 what can be undone is undone in its row', async () => {
-  const app = await start({}, allDrawn)
+test('T14 C2 TR1 what can be undone is undone in its row', async () => {
+  const app = await start(
+    {
+      'trust.evidence_gate': false,
+      policies: [{ id: 'all', rules: [] }],
+      mappings: [{ agent_id: '*', domain: 'files', policy_id: 'all' }],
+    },
+    allDrawn,
+  )
   const sales = await asking(app)
-  await sales.trust(0.9)
-  await actAlone(sales, 1)
+  await sales.trust(0.9, 'files')
+  const path = join(app.workspace, 'report.md')
+  writeFileSync(path, 'numbers')
+  await sales.call('delete_file', { path })
   await expect.poll(() => checksWaiting(app)).toBe(1)
-  const page = await visit(app, '/audit', { isCaught: true })
-  const undo = {
-    tool: 'cowork_halt',
-    arguments: { scope: 'agent:sales-agent', reason: 'Undone' },
-    text: 'Puts the note back',
-  }
-  await page.route('**/api/approvals/*', async (route) => {
-    const reply = await route.fetch()
-    const detail = (await reply.json()) as { check: object }
-    await route.fulfill({ response: reply, json: { ...detail, check: { ...detail.check, undo } } })
-  })
-  await page.goto(`${app.url}/inbox?kind=spot_check`)
-  await askOf(page, 'alone_1').click()
+  const page = await visit(app, '/inbox?kind=spot_check')
+  await askOf(page, 'report.md').click()
   const row = rowsIn(page).first()
-  await row.getByText('Puts the note back').waitFor()
+  await row.getByText('Restore report.md from the trash').waitFor()
   await row.getByRole('button', { name: 'Undo' }).click()
   await row.getByText('Undone.').waitFor()
-  const { halts } = await output<{ halts: { scope: string }[] }>(app, 'cowork_status')
-  expect(halts.map(({ scope }) => scope)).toEqual(['agent:sales-agent'])
+  expect(readFileSync(path, 'utf8')).toBe('numbers')
 })
 
 test('C11 what is new about trust is fit for everybody, in light and dark, wide and narrow', async () => {
