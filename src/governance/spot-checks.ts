@@ -87,10 +87,10 @@ export function createSpotChecks(deps: Deps) {
     const isDrawn = draw(doing.id) < rate
     if (!isDrawn && !isOther) return
     waiting.set(doing.id, { ...rest, isDrawn, isOther, notedAt: performance.now(), tries: 0 })
-    openLater()
+    openLater(openAfterMs)
   }
 
-  const openLater = (ms = openAfterMs) => {
+  const openLater = (ms: number) => {
     timer ??= setTimeout(() => void flush(openAfterMs), ms).unref()
   }
 
@@ -98,30 +98,32 @@ export function createSpotChecks(deps: Deps) {
   function flush(minAgeMs = 0): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    opening = opening
-      .then(() => openDue(minAgeMs))
-      .catch((error: unknown) => {
-        log.error('a spot check was not opened', { error: messageOf(error) })
-        openLater(retryAfterMs)
-      })
+    opening = opening.then(() => openDue(minAgeMs))
     return opening
   }
 
   async function openDue(minAgeMs: number): Promise<void> {
+    let isFailed = false
     for (const one of waiting.values()) {
-      const { id, isDrawn, isOther, notedAt } = one
       // Its answer may be on its way still, though another has waited long enough.
-      if (performance.now() - notedAt < minAgeMs) continue
-      const isDone = await alone.find(db, id)
-      if (isDone) {
-        await db.transact(async (tx) => {
-          if (isOther) await seeClient(tx, one)
-          if (isDrawn) await open(tx, id)
-        })
-        waiting.delete(id)
-      } else if (++one.tries >= mostTries) waiting.delete(id)
+      if (performance.now() - one.notedAt < minAgeMs) continue
+      await openNoted(one).catch((error: unknown) => {
+        isFailed = true
+        log.error('a spot check was not opened', { error: messageOf(error) })
+      })
     }
-    if (waiting.size > 0) openLater()
+    if (waiting.size > 0) openLater(isFailed ? retryAfterMs : openAfterMs)
+  }
+
+  async function openNoted(one: Waiting): Promise<void> {
+    const { id, isDrawn, isOther } = one
+    const isDone = await alone.find(db, id)
+    if (isDone)
+      await db.transact(async (tx) => {
+        if (isOther) await seeClient(tx, one)
+        if (isDrawn) await open(tx, id)
+      })
+    if (isDone || ++one.tries >= mostTries) waiting.delete(id)
   }
 
   async function seeClient(tx: Tx, { agent, domain, client }: Waiting): Promise<void> {
