@@ -341,6 +341,12 @@ export function checksContract(newStore: () => Promise<Store>): void {
       for (const { data } of entries.slice(-2)) expect(data).toMatchObject({ counted: false })
     })
 
+    test('T11 T14 what was to be skipped is no credit, whatever it was', async () => {
+      const system = await governed(free, {}, await newStore())
+      await decide(system, [await proposed(system)], { skip: true })
+      expect(await classOf(system)).toMatchObject({ credit: { now: 0 } })
+    })
+
     test('T14 six that nobody answers close the gate, answering one opens it', async () => {
       const system = await proven(() => 0)
       // The last of these is drawn, but not opened yet.
@@ -633,6 +639,96 @@ export function checksContract(newStore: () => Promise<Store>): void {
         strikes: before.strikes,
       })
       expect(found).toBeDefined()
+    })
+
+    test('A3 T14 what nobody known corrects takes no check away, and no correction by a person', async () => {
+      const system = await proven(() => 0)
+      const [done] = await actAlone(system, 1)
+      const id = done?.['proposal_id']
+      const [found] = await checksOf(system)
+      const correction = {
+        agent_id: 'sales',
+        domain: 'crm',
+        action_description: 'x',
+        override_type: 'policy_change',
+        description: 'y',
+        proposal_id: id,
+      }
+      const nobody = { ...anna, id: 'unverified', verified: false }
+      await system.call('cowork_override', correction, nobody)
+      expect(await checksOf(system)).toMatchObject([{ id: found?.id }])
+      expect(await system.call('cowork_override', correction, nobody)).toMatchObject({
+        fault: 'already_decided',
+      })
+      await override(system, 'agent_wrong', { proposal_id: id })
+      expect(await classOf(system)).toMatchObject({ strikes: { now: 1 }, checks: { unread: 0 } })
+    })
+
+    test('A3 T14 a look-back brings what only somebody unknown corrected', async () => {
+      const system = await proven()
+      const [first] = await actAlone(system, 2)
+      const nobody = { ...anna, id: 'unverified', verified: false }
+      await system.call(
+        'cowork_override',
+        {
+          agent_id: 'sales',
+          domain: 'crm',
+          action_description: 'x',
+          override_type: 'policy_change',
+          description: 'y',
+          proposal_id: first?.['proposal_id'],
+        },
+        nobody,
+      )
+      await override(system, 'agent_wrong')
+      expect(await classOf(system)).toMatchObject({ checks: { look_back: 2 } })
+    })
+
+    test('T14 what it did alone in other domains hides nothing from a look-back', async () => {
+      const system = await proven()
+      await actAlone(system, 3)
+      await trusted(system, 0.9, 'sales', 'mail')
+      await Promise.all(Array.from({ length: 520 }, () => propose(system, { domain: 'mail' })))
+      await override(system, 'agent_wrong')
+      expect(await classOf(system)).toMatchObject({ checks: { look_back: 3 } })
+    })
+
+    test('T14 however much it reads, a look-back brings what it did alone', async () => {
+      const system = await proven()
+      await actAlone(system, 3)
+      const read = {
+        type: 'call.done',
+        actor: { kind: 'agent', id: 'sales' },
+        domain: 'crm',
+        data: { effect: 'read' },
+      } as const
+      await system.ledger.transact(async (tx) => {
+        for (let n = 0; n < 10_000; n++) tx.append(read)
+      })
+      await override(system, 'agent_wrong')
+      expect(await classOf(system)).toMatchObject({ checks: { look_back: 3 } })
+    })
+
+    test('T5 T13 a correction without a proposal costs the class in which it last acted alone', async () => {
+      const system = await governed(
+        {
+          ...free,
+          policies: [{ id: 'deals', risk: 'low', rules: [] }],
+          mappings: [{ agent_id: '*', domain: 'crm', policy_id: 'deals' }],
+        },
+        {},
+        await newStore(),
+      )
+      await earn(system, 25)
+      await actAlone(system, 3)
+      await override(system, 'agent_wrong')
+      expect(await classOf(system, 'low')).toMatchObject({
+        credit: { now: -25 },
+        strikes: { now: 1 },
+        checks: { look_back: 3 },
+      })
+      expect(await classOf(system)).toMatchObject({ strikes: { now: 0 } })
+      expect(await propose(system)).toMatchObject({ mode: 'suggest' })
     })
   })
 

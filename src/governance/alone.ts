@@ -76,12 +76,14 @@ export function createAlone(lookup: Lookup, approvals: () => Pick<Approvals, 'fi
 
   return {
     find,
-    /** The ids of what it did lately in one class of risk, newest first. */
-    async lately(reader: Reader, { agent, domain }: Pair, risk: Risk): Promise<string[]> {
-      const entries = await lookup.doneAlone(reader, agent)
+    /** What it did lately in a domain, in one class of risk or in all, newest first. */
+    async lately(reader: Reader, { agent, domain }: Pair, risk?: Risk) {
+      const entries = await lookup.doneAlone(reader, { actor: agent, domain, risk })
       const found = entries.filter(isAlone).map(aloneIn)
-      const same = found.filter((one) => one.risk === risk && one.domain === domain)
-      return [...new Set(same.map(({ id }) => id))]
+      const same = found.filter(
+        (one) => one.domain === domain && (risk === undefined || one.risk === risk),
+      )
+      return [...new Map(same.map((one) => [one.id, one])).values()]
     },
   }
 }

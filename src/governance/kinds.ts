@@ -70,10 +70,11 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
     return scores.approve(tx, pairOf(approval), { risk, kind: kindOf(action) }, decision.by, worth)
   }
 
-  /** What a person changed first, or approved among many without opening it, was not seen right (T11). */
+  /** What a person changed first, skipped, or approved among many without opening it, was not seen right (T11). */
   function worthOf({ id, approved }: Approval, { by, more }: Decision): Worth {
     const isUnopened = more?.['bulk'] === true && !looks.has(by.id, id)
-    return approved !== undefined || isUnopened ? 'score' : 'credit'
+    const isUnseen = approved !== undefined || isUnopened || more?.['skip'] === true
+    return isUnseen ? 'score' : 'credit'
   }
 
   /** Confirms what was done alone. Whoever has not opened it, has undone it, or is not known, confirms nothing (T14). */

@@ -199,7 +199,7 @@ export function createSpotChecks(deps: Deps) {
   /** Whether a person looks at it already, or has judged it. */
   async function isSettled(reader: Reader, { id, proposal }: DoneAlone): Promise<boolean> {
     if (await store.checkOn(reader, id)) return true
-    return proposal !== undefined && (await store.overrideOf(reader, proposal)) !== undefined
+    return proposal !== undefined && (await store.overrideOf(reader, proposal))?.isVerified === true
   }
 
   return {
@@ -220,8 +220,8 @@ export function createSpotChecks(deps: Deps) {
       const unseen: string[] = []
       for (const act of await alone.lately(tx, pair, risk)) {
         if (unseen.length >= lookBackWindow) break
-        const done = act === found ? undefined : await alone.find(tx, act)
-        if (done && !(await isSettled(tx, done))) unseen.push(act)
+        const done = act.id === found ? undefined : await alone.find(tx, act.id)
+        if (done && !(await isSettled(tx, done))) unseen.push(act.id)
       }
       const lots = unseen.map((act) => computeDraw(keys.lot, `${id} ${act}`))
       let count = 0
@@ -237,6 +237,10 @@ export function createSpotChecks(deps: Deps) {
       })
       return count
     },
+
+    /** The class of risk in which it last did something alone. */
+    lastRisk: async (tx: Tx, pair: Pair): Promise<Risk | undefined> =>
+      (await alone.lately(tx, pair))[0]?.risk,
 
     /** After a crash: actions of the last seconds whose checks were not opened. The same are drawn again. */
     async catchUp(ledger: Pick<Ledger, 'find'>, lastAt: number): Promise<void> {

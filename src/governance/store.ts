@@ -120,6 +120,9 @@ type Tables = {
   }
 }
 
+/** The id of everyone who decides in open mode; no person can have it. */
+const unverified = 'unverified'
+
 type KindKey = Omit<KindRow, 'credit'>
 type Since = { agent: string; domain: string; since: number }
 
@@ -271,7 +274,7 @@ export function createGovernanceStore(dialect: Dialect) {
       .where('kind', 'in', ['proposal', 'call'])
       .where('status', 'in', ['approved', 'consumed'])
       .where('channel', '<>', 'trust')
-      .where('decided_by', '<>', 'unverified')
+      .where('decided_by', '<>', unverified)
       .where('asked_digest', 'is', null)
       .groupBy(['risk', 'action']),
   )
@@ -334,7 +337,11 @@ export function createGovernanceStore(dialect: Dialect) {
       .limit(1),
   )
   const overrideOf = statement((p: { approval: string }) =>
-    sql.selectFrom('override').selectAll().where('approval', '=', p.approval),
+    sql
+      .selectFrom('override')
+      .selectAll()
+      .where('approval', '=', p.approval)
+      .orderBy((eb) => eb.case().when('by', '=', unverified).then(1).else(0).end()),
   )
   const live = statement((p: { agent: string; tool: string }) =>
     sql
@@ -501,7 +508,11 @@ export function createGovernanceStore(dialect: Dialect) {
     pointBefore: (reader: Reader, agent: string, domain: string, before: number) =>
       reader.first(pointBefore({ agent, domain, before })),
     override: (tx: Tx, row: OverrideRow) => tx.insert('override', [row]),
-    overrideOf: (reader: Reader, approval: string) => reader.first(overrideOf({ approval })),
+    /** That of a person before one that came from an unverified caller: only the former settles anything (A3). */
+    async overrideOf(reader: Reader, approval: string) {
+      const row = await reader.first(overrideOf({ approval }))
+      return row && { ...row, isVerified: row.by !== unverified }
+    },
     livePermissions: (reader: Reader, agent: string, tool: string) =>
       reader.all(live({ agent, tool })),
     permissions: (reader: Reader) => reader.all(permissions),

@@ -1,7 +1,7 @@
 import type { Dialect, Reader } from '#base/db/port.ts'
 import type { Entry } from './model.ts'
 import { createLedgerStore } from './store.ts'
-import type { EntryRow } from './store.ts'
+import type { AloneFilter, EntryRow } from './store.ts'
 
 /** An act of long ago is no source of what is proposed today, and looking for it takes time from all. */
 const mostLookedAt = 10_000
@@ -27,8 +27,8 @@ export function createLookup(dialect: Dialect) {
       return row && (JSON.parse(row.body) as unknown)
     },
     /** What this actor did lately because trust let it, the newest first. */
-    doneAlone: async (reader: Reader, actor: string) =>
-      (await store.doneAlone(reader, actor, mostLookedAt)).map(parsed),
+    doneAlone: async (reader: Reader, wanted: AloneFilter) =>
+      (await store.doneAlone(reader, wanted)).map(parsed),
     /** What this actor did lately to any of these, the newest first. */
     recentOn: async (reader: Reader, actor: string, subjects: readonly string[]) =>
       subjects.length === 0

@@ -66,6 +66,16 @@ export type EntryFilter = {
   readonly newestFirst?: boolean | undefined
 }
 
+/** Something that an actor did because trust let it, in one class of risk or in all. */
+export type AloneFilter = {
+  readonly actor: string
+  readonly domain: string
+  readonly risk?: string | undefined
+}
+
+/** Of one actor. Reads are entries as well: with few looked at, an agent would hide what it did behind them. */
+const mostSearched = 100_000
+
 export type LedgerStore = ReturnType<typeof createLedgerStore>
 
 export function createLedgerStore(dialect: Dialect) {
@@ -276,29 +286,30 @@ export function createLedgerStore(dialect: Dialect) {
     },
 
     /** Proposals that trust approved and calls that it let through; only the newest entries are looked at. */
-    doneAlone(reader: Reader, actor: string, most: number) {
+    doneAlone(reader: Reader, { actor, domain, risk }: AloneFilter) {
+      const says = (words: string) => contains(dialect, 'body', words)
       const recent = sql
         .selectFrom('ledger_entry')
         .select('seq')
         .where('actor', '=', actor)
         .orderBy('seq', 'desc')
-        .limit(most)
-      return reader.all(
-        query(
-          sql
-            .selectFrom('ledger_entry')
-            .selectAll()
-            .where('seq', 'in', recent)
-            .where('type', 'in', ['proposal.created', 'call.started', 'call.done'])
-            .where((eb) =>
-              eb.or(
-                ['"auto":true', '"by":"trust"'].map((words) => contains(dialect, 'body', words)),
-              ),
-            )
-            .orderBy('seq', 'desc')
-            .limit(500),
-        ),
-      )
+        .limit(mostSearched)
+      let found = sql
+        .selectFrom('ledger_entry')
+        .selectAll()
+        .where('seq', 'in', recent)
+        .where('type', 'in', ['proposal.created', 'call.started', 'call.done'])
+        .where((eb) => eb.or(['"auto":true', '"by":"trust"'].map(says)))
+        .where(says(`"domain":${JSON.stringify(domain)}`))
+      if (risk !== undefined)
+        found = found.where((eb) =>
+          eb.or([
+            says(`"risk":"${risk}"`),
+            // Calls of earlier versions name no risk: they count as normal.
+            ...(risk === 'normal' ? [eb.not(says('"risk":'))] : []),
+          ]),
+        )
+      return reader.all(query(found.orderBy('seq', 'desc').limit(500)))
     },
 
     /** One statement; `search` keeps it short on a long ledger and checks what columns cannot say. */

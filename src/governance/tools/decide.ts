@@ -372,10 +372,10 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
         // Locks the pair, so that of two at once the second sees the first.
         await scores.load(tx, { agent, domain })
         const known = await store.overrideOf(tx, proposal.id)
-        if (known) throw overriddenAlready(known)
+        if (known && (known.isVerified || !call.caller.verified)) throw overriddenAlready(known)
       }
       const pair = { agent, domain }
-      const risk = proposal?.risk ?? 'normal'
+      const risk = proposal?.risk ?? (await spotChecks.lastRisk(tx, pair)) ?? 'normal'
       const judged = { risk, ...(proposal && { kind: kindOf(proposal.action) }) }
       const about = {
         action: input.action_description,
@@ -387,7 +387,9 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
       const found = await scores.override(tx, pair, judged, given, about)
       const { id: override, streak, told: written } = found
       const check = id === undefined ? undefined : await store.checkOn(tx, id)
-      if (check?.read_at === null) await approvals.endUnasked(tx, check.approval, call)
+      // An agent in open mode must not take its own check away (A3).
+      if (check?.read_at === null && call.caller.verified)
+        await approvals.endUnasked(tx, check.approval, call)
       const rows = found.needsLookBack ? await spotChecks.lookBack(tx, pair, risk, id) : 0
       tx.append({
         type: 'override.recorded',
