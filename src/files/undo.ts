@@ -33,16 +33,15 @@ export function createUndo(dialect: Dialect, node: string) {
         text: `Put back ${shown(before.path)} as it was before`,
       }
     },
-    /** Whether this person has done it since. */
-    async isDone(reader: Reader, done: Entry, person: string): Promise<boolean> {
+    /** Whether a person has done it since. */
+    async isDone(reader: Reader, done: Entry): Promise<boolean> {
       const { trash, version } = keptBy(done)
       const before = version === undefined ? undefined : await store.version(reader, version)
       const subject = trash ?? before?.path
       if (subject === undefined) return false
-      const later = await lookup.recentOn(reader, person, [subject])
+      const later = await lookup.doneSince(reader, subject, done.seq)
       return later.some(
-        ({ type, actor, data }) =>
-          type === 'call.done' &&
+        ({ actor, data }) =>
           actor.kind === 'human' &&
           (trash === undefined ? data?.['version'] === version : data?.['trash'] === trash),
       )

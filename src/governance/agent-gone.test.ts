@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest'
 import { actingTool, storingTool } from '../../test/acting.ts'
-import { anna, decide, outcomesOf, propose, sales } from '../../test/acts.ts'
+import {
+  anna,
+  approve,
+  decide,
+  outcomesOf,
+  override,
+  propose,
+  proposed,
+  sales,
+  trusted,
+} from '../../test/acts.ts'
 import { agentCaller } from '../../test/governance.ts'
 import { governed } from '../../test/governed.ts'
 import type { Settings } from '../../test/governed.ts'
@@ -165,4 +175,25 @@ test('Y4 I4 whoever is added under a name is not let in by what one without a to
   const added = await propose(system, {}, await system.add())
   expect(again).toHaveProperty('proposal_id')
   expect(added).not.toHaveProperty('proposal_id')
+})
+
+test('T11 T16 I4 whoever is added under a name has the strikes of its predecessor, not its credit', async () => {
+  const system = await setup({ 'authority.volume_cap': 0 })
+  const before = await system.add()
+  for (let n = 0; n < 25; n++) await approve(system, await proposed(system, {}, before))
+  expect(await propose(system, {}, before)).toMatchObject({ mode: 'act' })
+  const left = await proposed(system, { action: 'send_offer' }, before)
+  await trusted(system, 0.9, 'sales', 'mail')
+  await override(system, 'agent_wrong', { domain: 'files' })
+  await system.revoke()
+  const after = await system.add()
+  expect(await propose(system, {}, after)).toMatchObject({ mode: 'suggest', to_go: 25 })
+  expect(await propose(system, { domain: 'mail' }, after)).toMatchObject({ mode: 'suggest' })
+  await approve(system, left)
+  expect(await system.rows('trust')).toMatchObject([
+    { domain: 'crm', normal_credit: 0, approvals: 26 },
+    { domain: 'mail', vouched: 0 },
+    { domain: 'files', normal_strikes: 1, normal_credit: -50 },
+  ])
+  expect(await system.verify()).toMatchObject({ ok: true, problems: [] })
 })

@@ -20,6 +20,16 @@ test.each([
   expect(convertedStanding({ good, bad })).toEqual({ credit, strikes: 0, clean: 0 })
 })
 
+test.each([
+  [NaN, 0],
+  [30, NaN],
+  [Infinity, 0],
+  [30, -0.9],
+  [-5, 0],
+])('T11 SV8 evidence of %d good and %d bad is none, and buys nothing', (good, bad) => {
+  expect(convertedStanding({ good, bad })).toEqual({ credit: 0, strikes: 0, clean: 0 })
+})
+
 test('T11 SV8 evidence has faded by the time it is converted, and credit fades from then on', () => {
   const trust = newTrust(rules, 0)
   const evidence = { low: none, normal: { good: 40, bad: 0 }, high: { good: 24, bad: 0 } }

@@ -6,7 +6,7 @@ import { systemActor } from '#base/entry.ts'
 import { storedKind, storedTrust } from './recorded.ts'
 import { fadedEvidence, wasOpen } from './rules/old-evidence.ts'
 import type { OldEvidence } from './rules/old-evidence.ts'
-import { creditToAct, kindCreditToAct } from './rules/standing.ts'
+import { creditToAct, kindCreditToAct, newStanding } from './rules/standing.ts'
 import type { Standing } from './rules/standing.ts'
 import { idleDays } from './rules/trust.ts'
 import type { Trust } from './rules/trust.ts'
@@ -58,6 +58,8 @@ export function convertedTrust(
 
 export function convertedStanding(evidence: OldEvidence): Standing {
   const { good, bad } = evidence
+  // A row that was edited by hand may hold anything; PostgreSQL stores NaN, too.
+  if (![good, bad].every((amount) => Number.isFinite(amount) && amount >= 0)) return newStanding
   const owed = Math.floor(good) - oldPrice * Math.ceil(bad)
   const credit = wasOpen(evidence)
     ? creditToAct

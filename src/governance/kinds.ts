@@ -15,7 +15,7 @@ import type { Worth } from './rules/trust.ts'
 import type { Override, Pair, Scores } from './scores.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { CheckRow, GovernanceStore } from './store.ts'
-import type { UndoneBy } from './undo.ts'
+import type { IsUndone } from './undo.ts'
 
 type Deps = {
   readonly scores: Scores
@@ -31,7 +31,7 @@ type Deps = {
   readonly looks: Looks
   readonly kindOf: (action: string) => string
   readonly spotChecks: Pick<SpotChecks, 'lookBack'>
-  readonly undoneBy: UndoneBy
+  readonly isUndone: IsUndone
   readonly now: Clock
 }
 
@@ -57,7 +57,7 @@ const moreOf = (decision: Decision): DecisionMore => decision.more ?? {}
 /** The waits of governance: proposals, intercepted calls, permissions to work in a domain, spot checks. */
 export function governanceKinds(deps: Deps): ApprovalKind[] {
   const { scores, permissions, policies, store, agents, ttl, edits, conflicts, actOf, show } = deps
-  const { looks, kindOf, undoneBy, now } = deps
+  const { looks, kindOf, isUndone, now } = deps
   const override = overriding(deps)
 
   async function judged(tx: Tx, approval: Approval, decision: Decision) {
@@ -65,8 +65,10 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
     if (cleared_by !== undefined) return { cleared_by }
     if (decision.verdict === 'reject')
       return given ? override(tx, approval, decision, given, false) : {}
-    const { risk, action } = approval
-    const worth = worthOf(approval, decision)
+    const { risk, action, requester, createdAt } = approval
+    // Whoever has the name later gains nothing by it.
+    const isGone = await agents.hasGone(tx, requester, createdAt)
+    const worth = isGone ? 'score' : worthOf(approval, decision)
     return scores.approve(tx, pairOf(approval), { risk, kind: kindOf(action) }, decision.by, worth)
   }
 
@@ -77,12 +79,12 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
     return isUnseen ? 'score' : 'credit'
   }
 
-  /** Confirms what was done alone. Whoever has not opened it, has undone it, or is not known, confirms nothing (T14). */
+  /** Confirms what was done alone. Without opening it, of what a person has undone, and by somebody unknown it counts for nothing (T14). */
   async function confirmed(tx: Tx, approval: Approval, { by, more }: Decision, check?: CheckRow) {
     const { id, requester, createdAt, risk, action } = approval
     const isSeen = more?.['skip'] !== true && looks.has(by.id, id) && by.verified !== false
     if (!isSeen || (await agents.hasGone(tx, requester, createdAt))) return { counted: false }
-    if (check && (await undoneBy(tx, check.act, by.id))) return { counted: false }
+    if (check && (await isUndone(tx, check.act))) return { counted: false }
     const seen = { risk, kind: kindOf(action) }
     return scores.clean(tx, pairOf(approval), seen, isOfLookBack(check))
   }

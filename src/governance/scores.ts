@@ -27,6 +27,7 @@ import {
   lookedBackClean,
   newTrust,
   overridden,
+  parted,
   seenThrough,
   setByHand,
   touched,
@@ -244,6 +245,24 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
       const paid = debts.map((kind) => ({ ...kind, credit: 0 }))
       for (const row of paid) await store.saveKind(tx, row)
       return [storedTrust(pair, trust, before), ...paid.map(storedKind)]
+    },
+
+    /** The agent was revoked: what it earned ends with it, in all its domains (I4). */
+    async part(tx: Tx, agent: string): Promise<{ domain: string; stored: Stored }[]> {
+      const changes = []
+      for (const { domain } of await store.all(tx, { agent })) {
+        const before = await load(tx, { agent, domain })
+        const trust = parted(before)
+        await store.save(tx, agent, domain, trust)
+        changes.push({ domain, stored: storedTrust({ agent, domain }, trust, before) })
+        const kinds = await store.kinds(tx, agent, domain)
+        for (const kind of kinds.filter(({ credit }) => credit > 0)) {
+          const row = { ...kind, credit: 0 }
+          await store.saveKind(tx, row)
+          changes.push({ domain, stored: storedKind(row) })
+        }
+      }
+      return changes
     },
 
     /** The client through which it acts alone; another one is checked as often as a new agent (T14). */

@@ -1,5 +1,6 @@
 import { createApprovalKinds, createApprovals } from '#approvals'
 import type { ApprovalKind, Approvals, ProtectionDeps } from '#approvals'
+import { actorOf } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
@@ -32,7 +33,7 @@ import { createSpotChecks } from './spot-checks.ts'
 import { createStandingView } from './standing-view.ts'
 import { createGovernanceStore } from './store.ts'
 import { trustRulesOf } from './rules/trust.ts'
-import { createUndoneBy } from './undo.ts'
+import { createIsUndone } from './undo.ts'
 import type { Undo } from './undo.ts'
 import { createVersions } from './policies/versions.ts'
 import { createVolume } from './volume.ts'
@@ -119,7 +120,7 @@ export function createGovernance(options: GovernanceOptions) {
       show: (value) => approvals.show(value),
       edits: createEdits((...asked) => proposals.policyFor(...asked), options.readCall),
       conflicts,
-      undoneBy: createUndoneBy(lookup, options.undo),
+      isUndone: createIsUndone(lookup, options.undo),
       now,
     }),
     handoffKind(handoffStore, now),
@@ -150,6 +151,15 @@ export function createGovernance(options: GovernanceOptions) {
       await approvals.withdrawAll(tx, { kind, requester: agent }, call)
     await approvals.voidCalls(tx, agent, call)
     await permissions.endOf(tx, agent, call)
+    for (const { domain, stored } of await scores.part(tx, agent))
+      tx.append({
+        type: 'trust.ended',
+        actor: actorOf(call.caller),
+        domain,
+        subject: agent,
+        ids: { call: call.id },
+        data: stored,
+      })
   })
   const { volume_cap, agent_volume_cap } = config.authority
   const volume = createVolume(store, volume_cap, now, agent_volume_cap)

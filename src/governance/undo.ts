@@ -4,7 +4,7 @@ import type { Entry, Lookup } from '#ledger'
 /** How what a call did can be taken back; the domain of the tool knows it. */
 export type Undo = {
   readonly find: (reader: Reader, done: Entry) => Promise<UndoCall | undefined>
-  readonly isDone: (reader: Reader, done: Entry, person: string) => Promise<boolean>
+  readonly isDone: (reader: Reader, done: Entry) => Promise<boolean>
 }
 
 type UndoCall = {
@@ -13,13 +13,13 @@ type UndoCall = {
   readonly text: string
 }
 
-export type UndoneBy = ReturnType<typeof createUndoneBy>
+export type IsUndone = ReturnType<typeof createIsUndone>
 
 /** Whether a person has taken back what a call did. */
-export const createUndoneBy =
+export const createIsUndone =
   (lookup: Pick<Lookup, 'call'>, undo: Pick<Undo, 'isDone'> | undefined) =>
-  async (reader: Reader, call: string, person: string): Promise<boolean> => {
+  async (reader: Reader, call: string): Promise<boolean> => {
     if (!undo) return false
     const done = (await lookup.call(reader, call)).find(({ type }) => type === 'call.done')
-    return done !== undefined && undo.isDone(reader, done, person)
+    return done !== undefined && undo.isDone(reader, done)
   }

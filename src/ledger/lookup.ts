@@ -29,6 +29,11 @@ export function createLookup(dialect: Dialect) {
     /** What this actor did lately because trust let it, the newest first. */
     doneAlone: async (reader: Reader, wanted: AloneFilter) =>
       (await store.doneAlone(reader, wanted)).map(parsed),
+    /** Calls that somebody has ended well since, about a subject that starts so. */
+    doneSince: async (reader: Reader, subjectPrefix: string, after: number): Promise<Entry[]> =>
+      (await store.find(reader, { types: ['call.done'], subjectPrefix, after, limit: 1000 })).map(
+        parsed,
+      ),
     /** What this actor did lately to any of these, the newest first. */
     recentOn: async (reader: Reader, actor: string, subjects: readonly string[]) =>
       subjects.length === 0

@@ -235,6 +235,18 @@ export const forgiven = (trust: Trust, risk: Risk, at: number): Trust => ({
   })),
 })
 
+/** The agent was revoked: whoever has its name later has its strikes and debts, and nothing that it earned (I4). */
+export const parted = (trust: Trust): Trust => ({
+  ...trust,
+  vouched: false,
+  client: null,
+  standings: eachStanding(trust.standings, ({ credit, strikes }) => ({
+    credit: Math.min(0, credit),
+    strikes,
+    clean: 0,
+  })),
+})
+
 /** Another client acts under the name: it is checked as often as a new one (T14). */
 export const seenThrough = (trust: Trust, client: string): Trust => ({
   ...trust,

@@ -96,6 +96,7 @@ const sentences: Record<string, Speak> = {
   'approval.withdrawn': (e) => ['Took back', word(e, 'action'), ...about(e)],
   'override.recorded': (e) => ['Overrode', word(e, 'requester'), ...about(e)],
   'trust.set': (e) => ['Set the trust of', said(e.subject), ...because(e, 'reason')],
+  'trust.ended': (e) => ['Ended the credit of', said(e.subject)],
   'trust.forgiven': (e) => ['Forgave', said(e.subject), ...because(e, 'reason')],
   'trust.client_seen': (e) => ['Saw', said(e.subject), 'act through another client'],
   'look_back.opened': (e) => ['Brought actions of', said(e.subject), 'to the inbox to look back'],
