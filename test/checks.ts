@@ -617,6 +617,22 @@ export function checksContract(newStore: () => Promise<Store>): void {
       expect(await propose(system)).toMatchObject({ mode: 'suggest', gated: true })
     })
 
+    test('T16 a kind of action that vouching covers needs nothing more, one with a debt does', async () => {
+      const system = await governed(free, {}, await newStore())
+      await earn(system, 1)
+      await override(system, 'agent_wrong', {
+        proposal_id: await proposed(system, { action: 'send_offer' }),
+      })
+      await trusted(system, 0.9)
+      expect(await propose(system)).toMatchObject({ mode: 'act' })
+      expect(await classOf(system)).toMatchObject({
+        kinds: [
+          { kind: 'send_offer', credit: -50, to_go: 55 },
+          { kind: 'update_deal', credit: 1, to_go: 0 },
+        ],
+      })
+    })
+
     test('A3 T14 what nobody known answers moves no credit', async () => {
       const system = await proven(() => 0)
       await propose(system)

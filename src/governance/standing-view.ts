@@ -16,7 +16,7 @@ import { levelOf, wordsFor } from './rules/standing-words.ts'
 import { closedGate, current } from './rules/trust.ts'
 import type { Trust } from './rules/trust.ts'
 import type { Pair } from './scores.ts'
-import type { GovernanceStore, KindRow } from './store.ts'
+import type { GovernanceStore } from './store.ts'
 
 type Deps = {
   readonly store: Pick<GovernanceStore, 'unread' | 'kinds'>
@@ -72,7 +72,12 @@ export function createStandingView({ store, rules, now }: Deps) {
           look_back: waiting.lookBacks,
           ...(waiting.count > 0 && { oldest_at: rfc3339(at - waiting.oldestMs) }),
         },
-        kinds: kinds.filter((kind) => kind.risk === risk).map(kindOf),
+        kinds: kinds
+          .filter((kind) => kind.risk === risk)
+          .map(({ kind, credit: own }) => {
+            const missing = closedGate(rules.trust, trust, risk, { kind: own, unread: noneUnread })
+            return { kind, credit: own, to_go: missing ? Math.max(0, kindCreditToAct - own) : 0 }
+          }),
       }
     }
 
@@ -87,8 +92,5 @@ export function createStandingView({ store, rules, now }: Deps) {
   }
 }
 
-const kindOf = ({ kind, credit }: KindRow) => ({
-  kind,
-  credit,
-  to_go: Math.max(0, kindCreditToAct - credit),
-})
+/** The checks that wait are told of the class. */
+const noneUnread = { count: 0, oldestMs: 0 }
