@@ -124,6 +124,16 @@ export function checksContract(newStore: () => Promise<Store>): void {
       expect(await propose(system, { action: 'send_offer' })).toMatchObject({ gated: true })
     })
 
+    test.each(['Send_Offer', ' send_offer', 'ｓend_offer', 'send\u200b_offer'])(
+      'T13 a kind of action keeps its debt when it is spelled otherwise: %j',
+      async (action) => {
+        const system = await proven()
+        const asked = await proposed(system, { action: 'send_offer' })
+        await override(system, 'agent_wrong', { proposal_id: asked })
+        expect(await propose(system, { action })).toMatchObject({ gated: true, to_go: 55 })
+      },
+    )
+
     test('T13 however many kinds an agent invents, they buy nothing and leave nothing behind', async () => {
       const system = await proven()
       for (let n = 0; n < 300; n++)

@@ -10,9 +10,15 @@ import { creditToAct, kindCreditToAct, newStanding } from './rules/standing.ts'
 import type { Standing } from './rules/standing.ts'
 import { idleDays } from './rules/trust.ts'
 import type { Trust } from './rules/trust.ts'
-import type { GovernanceStore } from './store.ts'
+import type { Pair } from './scores.ts'
+import type { GovernanceStore, KindRow } from './store.ts'
 
-type Deps = { readonly db: Db; readonly store: GovernanceStore; readonly now: Clock }
+type Deps = {
+  readonly db: Db
+  readonly store: GovernanceStore
+  readonly kindOf: (action: string) => string
+  readonly now: Clock
+}
 
 const oldPrice = 50
 const deepest = -150
@@ -22,7 +28,19 @@ const atOnce = 200
  * Turns the evidence of earlier versions into credit, once, with an entry for each row (T11). Whoever could act alone
  * still can, and is checked as often as a new agent.
  */
-export async function convertEvidence({ db, store, now }: Deps): Promise<void> {
+export async function convertEvidence({ db, store, kindOf, now }: Deps): Promise<void> {
+  /** Actions that are spelled differently may be of one kind. */
+  function kindsOf(pair: Pair, approved: Awaited<ReturnType<typeof store.approvedKinds>>) {
+    const rows = new Map<string, KindRow>()
+    for (const { risk, kind: action, count } of approved) {
+      const kind = kindOf(action)
+      const key = JSON.stringify([risk, kind])
+      const credit = Math.min(kindCreditToAct, (rows.get(key)?.credit ?? 0) + Number(count))
+      rows.set(key, { ...pair, risk, kind, credit })
+    }
+    return rows.values()
+  }
+
   const pairs = await store.unconverted(db)
   for (let from = 0; from < pairs.length; from += atOnce)
     await db.transact(async (tx) => {
@@ -31,8 +49,10 @@ export async function convertEvidence({ db, store, now }: Deps): Promise<void> {
         await store.save(tx, agent, domain, trust)
         const entry = { type: 'trust.converted', actor: systemActor, domain, subject: agent }
         tx.append({ ...entry, data: storedTrust({ agent, domain }, trust) })
-        for (const { count, ...kind } of await store.approvedKinds(tx, agent, domain)) {
-          const row = { agent, domain, ...kind, credit: Math.min(kindCreditToAct, count) }
+        for (const row of kindsOf(
+          { agent, domain },
+          await store.approvedKinds(tx, agent, domain),
+        )) {
           await store.saveKind(tx, row)
           tx.append({ ...entry, data: storedKind(row) })
         }

@@ -221,7 +221,7 @@ export function createGovernance(options: GovernanceOptions) {
     /** Converts what earlier versions stored in clear, before anything is served (A14). Gives how many approvals that were. */
     async convert(): Promise<number> {
       await permissions.convert(db)
-      await convertEvidence({ db, store, now })
+      await convertEvidence({ db, store, kindOf, now })
       return approvals.convert()
     },
     /** How long something waits at most, and how soon a handoff is answered, for reports. */
