@@ -11,7 +11,7 @@ import { Refused } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import { fieldsOf } from './rules/fields.ts'
 import type { Handoffs } from './handoffs/handoffs.ts'
-import { judge } from './rules/judge.ts'
+import { judge, plainWhy } from './rules/judge.ts'
 import type { Rules } from './rules/judge.ts'
 import type { Evaluation, Mapping, Policies, Policy } from './rules/policy.ts'
 import type { Assessment, Reasoning, Reasonings } from './policies/reasoning.ts'
@@ -249,16 +249,10 @@ export function createProposals(deps: Deps) {
         content: {
           change: { action: proposal.action, target: proposal.target, change: proposal.change },
           reasoning: proposal.reasoning,
-          why: {
-            text: `You are asked because no mapping names ${agent} in ${domain}, and without one an agent may not propose there.`,
-            rules: [],
-            policy_id: null,
-            policy_description: null,
-            thresholds: rules.mode.thresholds,
-            evidence_level: null,
-            gated: false,
-            high_risk_fields: [],
-          },
+          why: plainWhy(
+            rules.mode,
+            `You are asked because no mapping names ${agent} in ${domain}, and without one an agent may not propose there.`,
+          ),
         },
       }))
     return new Refused('policy_blocked', `BLOCKED: no policy covers ${agent} in ${domain}.`, {

@@ -10,6 +10,7 @@ import type { Log } from '#base/log.ts'
 import type { Ledger } from '#ledger'
 import { aloneIn, isAlone } from './alone.ts'
 import type { createAlone, DoneAlone } from './alone.ts'
+import { plainWhy } from './rules/judge.ts'
 import type { Rules } from './rules/judge.ts'
 import { checkRate, computeDraw, lookBackWindow, selectLookBack } from './rules/standing.ts'
 import { current, newTrust } from './rules/trust.ts'
@@ -165,16 +166,7 @@ export function createSpotChecks(deps: Deps) {
         group: lookBack ?? groupOf(agent),
         content: {
           change,
-          why: {
-            text: lookBack === null ? drawnText : lookBackText,
-            rules: [],
-            policy_id: null,
-            policy_description: null,
-            thresholds: rules.mode.thresholds,
-            evidence_level: null,
-            gated: false,
-            high_risk_fields: [],
-          },
+          why: plainWhy(rules.mode, lookBack === null ? drawnText : lookBackText),
           more: {
             ...(call !== undefined && { call }),
             ...(proposal !== undefined && { proposal }),

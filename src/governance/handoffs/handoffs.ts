@@ -13,6 +13,7 @@ import { handoffOf, recentOf, urgencyOf, whyOf } from './packet.ts'
 import type { Answer, HandoffMode } from './packet.ts'
 import type { HandoffStore } from './store.ts'
 import { createHandoffViews } from './views.ts'
+import { plainWhy } from '../rules/judge.ts'
 import type { Rules } from '../rules/judge.ts'
 import type { Override } from '../scores.ts'
 import type { GovernanceStore } from '../store.ts'
@@ -132,16 +133,7 @@ export function createHandoffs(deps: Deps) {
       content: {
         change,
         reasoning: reason,
-        why: {
-          text: whyOf[mode],
-          rules: [],
-          policy_id: null,
-          policy_description: null,
-          thresholds: rules.mode.thresholds,
-          evidence_level: null,
-          gated: false,
-          high_risk_fields: [],
-        },
+        why: plainWhy(rules.mode, whyOf[mode]),
         more: {
           handoff_mode: mode,
           ...(parent && { parent_handoff_id: parent.id }),

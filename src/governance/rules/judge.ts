@@ -103,6 +103,18 @@ export function judge(rules: Rules, given: Given): Judgement {
   }
 }
 
+/** Why a person is asked where neither trust nor a rule has a say. */
+export const plainWhy = ({ thresholds }: ModeRules, text: string): Why => ({
+  text,
+  rules: [],
+  policy_id: null,
+  policy_description: null,
+  thresholds,
+  evidence_level: null,
+  gated: false,
+  high_risk_fields: [],
+})
+
 /** Where an act stands before rules look at it. The gate is of its own class of risk (T13). */
 export type Grounds = {
   readonly score: number
