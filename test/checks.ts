@@ -608,6 +608,12 @@ export function checksContract(newStore: () => Promise<Store>): void {
       })
       const given = { ...asked, reason: 'The data was wrong.' }
       expect(await system.call('cowork_forgive', given)).toMatchObject({ fault: 'human_required' })
+      const nobody = { ...given, agent_id: 'sale' }
+      expect(await system.call('cowork_forgive', nobody, anna)).toMatchObject({
+        fault: 'not_found',
+        hint: '`cowork trust` lists agents and domains.',
+      })
+      expect(await system.rows('trust')).toHaveLength(1)
       await system.call('cowork_forgive', given, anna)
       expect(await classOf(system)).toMatchObject({ credit: { now: 0 }, strikes: { now: 0 } })
       expect(await system.entries(['trust.forgiven'])).toMatchObject([

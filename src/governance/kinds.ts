@@ -79,7 +79,7 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
     return isUnseen ? 'score' : 'credit'
   }
 
-  /** Confirms what was done alone. Without opening it, of what a person has undone, and by somebody unknown it counts for nothing (T14). */
+  /** Confirms what was done alone. It counts for nothing unopened, undone, or from somebody unknown (T14). */
   async function confirmed(tx: Tx, approval: Approval, { by, more }: Decision, check?: CheckRow) {
     const { id, requester, createdAt, risk, action } = approval
     const isSeen = more?.['skip'] !== true && looks.has(by.id, id) && by.verified !== false

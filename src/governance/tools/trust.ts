@@ -179,7 +179,7 @@ export const setTrustTool = ({ scores, store }: Governance) =>
     },
   })
 
-export const forgiveTool = ({ scores }: Governance) =>
+export const forgiveTool = ({ scores, store }: Governance) =>
   defineTool({
     name: 'cowork_forgive',
     title: 'Forgive',
@@ -198,6 +198,13 @@ export const forgiveTool = ({ scores }: Governance) =>
     output: z.object({ agent_id: z.string(), domain: z.string(), risk: z.enum(risks) }),
     touches: (input) => ({ domain: input.domain, target: input.agent_id }),
     async change(tx, { agent_id: agent, domain: where, risk, reason }, { id, caller }) {
+      // To load what is not there would create it (T2).
+      if (!(await store.trust(tx, agent, where)))
+        throw new CoworkError(
+          'not_found',
+          `There is no trust of ${JSON.stringify(agent)} in ${JSON.stringify(where)}.`,
+          { hint: '`cowork trust` lists agents and domains.' },
+        )
       for (const stored of await scores.forgive(tx, { agent, domain: where }, risk))
         tx.append({
           type: 'trust.forgiven',
