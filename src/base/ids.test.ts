@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newId, newSalt } from './ids.ts'
+import { newHiddenId, newId, newSalt } from './ids.ts'
 
 test('L8 every salt has 16 bytes and never comes twice', () => {
   const salts = Array.from({ length: 2000 }, newSalt)
@@ -20,7 +20,24 @@ test('L3 an id is a UUID of version 7 that opens with the time', () => {
   }
 })
 
-test('L3 ids of one millisecond come in the order in which they were made', () => {
-  const ids = Array.from({ length: 2000 }, newId)
+test.each([
+  ['L3', newId],
+  ['T14', newHiddenId],
+])('%s ids of one millisecond sort in the order in which they were made', (_, next) => {
+  const ids = Array.from({ length: 2000 }, next)
   expect(ids.toSorted()).toEqual(ids)
+})
+
+test('T14 hidden ids leave no gap in the count of other ids', () => {
+  const counts = (ids: string[]) => ids.map((id) => Number.parseInt(id.slice(15, 18), 16))
+  const isOneMillisecond = (ids: string[]) => new Set(ids.map((id) => id.slice(0, 13))).size === 1
+  let ids: string[]
+  do {
+    ids = Array.from({ length: 3 }, () => {
+      newHiddenId()
+      return newId()
+    })
+  } while (!isOneMillisecond(ids))
+  const [first = 0] = counts(ids)
+  expect(counts(ids)).toEqual([first, first + 1, first + 2])
 })

@@ -5,7 +5,7 @@ import type { Db, Reader, Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import { messageOf } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
-import { newId, newUncountedId } from '#base/ids.ts'
+import { newHiddenId, newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Ledger } from '#ledger'
 import { aloneIn, isAlone } from './alone.ts'
@@ -151,7 +151,7 @@ export function createSpotChecks(deps: Deps) {
       tx,
       { id: agent, ...(done.client && { client: done.client }) },
       {
-        id: newUncountedId(),
+        id: newHiddenId(),
         kind: spotCheck,
         domain,
         action,
