@@ -1,4 +1,5 @@
 import type { Actor } from './entry.ts'
+import type { ToolSelection } from './selection.ts'
 
 export type Role = 'owner' | 'reviewer' | 'viewer'
 
@@ -8,6 +9,8 @@ export type Caller = Actor & {
   readonly verified: boolean
   /** Globs such as `read:*`; they belong to the credential (I11). */
   readonly scopes: readonly string[]
+  /** The tools that this agent or connection lists, and those it may not call (SV18). */
+  readonly selection?: ToolSelection
   /** Seed 003's `agent` under a shared key: a claim shown beside the principal (I5). */
   readonly claim?: string
   /** A person's; agents have scopes instead. */

@@ -1,6 +1,9 @@
 import type { Clock } from '#base/clock.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
+import type { SelectionFields } from '#base/selection-fields.ts'
+import { toFields, toSelection } from '#base/selection.ts'
+import type { ToolSelection } from '#base/selection.ts'
 import { agentId, agentsOf, principalOfAgent } from './credentials.ts'
 import type { Known } from './credentials.ts'
 import { entryBy } from './entries.ts'
@@ -67,7 +70,11 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
   return {
     async addAgent(
       tx: Tx,
-      given: { id: string; scopes?: readonly string[] | undefined },
+      given: {
+        id: string
+        scopes?: readonly string[] | undefined
+        selection?: ToolSelection | undefined
+      },
       by: By,
     ): Promise<Minted & { id: string; closedTheDoor: boolean }> {
       changing()
@@ -77,16 +84,38 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
       const minted = mintToken()
       // The cache may lag behind another daemon: whether this is the first, the store itself says.
       const closedTheDoor = !hasFixed() && (await store.isEmpty(tx))
-      if (notStored(id) || !(await store.save(tx, id, given.scopes, at)))
+      if (notStored(id) || !(await store.save(tx, id, given, at)))
         throw new CoworkError('agent_exists', `There is an agent named ${id} already.`, {
           hint: 'Choose another id, or give it a new token with `cowork agents rotate`.',
         })
       await store.end(tx, id, at)
       await store.give(tx, id, minted.hash, at)
-      const { scopes } = given
+      const { scopes, selection } = given
       const hash_prefix = hashPrefix(minted.hash)
-      tx.append(entryBy(by, 'agent.added', id, { hash_prefix, ...(scopes && { scopes }) }))
+      const chosen = { ...(scopes && { scopes }), ...toFields(selection) }
+      tx.append(entryBy(by, 'agent.added', id, { hash_prefix, ...chosen }))
       return { id, ...minted, closedTheDoor }
+    },
+
+    /** Fields that are absent stay as they are: leaving one out never allows more. */
+    async setTools(
+      tx: Tx,
+      given: SelectionFields & { id: string },
+      by: By,
+    ): Promise<{ id: string; selection: ToolSelection | undefined }> {
+      changing()
+      const id = storedId(given.id)
+      refuseReadOnly(id)
+      const agent = await store.lock(tx, id)
+      const before = toFields(agent?.selection)
+      const selection = toSelection({
+        tools: given.tools ?? before.tools,
+        exclude: given.exclude ?? before.exclude,
+        read_only: given.read_only ?? before.read_only,
+      })
+      if (!(await store.choose(tx, id, selection))) throw missing(id)
+      tx.append(entryBy(by, 'agent.changed', id, toFields(selection)))
+      return { id, selection }
     },
 
     /** The old token works on for the overlap, so a running agent can be given the new one in peace. */

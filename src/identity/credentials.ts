@@ -1,6 +1,9 @@
 import type { Role } from '#base/caller.ts'
 import { CoworkError } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
+import type { SelectionFields } from '#base/selection-fields.ts'
+import { toSelection } from '#base/selection.ts'
+import type { ToolSelection } from '#base/selection.ts'
 import { cleanId } from './ids.ts'
 import type { Stored } from './store.ts'
 
@@ -11,6 +14,8 @@ export type Agent = {
   readonly id: string
   readonly source: Source
   readonly scopes: readonly string[]
+  /** The default tools where absent (SV18). */
+  readonly selection?: ToolSelection
   /** Many hold this key: what they call themselves is a claim, and it closes no door (I5, I7). */
   readonly shared?: true
   readonly createdAt?: number
@@ -34,12 +39,12 @@ export type Known = {
 }
 
 export type IdentityConfig = {
-  readonly agents: readonly {
+  readonly agents: readonly (SelectionFields & {
     readonly id: string
     readonly token?: string | undefined
     readonly token_hash?: string | undefined
     readonly scopes?: readonly string[] | undefined
-  }[]
+  })[]
   readonly trust: { readonly default_level: number }
   readonly authority: { readonly default_mode: string }
 }
@@ -99,7 +104,14 @@ export function fixed(
   const owner: Person = { kind: 'human', id: ownerId, role: 'owner' }
   const configured = config.agents.map((agent): Agent => {
     const scopes = agent.scopes ?? defaultScopes
-    return { kind: 'agent', id: agentId(agent.id), source: 'config', scopes }
+    const selection = toSelection(agent)
+    return {
+      kind: 'agent',
+      id: agentId(agent.id),
+      source: 'config',
+      scopes,
+      ...(selection && { selection }),
+    }
   })
   const twice = configured.find(({ id }, at) => configured.findIndex((a) => a.id === id) !== at)
   if (twice) throw invalid(`two agents have the id ${twice.id}`, 'Ids are unique; rename one.')

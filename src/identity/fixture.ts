@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import { migrate } from '#base/db/migrate.ts'
 import type { Db, Sealer } from '#base/db/port.ts'
@@ -9,6 +10,8 @@ import { openSqlite } from '#base/db/sqlite.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { createLog } from '#base/log.ts'
+import type { SelectionFields } from '#base/selection-fields.ts'
+import { defineTool } from '#base/tool.ts'
 import type { Call, Tool } from '#base/tool.ts'
 import type { IdentityConfig } from './credentials.ts'
 import { identityMigrations } from './migrations.ts'
@@ -119,9 +122,41 @@ export const call: Call = {
   tell: () => undefined,
 }
 
+const common = { title: '', description: '', input: z.object({}), output: z.object({}) }
+const run = async () => ({})
+/** Tools of other modules that an agent's tools are chosen from. */
+const others: Tool[] = [
+  defineTool({
+    ...common,
+    name: 'read_file',
+    toolset: 'files',
+    effect: 'read',
+    by: 'anyone',
+    core: true,
+    run,
+  }),
+  defineTool({
+    ...common,
+    name: 'delete_file',
+    toolset: 'files',
+    effect: 'write',
+    by: 'anyone',
+    run,
+  }),
+  defineTool({
+    ...common,
+    name: 'worksync_claim',
+    toolset: 'work',
+    effect: 'write',
+    by: 'anyone',
+    run,
+  }),
+]
+
 /** Calls the tools as dispatch does: parsed, and a change in one transaction. */
 export function createUse(identity: Identity, db: Db) {
-  const tools = new Map(identityTools(identity).map((tool) => [tool.name, tool]))
+  const catalogue: Tool[] = [...identityTools(identity, () => catalogue), ...others]
+  const tools = new Map(catalogue.map((tool) => [tool.name, tool]))
   return async function use(name: string, input: unknown, by: Caller = caller): Promise<unknown> {
     const tool = tools.get(name) as Tool
     const given = tool.input.parse(input)
@@ -141,13 +176,22 @@ function asOwner(identity: Identity, db: Db) {
     source: string
     status: string
     scopes: string[]
+    tools?: string[]
+    exclude?: string[]
+    read_only?: boolean
     created_at?: string
     last_seen_at?: string
     credentials: { hash_prefix: string; created_at?: string; expires_at?: string }[]
   }
   return {
-    add: (id: string, scopes?: string[]) =>
-      use('cowork_add_agent', { id, scopes }) as Promise<Minted & { closed_the_door: boolean }>,
+    add: (id: string, scopes?: string[], selection?: SelectionFields) =>
+      use('cowork_add_agent', { id, scopes, ...selection }) as Promise<
+        Minted & { closed_the_door: boolean }
+      >,
+    setTools: (id: string, selection: SelectionFields) =>
+      use('cowork_set_tools', { id, ...selection }) as Promise<
+        SelectionFields & { message: string }
+      >,
     rotate: (id: string, overlap_minutes?: number) =>
       use('cowork_rotate_agent', { id, overlap_minutes }) as Promise<
         Minted & { old_token_ends_at: string }

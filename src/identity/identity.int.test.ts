@@ -5,6 +5,15 @@ import { openPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
 import { atMcp, createRecord, refusal, setup } from './fixture.ts'
 import { identityMigrations } from './migrations.ts'
+import { selectionContract } from './selection-contract.ts'
+
+selectionContract('postgres', async () => {
+  const url = await createTestDatabase(inject('postgresUrl'))
+  const db = await openPostgres({ url, sealer: createRecord().sealer, log: silentLog })
+  onTestFinished(() => db.close())
+  await migrate(db, identityMigrations, 0)
+  return { db }
+})
 
 /** Two daemons on one PostgreSQL, each told of the other's commits as the ledger's follower does. */
 async function twoDaemons() {
@@ -28,14 +37,19 @@ async function twoDaemons() {
 test('SV7 what one daemon changes about agents the other learns without a restart', async () => {
   const [one, other] = await twoDaemons()
   expect(other.identity.mode()).toBe('open')
-  const { token, closed_the_door } = await one.add('sales', ['read:*'])
+  const { token, closed_the_door } = await one.add('sales', ['read:*'], { tools: ['files'] })
   expect(closed_the_door).toBe(true)
   expect(await one.identity.identify({ ...atMcp, bearer: token })).toMatchObject({ id: 'sales' })
   await expect.poll(() => other.identity.mode()).toBe('closed')
   expect(await other.identity.identify({ ...atMcp, bearer: token })).toMatchObject({
     id: 'sales',
     scopes: ['read:*'],
+    selection: { tools: ['files'] },
   })
+  await one.setTools('sales', { read_only: true })
+  await expect
+    .poll(async () => (await other.identity.identify({ ...atMcp, bearer: token })).selection)
+    .toEqual({ tools: ['files'], readOnly: true })
   expect(await refusal(other.add('sales'))).toMatchObject({ code: 'agent_exists' })
 
   const fresh = await other.rotate('sales', 0)
@@ -48,6 +62,21 @@ test('SV7 what one daemon changes about agents the other learns without a restar
     code: 'auth_error',
   })
   expect(await one.add('sales')).toMatchObject({ closed_the_door: false })
+})
+
+test('SV18 two daemons that change the tools of one agent at once lose neither change', async () => {
+  const [one, other] = await twoDaemons()
+  await one.add('sales')
+  const exclude = ['delete_file']
+  for (let round = 0; round < 20; round += 1) {
+    await one.setTools('sales', { exclude: [], read_only: false })
+    await Promise.all([
+      one.setTools('sales', { exclude }),
+      other.setTools('sales', { read_only: true }),
+    ])
+    await one.identity.refresh()
+    expect(await one.list()).toMatchObject([{ exclude, read_only: true }])
+  }
 })
 
 test('I4 I7 an agent of another daemon’s environment is not taken for gone', async () => {

@@ -66,4 +66,9 @@ export const identityMigrations: readonly Migration[] = [
       schema.createIndex('passkey_person').on('passkey').column('person'),
     ],
   },
+  {
+    name: 'identity-003',
+    // JSON with tools, exclude and read_only; null lists the default tools (SV18).
+    up: (schema) => [schema.alterTable('agent').addColumn('selection', 'text')],
+  },
 ]

@@ -86,15 +86,25 @@ test('I2 open mode takes any agent without a token on MCP, and nobody on the API
   expect(hint).toMatch(/Bearer/)
 })
 
-test('SV21 a wrong token is refused in open mode and in closed mode', async () => {
+test('SV21 a wrong bearer token is always refused, agent_token with authentication on', async () => {
+  const wrong = { bearer: mintToken().token }
   for (const given of [{}, { agents }]) {
     const { identity } = await setup(given)
-    for (const credential of [{ bearer: mintToken().token }, { agentToken: 'x' }])
+    for (const credential of 'agents' in given ? [wrong, { agentToken: 'x' }] : [wrong])
       for (const door of [atMcp, atApi])
         expect(await refusal(identity.identify({ ...door, ...credential }))).toMatchObject({
           code: 'auth_error',
         })
   }
+})
+
+test('SV21 RA7 with authentication off an unknown agent_token is ignored', async () => {
+  const { identity } = await setup()
+  for (const agentToken of ['x', mintToken().token])
+    expect(await identity.identify({ ...atMcp, agentId: 'sales', agentToken })).toMatchObject({
+      id: 'sales',
+      verified: false,
+    })
 })
 
 test('I3 closed mode asks every call for a token and names the next step', async () => {

@@ -5,6 +5,7 @@ import type { Db } from '#base/db/port.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import type { ToolSelection } from '#base/selection.ts'
 import { createAgents } from './agents.ts'
 import { agentsOf, fixed, know, livingCredentials, principalOfAgent } from './credentials.ts'
 import type { Agent, Credential, IdentityConfig, Known, SharedKeys } from './credentials.ts'
@@ -14,7 +15,7 @@ import { createPasskeyStore } from './passkeys/store.ts'
 import { recogniseSession } from './people/rules.ts'
 import { createPeople } from './people/service.ts'
 import { createPeopleStore } from './people/store.ts'
-import { banner, recognise } from './rules.ts'
+import { banner, callerNamed, recognise } from './rules.ts'
 import type { Fault, Presented, Recognised } from './rules.ts'
 import { createSessions } from './sessions.ts'
 import type { Sessions } from './sessions.ts'
@@ -31,10 +32,14 @@ export type Identity = {
   mode(): 'open' | 'closed'
   banner(): string
   identify(presented: Presented): Promise<Caller>
+  /** An agent as it may call now; undefined where there is none of this name (A15). */
+  callerFor(id: string): Promise<Omit<Caller, 'session' | 'client'> | undefined>
   /** A stable key of who holds this credential: `agent:sales`, `person:owner`, `open`. */
   principalOf(presented: Presented): Promise<string>
   /** Whether this token opened the door once and does no more: it was rotated, or its holder revoked (I4). */
   hasEnded(token: string): boolean
+  /** The tools that a person chose for the agent of this token. */
+  selectionOf(token: string): ToolSelection | undefined
   /** Called once a change of the agents is known here, whichever daemon made it. */
   onChange(listener: () => void): () => void
   /** Reads the agents again: for changes that another daemon made. */
@@ -179,10 +184,15 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
         session: session ? sessions.at(session, label) : sessions.of(sessionKey, label),
       }
     },
+    callerFor: async (id) => callerNamed(await current(), id),
     principalOf: async (presented) => (await recognised(presented)).principal,
     hasEnded(token) {
       const outcome = recognise(known, { door: 'mcp', address: '', bearer: token }, now())
       return 'fault' in outcome && outcome.fault === 'ended_token'
+    },
+    selectionOf(token) {
+      const outcome = recognise(known, { door: 'mcp', address: '', bearer: token }, now())
+      return 'caller' in outcome ? outcome.caller.selection : undefined
     },
     onChange(listener) {
       listeners.add(listener)

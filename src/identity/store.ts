@@ -1,16 +1,31 @@
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
+import type { SelectionFields } from '#base/selection-fields.ts'
+import { toFields, toSelection } from '#base/selection.ts'
+import type { ToolSelection } from '#base/selection.ts'
 
 type Tables = {
-  agent: { id: string; scopes: string | null; created_at: number; revoked_at: number | null }
+  agent: {
+    id: string
+    scopes: string | null
+    selection: string | null
+    created_at: number
+    revoked_at: number | null
+  }
   credential: { hash: string; agent: string; created_at: number; expires_at: number | null }
 }
 
 export type StoredAgent = {
   readonly id: string
   readonly scopes?: readonly string[]
+  readonly selection?: ToolSelection
   readonly createdAt: number
   readonly revokedAt?: number
+}
+/** The settings of a new agent. */
+type Given = {
+  readonly scopes?: readonly string[] | undefined
+  readonly selection?: ToolSelection | undefined
 }
 type StoredCredential = {
   readonly hash: string
@@ -34,21 +49,39 @@ export function createIdentityStore(dialect: Dialect) {
   const find = statement((p: { id: string }) =>
     sql.selectFrom('agent').selectAll().where('id', '=', p.id),
   )
+  const lock = statement((p: { id: string }) => {
+    const agent = sql.selectFrom('agent').selectAll().where('id', '=', p.id)
+    return dialect === 'postgres' ? agent.forUpdate() : agent
+  })
   // A revoked agent may come back under its old name; a living one is never overwritten.
-  const save = statement((p: { id: string; scopes: string | null; at: number }) =>
+  const save = statement((p: Omit<Tables['agent'], 'revoked_at'>) =>
     sql
       .insertInto('agent')
-      .values({ id: p.id, scopes: p.scopes, created_at: p.at, revoked_at: null })
+      .values({
+        id: p.id,
+        scopes: p.scopes,
+        selection: p.selection,
+        created_at: p.created_at,
+        revoked_at: null,
+      })
       .onConflict((conflict) =>
         conflict
           .column('id')
           .doUpdateSet((eb) => ({
             scopes: eb.ref('excluded.scopes'),
+            selection: eb.ref('excluded.selection'),
             created_at: eb.ref('excluded.created_at'),
             revoked_at: null,
           }))
           .where('agent.revoked_at', 'is not', null),
       ),
+  )
+  const choose = statement((p: { id: string; selection: string | null }) =>
+    sql
+      .updateTable('agent')
+      .set({ selection: p.selection })
+      .where('id', '=', p.id)
+      .where('revoked_at', 'is', null),
   )
   const revoke = statement((p: { id: string; at: number }) =>
     sql
@@ -88,10 +121,24 @@ export function createIdentityStore(dialect: Dialect) {
       const row = await reader.first(find({ id }))
       return row && toAgent(row)
     },
-    /** False when a living agent has this id already. */
-    async save(tx: Tx, id: string, scopes: readonly string[] | undefined, at: number) {
-      return (await tx.run(save({ id, scopes: scopes ? JSON.stringify(scopes) : null, at }))) > 0
+    /** Reads the agent and lets no other daemon change it until the transaction ends. */
+    async lock(tx: Tx, id: string) {
+      const row = await tx.first(lock({ id }))
+      return row && toAgent(row)
     },
+    /** False when a living agent has this id already. */
+    async save(tx: Tx, id: string, { scopes, selection }: Given, at: number) {
+      const row = {
+        id,
+        scopes: scopes ? JSON.stringify(scopes) : null,
+        selection: textOf(selection),
+        created_at: at,
+      }
+      return (await tx.run(save(row))) > 0
+    },
+    /** False when there is no living agent with this id. */
+    choose: async (tx: Tx, id: string, selection: ToolSelection | undefined) =>
+      (await tx.run(choose({ id, selection: textOf(selection) }))) > 0,
     /** False when there is no living agent with this id. */
     revoke: async (tx: Tx, id: string, at: number) => (await tx.run(revoke({ id, at }))) > 0,
     give: (tx: Tx, agent: string, hash: string, at: number) => tx.run(give({ agent, hash, at })),
@@ -101,10 +148,16 @@ export function createIdentityStore(dialect: Dialect) {
   }
 }
 
+const textOf = (selection: ToolSelection | undefined): string | null =>
+  selection ? JSON.stringify(toFields(selection)) : null
+
 function toAgent(row: Tables['agent']): StoredAgent {
+  const selection =
+    row.selection === null ? undefined : toSelection(JSON.parse(row.selection) as SelectionFields)
   return {
     id: row.id,
     ...(row.scopes !== null && { scopes: JSON.parse(row.scopes) as string[] }),
+    ...(selection && { selection }),
     createdAt: row.created_at,
     ...(row.revoked_at !== null && { revokedAt: row.revoked_at }),
   }

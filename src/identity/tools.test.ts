@@ -253,12 +253,13 @@ test('L1 an agent is not revoked when the ledger cannot record it', async () => 
 
 test('A3 agents and people are managed by people, and by owners alone', async () => {
   const { identity } = await setup()
-  const tools = identityTools(identity)
+  const tools = identityTools(identity, () => [])
   expect(tools.filter(({ by }) => by !== 'human')).toEqual([])
   const byRole = (role?: string) =>
     tools.filter((tool) => tool.role === role).map(({ name }) => name)
   expect(byRole('owner')).toEqual([
     'cowork_add_agent',
+    'cowork_set_tools',
     'cowork_rotate_agent',
     'cowork_revoke_agent',
     'cowork_invite_person',
@@ -279,9 +280,10 @@ test('A3 agents and people are managed by people, and by owners alone', async ()
 
 test('I6 what is of high risk asks for the passkey of a person who has one', async () => {
   const { identity } = await setup()
-  const assured = identityTools(identity).filter((tool) => tool.assured)
+  const assured = identityTools(identity, () => []).filter((tool) => tool.assured)
   expect(assured.map(({ name }) => name)).toEqual([
     'cowork_add_agent',
+    'cowork_set_tools',
     'cowork_rotate_agent',
     'cowork_revoke_agent',
     'cowork_invite_person',

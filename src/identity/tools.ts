@@ -1,5 +1,8 @@
 import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
+import { describeSelection } from '#base/selection-fields.ts'
+import { checkSelection, toFields, toSelection } from '#base/selection.ts'
+import type { ToolSelection } from '#base/selection.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { isActive } from './credentials.ts'
@@ -14,6 +17,21 @@ const scope = z
   .regex(/^[^\s\p{C}]{1,128}$/u, 'a scope is 1 to 128 characters without spaces')
 const time = z.iso.datetime()
 
+const names = z.array(z.string().min(1).max(128)).max(256)
+/** The tools that an agent lists and may call (SV18). */
+const selectionInput = {
+  tools: names
+    .optional()
+    .describe('Toolsets and tools that it lists, or core or all; core by default'),
+  exclude: names.optional().describe('Toolsets and tools that it may not call'),
+  read_only: z.boolean().optional().describe('Only tools that read, and those that ask a person'),
+}
+const selection = {
+  tools: z.array(z.string()).optional(),
+  exclude: z.array(z.string()).optional(),
+  read_only: z.boolean().optional(),
+}
+
 const minted = {
   id: z.string(),
   token: z.string().describe('Shown once; only its hash is kept'),
@@ -26,6 +44,7 @@ const listed = z.object({
   source: z.enum(['config', 'store', 'environment']),
   status: z.enum(['active', 'revoked']),
   scopes: z.array(z.string()),
+  ...selection,
   created_at: time.optional(),
   last_seen_at: time.optional().describe('Since this daemon started'),
   credentials: z.array(
@@ -37,14 +56,20 @@ const listed = z.object({
   ),
 })
 
-export const identityTools = (identity: Identity): Tool[] => [
-  ...agentTools(identity),
+/** `catalogue` returns every tool; the tools of agents are chosen from it. */
+export const identityTools = (identity: Identity, catalogue: () => readonly Tool[]): Tool[] => [
+  ...agentTools(identity, (chosen) => {
+    if (chosen) checkSelection(chosen, catalogue())
+  }),
   ...peopleTools(identity),
   ...passkeyTools(identity),
 ]
 
 /** How people manage agents. Tokens leave by the answers of these tools alone, once. */
-const agentTools = (identity: Identity): Tool[] => [
+const agentTools = (
+  identity: Identity,
+  check: (selection: ToolSelection | undefined) => void,
+): Tool[] => [
   defineTool({
     name: 'cowork_add_agent',
     title: 'Add an agent',
@@ -63,11 +88,15 @@ const agentTools = (identity: Identity): Tool[] => [
         .max(64)
         .optional()
         .describe('What it may do, as globs over effect:toolset, such as read:*; all by default'),
+      ...selectionInput,
     }),
     output: z.object({ ...minted, closed_the_door: z.boolean() }),
     touches: (input) => ({ domain: 'cowork', target: input.id }),
     async change(tx, input, call) {
-      const { closedTheDoor, ...agent } = await identity.addAgent(tx, input, call)
+      const chosen = toSelection(input)
+      check(chosen)
+      const given = { id: input.id, scopes: input.scopes, selection: chosen }
+      const { closedTheDoor, ...agent } = await identity.addAgent(tx, given, call)
       const closed = closedTheDoor
         ? ' It is the first agent and closes the door: from now on every agent needs a token.'
         : ''
@@ -82,7 +111,7 @@ const agentTools = (identity: Identity): Tool[] => [
     name: 'cowork_list_agents',
     title: 'List agents',
     description:
-      'Lists the agents of config, store and environment with their scopes and credentials.',
+      'Lists the agents of config, store and environment with their scopes, tools and credentials.',
     toolset: 'cowork',
     effect: 'read',
     by: 'human',
@@ -90,6 +119,29 @@ const agentTools = (identity: Identity): Tool[] => [
     input: z.object({}),
     output: z.object({ agents: z.array(listed) }),
     run: async () => ({ agents: (await identity.listAgents()).map(toListed) }),
+  }),
+  defineTool({
+    name: 'cowork_set_tools',
+    title: 'Set the tools of an agent',
+    description:
+      'Changes which tools an agent lists and may call. Its token stays. Arguments that are left out change nothing.',
+    toolset: 'cowork',
+    effect: 'write',
+    by: 'human',
+    role: 'owner',
+    assured: true,
+    idempotent: true,
+    input: z.object({ id, ...selectionInput }),
+    output: z.object({ id: z.string(), ...selection, message: z.string() }),
+    touches: (input) => ({ domain: 'cowork', target: input.id }),
+    async change(tx, input, call) {
+      const set = await identity.setTools(tx, input, call)
+      // The merged selection is checked here; an error rolls the change back.
+      check(set.selection)
+      const fields = toFields(set.selection)
+      const message = `Set the tools of ${set.id}: ${describeSelection(fields)}.`
+      return { id: set.id, ...fields, message }
+    },
   }),
   defineTool({
     name: 'cowork_rotate_agent',
@@ -154,6 +206,7 @@ function toListed(agent: ListedAgent): z.output<typeof listed> {
     source,
     status: isActive(agent) ? 'active' : 'revoked',
     scopes: [...scopes],
+    ...toFields(agent.selection),
     ...(createdAt !== undefined && { created_at: rfc3339(createdAt) }),
     ...(lastSeenAt !== undefined && { last_seen_at: rfc3339(lastSeenAt) }),
     credentials: agent.credentials.map((one) => ({

@@ -194,6 +194,13 @@ function absolute<T>(input: T, home: string, base: string): T {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Returns the error for a value that only the running daemon can check, with its place in the file. */
+export function refusedSetting(file: string, path: ConfigPath, message: string): CoworkError {
+  const { place } = readYaml(readConfigFile(file, false) ?? '')
+  const key = dotted(path)
+  return invalid([{ file, ...place(path, 'value'), path: key, message: `${key}: ${message}` }])
+}
+
 const mostShown = 20
 
 function invalid(problems: readonly ConfigProblem[]): CoworkError {

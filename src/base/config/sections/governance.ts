@@ -222,6 +222,23 @@ export const agents = z
           .describe(
             'Scopes of its credential, globs such as read:*. Default: all, or read:* once an upstream sets toolScopes.',
           ),
+        tools: z
+          .array(name)
+          .min(1)
+          .optional()
+          .describe(
+            'Tools that it lists: toolsets such as files, names of tools, core or all. Other tools stay callable. Default: core.',
+          ),
+        exclude: z
+          .array(name)
+          .optional()
+          .describe('Toolsets and tools that it neither lists nor may call.'),
+        read_only: z
+          .boolean()
+          .optional()
+          .describe(
+            'It lists and calls only tools that read, and those that ask a person. Default: false.',
+          ),
       })
       .refine((it) => it.token !== undefined || it.token_hash !== undefined, {
         error:
