@@ -152,12 +152,14 @@ describe('whoever has the name next', () => {
     const app = await start(world)
     const before = await agentOf(app, 'sales')
     const asked = await before.mcp.call('crm_delete', { id: 'once' })
-    await decide(app, [String(asked['approval_id'])])
     const always = await before.mcp.call('crm_delete', { id: 'always' })
+    await ownerOf(app).call('cowork_halt')
+    await decide(app, [String(asked['approval_id'])])
     await decide(app, [String(always['approval_id'])], {
       allow: { for: 'always', arguments: { id: 'a*' } },
     })
     await revoke(app)
+    await ownerOf(app).call('cowork_resume')
     expect(await ownerOf(app).call('cowork_list_permissions')).toMatchObject({ permissions: [] })
     const after = await agentOf(app, 'sales')
     for (const id of ['once', 'always', 'another'])

@@ -42,6 +42,15 @@ export function haltContract(name: string, openStore: () => Promise<Store>) {
       }
     })
 
+    test('A9 RC3 one agent is halted by its name, and an unknown name is refused', async () => {
+      const { call } = await governed({}, {}, await openStore())
+      await call('cowork_log', { domain: 'crm', action: 'look', target: 'x' })
+      const halt = (scope: string) => call('cowork_halt', { scope }, personCaller())
+      expect(await halt('agent:nobody')).toMatchObject({ fault: 'unknown_agent' })
+      expect(await halt('agent:sales')).toMatchObject({ scope: 'agent:sales' })
+      expect(await halt('domain:crm')).toMatchObject({ scope: 'domain:crm' })
+    })
+
     test('RS4 calls that wait for their transaction when a person halts do not run', async () => {
       const { call, entries } = await governed(
         { authority: { volume_cap: 0 } },

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toFingerprint } from './fingerprint.ts'
 import { createWorld, digestFor, opening, sales, ttl } from './fixture.ts'
 import type { Daemon, Engine, World } from './fixture.ts'
+import type { Binding } from './service.ts'
 
 const decided = { code: 'already_decided', message: expect.stringContaining('already decided') }
 const refusedToken = { code: 'token_refused' }
 const minute = 60_000
+const all = (count: number, one: string) => Array.from({ length: count }, () => one)
 
 /** What approvals must do on both engines. */
 export function approvalsContract(engine: Engine) {
@@ -205,30 +208,158 @@ export function approvalsContract(engine: Engine) {
         expect(await daemon.pass(args(1))).toEqual(met)
         await daemon.decide(id)
         expect((await daemon.pass(args(2))).approval.id).not.toBe(id)
-        expect(await daemon.pass(args(1))).toMatchObject({ as: 'claimed', approval: { id } })
-        const next = await daemon.pass(args(1))
-        expect(next.as).toBe('waiting')
-        expect(next.approval.id).not.toBe(id)
+        expect(await daemon.pass(args(1))).toMatchObject({ as: 'approved', approval: { id } })
+        expect(await daemon.resume(id)).toMatchObject({ as: 'claimed', approval: { id } })
+        expect(await daemon.resume(id)).toMatchObject({ as: 'used', approval: { id } })
+        expect(await daemon.pass(args(1))).toMatchObject({ as: 'used', approval: { id } })
       })
 
-      test('A2 is claimed by one of those that try at once', async () => {
+      test('A15 the same call gets what it led to for an hour after the run, then a person is asked', async () => {
+        const { approval } = await daemon.pass(args(11))
+        const { id } = approval
+        await daemon.decide(id)
+        world.move(59 * minute)
+        await daemon.resume(id)
+        await daemon.keep(id, { status: 'done' })
+        world.move(59 * minute)
+        expect(await daemon.pass(args(11))).toMatchObject({ as: 'used', approval: { id } })
+        world.move(minute)
+        expect(await daemon.pass(args(11))).toMatchObject({ as: 'waiting', isNew: true })
+      })
+
+      test('A15 a failure answers the same call for a minute, so that a retry can be asked for', async () => {
+        const { approval } = await daemon.pass(args(12))
+        const { id } = approval
+        await daemon.decide(id)
+        await daemon.resume(id)
+        await daemon.keep(id, { status: 'failed' })
+        expect(await daemon.pass(args(12))).toMatchObject({ as: 'used', approval: { id } })
+        world.move(minute)
+        expect(await daemon.pass(args(12))).toMatchObject({ as: 'waiting', isNew: true })
+      })
+
+      test('A15 is claimed by one of those that try at once', async () => {
         const { approval } = await daemon.pass(args(3))
         await daemon.decide(approval.id)
         const passages = await Promise.all(
-          Array.from({ length: 6 }, (_, i) => (i % 2 === 0 ? daemon : other).pass(args(3))),
+          Array.from({ length: 6 }, (_, i) => (i % 2 === 0 ? daemon : other).resume(approval.id)),
         )
-        expect(passages.filter(({ as }) => as === 'claimed')).toHaveLength(1)
-        for (const { as, approval: asked } of passages)
-          if (as !== 'claimed') expect(asked.id).not.toBe(approval.id)
+        expect(passages.map(({ as }) => as).toSorted()).toEqual(['claimed', ...all(5, 'used')])
       })
 
-      test('A2 is claimed within an hour, and by the agent that asked', async () => {
+      test('A15 is claimed within an hour, and for the agent that asked', async () => {
         const { approval } = await daemon.pass(args(4))
         await daemon.decide(approval.id)
-        const stranger = await daemon.pass(args(4), { ...sales, id: 'support' })
+        const support = { ...sales, id: 'support' }
+        const stranger = await daemon.pass(args(4), support)
         expect(stranger.approval.id).not.toBe(approval.id)
+        await expect(daemon.resume(approval.id, {}, support)).rejects.toMatchObject({
+          code: 'not_found',
+        })
         world.move(60 * minute)
+        expect(await daemon.resume(approval.id)).toMatchObject({ as: 'lapsed' })
         expect((await daemon.pass(args(4))).approval.id).not.toBe(approval.id)
+      })
+
+      test.each<[string, Binding, string]>([
+        ['another digest', { digest: 'other' }, 'move has changed since it was approved.'],
+        ['another state of its target', { fingerprint: toFingerprint({ a: 2 }) }, 'stale'],
+        ['a target that cannot be read any more', {}, 'stale'],
+      ])('A15 with %s it is withdrawn, and that is recorded', async (name, binding, reason) => {
+        const change = { to: name }
+        const fingerprint = toFingerprint({ a: 1 })
+        const id = await daemon.open(opening('call', change, { fingerprint }))
+        await daemon.decide(id)
+        const same = { digest: digestFor(change), fingerprint }
+        const now = 'digest' in binding ? { ...same, ...binding } : { ...binding }
+        expect(await daemon.resume(id, now)).toMatchObject({ as: 'lapsed' })
+        expect(await daemon.approvals.get(id)).toMatchObject({ status: 'withdrawn', reason })
+        const entry = (await daemon.entries()).findLast(({ ids }) => ids?.approval === id)
+        expect(entry).toMatchObject({ type: 'approval.withdrawn', data: { why: reason } })
+        expect(await daemon.resume(id, same)).toMatchObject({ as: 'lapsed' })
+        const again = await daemon.pass(change)
+        expect(again).toMatchObject({ as: 'waiting', isNew: true })
+        expect('stale' in again).toBe(reason === 'stale')
+      })
+
+      test('A15 an edit to other targets is compared where both have the same', async () => {
+        const fingerprint = toFingerprint({ a: 1, b: 1 })
+        const resumed = async (now: Record<string, number>) => {
+          const id = await daemon.open(opening('call', { to: 'x' }, { fingerprint }))
+          await daemon.decide(id, 'anna', { change: { to: 'y' } })
+          return (await daemon.resume(id, { fingerprint: toFingerprint(now) })).as
+        }
+        expect(await resumed({ a: 1, c: 7 })).toBe('claimed')
+        expect(await resumed({ a: 2, c: 7 })).toBe('lapsed')
+      })
+
+      test('A15 what its daemon left without a result is unknown, not run again and on record', async () => {
+        const { approval } = await daemon.pass(args(13))
+        const { id } = approval
+        const dying = await world.start()
+        await dying.decide(id)
+        expect(await dying.resume(id)).toMatchObject({ as: 'claimed' })
+        await dying.stop()
+        const unknown = { status: 'consumed', result: { code: 'outcome_unknown' } }
+        if (engine.dialect === 'postgres') {
+          // Another daemon may be running it: its lease decides.
+          expect((await daemon.approvals.get(id))?.result).toBeUndefined()
+          world.move(minute)
+        }
+        expect(await daemon.approvals.get(id)).toMatchObject(unknown)
+        expect(await daemon.pass(args(13))).toMatchObject({ as: 'used', approval: { id } })
+        expect(await daemon.resume(id)).toMatchObject({ as: 'used' })
+        const restarted = await world.start()
+        await expect.poll(() => daemon.types(id)).toContain('approval.unknown')
+        expect(await restarted.approvals.get(id)).toMatchObject(unknown)
+        await restarted.stop()
+        // A daemon that was only slow stores what it knows all the same.
+        await daemon.keep(id, { status: 'done' })
+        expect(await daemon.approvals.get(id)).toMatchObject({ result: { status: 'done' } })
+      })
+
+      test('A15 a call that runs is not taken for lost, however long it takes', async () => {
+        const { approval } = await daemon.pass(args(14))
+        await daemon.decide(approval.id)
+        await daemon.resume(approval.id)
+        world.move(120 * minute)
+        const found = await daemon.approvals.get(approval.id)
+        expect(found && daemon.approvals.isRunning(found)).toBe(true)
+        expect(found?.result).toBeUndefined()
+      })
+
+      test('A15 a failure replaces no result, and none is stored for what was withdrawn', async () => {
+        const { approval } = await daemon.pass(args(15))
+        await daemon.decide(approval.id)
+        await daemon.resume(approval.id)
+        await daemon.keep(approval.id, { status: 'done' })
+        await daemon.keep(approval.id, { status: 'failed' })
+        expect((await daemon.approvals.get(approval.id))?.result).toEqual({ status: 'done' })
+        const { approval: ended } = await daemon.pass(args(16))
+        await daemon.decide(ended.id)
+        await daemon.approvals.endApproved(ended.id, 'Not any more.')
+        await daemon.keep(ended.id, { status: 'failed' })
+        const found = await daemon.approvals.get(ended.id)
+        expect(found).toMatchObject({ status: 'withdrawn' })
+        expect(found).not.toHaveProperty('result')
+      })
+
+      test('A15 a claim that the store failed to make is not taken for a running call', async () => {
+        const { approval } = await daemon.pass(args(17))
+        const { id } = approval
+        await daemon.decide(id)
+        const fails = () => Promise.reject(new Error('disk full'))
+        const failing = daemon.db.transact((tx) =>
+          daemon.approvals.resume({ ...tx, run: fails }, sales, id),
+        )
+        await expect(failing).rejects.toThrow('disk full')
+        const dying = await world.start()
+        expect(await dying.resume(id)).toMatchObject({ as: 'claimed' })
+        await dying.stop()
+        world.move(minute)
+        expect(await daemon.approvals.get(id)).toMatchObject({
+          result: { code: 'outcome_unknown' },
+        })
       })
 
       test('A2 that was denied stays denied for as long, then may ask again', async () => {
@@ -242,9 +373,9 @@ export function approvalsContract(engine: Engine) {
       test('A2 keeps what it answered for a day', async () => {
         const { approval } = await daemon.pass(args(6))
         await daemon.decide(approval.id)
-        await daemon.pass(args(6))
+        await daemon.resume(approval.id)
         const result = { status: 'done', output: { moved: 3 } }
-        await daemon.db.transact((tx) => daemon.approvals.keep(tx, approval.id, result))
+        await daemon.keep(approval.id, result)
         expect(await daemon.approvals.get(approval.id)).toMatchObject({
           status: 'consumed',
           result,
@@ -257,16 +388,19 @@ export function approvalsContract(engine: Engine) {
         await restarted.stop()
       })
 
-      test('B3 approved with changes runs as it was approved, and no longer as it was asked', async () => {
+      test('B3 A15 approved with changes runs as it was approved, and answers both calls', async () => {
         const asked = { to: 'old', n: 1 }
         const edited = { to: 'new', n: 2 }
         const { approval } = await daemon.pass(asked)
         const { approval: made } = await daemon.decide(approval.id, 'anna', { change: edited })
         expect(made.digest).toBe(digestFor(edited))
-        const changed = await daemon.pass(asked)
-        expect(changed).toMatchObject({ as: 'changed', approval: { approved: edited } })
-        expect(changed.approval.id).toBe(approval.id)
-        expect(await daemon.pass(edited)).toMatchObject({ as: 'claimed' })
+        const met = { as: 'approved', approval: { id: approval.id, approved: edited } }
+        expect(await daemon.pass(asked)).toMatchObject(met)
+        expect(await daemon.pass(edited)).toMatchObject(met)
+        const { id } = approval
+        expect(await daemon.resume(id, { digest: digestFor(edited) })).toMatchObject({
+          as: 'claimed',
+        })
         const entry = (await daemon.entries()).findLast(({ ids }) => ids?.approval === approval.id)
         expect(entry?.data).toMatchObject({
           collaborative: true,

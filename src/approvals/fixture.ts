@@ -15,7 +15,7 @@ import { approvalMigrations } from './migrations.ts'
 import type { Decision, Opening } from './model.ts'
 import { digestOf } from './rules.ts'
 import { createApprovals } from './service.ts'
-import type { ApprovalSettings } from './service.ts'
+import type { ApprovalSettings, Binding } from './service.ts'
 
 export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
@@ -194,16 +194,15 @@ export async function createWorld(engine: Engine) {
       /** A call with these arguments, as dispatch makes it where rules ask for so many people. */
       pass: (change: object = { to: 'a' }, caller = sales, needed = 1) =>
         db.transact((tx) =>
-          approvals.pass(
-            tx,
-            caller,
-            digestFor(change),
-            () => approvals.open(tx, caller, 'call-1', opening('call', change, { needed })),
-            needed,
+          approvals.pass(tx, caller, { digest: digestFor(change), needed }, () =>
+            approvals.open(tx, caller, 'call-1', opening('call', change, { needed })),
           ),
         ),
-      resume: (id: string, needed: number) =>
-        db.transact((tx) => approvals.resume(tx, sales, id, undefined, needed)),
+      /** The runner starts it. */
+      resume: (id: string, binding: Binding = {}, caller = sales) =>
+        db.transact((tx) => approvals.resume(tx, caller, id, binding)),
+      keep: (id: string, result: { status: string }) =>
+        db.transact((tx) => approvals.keep(tx, id, result)),
       redeem: (token: string, change: object = { to: 'a' }, agent = 'sales') =>
         db.transact((tx) =>
           approvals.redeem(tx, token, { agent, digest: digestFor(change, agent) }),

@@ -75,6 +75,12 @@ export function createHalts(db: Db, now: Clock) {
       return (await db.all(all)).map((row) => ({ ...row, at: rfc3339(row.at) }))
     },
 
+    /** Tells of many calls whether one of the halts of this moment covers them. */
+    async snapshot(): Promise<(agent: string, domain: string) => boolean> {
+      const rows = await inForce()
+      return (agent, domain) => covers(rows, agent, domain) !== undefined
+    },
+
     /**
      * The halt that covers this call, if any. People are never halted: somebody must resume. Inside a transaction it
      * sees what was written earlier in the same one.
@@ -83,13 +89,7 @@ export function createHalts(db: Db, now: Clock) {
       if (caller.kind !== 'agent') return undefined
       const rows = await (tx ? tx.all(all) : inForce())
       if (rows.length === 0) return undefined
-      const names = [
-        'all',
-        `agent:${caller.id}`,
-        `domain:${touch.domain}`,
-        `server:${touch.domain}`,
-      ]
-      const row = rows.find(({ scope }) => names.includes(scope))
+      const row = covers(rows, caller.id, touch.domain)
       return row && { ...row, at: rfc3339(row.at) }
     },
 
@@ -121,4 +121,9 @@ export function createHalts(db: Db, now: Clock) {
       })
     },
   }
+}
+
+function covers(rows: readonly HaltRow[], agent: string, domain: string): HaltRow | undefined {
+  const names = ['all', `agent:${agent}`, `domain:${domain}`, `server:${domain}`]
+  return rows.find(({ scope }) => names.includes(scope))
 }

@@ -6,7 +6,13 @@ import type { Approval, Decision, Risk } from './model.ts'
 export type Told = Readonly<Record<string, unknown>>
 
 /** What is approved instead of what was asked, what that is about, and how risky where that is judged anew. */
-export type Edited = { readonly change: unknown; readonly target: string; readonly risk?: Risk }
+export type Edited = {
+  readonly change: unknown
+  readonly target: string
+  readonly risk?: Risk
+  /** The change as its digest is computed from, where that differs from the change as it runs (A1). */
+  readonly canonical?: unknown
+}
 
 /**
  * What a domain registers so that its waits end in the one approval record. `onDecided` runs in the

@@ -139,4 +139,23 @@ export const approvalMigrations: readonly Migration[] = [
         .where(sql<SqlBool>`erased_at IS NULL`),
     ],
   },
+  {
+    name: 'approvals-005',
+    // Approved calls run by themselves (A15).
+    up: (schema) => [
+      schema.alterTable('approval').addColumn('node', 'text'),
+      schema.alterTable('approval').addColumn('fingerprint', 'text'),
+      schema.alterTable('approval').addColumn('run_until', 'bigint'),
+      schema
+        .createIndex('approval_runnable')
+        .on('approval')
+        .column('decided_at')
+        .where(sql<SqlBool>`kind = 'call' AND status = 'approved'`),
+      schema
+        .createIndex('approval_running')
+        .on('approval')
+        .column('run_until')
+        .where(sql<SqlBool>`run_until IS NOT NULL`),
+    ],
+  },
 ]

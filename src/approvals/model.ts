@@ -87,7 +87,18 @@ export type Approval = {
   readonly result?: unknown
   /** Its arguments without redaction, encrypted, while they are still needed to run (A14). */
   readonly sealed?: string
+  /** The node that opened it: its files are on the disk of that machine. */
+  readonly node?: string
+  /** The state of the target when the request was opened (A15). */
+  readonly fingerprint?: string
+  /** The end of the lease of the daemon that runs this call; null before the run and after its result (A15). */
+  readonly runUntil?: number
+  /** Until when the result is kept. */
+  readonly resultUntil?: number
 }
+
+/** The reason of a call that was withdrawn because its target changed before it ran (A15). */
+export const stale = 'stale'
 
 /** Who approved, when not everyone has (A4). */
 export type Votes = readonly string[]
@@ -145,4 +156,5 @@ export type Opening = Pick<
   readonly isCall?: true
   /** What its entry says besides. */
   readonly told?: Readonly<Record<string, unknown>>
+  readonly fingerprint?: string | undefined
 }

@@ -77,7 +77,7 @@ export function quorumContract(engine: Engine) {
       await daemon.decide(asked.approval.id, 'anna')
       expect(await daemon.pass(change, undefined, 2)).toMatchObject({ as: 'waiting' })
       await daemon.decide(asked.approval.id, 'ben')
-      expect(await daemon.pass(change, undefined, 2)).toMatchObject({ as: 'claimed' })
+      expect(await daemon.pass(change, undefined, 2)).toMatchObject({ as: 'approved' })
     })
 
     test('A4 B3 nor what was edited into it; the one that waits already is asked about', async () => {
@@ -91,15 +91,17 @@ export function quorumContract(engine: Engine) {
       })
     })
 
-    test('A4 nor does a call that waited go on with it', async () => {
+    test('A4 A15 nor does the runner start it', async () => {
       const { approval } = await daemon.pass({ to: 'waited' })
       await daemon.decide(approval.id)
-      expect(await daemon.resume(approval.id, 2)).toMatchObject({ as: 'lapsed' })
+      expect(await daemon.resume(approval.id, { needed: 2 })).toMatchObject({ as: 'lapsed' })
       expect(await daemon.status(approval.id)).toBe('withdrawn')
       const enough = await daemon.pass({ to: 'waited' }, undefined, 2)
       await daemon.decide(enough.approval.id, 'anna')
       await daemon.decide(enough.approval.id, 'ben')
-      expect(await daemon.resume(enough.approval.id, 2)).toMatchObject({ as: 'claimed' })
+      expect(await daemon.resume(enough.approval.id, { needed: 2 })).toMatchObject({
+        as: 'claimed',
+      })
     })
   })
 }

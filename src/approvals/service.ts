@@ -12,13 +12,16 @@ import type { Ledger } from '#ledger'
 import { convertApprovals } from './convert.ts'
 import { entryOf, idsOf } from './entries.ts'
 import { createEraser } from './eraser.ts'
+import { isSameState } from './fingerprint.ts'
 import type { ApprovalKinds, Deciding, Edited, Told } from './kinds.ts'
+import { stale } from './model.ts'
 import type { Approval, Decision, Opening, Risk } from './model.ts'
 import { createProtectedStore } from './protected-store.ts'
 import { createProtection } from './protection.ts'
 import type { Act, ProtectionDeps } from './protection.ts'
 import { restoreEdit } from './restore.ts'
 import { alreadyDecided, checkDecision, digestOf, groupOf, isExpired, notYours } from './rules.ts'
+import { createRunning } from './running.ts'
 import { createApprovalStore } from './store.ts'
 import type { Wanted } from './store.ts'
 import { startSweeper } from './sweeper.ts'
@@ -40,6 +43,8 @@ export type ApprovalsDeps = {
   readonly reviewUrl: (id: string) => string
   readonly protection: ProtectionDeps
   readonly onErase: Ledger['onErase']
+  /** The name of this daemon's state folder in a store that several share. */
+  readonly node?: string | undefined
   readonly now: Clock
   readonly log: Log
 }
@@ -55,22 +60,40 @@ export type Outcome = {
 /** Who asks, or who is asked about. */
 type Asker = Pick<Caller, 'id' | 'since' | 'client'> & { readonly session?: string | null }
 
-/** A call that comes to a wait: it may go on, it waits, or it was denied lately. */
+/** A call that needs an approval: it may run, or why it does not run now. */
 export type Passage =
   | { readonly as: 'claimed'; readonly approval: Approval }
-  /** `isNew` where a person was not asked before. */
-  | { readonly as: 'waiting'; readonly approval: Approval; readonly isNew?: true }
-  | { readonly as: 'denied'; readonly approval: Approval }
-  /** A person approved it with changes: it is for other arguments (B3). */
-  | { readonly as: 'changed'; readonly approval: Approval }
-  /** Of a wait that is gone on with: another call has used it, or it can be used no more. */
-  | { readonly as: 'used' | 'lapsed'; readonly approval: Approval }
-  /** Whoever made the call is not here any more (I4). */
+  /** A person has not decided. `isNew` where a person was not asked before; `stale` is what was approved before. */
+  | {
+      readonly as: 'waiting'
+      readonly approval: Approval
+      readonly isNew?: true
+      readonly stale?: Approval
+    }
+  /** It is approved and the runner starts it; or it has started already, once (A15). */
+  | { readonly as: 'approved' | 'used'; readonly approval: Approval }
+  | { readonly as: 'denied' | 'lapsed'; readonly approval: Approval }
+  /** The agent that asked is revoked (I4). */
   | { readonly as: 'gone'; readonly approval: Approval }
 
+/** The present state of a call, compared with the approved one (A1, A15). */
+export type Binding = {
+  readonly digest?: string | undefined
+  readonly fingerprint?: string | undefined
+  /** How many people its rules ask for now (A4). */
+  readonly needed?: number | undefined
+}
+
 const day = 24 * 60 * 60 * 1000
-/** Of answers larger than this only the fact is kept. */
-const longestResult = 1_000_000
+/** A larger result is not stored; the approval only says that the call ran. */
+const maxResultLength = 10_000_000
+/** A repeated call gets the failure of an approved one for so long; after that a person is asked about a retry. */
+const failureTtlMs = 60_000
+/** A failure is a short text: what is longer is not opened to find out. */
+const maxFailureLength = 100_000
+const maxDelivered = 10_000
+/** The runner reads at most so many approved calls at once. */
+const maxRunnable = 2000
 
 export type Approvals = ReturnType<typeof createApprovals>
 
@@ -80,10 +103,20 @@ export function createApprovals(deps: ApprovalsDeps) {
   const store = { ...createApprovalStore(db.dialect), ...createProtectedStore(db.dialect) }
   const protection = createProtection(deps.protection)
   const { show, shownOf, sealAct, actOf } = protection
-  const { drop, ...withdrawing } = createWithdrawing({ store, kinds, isLive, now })
+  const { drop, cancel, ...withdrawing } = createWithdrawing({ store, kinds, isLive, now })
   const waits = createWaits(db, log)
   const unclaimable = () => now() - settings.callTtlMs
-  const sweeper = startSweeper({ db, store, settle, giveBack, unclaimable, now, log })
+  const running = createRunning({ db, store, endLost, now, log })
+  const sweeper = startSweeper({
+    db,
+    store,
+    settle,
+    giveBack,
+    endLost: running.endLost,
+    unclaimable,
+    now,
+    log,
+  })
   const stopErasing = deps.onErase(createEraser({ store, drop, isLive, now }))
 
   async function open(tx: Tx, caller: Caller, callId: string, opening: Opening): Promise<Approval> {
@@ -152,6 +185,8 @@ export function createApprovals(deps: ApprovalsDeps) {
       channel: auto ? 'trust' : null,
       reason: null,
       ...(keepsArguments && !auto && { sealed: sealAct({ id, digest, ...shown }, act) }),
+      ...(kind === 'call' && deps.node !== undefined && { node: deps.node }),
+      ...(opening.fingerprint !== undefined && { fingerprint: opening.fingerprint }),
     }
     await store.insert(tx, approval, key)
     return approval
@@ -355,36 +390,55 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /**
-   * A call that must wait, met again: its approval is used up, or says that it waits still (A2). `needed` is how many
-   * people its rules ask for now.
+   * A call that needs an approval, made again: it never runs here. A decided one answers for `callTtlMs` after the
+   * decision, one that ran for `callTtlMs` after its run (A15).
    */
   async function pass(
     tx: Tx,
     caller: Caller,
-    digest: string,
+    binding: Binding & { readonly digest: string },
     openOne: () => Promise<Approval>,
-    needed = 1,
   ): Promise<Passage> {
     const at = now()
+    const { digest, needed = 1 } = binding
     const known = await latestOf(tx, caller, digest)
     const isFresh = (known?.decidedAt ?? 0) > at - settings.callTtlMs
-    if (known?.status === 'pending' && !isExpired(known, at))
-      return { as: 'waiting', approval: known }
-    if (known?.status === 'rejected' && isFresh) return { as: 'denied', approval: known }
-    if (known?.status === 'approved' && isFresh && known.digest !== digest)
-      return { as: 'changed', approval: revealedTo(caller, known) }
-    if (known?.status === 'approved' && isFresh && known.needed < needed) {
-      await lapse(tx, known, needed)
-      // One that waits already may be left.
-      return pass(tx, caller, digest, openOne, needed)
+    if (known?.status === 'pending' && !isExpired(known, at)) {
+      if (!isOutdated(known, binding)) return { as: 'waiting', approval: known }
+      await drop(tx, known, 'withdrawn', systemActor, {}, { why: stale }, stale)
+      return { as: 'waiting', approval: await openOne(), isNew: true, stale: known }
     }
-    if (known?.status === 'approved' && isFresh && (await take(tx, known.id, at)))
-      return { as: 'claimed', approval: { ...known, status: 'consumed' } }
-    return { as: 'waiting', approval: await openOne(), isNew: true }
+    if (known?.status === 'rejected' && isFresh) return { as: 'denied', approval: known }
+    if (known?.status === 'approved' && isFresh && known.needed < needed) {
+      await lapse(tx, known, tooFew(needed))
+      // One that waits already may be left.
+      return pass(tx, caller, binding, openOne)
+    }
+    if (known?.status === 'approved' && isFresh) return { as: 'approved', approval: known }
+    if (known?.status === 'consumed' && ranLately(known, at)) return { as: 'used', approval: known }
+    const approval = await openOne()
+    const isStale = known?.status === 'withdrawn' && known.reason === stale && isFresh
+    return { as: 'waiting', approval, isNew: true, ...(isStale && { stale: known }) }
+  }
+
+  /** Whether it still runs, or ended within the time in which a repeated call gets its result. */
+  function ranLately(approval: Approval, at: number): boolean {
+    const { runUntil, resultUntil = 0 } = approval
+    if (runUntil !== undefined) return true
+    const answersFor = hasFailed(approval) ? failureTtlMs : settings.callTtlMs
+    return resultUntil - day > at - answersFor
+  }
+
+  /** Whether the tool itself said that it failed. Nobody knows that of an outcome that is unknown. */
+  function hasFailed(approval: Approval): boolean {
+    const { result } = approval
+    if (typeof result !== 'string' || result.length > maxFailureLength) return false
+    const { status, code } = withResult(approval).result as { status?: string; code?: string }
+    return status !== 'done' && code !== 'outcome_unknown'
   }
 
   /**
-   * Returns the approved edit without redaction, since the agent has to call with it. For an unverified caller
+   * Returns the approved edit without redaction, since the agent has to carry it out. For an unverified caller
    * the edit stays redacted.
    */
   function revealedTo(caller: Caller, approval: Approval): Approval {
@@ -397,11 +451,27 @@ export function createApprovals(deps: ApprovalsDeps) {
     return { ...approval, approved: actOf(approval).change }
   }
 
-  /** Uses up what was approved for exactly this call, where something else allows it too (Y8). */
-  async function claim(tx: Tx, caller: Caller, digest: string): Promise<Approval | undefined> {
+  /**
+   * A call that trust or a permission allows: it uses up what was approved for exactly this call (Y8). Where that ran
+   * and the agent has not got its result, the call is most likely a repeated one, and gets it (A15).
+   */
+  async function claim(tx: Tx, caller: Caller, digest: string): Promise<Passage | undefined> {
     const known = await latestOf(tx, caller, digest)
-    if (known?.status !== 'approved' || known.digest !== digest) return undefined
-    return (await take(tx, known.id, now())) ? { ...known, status: 'consumed' } : undefined
+    if (known?.status === 'approved' && known.digest === digest && (await take(tx, known.id)))
+      return { as: 'claimed', approval: { ...known, status: 'consumed' } }
+    // A person changed it: the edit runs instead of the original, not beside it (B3).
+    if (known && known.digest !== digest && isLive(known))
+      return { as: 'approved', approval: known }
+    const isUnread = known?.status === 'consumed' && !delivered.has(known.id)
+    return isUnread && ranLately(known, now()) ? { as: 'used', approval: known } : undefined
+  }
+
+  /** Calls whose result the agent has fetched. A forgotten id only repeats a result. */
+  const delivered = new Set<string>()
+  function noteDelivered(id: string): void {
+    const [oldest] = delivered
+    if (delivered.size >= maxDelivered && oldest !== undefined) delivered.delete(oldest)
+    delivered.add(id)
   }
 
   /** Whether an approved call can still be claimed (A2). */
@@ -414,25 +484,33 @@ export function createApprovals(deps: ApprovalsDeps) {
     return known && isOwn(caller, known.requester, known.createdAt) ? known : undefined
   }
 
-  /** Fewer people approved it than its rules ask for by now: nobody runs it any more (A4). */
-  async function lapse(tx: Tx, approval: Approval, needed: number): Promise<void> {
-    await store.takeBack(tx, approval.id, systemActor.id, now())
-    const why = `${needed} people must approve it by now.`
-    tx.append(entryOf('approval.withdrawn', approval, systemActor, {}, { why }))
+  /** Withdraws an approved call that may not run any more, and records why. */
+  async function lapse(tx: Tx, approval: Approval, reason: string): Promise<Approval> {
+    if (await store.takeBack(tx, approval.id, systemActor.id, now(), reason))
+      tx.append(entryOf('approval.withdrawn', approval, systemActor, {}, { why: reason }))
+    return { ...approval, status: 'withdrawn', reason }
   }
 
-  const take = (tx: Tx, id: string, at: number) => store.consume(tx, id, at - settings.callTtlMs)
+  /** The claim, in the transaction that starts the call: only one can make it (A15). */
+  async function take(tx: Tx, id: string): Promise<boolean> {
+    let isTaken = false
+    try {
+      isTaken = await store.consume(tx, id, unclaimable(), running.begin(id))
+    } finally {
+      if (!isTaken) running.end(id)
+    }
+    return isTaken
+  }
 
   /**
-   * A call that waited goes on: it takes the approval it waited for, or learns what became of it. It never
-   * asks anew, so however many wait for the same call, one runs and a person is asked once (A2).
+   * The runner starts an approved call: it claims the approval, or learns why it may not. Agent, digest, target and
+   * quorum are compared again with what was approved (A15).
    */
   async function resume(
     tx: Tx,
     caller: Caller,
     id: string,
-    digest?: string,
-    needed = 1,
+    { digest, fingerprint, needed = 1 }: Binding = {},
   ): Promise<Passage> {
     const at = now()
     const known = await store.lock(tx, id)
@@ -445,15 +523,28 @@ export function createApprovals(deps: ApprovalsDeps) {
     if (known.status === 'rejected') return { as: 'denied', approval: known }
     if (known.status === 'pending' && !isExpired(known, at))
       return { as: 'waiting', approval: known }
-    // A tool that changed since is another tool (A1).
-    const isSame = digest === undefined || known.digest === digest
-    if (known.status === 'approved' && known.needed < needed) {
-      await lapse(tx, known, needed)
-      return { as: 'lapsed', approval: { ...known, status: 'withdrawn' } }
-    }
-    if (known.status === 'approved' && isSame && (await take(tx, id, at)))
-      return { as: 'claimed', approval: { ...known, status: 'consumed' } }
-    return { as: 'lapsed', approval: known }
+    if (!isLive(known)) return { as: 'lapsed', approval: known }
+    const obstacle = obstacleTo(known, { digest, fingerprint, needed })
+    if (obstacle !== undefined) return { as: 'lapsed', approval: await lapse(tx, known, obstacle) }
+    return (await take(tx, id))
+      ? { as: 'claimed', approval: { ...known, status: 'consumed' } }
+      : { as: 'lapsed', approval: known }
+  }
+
+  /** Ends an approved call that cannot run: a rule forbids it by now, or its agent is gone (A15). */
+  const endApproved = (id: string, reason: string): Promise<void> =>
+    db.transact(async (tx) => {
+      const approval = await store.lock(tx, id)
+      if (approval && approval.kind === 'call' && isLive(approval))
+        await lapse(tx, approval, deps.protection.redact(reason))
+    })
+
+  /** Records that nobody knows what a call did: its daemon ended before its result was stored (A15). */
+  async function endLost(tx: Tx, id: string): Promise<void> {
+    const approval = await store.lock(tx, id)
+    if (!approval || !running.isLost(approval)) return
+    await storeResult(tx, id, outcomeUnknown(approval))
+    tx.append(entryOf('approval.unknown', approval, systemActor, {}))
   }
 
   /** Consumes a token in the transaction that starts what it allows (A2, A11). */
@@ -476,16 +567,34 @@ export function createApprovals(deps: ApprovalsDeps) {
     return { ...approval, status: 'consumed' }
   }
 
-  /** What the claimed call answered, for whoever asks later (A2). */
+  /** Stores the result of the claimed call (A2). A failure replaces no result. */
   async function keep(tx: Tx, id: string, result: { readonly status: string }): Promise<void> {
+    // The claim may have been rolled back together with the change, so the approval is consumed here.
+    const isTaken = await store.consume(tx, id, 0)
+    if (result.status === 'failed' && !isTaken && !(await isWithoutResult(tx, id))) return
+    await storeResult(tx, id, result)
+  }
+
+  async function isWithoutResult(tx: Tx, id: string): Promise<boolean> {
+    const approval = await store.lock(tx, id)
+    return approval?.status === 'consumed' && approval.result === undefined
+  }
+
+  async function storeResult(tx: Tx, id: string, result: { readonly status: string }) {
     const text = JSON.stringify(result)
     const kept =
-      text.length <= longestResult
+      text.length <= maxResultLength
         ? text
         : JSON.stringify({ status: result.status, too_large: true })
-    // Where what started it was rolled back with what it did, it is used up here.
-    await store.consume(tx, id, 0)
     await store.keep(tx, id, protection.sealResult(id, kept), now() + day)
+  }
+
+  /** With its result in clear; that of a call whose daemon ended meanwhile is unknown (A15). */
+  function withResult(approval: Approval): Approval {
+    const { id, result } = approval
+    if (typeof result === 'string')
+      return { ...approval, result: protection.openResult(id, result) }
+    return running.isLost(approval) ? { ...approval, result: outcomeUnknown(approval) } : approval
   }
 
   /** Pending ones whose time is up count as expired before they are swept (A11). */
@@ -493,11 +602,8 @@ export function createApprovals(deps: ApprovalsDeps) {
     const found = await store.find(db, id)
     if (!found) return undefined
     return {
-      ...found,
+      ...withResult(found),
       ...(isExpired(found, now()) && { status: 'expired' as const }),
-      ...(typeof found.result === 'string' && {
-        result: protection.openResult(id, found.result),
-      }),
     }
   }
 
@@ -512,10 +618,20 @@ export function createApprovals(deps: ApprovalsDeps) {
     hold,
     undo,
     ...withdrawing,
+    /** For a client that took its call back (RA12). */
+    cancel: (id: string, caller: Caller) => db.transact((tx) => cancel(tx, id, caller)),
     pass,
     claim,
     resume,
     redeem,
+    endApproved,
+    /** Approved calls that can run, those decided first before the others. */
+    runnable: () => store.runnable(db, unclaimable(), maxRunnable),
+    /** The call that claimed this approval is over, however it ended. */
+    ended: running.end,
+    isRunning: running.isRunning,
+    /** The agent has the result of this call. */
+    noteDelivered,
     /** Whoever waited has what it waited for, and needs it no more. */
     consume: (tx: Tx, id: string) => store.consume(tx, id, 0),
     keep,
@@ -581,16 +697,22 @@ export function createApprovals(deps: ApprovalsDeps) {
       }
       return found.slice(0, most)
     },
-    /** Resolves when it is decided, when the time is up, or when the caller goes away (A6). */
-    async decided(id: string, ms: number, signal: AbortSignal): Promise<Approval | undefined> {
-      await waits.decided(id, ms, signal)
+    /**
+     * Resolves when it is decided and, if it is an approved call, has run (A15), when the time is up, or when the
+     * caller goes away (A6).
+     */
+    async finished(id: string, ms: number, signal: AbortSignal): Promise<Approval | undefined> {
+      await waits.finished(id, ms, signal)
       return get(id)
     },
+    /** Whether a call of this daemon waits for it. */
+    isAwaited: waits.isAwaited,
     /** Whoever waits for a decision is told that it waits still, now and from now on. */
     endWaits: waits.close,
     async close() {
       stopErasing()
       waits.close()
+      running.close()
       await sweeper.close()
     },
   }
@@ -603,17 +725,42 @@ const withAct = (approval: Approval, { action, target, change, field }: Act): Ap
   content: { ...approval.content, change, ...(field !== undefined && { field }) },
 })
 
+const tooFew = (needed: number) => `${needed} people must approve it by now.`
+
+/** Why what was approved is not what would run, if it is not. */
+function obstacleTo(approval: Approval, { digest, fingerprint, needed = 1 }: Binding) {
+  if (approval.needed < needed) return tooFew(needed)
+  // A tool that changed since is another tool (A1).
+  if (digest !== undefined && approval.digest !== digest)
+    return `${approval.action} has changed since it was approved.`
+  const isEdited = approval.approved !== undefined
+  return isSameState(approval.fingerprint, fingerprint, isEdited) ? undefined : stale
+}
+
+/** Whether an approval of this pending call would end stale. A decision that is held back stands. */
+const isOutdated = ({ held, fingerprint }: Approval, current: Binding): boolean =>
+  !held &&
+  current.fingerprint !== undefined &&
+  !isSameState(fingerprint, current.fingerprint, false)
+
+const outcomeUnknown = ({ action }: Approval) => ({
+  status: 'failed',
+  code: 'outcome_unknown',
+  message: `${action} was approved and started, but cowork stopped before its result was stored: nobody knows what it did.`,
+  hint: 'Look at what it did before you ask again.',
+})
+
 /** An edited approval is for something else than was asked, so it is bound to that (B3). */
 const redigest = (
   { requester, content: { more } }: Approval,
-  { change, target }: { change: unknown; target: string },
+  { change, target, canonical = change }: Edited,
   action: string,
 ) =>
   digestOf({
     agent: requester,
     action,
     target,
-    content: change,
+    content: canonical,
     ...(typeof more?.['schema'] === 'string' && { schema: more['schema'] }),
   })
 

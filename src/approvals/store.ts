@@ -42,6 +42,9 @@ export type ApprovalRow = {
   sealed: string | null
   erased_at: number | null
   in_clear: number | null
+  node: string | null
+  fingerprint: string | null
+  run_until: number | null
 }
 type Tables = {
   approval: ApprovalRow
@@ -82,6 +85,9 @@ const briefColumns = [
   'result_until',
   'erased_at',
   'in_clear',
+  'node',
+  'fingerprint',
+  'run_until',
 ] as const satisfies readonly (keyof ApprovalRow)[]
 const leftOut = { content: 'null', approved: null, result: null, sealed: null }
 
@@ -190,7 +196,7 @@ export function createApprovalStore(dialect: Dialect) {
       .where('id', '=', p.id)
       .where('status', '=', 'pending'),
   )
-  const takeBack = statement((p: { id: string; by: string; at: number }) =>
+  const takeBack = statement((p: { id: string; by: string; at: number; reason: string | null }) =>
     sql
       .updateTable('approval')
       .set({
@@ -198,6 +204,7 @@ export function createApprovalStore(dialect: Dialect) {
         decided_at: p.at,
         decided_by: p.by,
         channel: 'none',
+        reason: p.reason,
         token: null,
         token_expires_at: null,
         sealed: null,
@@ -208,10 +215,16 @@ export function createApprovalStore(dialect: Dialect) {
   const freeKey = statement((p: { id: string }) =>
     sql.updateTable('approval').set({ idem_key: null }).where('id', '=', p.id),
   )
-  const consume = statement((p: { id: string; after: number }) =>
+  const consume = statement((p: { id: string; after: number; runUntil: number | null }) =>
     sql
       .updateTable('approval')
-      .set({ status: 'consumed', token: null, token_expires_at: null, sealed: null })
+      .set({
+        status: 'consumed',
+        token: null,
+        token_expires_at: null,
+        sealed: null,
+        run_until: p.runUntil,
+      })
       .where('id', '=', p.id)
       .where('status', '=', 'approved')
       .where('decided_at', '>', p.after),
@@ -219,8 +232,26 @@ export function createApprovalStore(dialect: Dialect) {
   const keep = statement((p: { id: string; result: string; until: number }) =>
     sql
       .updateTable('approval')
-      .set({ result: p.result, result_until: p.until })
+      .set({ result: p.result, result_until: p.until, run_until: null })
       .where('id', '=', p.id),
+  )
+  const runnable = statement((p: { after: number; limit: number }) =>
+    sql
+      .selectFrom('approval')
+      .select(['id', 'requester', 'domain', 'action', 'node', 'decided_at'])
+      .where('kind', '=', 'call')
+      .where('status', '=', 'approved')
+      .where('decided_at', '>', p.after)
+      .orderBy('decided_at')
+      .limit(p.limit),
+  )
+  const unfinished = statement((p: { before: number; limit: number }) =>
+    sql
+      .selectFrom('approval')
+      .select('id')
+      .where('run_until', '<=', p.before)
+      .orderBy('run_until')
+      .limit(p.limit),
   )
   const forget = statement((p: { at: number }) =>
     sql
@@ -259,10 +290,11 @@ export function createApprovalStore(dialect: Dialect) {
       .where('status', '=', 'pending')
       .groupBy('kind'),
   )
+  // Without the results, which may be large.
   const onTarget = statement((p: { domain: string; target: string; id: string; limit: number }) =>
     sql
       .selectFrom('approval')
-      .selectAll()
+      .select([...briefColumns, 'content', 'approved'])
       .where('domain', '=', p.domain)
       .where('target', '=', p.target)
       .where('decided_at', 'is not', null)
@@ -343,15 +375,34 @@ export function createApprovalStore(dialect: Dialect) {
     /** False when it was not pending any more. */
     decide: async (tx: Tx, decided: Decided) => (await tx.run(decide(decided))) > 0,
     /** False when it was claimed meanwhile. */
-    takeBack: async (tx: Tx, id: string, by: string, at: number) =>
-      (await tx.run(takeBack({ id, by, at }))) > 0,
+    takeBack: async (tx: Tx, id: string, by: string, at: number, reason: string | null = null) =>
+      (await tx.run(takeBack({ id, by, at, reason }))) > 0,
     freeKey: (tx: Tx, id: string) => tx.run(freeKey({ id })),
     /** False when it was not there to be taken: used, or decided too long ago. */
-    consume: async (tx: Tx, id: string, after: number) =>
-      (await tx.run(consume({ id, after }))) > 0,
+    consume: async (tx: Tx, id: string, after: number, runUntil: number | null = null) =>
+      (await tx.run(consume({ id, after, runUntil }))) > 0,
     keep: (tx: Tx, id: string, result: string, until: number) =>
       tx.run(keep({ id, result, until })),
     forget: (tx: Tx, at: number) => tx.run(forget({ at })),
+    /** Approved calls that nobody has claimed, those decided first before the others (A15). */
+    runnable: async (reader: Reader, after: number, limit: number) =>
+      (await reader.all(runnable({ after, limit }))).map(({ decided_at: at, ...row }) => ({
+        ...row,
+        decidedAt: at ?? 0,
+      })),
+    /** Calls that have started, left no result, and whose lease ended before this time. */
+    unfinished: async (reader: Reader, before: number, limit: number) =>
+      (await reader.all(unfinished({ before, limit }))).map(({ id }) => id),
+    renewLeases: (tx: Tx, ids: readonly string[], until: number) =>
+      tx.run(
+        query(
+          sql
+            .updateTable('approval')
+            .set({ run_until: until })
+            .where('id', 'in', ids)
+            .where('run_until', 'is not', null),
+        ),
+      ),
     hold: (tx: Tx, id: string, held: Held) =>
       tx.run(hold({ id, until: held.until, held: heldJson(held) })),
     unhold: (tx: Tx, id: string) => tx.run(hold({ id, until: null, held: null })),
@@ -381,7 +432,9 @@ export function createApprovalStore(dialect: Dialect) {
       return (await reader.all(query(q.orderBy('id', 'desc').limit(wanted.limit)))).map(toApproval)
     },
     onTarget: async (reader: Reader, { domain, target, id }: Approval, limit: number) =>
-      (await reader.all(onTarget({ domain, target, id, limit }))).map(toApproval),
+      (await reader.all(onTarget({ domain, target, id, limit }))).map((row) =>
+        toApproval({ ...row, result: null, sealed: null }),
+      ),
     votes: async (reader: Reader, id: string) =>
       (await reader.all(votes({ id }))).map(({ person }) => person),
     vote: (tx: Tx, approval: string, person: string, at: number) =>
@@ -428,6 +481,8 @@ const toRow = (one: Approval, key?: Opening['key']): Partial<ApprovalRow> => ({
   created_at: one.createdAt,
   expires_at: one.expiresAt,
   ...(one.sealed !== undefined && { sealed: one.sealed }),
+  ...(one.node !== undefined && { node: one.node }),
+  ...(one.fingerprint !== undefined && { fingerprint: one.fingerprint }),
   ...(key && { idem_key: key.name, idem_digest: key.digest }),
   ...(one.decidedAt !== null && {
     decided_at: one.decidedAt,
@@ -438,6 +493,7 @@ const toRow = (one: Approval, key?: Opening['key']): Partial<ApprovalRow> => ({
 
 export function toApproval(row: ApprovalRow): Approval {
   const { held, held_until, token, token_expires_at, approved, asked_digest, result, sealed } = row
+  const { node, fingerprint, run_until: runUntil } = row
   return {
     id: row.id,
     kind: row.kind,
@@ -475,5 +531,9 @@ export function toApproval(row: ApprovalRow): Approval {
       token_expires_at !== null && { token: { value: token, expiresAt: token_expires_at } }),
     ...(result !== null && { result }),
     ...(sealed !== null && { sealed }),
+    ...(node !== null && { node }),
+    ...(fingerprint !== null && { fingerprint }),
+    ...(runUntil !== null && { runUntil }),
+    ...(row.result_until !== null && { resultUntil: row.result_until }),
   }
 }

@@ -37,6 +37,7 @@ async function setup(errors: Error[] = [], more: Partial<ApprovalStore> = {}) {
         seen.push(error ? 'failed' : `made ${id}`)
         if (error) throw error
       },
+      endLost: () => Promise.resolve(),
       unclaimable: () => 0,
       giveBack: async (_, __, why) => (seen.push(`given back: ${why}`), true),
       now: Date.now,

@@ -12,6 +12,8 @@ type Deps = {
   readonly settle: (tx: Tx, id: string) => Promise<void>
   /** For a held decision that cannot be made; false where none is held. */
   readonly giveBack: (tx: Tx, id: string, why: string) => Promise<boolean>
+  /** Calls whose daemon ended before their result was stored. */
+  readonly endLost: () => Promise<void>
   /** A call approved before this time cannot be claimed any more. */
   readonly unclaimable: () => number
   readonly now: Clock
@@ -29,7 +31,8 @@ const lookAgainAfter = 200
 const troubles = ['store_unavailable', 'store_closed', 'outcome_unknown', 'clock_went_back']
 
 /** Makes held decisions and expires old requests when their time comes, also after a restart (A7). */
-export function startSweeper({ db, store, settle, giveBack, unclaimable, now, log }: Deps) {
+export function startSweeper(deps: Deps) {
+  const { db, store, settle, giveBack, endLost, unclaimable, now, log } = deps
   let closed = false
   let timer: NodeJS.Timeout | undefined
   let wakeAt = Infinity
@@ -47,6 +50,7 @@ export function startSweeper({ db, store, settle, giveBack, unclaimable, now, lo
         await store.forget(tx, now())
         await store.unseal(tx, unclaimable())
       })
+      await endLost()
       const failed = settled.find(({ status }) => status === 'rejected')
       if (failed?.status === 'rejected') throw failed.reason
       next = await store.next(db)

@@ -232,7 +232,7 @@ export function timeContract(engine: Engine) {
       expect(await next.status(waiting)).toBe('pending')
       expect(await next.status(denied)).toBe('rejected')
       expect(await next.decide(voted, 'ben')).toMatchObject({ status: 'approved' })
-      expect(await next.pass({ to: 'c' })).toMatchObject({
+      expect(await next.resume(call.id)).toMatchObject({
         as: 'claimed',
         approval: { id: call.id },
       })
@@ -282,7 +282,7 @@ export function timeContract(engine: Engine) {
         await daemon.hold(held)
         await daemon.decide(approved)
         await daemon.decide(claimed)
-        expect(await daemon.pass({ to: '2' })).toMatchObject({ as: 'claimed' })
+        expect(await daemon.resume(claimed)).toMatchObject({ as: 'claimed' })
         await daemon.reject(denied)
         const by = { id: 'call-9', caller: { ...sales, kind: 'human', id: 'anna' } as const }
         await daemon.db.transact(async (tx) => {
@@ -330,7 +330,7 @@ export function timeContract(engine: Engine) {
         const mine = { requester: 'sales', since, limit: 10 }
         expect(await daemon.approvals.list(mine)).toMatchObject([{ id: approval.id }])
         await daemon.decide(approval.id)
-        expect(await daemon.pass({ to: 'c' }, next)).toMatchObject({ as: 'claimed' })
+        expect(await daemon.resume(approval.id, {}, next)).toMatchObject({ as: 'claimed' })
         await daemon.withdraw(await daemon.open(opening('question'), next), next)
         // It waits no longer than others.
         const late = await daemon.open(opening('question'), next)
@@ -347,7 +347,7 @@ export function timeContract(engine: Engine) {
           await daemon.open(opening('question')),
           await daemon.open(opening('question')),
         ]
-        const waits = [one, one, two].map((id) => daemon.approvals.decided(id, 600_000, never))
+        const waits = [one, one, two].map((id) => daemon.approvals.finished(id, 600_000, never))
         await twin.decide(one)
         expect(await Promise.all(waits.slice(0, 2))).toMatchObject([
           { status: 'approved' },
@@ -362,16 +362,16 @@ export function timeContract(engine: Engine) {
         const { daemon } = await begin()
         const id = await daemon.open(opening('question'))
         const gone = new AbortController()
-        const wait = daemon.approvals.decided(id, 600_000, gone.signal)
+        const wait = daemon.approvals.finished(id, 600_000, gone.signal)
         gone.abort()
         expect(await wait).toMatchObject({ status: 'pending' })
-        expect(await daemon.approvals.decided(id, 1, never)).toMatchObject({ status: 'pending' })
+        expect(await daemon.approvals.finished(id, 1, never)).toMatchObject({ status: 'pending' })
         await daemon.decide(id)
-        expect(await daemon.approvals.decided(id, 600_000, never)).toMatchObject({
+        expect(await daemon.approvals.finished(id, 600_000, never)).toMatchObject({
           status: 'approved',
         })
         const last = await daemon.open(opening('question'))
-        const ended = daemon.approvals.decided(last, 600_000, never)
+        const ended = daemon.approvals.finished(last, 600_000, never)
         await daemon.approvals.close()
         expect(await ended).toMatchObject({ status: 'pending' })
       })

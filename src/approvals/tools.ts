@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { nearest } from '#base/config/suggest.ts'
-import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { haltScope } from './halt.ts'
@@ -21,26 +20,33 @@ export type NamesOf = (
   name: string,
 ) => Promise<readonly string[] | undefined>
 
-/** Refuses a scope that would stop nothing: a typo must not look like a halt (A9). */
-async function checkKnown(scope: string, namesOf: NamesOf): Promise<void> {
-  if (scope === 'all') return
-  const at = scope.indexOf(':')
-  const [word, name] = [scope.slice(0, at), scope.slice(at + 1)]
-  const names = await namesOf(word === 'agent' ? 'agent' : 'domain', name)
-  if (!names) return
-  const close = nearest(name, names)
-  throw new CoworkError(
-    `unknown_${word}`,
-    `Unknown ${word}: ${JSON.stringify(name)}. Nothing was halted.`,
-    {
-      hint: `${close === undefined ? '' : `Did you mean ${word}:${close}? `}To halt a name before its first call, set force (--force on the command line).`,
-    },
-  )
-}
+const haltName = 'cowork_halt'
 
-export const haltTools = (halts: Halts, namesOf: NamesOf): Tool[] => [
+/**
+ * Refuses a scope that would stop nothing: a typo must not look like a halt (A9). A check, since it reads more of the
+ * store than the transaction of the halt may wait for.
+ */
+export const checkHaltScope =
+  (namesOf: NamesOf) =>
+  async ({ tool, input }: { readonly tool: Tool; readonly input: Record<string, unknown> }) => {
+    const scope = tool.name === haltName && input['force'] !== true ? String(input['scope']) : 'all'
+    const at = scope.indexOf(':')
+    const [word, name] = [scope.slice(0, at), scope.slice(at + 1)]
+    const names =
+      scope === 'all' ? undefined : await namesOf(word === 'agent' ? 'agent' : 'domain', name)
+    if (!names) return { mode: 'act' } as const
+    const close = nearest(name, names)
+    return {
+      mode: 'refuse',
+      code: `unknown_${word}`,
+      message: `Unknown ${word}: ${JSON.stringify(name)}. Nothing was halted.`,
+      hint: `${close === undefined ? '' : `Did you mean ${word}:${close}? `}To halt a name before its first call, set force (--force on the command line).`,
+    } as const
+  }
+
+export const haltTools = (halts: Halts): Tool[] => [
   defineTool({
-    name: 'cowork_halt',
+    name: haltName,
     title: 'Halt',
     description:
       'Refuse all new calls of agents, or those of one agent, domain or server, until resumed.',
@@ -58,10 +64,7 @@ export const haltTools = (halts: Halts, namesOf: NamesOf): Tool[] => [
         .describe('Halt a name that is not known yet; without it an unknown name is an error'),
     }),
     output: z.object({ scope: z.string(), reason: z.string(), by: z.string(), at: z.string() }),
-    async change(tx, input, call) {
-      if (!input.force) await checkKnown(input.scope, namesOf)
-      return halts.set(tx, call, input.scope, input.reason)
-    },
+    change: (tx, input, call) => halts.set(tx, call, input.scope, input.reason),
   }),
   defineTool({
     name: 'cowork_resume',

@@ -7,13 +7,15 @@ import type { Log } from '#base/log.ts'
 const lookEvery = 2000
 const mostAtOnce = 500
 
+type Row = { id: string; kind: string; status: string; run_until: number | null }
+
 /**
- * Wakes whoever waits for a decision, whichever process made it (A6). The store is asked once for all of them,
- * after a commit that appended something: a decision always does.
+ * Wakes whoever waits for a decision or for the run of an approved call, whichever process made it (A6). The store is
+ * asked once for all of them, after a commit that appended something: both always do.
  */
 export function createWaits(db: Db, log: Log) {
   const waiting = new Map<string, Set<() => void>>()
-  const sql = builder<{ approval: { id: string; status: string } }>(db.dialect)
+  const sql = builder<{ approval: Row }>(db.dialect)
   let looking = false
   let again = false
   let stop: (() => void) | undefined
@@ -32,10 +34,10 @@ export function createWaits(db: Db, log: Log) {
           const some = ids.slice(at, at + mostAtOnce)
           const decided = sql
             .selectFrom('approval')
-            .select('id')
+            .select(['id', 'kind', 'status', 'run_until'])
             .where('id', 'in', some)
             .where('status', '<>', 'pending')
-          for (const { id } of await db.all(query(decided))) wake(id)
+          for (const row of await db.all(query(decided))) if (isFinished(row)) wake(row.id)
         }
       }
     } catch (error) {
@@ -60,7 +62,7 @@ export function createWaits(db: Db, log: Log) {
   }
 
   return {
-    async decided(id: string, ms: number, signal: AbortSignal): Promise<void> {
+    async finished(id: string, ms: number, signal: AbortSignal): Promise<void> {
       if (ms <= 0 || signal.aborted || isClosed) return
       await new Promise<void>((resolve) => {
         const patience = setTimeout(done, ms)
@@ -81,9 +83,15 @@ export function createWaits(db: Db, log: Log) {
         void look()
       })
     },
+    /** Whether a call waits here for this approval. */
+    isAwaited: (id: string): boolean => waiting.has(id),
     close() {
       isClosed = true
       for (const id of waiting.keys()) wake(id)
     },
   }
 }
+
+/** Decided; and an approved call has run (A15). */
+const isFinished = ({ kind, status, run_until: runUntil }: Row): boolean =>
+  runUntil === null && !(kind === 'call' && status === 'approved')

@@ -39,6 +39,14 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
     return { ...approval, status: 'withdrawn' }
   }
 
+  /** Withdraws a pending request whose call the client took back; a decided one stays as it is (RA12). */
+  async function cancel(tx: Tx, id: string, caller: Caller): Promise<void> {
+    const approval = await store.lock(tx, id)
+    if (approval?.status !== 'pending' || approval.held) return
+    if (isOwn(caller, approval.requester, approval.createdAt))
+      await drop(tx, approval, 'withdrawn', actorOf(caller), {}, { why: 'cancelled' })
+  }
+
   /** A person has answered elsewhere what this one asks; held decisions go, too. */
   async function endUnasked(tx: Tx, id: string, call: By): Promise<void> {
     const approval = await store.lock(tx, id)
@@ -83,6 +91,7 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
     by: Actor,
     call: Deciding,
     said: Told = {},
+    reason: string | null = null,
   ): Promise<void> {
     await store.decide(tx, {
       id: approval.id,
@@ -91,7 +100,7 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
       at: now(),
       by: by.id,
       channel: 'none',
-      reason: null,
+      reason,
       approved: null,
       digest: approval.digest,
       askedDigest: null,
@@ -103,7 +112,7 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
     tx.append(entryOf(`approval.${status}`, approval, by, call, said))
   }
 
-  return { withdraw, endUnasked, withdrawAll, voidCalls, drop }
+  return { withdraw, cancel, endUnasked, withdrawAll, voidCalls, drop }
 }
 
 const review = ({ kind, requester }: Approval) =>

@@ -1,16 +1,16 @@
 import type { Passage } from '#approvals'
 import { actorOf } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import type { Draft, EntryIds } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import { McpResult, Refused } from '#base/tool.ts'
+import { McpResult, noProgress, Refused } from '#base/tool.ts'
 import type { Call, CallTold, Tool, Touch } from '#base/tool.ts'
 import { haltRefusal } from './checks.ts'
 import type { Attempt, Refusal, Verdict } from './checks.ts'
 import type { Answer, CallRequest, DispatchDeps } from './dispatch.ts'
+import { gone, settledOf, staleMessage } from './settled.ts'
 
 type Performance = {
   readonly id: string
@@ -23,7 +23,10 @@ type Performance = {
 }
 type Said = Readonly<Record<string, unknown>>
 
-/** What came instead of the act: it waits for a person, or one said no. */
+/** How long a repeated call waits for the run of what is approved already. */
+const runWaitMs = 3000
+
+/** The reason why the call does not run now: it waits for a person, was rejected, or ran before. */
 class Stopped {
   readonly passage: Exclude<Passage, { as: 'claimed' }>
   constructor(passage: Exclude<Passage, { as: 'claimed' }>) {
@@ -38,6 +41,9 @@ class Declined {
     this.refusal = refusal
   }
 }
+
+/** Nothing was committed, or nobody knows. */
+const storeFailures = new Set(['store_unavailable', 'store_closed', 'outcome_unknown'])
 
 type Stop = Stopped | Declined
 const isStop = (value: unknown): value is Stop =>
@@ -60,7 +66,7 @@ export function createPerform({
       caller,
       inLine,
       signal: request.signal ?? new AbortController().signal,
-      progress: request.progress ?? (() => undefined),
+      progress: request.progress ?? noProgress,
       tell(facts) {
         told = { ids: { ...told.ids, ...facts.ids }, data: { ...told.data, ...facts.data } }
       },
@@ -73,6 +79,8 @@ export function createPerform({
     let told: CallTold = {}
     /** The approval that this call uses up. */
     let claimed: string | undefined
+    /** All that it claimed, also in a transaction that was rolled back. */
+    const claims = new Set<string>()
     let isStarted = false
 
     const entry = (type: string, more: Partial<Draft> = {}, said = told): Draft => {
@@ -93,17 +101,15 @@ export function createPerform({
         const halt = await halts.covering(caller, touch, tx)
         if (halt) return new Declined(haltRefusal(halt))
       }
-      const { digest, needed } =
-        verdict.mode === 'wait' ? verdict : { digest: undefined, needed: undefined }
-      // Who waited uses what was waited for, also where trust or a permission would do by now.
+      // An approved call uses its approval, also where trust or a permission would do by now.
       if (request.approval !== undefined)
-        return through(await approvals.resume(tx, caller, request.approval, digest, needed))
+        return through(await approvals.resume(tx, caller, request.approval, verdict))
       if (verdict.mode === 'wait')
-        return through(
-          await approvals.pass(tx, caller, verdict.digest, () => verdict.open(tx, call), needed),
-        )
-      const approval = await verdict.enter?.(tx)
-      claimed = approval?.id
+        return through(await approvals.pass(tx, caller, verdict, () => verdict.open(tx, call)))
+      const passage = await verdict.enter?.(tx)
+      if (passage && passage.as !== 'claimed') return through(passage)
+      const approval = passage?.approval
+      if (approval) claim(approval.id)
       ids = approval ? { approval: approval.id } : (verdict.ids ?? {})
       request.observe?.({ approval: ids.approval })
       const decision = verdict.decision ?? { mode: 'act' }
@@ -115,9 +121,14 @@ export function createPerform({
       const { approval } = passage
       request.observe?.({ mode: approval.mode, approval: approval.id })
       if (passage.as !== 'claimed') return new Stopped(passage)
-      claimed = approval.id
+      claim(approval.id)
       ids = { approval: approval.id }
       return { mode: approval.mode, by: approval.decidedBy }
+    }
+
+    function claim(approval: string): void {
+      claimed = approval
+      claims.add(approval)
     }
 
     /** After it, in the transaction that ends it well. */
@@ -147,6 +158,7 @@ export function createPerform({
         ask()
         const entered = await record()
         if (entered instanceof Declined) throw new CoworkError('halted', entered.refusal.message)
+        if (entered instanceof Stopped) throw new CoworkError('not_started', 'It ran before.')
       }
       return { hasAsked, output: run(input, { ...call, enter: enterEarly }) }
     }
@@ -210,10 +222,17 @@ export function createPerform({
       return output
     }
 
+    /**
+     * Whether a tool that changes the store failed by itself. Its claim was rolled back with what it did, and is made
+     * with the failure. Where the store failed, the claim is what the store says (A15).
+     */
+    const isOwnFailure = ({ code }: Refusal) =>
+      tool.change !== undefined && !call.signal.aborted && !storeFailures.has(code)
+
     async function fail(failure: Refusal): Promise<void> {
       const data = { ...timed(), message: failure.message }
       const failed = entry('call.failed', { outcome: failure.code, data })
-      const used = isStarted || !call.signal.aborted ? claimed : undefined
+      const used = isStarted || isOwnFailure(failure) ? claimed : undefined
       if (!isStarted && used === undefined) return ledger.note(failed)
       // What began and is on record must also end on record before anyone hears of it (L12).
       await ledger
@@ -228,12 +247,12 @@ export function createPerform({
       const output = await carryOut().finally(standInLine)
       if (output instanceof Stopped) {
         const { passage } = output
-        const stop = waiting(output, tool)
+        const stop = await stopped(passage)
         // A new question is on record by itself; one that is met again is worth a line.
         if (passage.as !== 'waiting' || !passage.isNew)
           ledger.note(
             entry('call.refused', {
-              outcome: stop.code,
+              outcome: stop.status === 'done' ? 'approval_used' : stop.code,
               ids: { call: id, approval: passage.approval.id },
             }),
           )
@@ -250,72 +269,24 @@ export function createPerform({
       const failure = explain(error, call, log)
       await fail(failure)
       return { status: 'failed', call: id, ...failure }
+    } finally {
+      for (const approval of claims) approvals.ended(approval)
     }
-  }
 
-  /** What an agent reads while a person decides, or after one said no. */
-  function waiting({ passage: { as, approval } }: Stopped, tool: Tool) {
-    const reviewUrl = approvals.reviewUrl(approval.id)
-    const { mode, decidedBy, reason, expiresAt } = approval
-    const details = {
-      approval_id: approval.id,
-      status: approval.status,
-      mode,
-      review_url: reviewUrl,
-    }
-    if (as === 'changed')
-      return {
-        status: 'refused' as const,
-        code: 'approved_differently',
-        message: `${decidedBy ?? 'A person'} approved ${tool.name} with other arguments.`,
-        hint: 'Call it with approved_change; that runs once.',
-        details: { ...details, approved_change: approval.approved },
-      }
-    if (as === 'used')
-      return {
-        status: 'refused' as const,
-        code: 'approval_used',
-        message: `${tool.name} was approved and has been started by another call.`,
-        hint: `cowork_check_approval gives what it answered under ${approval.id}.`,
-        details,
-      }
-    if (as === 'lapsed')
-      return {
-        status: 'refused' as const,
-        code: 'approval_expired',
-        message: `${tool.name} may not run any more: what was asked for has lapsed or was taken back.`,
-        hint: 'Call it again: a person is asked anew.',
-        details,
-      }
-    if (as === 'gone') {
-      const message = `${approval.requester} may not go on with ${tool.name}: it was revoked, or the door was closed, while that waited.`
-      return {
-        status: 'refused' as const,
-        code: 'auth_error',
-        message,
-        hint: 'A person lets an agent in with `cowork agents add <id>`; what it wants then, it asks for anew.',
-        details: { error: true, auth_error: true, message },
-      }
-    }
-    if (as === 'denied')
-      return {
-        status: 'refused' as const,
-        code: 'approval_denied',
-        message: `${decidedBy ?? 'A person'} denied ${tool.name}${reason ? `: ${reason}` : '.'}`,
-        hint: 'Do not repeat it as it is: change it, or hand it to a person.',
-        details,
-      }
-    return {
-      status: 'waiting' as const,
-      tool,
-      approval,
-      code: 'approval_required',
-      message: `${tool.name} waits for a person: ${reviewUrl}`,
-      hint: `Ask cowork_check_approval for ${approval.id}; once it is approved, repeat the same call.`,
-      details: {
-        ...details,
-        ...(expiresAt !== null && { expires_at: rfc3339(expiresAt) }),
-      },
+    /** Answers a call that does not run now. A repeated approved call waits a little for its result. */
+    async function stopped(passage: Stopped['passage']) {
+      const { as, approval } = passage
+      if (as === 'gone') return gone(approval, tool)
+      const earlier = as === 'waiting' ? passage.stale : undefined
+      const isRepeated = request.approval === undefined && (as === 'approved' || as === 'used')
+      const latest = isRepeated
+        ? await approvals.finished(approval.id, runWaitMs, call.signal)
+        : undefined
+      const settled = settledOf(latest ?? approval, tool, approvals)
+      if (isRepeated && settled.status !== 'waiting') approvals.noteDelivered(approval.id)
+      return earlier && settled.status === 'waiting'
+        ? { ...settled, message: `${staleMessage(earlier)} ${settled.message}` }
+        : settled
     }
   }
 }

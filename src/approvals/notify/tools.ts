@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
+import { effort } from '#base/effort.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { deliveryStatuses, holds } from './model.ts'
@@ -36,7 +37,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
     idempotent: true,
     input: z.object({
       status: z.enum(deliveryStatuses).optional().describe('Only those in this state'),
-      limit: z.number().int().min(1).max(1000).default(100),
+      limit: effort(z.int().min(1).max(1000)).default(100),
     }),
     output: z.object({ deliveries: z.array(listed) }),
     touches: () => ({ domain: 'cowork' }),
@@ -89,7 +90,6 @@ export const notifyTools = (notify: Notify): Tool[] => [
       expires_at: time,
       how: z.string(),
     }),
-    text: ({ how }) => how,
     touches: (input) => ({ domain: 'cowork', target: input.channel }),
     async change(tx, input, call) {
       const { code, expiresAt } = await notify.bindChat(tx, input.channel, call)
