@@ -26,6 +26,8 @@ export type ResourceContent = {
 export type ResourceSource = {
   /** Every address that begins so is this source's. */
   readonly prefix: string
+  /** Only callers who may use this tool read them (SV18). */
+  readonly tool?: string
   readonly templates: readonly ResourceTemplate[]
   /** The few that are most likely wanted; templates lead to the rest. */
   list(caller: Caller): Promise<readonly Resource[]>

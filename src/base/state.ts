@@ -28,6 +28,8 @@ export const statePaths = (dir: string) => ({
   apiSocket: socketIn(dir, 'api'),
   daemon: join(dir, 'daemon.json'),
   pid: join(dir, 'cowork.pid'),
+  /** Exists from an orderly end of the daemon until its next start: a bridge then does not start it again. */
+  stopped: join(dir, 'daemon.stopped'),
   ownerToken: join(dir, 'owner.token'),
   node: join(dir, 'node'),
   ledgerKey: join(dir, 'ledger.key'),
@@ -56,6 +58,15 @@ export function readDaemonInfo(paths: StatePaths): DaemonInfo | undefined {
     return JSON.parse(readFileSync(paths.daemon, 'utf8')) as DaemonInfo
   } catch {
     return undefined
+  }
+}
+
+/** Tells bridges that a person or a service manager ended the daemon. Never fails: the end goes on without it. */
+export function markStopped(paths: StatePaths): void {
+  try {
+    if (existsSync(paths.dir)) writeFileAtomic(paths.stopped, `${new Date().toISOString()}\n`)
+  } catch {
+    // On a full disk the marker is missing, and a bridge starts the daemon again.
   }
 }
 

@@ -44,6 +44,9 @@ export type Touch = {
   readonly data?: Readonly<Record<string, unknown>>
 }
 
+/** The `progress` of a call whose client did not ask for it. */
+export const noProgress: Call['progress'] = () => undefined
+
 type Input = z.ZodObject
 type Common<I extends Input, O extends z.ZodType> = {
   readonly name: string
@@ -51,7 +54,7 @@ type Common<I extends Input, O extends z.ZodType> = {
   readonly description: string
   /** The address it is listed under besides `/mcp` (SV11). */
   readonly toolset: string
-  /** Listed for clients with a tool limit (`?tools=core`). */
+  /** Part of the default list (SV17). */
   readonly core?: boolean
   readonly effect: Effect
   /** Who may call it: without this an agent could approve itself. */
@@ -69,6 +72,8 @@ type Common<I extends Input, O extends z.ZodType> = {
   /** For people, but in open mode, where nobody can be told apart, for every caller (A3). */
   readonly unverified?: true
   readonly idempotent?: boolean
+  /** A tool that writes only adds, and changes nothing that was there (`destructiveHint: false`). */
+  readonly additive?: true
   readonly openWorld?: boolean
   readonly input: I
   readonly output: O
@@ -86,17 +91,34 @@ type Common<I extends Input, O extends z.ZodType> = {
   readonly large?: true
   /** What the ledger keeps of the arguments, where all of them is too much (L8). */
   readonly recorded?: (input: z.output<I>) => object | Promise<object>
-  /** What the model reads; the output as JSON where absent (SV12). */
+  /** Other names of arguments, as the seeds write them: accepted, not listed. */
+  readonly aliases?: Readonly<Record<string, string>>
+  /** A minimal valid call, where the required arguments alone are none. Errors about arguments show it (SV27). */
+  readonly example?: Readonly<Record<string, unknown>>
+  /** The tool of the same name that does what these arguments ask for, such as reading where this one writes. */
+  readonly forInput?: (input: z.output<I>) => Tool | undefined
+  /** The arguments with every path in its canonical form: calls that differ only in spelling are one call (A1). */
+  readonly canonicalInput?: (input: z.output<I>) => z.output<I>
+  /**
+   * The state of each target by its name, while a person decides: a call approved for another state does not run
+   * (A15). Undefined where it cannot be read.
+   */
+  readonly fingerprint?: (
+    input: z.output<I>,
+    caller: Caller,
+  ) => Promise<Readonly<Record<string, unknown>> | undefined>
+  /** The output without the parts that a model has no use for: MCP sends this form by default (SV19). */
+  readonly lean?: (output: z.output<O>) => unknown
+  /** Every fact of the output for a model to read; the lean output as JSON where absent (SV19). */
   readonly text?: (output: z.output<O>) => string
-  /** Where MCP shows more than the output and its text: pictures, or a long text that is sent once (SV12). */
-  readonly present?: (output: z.output<O>) => Presented
+  /** The text says everything: MCP sends it alone, unless the client asks for structured results (SV19). */
+  readonly textOnly?: true
+  /** The output as blocks of MCP, where it is more than one text (SV19). */
+  readonly present?: (output: z.output<O>) => readonly ContentBlock[]
 }
 
-/** A tool's answer in the blocks of MCP. */
-export type Presented = {
-  readonly content: readonly Readonly<Record<string, unknown>>[]
-  readonly structuredContent: unknown
-}
+/** A block of an MCP tool result. */
+export type ContentBlock = Readonly<Record<string, unknown>>
 
 /** A tool acts in the world (`run`), or changes the store alone, then in one transaction (`change`). */
 export type Tool<I extends Input = Input, O extends z.ZodType = z.ZodType> = Common<I, O> &

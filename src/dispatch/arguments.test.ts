@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { argumentsFor, wrongArguments } from './arguments.ts'
+import { effort } from '#base/effort.ts'
+import { parseArguments } from './arguments.ts'
 
 const input = z.strictObject({
   path: z.string(),
@@ -14,9 +15,8 @@ const input = z.strictObject({
 const tool = { name: 'read', input }
 
 function said(given: unknown): string | undefined {
-  const args = argumentsFor(tool, given)
-  const { error } = input.safeParse(args)
-  return error && wrongArguments(tool, args, error).message
+  const parsed = parseArguments(tool, given)
+  return 'refusal' in parsed ? parsed.refusal.message : undefined
 }
 
 test.each([
@@ -37,15 +37,70 @@ test.each([
   expect(said(given)).toEqual(message instanceof RegExp ? expect.stringMatching(message) : message)
 })
 
-test('SV12 I5 what a call says of its caller is no argument, unless the tool has one of that name', () => {
-  const mine = { path: 'a', kind: 'a', agent_id: 'x', agent: 'x', agent_token: 'x', _meta: {} }
-  expect(argumentsFor(tool, mine)).toEqual({ path: 'a', kind: 'a' })
-  const named = { input: z.strictObject({ agent: z.string() }) }
-  expect(argumentsFor(named, { agent: 'x', agent_id: 'x' })).toEqual({ agent: 'x' })
-  // Who takes whatever comes gets it.
-  const open = { input: z.looseObject({}) }
-  expect(argumentsFor(open, mine)).toBe(mine)
-  expect(argumentsFor(open, undefined)).toEqual({})
+const parsed = (schema: z.ZodObject, given: unknown, aliases = {}) =>
+  parseArguments({ name: 'it', input: schema, aliases }, given)
+
+test('SV27 I5 what a call says of its caller is no argument, unless the tool has one of that name', () => {
+  const mine = { agent_id: 'x', agent: 'x', agent_token: 'x', _meta: {}, _cowork_metadata: {} }
+  const both = [z.strictObject({ path: z.string() }), z.object({ path: z.string() })]
+  for (const schema of both)
+    expect(parsed(schema, { path: 'a', ...mine })).toEqual({ input: { path: 'a' }, notes: [] })
+  const named = z.object({ agent: z.string() })
+  expect(parsed(named, { agent: 'x', agent_id: 'y' })).toEqual({ input: { agent: 'x' }, notes: [] })
+  // A tool that takes any argument gets them all.
+  expect(parsed(z.looseObject({}), mine)).toEqual({ input: mine, notes: [] })
+  expect(parsed(z.looseObject({}), undefined)).toEqual({ input: {}, notes: [] })
+})
+
+test('SV27 RA6 unknown arguments are refused with the nearest name, also inside of others', () => {
+  const story = z.object({
+    title: z.string().optional(),
+    notes: z.string().optional(),
+    acceptance: z.array(z.strictObject({ text: z.string() })).optional(),
+  })
+  const message = (given: object) =>
+    z.object({ refusal: z.object({ message: z.string() }) }).parse(parsed(story, given)).refusal
+      .message
+  expect(message({ description: 'x' })).toBe('it has no description: notes?')
+  expect(message({ tilte: 'x' })).toBe('it has no tilte: title?')
+  expect(message({ labels: [] })).toBe('it has no labels: it takes title, notes, acceptance.')
+  expect(message({ acceptance: [{ text: 'x', state: 1 }] })).toBe(
+    'it: acceptance.0 has no state: it takes text.',
+  )
+})
+
+test('SV27 another name of an argument is read as its own, unless both are given', () => {
+  const schema = z.object({ item_id: z.string() })
+  const aliases = { id: 'item_id' }
+  expect(parsed(schema, { id: 'a' }, aliases)).toEqual({ input: { item_id: 'a' }, notes: [] })
+  expect(parsed(schema, { id: 'a', item_id: 'b' }, aliases)).toMatchObject({
+    refusal: { message: 'it has no id: it takes item_id.' },
+  })
+})
+
+test('SV27 RA12 numbers that only bound effort are clamped and said, others are refused', () => {
+  const schema = z.object({
+    limit: effort(z.int().min(1).max(100)).default(10).describe('At most'),
+    wait: effort(z.number().min(0).max(25)).optional(),
+    confidence: z.number().min(0).max(1).optional(),
+  })
+  expect(parsed(schema, { limit: 5000, wait: -1 })).toEqual({
+    input: { limit: 100, wait: 0 },
+    notes: ['limit 5000 is out of range: 100 was used.', 'wait -1 is out of range: 0 was used.'],
+  })
+  expect(parsed(schema, {})).toEqual({ input: { limit: 10 }, notes: [] })
+  expect(parsed(schema, { confidence: 2 })).toHaveProperty('refusal')
+  expect(parsed(schema, { limit: 'many' })).toHaveProperty('refusal')
+})
+
+test('SV27 the hint is a call that would be right, with what was right of this one', () => {
+  const hint = (given: object) =>
+    z.object({ refusal: z.object({ hint: z.string() }) }).parse(parseArguments(tool, given)).refusal
+      .hint
+  expect(hint({ kind: 'b', file: 'x' })).toBe('Call it like this: read {"path":"…","kind":"b"}')
+  expect(hint({ path: 'a.txt', kind: 'c' })).toBe(
+    'Call it like this: read {"path":"a.txt","kind":"a"}',
+  )
 })
 
 test('SV12 whatever the arguments are, what is wrong with them is one line', () => {

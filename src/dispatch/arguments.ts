@@ -1,42 +1,85 @@
 import * as z from 'zod'
+import { nearest } from '#base/config/suggest.ts'
+import { clamp, unwrap } from '#base/effort.ts'
 import { plainText } from '#base/plain.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Refusal } from './checks.ts'
+import { formatExample } from './example.ts'
 
-/** What any call may say of its caller, though no tool lists it. */
-const ofCaller = new Set(['agent_id', 'agent', 'agent_token', '_meta'])
+/** Arguments that any call may bring to say who calls; a tool that does not read them never sees them. */
+export const callerArguments = new Set([
+  '_meta',
+  '_cowork_metadata',
+  'agent',
+  'agent_id',
+  'agent_token',
+])
 
 type Arguments = Readonly<Record<string, unknown>>
+type Reading = Pick<Tool, 'name' | 'input' | 'aliases' | 'example'>
 
-/** What the tool is to read. One that refuses what it does not know is not shown what every call may bring. */
-export function argumentsFor(tool: Pick<Tool, 'input'>, given: unknown): unknown {
-  const { shape, def } = tool.input
-  if (!(def.catchall instanceof z.ZodNever) || !isObject(given)) return given ?? {}
-  const isFor = (name: string) => name in shape || !ofCaller.has(name)
-  return Object.fromEntries(Object.entries(given).filter(([name]) => isFor(name)))
+/** The parsed input, with a note for each argument that was changed; or what was wrong (SV27). */
+type ParsedArguments =
+  | { readonly input: Record<string, unknown>; readonly notes: readonly string[] }
+  | { readonly refusal: Refusal }
+
+export function parseArguments(tool: Reading, given: unknown = {}): ParsedArguments {
+  const { args, notes } = isObject(given) ? readArguments(tool, given) : { args: given, notes: [] }
+  const parsed = strictSchema(tool.input).safeParse(args)
+  return parsed.success
+    ? { input: parsed.data, notes }
+    : { refusal: invalidInput(tool, args, parsed.error) }
 }
 
-/** What was wrong with the arguments, one sentence for each, so that the next call can be right. */
-export function wrongArguments(
-  { name, input }: Pick<Tool, 'name' | 'input'>,
-  given: unknown,
-  { issues }: z.ZodError,
-): Refusal {
+/** The arguments under the names of the tool, in range, and without those that it does not read. */
+function readArguments({ input, aliases = {} }: Reading, given: Arguments) {
+  const { shape, def } = input
+  const isLoose = def.catchall !== undefined && !(def.catchall instanceof z.ZodNever)
+  const notes: string[] = []
+  // Without a prototype, so that `__proto__` is a name like any other.
+  const args = Object.create(null) as Record<string, unknown>
+  for (const [key, value] of Object.entries(given)) {
+    const alias = key in shape ? undefined : aliases[key]
+    const name = alias === undefined || alias in given ? key : alias
+    const schema = shape[name]
+    if (!schema && !isLoose && callerArguments.has(name)) continue
+    const clamped = schema && clamp(schema, value)
+    if (clamped !== undefined)
+      notes.push(`${name} ${String(value)} is out of range: ${clamped} was used.`)
+    args[name] = clamped ?? value
+  }
+  return { args, notes }
+}
+
+const strictSchemas = new WeakMap<z.ZodObject, z.ZodObject>()
+
+/** A schema that says nothing of other arguments refuses them; one that declares a catchall keeps it. */
+function strictSchema(schema: z.ZodObject): z.ZodObject {
+  if (schema.def.catchall) return schema
+  const strict = strictSchemas.get(schema) ?? schema.strict()
+  strictSchemas.set(schema, strict)
+  return strict
+}
+
+/** Names each wrong argument in a sentence, and a valid call. */
+function invalidInput(tool: Reading, given: unknown, { issues }: z.ZodError): Refusal {
   const missing = issues.filter(({ path }) => path.length > 0 && isMissing(given, path))
   const said = [
     ...(missing.length > 0 ? [` needs ${missing.map(pathOf).join(', ')}`] : []),
     ...issues.flatMap((issue) => {
       if (missing.includes(issue)) return []
       if (issue.code !== 'unrecognized_keys') return [`: ${messageOf(issue)}`]
-      return strangers(issue.keys, issue.path.length === 0 ? Object.keys(input.shape) : [])
+      const inside = issue.path.length === 0 ? '' : `: ${pathOf(issue)}`
+      return unknownNames(issue.keys, namesAt(tool.input, issue.path)).map((one) => inside + one)
     }),
   ]
   const [first = '', ...rest] = said.map(withFullStop)
   const others = rest.map((one) => (one.startsWith(':') ? one.slice(2) : `It${one}`))
+  const wrong = new Set(issues.map(({ path: [name] }) => name))
   return {
     code: 'invalid_input',
-    message: [name + first, ...others].join(' '),
-    hint: `The input schema of ${name} in tools/list says what it takes.`,
+    message: [tool.name + first, ...others].join(' '),
+    hint: `Call it like this: ${formatExample(tool, isObject(given) ? given : {}, wrong)}`,
   }
 }
 
@@ -56,12 +99,20 @@ const pathOf = ({ path }: Issue) => path.join('.')
 const messageOf = (issue: Issue) =>
   issue.path.length > 0 ? `${pathOf(issue)}: ${issue.message}` : issue.message
 
+/** The names that an object inside of the arguments takes. */
+function namesAt(schema: z.core.$ZodType, [key, ...rest]: readonly PropertyKey[]): string[] {
+  const inner = unwrap(schema)
+  if (inner instanceof z.ZodArray) return namesAt(inner.element, rest)
+  if (inner instanceof z.ZodRecord) return namesAt(inner.valueType, rest)
+  if (!(inner instanceof z.ZodObject)) return []
+  const next = key === undefined ? undefined : inner.shape[String(key)]
+  if (next) return namesAt(next, rest)
+  return Object.keys(inner.shape).filter((name) => !callerArguments.has(name))
+}
+
 /** Each with the names that come near it; with all names those that are near to none. */
-function strangers(keys: readonly string[], known: readonly string[]): readonly string[] {
-  const found = keys.map((key) => ({
-    key: plainText(key, 100),
-    near: known.filter((name) => isNear(key.toLowerCase(), name)),
-  }))
+function unknownNames(keys: readonly string[], known: readonly string[]): readonly string[] {
+  const found = keys.map((key) => ({ key: plainText(key, 100), near: namesNear(key, known) }))
   const far = found.filter(({ near }) => near.length === 0).map(({ key }) => key)
   const takes = known.length > 0 ? `: it takes ${known.join(', ')}` : ''
   return [
@@ -70,6 +121,24 @@ function strangers(keys: readonly string[], known: readonly string[]): readonly 
       near.length > 0 ? [` has no ${key}: ${near.join(' or ')}?`] : [],
     ),
   ]
+}
+
+/** Words that other tools use for the same thing. */
+const synonyms = [
+  ['description', 'details', 'notes', 'text', 'body', 'comment'],
+  ['name', 'title', 'summary'],
+  ['labels', 'tags', 'themes', 'theme'],
+  ['file', 'filename', 'folder', 'directory', 'path', 'paths'],
+  ['why', 'reason', 'reasoning'],
+]
+
+function namesNear(key: string, known: readonly string[]): readonly string[] {
+  const near = known.filter((name) => isNear(key.toLowerCase(), name))
+  if (near.length > 0) return near
+  const typo = nearest(key, known)
+  if (typo !== undefined) return [typo]
+  const alike = synonyms.find((words) => words.includes(key.toLowerCase())) ?? []
+  return known.filter((name) => alike.includes(name))
 }
 
 const shortestWord = 3

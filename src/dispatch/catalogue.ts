@@ -1,3 +1,4 @@
+import { nearest } from '#base/config/suggest.ts'
 import type { Tool } from '#base/tool.ts'
 
 /** All tools by name, in stable order. */
@@ -14,4 +15,12 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
     throw new Error(`two tools are named ${twice?.name}`)
   }
   return { find: (name) => byName.get(name), list: () => sorted }
+}
+
+/** The tool of agents that may have been meant, and how to find another. */
+export function unknownToolHint(catalogue: Catalogue, name: string): string {
+  const names = catalogue.list().flatMap((tool) => (tool.by === 'human' ? [] : [tool.name]))
+  const close = nearest(name.slice(0, 128), names)
+  const meant = close === undefined ? '' : `Did you mean ${close}? `
+  return `${meant}Find tools with cowork_find_tools {"query":"…"}.`
 }

@@ -1,6 +1,7 @@
 import type { Caller, Role } from '#base/caller.ts'
 import { globMatches } from '#base/glob.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
+import { isCallable } from '#base/selection.ts'
 import type { Tool, Touch } from '#base/tool.ts'
 import type { Approval, Approvals, Halt, Halts } from '#approvals'
 import type { CallVerdict } from '#governance'
@@ -12,6 +13,8 @@ export type Attempt = {
   readonly input: Record<string, unknown>
   readonly caller: Caller
   readonly touch: Touch
+  /** The approval that the runner starts it with (A15). */
+  readonly approval?: string | undefined
 }
 
 export type Refusal = {
@@ -40,17 +43,22 @@ const act: Verdict = { mode: 'act' }
 
 /** Who may call it: without this an agent could approve itself (A3). */
 export const checkBy =
-  (reviewUrl: () => string): Check =>
-  ({ tool, caller }) => {
+  (reviewUrl: () => string) =>
+  ({ tool, caller }: Pick<Attempt, 'tool' | 'caller'>): Verdict => {
     if (tool.by === 'anyone' || caller.kind === 'system') return act
     if (tool.by === caller.kind) return act
     return tool.by === 'human'
       ? {
           mode: 'refuse',
           code: 'human_required',
-          message: `HumanRequiredError: ${tool.name} is for people.`,
-          hint: `Ask a person: they decide at ${reviewUrl()} or with the cowork command line.`,
-          details: { error: true, error_type: 'HumanRequiredError', review_url: reviewUrl() },
+          message: 'HumanRequiredError: Only a person can do this.',
+          hint: `Stop and tell the user: ${reviewUrl()}`,
+          details: {
+            error: true,
+            error_type: 'HumanRequiredError',
+            tool: tool.name,
+            review_url: reviewUrl(),
+          },
         }
       : {
           mode: 'refuse',
@@ -135,8 +143,25 @@ export const checkScope: Check = ({ tool, caller }) =>
         mode: 'refuse',
         code: 'scope_missing',
         message: `${caller.id} may not call ${tool.name}: it needs the scope ${scopeOf(tool)}.`,
-        hint: 'A person can widen the scopes of this agent in cowork.yaml, or revoke it and add it anew with others.',
+        hint: 'Tell the user: they widen the scopes of this agent in cowork.yaml, or revoke it and add it anew with others.',
       }
+
+/** Whatever is excluded, an agent can follow and withdraw what it asked for. */
+const ofOwnRequests = ['cowork_check_approval', 'cowork_withdraw']
+
+/** Refuses tools that the agent or its connection excludes (SV18). */
+export const checkSelected: Check = ({ tool, caller }) => {
+  const { selection } = caller
+  if (!selection || isCallable(selection, tool) || ofOwnRequests.includes(tool.name)) return act
+  const isExcluded = !isCallable({ ...selection, readOnly: false }, tool)
+  const why = isExcluded ? 'has this tool excluded' : 'may only read here'
+  return {
+    mode: 'refuse',
+    code: 'tool_excluded',
+    message: `${tool.name} is refused: ${caller.id} ${why}.`,
+    hint: `Do not work around it. Tell the user: \`cowork agents set ${caller.id}\` or the connection of this client chooses its tools.`,
+  }
+}
 
 /** A halt turns every mode into refusal (A9, M5). */
 export const checkHalt =
@@ -149,6 +174,6 @@ export const checkHalt =
 export const haltRefusal = (halt: Halt): Refusal => ({
   code: 'halted',
   message: `Halted by ${halt.by} (${halt.scope})${halt.reason && `: ${halt.reason}`}`,
-  hint: 'Stop and wait: a person lifts it with `cowork resume`.',
+  hint: 'Stop and tell the user: a person lifts it with `cowork resume`.',
   details: { halt },
 })

@@ -7,10 +7,12 @@ import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Call, CallTold, Tool, Touch } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
-import { argumentsFor, wrongArguments } from './arguments.ts'
+import { parseArguments } from './arguments.ts'
+import { unknownToolHint } from './catalogue.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Attempt, Check, Refusal, Verdict } from './checks.ts'
 import { createPerform, entryOf } from './perform.ts'
+import type { EarlierRun } from './settled.ts'
 
 export type CallRequest = {
   readonly tool: string
@@ -19,7 +21,7 @@ export type CallRequest = {
   readonly signal?: AbortSignal
   readonly progress?: Call['progress']
   readonly exchange?: unknown
-  /** The approval it waited for and goes on with; it asks for no other (A2). */
+  /** The approval that the runner starts it with; it asks for no other (A15). */
   readonly approval?: string
   /** The act of the client's that it belongs to, as the client wrote it (L13). */
   readonly traceparent?: string | undefined
@@ -42,9 +44,13 @@ export type Answer =
       readonly call: string
       readonly tool: Tool
       readonly output: unknown
+      /** Differences from the request, such as a clamped limit (SV27). */
+      readonly notes?: readonly string[]
+      /** The earlier run of an approved call, which was not run again (A15). */
+      readonly earlier?: EarlierRun
     }
   | ({ readonly status: 'refused' | 'failed'; readonly call: string } & Refusal)
-  /** A person decides first: the same call, repeated after that, goes on (A2). */
+  /** A person decides first, or the call is approved and about to end (A15). */
   | ({
       readonly status: 'waiting'
       readonly call: string
@@ -57,7 +63,20 @@ export type Dispatch = (request: CallRequest) => Promise<Answer>
 export type DispatchDeps = {
   readonly catalogue: Catalogue
   readonly checks: readonly Check[]
-  readonly approvals: Pick<Approvals, 'pass' | 'resume' | 'keep' | 'reviewUrl'>
+  /** Looked at where the arguments are wrong: whoever may not call the tool need not learn how to. */
+  readonly checkCaller?: (attempt: Pick<Attempt, 'tool' | 'caller'>) => Verdict
+  readonly approvals: Pick<
+    Approvals,
+    | 'pass'
+    | 'resume'
+    | 'keep'
+    | 'ended'
+    | 'finished'
+    | 'isLive'
+    | 'isRunning'
+    | 'noteDelivered'
+    | 'reviewUrl'
+  >
   /** Looked at again where a call waited for its transaction while somebody halted it (RS4). */
   readonly halts?: Pick<Halts, 'covering' | 'revision'>
   /** In open mode nobody can be told apart, and deciding what executes nothing is for everyone (A3). */
@@ -99,8 +118,17 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     // People may look on, to see what is wrong; it is recorded when the clock is right again.
     const isLook = late !== undefined && looksOn(understood, request.caller)
     if (broken && !isLook) return { status: 'refused', call: id, ...broken }
-    if ('refusal' in understood) return refuse(understood.refusal)
-    const asked: Attempt = { ...understood.attempt, caller: request.caller }
+    if ('refusal' in understood) {
+      const tool = catalogue.find(request.tool)
+      const { caller } = request
+      const known = tool && (isOpen() ? asDecider({ tool, caller }) : { tool, caller })
+      const verdict = known && deps.checkCaller?.(known)
+      if (verdict?.mode !== 'refuse') return refuse(understood.refusal)
+      const { mode: _, ...refusal } = verdict
+      return refuse(refusal)
+    }
+    const { caller, approval } = request
+    const asked: Attempt = { ...understood.attempt, caller, approval }
     request.observe?.({ effect: asked.tool.effect, domain: asked.touch.domain })
     const attempt = isOpen() ? asDecider(asked) : asked
     const haltRevision = deps.halts?.revision()
@@ -114,12 +142,16 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       if (next.mode === 'wait' || (verdict.mode === 'act' && next.decision)) verdict = next
     }
     if (verdict.mode === 'act') request.observe?.({ mode: 'act' })
-    return perform({ id, startedAt, attempt, verdict, request, haltRevision })
+    const performed = perform({ id, startedAt, attempt, verdict, request, haltRevision })
+    const { notes } = understood
+    if (notes.length === 0) return performed
+    const answer = await performed
+    return answer.status === 'done' ? { ...answer, notes } : answer
   }
 }
 
 /** Whoever calls a tool for deciding in open mode is taken for a person nobody has verified (A3). */
-function asDecider(attempt: Attempt): Attempt {
+function asDecider<A extends Pick<Attempt, 'tool' | 'caller'>>(attempt: A): A {
   const { tool, caller } = attempt
   if (!tool.unverified || caller.kind !== 'agent' || caller.verified) return attempt
   const { claim: _, ...rest } = caller
@@ -146,25 +178,27 @@ export const readCall = (catalogue: Catalogue) => (tool: string, args: unknown) 
   throw new CoworkError(code, message, { ...(hint && { hint }), ...(details && { details }) })
 }
 
-type Understood = { attempt: Omit<Attempt, 'caller'> } | { refusal: Refusal }
+type Understood =
+  | { attempt: Omit<Attempt, 'caller'>; notes: readonly string[] }
+  | { refusal: Refusal }
 
 function understand(
   catalogue: Catalogue,
   request: Pick<CallRequest, 'tool' | 'arguments'>,
 ): Understood {
-  const tool = catalogue.find(request.tool)
-  if (!tool)
+  const named = catalogue.find(request.tool)
+  if (!named)
     return {
       refusal: {
         code: 'unknown_tool',
         message: `There is no tool named ${JSON.stringify(request.tool.slice(0, 128))}.`,
-        hint: 'tools/list names those there are.',
+        hint: unknownToolHint(catalogue, request.tool),
       },
     }
-  const given = argumentsFor(tool, request.arguments)
-  const parsed = tool.input.safeParse(given)
-  if (!parsed.success) return { refusal: wrongArguments(tool, given, parsed.error) }
-  const input = parsed.data
+  const parsed = parseArguments(named, request.arguments)
+  if ('refusal' in parsed) return parsed
+  const { input, notes } = parsed
+  const tool = named.forInput?.(input) ?? named
   const touch = tool.touches?.(input) ?? { domain: tool.toolset }
-  return { attempt: { tool, input, touch } }
+  return { attempt: { tool, input, touch }, notes }
 }
