@@ -17,7 +17,7 @@ test('PV9 GR3 a file that was saved anew is read again once a person has allowed
   writeFileSync(file, 'one')
   await grant(file)
   const read = () => agent.call('read_file', { path: file })
-  expect(await read()).toMatchObject({ text: 'one' })
+  expect(await read()).toMatchObject({ content: 'one' })
   const asked = { path: file, permission: 'read', reason: 'to go on' }
   for (const [content, choice] of [
     ['two', 'file'],
@@ -27,7 +27,7 @@ test('PV9 GR3 a file that was saved anew is read again once a person has allowed
     replace(file, content)
     expect(await read()).toMatchObject({
       code: 'root_replaced',
-      hint: expect.stringContaining('request_grant()'),
+      hint: expect.stringContaining('request_grant {"path":'),
     })
     expect(await agent.call('check_grant', { path: file })).toMatchObject({ has_access: false })
     const { status, request_id: id } = await agent.call('request_grant', asked)
@@ -39,7 +39,7 @@ test('PV9 GR3 a file that was saved anew is read again once a person has allowed
       grant: { choice },
     })
     expect(await agent.call('request_grant', asked)).toMatchObject({ status: 'granted' })
-    expect(await read()).toMatchObject({ text: content })
+    expect(await read()).toMatchObject({ content })
   }
 })
 
@@ -112,7 +112,7 @@ test('PV9 GR6 a file that was saved anew is read under the folder’s grant, and
     code: 'read_only_grant',
   })
   replace(file, 'two')
-  expect(await agent.call('read_file', { path: file })).toMatchObject({ text: 'two' })
+  expect(await agent.call('read_file', { path: file })).toMatchObject({ content: 'two' })
   expect(await agent.call('update_file', { path: file, content: 'three' })).toMatchObject({
     code: 'read_only_grant',
   })
@@ -127,7 +127,7 @@ test('PV9 GR6 a file that was saved anew is read under the folder’s grant, and
   renameSync(join(`${outer}-old`, 'deep.txt'), deep)
   const query = { query: 'deep', search_in: 'granted' }
   expect(await agent.call('search_files', query)).toMatchObject({ total_count: 1 })
-  expect(await agent.call('read_file', { path: deep })).toMatchObject({ text: 'needle' })
+  expect(await agent.call('read_file', { path: deep })).toMatchObject({ content: 'needle' })
 })
 
 test('PV9 GR1 what cowork itself puts in the place of a granted file stays granted', async () => {
@@ -140,7 +140,7 @@ test('PV9 GR1 what cowork itself puts in the place of a granted file stays grant
   const mine = { path: file, permission: 'read', agent: 'reader' }
   const { id } = await owner.call('add_grant', mine)
   const read = () => reader.mcp.call('read_file', { path: file })
-  expect(await read()).toMatchObject({ text: 'one' })
+  expect(await read()).toMatchObject({ content: 'one' })
   const { versions } = await changed('update_file', { content: 'two' })
   for (const [tool, args] of [
     ['update_file', { edits: [{ old: 'two', new: 'three' }] }],
@@ -166,7 +166,7 @@ test('PV9 GR1 what cowork itself puts in the place of a granted file stays grant
   async function changed(tool: string, args: object) {
     expect(await agent.call(tool, { path: file, ...args })).toMatchObject({ success: true })
     const { content } = await owner.call('read_file', { path: file })
-    expect(await read(), tool).toMatchObject({ text: content })
+    expect(await read(), tool).toMatchObject({ content: content })
     const { versions: kept } = await agent.call('file_versions', { path: file })
     return { versions: kept as { version_id: string }[] }
   }
@@ -193,7 +193,7 @@ test('PV9 GR6 who has a file by itself reads on while another writes it all the 
     await agent.call('update_file', { path: file, content: `${n}`, create_backup: false })
   isWriting = false
   expect(await reading).toEqual([])
-  expect(await reader.mcp.call('read_file', { path: file })).toMatchObject({ text: '20' })
+  expect(await reader.mcp.call('read_file', { path: file })).toMatchObject({ content: '20' })
 })
 
 test('GR6 a change to a file that nobody has by itself starts no other worker', async () => {
@@ -222,7 +222,7 @@ test('PV9 GR3 a request that waited while cowork changed the file opens what is 
   const decision = { decision: 'approve', grant: { choice: 'file' } }
   await owner.call('cowork_decide', { approval_ids: [id], ...decision })
   expect(await reader.mcp.call('request_grant', asked)).toMatchObject({ status: 'granted' })
-  expect(await reader.mcp.call('read_file', { path: file })).toMatchObject({ text: 'three' })
+  expect(await reader.mcp.call('read_file', { path: file })).toMatchObject({ content: 'three' })
 })
 
 test('FT10 GR3 who was told never is not told to ask, and a person not to call a tool', async () => {

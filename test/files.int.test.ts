@@ -30,7 +30,6 @@ test('FT1 FT2 FT3 FT8 what an agent writes in the workspace it reads and lists, 
   expect(readFileSync(at, 'utf8')).toBe(content)
   for (const path of ['Documents/reports/q3.md', at])
     expect(await agent.call('read_file', { path })).toMatchObject({
-      text: content,
       success: true,
       content,
       path: at,
@@ -92,9 +91,9 @@ test('FT1 nothing is overwritten unless asked, and then the old content is kept'
     isError: true,
     code: 'exists',
   })
-  expect(await agent.call('read_file', { path: 'a.txt' })).toMatchObject({ text: 'one' })
+  expect(await agent.call('read_file', { path: 'a.txt' })).toMatchObject({ content: 'one' })
   await agent.call('create_file', { path: 'a.txt', content: 'two', overwrite: true })
-  expect(await agent.call('read_file', { path: 'a.txt' })).toMatchObject({ text: 'two' })
+  expect(await agent.call('read_file', { path: 'a.txt' })).toMatchObject({ content: 'two' })
   const { versions } = await agent.call('file_versions', { path: 'a.txt' })
   const [version] = versions as { version_id: string }[]
   expect(version).toMatchObject({ size_bytes: 3, replaced_by: 'writer', operation: 'create_file' })
@@ -104,7 +103,7 @@ test('FT1 nothing is overwritten unless asked, and then the old content is kept'
   expect(
     await agent.call('file_restore_version', { path: 'a.txt', version_id: version?.version_id }),
   ).toMatchObject({ success: true })
-  expect(await agent.call('read_file', { path: 'a.txt' })).toMatchObject({ text: 'one' })
+  expect(await agent.call('read_file', { path: 'a.txt' })).toMatchObject({ content: 'one' })
   expect((await agent.call('file_versions', { path: 'a.txt' }))['versions']).toHaveLength(2)
 })
 
@@ -216,7 +215,7 @@ test('FT10 GR2 outside of the workspace nothing goes without a grant, and only a
     ])
 
   const { id } = await grant(mine)
-  expect(await agent.call('read_file', { path })).toMatchObject({ text: 'mine', path })
+  expect(await agent.call('read_file', { path })).toMatchObject({ content: 'mine', path })
   expect(await agent.call('update_file', { path, content: 'x' })).toMatchObject({
     code: 'read_only_grant',
   })
@@ -448,30 +447,37 @@ test('FT9 a tree is drawn by depth', async () => {
   expect(await lines(3)).toEqual(['x/', '  y/', '    z/'])
 })
 
-test('SV12 a long text is sent once, parts by range, and there is always a way on', async () => {
+test('SV12 SV19 a long text comes in parts, and there is always a way on', async () => {
   const { agent } = await openPlace()
   const lines = Array.from({ length: 20_000 }, (_, n) => `line ${n + 1}`)
   await agent.call('create_file', { path: 'long.txt', content: lines.join('\n') })
   const read = await agent.call('read_file', { path: 'long.txt' })
-  expect(read).toMatchObject({ content_in: 'text', next_byte: expect.any(Number) })
-  expect(read['content']).toBeUndefined()
-  expect(Buffer.byteLength(read.text)).toBeLessThanOrEqual(100_000)
+  const next = { byte_from: Number(read['next_byte']) }
+  expect(read['content']).toBe(lines.join('\n').slice(0, next.byte_from))
+  // RA1: no client cuts what it shows its model.
+  expect(Buffer.byteLength(read.text)).toBeLessThanOrEqual(33_500)
+  expect(read.text).toContain(`"byte_from":${next.byte_from}}`)
   const whole = await agent.call('read_file', { path: 'long.txt', max_bytes: 10_000_000 })
-  expect(whole.text).toBe(lines.join('\n'))
+  expect(whole['content']).toBe(lines.join('\n'))
   expect(whole['next_byte']).toBeUndefined()
   const part = { path: 'long.txt', line_from: 10_000, line_to: 10_001 }
-  expect((await agent.call('read_file', part)).text.trim()).toBe('line 10000\nline 10001')
-  expect((await agent.call('read_file', { path: 'long.txt', tail: 1 })).text.trim()).toBe(
-    'line 20000',
+  expect(String((await agent.call('read_file', part))['content']).trim()).toBe(
+    'line 10000\nline 10001',
   )
-  expect((await agent.call('read_file', { path: 'long.txt', head: 1 })).text.trim()).toBe('line 1')
+  expect(await agent.call('read_file', { path: 'long.txt', tail: 1 })).toMatchObject({
+    content: 'line 20000',
+  })
+  expect(await agent.call('read_file', { path: 'long.txt', head: 1 })).toMatchObject({
+    content: 'line 1\n',
+  })
   const tail = await agent.call('read_file', { path: 'long.txt', tail: 15_000 })
   const [warning] = tail['warnings'] as string[]
   const byte_to = Number(/byte_to (\d+)/.exec(warning ?? '')?.[1])
   const before = { path: 'long.txt', byte_to, max_bytes: 10_000_000 }
-  expect((await agent.call('read_file', before)).text + tail.text).toBe(lines.join('\n'))
+  const first = await agent.call('read_file', before)
+  expect(`${String(first['content'])}${String(tail['content'])}`).toBe(lines.join('\n'))
   const bytes = { path: 'long.txt', byte_from: 5, byte_to: 6 }
-  expect((await agent.call('read_file', bytes)).text).toMatch(/^1\n?$/)
+  expect((await agent.call('read_file', bytes))['content']).toMatch(/^1\n?$/)
   expect(await agent.call('read_file', { path: 'long.txt', head: 1, tail: 1 })).toMatchObject({
     code: 'invalid_input',
   })
@@ -489,9 +495,9 @@ test('FT2 a range without anything in it is refused', async () => {
     expect(await agent.call('read_file', { path: 'a.txt', ...range })).toMatchObject({
       code: 'invalid_input',
     })
-  expect((await agent.call('read_file', { path: 'a.txt', line_from: 2, line_to: 2 })).text).toBe(
-    'two\n',
-  )
+  expect(await agent.call('read_file', { path: 'a.txt', line_from: 2, line_to: 2 })).toMatchObject({
+    content: 'two\n',
+  })
 })
 
 test('SV12 long lists continue by cursor, page by page the whole folder', async () => {
@@ -531,10 +537,12 @@ test('FT2 pictures and bytes are given as what they are', async () => {
   const read = await api.call('read_file', { path: 'dot.png' })
   expect(read).toMatchObject({ encoding: 'base64', mime: 'image/png', content })
   const shown = await agent.call('read_file', { path: 'dot.png' })
-  expect(shown).toMatchObject({ mime: 'image/png', content_in: 'image' })
+  expect(shown).toMatchObject({ mime: 'image/png', content })
+  expect(shown.types).toEqual(['image', 'text'])
   // A piece of a picture is none that anybody could show.
   const piece = await agent.call('read_file', { path: 'dot.png', byte_from: 0, byte_to: 3 })
-  expect(piece).toMatchObject({ mime: 'image/png', content_in: 'resource', next_byte: 3 })
+  expect(piece).toMatchObject({ mime: 'image/png', next_byte: 3 })
+  expect(piece.types).toEqual(['resource', 'text'])
 })
 
 test('F4 beyond the limit nothing is written, and large files are read in parts', async () => {
@@ -546,7 +554,9 @@ test('F4 beyond the limit nothing is written, and large files are read in parts'
   expect(existsSync(join(workspace, 'big.txt'))).toBe(false)
   writeFileSync(join(workspace, 'big.txt'), `first\n${content}`)
   expect(await agent.call('read_file', { path: 'big.txt' })).toMatchObject({ code: 'too_large' })
-  expect((await agent.call('read_file', { path: 'big.txt', head: 1 })).text.trim()).toBe('first')
+  expect(await agent.call('read_file', { path: 'big.txt', head: 1 })).toMatchObject({
+    content: 'first\n',
+  })
   const copy = { source: 'big.txt', destination: 'copy.txt' }
   expect(await agent.call('copy_file', copy)).toMatchObject({ code: 'too_large' })
   const move = { source: 'big.txt', destination: 'moved.txt' }
@@ -695,7 +705,7 @@ test('F6 L10 .cowork tells every agent what happened in the workspace, and nothi
   const mirror = () => readFileSync(join(workspace, '.cowork', 'audit.jsonl'), 'utf8')
   await expect.poll(mirror).toContain('file_diff')
   const other = await agentOf(app, 'other')
-  const { text } = await other.mcp.call('read_file', { path: '.cowork/audit.jsonl' })
+  const { content: text } = await other.mcp.call('read_file', { path: '.cowork/audit.jsonl' })
   expect(text).toContain('copied.txt')
   const [entry] = await entriesOf(app, '&tool=create_file')
   for (const hidden of [mine, 'diary', id, entry?.actor.session])

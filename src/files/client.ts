@@ -7,7 +7,7 @@ import type { Containment, FileFaultCode } from './model.ts'
 import { createCall } from './worker/call.ts'
 import type { Call } from './worker/call.ts'
 import { createDeadlines } from './worker/deadlines.ts'
-import type { Answered, Ask, Op, Outlook, Root, WorkerSetup } from './worker/protocol.ts'
+import type { Answered, Ask, Op, Outlook, Progress, Root, WorkerSetup } from './worker/protocol.ts'
 import { startRunning } from './worker/running.ts'
 import type { Running } from './worker/running.ts'
 
@@ -23,6 +23,8 @@ export type AskOptions = {
    * Called once the worker has the question whole: a body that is still on its way waits for nobody.
    */
   readonly enter?: (() => Promise<void>) | undefined
+  /** Told how far the worker is, a few times in a second. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
 /** The daemon's side of the process that alone touches the disk. */
@@ -299,10 +301,18 @@ export function createFileWorker(deps: Deps): FileWorker {
     more: AskOptions,
     isFirst: boolean,
   ): Promise<Answered<O>> {
-    const { body, grants = [], signal, deadlineMs = times.deadline, enter } = more
+    const { body, grants = [], signal, deadlineMs = times.deadline, enter, onProgress } = more
     const id = ++lastId
     const { call, promise } = createCall(
-      { id, op, ask, body, grants, ...(enter && { onTaken: () => void release(call, enter) }) },
+      {
+        id,
+        op,
+        ask,
+        body,
+        grants,
+        onProgress,
+        ...(enter && { onTaken: () => void release(call, enter) }),
+      },
       deadlines.delete,
     )
     deadlines.add(call, deadlineMs)

@@ -1,4 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
+import { noProgress } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import { touchedData } from '#ledger'
 import type { TouchedFile } from '#ledger'
@@ -8,7 +9,7 @@ import type { Grants } from './grants/service.ts'
 import { createInOrder } from './in-order.ts'
 import type { Placed, Places, Wanted } from './places.ts'
 import { changing } from './worker/call.ts'
-import type { Answered, Ask, Op } from './worker/protocol.ts'
+import type { Answered, Ask, Op, Progress } from './worker/protocol.ts'
 
 type Deps = {
   readonly worker: FileWorker
@@ -67,7 +68,7 @@ export function createDisk({ worker, places, grants }: Deps) {
 
     /** `about` is what it is about: the one it failed for is named, and an agent has used all their grants. */
     async ask<O extends Op>(
-      call: Pick<Call, 'caller' | 'signal' | 'enter' | 'inLine'>,
+      call: Pick<Call, 'caller' | 'signal' | 'enter' | 'inLine'> & Partial<Pick<Call, 'progress'>>,
       op: O,
       about: readonly Placed[],
       asked: Ask<O>,
@@ -76,7 +77,8 @@ export function createDisk({ worker, places, grants }: Deps) {
       const ids = about.flatMap(({ grant }) => (grant ? [grant.id] : []))
       try {
         const { caller, signal, enter } = call
-        const more = { grants: ids, signal, enter, ...(body && { body }) }
+        const onProgress = progressOf(call)
+        const more = { grants: ids, signal, enter, onProgress, ...(body && { body }) }
         const asking = () => {
           const answer = worker.ask(op, asked, more)
           for (const folder of foldersChanged(op, about))
@@ -101,6 +103,10 @@ export function createDisk({ worker, places, grants }: Deps) {
     },
   }
 }
+
+/** Undefined where the client did not ask for it: then the worker says nothing. */
+const progressOf = ({ progress = noProgress }: Partial<Pick<Call, 'progress'>>) =>
+  progress === noProgress ? undefined : ({ done, total }: Progress) => progress(done, total)
 
 /** Operations that may put a file in the place of another. Under the grant of one file it stays that file. */
 const replacing: ReadonlySet<Op> = new Set<Op>(['write', 'edit', 'restoreVersion'])

@@ -1,34 +1,34 @@
 import { CoworkError } from '#base/errors.ts'
-import { plainText } from '#base/plain.ts'
+import { plainJson, plainText } from '#base/plain.ts'
 import type { FileFaultCode } from './model.ts'
 import type { Placed } from './places.ts'
 import { changing } from './worker/call.ts'
 import type { Op } from './worker/protocol.ts'
 
+/** What a grant would mend. */
+type GrantFaultCode = 'no_grant' | 'read_only_grant' | 'root_replaced'
+
 /** What an agent can do next (FT10). */
-const hints: Readonly<Record<FileFaultCode, string>> = {
+const hints: Readonly<Record<Exclude<FileFaultCode, GrantFaultCode>, string>> = {
   invalid_path: 'Give a path in the workspace, or the full path of what was granted.',
   path_traversal: 'Give the path without "..".',
   path_escape: 'Give the path of the file itself, inside the workspace or a grant.',
-  no_grant: 'Name the path, read or read-write, and a reason; a person decides.',
-  read_only_grant: 'Ask for read-write with request_grant().',
-  forbidden_path: 'Work without it, or ask a person.',
+  forbidden_path: 'No grant opens it. Work without it, or tell the user.',
   forbidden_extension: 'Choose a name with another extension, or ask a person to make the file.',
   too_large: 'Ask for less at once.',
   not_regular: 'Only plain files and folders can be used.',
   hard_link: 'A person can allow files with a second name in the grant.',
-  exists: 'Choose another name, or change what is there with update_file.',
-  not_found: 'list_files and search_files show what is there.',
+  exists: 'Change it with update_file, or choose another name.',
+  not_found: 'See what is there with list_files or search_files.',
   not_a_folder: 'Give the path of a folder.',
   is_a_folder: 'Give the path of a file; list_files shows what is in a folder.',
-  stale: 'It was changed since. Read it again, then repeat the change.',
-  ambiguous_edit: 'Give more of the text around it, so that it is found once.',
-  no_match: 'Read the file again and give the text exactly as it stands there.',
+  stale: 'It was changed since. Call read_file again, then repeat the change.',
+  ambiguous_edit: 'Give more of the text around it in `old`, so that it is found once.',
+  no_match: 'Call read_file again and copy `old` exactly as it stands there.',
   not_text:
     'Write a new file beside it. A text in another encoding is written anew by create_file with overwrite and encoding utf-8.',
   unknown_encoding: 'Leave out encoding for utf-8, or name one such as windows-1252.',
   invalid_query: 'Change the query, or leave out the cursor.',
-  root_replaced: 'Ask for it anew with request_grant(): a person has to look at it.',
   other_device: 'What is mounted inside a folder needs a grant of its own.',
   cloud_placeholder: 'Ask a person to download it first.',
   disk_full: 'Ask a person to make room. Nothing was changed.',
@@ -63,6 +63,15 @@ const hintsOf: Partial<Record<Op, Partial<Record<FileFaultCode, string>>>> = {
   restore: { not_found: 'trash_list names what is there.' },
 }
 
+/** The exact call that asks a person for access. */
+export const requestHint = (path: string, permission: 'read' | 'read-write'): string =>
+  `Call request_grant ${plainJson({ path, permission, reason: '…' })}; a person decides.`
+
+function hintFor(code: FileFaultCode, path: string): string {
+  if (code === 'no_grant' || code === 'root_replaced') return requestHint(path, 'read')
+  return code === 'read_only_grant' ? requestHint(path, 'read-write') : hints[code]
+}
+
 const noAccess = 'No access. Call request_grant() first.'
 
 /** The next step of a person: it is theirs to open. */
@@ -74,7 +83,7 @@ export function fileFault(
   code: FileFaultCode,
   path: string,
   message?: string,
-  hint = hints[code],
+  hint = hintFor(code, path),
 ): CoworkError {
   const usual = code === 'no_grant' ? noAccess : `${plainText(path, 300)} cannot be used.`
   return new CoworkError(code, message ?? usual, { hint, details: { path } })

@@ -4,7 +4,7 @@ import { plainText } from '#base/plain.ts'
 import { remembering } from '#base/remember.ts'
 import type { Touch } from '#base/tool.ts'
 import { touchedData } from '#ledger'
-import { fileFault, grantHint } from './faults.ts'
+import { fileFault, grantHint, requestHint } from './faults.ts'
 import type { Grants } from './grants/service.ts'
 import type { Area, Grant, Need } from './model.ts'
 import type { GrantVerdict } from './rules/grants.ts'
@@ -79,7 +79,7 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
         'Ask a person to delete this one.',
       )
     const verdict = await grants.decideNow(caller, path, need)
-    if (!verdict.grant) throw refused(verdict, path, caller)
+    if (!verdict.grant) throw refused(verdict, path, caller, need)
     const { grant } = verdict
     return {
       at: await rootOf(caller, grant, need, belowFolder(path, grant.path)),
@@ -158,6 +158,7 @@ function refused(
   { code, denied }: Extract<GrantVerdict, { code: string }>,
   path: string,
   { kind }: Caller,
+  need: Need,
 ) {
   const name = plainText(path, 300)
   if (denied)
@@ -172,5 +173,6 @@ function refused(
     const message = isReadOnly ? `What is granted of ${name} is for reading.` : undefined
     return fileFault(code, path, message ?? `No grant opens ${name}.`, grantHint(path, isReadOnly))
   }
-  return fileFault(code, path, isReadOnly ? `The grant for ${name} is for reading.` : undefined)
+  const message = isReadOnly ? `The grant for ${name} is for reading.` : undefined
+  return fileFault(code, path, message, requestHint(path, need === 'read' ? 'read' : 'read-write'))
 }

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs'
+import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
@@ -138,6 +139,18 @@ export function createFiles(deps: FilesDeps) {
           throw error
         },
       ),
+    /** Path and state of what this caller names, for approvals: null where nothing is there (A15). */
+    async stateOf(caller: Caller, given: string): Promise<readonly [string, unknown]> {
+      const { at, path } = await places.place(caller, { path: given, need: 'read' })
+      const state = await worker.ask('stat', { at }).then(
+        ({ identity, real }) => ({ identity, real }),
+        (error: unknown) => {
+          if (error instanceof CoworkError && error.code === 'not_found') return null
+          throw error
+        },
+      )
+      return [path, state]
+    },
     /** Resolves when what is done at start is done. */
     ready: upkeep.done,
     async close(): Promise<void> {

@@ -169,3 +169,9 @@ export const statOf = (stat: BigIntStats): Stat => ({
   modifiedAt: Math.floor(Number(stat.mtimeMs)),
   links: Number(stat.nlink),
 })
+
+/** A path and a text that changes when its file is changed or replaced. */
+export const lookOf = (stat: BigIntStats) => ({
+  stat: statOf(stat),
+  identity: `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`,
+})

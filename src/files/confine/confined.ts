@@ -2,7 +2,7 @@
 import fs, { constants } from 'node:fs'
 import type { Guard } from '../rules/guard.ts'
 import type { Inode, Root } from '../worker/protocol.ts'
-import { createChecks, statOf } from './checks.ts'
+import { createChecks, lookOf } from './checks.ts'
 import { errnoOf, faultOf, FileFault } from './fault.ts'
 import { putRight } from './leftovers.ts'
 import {
@@ -127,11 +127,11 @@ export function confinedTo(
 
     stat(path) {
       return walk(path, { need: 'read' }, ({ fd, name, real }) => {
-        if (name === undefined) return { stat: statOf(statOfOpen(fd)), real }
+        if (name === undefined) return { ...lookOf(statOfOpen(fd)), real }
         const opened = fs.openSync(pathTo(fd, name), O_PATH | O_NOFOLLOW)
         const stat = passing(opened, path, () => statOfOpen(opened))
         fs.closeSync(opened)
-        return stat.isSymbolicLink() ? link : { stat: statOf(stat), real }
+        return stat.isSymbolicLink() ? link : { ...lookOf(stat), real }
       })
     },
   }

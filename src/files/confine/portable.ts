@@ -9,7 +9,7 @@ import type { BigIntStats } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import type { Guard } from '../rules/guard.ts'
 import type { Inode, Root } from '../worker/protocol.ts'
-import { createChecks, namesOf, statOf } from './checks.ts'
+import { createChecks, lookOf, namesOf } from './checks.ts'
 import type { Wish } from './checks.ts'
 import { faultOf, FileFault } from './fault.ts'
 import { heldFor, isPinned } from './inode.ts'
@@ -187,7 +187,7 @@ export function portableTo(
       },
       stat: guarded((path: string) => {
         const { absolute, real } = resolve(path, { need: 'read' })
-        return { stat: statOf(fs.lstatSync(absolute, { bigint: true })), real }
+        return { ...lookOf(fs.lstatSync(absolute, { bigint: true })), real }
       }),
     }
   }

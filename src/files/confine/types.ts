@@ -54,7 +54,7 @@ export type Confined = {
   /** What to hand to `fs` for a name in an open folder; for the folder itself where there is no name. */
   at(fd: number, name?: string): string
   /** Of what the path leads to; nothing is opened. */
-  stat(path: string): { readonly stat: Stat; readonly real: string }
+  stat(path: string): { readonly stat: Stat; readonly real: string; readonly identity: string }
   /** Whether what was opened by a name in an open folder may be used (PV3); `again` looks once more. */
   checkRegular(stat: BigIntStats, path: string, again?: () => BigIntStats): void
   /** Whether lists and searches leave it out: forbidden, or closed to this caller. */

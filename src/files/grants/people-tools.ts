@@ -64,7 +64,6 @@ const addGrant = ({ db, grants, agents, defaultScope, now }: Deps) =>
         .default('user_explicit'),
     }),
     output: grantShape,
-    text: (grant) => `${grant.permission} ${plainText(grant.path)} (${grant.id})`,
     touches: ({ path: target }) => ({ domain: 'files', target }),
     async run(input, { id: call, caller }) {
       const expiresAt = input.expires_at === undefined ? null : Date.parse(input.expires_at)

@@ -34,6 +34,7 @@ test('GR3 denied is denied while it is fresh, and another path can still be aske
   expect(await here.ask(docs, here.sales)).toEqual({
     status: 'denied',
     message: 'User denied access request',
+    next: expect.stringContaining('cowork_handoff'),
   })
   expect(await here.ask(join(docs, 'Work'), here.sales)).toMatchObject({ status: 'pending' })
   move(2 * 60 * 60 * 1000)
@@ -159,7 +160,7 @@ test('GR3 PV1 a link that leads out of a grant is asked about, as the place it l
   // Whether something is at its end is not told.
   const gone = await ask('gone')
   const away = await ask('away/x.txt')
-  for (const { request_id: _, review_url: __, ...told } of [out, gone, away])
+  for (const { request_id: _, review_url: __, next: ___, ...told } of [out, gone, away])
     expect(told).toEqual({ status: 'pending', message: 'Waiting for user approval' })
   for (const [{ request_id: id }, real] of [
     [out, 'x.txt'],
@@ -347,6 +348,7 @@ test('GR3 P8 why a person said no reaches the agent, also when they said never',
       status: 'denied',
       feedback: reason,
       message: `User denied access request: ${reason}`,
+      next: expect.any(String),
     })
     expect(await check(here, id, {}, here.sales)).toMatchObject({
       status: 'rejected',
@@ -356,12 +358,11 @@ test('GR3 P8 why a person said no reaches the agent, also when they said never',
   }
 })
 
-test('GR3 the text of a request that waits names it', async () => {
+test('GR3 a request that waits names the call that asks for its outcome', async () => {
   const { start, docs } = await world()
   const here = await start()
-  const asked = await here.ask(docs, here.sales)
-  const text = here.catalogue.find('request_grant')?.text?.(asked)
-  expect(text).toContain(String(asked['request_id']))
+  const { request_id: id, next } = await here.ask(docs, here.sales)
+  expect(next).toContain(`cowork_check_approval {"request_id":"${String(id)}","wait_seconds":25}`)
 })
 
 test('GR3 who approves is told what else that answers', async () => {

@@ -4,7 +4,7 @@ import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
-import { plainText } from '#base/plain.ts'
+import { plainJson, plainText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Identity } from '#identity'
@@ -42,7 +42,7 @@ function checkGrant({ grants, guard, where }: GrantToolDeps) {
   return defineTool({
     name: 'check_grant',
     title: 'Check access',
-    description: 'Whether you may use a path outside the workspace, and how.',
+    description: 'Check whether you may use a path outside the workspace, and how.',
     toolset: 'files',
     effect: 'read',
     by: 'anyone',
@@ -90,22 +90,19 @@ const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
   defineTool({
     name: 'request_grant',
     title: 'Ask for access',
+    core: true,
     description:
-      'Asks the user for access to a file or folder outside the workspace. Call it again, or cowork_check_approval with the request_id, for the outcome.',
+      'Ask the user for access to a file or folder outside the workspace, when a call answers "No access". Call it again for the outcome.',
     toolset: 'files',
     effect: 'write',
     asks: true,
+    additive: true,
     by: 'agent',
     idempotent: true,
     input: z.strictObject({
       path,
       permission: z.enum(['read', 'read-write']),
-      reason: z
-        .string()
-        .trim()
-        .min(1)
-        .max(2000)
-        .describe('What you need it for; the user reads it'),
+      reason: z.string().trim().min(1).max(2000).describe('Shown to the user'),
     }),
     output: z.object({
       status: z.enum(['pending', 'granted', 'denied']),
@@ -116,9 +113,8 @@ const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
       review_url: z.string().optional(),
       feedback: z.string().optional(),
       message: z.string(),
+      next: z.string().optional(),
     }),
-    text: ({ status, message, request_id: id }) =>
-      `${status.toUpperCase()}: ${plainText(message)}${id === undefined ? '' : ` (request_id ${id})`}`,
     touches: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
     async run(asked: AccessRequest, call) {
       const answer = await grants.request(asked, call)
@@ -127,6 +123,7 @@ const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
           status: 'denied' as const,
           ...(answer.reason !== undefined && { feedback: answer.reason }),
           message: ['User denied access request', answer.reason].filter(Boolean).join(': '),
+          next: 'Do not ask for it again. Work without it, or hand over with cowork_handoff.',
         }
       if (answer.status === 'pending') {
         const { id } = answer.approval
@@ -135,6 +132,7 @@ const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
           request_id: id,
           review_url: approvals().reviewUrl(id),
           message: 'Waiting for user approval',
+          next: `Not a failure: do not work around it. Call cowork_check_approval ${plainJson({ request_id: id, wait_seconds: 25 })}, or tell the user and go on with other work.`,
         }
       }
       return grantedAnswer(answer, asked)
@@ -184,16 +182,17 @@ const listGrants = ({ grants }: GrantToolDeps) =>
   defineTool({
     name: 'list_grants',
     title: 'List grants',
-    description: 'What you may use outside the workspace.',
+    description: 'List what you may use outside the workspace.',
     toolset: 'files',
     effect: 'read',
     by: 'anyone',
     input: z.strictObject({}),
     output: z.object({ grants: z.array(grantShape) }),
+    textOnly: true,
     text: ({ grants: list }) =>
       list.length === 0
-        ? 'Nothing outside the workspace is granted. Ask with request_grant.'
-        : list.map(lineOf).join('\n'),
+        ? 'Nothing outside the workspace is granted. Ask with request_grant {"path": "…", "permission": "read", "reason": "…"}.'
+        : list.map(formatGrant).join('\n'),
     async run(_, { caller }) {
       const listed = await (caller.kind === 'agent' ? grants.of(caller) : grants.list())
       const shown = listed.map(async (grant) => shownGrant(grant, await grants.isInPlace(grant)))
@@ -201,5 +200,9 @@ const listGrants = ({ grants }: GrantToolDeps) =>
     },
   })
 
-const lineOf = ({ permission, path: granted, id, replaced }: z.output<typeof grantShape>) =>
-  `${permission} ${plainText(granted)} (${id})${replaced ? ': not there any more, ask anew' : ''}`
+function formatGrant(grant: z.output<typeof grantShape>): string {
+  const { permission, path: granted, id, scope, expires_at: end, replaced } = grant
+  const until = end === null ? '' : `, until ${end}`
+  const gone = replaced ? ': not there any more, ask anew' : ''
+  return `${permission} ${plainText(granted)} (${id}, ${scope}${until})${gone}`
+}

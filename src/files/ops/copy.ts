@@ -46,7 +46,9 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
     const mode = permissionsOf(file.stat)
     const content = { ...file, name: basename(pathOf(file)) }
     const copied = await withTemporary(parent, 0o600, async (temporary) => {
-      const sha256 = await copyContent(content, temporary.fd, context.turn)
+      const size = Number(file.stat.size)
+      const tell = (bytes: number) => context.progress(bytes, size)
+      const sha256 = await copyContent(content, temporary.fd, context.turn, tell)
       fs.fchmodSync(temporary.fd, mayRun(target, parent.real) ? mode : withoutRunning(mode))
       const stat = fs.fstatSync(temporary.fd, { bigint: true })
       const answer = { sha256, real: parent.real, stat: statOf(stat) }

@@ -14,10 +14,14 @@ export async function copyContent(
   source: Leaf & { readonly name: string },
   to: number,
   rest: Rest,
+  onCopied: (bytes: number) => void = () => undefined,
 ): Promise<string> {
   const { fd, stat, name } = source
   if (isPlaceholder(name, stat, () => readAt(fd, 0, pieceBytes))) throw placeholderFault(name)
-  const sha256 = await hashOf(fd, rest, (piece, position) => writeAll(to, piece, position))
+  const sha256 = await hashOf(fd, rest, (piece, position) => {
+    writeAll(to, piece, position)
+    onCopied(position + piece.length)
+  })
   await sync(to)
   if ((await hashOf(to, rest)) !== sha256)
     throw new FileFault('unreadable', 'The copy differs from the file. The disk may be failing.')

@@ -58,7 +58,10 @@ export const list: RunOp<'list'> = async (context, ask, _body, cancelled) => {
   const bare = ask.bare === true
   const found = createColumns(bare)
   try {
-    const rest = () => pause(context, cancelled)
+    const rest = () => {
+      context.progress(found.count())
+      return pause(context, cancelled)
+    }
     const listing = { confined, makeIgnore, found, bare, wanted: ask.limit + 1, rest }
     const above = makeIgnore && rulesAt(makeIgnore, confined, real)
     const top = { fd, real, path: '', cursor: '', rules: rulesOf(listing, fd, real, above) }
@@ -67,6 +70,8 @@ export const list: RunOp<'list'> = async (context, ask, _body, cancelled) => {
   } finally {
     fs.closeSync(fd)
   }
+  const count = Math.min(found.count(), ask.limit)
+  context.progress(count, count)
   const page = found.first(ask.limit)
   const { paths, cursors } = page.entries
   const last = cursors?.[paths.length - 1] ?? paths.at(-1)

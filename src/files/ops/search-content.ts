@@ -37,6 +37,7 @@ async function searchWith(
   const page = createSmallest<Hit>(most, order)
   const skipped = createSkipped()
   let total = 0
+  let done = 0
   for (const folder of searched(context, ask)) {
     const { place, confined } = folder
     const skip = (why: Skipped['why'], path: string) =>
@@ -45,6 +46,8 @@ async function searchWith(
       const names = folder.names.slice(at, at + filesAtOnce)
       const { count, files, packed } = lookedAt(context, folder, names, finder, skip)
       at += count
+      done += count
+      context.progress(done)
       for (const { path, bytes } of packed)
         if (await isDocument(path, bytes)) skip('document', path)
       const found = await matchesIn(folder, files, finder, { after, most })
@@ -53,6 +56,7 @@ async function searchWith(
       await rest()
     }
   }
+  context.progress(done, done)
   const hits = page.sorted().slice(0, ask.limit)
   const last = hits.at(-1)
   const isMore = page.sorted().length > ask.limit && last !== undefined

@@ -22,6 +22,7 @@ export const searchNames: RunOp<'searchNames'> = async (context, ask, _body, can
   const after = ask.after === undefined ? undefined : parsedCursor(ask.after)
   const page = createSmallest<Found>(ask.limit + 1, order)
   let total = 0
+  let files = 0
   for (const folder of searched(context, ask)) {
     const rankOf = rankIn(folder.real)
     for (const name of folder.names) {
@@ -32,8 +33,11 @@ export const searchNames: RunOp<'searchNames'> = async (context, ask, _body, can
       const found = { rank, place: folder.place, path }
       if (after === undefined || order(found, after) > 0) page.add(found)
     }
+    files += folder.names.length
+    context.progress(files)
     await pause(context, cancelled)
   }
+  context.progress(files, files)
   const found = page.sorted().slice(0, ask.limit)
   const last = found.at(-1)
   const hits = found.flatMap((one) => hitOf(context, ask, one))

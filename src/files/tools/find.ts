@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { effort } from '#base/effort.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Listing } from '../reading.ts'
@@ -25,7 +26,8 @@ export const findTools = (files: Files): Tool[] => [
   defineTool({
     name: 'list_files',
     title: 'List files',
-    description: 'Lists a folder. Recursive lists leave out what .gitignore names.',
+    description:
+      'List a folder: names, folders with /, sizes in bytes. recursive leaves out what .gitignore names. To find a file use search_files.',
     toolset: 'files',
     core: true,
     effect: 'read',
@@ -33,8 +35,8 @@ export const findTools = (files: Files): Tool[] => [
     input: z.strictObject({
       path: root,
       recursive: z.boolean().default(false),
-      depth: z.int().min(1).max(100).optional(),
-      details: z.boolean().default(true).describe('Sizes and times too'),
+      depth: effort(z.int().min(1).max(100)).optional().describe('Levels, if recursive'),
+      details: z.boolean().default(true).describe('false: names only'),
       cursor,
       limit,
     }),
@@ -52,12 +54,14 @@ export const findTools = (files: Files): Tool[] => [
         ...(next !== undefined && { next_cursor: next }),
       }
     },
+    textOnly: true,
+    // A name holds no tab here: `shown` replaces it.
     text: ({ path: at, files: listed, next_cursor: next }) =>
       [
-        `${shown(at)}: ${listed.length} entries`,
+        `${shown(at)}: ${listed.length} entries${listed.some(hasSize) ? ' (name, tab, bytes)' : ''}`,
         ...listed.map(({ name, type, size_bytes: size }) => {
           if (type === 'link') return `${shown(name)}@`
-          return size === undefined ? shown(name) : `${shown(name)} (${size} bytes)`
+          return size === undefined ? shown(name) : `${shown(name)}\t${size}`
         }),
         ...more(next),
       ].join('\n'),
@@ -65,11 +69,11 @@ export const findTools = (files: Files): Tool[] => [
   defineTool({
     name: 'file_tree',
     title: 'File tree',
-    description: 'A folder and what is below it, as an indented tree.',
+    description: 'Show a folder and what is below it as an indented tree, to get an overview.',
     toolset: 'files',
     effect: 'read',
     by: 'anyone',
-    input: z.strictObject({ path: root, depth: z.int().min(1).max(20).default(3), cursor }),
+    input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(20)).default(3), cursor }),
     output: z.object({ path: z.string(), tree: z.string(), next_cursor }),
     touches: (input) => files.places.touch(input.path),
     async run({ path: given, depth, cursor: after }, call) {
@@ -83,6 +87,7 @@ export const findTools = (files: Files): Tool[] => [
         ...(next !== undefined && { next_cursor: next }),
       }
     },
+    textOnly: true,
     text: ({ path: at, tree, next_cursor: next }) => [shown(at), tree, ...more(next)].join('\n'),
   }),
   searchTool(files),
@@ -93,7 +98,7 @@ export const findTools = (files: Files): Tool[] => [
     toolset: 'files',
     effect: 'read',
     by: 'human',
-    input: z.strictObject({ path: root, depth: z.int().min(1).max(6).default(2) }),
+    input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(6)).default(2) }),
     output: z.object({
       path: z.string(),
       total_files: z.number(),
@@ -129,6 +134,8 @@ function entryOf({ path: at, type, size, modifiedAt }: Listed): z.output<typeof 
 
 const nameOf = ({ path: at, type }: Listed): z.output<typeof entry> =>
   type === 'folder' ? { name: `${at}/`, type: 'directory' } : { name: at, type }
+
+const hasSize = ({ size_bytes }: z.output<typeof entry>) => size_bytes !== undefined
 
 /** To count each of ten thousand to the letter takes as long as the list. */
 const roughBytes = ({ name }: z.output<typeof entry>) => 2 * Buffer.byteLength(name) + 100

@@ -41,7 +41,7 @@ export const historyTools = (files: Files): Tool[] => {
     defineTool({
       name: 'file_versions',
       title: 'Versions of a file',
-      description: 'Earlier contents of a file, newest first.',
+      description: 'List earlier contents of a file, newest first, to compare or restore one.',
       toolset: 'files',
       effect: 'read',
       by: 'anyone',
@@ -65,14 +65,15 @@ export const historyTools = (files: Files): Tool[] => {
     defineTool({
       name: 'file_diff',
       title: 'Compare a file',
-      description: 'What differs from an earlier version (the newest by default) or another file.',
+      description:
+        'Show what differs between a file and an earlier version (default: the newest) or another file.',
       toolset: 'files',
       effect: 'read',
       by: 'anyone',
       input: z.strictObject({
         path,
         version_id: z.string().optional(),
-        with: z.string().optional(),
+        with: z.string().optional().describe('Path of another file'),
       }),
       output: z.object({
         path: z.string(),
@@ -89,15 +90,21 @@ export const historyTools = (files: Files): Tool[] => {
           ...(compared.sensitive && { warnings: [sensitiveWarning(call.caller)] }),
         }
       },
-      text: ({ path: at, diff }) => (diff === '' ? `${shown(at)}: nothing differs.` : diff),
+      textOnly: true,
+      text: ({ path: at, diff, warnings = [] }) =>
+        [
+          diff === '' ? `${shown(at)}: nothing differs.` : diff,
+          ...warnings.map((warning) => `[${warning}]`),
+        ].join('\n'),
     }),
     defineTool({
       name: 'file_restore_version',
       title: 'Restore a version',
-      description: 'Puts an earlier content back; the present one is kept as a version.',
+      description: 'Put an earlier content of a file back; the present one is kept as a version.',
       toolset: 'files',
       effect: 'write',
       by: 'anyone',
+      idempotent: true,
       input: z.strictObject({ path, version_id: z.string() }),
       output: z.object({
         success,
@@ -122,12 +129,11 @@ export const historyTools = (files: Files): Tool[] => {
         })
       },
       settle,
-      text: ({ path: at }) => `Restored ${shown(at)}.`,
     }),
     defineTool({
       name: 'trash_list',
       title: 'Trash',
-      description: 'Deleted files that can be restored, newest first.',
+      description: 'List deleted files that can be restored, newest first.',
       toolset: 'files',
       effect: 'read',
       by: 'anyone',
@@ -153,11 +159,15 @@ export const historyTools = (files: Files): Tool[] => {
     defineTool({
       name: 'trash_restore',
       title: 'Restore from the trash',
-      description: 'Brings back a deleted file; never over another.',
+      description: 'Bring back a deleted file or folder from the trash. Nothing is replaced.',
       toolset: 'files',
       effect: 'write',
       by: 'anyone',
-      input: z.strictObject({ trash_id: z.string(), destination: z.string().optional() }),
+      additive: true,
+      input: z.strictObject({
+        trash_id: z.string(),
+        destination: z.string().optional().describe('Where it was, if absent'),
+      }),
       output: z.object({ success, restored_path: z.string() }),
       touches: ({ trash_id, destination }) =>
         destination === undefined
@@ -174,7 +184,6 @@ export const historyTools = (files: Files): Tool[] => {
         })
       },
       settle,
-      text: ({ restored_path }) => `Restored ${shown(restored_path)}.`,
     }),
     defineTool({
       name: 'trash_purge',

@@ -7,6 +7,7 @@ import { historyTools } from './history.ts'
 import { readTools } from './read.ts'
 import { setupTools } from './setup.ts'
 import type { SetupDeps } from './setup.ts'
+import { withTargets } from './targets.ts'
 import { workspaceTools } from './workspace.ts'
 import { writeTools } from './write.ts'
 
@@ -20,11 +21,13 @@ export type FileToolDeps = {
 
 /** What agents and people do with files, and how agents come to them. */
 export const fileTools = ({ files, grants, setup, nextWorkspace }: FileToolDeps): Tool[] => [
-  ...readTools(files),
-  ...findTools(files),
-  ...workspaceTools(files, nextWorkspace),
-  ...writeTools(files),
-  ...historyTools(files),
+  ...[
+    ...readTools(files),
+    ...findTools(files),
+    ...workspaceTools(files, nextWorkspace),
+    ...writeTools(files),
+    ...historyTools(files),
+  ].map((tool) => withTargets(tool, files)),
   ...grantTools(grants),
   ...setupTools(setup),
 ]

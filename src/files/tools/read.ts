@@ -1,16 +1,20 @@
 import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
+import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
-import { plainText } from '#base/plain.ts'
+import { plainJson, plainText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
-import type { Call, Presented, Tool } from '#base/tool.ts'
+import type { Call, ContentBlock, Tool } from '#base/tool.ts'
 import { touchedData } from '#ledger'
 import type { FileRead } from '../reading.ts'
 import type { Files } from '../service.ts'
 import type { Range } from '../worker/protocol.ts'
-import { isUsual, mostAnswerBytes, path, sensitiveWarning, shown, success, time } from './words.ts'
+import { mostAnswerBytes, path, sensitiveWarning, shown, success, time } from './words.ts'
 
-const usualBytes = 100_000
+/** Clients cut longer texts: Gemini CLI after 39,959 characters, Codex after 48,000 bytes, others after 50,000. */
+const agentBytes = 32_768
+const personBytes = 100_000
+const defaultBytes = ({ caller }: Call) => (caller.kind === 'agent' ? agentBytes : personBytes)
 const mostFiles = 20
 
 const line = z.int().min(1).max(1e9).optional()
@@ -31,9 +35,7 @@ const range = z.object({
 
 const fileRead = z.object({
   success,
-  content: z.string().optional(),
-  /** Where the content is when it is not here. */
-  content_in: z.string().optional(),
+  content: z.string(),
   path: z.string(),
   size_bytes: z.number(),
   modified_at: z.string(),
@@ -55,7 +57,7 @@ export const readTools = (files: Files): Tool[] => [
     name: 'read_file',
     title: 'Read a file',
     description:
-      'Reads text in any usual encoding, PDF and docx as text, pictures and other bytes as they are.',
+      'Read a file. Default: the first 32 kB; line_from and line_to for a part, byte_from to continue. PDF and docx come as text, pictures as images.',
     toolset: 'files',
     core: true,
     effect: 'read',
@@ -63,14 +65,14 @@ export const readTools = (files: Files): Tool[] => [
     input: z.strictObject({
       path,
       ...range.shape,
-      max_bytes: z.int().min(1).optional().describe(`Default ${usualBytes}`),
+      max_bytes: effort(z.int().min(1)).optional().describe(`Default ${agentBytes}`),
     }),
     output: fileRead,
     touches: (input) => files.places.touch(input.path),
     async run({ path: given, max_bytes, ...asked }, call) {
       const most = mostFor(call)
       const maxBytes = Math.min(
-        max_bytes ?? usualBytes,
+        max_bytes ?? defaultBytes(call),
         files.limits.maxFileBytes,
         most ?? Infinity,
       )
@@ -81,15 +83,17 @@ export const readTools = (files: Files): Tool[] => [
         call.caller,
       )
     },
+    textOnly: true,
     present: presentFile,
   }),
   defineTool({
     name: 'read_files',
     title: 'Read files',
-    description: `Reads up to ${mostFiles} files; one that fails does not keep the others.`,
+    description: `Read up to ${mostFiles} files at once; those that fail are named. For parts of a large file use read_file.`,
     toolset: 'files',
     effect: 'read',
     by: 'anyone',
+    example: { paths: ['notes.txt', 'plan.md'] },
     input: z.strictObject({ paths: z.array(z.string()).min(1).max(mostFiles) }),
     // As read_file gives them; said once, since every agent reads it (FT9).
     output: z.object({
@@ -98,7 +102,7 @@ export const readTools = (files: Files): Tool[] => [
     }),
     touches: ({ paths: [first = '', ...others] }) => files.places.touch(first, ...others),
     async run({ paths }, call) {
-      const maxBytes = Math.floor(usualBytes / paths.length)
+      const maxBytes = Math.floor(defaultBytes(call) / paths.length)
       const most = mostFor(call)
       let left = most ?? Infinity
       const results = []
@@ -107,7 +111,7 @@ export const readTools = (files: Files): Tool[] => [
         const { own, told } = callFor(call, n === 0)
         const room = most === undefined ? undefined : Math.floor(left)
         const found = await readOrFail(files, own, one, maxBytes, room)
-        const size = 'content' in found ? (found.content?.length ?? 0) * bytesALetter : 0
+        const size = 'content' in found ? found.content.length * bytesALetter : 0
         const isTooLarge = 'code' in found && found.code === 'too_large' && room !== most
         const result = isTooLarge || size > left ? noRoom(one) : found
         if (result === found) left -= size
@@ -120,23 +124,17 @@ export const readTools = (files: Files): Tool[] => [
         errors: results.flatMap(({ result }) => ('success' in result ? [] : [result])),
       }
     },
-    present({ files: read, errors }) {
-      const parts = read.map((one) => presentFile(one as Output))
-      const faults = errors.map(({ path: at, message }) => `${shown(at)}: ${message}`)
-      return {
-        content: [
-          ...parts.flatMap(({ content }, n) => [
-            { type: 'text', text: `=== ${shown(read[n]?.path ?? '')}` },
-            ...content,
-          ]),
-          ...faults.map((text) => ({ type: 'text', text })),
-        ],
-        structuredContent: {
-          files: parts.map(({ structuredContent }) => structuredContent),
-          errors,
-        },
-      }
-    },
+    textOnly: true,
+    present: ({ files: read, errors }) => [
+      ...read.flatMap((one) => [
+        { type: 'text', text: `=== ${shown(one.path)}` },
+        ...presentFile(one as Output),
+      ]),
+      ...errors.map(({ path: at, message }) => ({
+        type: 'text',
+        text: `=== ${shown(at)}\n[Failed: ${message}]`,
+      })),
+    ],
   }),
 ]
 
@@ -243,11 +241,10 @@ function wireOf(read: FileRead, wanted: Range | undefined, caller: Caller): Outp
   }
 }
 
-/** The content is sent once as what it is; in the structure only while it is short (SV12). */
-function presentFile(read: Output): Presented {
-  const { content = '', ...rest } = read
-  const { encoding, next_line, next_byte, warnings = [], path: at } = read
-  const isText = encoding !== 'base64'
+/** The content as what it is, then what a model needs to go on (SV19). */
+function presentFile(read: Output): readonly ContentBlock[] {
+  const { content, path: at } = read
+  const isText = read.encoding !== 'base64'
   // Only what was read whole has a hash; a piece of a picture is no picture.
   const mime = isText || read.sha256 ? read.mime : 'application/octet-stream'
   const kind = isText || content === '' ? 'text' : /^(image|audio)\//.exec(mime)?.[1]
@@ -257,16 +254,41 @@ function presentFile(read: Output): Presented {
       : kind
         ? { type: kind, data: content, mimeType: mime }
         : { type: 'resource', resource: { uri: uriOf(at), mimeType: mime, blob: content } }
-  const notes = [
-    ...warnings,
-    ...(next_line === undefined ? [] : [`There is more: go on with line_from ${next_line}.`]),
-    ...(next_byte === undefined ? [] : [`There is more: go on with byte_from ${next_byte}.`]),
-  ]
-  const isShort = isText && isUsual(content.length) && isUsual(Buffer.byteLength(content))
-  return {
-    content: [block, ...notes.map((note) => ({ type: 'text', text: `[${note}]` }))],
-    structuredContent: isShort ? read : { ...rest, content_in: block.type },
-  }
+  const notes = notesOn(read, isText)
+  if (notes === '') return [block]
+  // One block, since some clients wrap each of them in words of their own.
+  if (kind === 'text') return [{ type: 'text', text: `${endLine(block.text ?? '')}${notes}` }]
+  return [block, { type: 'text', text: notes }]
+}
+
+const endLine = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
+
+/** Enough of a hash for `expected_sha256`, which takes the beginning of one. */
+const shortHash = 12
+
+function notesOn(read: Output, isText: boolean): string {
+  const { path: at, size_bytes: size, mime, encoding, sha256, warnings = [] } = read
+  const isWhole = sha256 !== undefined
+  const what = [
+    ...(isText ? [] : [shown(at), mime]),
+    ...(isText && isWhole ? [] : [`${size} ${size === 1 ? 'byte' : 'bytes'}`]),
+    ...(isText && isWhole && !read.content.endsWith('\n') ? ['no newline at the end'] : []),
+    ...(isText && encoding !== 'utf-8' ? [encoding] : []),
+    ...(isWhole ? [`sha256 ${sha256.slice(0, shortHash)}`] : []),
+  ].join(', ')
+  return [...warnings, ...nextRead(read), ...(size > 0 || !isText ? [what] : [])]
+    .map((note) => `[${note}]`)
+    .join('\n')
+}
+
+function nextRead({ path: at, next_line, next_byte, lines }: Output): readonly string[] {
+  const next =
+    next_line === undefined
+      ? next_byte !== undefined && { byte_from: next_byte }
+      : { line_from: next_line }
+  if (!next) return []
+  const total = lines === undefined ? '' : ` of ${lines} lines`
+  return [`There is more${total}: read_file ${plainJson({ path: at, ...next })}`]
 }
 
 /** Why there is nothing to read: a model sees the text alone. */

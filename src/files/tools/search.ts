@@ -22,16 +22,16 @@ export const searchTool = (files: Files): Tool =>
     title: 'Search files',
     core: true,
     description:
-      'Finds files by name (text or glob) or by content, in any case, or by regex (RE2, (?i) for any case). Documents are not searched by content.',
+      'Find files by name (default) or by their text. search_type: filename (text or glob), content, or regex (RE2; (?i) ignores case).',
     toolset: 'files',
     effect: 'read',
     by: 'anyone',
     input: z.strictObject({
       query: z.string().min(1).max(1000),
-      path: z.string().optional().describe('Look there instead of search_in'),
+      path: z.string().optional().describe('Search only there'),
       search_in: z.enum(['workspace', 'granted', 'all']).default('workspace'),
       search_type: z.enum(['filename', 'content', 'regex']).default('filename'),
-      file_types: z.array(z.string()).max(50).default([]).describe('Extensions such as .md'),
+      file_types: z.array(z.string()).max(50).default([]).describe('Such as .md'),
       cursor,
       limit,
     }),
@@ -67,6 +67,7 @@ export const searchTool = (files: Files): Tool =>
         ...(found.next !== undefined && { next_cursor: found.next }),
       }
     },
+    textOnly: true,
     text: ({ results, total_count, skipped: left = [], next_cursor: next }) =>
       [
         `${total_count} found`,

@@ -1,15 +1,16 @@
 import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
+import { effort } from '#base/effort.ts'
 import { plainJson, plainText } from '#base/plain.ts'
 
 /** What the tools of this folder share. Bare types: every word of a schema is read by every agent (FT9). */
 
-export const path = z.string().describe('In the workspace, or a full or ~/ path')
+export const path = z.string().describe('In the workspace, or full')
 export const cursor = z.string().optional()
 export const success = z.literal(true)
 export const next_cursor = z.string().optional()
-export const limit = z.int().min(1).max(10_000).optional()
+export const limit = effort(z.int().min(1).max(10_000)).optional()
 
 export const time = (at: number): string => rfc3339(at)
 
@@ -17,7 +18,7 @@ export const time = (at: number): string => rfc3339(at)
 export const shown = (name: string): string => plainText(name, 1000)
 
 export const more = (next: string | undefined): readonly string[] =>
-  next === undefined ? [] : [`There is more: call again with cursor ${plainJson(next)}.`]
+  next === undefined ? [] : [`[There is more: repeat the call with "cursor": ${plainJson(next)}]`]
 
 /** A reply beyond this goes on by cursor, unless more is asked for (SV12). */
 const usualBytes = 25_000
@@ -53,5 +54,3 @@ export function shownDiff(diff: string | undefined): string {
 /** What is said of a content whose name speaks of secrets (PV5). People know what to do with theirs. */
 export const sensitiveWarning = ({ kind }: Caller): string =>
   `The name of this file is one of those that hold secrets.${kind === 'agent' ? ' Do not repeat what is in it.' : ''}`
-
-export const isUsual = (bytes: number): boolean => bytes <= usualBytes

@@ -12,7 +12,7 @@ export const workspaceTools = (
   defineTool({
     name: 'get_workspace_info',
     title: 'Workspace',
-    description: 'Where the workspace is, what is in it, and how the disk is guarded.',
+    description: 'See where the workspace is, how many files it has, and how the disk is guarded.',
     toolset: 'files',
     effect: 'read',
     by: 'anyone',

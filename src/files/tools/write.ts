@@ -1,11 +1,15 @@
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import { sha256HexInParts } from '#base/hash.ts'
+import { plainJson } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Files } from '../service.ts'
 import { destinationOf } from '../rules/paths.ts'
 import { path, shown, shownDiff, success, time } from './words.ts'
+
+/** A model that wrote more than this knows what it wrote. */
+const longDiff = 2000
 
 const warnings = z.array(z.string()).optional()
 
@@ -28,7 +32,8 @@ export const writeTools = (files: Files): Tool[] => {
     defineTool({
       name: 'create_file',
       title: 'Create a file',
-      description: 'Writes a new file; folders on the way are made.',
+      description:
+        'Write a new file and the folders on its way. To change a file use update_file; overwrite replaces one that is there.',
       toolset: 'files',
       core: true,
       effect: 'write',
@@ -82,29 +87,37 @@ export const writeTools = (files: Files): Tool[] => {
         })
       },
       settle,
-      text: ({ full_path, size_bytes }) =>
-        `Wrote ${shown(full_path)} (${size_bytes} ${size_bytes === 1 ? 'byte' : 'bytes'}).`,
+      text: ({ full_path, size_bytes, warnings: told }) =>
+        withWarnings(
+          `Wrote ${shown(full_path)} (${size_bytes} ${size_bytes === 1 ? 'byte' : 'bytes'}).`,
+          told,
+        ),
     }),
     defineTool({
       name: 'update_file',
       title: 'Change a file',
       description:
-        'Replaces a file by content, or parts of it by edits whose old text is found once.',
+        'Change a file: edits replace text that occurs once, content replaces all of it. A version is kept. dry_run only shows the diff.',
       toolset: 'files',
       core: true,
       effect: 'write',
       by: 'anyone',
+      example: { path: 'notes.txt', edits: [{ old: 'text that is there', new: 'text instead' }] },
       input: z.strictObject({
         path,
         content: z.string().optional(),
         edits: z
-          .array(z.object({ old: z.string(), new: z.string() }))
+          .array(z.strictObject({ old: z.string(), new: z.string() }))
           .min(1)
           .max(1000)
           .optional(),
-        create_backup: z.boolean().default(true),
+        create_backup: z.boolean().default(true).describe('Keep a .bak beside it'),
         dry_run: z.boolean().default(false),
-        expected_sha256: z.string().optional().describe('Refused if it has changed'),
+        expected_sha256: z
+          .string()
+          .regex(/^[0-9a-f]{12,64}$/i, 'must be the first 12 to 64 digits of a SHA-256')
+          .optional()
+          .describe('From read_file; refused if it changed'),
       }),
       output: z.object({
         success,
@@ -161,17 +174,23 @@ export const writeTools = (files: Files): Tool[] => {
         return history.changed(output, { operation: 'update_file', made: at, replaced })
       },
       settle,
-      text({ path: at, updated_at, backup_path, diff }) {
-        if (diff === '') return `${shown(at)} has that content already.`
-        const done = updated_at === undefined ? 'Would change' : 'Changed'
+      textOnly: true,
+      text({ path: at, updated_at, backup_path, diff, warnings: told }) {
+        if (diff === '') return withWarnings(`${shown(at)} has that content already.`, told)
+        const isDone = updated_at !== undefined
+        const done = isDone ? `Changed ${shown(at)}.` : `Would change ${shown(at)}.`
         const backup = backup_path === undefined ? '' : ` The backup is ${shown(backup_path)}.`
-        return `${done} ${shown(at)}.${backup}\n${diff}`
+        const isLong = isDone && diff.length > longDiff
+        const rest = isLong ? ` See file_diff ${plainJson({ path: at })}.` : `\n${diff}`
+        return withWarnings(`${done}${backup}${rest}`, told)
       },
     }),
     defineTool({
       name: 'delete_file',
       title: 'Delete a file',
-      description: 'Moves a file or folder of the workspace to the trash.',
+      core: true,
+      description:
+        'Move a file or folder of the workspace to the trash; trash_restore brings it back.',
       toolset: 'files',
       effect: 'write',
       by: 'anyone',
@@ -189,12 +208,14 @@ export const writeTools = (files: Files): Tool[] => {
       },
       settle,
       text: ({ deleted_path, trash_id }) =>
-        `Moved ${shown(deleted_path)} to the trash. trash_restore ${trash_id} brings it back.`,
+        `Moved ${shown(deleted_path)} to the trash. To undo: trash_restore ${plainJson({ trash_id })}`,
     }),
     defineTool({
       name: 'move_file',
       title: 'Move a file',
-      description: 'Moves or renames within the workspace or one read-write grant.',
+      core: true,
+      description:
+        'Move or rename a file or folder in the workspace or one read-write grant. Nothing is replaced.',
       toolset: 'files',
       effect: 'write',
       by: 'anyone',
@@ -214,10 +235,12 @@ export const writeTools = (files: Files): Tool[] => {
     defineTool({
       name: 'copy_file',
       title: 'Copy a file',
-      description: 'Copies what may be read to the workspace or a read-write grant.',
+      description:
+        'Copy a file that you may read into the workspace or a read-write grant. Nothing is replaced.',
       toolset: 'files',
       effect: 'write',
       by: 'anyone',
+      additive: true,
       input: z.strictObject({ source: z.string(), destination: z.string() }),
       output: z.object({ success, destination_path: z.string() }),
       touches: (input) => places.touchBoth(input.source, arrivalOf(input), 'to'),
@@ -237,6 +260,9 @@ export const writeTools = (files: Files): Tool[] => {
     }),
   ]
 }
+
+const withWarnings = (text: string, told: readonly string[] = []) =>
+  [text, ...told.map((warning) => `[${warning}]`)].join('\n')
 
 const arrivalOf = ({ source, destination }: { source: string; destination: string }) =>
   destinationOf(destination, source)

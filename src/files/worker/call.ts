@@ -1,7 +1,7 @@
 import { CoworkError } from '#base/errors.ts'
 import type { FileFaultCode } from '../model.ts'
 import type { AnswerHead } from './process.ts'
-import type { Op, Outlook, Place } from './protocol.ts'
+import type { Op, Outlook, Place, Progress } from './protocol.ts'
 
 /** Operations that change nothing, and may be repeated. */
 const reads: ReadonlySet<Op> = new Set<Op>([
@@ -41,6 +41,8 @@ export type Call = {
   readonly target: Place | undefined
   /** The grants it works under. */
   readonly grants: readonly string[]
+  /** Receives the progress. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Nothing that can be seen is done for it yet. */
   isHeld: boolean
   /** A worker has the whole of it for the first time. */
@@ -63,7 +65,7 @@ export type Call = {
   forget(): void
 }
 
-type Asked = Pick<Call, 'id' | 'op' | 'ask' | 'body' | 'grants'> & {
+type Asked = Pick<Call, 'id' | 'op' | 'ask' | 'body' | 'grants' | 'onProgress'> & {
   /** Whoever wants to know it holds the call until then. */
   readonly onTaken?: () => void
 }

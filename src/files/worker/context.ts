@@ -14,6 +14,8 @@ export type OpContext = {
    * daemon has the outlook when it resolves.
    */
   entered(outlook?: Outlook): Promise<void>
+  /** Says how far it is. Cheap: most of what is said goes no further, except where all is done. */
+  progress(done: number, total?: number): void
 }
 
 /** Answers, or throws a FileFault. `cancelled` turns true when nobody waits any longer. */

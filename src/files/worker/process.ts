@@ -12,7 +12,8 @@ import { frameLimits } from './serve.ts'
 
 type ReadyHead = Extract<ReplyHead, { ready: unknown }>
 type OutlookHead = Extract<ReplyHead, { outlook: unknown }>
-export type AnswerHead = Exclude<ReplyHead, ReadyHead | OutlookHead>
+type ProgressHead = Extract<ReplyHead, { progress: unknown }>
+export type AnswerHead = Exclude<ReplyHead, ReadyHead | OutlookHead | ProgressHead>
 
 /** One process of the worker, as the daemon sees it. */
 export type WorkerProcess = {
@@ -39,6 +40,7 @@ export type StartOptions = {
   readonly warm: boolean
   readonly log: Log
   onOutlook(head: OutlookHead): void
+  onProgress(head: ProgressHead): void
   onAnswer(head: AnswerHead, body: Buffer): void
   /** There is room again. */
   onRoom(): void
@@ -48,7 +50,7 @@ const launcher = join(import.meta.dirname, 'launch.ts')
 const quiet = '--disable-warning=ExperimentalWarning'
 
 export function startWorker(options: StartOptions): WorkerProcess {
-  const { setup, entry, warm, log, onOutlook, onAnswer, onRoom } = options
+  const { setup, entry, warm, log, onOutlook, onProgress, onAnswer, onRoom } = options
   const isLaunched = options.landlock && process.platform === 'linux'
   const cache = module.getCompileCacheDir()
   const child = spawn(
@@ -76,6 +78,7 @@ export function startWorker(options: StartOptions): WorkerProcess {
     const reply = head as ReplyHead
     if ('ready' in reply) becomeReady(reply)
     else if ('outlook' in reply) onOutlook(reply)
+    else if ('progress' in reply) onProgress(reply)
     else onAnswer(reply, body)
   })
   child.stdout.on('data', (chunk: Buffer) => {

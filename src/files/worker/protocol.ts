@@ -153,7 +153,8 @@ export type Outlook = { readonly sign: Sign; readonly answer: object }
 
 /** Every operation: its question beside its answer. A `body` travels as bytes after the head. */
 export type Ops = {
-  stat: { ask: { at: Place }; answer: { stat: Stat; real: string } }
+  /** `identity` changes with inode, size and time of the last change (A15). */
+  stat: { ask: { at: Place }; answer: { stat: Stat; real: string; identity: string } }
   /**
    * Roots of files that others were put in the place of, by the worker itself: they are for those now. `left` are
    * those that the wall around this process may keep it from.
@@ -197,7 +198,7 @@ export type Ops = {
       how: 'create' | 'replace' | 'put'
       /** `keep`: as the file is now (encoding, line endings, byte order mark); UTF-8 for a new one. */
       encoding: 'keep' | 'binary' | (string & {})
-      /** Only if the content is still this one. */
+      /** Only if the hash of the content still begins with this. */
       expected?: string
       /** Leave a copy beside it as `<name>.bak` (FT4). */
       backup?: boolean
@@ -337,6 +338,8 @@ export type RequestHead = {
   readonly ask: unknown
   /** It waits before the first thing that anyone could see, until `go` comes or `cancel`. */
   readonly held?: true
+  /** Somebody wants to hear how far it is. */
+  readonly progress?: true
 }
 export type GoHead = { readonly go: number }
 export type CancelHead = { readonly cancel: number }
@@ -347,8 +350,13 @@ export type ReplyHead =
     }
   /** Comes before an answer, or instead of one. */
   | { readonly id: number; readonly outlook: Outlook }
+  /** Comes any number of times before an answer, where it was asked for. */
+  | { readonly id: number; readonly progress: Progress }
   | { readonly id: number; readonly answer: unknown }
   | { readonly id: number; readonly fault: Fault }
+
+/** Files, entries or bytes, whatever the operation counts; `total` where it is known. */
+export type Progress = { readonly done: number; readonly total?: number }
 
 /** Names nothing outside the roots. `path` is what was asked for, relative. */
 type Fault = {

@@ -32,7 +32,7 @@ export type Running = Pick<WorkerProcess, 'ready' | 'ended' | 'end' | 'leave' | 
   written(patience: number): Promise<void>
 }
 
-type Options = Omit<StartOptions, 'onOutlook' | 'onAnswer' | 'onRoom'> & {
+type Options = Omit<StartOptions, 'onOutlook' | 'onProgress' | 'onAnswer' | 'onRoom'> & {
   /** It may take another call. */
   onFree(): void
   /** It ends, and has done nothing for this call. */
@@ -50,6 +50,7 @@ export function startRunning({ onFree, onGivenUp, ...options }: Options): Runnin
       const call = calls.get(id)
       if (call) call.outlook = outlook
     },
+    onProgress: ({ id, progress }) => calls.get(id)?.onProgress?.(progress),
     onAnswer(head, body) {
       const call = calls.get(head.id)
       calls.delete(head.id)
@@ -81,8 +82,9 @@ export function startRunning({ onFree, onGivenUp, ...options }: Options): Runnin
     give(call) {
       calls.set(call.id, call)
       call.outlook = undefined
-      const { id, op, ask, isHeld } = call
-      send({ id, op, ask, ...(isHeld && { held: true }) }, call.body, call.taken)
+      const { id, op, ask, isHeld, onProgress } = call
+      const head = { id, op, ask, ...(isHeld && { held: true as const }) }
+      send({ ...head, ...(onProgress && { progress: true }) }, call.body, call.taken)
     },
     go: ({ id }) => send({ go: id }),
     cancel,

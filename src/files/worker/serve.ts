@@ -11,6 +11,7 @@ import type {
   RequestHead,
   WorkerSetup,
 } from './protocol.ts'
+import { createProgress } from './progress.ts'
 import { createTurns } from './turns.ts'
 
 /** A text may take twice the room in UTF-8 that it has on disk; names and hits travel in the head. */
@@ -39,7 +40,7 @@ function cancel(state: Running | undefined): void {
 
 type Deps = {
   readonly ops: OpMap
-  readonly context: Omit<OpContext, 'turn' | 'entered'>
+  readonly context: Omit<OpContext, 'turn' | 'entered' | 'progress'>
   /** False where it is too large, and was not sent: the other side would take it for the end of all order. */
   send(head: ReplyHead, body?: Uint8Array): boolean
   /** Resolves when the other side has it, whatever becomes of us. */
@@ -54,7 +55,8 @@ export function serve({ ops, context, send, tell, complain }: Deps) {
   const running = new Map<number, Running>()
   let onIdle: (() => void) | undefined
 
-  async function run({ id, op, ask, held }: RequestHead, body: Buffer): Promise<void> {
+  async function run(request: RequestHead, body: Buffer): Promise<void> {
+    const { id, op, ask, held } = request
     const state: Running = { isCancelled: false, ...(held && { hold: createHold() }) }
     const { hold } = state
     running.set(id, state)
@@ -68,7 +70,10 @@ export function serve({ ops, context, send, tell, complain }: Deps) {
         if (outlook) await tell({ id, outlook })
         await hold?.promise
       }
-      const whole: OpContext = { ...context, turn, entered }
+      const progress = request.progress
+        ? createProgress((reached) => void send({ id, progress: reached }))
+        : () => undefined
+      const whole: OpContext = { ...context, turn, entered, progress }
       const answered = await act(whole, ask as never, body, () => state.isCancelled)
       const { body: bytes, ...answer } = answered
       // Of reads alone: what is answered to a change is short, however much was changed.
