@@ -86,9 +86,10 @@ export async function createWorld(engine: Engine) {
 
     /** As dispatch calls it: checked, parsed, and a change in one transaction. What it tells comes along. */
     async function call(name: string, args: object, caller: Caller = sales) {
-      const tool = tools.get(`worksync_${name}`)
-      if (!tool) throw new Error(`no tool ${name}`)
-      const input = tool.input.parse(args)
+      const named = tools.get(`worksync_${name}`)
+      if (!named) throw new Error(`no tool ${name}`)
+      const input = named.input.parse(args)
+      const tool = named.forInput?.(input) ?? named
       const verdict = await check({ tool, caller, input })
       // Thrown, as what a tool refuses itself.
       if (verdict.mode === 'refuse') throw Object.assign(new Error(verdict.message), verdict)

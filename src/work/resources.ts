@@ -11,6 +11,7 @@ const mostCompleted = 100
 /** Projects and stories by their address (SV13). */
 export const workResources = (work: Work): ResourceSource => ({
   prefix,
+  tool: 'worksync_get',
   templates: [
     {
       uriTemplate: `${prefix}{project}`,

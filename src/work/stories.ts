@@ -6,6 +6,7 @@ import type { Act, Clearing, Guards, createActs } from './act.ts'
 import { checkId } from './ids.ts'
 import type { Acceptance, Comment, Priority, Story, StoryStatus } from './model.ts'
 import { needSprint } from './plans.ts'
+import type { Stored } from './store.ts'
 import { cycleThrough, isOpen, numberOf, originOf } from './rules.ts'
 
 type Fields = {
@@ -21,7 +22,8 @@ type Fields = {
 /** Those that a story may be without again. */
 type Clearable = 'priority' | 'estimate'
 type InProject = { readonly project: string }
-type OfStory = InProject & Guards & { readonly story_id: string }
+type OfStory = InProject &
+  Guards & { readonly story_id: string; readonly sprint_id?: string | undefined }
 
 export function createStories(act: ReturnType<typeof createActs>) {
   async function addStory(
@@ -57,9 +59,11 @@ export function createStories(act: ReturnType<typeof createActs>) {
       Clearing<Pick<Fields, Clearable>> & { readonly append_notes?: string | undefined },
     call: Call,
   ) {
-    const { project, story_id: id, expect_rev, fence, append_notes: more, ...given } = input
+    const { project, story_id: id, sprint_id: sprint, append_notes: more, ...rest } = input
+    const { expect_rev, fence, ...given } = rest
     const on = await act(tx, project, call)
     const story = await on.need('story', id)
+    checkSprint(story, sprint)
     on.guard(story, { expect_rev, fence })
     const fields = changedBy(given)
     if (more !== undefined) fields['notes'] = appended(fields['notes'] ?? story.item['notes'], more)
@@ -83,9 +87,10 @@ export function createStories(act: ReturnType<typeof createActs>) {
     input: OfStory & { readonly summary?: string | undefined; readonly notes?: string | undefined },
     call: Call,
   ) {
-    const { project, story_id: id, summary, notes, ...guards } = input
+    const { project, story_id: id, sprint_id: sprint, summary, notes, ...guards } = input
     const on = await act(tx, project, call)
     const story = await on.need('story', id)
+    checkSprint(story, sprint)
     on.guard(story, guards)
     const open = story.item as Story
     const { status, title } = open
@@ -135,6 +140,15 @@ export function createStories(act: ReturnType<typeof createActs>) {
   }
 
   return { addStory, updateStory, done, comment }
+}
+
+/** A caller that names another sprint means another story, or wants to move this one. */
+function checkSprint({ id, sprint }: Stored, given: string | undefined): void {
+  if (given === undefined || given === sprint) return
+  throw new CoworkError('not_found', `Story ${id} is not in sprint ${JSON.stringify(given)}.`, {
+    hint: `It is in ${JSON.stringify(sprint)}: leave sprint_id out, or move it with worksync_move.`,
+    details: { sprint_id: sprint },
+  })
 }
 
 function appended(before: unknown, more: string): string {

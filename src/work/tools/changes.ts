@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { effort } from '#base/effort.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Work } from '../service.ts'
@@ -10,6 +11,7 @@ import {
   entry,
   expectRev,
   fence,
+  inSprint,
   item,
   itemId,
   lease,
@@ -34,8 +36,11 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   defineTool({
     ...change,
     name: 'worksync_add_backlog',
+    additive: true,
+    aliases: { id: 'item_id' },
     title: 'Add to the backlog',
-    description: 'Add a backlog item. Without item_id one is made of the summary.',
+    description:
+      'Add an idea or task to the backlog of a project, for later. Without item_id one is made from the summary.',
     input: z.object({
       project,
       item_id: itemId.optional(),
@@ -51,6 +56,8 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   defineTool({
     ...change,
     name: 'worksync_update_backlog',
+    aliases: { id: 'item_id' },
+    example: { project: 'web', item_id: 'dark-mode', status: 'in_progress' },
     title: 'Change a backlog item',
     description:
       'Change the given fields of a backlog item; null clears theme or priority. To replace its text, give text_sha256 of the one you read.',
@@ -72,9 +79,10 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   defineTool({
     ...change,
     name: 'worksync_remove_backlog',
+    aliases: { id: 'item_id' },
+    example: { project: 'web', item_id: 'dark-mode' },
     title: 'Remove a backlog item',
-    description:
-      'Take an item off the backlog. The ledger keeps what it was; its text stays in BACKLOG/.',
+    description: 'Take an item off the backlog. The ledger keeps it; its text stays in BACKLOG/.',
     input: z.object({ project, item_id: itemId, expect_rev: expectRev, agent }),
     output: z.object({ removed: item }),
     touches: (input) => touch(input.project, input.item_id),
@@ -83,8 +91,12 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   defineTool({
     ...change,
     name: 'worksync_create_sprint',
+    additive: true,
+    aliases: { id: 'sprint_id' },
+    example: { project: 'web', sprint_id: 'sprint-1', title: 'Sprint 1' },
     title: 'Create a sprint',
-    description: 'Create a sprint.',
+    description:
+      'Create a sprint (time box) in a project; needs sprint_id and title. Then add stories with worksync_add_story.',
     input: z.object({ project, sprint_id: sprintId, ...sprintFields, agent }),
     output: z.object({ sprint: item }),
     touches: (input) => touch(input.project, input.sprint_id),
@@ -93,6 +105,8 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   defineTool({
     ...change,
     name: 'worksync_update_sprint',
+    aliases: { id: 'sprint_id' },
+    example: { project: 'web', sprint_id: 'sprint-1', status: 'active' },
     title: 'Change a sprint',
     description:
       'Change the given fields of a sprint. To complete one with open stories, carry_to names the sprint that takes them; archive moves it to COMPLETE/.',
@@ -112,8 +126,12 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   defineTool({
     ...change,
     name: 'worksync_add_story',
+    additive: true,
+    aliases: { id: 'story_id' },
+    example: { project: 'web', sprint_id: 'sprint-1', title: 'Add a login page' },
     title: 'Add a story',
-    description: 'Add a story to a sprint. Without story_id it gets the next STORY-N.',
+    description:
+      'Add a story (a task) to a sprint. Put what is to be done in title and notes. Without story_id it gets the next STORY-N.',
     input: z.object({
       project,
       sprint_id: sprintId,
@@ -128,15 +146,19 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   defineTool({
     ...change,
     name: 'worksync_update_story',
+    aliases: { id: 'story_id' },
+    example: { project: 'web', story_id: 'STORY-1', status: 'in_progress' },
     title: 'Change a story',
+    core: true,
     description:
-      'Change the given fields of a story. notes replaces them, append_notes adds to them, null clears priority or estimate. A story that another agent has claimed is refused.',
+      'Change fields of a story. notes replaces, append_notes adds; null clears priority or estimate. To finish one use worksync_done.',
     input: z.object({
       project,
       story_id: storyId,
       ...storyFields,
       ...clearedStory,
       append_notes: text.optional(),
+      sprint_id: inSprint,
       expect_rev: expectRev,
       fence,
       agent,
@@ -148,14 +170,18 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   defineTool({
     ...change,
     name: 'worksync_done',
+    aliases: { id: 'story_id' },
+    example: { project: 'web', story_id: 'STORY-1' },
     title: 'Done',
     core: true,
-    description: 'Mark a story done and write it into the history, in one step.',
+    description:
+      'Finish a story when its work is done: it is marked done and written into the history.',
     input: z.object({
       project,
       story_id: storyId,
-      summary: line.optional().describe('For the history; made of the title where absent'),
+      summary: line.optional().describe('For the history'),
       notes: text.optional().describe('Added to the notes'),
+      sprint_id: inSprint,
       expect_rev: expectRev,
       fence,
       agent,
@@ -167,25 +193,35 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   defineTool({
     ...change,
     name: 'worksync_claim',
+    aliases: { id: 'story_id' },
+    example: { project: 'web', story_id: 'STORY-1' },
     title: 'Claim a story',
     core: true,
     description:
-      'Take a story for yourself for a while: of many who try, one gets it. Call it again before `until` to keep it. Pass lease.fence on to later changes.',
+      'Claim a story before you work on it, so that no other agent does. Repeat before `until` to keep it; pass lease.fence to later changes.',
     input: z.object({
       project,
       story_id: storyId,
-      ttl_seconds: z.number().int().min(1).max(86_400).optional(),
+      ttl_seconds: effort(z.int().min(1).max(86_400)).optional(),
       agent,
     }),
     output: z.object({ story: item, lease, renewed: z.boolean() }),
+    lean({ story, ...rest }) {
+      // It is beside the story.
+      const { lease: _, ...own } = story
+      return { story: own, ...rest }
+    },
     touches: (input) => touch(input.project, input.story_id),
     change: (tx, input, call) => claims.claim(tx, withoutAgent(input, call), call),
   }),
   defineTool({
     ...change,
     name: 'worksync_release',
+    aliases: { id: 'story_id' },
+    example: { project: 'web', story_id: 'STORY-1' },
     title: 'Release a story',
-    description: 'Give a claimed story back. It is planned again unless status says otherwise.',
+    description:
+      'Give a claimed story back if you stop working on it. It is planned again unless status says otherwise.',
     input: z.object({
       project,
       story_id: storyId,
@@ -200,8 +236,13 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   defineTool({
     ...change,
     name: 'worksync_comment',
+    additive: true,
+    aliases: { id: 'story_id' },
+    example: { project: 'web', story_id: 'STORY-1', text: 'Half of it is done.' },
     title: 'Comment',
-    description: 'Add a comment to a story or a backlog item. Comments are never changed.',
+    core: true,
+    description:
+      'Comment on a story or backlog item: progress, findings, questions. Comments are never changed.',
     input: z.object({
       project,
       story_id: storyId.optional(),
@@ -216,9 +257,11 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   defineTool({
     ...change,
     name: 'worksync_move',
+    aliases: { id: 'story_id' },
+    example: { project: 'web', story_id: 'STORY-1', sprint_id: 'sprint-2' },
     title: 'Move',
     description:
-      'Move a story into another sprint, or turn a backlog item (item_id) into a story of a sprint.',
+      'Move a story to another sprint, or turn a backlog item (item_id) into a story of a sprint.',
     input: z.object({
       project,
       story_id: storyId.optional(),
@@ -235,6 +278,7 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   defineTool({
     ...change,
     name: 'worksync_resolve',
+    aliases: { id: 'conflict_id' },
     title: 'Settle a conflict',
     description:
       'End a conflict between a person’s edit of the file and an agent’s change: `ours` is what stands, `theirs` what the person wrote.',

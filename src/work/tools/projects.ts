@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { plainJson } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { guidanceFor } from '../guidance.ts'
@@ -13,11 +14,11 @@ const read = { toolset: 'work', effect: 'read', by: 'anyone' } as const
 const write = { toolset: 'work', effect: 'write', by: 'anyone' } as const
 
 const guidanceInput = z
-  .object({
+  .strictObject({
     inherit: z.array(z.string().max(100)).max(20).optional(),
     project: z
       .array(
-        z.object({
+        z.strictObject({
           name: z.string().max(100),
           source: z.enum(['repo', 'data']).default('repo'),
           path: z.string().max(500),
@@ -34,7 +35,7 @@ export const projectTools = (work: Work): Tool[] => [
     ...read,
     name: 'worksync_projects',
     title: 'Projects',
-    description: 'The projects there are, or one with its sprints and guidance.',
+    description: 'List the projects there are, or see one with its sprints and guidance.',
     input: z.object({ project: project.optional(), cursor }),
     output: z.object({
       projects: z.array(z.looseObject({ project: z.string() })),
@@ -86,7 +87,7 @@ export const projectTools = (work: Work): Tool[] => [
     name: 'worksync_guidance',
     title: 'Guidance',
     description:
-      'How to work here: foundational guidance, then the project’s own. `topic` gives one of them.',
+      'Read how to work here, before you write code: foundational guidance, then the project’s own. `topic` gives one of them.',
     input: z.object({ project: project.optional(), topic: z.string().max(100).optional(), cursor }),
     output: z.object({
       guidance: z.array(z.object({ name: z.string(), from: z.string(), text: z.string() })),
@@ -112,15 +113,24 @@ export const projectTools = (work: Work): Tool[] => [
         ...next,
       }
     },
-    text: ({ guidance }) =>
-      guidance.map(({ text }) => text).join('\n\n') || 'There is no guidance on that.',
+    text: ({ guidance, topics, faults = [], next_cursor: next }) =>
+      [
+        ...guidance.map(({ name, from, text }) => `[${name}, from ${from}]\n${text}`),
+        ...(guidance.length === 0 ? ['There is no guidance on that.'] : []),
+        ...faults.map(({ name, message }) => `[${name} failed: ${message}]`),
+        `[topics: ${topics.join(', ') || 'none'}]`,
+        ...(next === undefined
+          ? []
+          : [`[There is more: repeat the call with "cursor": ${plainJson(next)}]`]),
+      ].join('\n\n'),
   }),
   defineTool({
     ...write,
     name: 'worksync_sync',
+    idempotent: true,
     title: 'Write the vault',
     description:
-      'Write the Obsidian vault from the plan of work. A second run without changes writes nothing.',
+      'Write the Obsidian vault from the work index. A second run without changes writes nothing.',
     input: z.object({ project: project.optional(), agent }),
     output: z.object({
       vault_path: z.string(),
@@ -138,8 +148,10 @@ export const projectTools = (work: Work): Tool[] => [
   defineTool({
     ...write,
     name: 'worksync_register_project',
+    additive: true,
+    aliases: { name: 'project' },
     title: 'Register a project',
-    description: 'Add a project: its folder, an empty plan, and its entry in the registry.',
+    description: 'Add a project: its folder, an empty work index, and its entry in the registry.',
     input: z.object({
       project,
       description: line.optional(),

@@ -5,6 +5,7 @@ import type { Tool } from '#base/tool.ts'
 import type { Board } from '../board.ts'
 import { pageOf, partOf } from '../paging.ts'
 import type { Paging } from '../paging.ts'
+import type { HistoryEntry } from '../model.ts'
 import { originOf } from '../rules.ts'
 import type { Work } from '../service.ts'
 import { brief, readyIn, searchIn, statusOf, storyWhole, textIdsIn, wordsIn } from '../views.ts'
@@ -29,6 +30,31 @@ const read = { toolset: 'work', effect: 'read', by: 'anyone' } as const
 const stale = z.array(z.string()).optional().describe('Projects whose file is broken at present')
 const list = z.array(z.looseObject({}))
 const noTexts: InTexts = new Map()
+
+const historyShape = {
+  toolset: 'work',
+  by: 'anyone',
+  name: 'worksync_history',
+  title: 'History',
+  description: 'Read the history of a project, newest first; with summary, add an entry to it.',
+  input: z.object({
+    project,
+    action: z.enum(['list', 'add']).optional().describe('add needs summary'),
+    summary: line.optional().describe('What to add'),
+    related_sprints: ids.optional(),
+    cursor,
+    limit,
+    agent,
+  }),
+  output: z.object({
+    history: z.array(entry),
+    total: z.number(),
+    next_cursor: z.string().optional(),
+    appended: entry.optional(),
+    stale,
+  }),
+  touches: (input: { readonly project: string }) => touch(input.project),
+} as const
 
 /** What has this id; a conflict about the whole file is about none. */
 function kindOfItem(board: Board, id: string): 'story' | 'sprint' | 'backlog' | undefined {
@@ -55,6 +81,39 @@ export function readTools(work: Work): Tool[] {
       ? noTexts
       : work.texts.holding(work.db, board.project, textIdsIn(board), words)
 
+  const historyPage = (entries: readonly HistoryEntry[], name: string, paging: Paging) => {
+    const { page, ...next } = pageOf(entries, { limit: 50, ...paging })
+    return { history: page, total: entries.length, ...next, ...staleIn([name]) }
+  }
+  const history = defineTool({
+    ...historyShape,
+    effect: 'write',
+    additive: true,
+    // To look is a read, for policies and for the ledger (RA13).
+    forInput: ({ action, summary }) =>
+      action === 'list' || (action === undefined && summary === undefined)
+        ? viewHistory
+        : undefined,
+    async change(tx, given, call) {
+      const { project: name, summary, related_sprints, ...rest } = withoutAgent(given, call)
+      if (summary === undefined)
+        throw new CoworkError('invalid_input', 'Give summary: what to append to the history.', {
+          hint: 'Call it like this: worksync_history {"project":"web","summary":"Shipped 1.2"}',
+        })
+      const { action: _, ...paging } = rest
+      const added = { project: name, summary, related_sprints }
+      const appended = await work.plans.addHistory(tx, added, call)
+      return { ...historyPage(await work.historyOf(tx, name), name, paging), appended }
+    },
+  })
+  const viewHistory = defineTool({
+    ...historyShape,
+    effect: 'read',
+    async run({ project: name, ...paging }) {
+      return historyPage(await work.historyOf(work.db, name), name, paging)
+    },
+  })
+
   return [
     defineTool({
       ...read,
@@ -62,7 +121,7 @@ export function readTools(work: Work): Tool[] {
       title: 'Work status',
       core: true,
       description:
-        'Active sprints, stories and backlog in progress, counts, conflicts; of one project or all.',
+        'See active sprints, stories in progress, counts and conflicts of a project, or of all. Start here before you work.',
       input: z.object({ project: project.optional(), cursor }),
       output: z.object({ projects: list, next_cursor: z.string().optional(), stale }),
       touches: (input) => touch(input.project ?? '*'),
@@ -81,9 +140,11 @@ export function readTools(work: Work): Tool[] {
     defineTool({
       ...read,
       name: 'worksync_get',
+      example: { project: 'web', story_id: 'STORY-1' },
       title: 'One item',
+      core: true,
       description:
-        'One story, sprint (with its stories), backlog item (with its text) or conflict, whole.',
+        'Read one story, sprint (with its stories), backlog item (with its text) or conflict in full. Give one id.',
       input: z.object({
         project,
         story_id: storyId.optional(),
@@ -146,7 +207,7 @@ export function readTools(work: Work): Tool[] {
       title: 'What can be begun',
       core: true,
       description:
-        'Stories that nothing holds up and nobody has claimed, the most urgent first. Claim one with worksync_claim.',
+        'List stories that can be started now, the most urgent first. Then claim one with worksync_claim.',
       input: z.object({ project, sprint_id: sprintId.optional(), cursor, limit }),
       output: z.object({
         stories: list,
@@ -169,7 +230,7 @@ export function readTools(work: Work): Tool[] {
       name: 'worksync_search',
       title: 'Search work',
       description:
-        'Stories, backlog and sprints that hold all these words, best first; without query all, in the order of the file.',
+        'Find stories, backlog items and sprints that contain all these words, best first; without query all of them.',
       input: z.object({
         query: z.string().trim().max(500).default(''),
         project: project.optional(),
@@ -209,44 +270,6 @@ export function readTools(work: Work): Tool[] {
         return { results: page, total: hits.length, ...next, ...staleIn(names) }
       },
     }),
-    defineTool({
-      ...read,
-      name: 'worksync_history',
-      title: 'History',
-      effect: 'write',
-      description: 'View the history of a project, newest first; with summary, append to it.',
-      input: z.object({
-        project,
-        summary: line.optional().describe('What to append'),
-        related_sprints: ids.optional(),
-        cursor,
-        limit,
-        agent,
-      }),
-      output: z.object({
-        history: z.array(entry),
-        total: z.number(),
-        next_cursor: z.string().optional(),
-        appended: entry.optional(),
-        stale,
-      }),
-      touches: (input) => touch(input.project),
-      async change(tx, given, call) {
-        const { project: name, summary, related_sprints, ...paging } = withoutAgent(given, call)
-        const appended =
-          summary === undefined
-            ? undefined
-            : await work.plans.addHistory(tx, { project: name, summary, related_sprints }, call)
-        const entries = await work.historyOf(tx, name)
-        const { page, ...next } = pageOf(entries, { limit: 50, ...paging })
-        return {
-          history: page,
-          total: entries.length,
-          ...next,
-          ...(appended && { appended: appended }),
-          ...staleIn([name]),
-        }
-      },
-    }),
+    history,
   ]
 }

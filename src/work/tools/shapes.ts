@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { effort } from '#base/effort.ts'
 import type { Call } from '#base/tool.ts'
 import { backlogStatuses, priorities, sprintStatuses, storyStatuses } from '../model.ts'
 
@@ -12,16 +13,8 @@ const id = z
 export const line = z.string().trim().min(1).max(500)
 export const text = z.string().max(50_000)
 /** Of a backlog item, in a file of its own (W25). */
-export const longText = z
-  .string()
-  .max(256_000)
-  .optional()
-  .describe('Long text in Markdown, kept in BACKLOG/<id>.md')
-export const textSha256 = z
-  .string()
-  .max(64)
-  .optional()
-  .describe('Of the text you read; with text where there is one already')
+export const longText = z.string().max(256_000).optional().describe('Long text in Markdown')
+export const textSha256 = z.string().max(64).optional().describe('Of the text that text replaces')
 export const ids = z.array(id).max(200)
 
 export const project = id
@@ -29,7 +22,7 @@ export const sprintId = id
 export const storyId = id
 export const itemId = id
 export const cursor = z.string().max(20).optional()
-export const limit = z.number().int().min(1).max(1000).optional()
+export const limit = effort(z.int().min(1).max(1000)).optional()
 
 const sprintStatus = z.enum(sprintStatuses)
 export const storyStatus = z.enum(storyStatuses)
@@ -38,13 +31,12 @@ const priority = z.enum(priorities)
 const date = z.iso.date()
 
 /** On every change: who says to do it, kept as a claim beside the authenticated agent (W8). */
-export const agent = z.string().max(128).optional().describe('Your name, kept as a claim')
-export const expectRev = z
-  .number()
-  .int()
-  .optional()
-  .describe('Refused with the current item if it is at another revision')
+export const agent = z.string().max(128).optional().describe('Your name')
+export const expectRev = z.number().int().optional().describe('Refused if at another revision')
 export const fence = z.number().int().optional().describe('Of your claim')
+
+/** Seed 003 names the sprint of a story; another one is an error, since nothing is moved (W15, W16). */
+export const inSprint = id.optional().describe('Refused if it is in another')
 
 export const storyFields = {
   title: line.optional(),
@@ -52,12 +44,12 @@ export const storyFields = {
   notes: text.optional(),
   priority: priority.optional(),
   estimate: z.number().min(0).max(10_000).optional(),
-  depends_on: ids.optional(),
+  depends_on: ids.optional().describe('Story ids'),
   acceptance: z
-    .array(z.object({ text: line, done: z.boolean().optional() }))
+    .array(z.strictObject({ text: line, done: z.boolean().optional() }))
     .max(100)
     .optional(),
-  paths: z.array(z.string().max(500)).max(100).optional(),
+  paths: z.array(z.string().max(500)).max(100).optional().describe('Files it changes'),
 }
 /** What a story may be without again. */
 export const clearedStory = {
