@@ -1,5 +1,5 @@
-import { digestOf, oneLine } from '#approvals'
-import type { Approval, Approvals, Mode, Opening } from '#approvals'
+import { digestOf, oneLine, toFingerprint } from '#approvals'
+import type { Approval, Approvals, Binding, Mode, Opening, Passage } from '#approvals'
 import { actorOf } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
@@ -29,26 +29,26 @@ export type Attempted = {
   readonly input: Readonly<Record<string, unknown>>
   readonly caller: Caller
   readonly touch: Touch
+  /** The approval that the call was given; the runner starts it (A15). */
+  readonly approval?: string | undefined
 }
 
 /** Act, with what is to be done in the transactions around it; wait, and how to ask; or a rule forbids it. */
 export type CallVerdict =
-  | {
+  | ({
       readonly mode: 'act'
       readonly decision?: Readonly<Record<string, unknown>>
       readonly ids?: EntryIds
-      /** In the transaction that starts it. Gives the approval it uses up, where there is one. */
-      readonly enter?: (tx: Tx) => Promise<Approval | undefined>
+      /** In the transaction that starts it. Gives the approval that it uses up, or that gave it a result already. */
+      readonly enter?: (tx: Tx) => Promise<Passage | undefined>
       /** In the transaction that ends it well. */
       readonly leave?: (tx: Tx, call: Call) => Promise<void>
-    }
-  | {
+    } & Binding)
+  | ({
       readonly mode: 'wait'
       readonly digest: string
-      /** How many people must approve it (A4). */
-      readonly needed: number
       readonly open: (tx: Tx, call: Call) => Promise<Approval>
-    }
+    } & Binding)
   | {
       readonly mode: 'refuse'
       readonly code: string
@@ -178,9 +178,9 @@ export function createCallJudge(deps: Deps) {
         ids: { approval: allowed.approval },
         async enter(tx) {
           // What was approved for this very call goes first, or it would be left over for another one.
-          const claimed = await approvals.claim(tx, caller, digest)
-          if (!claimed) await permissions.use(tx, allowed, actorOf(caller))
-          return claimed
+          const passage = await approvals.claim(tx, caller, digest)
+          if (!passage) await permissions.use(tx, allowed, actorOf(caller))
+          return passage
         },
       }
     if (judgement.mode === 'act')
@@ -196,6 +196,7 @@ export function createCallJudge(deps: Deps) {
           policy_version: policies.version,
           ...(shadow && { shadow }),
         },
+        enter: (tx) => approvals.claim(tx, caller, digest),
         async leave(tx, { id }) {
           // Else its trust would be on record with its first check, which tells of it (T14).
           if (!known) await scores.load(tx, pair)
@@ -204,9 +205,11 @@ export function createCallJudge(deps: Deps) {
         },
       }
     if (JSON.stringify(input).length > mostAsked) return tooLargeToShow(tool)
+    const fingerprint = await fingerprintOf(attempted)
     return {
       mode: 'wait',
       digest,
+      fingerprint,
       needed: evaluation.approvers,
       async open(tx, call) {
         await scores.load(tx, pair)
@@ -216,6 +219,7 @@ export function createCallJudge(deps: Deps) {
           ...openingOf(attempted, judgement, digest, byTrust),
           policyVersion: policies.version,
           needed: evaluation.approvers,
+          fingerprint,
           ...(shadow && { told: { shadow } }),
         })
       },
@@ -227,7 +231,14 @@ export function createCallJudge(deps: Deps) {
     // Declaring, logging and asking are how an agent obeys.
     if (caller.kind !== 'agent' || tool.toolset === 'cowork' || tool.asks) return act
     try {
-      return await verdictOn(attempted)
+      const verdict = await verdictOn(attempted)
+      if (attempted.approval === undefined || verdict.mode !== 'act') return verdict
+      // Trust or a permission would do by now; what was approved is compared all the same (A15).
+      return {
+        ...verdict,
+        digest: digestOfCall(attempted),
+        fingerprint: await fingerprintOf(attempted),
+      }
     } catch (error) {
       // A policy that cannot be read, or arguments that cannot be judged: a refusal, never a pass (A11).
       if (error instanceof CoworkError) return refusalOf(error)
@@ -267,10 +278,25 @@ const forbidsOrAsks = (effect: Effect) => effect.hardStop || asks(effect)
 export const domainOf = ({ tool, touch }: Pick<Attempted, 'tool' | 'touch'>): string =>
   builtIn.includes(tool.toolset) ? tool.toolset : touch.domain
 
-/** Of the arguments as they are stored and shown; what is no JSON text has none. */
+/** The arguments of a call, so that calls which differ only in how they write a path are one call (A1). */
+export const canonicalOf = ({ tool, input }: Pick<Attempted, 'tool' | 'input'>): unknown =>
+  tool.canonicalInput?.(input) ?? input
+
+/** The state of what the call would change; undefined where that cannot be read (A15). */
+async function fingerprintOf({ tool, input, caller }: Attempted): Promise<string | undefined> {
+  try {
+    const states = await tool.fingerprint?.(input, caller)
+    return states && toFingerprint(states)
+  } catch (error) {
+    if (error instanceof CoworkError) return undefined
+    throw error
+  }
+}
+
+/** Of the canonical arguments; what is no JSON text has none. */
 function digestOfCall({ tool, input, caller, touch: { target = '' } }: Attempted) {
   try {
-    const content: unknown = JSON.parse(canonicalJson(input))
+    const content: unknown = JSON.parse(canonicalJson(canonicalOf({ tool, input })))
     if (target.includes('\0') || !target.isWellFormed()) return undefined
     const schema = schemaHash(tool)
     return digestOf({ agent: caller.id, action: tool.name, target, content, schema })

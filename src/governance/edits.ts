@@ -2,7 +2,7 @@ import type { Approval, ApprovalKind, Risk } from '#approvals'
 import type { Reader } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Tool, Touch } from '#base/tool.ts'
-import { domainOf, isHighRisk } from './calls.ts'
+import { canonicalOf, domainOf, isHighRisk } from './calls.ts'
 import type { Proposals } from './proposals.ts'
 import { fieldsOf } from './rules/fields.ts'
 import type { Field } from './rules/fields.ts'
@@ -68,7 +68,7 @@ export function createEdits(policyFor: Proposals['policyFor'], readCall: ReadCal
         isRead: tool.effect === 'read',
         isRisky: isHighRisk(tool, input),
       })
-      return { change, target, risk }
+      return { change, target, risk, canonical: canonicalOf({ tool, input }) }
     })
 
   return { ofProposal, ofCall }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
-import { decide, sales } from '../../test/acts.ts'
+import { anna, check, decide } from '../../test/acts.ts'
 import { governed } from '../../test/governed.ts'
 import type { Governed } from '../../test/governed.ts'
 
@@ -39,6 +39,8 @@ test('V3 A2 asking costs nothing: what a person approves runs, and that is what 
   await allowed(system, 'a')
   expect(await drop(system, 'a')).toBeUndefined()
   expect(await drop(system, 'b')).toBe(spentAll)
+  // Its result costs nothing.
+  expect(await drop(system, 'a')).toBeUndefined()
   expect(await system.rows('approval')).toHaveLength(1)
 })
 
@@ -55,23 +57,45 @@ test('V3 however often it is asked whether it may go on, it is one call', async 
 test('V3 A2 of more than the budget that are approved and go on at once the budget runs, and the others stay approved', async () => {
   const system = await limited(2)
   const paths = ['a', 'b', 'c', 'd']
-  const ids = []
-  for (const path of paths) ids.push(await allowed(system, path))
+  const asked = await Promise.all(paths.map((path) => system.call('drop_file', { path })))
+  const ids = asked.map((one) => String(one['approval_id']))
+  await decide(system, ids)
   const said = await Promise.all(paths.map((path) => drop(system, path)))
   expect(said.filter((fault) => fault === undefined)).toHaveLength(2)
-  expect(said.filter((fault) => fault === spentAll)).toHaveLength(2)
+  expect(said.filter((fault) => fault === 'approval_running')).toHaveLength(2)
   const kept = await Promise.all(ids.map((id) => system.governance.approvals.get(id)))
   const isKept = kept.map((it) => it?.status === 'approved')
-  expect(isKept).toEqual(said.map((fault) => fault === spentAll))
+  expect(isKept).toEqual(said.map((fault) => fault !== undefined))
 })
 
 test('V3 A2 a call that waited and goes on is counted once', async () => {
   const system = await limited(2)
-  const id = await allowed(system, 'a')
-  expect(await system.resume('drop_file', { path: 'a' }, sales, id)).toMatchObject({
-    status: 'done',
-  })
+  await allowed(system, 'a')
+  expect(await drop(system, 'a')).toBeUndefined()
   await allowed(system, 'b')
   expect(await drop(system, 'b')).toBeUndefined()
   expect(await drop(system, 'c')).toBe(spentAll)
+})
+
+test('V3 A15 what is over the budget is tried again when the budget allows it, not before', async () => {
+  const minute = 60_000
+  const system = await limited(1)
+  const { approval_id: id } = await system.call('drop_file', { path: 'b' })
+  await allowed(system, 'a')
+  expect(await drop(system, 'a')).toBeUndefined()
+  system.move(30 * minute)
+  await decide(system, [String(id)])
+  const refused = async () =>
+    (await system.entries(['call.refused', 'call.failed'])).filter(
+      ({ outcome }) => outcome === spentAll,
+    )
+  await expect.poll(refused).toHaveLength(1)
+  /** A commit makes the runner look. */
+  const look = () => system.call('cowork_halt', { scope: 'domain:none', force: true }, anna)
+  system.move(10 * minute)
+  await look()
+  system.move(21 * minute)
+  await look()
+  expect(await check(system, id, { wait_seconds: 3 })).toMatchObject({ status: 'consumed' })
+  expect(await refused()).toHaveLength(1)
 })

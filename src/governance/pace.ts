@@ -13,7 +13,7 @@ const mostKept = 10_000
 
 type Judge = (attempted: Attempted) => Promise<CallVerdict>
 type Settings = Pick<Config['authority'], 'tool_budgets' | 'repeat_limit'>
-type Passing = Pick<Approvals, 'pass' | 'resume'>
+type Passing = Pick<Approvals, 'resume' | 'ended'>
 /** A call that ran, with the approval that it used up. */
 type Spent = { readonly at: number; readonly approval?: string | undefined }
 
@@ -75,7 +75,7 @@ export function createPace({ tool_budgets, repeat_limit }: Settings, now: Clock)
     if (passage.as !== 'claimed' || !budgets.has(action)) return passage
     if (callsOf(requester, action).some(({ approval }) => approval === id)) return passage
     const spentAll = overBudget(requester, action)
-    if (spentAll) throw new CoworkError(spentAll.code, spentAll.message, spentAll)
+    if (spentAll) throw errorOf(spentAll)
     count(requester, action, id)
     return passage
   }
@@ -88,15 +88,20 @@ export function createPace({ tool_budgets, repeat_limit }: Settings, now: Clock)
         : async (attempted) => {
             const { tool, caller } = attempted
             if (caller.kind !== 'agent') return judge(attempted)
-            const tooOften = repeated(attempted)
+            // The runner repeats nothing: the agent called once, and a person approved it (A15).
+            const tooOften = attempted.approval === undefined ? repeated(attempted) : undefined
             if (tooOften) return tooOften
             const verdict = await judge(attempted)
             // What a rule forbids was no call, and costs none.
             if (verdict.mode === 'refuse') return verdict
             const spentAll = overBudget(caller.id, tool.name)
+            // A repeated call that ran already only gets its result (A15).
+            if (spentAll && verdict.mode === 'wait' && attempted.approval === undefined)
+              return { ...verdict, open: () => Promise.reject(errorOf(spentAll)) }
             if (spentAll) return spentAll
             // Asking is no call either: one that waits is counted when it goes on.
-            if (verdict.mode === 'act') count(caller.id, tool.name)
+            if (verdict.mode === 'act' && attempted.approval === undefined)
+              count(caller.id, tool.name)
             return verdict
           },
     /** Counts the calls that go on because a person approved them. */
@@ -105,12 +110,15 @@ export function createPace({ tool_budgets, repeat_limit }: Settings, now: Clock)
         ? approvals
         : {
             ...approvals,
-            pass: async (...given: Parameters<Passing['pass']>) =>
-              countClaimed(await approvals.pass(...given)),
             async resume(...given: Parameters<Passing['resume']>) {
               const passage = await approvals.resume(...given)
-              // Without a digest it would have gone on by itself, and was counted before.
-              return given[3] === undefined ? passage : countClaimed(passage)
+              try {
+                return countClaimed(passage)
+              } catch (error) {
+                // The claim is rolled back.
+                approvals.ended(passage.approval.id)
+                throw error
+              }
             },
           },
   }
@@ -126,6 +134,8 @@ function dropOldest<T>(kept: Map<string, T>, isOld: (value: T) => boolean): void
   const [first] = kept.keys()
   if (kept.size >= mostKept && first !== undefined) kept.delete(first)
 }
+
+const errorOf = (refusal: Refusal) => new CoworkError(refusal.code, refusal.message, refusal)
 
 const secondsUntil = (then: number, at: number) => Math.max(1, Math.ceil((then - at) / 1000))
 

@@ -73,6 +73,7 @@ describe('what is answered', () => {
       evidence_level: 0,
       gated: false,
       message: `ESCALATED: Trust (0.30) too low. Proposal ${String(said['proposal_id'])}`,
+      next: expect.stringMatching(/^NOT APPROVED YET\. Do not do it, by other tools either\./),
       review_url: `http://localhost:8765/inbox/${String(said['proposal_id'])}`,
     })
     const [entry] = await system.entries(['proposal.created'])

@@ -22,6 +22,7 @@ import type { SpotChecks } from './spot-checks.ts'
 import type { GovernanceStore } from './store.ts'
 import { closedGate, countedFor, current, newTrust } from './rules/trust.ts'
 import type { Volume } from './volume.ts'
+import { checkCall, logCall } from './next-call.ts'
 import { hasMost, mostWaiting, whenMost } from './waiting.ts'
 
 export type Proposal = {
@@ -358,6 +359,7 @@ function replyOf(
       reasoning_problems: [...reasoned.problems],
     }),
     message: messageOf(approval),
+    next: nextFor(approval),
     ...(mode !== 'act' && { review_url: reviewUrl(id) }),
   }
 }
@@ -369,6 +371,16 @@ function messageOf({ id, mode, trustLevel, content: { why } }: Approval): string
   const isLow = trust < why.thresholds.suggest
   const cause = isLow ? `Trust (${trust.toFixed(2)}) too low` : 'Reasoning incomplete'
   return `ESCALATED: ${cause}. Proposal ${id}`
+}
+
+/** The agent's next step (RA2). */
+function nextFor(approval: Approval): string {
+  if (approval.mode === 'act')
+    return `Do it now, exactly as proposed. Then call ${logCall(approval)}.`
+  // The same key was used before (P6).
+  if (approval.status !== 'pending')
+    return `A person has decided. Call ${checkCall(approval)} and follow its answer.`
+  return `NOT APPROVED YET. Do not do it, by other tools either. Call ${checkCall(approval)}, or go on with other work.`
 }
 
 /** What the list of the inbox shows: the act in words, from what the agent named. */

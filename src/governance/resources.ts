@@ -21,6 +21,7 @@ export const approvalResources = (
 ): ResourceSource[] => [
   {
     prefix: inboxUri,
+    tool: 'cowork_status',
     templates: [],
     list: () =>
       Promise.resolve([
@@ -36,6 +37,7 @@ export const approvalResources = (
   },
   {
     prefix: approvalPrefix,
+    tool: 'cowork_check_approval',
     templates: [
       {
         uriTemplate: `${approvalPrefix}{id}`,

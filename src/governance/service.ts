@@ -60,6 +60,8 @@ export type GovernanceOptions = {
   /** Keeps credentials out of what approvals store and show (A14). */
   readonly protection: ProtectionDeps
   readonly onErase: Ledger['onErase']
+  /** The name of this daemon's state folder in a store that several share. */
+  readonly node?: string
   readonly now: Clock
   readonly log: Log
   /** How a tool reads its arguments, for calls that a person edits. */
@@ -142,6 +144,7 @@ export function createGovernance(options: GovernanceOptions) {
         const checks = await store.checksOn(tx, [...ids, ...calls])
         return eraser(tx, { ...erased, approvals: [...ids, ...checks] })
       }),
+    node: options.node,
     now,
     log: log.scope('approvals'),
   })

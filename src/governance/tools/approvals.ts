@@ -1,33 +1,83 @@
 import * as z from 'zod'
-import { isSeenBy, notYours, statuses } from '#approvals'
-import type { Approval } from '#approvals'
+import { isSeenBy, notYours, stale, statuses } from '#approvals'
+import type { Approval, Approvals } from '#approvals'
 import { rfc3339 } from '#base/clock.ts'
+import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
-import { plainText } from '#base/plain.ts'
+import { plainJson, plainText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Answer } from '../handoffs/packet.ts'
 import type { Governance } from '../service.ts'
+import { checkCall, editSentence, logCall } from '../next-call.ts'
+import { partsOf } from './result-parts.ts'
 import { approvalId, who } from './words.ts'
 
-const next: Record<Approval['status'], string> = {
-  pending: 'A person has not decided yet: ask again with wait_seconds.',
-  approved: 'Go on.',
-  rejected: 'Do not do it; no reason was given.',
-  expired: 'Nobody decided in time, which is a no. You may ask again.',
-  withdrawn: 'It was taken back.',
-  consumed: 'It was approved and carried out.',
-}
+/** The result of a call as dispatch stores it. */
+type Kept = { readonly status?: string; readonly code?: string; readonly message?: string }
 
-function messageFor({ kind, status, action, answer, reason }: Approval, isLive: boolean): string {
-  if (status === 'rejected' && reason) return `Do not do it. The person says: ${plainText(reason)}`
-  if (kind === 'call' && status === 'approved')
-    return isLive
-      ? `Call ${action} again with the approved arguments: it runs once.`
-      : `It was approved, but not called in time. Call ${action} again: a person is asked anew.`
-  if (answer === undefined || kind !== 'handoff') return next[status]
-  return (answer as Answer).hand_back
-    ? 'A person handed it back: do as they say, and acknowledge it with cowork_check_handoff.'
-    : 'A person has dealt with it: leave it to them.'
+/** The outcome of the request and the agent's next step. */
+function messageFor(approval: Approval, { isLive, isRunning }: Approvals): string {
+  const { kind, status, action, target, reason } = approval
+  const by = approval.decidedBy ?? 'A person'
+  const editIn = (tense: 'runs' | 'ran') =>
+    approval.approved === undefined ? '' : ` ${editSentence(by, approval.approved, tense)}`
+  const keepAsking = `Call ${checkCall(approval)}; after two tries tell the user and go on with other work.`
+  switch (status) {
+    case 'pending':
+      if (kind === 'call')
+        return `PENDING. Not failed: ${action} is waiting for a person. Do not do it another way. cowork runs it when it is approved. ${keepAsking}`
+      return `PENDING: A person has not decided yet. Do not do it, by other tools either. ${keepAsking}`
+    case 'approved':
+      return kind === 'call' ? approvedCall() : approved()
+    case 'consumed':
+      return kind === 'call' ? ran() : `USED: ${by} approved it, and it was carried out.`
+    case 'rejected':
+      return reason
+        ? `REJECTED by ${by}. Do not do it, by other tools either. The person says: ${plainText(reason)}`
+        : `REJECTED by ${by}. Do not do it, by other tools either; no reason was given.`
+    case 'expired':
+      return 'EXPIRED: Nobody decided in time, which is a no. You may ask again.'
+    case 'withdrawn':
+      if (reason === stale)
+        return `STALE: ${plainText(target, 300)} changed after you asked; nothing was done. Look at it again and call ${action} again.`
+      return `WITHDRAWN: It was taken back${reason ? ` (${plainText(reason)})` : ''}; nothing was done.`
+  }
+
+  function approvedCall(): string {
+    return isLive(approval)
+      ? `APPROVED by ${by}: cowork runs ${action} itself. Do not call it again. Call ${checkCall(approval)} for its result.${editIn('runs')}`
+      : `NOT RUN: ${action} was approved, but could not run in time; nothing was done. Call ${action} again: a person is asked again.`
+  }
+
+  function ran(): string {
+    if (isRunning(approval))
+      return `APPROVED by ${by}: ${action} is running. Do not call it again. Call ${checkCall(approval)} for its result.${editIn('runs')}`
+    const edit = editIn('ran')
+    if (approval.result === undefined)
+      return `DONE: ${action} was approved by ${by} and ran once; its result is kept for 24 hours and is gone.${edit}`
+    const { status: end, code, message = '' } = approval.result as Kept
+    if (code === 'outcome_unknown')
+      return `OUTCOME UNKNOWN: ${message} It is not run again. Look at what it did before you ask again.${edit}`
+    return end === 'done'
+      ? `DONE: ${action} was approved by ${by} and ran once. Do not call it again.${edit}`
+      : `FAILED: ${action} was approved by ${by} and ran once, and failed: ${plainText(message)}${edit}`
+  }
+
+  /** An act outside of cowork is the agent's to carry out. */
+  function approved(): string {
+    const { answer } = approval
+    if (kind === 'handoff' && answer !== undefined)
+      return (answer as Answer).hand_back
+        ? `APPROVED by ${by}. A person handed it back: do as they say, and acknowledge it with cowork_check_handoff.`
+        : `APPROVED by ${by}. A person has dealt with it: leave it to them.`
+    if (kind !== 'proposal') return `APPROVED by ${by}. Go on.`
+    const change = plainJson(approval.approved ?? approval.content.change)
+    const isEdited = approval.approved !== undefined
+    const what = isEdited
+      ? `APPROVED WITH CHANGES by ${by}. Do exactly this, not your original: ${change}.`
+      : `APPROVED by ${by}. You carry it out: do exactly this: ${change}.`
+    return `${what} Then call ${logCall(approval)}.`
+  }
 }
 
 export const checkApprovalTool = ({ approvals }: Governance) =>
@@ -35,7 +85,7 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
     name: 'cowork_check_approval',
     title: 'Check an approval',
     description:
-      'Whether a person has decided on your proposal, call, plan or request, and what exactly they approved. Waits up to 25 seconds if asked to.',
+      'Whether a person has decided on your proposal, call, plan or request, what exactly they approved, and the result of an approved call, which cowork runs itself. wait_seconds waits for it, up to 25.',
     toolset: 'cowork',
     core: true,
     effect: 'read',
@@ -45,7 +95,13 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
       proposal_id: approvalId.optional(),
       approval_id: approvalId.optional(),
       request_id: approvalId.optional(),
-      wait_seconds: z.number().min(0).max(25).default(0),
+      wait_seconds: effort(z.number().min(0).max(25)).default(0).describe('0 to 25'),
+      result_from: z
+        .number()
+        .int()
+        .min(0)
+        .default(0)
+        .describe('`next` of the part before, for a large result'),
     }),
     output: z.object({
       approval_id: z.string(),
@@ -56,6 +112,7 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
       feedback: z.string().nullable(),
       approved_change: z.unknown().optional().describe('What was really approved'),
       collaborative: z.boolean().optional().describe('A person changed it first'),
+      edited_by: z.string().optional().describe('Who changed it'),
       answer: z
         .unknown()
         .optional()
@@ -64,11 +121,32 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
       token_expires_at: z.string().optional(),
       expires_at: z.string().nullable(),
       result: z.unknown().optional().describe('What the call answered, for a day'),
+      result_handle: z.string().optional().describe('Of a large result, which comes in parts'),
+      result_part: z.string().optional().describe('A part of its JSON'),
+      result_length: z.number().optional(),
+      next: z.number().optional().describe('Where the next part begins: give it as result_from'),
       review_url: z.string(),
       message: z.string(),
     }),
-    text: (output) => `${output.status.toUpperCase()}: ${output.message}`,
+    text: (output) =>
+      [
+        output.message,
+        ...(output.feedback !== null && output.status !== 'rejected'
+          ? [`The person says: ${plainText(output.feedback)}`]
+          : []),
+        ...(output.answer === undefined ? [] : [`Answer: ${plainJson(output.answer)}`]),
+        ...(output.approval_token === undefined
+          ? []
+          : [`Token: ${output.approval_token}, until ${output.token_expires_at}`]),
+        ...(output.result === undefined ? [] : [`Result: ${plainJson(output.result)}`]),
+        ...(output.result_part === undefined ? [] : [partText(output)]),
+        `(${output.kind.replace('_', ' ')} ${output.approval_id}, ${output.status}${output.decided_at === null ? '' : ` at ${output.decided_at}`}${output.expires_at === null || output.decided_at !== null ? '' : `, expires ${output.expires_at}`}: ${output.review_url})`,
+      ].join('\n'),
     async run(input, { caller, signal }) {
+      /** Whether a decision, or the run of an approved call, is still to come. */
+      const isOpen = (approval: Approval) =>
+        approval.status === 'pending' ||
+        (approval.kind === 'call' && (approvals.isLive(approval) || approvals.isRunning(approval)))
       const id = input.approval_id ?? input.proposal_id ?? input.request_id
       if (id === undefined)
         throw new CoworkError('invalid_input', 'Say which: approval_id is missing.', {
@@ -78,23 +156,27 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
         found !== undefined && isSeenBy(caller, found)
       let found = await approvals.get(id)
       if (!isTheirs(found)) throw notYours(id)
-      if (found.status === 'pending' && input.wait_seconds > 0)
-        found = await approvals.decided(id, input.wait_seconds * 1000, signal)
+      if (input.wait_seconds > 0 && isOpen(found))
+        found = await approvals.finished(id, input.wait_seconds * 1000, signal)
       if (!isTheirs(found)) throw notYours(id)
+      if (found.result !== undefined && caller.kind === 'agent') approvals.noteDelivered(id)
       const { status, kind, token } = found
       const theirs = approvals.revealedTo(caller, found)
       const isApproved = status === 'approved' || status === 'consumed'
+      const isEdited = found.approved !== undefined
       return {
         approval_id: id,
         kind,
         status,
         decided_by: found.decidedBy,
         decided_at: found.decidedAt === null ? null : rfc3339(found.decidedAt),
-        feedback: found.reason,
+        // The reason of a withdrawn call is cowork's own, and is in the message.
+        feedback: status === 'withdrawn' ? null : found.reason,
         ...(isApproved &&
           found.answer === undefined && {
             approved_change: theirs.approved ?? found.content.change,
-            collaborative: found.approved !== undefined,
+            collaborative: isEdited,
+            ...(isEdited && found.decidedBy !== null && { edited_by: found.decidedBy }),
           }),
         ...(found.answer !== undefined && { answer: found.answer }),
         ...(token && {
@@ -102,11 +184,14 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
           token_expires_at: rfc3339(token.expiresAt),
         }),
         expires_at: found.expiresAt === null ? null : rfc3339(found.expiresAt),
-        ...(found.result !== undefined && {
-          result: caller.kind === 'agent' ? found.result : approvals.show(found.result),
-        }),
+        ...(found.result !== undefined &&
+          partsOf(
+            id,
+            caller.kind === 'agent' ? found.result : approvals.show(found.result),
+            input.result_from,
+          )),
         review_url: approvals.reviewUrl(id),
-        message: messageFor(found, approvals.isLive(found)),
+        message: messageFor(theirs, approvals),
       }
     },
   })
@@ -126,3 +211,18 @@ export const withdrawTool = ({ approvals }: Governance) =>
       return { approval_id: id, status: 'withdrawn' as const }
     },
   })
+
+type Part = {
+  readonly approval_id: string
+  readonly result_part?: string | undefined
+  readonly result_length?: number | undefined
+  readonly next?: number | undefined
+}
+
+function partText({ approval_id, result_part = '', result_length, next }: Part): string {
+  const more =
+    next === undefined
+      ? 'This is the last part.'
+      : `Call cowork_check_approval ${JSON.stringify({ approval_id, result_from: next })} for the next part.`
+  return `Part of the result (${result_length} characters of JSON): ${result_part}\n${more}`
+}

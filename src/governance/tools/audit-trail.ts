@@ -20,7 +20,7 @@ export const auditTrailTool = ({ ledger }: { readonly ledger: Ledger }) =>
     name: 'cowork_audit_trail',
     title: 'Audit trail',
     description:
-      'The chain propose → approve → execute → verify of one proposal, with its order checked.',
+      'See what happened to one proposal: propose → approve → execute → verify, with its order checked.',
     toolset: 'cowork',
     effect: 'read',
     by: 'anyone',
@@ -32,13 +32,6 @@ export const auditTrailTool = ({ ledger }: { readonly ledger: Ledger }) =>
       in_order: z.boolean(),
       message: z.string(),
     }),
-    text: (output) =>
-      [
-        output.message,
-        ...output.chain.map(
-          ({ step, at, actor, seq }) => `${at} ${step} by ${actor} (entry ${seq})`,
-        ),
-      ].join('\n'),
     async run({ proposal_id }, { caller }) {
       const found = await ledger.find({ proposal: proposal_id, limit: 1000 })
       // Whose proposal it is sees all of it, the decisions of people too.

@@ -65,7 +65,6 @@ export const bulkApproveTool = ({ approvals }: Governance) =>
     }),
     output: z.object({ ...reply, approved: z.number(), voted: z.number() }),
     approves: (input) => input.proposal_ids ?? 'unknown',
-    text: (output) => output.message,
     async change(tx, input, call) {
       const ids = await chosen(tx, approvals, input)
       const batch = newId()
@@ -105,7 +104,6 @@ export const bulkRejectTool = ({ approvals }: Governance) =>
       description: words.describe('What was wrong'),
     }),
     output: z.object({ ...reply, rejected: z.number() }),
-    text: (output) => output.message,
     async change(tx, input, call) {
       const ids = await chosen(tx, approvals, input)
       const batch = newId()

@@ -51,13 +51,13 @@ const outcome = z.object({
   error: fault.optional(),
 })
 
-const override = z.object({
+const override = z.strictObject({
   type: overrideType,
   severity,
   description: words.default(''),
 })
 
-const allow = z.object({
+const allow = z.strictObject({
   for: z.enum(['once', 'uses', 'session', 'until', 'always']),
   uses: z.number().int().min(1).max(1000).optional(),
   until: z.iso.datetime({ offset: true }).optional(),
@@ -73,7 +73,7 @@ const allow = z.object({
     ),
 })
 
-const grant = z.object({
+const grant = z.strictObject({
   choice: z.enum([
     'file_once',
     'file',
@@ -282,7 +282,6 @@ export const approveTool = ({ approvals }: Governance) =>
         .optional()
         .describe('The approval came from an unverified caller and is not evidence'),
     }),
-    text: (output) => output.message,
     touches: (input) => ({ domain: 'cowork', target: input.proposal_id }),
     approves: (input) => [input.proposal_id],
     async change(tx, input, call) {
@@ -341,7 +340,6 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
       demoted: z.boolean(),
       consecutive_overrides: z.number(),
     }),
-    text: (output) => output.message,
     touches: (input) => ({ domain: input.domain, target: input.agent_id }),
     async change(tx, input, call) {
       const given = {

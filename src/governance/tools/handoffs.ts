@@ -35,9 +35,10 @@ const packet = z.object({
 export const handoffTool = ({ governance, ledger }: GovernanceDeps) =>
   defineTool({
     name: 'cowork_handoff',
+    additive: true,
     title: 'Hand over',
     description:
-      'Give a task to a person with everything needed to go on: why, what you tried, the context. Ask cowork_check_handoff for the answer.',
+      'Give a task to a person when you cannot or may not go on: say why, what you tried, what they need to know. Then poll cowork_check_handoff.',
     toolset: 'cowork',
     core: true,
     effect: 'write',
@@ -45,22 +46,16 @@ export const handoffTool = ({ governance, ledger }: GovernanceDeps) =>
     input: z.object({
       ...who,
       domain,
-      reason: words.min(1).describe('Why you hand it over'),
-      confidence: z.number().min(0).max(1).describe('How sure you are of what you have, 0 to 1'),
-      attempted_actions: changeInput
-        .default([])
-        .describe('What you tried: a list, as JSON or as text of it'),
-      context: changeInput
-        .default({})
-        .describe('What the person needs to know: JSON, or text of it'),
-      proposal_id: approvalId.optional().describe('Your proposal that it is about'),
-      parent_handoff_id: approvalId
-        .optional()
-        .describe('Your handoff that this one asks back about'),
+      reason: words.min(1).describe('Why you stop'),
+      confidence: z.number().min(0).max(1).describe('0 to 1'),
+      attempted_actions: changeInput.default([]).describe('What you tried: a list'),
+      context: changeInput.default({}).describe('What the person needs to know'),
+      proposal_id: approvalId.optional().describe('Proposal it is about'),
+      parent_handoff_id: approvalId.optional().describe('Handoff you ask back about'),
       handoff_mode: z
         .enum(handoffModes)
         .default('escalate')
-        .describe('What the person is to do; escalate and takeover mean that you stop'),
+        .describe('escalate, takeover: stop until answered'),
     }),
     output: z.object({
       handoff_id: z.string(),
@@ -71,7 +66,11 @@ export const handoffTool = ({ governance, ledger }: GovernanceDeps) =>
       review_url: z.string(),
       message: z.string(),
     }),
-    text: ({ message, review_url: url }) => `${message} ${url}`,
+    lean(answer) {
+      // The agent wrote the context: it has no need to read it again (RA15).
+      const { context_packet: _, for_human: __, ...rest } = answer
+      return rest
+    },
     touches: ({ domain: where, proposal_id: target }) => ({
       domain: where,
       ...(target !== undefined && { target }),
@@ -100,7 +99,7 @@ export const handoffTool = ({ governance, ledger }: GovernanceDeps) =>
         context_packet: given,
         for_human: forHuman(given, url),
         review_url: url,
-        message: `HANDED OVER (${input.handoff_mode}): Handoff ${id}. A person answers; ask cowork_check_handoff.`,
+        message: `HANDED OVER (${input.handoff_mode}): Handoff ${id}. A person answers at ${url}. Call cowork_check_handoff for the answer.`,
       }
     },
   })
@@ -130,20 +129,17 @@ export const checkHandoffTool = ({ governance }: GovernanceDeps) =>
   defineTool({
     name: 'cowork_check_handoff',
     title: 'Check handoffs',
+    core: true,
     description:
-      'What people handed back to you, with their instructions. It is given again until you acknowledge it with ack, or propose with its handoff_id.',
+      'Read what people handed back to you, with their instructions. They come again until you acknowledge them with ack.',
     toolset: 'cowork',
     effect: 'write',
     by: 'anyone',
     idempotent: true,
     input: z.object({
-      agent_id: who.agent_id.describe('The agent; yourself where absent'),
-      domain: domain.optional().describe('Only of this domain; all where absent'),
-      ack: z
-        .array(approvalId)
-        .max(1000)
-        .default([])
-        .describe('Handoffs whose instructions you have, so that they are not given again'),
+      agent_id: who.agent_id,
+      domain: domain.optional().describe('Only this domain'),
+      ack: z.array(approvalId).max(1000).default([]).describe('Ids of those you have read'),
     }),
     output: z.object({
       pending_handoffs: z.array(returned),
@@ -151,6 +147,10 @@ export const checkHandoffTool = ({ governance }: GovernanceDeps) =>
       count: z.number().describe('How many there are, beyond those listed too'),
       acknowledged: z.array(z.string()).describe('Those of ack that are yours and settled now'),
     }),
+    lean(answer) {
+      const { pending_instructions: _, acknowledged, ...rest } = answer
+      return { ...rest, ...(acknowledged.length > 0 && { acknowledged }) }
+    },
     async change(tx, { agent_id, domain: where, ack }, call) {
       const { caller } = call
       if (caller.kind !== 'agent' && ack.length > 0)
@@ -216,7 +216,6 @@ export const resolveHandoffTool = ({ governance, identity }: GovernanceDeps) =>
       verified: z.boolean(),
       message: z.string(),
     }),
-    text: (output) => output.message,
     touches: (input) => ({ domain: 'cowork', target: input.handoff_id }),
     // A handoff is as risky as the proposal it is about.
     approves: (input) => (input.decide_proposal === 'approve' ? [input.handoff_id] : []),

@@ -9,22 +9,23 @@ import { domain, target, who } from './words.ts'
 export const logTool = ({ approvals }: Governance) =>
   defineTool({
     name: 'cowork_log',
+    additive: true,
     title: 'Log an action',
     description:
-      'Record an action you took and who acted: the agent, a human, or both. Give proposal_id to close the chain propose → approve → execute → verify.',
+      'Record an action that was taken outside cowork, after it is done, and who took it. Give proposal_id if it was proposed: that completes its audit trail.',
     toolset: 'cowork',
     core: true,
     effect: 'write',
     by: 'anyone',
     input: z.object({
       ...who,
-      domain: domain.describe('Where you acted, as in crm.deals'),
-      action: z.string().min(1).max(200).describe('What you did, as in update_deal'),
-      target: target.describe('What you did it to, as in deal_12345'),
+      domain,
+      action: z.string().min(1).max(200).describe('Such as update_deal'),
+      target,
       actor: z.enum(['agent', 'human', 'collaborative']).default('agent'),
       proposal_id: z.string().max(128).optional(),
       phase: z.enum(['execute', 'verify']).default('execute'),
-      details: z.unknown().optional().describe('Anything worth keeping with it, as JSON'),
+      details: z.unknown().optional().describe('Anything worth keeping, as JSON'),
     }),
     output: z.object({
       action_id: z.string(),
@@ -35,7 +36,6 @@ export const logTool = ({ approvals }: Governance) =>
       proposal_id: z.string().optional(),
       message: z.string(),
     }),
-    text: (output) => output.message,
     touches: (input) => ({ domain: input.domain, target: input.target }),
     async change(tx, { domain, action, target, actor, phase, proposal_id }, { id, caller }) {
       // Else what another agent was allowed would pass as allowed to this one.

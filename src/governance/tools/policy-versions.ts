@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import { unifiedDiff } from '#base/unified-diff.ts'
@@ -46,7 +47,6 @@ export const savePoliciesTool = ({ versions }: Governance, simulation: Simulatio
       changed: z.boolean(),
       message: z.string(),
     }),
-    text: ({ message }) => message,
     // The store is changed in a transaction of its own: what is in force changes after it, and only then.
     async run({ body, note, from, confirm }, call) {
       const read = simulation.read(body)
@@ -89,7 +89,7 @@ export const policyVersionsTool = ({ versions }: Governance) =>
     by: 'human',
     input: z.object({
       version: versionName.optional().describe('Show what this one says'),
-      limit: z.int().min(1).max(200).default(50),
+      limit: effort(z.int().min(1).max(200)).default(50),
     }),
     output: z.object({
       active: z.string(),
@@ -137,7 +137,6 @@ export const policyDiffTool = (governance: Governance, simulation: Simulation) =
       changed: z.boolean(),
       diff: z.string().describe('As `diff -u` writes it; nothing where nothing differs'),
     }),
-    text: ({ diff }) => diff || 'Nothing differs.',
     async run({ from, to, body }) {
       if ((to === undefined) === (body === undefined))
         throw new CoworkError('invalid_input', 'Compare with `to` or with `body`, one of them.', {

@@ -19,7 +19,7 @@ export const validatePolicyTool = ({ proposals, db }: Governance) =>
     name: 'cowork_validate_policy',
     title: 'Check against policy',
     description:
-      'What a policy would say to a change, before you propose it. Nothing is stored and nothing counts.',
+      'Check what the policy says to a change before you propose it. Nothing is stored and nothing counts.',
     toolset: 'cowork',
     effect: 'read',
     by: 'anyone',
@@ -42,7 +42,6 @@ export const validatePolicyTool = ({ proposals, db }: Governance) =>
       mapping_found: z.boolean(),
       message: z.string(),
     }),
-    text: (output) => output.message,
     touches: (input) => ({ domain: input.domain }),
     async run(input, { caller }) {
       const named = caller.kind === 'agent' ? caller : { id: input.agent_id ?? '*' }

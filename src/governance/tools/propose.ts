@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { modes } from '#approvals'
 import { canonicalJson } from '#base/hash.ts'
 import { checkJsonSize } from '#base/json-size.ts'
+import { plainText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
 import { action, approvalId, domain, target, text, who, words } from './words.ts'
@@ -21,7 +22,7 @@ function changeOf(given: unknown): unknown {
 
 export const changeInput = z
   .union([z.string().max(1_000_000), z.record(z.string(), z.unknown()), z.array(z.unknown())])
-  .describe('What is to change: JSON as an object or as text')
+  .describe('What is to change, as JSON')
 
 export const readChange = changeOf
 
@@ -29,12 +30,12 @@ const mostCriteria = 50
 
 /** Reasons that can be checked, not only read (R1). */
 export const reasoningInput = z
-  .object({
+  .strictObject({
     type: text(128).optional(),
     criteria: z
       .record(
         text(128),
-        z.object({
+        z.strictObject({
           value: z.unknown().optional(),
           source: text(1000)
             .optional()
@@ -59,14 +60,49 @@ function isPlain(given: unknown): boolean {
   }
 }
 
+type Facts = {
+  readonly proposal_id: string
+  readonly mode: string
+  readonly status: string
+  readonly trust_level: number
+  readonly policy_id: string | null
+  readonly policy_warnings: number
+  readonly volume_remaining: number | null
+  readonly missing_criteria?: readonly string[] | undefined
+  readonly stale_criteria?: readonly string[] | undefined
+  readonly unverified_sources?: readonly string[] | undefined
+  readonly reasoning_problems?: readonly string[] | undefined
+}
+
+/** The facts that the message leaves out, for clients that show the text alone. */
+function factsOf(reply: Facts): string {
+  const listed = (name: string, list: readonly string[] = []) =>
+    list.length > 0 ? [`${name}: ${list.join(', ')}`] : []
+  const facts = [
+    `proposal_id ${reply.proposal_id}`,
+    `mode ${reply.mode}`,
+    `status ${reply.status}`,
+    `trust ${reply.trust_level}`,
+    ...(reply.policy_id === null ? [] : [`policy ${reply.policy_id}`]),
+    ...(reply.policy_warnings > 0 ? [`${reply.policy_warnings} policy warnings`] : []),
+    ...(reply.volume_remaining === null ? [] : [`${reply.volume_remaining} proposals left`]),
+    ...listed('missing criteria', reply.missing_criteria),
+    ...listed('stale criteria', reply.stale_criteria),
+    ...listed('unverified sources', reply.unverified_sources),
+    ...listed('problems', reply.reasoning_problems),
+  ]
+  return `[${plainText(facts.join('; '))}]`
+}
+
 export const proposeTool = ({ proposals }: Governance) =>
   defineTool({
     name: 'cowork_propose',
     title: 'Propose',
     description:
-      'Say what you want to do before you do it. Answers act (do it), suggest or escalate (a person decides: ask cowork_check_approval).',
+      'Say what you want to do outside of cowork before you do it. Answers act (do it now), suggest or escalate (a person decides: ask cowork_check_approval, then do exactly what was approved).',
     toolset: 'cowork',
     core: true,
+    additive: true,
     effect: 'write',
     by: 'agent',
     input: z.object({
@@ -76,18 +112,13 @@ export const proposeTool = ({ proposals }: Governance) =>
       target,
       proposed_change: changeInput,
       confidence: z.number().min(0).max(1).describe('How sure you are, 0 to 1'),
-      reasoning: words.describe('Why, for the person who decides'),
-      field: text(200).optional().describe('The field it is about, where it is one'),
+      reasoning: words.describe('For the person who decides'),
+      field: text(200).optional().describe('If it is about one field'),
       reasoning_schema: reasoningInput
         .optional()
-        .describe('Your reasons in a form that can be checked, where a policy asks for it'),
-      handoff_id: approvalId
-        .optional()
-        .describe('The handoff whose instructions you follow; it is acknowledged by this'),
-      idempotency_key: text(200)
-        .min(1)
-        .optional()
-        .describe('The same key gives the same proposal, so that a retry proposes nothing twice'),
+        .describe('Reasons that can be checked, if a policy asks'),
+      handoff_id: approvalId.optional().describe('Handoff whose instructions you follow'),
+      idempotency_key: text(200).min(1).optional().describe('The same key gives the same proposal'),
     }),
     output: z.object({
       proposal_id: z.string(),
@@ -114,10 +145,19 @@ export const proposeTool = ({ proposals }: Governance) =>
       unverified_sources: z.array(z.string()).optional(),
       reasoning_problems: z.array(z.string()).optional(),
       message: z.string(),
+      next: z.string().describe('What to do now'),
       review_url: z.string().optional(),
     }),
-    text: ({ message, review_url: url, evidence_note: note }) =>
-      [message, url, note && `(${note})`].filter(Boolean).join(' '),
+    text: (output) =>
+      [
+        output.message,
+        output.next,
+        output.review_url && `A person decides at ${output.review_url}`,
+        output.evidence_note && `(${output.evidence_note})`,
+        factsOf(output),
+      ]
+        .filter(Boolean)
+        .join(' '),
     touches: (input) => ({ domain: input.domain, target: input.target }),
     change: (tx, input, call) =>
       proposals.propose(

@@ -18,11 +18,13 @@ const days30 = 30 * 24 * 3_600_000
 const time = text(40).optional()
 
 const scopeInput = {
-  agent_id: who.agent_id.describe('Only about this agent; an agent asks about itself'),
-  domain: domain.optional().describe('Only about this domain'),
-  start: time.describe('From this date or RFC 3339 time on; 30 days before the end where absent'),
-  end: time.describe('Up to this date or time; now where absent'),
+  agent_id: who.agent_id.describe('Only this agent; an agent sees itself'),
+  domain: domain.optional().describe('Only this domain'),
+  start: time.describe('Date or RFC 3339 time; default 30 days before end'),
+  end: time.describe('Date or RFC 3339 time; default now'),
 }
+/** As the program of seed 001 names them. */
+const reportAliases = { domain_filter: 'domain', start_time: 'start', end_time: 'end' }
 const period = z.object({ start: z.string(), end: z.string() })
 
 type Asked = {
@@ -90,6 +92,7 @@ async function standingsIn({ governance, identity }: GovernanceDeps, scope: Scop
 export const reportTool = (deps: GovernanceDeps) =>
   defineTool({
     name: 'cowork_governance_report',
+    aliases: reportAliases,
     title: 'Governance report',
     description:
       'What is wrong with how agents and people work together, from the ledger, with a recommendation each; where people stepped in; and, for people, how agents stand.',
@@ -140,19 +143,6 @@ export const reportTool = (deps: GovernanceDeps) =>
         .describe('How agents stand now, by class of risk; for people'),
       period,
     }),
-    text: ({ findings, standings = [], period: { start, end } }) =>
-      [
-        ...(findings.length === 0 ? [`Nothing found from ${start} to ${end}.`] : []),
-        ...findings.map(
-          ({ severity, title, recommendation: next }) => `${severity}: ${title}. ${next}`,
-        ),
-        ...standings.flatMap(({ agent_id: agent, domain: where, classes }) =>
-          classes.map(
-            ({ risk, level, reason, next }) =>
-              `${agent} in ${where}, ${risk} risk: ${level}, ${reason}${next === undefined ? '' : `; ${next}`}.`,
-          ),
-        ),
-      ].join('\n'),
     async run(input, { caller }) {
       const { waits, now } = deps.governance
       const scope = scopeOf(input, caller, now())
@@ -197,6 +187,7 @@ const share = z.number().nullable()
 export const qualityTool = ({ governance, ledger }: GovernanceDeps) =>
   defineTool({
     name: 'cowork_quality_metrics',
+    aliases: reportAliases,
     title: 'Quality metrics',
     description:
       'How well agents and people work together, in numbers: approvals with their uncertainty, overrides, escapes, calibration of confidence, latency in seconds, and one score.',

@@ -95,7 +95,6 @@ export const simulatePolicyTool = (simulation: Simulation) =>
         .describe('On record without arguments or trust, so that nobody can tell'),
       truncated: z.boolean().optional().describe('There is more on record than was looked at'),
     }),
-    text: ({ summary }) => summary,
     async run(input) {
       const { body, version, policy_id: policyId, proposal } = input
       if ([body, version, policyId].filter((it) => it !== undefined).length > 1)

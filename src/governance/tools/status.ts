@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
+import { effort } from '#base/effort.ts'
 import { defineTool } from '#base/tool.ts'
 import { visibleEntries } from '#ledger'
 import type { Entry } from '#ledger'
@@ -42,6 +43,24 @@ const handoff = z.object({
   created_at: z.string(),
   overdue: z.boolean().describe('Nobody answered in handoff.timeout_seconds'),
 })
+const output = z.object({
+  version: z.string(),
+  auth: z.enum(['open', 'closed']),
+  caller: z.object({
+    kind: z.string(),
+    id: z.string(),
+    verified: z.boolean(),
+    session: z.string(),
+  }),
+  halts: z.array(halt),
+  ledger: z.object({ size: z.number(), checkpoint: z.number().nullable() }),
+  trust: z.array(z.object(trustShape)),
+  pending: z.number(),
+  pending_proposals: z.array(pending),
+  pending_handoffs: z.array(handoff),
+  timeline: z.array(event).optional(),
+})
+
 const mostPending = 50
 
 export const statusTool = ({ governance, ledger, identity, halts, version }: GovernanceDeps) =>
@@ -49,7 +68,7 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
     name: 'cowork_status',
     title: 'Status',
     description:
-      'Where things stand: who you are here, whether you may act, how far you are trusted, what waits for a person, and what happened last.',
+      'See who you are here, whether you are halted, your trust per domain and what waits for a person. Call it first, or when unsure what to do next.',
     toolset: 'cowork',
     core: true,
     effect: 'read',
@@ -58,25 +77,10 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
       ...who,
       domain: domain.optional(),
       include_timeline: z.boolean().default(false),
-      timeline_limit: z.number().int().min(1).max(200).default(20),
+      timeline_limit: effort(z.int().min(1).max(200)).default(20),
     }),
-    output: z.object({
-      version: z.string(),
-      auth: z.enum(['open', 'closed']),
-      caller: z.object({
-        kind: z.string(),
-        id: z.string(),
-        verified: z.boolean(),
-        session: z.string(),
-      }),
-      halts: z.array(halt),
-      ledger: z.object({ size: z.number(), checkpoint: z.number().nullable() }),
-      trust: z.array(z.object(trustShape)),
-      pending: z.number(),
-      pending_proposals: z.array(pending),
-      pending_handoffs: z.array(handoff),
-      timeline: z.array(event).optional(),
-    }),
+    output,
+    lean: leanStatus,
     async run({ agent_id, domain: where, include_timeline, timeline_limit }, { caller }) {
       const { store, db, inbox, handoffs } = governance
       const checkpoint = await ledger.latestCheckpoint()
@@ -120,5 +124,47 @@ function eventOf({ seq, at, type, actor, domain, subject, outcome, data }: Entry
     ...(subject !== undefined && { subject }),
     ...(typeof tool === 'string' && { tool }),
     ...(outcome !== undefined && { outcome }),
+  }
+}
+
+/** The fields that an agent needs: its identity, pending requests and trust. The rest is for people (RA15). */
+function leanStatus(status: z.output<typeof output>) {
+  const { auth, caller, halts, trust, pending, timeline } = status
+  const { pending_proposals: proposals, pending_handoffs: handoffs } = status
+  return {
+    auth,
+    caller: { id: caller.id, verified: caller.verified },
+    ...(halts.length > 0 && { halts }),
+    pending,
+    ...(proposals.length > 0 && {
+      pending_proposals: proposals.map(
+        ({ id, kind, domain: where, action, target, created_at }) => ({
+          id,
+          kind,
+          domain: where,
+          action,
+          target,
+          created_at,
+        }),
+      ),
+    }),
+    ...(handoffs.length > 0 && {
+      pending_handoffs: handoffs.map(({ handoff_id, domain: where, reason, overdue }) => ({
+        handoff_id,
+        domain: where,
+        reason,
+        ...(overdue && { overdue }),
+      })),
+    }),
+    ...(trust.length > 0 && {
+      trust: trust.map(({ domain: where, trust_level, mode, to_go, evidence_note: note }) => ({
+        domain: where,
+        trust_level,
+        mode,
+        to_go,
+        ...(note !== undefined && { evidence_note: note }),
+      })),
+    }),
+    ...(timeline && { timeline }),
   }
 }

@@ -4,6 +4,7 @@ import type { Risk } from '#approvals'
 import { actorOf } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
+import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
@@ -110,7 +111,8 @@ export const checkTrustTool = (governance: Governance, ledger: Pick<Ledger, 'tra
   return defineTool({
     name: 'cowork_check_trust',
     title: 'Check trust',
-    description: 'How far an agent is trusted in a domain, and what that lets it do.',
+    description:
+      'See how far you are trusted in a domain, and what that lets you do without asking.',
     toolset: 'cowork',
     effect: 'read',
     by: 'anyone',
@@ -283,14 +285,14 @@ export const trustHistoryTool = (governance: Governance) =>
   defineTool({
     name: 'cowork_trust_history',
     title: 'Trust over time',
-    description: 'How the trust of an agent in a domain moved, and where idle days would take it.',
+    description: 'See how your trust in a domain changed, and where idle days would take it.',
     toolset: 'cowork',
     effect: 'read',
     by: 'anyone',
     input: z.object({
       agent_id: who.agent_id.describe('The agent; yourself where absent'),
       domain,
-      days: z.number().int().min(1).max(365).default(30),
+      days: effort(z.int().min(1).max(365)).default(30),
     }),
     output: z.object({
       agent_id: z.string(),

@@ -12,7 +12,7 @@ export const text = (most: number) =>
 
 /** Every tool of seed 001 takes this; the door has already compared it with the credential (I5). */
 export const who = {
-  agent_id: text(128).optional().describe('Your agent id; needed in open mode only'),
+  agent_id: text(128).optional().describe('Your name, with authentication off'),
 }
 
 export const agentId = text(128).min(1)
@@ -20,15 +20,13 @@ export const agentId = text(128).min(1)
 export const domain = text(128)
   .min(1)
   .refine(isAsItLooks, 'must not begin or end with white space, nor contain invisible characters')
-  .describe('Where you work, as in crm.deals')
-export const action = text(200).min(1).describe('What you do, as in update_deal')
-export const target = text(1000).describe('What you do it to, as in deal_12345')
+  .describe('Area, such as crm.deals')
+export const action = text(200).min(1).describe('Such as update_deal')
+export const target = text(1000).describe('Such as deal_12345')
 export const words = text(10_000)
 export const approvalId = text(128).min(1)
 
-export const overrideType = z
-  .enum(overrideTypes)
-  .describe('Why: agent_wrong, missing_context, edge_case, human_preference or policy_change')
+export const overrideType = z.enum(overrideTypes).describe('Why it was wrong')
 export const severity = z.enum(severities).default('medium')
 
 export const moved = z.object({
