@@ -3,8 +3,8 @@ import { writeFileAtomic } from '#base/atomic-file.ts'
 import { rfc3339, systemClock } from '#base/clock.ts'
 import { systemActor } from '#base/entry.ts'
 import { plainText } from '#base/plain.ts'
-import { ensureState, ownerToken, takeLock } from '#base/state.ts'
-import { readCall } from '#dispatch'
+import { ensureState, nodeName, ownerToken, takeLock } from '#base/state.ts'
+import { readCall, startRunner } from '#dispatch'
 import { createMetrics } from '#server'
 import { openAddresses } from './app/addresses.ts'
 import { openCalls } from './app/calls.ts'
@@ -56,6 +56,17 @@ export async function startApp(options: AppOptions): Promise<App> {
       isEnding ? 'cowork is shutting down.' : ledger.trouble()?.message,
     )
     const { workUrl } = await openAddresses(start, identity, doors)
+    const runner = startRunner({
+      db: store.db,
+      approvals: domains.governance.approvals,
+      halts: domains.halts,
+      agents: identity,
+      ...calls,
+      node: nodeName(paths),
+      now,
+      log: log.scope('runner'),
+    })
+    undo.add(runner.close)
     sayWhereItRuns(start, workUrl)
     const port = address.port()
     await ledger.record({ type: 'daemon.started', actor: systemActor, data: { version, port } })
@@ -100,6 +111,7 @@ function sayWhereItRuns({ paths, version, address, now, undo }: Start, workUrl?:
     paths.daemon,
     `${JSON.stringify({ pid: process.pid, port: address.port(), version, startedAt, workUrl })}\n`,
   )
+  rmSync(paths.stopped, { force: true })
   undo.add(
     () => rmSync(paths.daemon, { force: true }),
     () => rmSync(paths.pid, { force: true }),

@@ -6,7 +6,7 @@ import type { Start } from './start.ts'
 
 /** From here on the daemon is reached: by HTTP, where work has an address of its own, and by socket. */
 export async function openAddresses(start: Start, identity: Identity, { mcp, http }: Doors) {
-  const { config, paths, address, log, undo } = start
+  const { config, paths, address, log, undo, version, allowFreePort } = start
   const { limits } = config.server
   const web = await listen(http.fetch, {
     host: config.server.host,
@@ -16,19 +16,25 @@ export async function openAddresses(start: Start, identity: Identity, { mcp, htt
     insecureBind: config.server.insecure_bind,
     closedMode: identity.mode() === 'closed',
     tls: config.server.tls,
+    allowFreePort,
     socket: paths.apiSocket,
   })
+  if (allowFreePort && config.server.port !== 0 && web.port !== config.server.port)
+    log.warn('another program listens on the configured port', {
+      configured: config.server.port,
+      port: web.port,
+    })
   address.setPort(web.port)
   undo.add(web.close, http.close)
   const workUrl = await listenForWork(start, mcp, identity.mode() === 'closed')
-  const socket = await listenSocket(paths.socket, mcp, log.scope('stdio'))
+  const socket = await listenSocket(paths.socket, mcp, log.scope('stdio'), version)
   undo.add(socket.close)
   return { workUrl }
 }
 
 /** The tools about work at an address of their own, where that is asked for (W1, W2). */
 async function listenForWork(
-  { config, log, shared, undo }: Start,
+  { config, log, shared, undo, allowFreePort }: Start,
   mcp: McpDoor,
   isClosed: boolean,
 ): Promise<string | undefined> {
@@ -55,6 +61,7 @@ async function listenForWork(
     bodySeconds: limits.body_seconds,
     insecureBind: config.server.insecure_bind,
     closedMode: needsBearer || isClosed,
+    allowFreePort,
   })
   undo.add(listening.close)
   ;({ port } = listening)

@@ -1,4 +1,11 @@
-import { haltTools, notifyTools, spotCheck, startNotify, telegramClient } from '#approvals'
+import {
+  checkHaltScope,
+  haltTools,
+  notifyTools,
+  spotCheck,
+  startNotify,
+  telegramClient,
+} from '#approvals'
 import type { DecideAs, Notify } from '#approvals'
 import { createClockWatch } from '#base/clock.ts'
 import type { Tool } from '#base/tool.ts'
@@ -8,10 +15,13 @@ import {
   checkHalt,
   checkRole,
   checkScope,
+  checkSelected,
   createCatalogue,
   createDispatch,
+  createUse,
+  discoveryTools,
 } from '#dispatch'
-import type { Dispatch } from '#dispatch'
+import type { Catalogue, Dispatch } from '#dispatch'
 import { checkFiles, fileTools, lookBefore } from '#files'
 import type { FileToolDeps } from '#files'
 import { checkDomain, governanceTools } from '#governance'
@@ -22,6 +32,7 @@ import { ledgerTools } from '#ledger'
 import { startTelemetry } from '#server'
 import { checkWork, workTools } from '#work'
 import type { Work } from '#work'
+import { checkConfiguredTools } from './configured-tools.ts'
 import { knownNames } from './known-names.ts'
 import type { Domains } from './domains.ts'
 import type { Start } from './start.ts'
@@ -31,7 +42,7 @@ export type Calls = ReturnType<typeof openCalls>
 
 /** Every tool, and the one path of every call to them, counted and traced. */
 export function openCalls(
-  { config, address, version, fixture, metrics, now, log, undo }: Start,
+  { config, configFile, paths, address, version, fixture, metrics, now, log, undo }: Start,
   { db, ledger, redact }: Store,
   domains: Domains,
   lastAt: number,
@@ -53,7 +64,7 @@ export function openCalls(
     log: log.scope('notify'),
   })
   undo.add(notify.close)
-  const catalogue = createCatalogue([
+  const catalogue: Catalogue = createCatalogue([
     ...toolsOf({
       governance,
       notify,
@@ -63,17 +74,23 @@ export function openCalls(
       version,
       files: domains.fileTools,
       work,
+      catalogue: () => catalogue,
     }),
     ...(fixture?.tools ?? []),
   ])
+  checkConfiguredTools(config, configFile ?? paths.config, catalogue.list())
+  const checkCaller = checkBy(address.inboxUrl)
   const uncounted = createDispatch({
     catalogue,
+    checkCaller,
     checks: [
-      checkBy(address.inboxUrl),
+      checkCaller,
       checkRole,
       checkScope,
+      checkSelected,
       checkAssured(identity.passkeys, governance.approvals),
       checkHalt(halts),
+      checkHaltScope(knownNames({ governance, identity, ledger })),
       checkDomain(governance.domains),
       checkFiles(files.places),
       lookBefore(grants),
@@ -105,7 +122,8 @@ export function openCalls(
     log: log.scope('telemetry'),
   })
   undo.add(telemetry.close)
-  const dispatch: Dispatch = telemetry.traceCalls(metrics.countCalls(uncounted, isTool))
+  const counted = telemetry.traceCalls(metrics.countCalls(uncounted, isTool))
+  const dispatch: Dispatch = createUse(counted, catalogue)
   return { catalogue, dispatch }
 }
 
@@ -113,17 +131,22 @@ type ToolParts = GovernanceDeps & {
   readonly notify: Notify
   readonly files: FileToolDeps
   readonly work: Work
+  readonly catalogue: () => Catalogue
 }
 
 /** Every tool there is. */
 export const toolsOf = (parts: ToolParts): Tool[] => [
   ...governanceTools(parts),
-  ...identityTools(parts.identity),
-  ...haltTools(parts.halts, knownNames(parts)),
+  ...identityTools(parts.identity, () => parts.catalogue().list()),
+  ...haltTools(parts.halts),
   ...notifyTools(parts.notify),
   ...ledgerTools(parts.ledger, (filter) => parts.files.files.places.prefixesOf(filter)),
   ...fileTools(parts.files),
   ...workTools(parts.work),
+  ...discoveryTools({
+    catalogue: parts.catalogue,
+    isOpen: () => parts.identity.mode() === 'open',
+  }),
 ]
 
 /** What a person says elsewhere takes the path of every call, as that person (A5). */

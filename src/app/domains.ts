@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createHalts } from '#approvals'
 import { currentFolders } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
+import { nodeName } from '#base/state.ts'
 import { prepareFiles } from '#files'
 import { createGovernance } from '#governance'
 import type { Governance, GovernanceOptions } from '#governance'
@@ -66,6 +67,7 @@ export async function openDomains(
     onErase: ledger.onErase,
     drawKeys: { draw: ledger.derive('spot checks'), lot: ledger.derive('look-backs') },
     ...(start.draw && { draw: start.draw }),
+    node: nodeName(paths),
     now,
     log: log.scope('governance'),
   })

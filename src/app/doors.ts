@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Caller } from '#base/caller.ts'
 import { currentFolders } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
+import { isUsable } from '#dispatch'
 import type { Dispatch } from '#dispatch'
 import { fileResources } from '#files'
 import { approvalResources, governancePrompts } from '#governance'
@@ -29,12 +30,18 @@ export function openDoors(
 ) {
   const { config, address, version, fixture, metrics, now, log, undo } = start
   const { limits } = config.server
-  const resources = resourceFeature([
-    ledgerResources(ledger),
-    ...approvalResources(governance.inbox, ledger),
-    ...fileResources({ files, grants, call: callFor(dispatch) }),
-    workResources(work),
-  ])
+  const resources = resourceFeature(
+    [
+      ledgerResources(ledger),
+      ...approvalResources(governance.inbox, ledger),
+      ...fileResources({ files, grants, call: callFor(dispatch) }),
+      workResources(work),
+    ],
+    (caller, name) => {
+      const tool = catalogue.find(name)
+      return tool !== undefined && isUsable(tool, caller, identity.mode() === 'open')
+    },
+  )
   undo.add(resources.close)
   const prompts = promptFeature((caller) => [
     ...governancePrompts(governance.inbox, address.inboxUrl),
@@ -46,6 +53,7 @@ export function openDoors(
     approvals: governance.approvals,
     identity,
     version,
+    note: ledger.note,
     now,
     log: log.scope('mcp'),
     agentId: start.shared?.agentId,

@@ -17,6 +17,8 @@ export type AppOptions = {
   /** Secret values in memory, so that they are redacted wherever they turn up (I8). */
   readonly secrets?: readonly string[]
   readonly shared?: SharedKeys
+  /** Takes a free port when another program listens on the configured one (RA10). */
+  readonly allowFreePort?: boolean | undefined
   readonly now?: Clock
   /** Test-only: what chance says of an action, from 0 (checked) to 1 (not checked). */
   readonly draw?: (id: string) => number

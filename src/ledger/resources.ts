@@ -19,6 +19,7 @@ export function ledgerResources(ledger: Ledger): ResourceSource {
 
   return {
     prefix: 'ledger://',
+    tool: 'cowork_audit_trail',
     templates: [
       {
         uriTemplate: 'ledger://entry/{seq}',

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { actorOf } from '#base/caller.ts'
+import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
@@ -18,23 +19,19 @@ export const ledgerTools = (
   defineTool({
     name: 'get_audit_log',
     title: 'Audit log',
-    description: 'Calls that were made, newest first. An agent sees its own, people see all.',
+    description: 'See calls that were made, newest first: your own as an agent, all as a person.',
     toolset: 'files',
     effect: 'read',
     by: 'anyone',
     input: z.strictObject({
-      path_filter: z
-        .string()
-        .max(4096)
-        .optional()
-        .describe('Only paths that start with this; ~/ and workspace paths too'),
+      path_filter: z.string().max(4096).optional().describe('Paths that start with this'),
       operation_filter: z
         .string()
         .max(128)
         .optional()
-        .describe('Only tools whose name starts with this: `read` finds read_file'),
-      date_from: z.string().optional().describe('Only from this date or RFC 3339 time on, in UTC'),
-      limit: z.number().int().min(1).max(1000).default(100),
+        .describe('Tools that start with this: `read` finds read_file'),
+      date_from: z.string().optional().describe('Date or RFC 3339 time, UTC'),
+      limit: effort(z.int().min(1).max(1000)).default(100),
     }),
     output: z.object({ entries: z.array(auditEntry) }),
     async run({ path_filter, operation_filter, date_from, limit }, { caller }) {

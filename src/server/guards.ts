@@ -35,6 +35,12 @@ export function checkHost({ port, allowedHosts }: GuardOptions): MiddlewareHandl
   }
 }
 
+/** A client that runs in a browser names the address it connects to; the console alone is only on localhost (RA11). */
+const ownOrigins = (options: GuardOptions): readonly string[] =>
+  ['127.0.0.1', '[::1]'].map((host) => consoleOrigin(options).replace('localhost', host))
+
+const isMcp = (c: Context<Env>) => /^\/mcp(\/|$)/.test(c.req.path)
+
 /** Where a foreign page may send people to, and no more: following a link has no effect and needs no token. */
 const isPage = (c: Context<Env>) =>
   c.req.header('sec-fetch-mode') === 'navigate' &&
@@ -54,7 +60,9 @@ export function checkOrigin(options: GuardOptions): MiddlewareHandler<Env> {
     const isOurs =
       from === undefined
         ? site === undefined || site === 'same-origin' || site === 'none' || isPage(c)
-        : from === consoleOrigin(options) || options.allowedOrigins.includes(from)
+        : from === consoleOrigin(options) ||
+          options.allowedOrigins.includes(from) ||
+          (isMcp(c) && ownOrigins(options).includes(from))
     if (!isOurs)
       return refuse(c, 403, {
         code: 'origin_refused',
@@ -188,6 +196,8 @@ const statusOf: Record<string, number> = {
   invalid_json: 400,
   unknown_tool: 404,
   invalid_agent_id: 400,
+  unknown_tools: 400,
+  empty_selection: 400,
   invalid_domain: 400,
   agent_exists: 409,
   agent_read_only: 409,

@@ -1,101 +1,107 @@
 import type { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { closeAll } from '#base/descriptors.ts'
-import type { DescriptorPassing, Received } from '#base/descriptors.ts'
-import { openEnds } from './ends.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { ToolSelection } from '#base/selection.ts'
 import type { Hello } from './mcp/connections.ts'
 
-/** What a bridge begins with. */
-type Greeting = {
-  readonly hello: Hello
-  /** Whether it wants to give its ends away, and waits to hear if they were taken. */
-  readonly offersEnds: boolean
-  /** None or two, for whoever gets the greeting to close. */
-  readonly descriptors: readonly number[]
-}
-
-const mostHello = 8192
-const helloWithin = 5000
-const longestWait = 64
-
-/** Who is there, and by which ends it speaks if not by the socket. A bridge that offers them hears which it is. */
-export async function welcome(socket: Socket, passing: DescriptorPassing | null) {
-  const { hello, offersEnds, descriptors } = await readHello(socket, passing)
-  const ends = descriptors.length > 0 ? openEnds(descriptors) : undefined
-  if (offersEnds) socket.write(ends ? 'taken\n' : 'pipe\n')
-  return { hello, ends }
-}
-
-/** Reads a line from a paused socket and leaves what follows it, and the socket paused. */
-async function readHello(socket: Socket, passing: DescriptorPassing | null): Promise<Greeting> {
-  const deadline = Date.now() + helloWithin
-  const descriptors: number[] = []
-  let read = Buffer.alloc(0)
-  try {
-    for (;;) {
-      const more = passing
-        ? await receive(socket, passing, deadline)
-        : { bytes: await nextChunk(socket, deadline), descriptors: [] }
-      descriptors.push(...more.descriptors)
-      if (more.bytes.length === 0) throw new Error('it closed before its hello')
-      read = Buffer.concat([read, more.bytes])
-      const end = read.indexOf('\n')
-      if (end > mostHello || (end === -1 && read.length > mostHello))
-        throw new Error('its hello is too long')
-      if (end === -1) continue
-      const greeting = { ...parseHello(read.subarray(0, end).toString('utf8')), descriptors }
-      if (descriptors.length !== 0 && !(descriptors.length === 2 && greeting.offersEnds))
-        throw new Error('its descriptors are not two ends')
-      if (end + 1 < read.length) socket.unshift(read.subarray(end + 1))
-      return greeting
-    }
-  } catch (error) {
-    closeAll(descriptors)
-    throw error
-  }
-}
-
 /**
- * Node cannot tell when a socket has something to read without reading it, and a plain read would throw the
- * descriptors away. The hello comes at once, so asking for it again soon costs little.
+ * The bridge waits for an answer to version 3. Version 1 has none: MCP begins at once, for older bridges and for
+ * programs that need no reconnect. New fields do not need a new version.
  */
-async function receive(
-  socket: Socket,
-  passing: DescriptorPassing,
-  deadline: number,
-): Promise<Received> {
-  for (let wait = 1; ; wait = Math.min(2 * wait, longestWait)) {
-    const received = passing.receive(socket, mostHello)
-    if (received) return received
-    if (Date.now() > deadline) throw new Error('no hello came')
-    await sleep(wait)
+export const handshakeVersion = 3
+const versionWithoutAnswer = 1
+
+const maxHelloBytes = 16_384
+const helloTimeoutMs = 5000
+
+type BridgeHello = Hello & {
+  readonly wantsAnswer: boolean
+  /** The version of the program that the bridge belongs to. */
+  readonly version?: string
+}
+
+/** Reads the first line from a paused socket. Leaves the bytes after it unread, and the socket paused. */
+export async function readHello(socket: Socket): Promise<BridgeHello> {
+  const deadline = Date.now() + helloTimeoutMs
+  let bytes = Buffer.alloc(0)
+  for (;;) {
+    const chunk = await nextChunk(socket, deadline)
+    if (chunk.length === 0) throw invalidHello('The connection ended before its handshake.')
+    bytes = Buffer.concat([bytes, chunk])
+    const end = bytes.indexOf('\n')
+    if (end > maxHelloBytes || (end === -1 && bytes.length > maxHelloBytes))
+      throw invalidHello('The handshake is too long.')
+    if (end === -1) continue
+    const hello = parseHello(bytes.toString('utf8', 0, end))
+    if (end + 1 < bytes.length) socket.unshift(bytes.subarray(end + 1))
+    return hello
   }
 }
 
 function nextChunk(socket: Socket, deadline: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('no hello came')), deadline - Date.now())
-    const ended = () => done(Buffer.alloc(0))
-    function done(chunk: Buffer) {
+    const timer = setTimeout(
+      () => reject(invalidHello('The handshake took too long.')),
+      deadline - Date.now(),
+    )
+    const onEnd = () => onChunk(Buffer.alloc(0))
+    function onChunk(chunk: Buffer) {
       clearTimeout(timer)
       socket.pause()
-      socket.off('data', done).off('end', ended).off('close', ended)
+      socket.off('data', onChunk).off('end', onEnd).off('close', onEnd)
       resolve(chunk)
     }
-    socket.on('data', done).on('end', ended).on('close', ended)
+    socket.on('data', onChunk).on('end', onEnd).on('close', onEnd)
     socket.resume()
   })
 }
 
-/** Version 2 offers ends. A daemon that does not know it refuses, and is greeted with version 1. */
-function parseHello(line: string): Omit<Greeting, 'descriptors'> {
-  const said: unknown = JSON.parse(line)
-  const version = typeof said === 'object' && said !== null && 'cowork' in said && said.cowork
-  if (version !== 1 && version !== 2) throw new Error('its hello is not of this version')
+function parseHello(line: string): BridgeHello {
+  const fields = parseObject(line)
+  const { cowork } = fields
+  if (cowork !== handshakeVersion && cowork !== versionWithoutAnswer)
+    throw invalidHello('The bridge and the daemon are of versions that do not fit together.')
   const text = (name: string) => {
-    const value = (said as Record<string, unknown>)[name]
+    const value = fields[name]
     return typeof value === 'string' && value !== '' ? { [name]: value } : {}
   }
-  const hello = { ...text('token'), ...text('agent'), ...text('session') }
-  return { hello, offersEnds: version === 2 }
+  const { results } = fields
+  if (results !== undefined && results !== 'structured')
+    throw invalidHello(`Unknown form of results: ${JSON.stringify(results)}.`)
+  return {
+    wantsAnswer: cowork === handshakeVersion,
+    ...text('token'),
+    ...text('agent'),
+    ...text('session'),
+    ...text('version'),
+    ...parseSelection(fields),
+    ...(results === 'structured' && { structured: true }),
+    ...(fields['reconnect'] === true && { isReconnect: true }),
+  }
 }
+
+function parseObject(line: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line)
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  } catch {}
+  throw invalidHello('The handshake is not a JSON object.')
+}
+
+function parseSelection({ tools, exclude, read_only: readOnly }: Record<string, unknown>) {
+  const selection: ToolSelection = {
+    ...(tools !== undefined && { tools: parseNameList('tools', tools) }),
+    ...(exclude !== undefined && { exclude: parseNameList('exclude', exclude) }),
+    ...(readOnly === true && { readOnly: true }),
+  }
+  return Object.keys(selection).length > 0 ? { selection } : {}
+}
+
+function parseNameList(field: string, value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value
+  throw invalidHello(`${field} is not a list of names.`)
+}
+
+const invalidHello = (message: string) =>
+  new CoworkError('handshake_invalid', message, {
+    hint: 'Run `cowork restart`, then start the client again.',
+  })

@@ -102,7 +102,7 @@ export function createHttp(deps: HttpDeps): HttpDoor {
     const toolset = c.req.param('toolset')
     return mcp.fetch(c.req.raw, {
       address: addressOf(c),
-      coreOnly: c.req.query('tools') === 'core',
+      query: c.req.query(),
       ...(bearer && { bearer }),
       ...(toolset && { toolset }),
     })

@@ -11,11 +11,18 @@ export type JsonAnswer =
   | { readonly value: unknown }
   | { readonly excess: 'values' | 'depth' | 'tool' | 'invalid' }
 
-type Call = { readonly method?: unknown; readonly params?: { readonly name?: unknown } }
+type Call = {
+  readonly method?: unknown
+  readonly params?: {
+    readonly name?: unknown
+    readonly arguments?: { readonly tool?: unknown } | null
+  }
+}
 
 function isCallOf(tools: readonly string[], value: unknown): boolean {
   const { method, params } = (value ?? {}) as Call
-  return method === 'tools/call' && tools.some((tool) => tool === params?.name)
+  const name = params?.name === 'cowork_use' ? params.arguments?.tool : params?.name
+  return method === 'tools/call' && tools.some((tool) => tool === name)
 }
 
 function answerTo({ bytes, tools }: JsonQuestion): JsonAnswer {

@@ -1,18 +1,18 @@
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
-import { connect } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { descriptorPassing } from '#base/descriptors.ts'
+import * as z from 'zod'
 import { silentLog } from '#base/log.ts'
+import { defineTool } from '#base/tool.ts'
+import { anna } from '../../test/acts.ts'
 import { createRig } from '../../test/conformance/rig.ts'
-import { openFifo, timesOpen } from '../../test/fifo.ts'
+import type { RigOptions } from '../../test/conformance/rig.ts'
 import { listen, listenSocket } from './listen.ts'
-
-const passing = descriptorPassing()
 
 const initialize = {
   jsonrpc: '2.0',
@@ -26,14 +26,29 @@ const initialize = {
 }
 const initializeLine = `${JSON.stringify(initialize)}\n`
 
-/** A socket with the real door behind it, and what is said there of connections that were refused. */
-async function open(by = passing) {
+const tool = (name: string, effect: 'read' | 'write') =>
+  defineTool({
+    name,
+    title: name,
+    description: 'For the test',
+    toolset: 'files',
+    effect,
+    by: 'anyone',
+    input: z.object({}),
+    output: z.object({}),
+    run: () => Promise.resolve({}),
+  })
+const tools = [tool('look', 'read'), tool('change', 'write')]
+
+/** A socket with real MCP behind it, and the warnings that were logged. */
+async function open(options: RigOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-listen-'))
   const path = join(folder, 'daemon.sock')
-  const refusals: unknown[] = []
-  const warn = (_: string, data?: object) => void refusals.push((data as { error: string }).error)
-  const rig = await createRig()
-  const listening = await listenSocket(path, rig.door, { ...silentLog, warn }, by)
+  const warnings: unknown[] = []
+  const warn = (message: string, data?: object) =>
+    void warnings.push((data as { error?: string }).error ?? message)
+  const rig = await createRig({ tools, ...options })
+  const listening = await listenSocket(path, rig.door, { ...silentLog, warn }, '2.0.0')
   onTestFinished(async () => {
     await rig.close()
     await listening.close()
@@ -44,154 +59,161 @@ async function open(by = passing) {
     socket.on('error', () => undefined)
     await once(socket, 'connect')
     const lines = createInterface({ input: socket })[Symbol.asyncIterator]()
-    const nextLine = async () => String((await lines.next()).value)
+    const nextLine = async () =>
+      z.looseObject({}).parse(JSON.parse(String((await lines.next()).value ?? 'null')))
     return { socket, nextLine }
   }
-  return { plug, refusals, listening }
+  return { rig, plug, warnings }
 }
 
-describe.each([
-  ['as it comes with descriptors', passing],
-  ['as bytes alone', null],
-])('SV4 a hello is read %s', (_, by) => {
-  test('SV4 a hello of version 1 may come in pieces, and MCP follows on the same socket', async () => {
-    const { plug } = await open(by)
-    const { socket, nextLine } = await plug()
-    const all = `{"cowork":1,"agent":"a"}\n${initializeLine}`
-    for (const piece of [all.slice(0, 5), all.slice(5, 40), all.slice(40)]) {
-      socket.write(piece)
-      await new Promise((done) => setTimeout(done, 5))
-    }
-    expect(JSON.parse(await nextLine())).toMatchObject({ id: 1, result: {} })
-  })
+const hello = (fields: object) => `${JSON.stringify({ cowork: 3, version: '2.0.0', ...fields })}\n`
 
-  test('SV4 who offers ends and sends none is told to pipe', async () => {
-    const { plug } = await open(by)
-    const { socket, nextLine } = await plug()
-    socket.write(`{"cowork":2}\n`)
-    expect(await nextLine()).toBe('pipe')
-    socket.write(initializeLine)
-    expect(JSON.parse(await nextLine())).toMatchObject({ id: 1, result: {} })
-  })
+test('SV4 a handshake may come in pieces, and MCP follows on the same socket', async () => {
+  const { plug, warnings } = await open()
+  const { socket, nextLine } = await plug()
+  const all = hello({ agent: 'a' }) + initializeLine
+  for (const piece of [all.slice(0, 5), all.slice(5, 40), all.slice(40)]) {
+    socket.write(piece)
+    await new Promise((done) => setTimeout(done, 5))
+  }
+  expect(await nextLine()).toEqual({ cowork: 3, version: '2.0.0' })
+  expect(await nextLine()).toMatchObject({ id: 1, result: {} })
+  expect(warnings).toEqual([])
+})
 
-  test('SV4 who has said all it wants is still answered', async () => {
-    const { plug } = await open(by)
-    const { socket, nextLine } = await plug()
-    socket.end(`{"cowork":1}\n${initializeLine}`)
-    expect(JSON.parse(await nextLine())).toMatchObject({ id: 1, result: {} })
-    await once(socket, 'close')
-  })
+test('SV4 a program that wants no answer to its handshake gets MCP at once', async () => {
+  const { plug } = await open()
+  const { socket, nextLine } = await plug()
+  socket.write(`{"cowork":1,"agent":"a"}\n${initializeLine}`)
+  expect(await nextLine()).toMatchObject({ id: 1, result: {} })
+})
 
+test('SV4 a client that ended its requests is still answered', async () => {
+  const { plug } = await open()
+  const { socket, nextLine } = await plug()
+  socket.end(hello({}) + initializeLine)
+  await nextLine()
+  expect(await nextLine()).toMatchObject({ id: 1, result: {} })
+  await once(socket, 'close')
+})
+
+test.each([
+  ['garbage\n', 'not a JSON object'],
+  ['null\n', 'not a JSON object'],
+  ['{"cowork":2}\n', 'do not fit together'],
+  [hello({ tools: 'files' }), 'tools is not a list'],
+  [hello({ exclude: [1] }), 'exclude is not a list'],
+  [hello({ results: 'xml' }), 'Unknown form of results: "xml"'],
+  [hello({ tools: ['flies'] }), 'Unknown tools: "flies"'],
+  [hello({ tools: ['files'], exclude: ['all'] }), 'leaves none'],
+  [`${'x'.repeat(20_000)}\n`, 'too long'],
+  ['x'.repeat(20_000), 'too long'],
+])('SV4 an invalid handshake is refused with the reason: %#', async (text, why) => {
+  const { plug, warnings } = await open()
+  const { socket, nextLine } = await plug()
+  socket.write(text)
+  expect(await nextLine()).toMatchObject({
+    cowork: 3,
+    error: { message: expect.stringContaining(why) as string, hint: expect.any(String) as string },
+  })
+  await once(socket, 'close')
+  expect(warnings).toEqual([expect.stringContaining(why)])
+})
+
+test('SV4 a connection that ends before its handshake is forgotten', async () => {
+  const { plug, warnings } = await open()
+  const { socket } = await plug()
+  socket.end()
+  await expect.poll(() => warnings).toEqual(['The connection ended before its handshake.'])
+})
+
+describe('SV18 RA8 the handshake chooses tools', () => {
   test.each([
-    ['garbage\n', 'JSON'],
-    ['{"cowork":3}\n', 'not of this version'],
-    ['null\n', 'not of this version'],
-    [`${'x'.repeat(9000)}\n`, 'too long'],
-    ['x'.repeat(9000), 'too long'],
-  ])('SV4 a hello that is none is refused: %#', async (said, why) => {
-    const { plug, refusals } = await open(by)
-    const { socket } = await plug()
-    socket.resume().write(said)
-    await once(socket, 'close')
-    expect(refusals).toEqual([expect.stringContaining(why)])
-  })
-
-  test('SV4 who leaves before its hello is forgotten', async () => {
-    const { plug, refusals } = await open(by)
-    const { socket } = await plug()
-    socket.end()
-    await expect.poll(() => refusals).toEqual(['it closed before its hello'])
+    [{ tools: ['look'] }, ['look']],
+    [{ tools: ['files'], exclude: ['look'] }, ['change']],
+    [{ tools: ['all'], read_only: true }, ['look']],
+  ])('SV18 RA8 %j', async (fields, names) => {
+    const { plug } = await open()
+    const { socket, nextLine } = await plug()
+    socket.write(hello(fields) + initializeLine)
+    await nextLine()
+    await nextLine()
+    socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' })}\n`)
+    const { result } = z
+      .object({ result: z.object({ tools: z.array(z.looseObject({ name: z.string() })) }) })
+      .parse(await nextLine())
+    expect(result.tools.map(({ name }) => name)).toEqual(names)
   })
 })
 
-// Where koffi is missing, or the system is another, none can come along.
-describe.skipIf(!passing)('SV4 ends that come along', () => {
-  if (!passing) return
-  const offer = Buffer.from('{"cowork":2,"agent":"a"}\n')
+test('RA14 a bridge of another version is logged, and its model is told', async () => {
+  const { plug, warnings } = await open()
+  const { socket, nextLine } = await plug()
+  socket.write(hello({ version: '1.9.0' }) + initializeLine)
+  expect(await nextLine()).toEqual({ cowork: 3, version: '2.0.0' })
+  const { result } = z
+    .object({ result: z.looseObject({ instructions: z.string() }) })
+    .parse(await nextLine())
+  expect(result.instructions).toMatch(/bridge is version 1\.9\.0, the daemon is version 2\.0\.0/)
+  expect(warnings).toEqual(['stdio: the bridge is of another version'])
+})
 
-  async function give() {
-    const { plug, listening } = await open()
-    const { socket, nextLine } = await plug()
-    const [stdin, stdout] = [openFifo(), openFifo()]
-    expect(passing?.send(socket, offer, [stdin.descriptor, stdout.descriptor])).toBe(true)
-    expect(await nextLine()).toBe('taken')
-    const timesTaken = () => timesOpen(stdin.path) + timesOpen(stdout.path) - 2
-    return { socket, nextLine, stdin, stdout, timesTaken, listening }
-  }
+test('I4 RA4 a token that has ended may not reconnect; a first connection shows its AuthError', async () => {
+  const { rig, plug } = await open()
+  const by = { id: 'c', caller: anna }
+  const { token } = await rig.ledger.transact((tx) => rig.identity.addAgent(tx, { id: 'ops' }, by))
+  await rig.ledger.transact((tx) => rig.identity.revokeAgent(tx, { id: 'ops' }, by))
+  await rig.identity.listAgents()
+  const again = await plug()
+  again.socket.write(hello({ token, reconnect: true }))
+  expect(await again.nextLine()).toMatchObject({ error: { code: 'auth_error' } })
+  const first = await plug()
+  first.socket.write(hello({ token }) + initializeLine)
+  expect(await first.nextLine()).toEqual({ cowork: 3, version: '2.0.0' })
+  expect(await first.nextLine()).toMatchObject({ id: 1, result: {} })
+})
 
-  async function answer({ descriptor }: { descriptor: number }) {
-    const buffer = Buffer.alloc(10_000)
-    let size = 0
-    // The daemon has made it non-blocking for us too.
-    await expect
-      .poll(() => {
-        try {
-          size = readSync(descriptor, buffer)
-        } catch {
-          size = 0
-        }
-        return size
-      })
-      .toBeGreaterThan(0)
-    return buffer.subarray(0, size).toString()
-  }
+const options = {
+  host: 'localhost',
+  headerBytes: 16_384,
+  bodySeconds: 10,
+  insecureBind: false,
+  closedMode: false,
+}
 
-  test('SV4 are read and written in place of the socket, until the bridge is gone', async () => {
-    const { socket, stdin, stdout, timesTaken } = await give()
-    writeSync(stdin.descriptor, initializeLine)
-    expect(JSON.parse(await answer(stdout))).toMatchObject({ id: 1, result: {} })
-    expect(timesTaken()).toBe(2)
-    socket.destroy()
-    await expect.poll(timesTaken).toBe(0)
+/** Another program, on one of the loopbacks. */
+async function occupy(address: string): Promise<number> {
+  const server = createServer()
+  server.listen(0, address)
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+test.each(['127.0.0.1', '::1'])(
+  'RA10 SV20 a port that is taken on %s is refused, or replaced by one that is free on both loopbacks',
+  async (address) => {
+    const port = await occupy(address)
+    const answer = () => new Response('ok')
+    await expect(listen(answer, { ...options, port })).rejects.toMatchObject({ code: 'port_taken' })
+    const moved = await listen(answer, { ...options, port, allowFreePort: true })
+    onTestFinished(moved.close)
+    expect(moved.port).not.toBe(port)
+    for (const host of ['127.0.0.1', '[::1]'])
+      expect(await (await fetch(`http://${host}:${moved.port}/`)).text()).toBe('ok')
+  },
+)
+
+test('RA10 a port that is free is kept', async () => {
+  const first = await listen(() => new Response('ok'), { ...options, port: 0 })
+  await first.close()
+  const second = await listen(() => new Response('ok'), {
+    ...options,
+    port: first.port,
+    allowFreePort: true,
   })
-
-  test('SV4 are closed with the listener, and the bridge is not told that its client left', async () => {
-    const { nextLine, timesTaken, listening } = await give()
-    await listening.close()
-    expect(await nextLine()).toBe('undefined')
-    await expect.poll(timesTaken).toBe(0)
-  })
-
-  test.each([
-    ['one', (fifo: number) => [fifo], 'not two ends'],
-    ['three', (fifo: number) => [fifo, fifo, fifo], 'more descriptors'],
-    ['a file among them', (fifo: number, file: number) => [fifo, file], 'not pipes'],
-    ['a file first', (fifo: number, file: number) => [file, fifo], 'not pipes'],
-  ])('SV4 are refused and closed: %s', async (_, choose, why) => {
-    const { plug, refusals } = await open()
-    const { socket } = await plug()
-    const fifo = openFifo()
-    const path = join(import.meta.dirname, 'listen.ts')
-    const file = openSync(path, 'r')
-    onTestFinished(() => closeSync(file))
-    passing.send(socket, offer, choose(fifo.descriptor, file))
-    await once(socket.resume(), 'close')
-    expect(refusals).toEqual([expect.stringContaining(why)])
-    expect([timesOpen(fifo.path), timesOpen(path)]).toEqual([1, 1])
-  })
-
-  test('SV4 of a hello that is none, or of a bridge that offers none, are closed', async () => {
-    const { plug } = await open()
-    const fifo = openFifo()
-    const said = fc.oneof(fc.constantFrom('{"cowork":1}\n', '{"cowork":2', 'long'), fc.string())
-    const pieces = fc.array(fc.tuple(said, fc.nat(3)), { minLength: 1, maxLength: 4 })
-    await fc.assert(
-      fc.asyncProperty(pieces, async (all) => {
-        const { socket } = await plug()
-        const closed = new Promise((done) => socket.resume().on('close', done))
-        for (const [piece, count] of all) {
-          const bytes = Buffer.from(piece === 'long' ? 'x'.repeat(10_000) : `${piece} `)
-          const descriptors = Array.from({ length: count }, () => fifo.descriptor)
-          if (count > 0) passing.send(socket, bytes, descriptors)
-          else socket.write(bytes)
-        }
-        socket.end()
-        await closed
-        await expect.poll(() => timesOpen(fifo.path)).toBe(1)
-      }),
-      { numRuns: 40 },
-    )
-  })
+  onTestFinished(second.close)
+  expect(second.port).toBe(first.port)
 })
 
 test('RS4 a connection that sends many requests at once is ended; a few are answered', async () => {
@@ -200,14 +222,7 @@ test('RS4 a connection that sends many requests at once is ended; a few are answ
     served++
     return new Response('ok')
   }
-  const { port, close } = await listen(fetch, {
-    host: 'localhost',
-    port: 0,
-    headerBytes: 16_384,
-    bodySeconds: 10,
-    insecureBind: false,
-    closedMode: false,
-  })
+  const { port, close } = await listen(fetch, { ...options, port: 0 })
   onTestFinished(close)
   async function send(count: number): Promise<number> {
     const before = served

@@ -5,12 +5,9 @@ import { createServer as createHttpsServer } from 'node:https'
 import { createServer as createSocketServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { descriptorPassing } from '#base/descriptors.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import { lastBytesMs } from './ends.ts'
-import type { TakenEnds } from './ends.ts'
-import { welcome } from './hello.ts'
+import { handshakeVersion, readHello } from './hello.ts'
 import type { Hello } from './mcp/connections.ts'
 import type { McpDoor } from './mcp/door.ts'
 
@@ -22,6 +19,8 @@ export type ListenOptions = {
   readonly insecureBind: boolean
   readonly closedMode: boolean
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
+  /** Takes a free port on both loopbacks when another program listens on the chosen one (RA10). */
+  readonly allowFreePort?: boolean | undefined
   /** Where the command line comes in: a socket that only this user can open. */
   readonly socket?: string
 }
@@ -59,20 +58,10 @@ export async function listen(
         )
       : createHttpServer(settings, answer)
 
-  const servers: HttpServer[] = []
-  let { port } = options
-  for (const address of isLoopback ? loopbacks : [host]) {
-    const server = make()
-    try {
-      port = await bound(server, address, port)
-      servers.push(server)
-    } catch (error) {
-      // A machine without IPv6 has one loopback; a port that is someone else's must not be half ours.
-      if (address === '::1' && isMissing(error)) continue
-      for (const open of servers) open.close()
-      throw isTaken(error) ? portTaken(address, port) : error
-    }
-  }
+  const { servers, port } =
+    isLoopback && options.allowFreePort
+      ? await bindFreePort(make, options.port)
+      : await bindAll(make, isLoopback ? loopbacks : [host], options.port)
 
   if (options.socket !== undefined) {
     const local = createHttpServer(settings, answer)
@@ -117,6 +106,45 @@ function limitPipelining(answer: (...args: Parameters<Listener>) => Promise<void
   }
 }
 
+type Bound = { readonly servers: HttpServer[]; readonly port: number }
+
+/** Binds one port on every address, or none of them: a port of another program must not be half ours. */
+async function bindAll(
+  make: () => HttpServer,
+  addresses: readonly string[],
+  wanted: number,
+): Promise<Bound> {
+  const servers: HttpServer[] = []
+  let port = wanted
+  for (const address of addresses) {
+    const server = make()
+    try {
+      port = await bound(server, address, port)
+      servers.push(server)
+    } catch (error) {
+      // A machine without IPv6 has one loopback.
+      if (address === '::1' && isMissing(error)) continue
+      for (const open of servers) open.close()
+      throw isTaken(error) ? portTaken(address, port) : error
+    }
+  }
+  return { servers, port }
+}
+
+/** A port that is free on one loopback may be taken on the other, so the kernel is asked a few times. */
+const freePortAttempts = 5
+
+async function bindFreePort(make: () => HttpServer, wanted: number): Promise<Bound> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await bindAll(make, loopbacks, attempt === 0 ? wanted : 0)
+    } catch (error) {
+      const isPortTaken = error instanceof CoworkError && error.code === 'port_taken'
+      if (!isPortTaken || attempt === freePortAttempts) throw error
+    }
+  }
+}
+
 function bound(server: Server, address: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -149,51 +177,54 @@ const portTaken = (address: string, port: number) =>
     hint: 'End it, or choose another port with PORT or server.port.',
   })
 
-/** The socket of the stdio bridge: a line that says who, then MCP, byte for byte, or by the ends that came along (SV4). */
+/** A client that ended its requests has this long to read the last answers. */
+const drainTimeoutMs = 5000
+
+/** The socket of the stdio bridge: one line of handshake each way, then MCP, byte for byte (SV4). */
 export async function listenSocket(
   path: string,
-  mcp: Pick<McpDoor, 'serve'>,
+  mcp: Pick<McpDoor, 'checkHello' | 'serve'>,
   log: Log,
-  passing = descriptorPassing(),
+  version: string,
 ): Promise<{ close(): Promise<void> }> {
   const open = new Set<Socket>()
-  // Half open, so that who has said all it wants is still answered.
-  const how = { pauseOnConnect: true, allowHalfOpen: true }
-  const server = createSocketServer(how, (socket) => {
+  // Half open: a client that ended its requests still gets the answers.
+  const options = { pauseOnConnect: true, allowHalfOpen: true }
+  const server = createSocketServer(options, (socket) => {
     open.add(socket)
     socket.on('close', () => open.delete(socket))
     socket.on('error', (error) => log.debug('a stdio connection broke', { error: error.message }))
-    welcome(socket, passing)
-      .then(
-        ({ hello, ends }) => (ends ? serveEnds(socket, ends, hello) : serveSocket(socket, hello)),
-        (error: unknown) => {
-          log.warn('a stdio connection was refused', { error: messageOf(error) })
-          socket.destroy()
-        },
-      )
-      .catch((error: unknown) => {
-        log.error('a stdio connection failed', { error: messageOf(error) })
-        socket.destroy()
-      })
+    serve(socket).catch((error: unknown) => {
+      log.error('a stdio connection failed', { error: messageOf(error) })
+      socket.destroy()
+    })
   })
 
-  /** Who neither reads the last answers nor leaves would be here for ever. */
-  async function serveSocket(socket: Socket, hello: Hello): Promise<void> {
-    await mcp.serve(socket, hello)
-    const timer = setTimeout(() => socket.destroy(), lastBytesMs).unref()
+  async function serve(socket: Socket): Promise<void> {
+    const hello = await accept(socket)
+    if (hello) await mcp.serve(socket, hello)
+    const timer = setTimeout(() => socket.destroy(), drainTimeoutMs).unref()
     socket.once('close', () => clearTimeout(timer))
   }
 
-  /** The bridge only waits now. When it is ended, so is the connection of its client. */
-  async function serveEnds(bridge: Socket, ends: TakenEnds, hello: Hello): Promise<void> {
-    if (bridge.destroyed) return ends.close()
-    bridge.on('end', ends.close).on('close', ends.close).resume()
-    const why = await mcp.serve(ends, hello)
-    await ends.flushed()
-    ends.close()
-    // Who left knows why it is over; others are told what can be known.
-    const word = ends.hasLeft() ? 'left' : why
-    bridge.end(word === undefined ? '' : `${word}\n`)
+  /** Answers the handshake. Returns undefined after a refusal, which the bridge shows to its user. */
+  async function accept(socket: Socket): Promise<Hello | undefined> {
+    const answer = (fields: object) =>
+      `${JSON.stringify({ cowork: handshakeVersion, ...fields })}\n`
+    try {
+      const { version: bridge = version, wantsAnswer, ...hello } = await readHello(socket)
+      mcp.checkHello(hello)
+      if (wantsAnswer) socket.write(answer({ version }))
+      if (bridge === version) return hello
+      log.warn('stdio: the bridge is of another version', { bridge, daemon: version })
+      return { ...hello, notice: versionNotice(bridge, version) }
+    } catch (error) {
+      if (!(error instanceof CoworkError)) throw error
+      const { code, message, hint } = error
+      log.warn('a stdio connection was refused', { error: message })
+      socket.resume().end(answer({ error: { code, message, hint } }))
+      return undefined
+    }
   }
 
   await boundSocket(server, path)
@@ -205,3 +236,6 @@ export async function listenSocket(
     },
   }
 }
+
+const versionNotice = (bridge: string, daemon: string) =>
+  `This client's cowork bridge is version ${bridge.slice(0, 50)}, the daemon is version ${daemon}. If a call behaves unexpectedly, ask the user to run \`cowork restart\` and to restart this client.`

@@ -18,6 +18,7 @@ const hint = { ttlMs: 1000, cacheScope: 'private' } as const
 /** Resources and the completion of their addresses (SV13), from whatever sources the domains give. */
 export function resourceFeature(
   sources: readonly ResourceSource[],
+  canUse: (caller: Caller, tool: string) => boolean,
 ): McpFeature & { close(): void } {
   const always = new Set(sources.flatMap((source) => source.watched ?? []))
   /** The older era's subscribers and how their watch ends; the newer era's are known to the SDK. */
@@ -27,12 +28,15 @@ export function resourceFeature(
   /** How many each caller has. */
   const counts = new Map<string, number>()
   const stops: (() => void)[] = [() => watches.forEach((end) => end())]
-  const sourceOf = (uri: string) => sources.find(({ prefix }) => uri.startsWith(prefix))
+  const isOpenTo = (caller: Caller, { tool }: ResourceSource) =>
+    tool === undefined || canUse(caller, tool)
+  const sourceFor = (caller: Caller, uri: string) =>
+    sources.find((source) => uri.startsWith(source.prefix) && isOpenTo(caller, source))
   const canBeWatched = always.size > 0 || sources.some(({ watch }) => watch)
 
   /** How to end it; nothing where it cannot be watched, or too much is. */
   async function watch(caller: Caller, uri: string): Promise<(() => void) | undefined> {
-    if (always.has(uri)) return () => {}
+    if (always.has(uri) && sourceFor(caller, uri)) return () => {}
     const count = counts.get(caller.id) ?? 0
     if (watches.size >= mostWatches || count >= mostOfOne) return undefined
     let stop: (() => void) | undefined
@@ -47,7 +51,7 @@ export function resourceFeature(
     watches.add(end)
     counts.set(caller.id, count + 1)
     try {
-      stop = await sourceOf(uri)?.watch?.(caller, uri)
+      stop = await sourceFor(caller, uri)?.watch?.(caller, uri)
     } finally {
       if (!stop) end()
     }
@@ -107,15 +111,17 @@ export function resourceFeature(
     attach(server, viewer) {
       server.setRequestHandler('resources/list', async (_, context) => {
         const caller = await viewer.caller(context)
-        const lists = await Promise.all(sources.map((source) => source.list(caller)))
+        const open = sources.filter((source) => isOpenTo(caller, source))
+        const lists = await Promise.all(open.map((source) => source.list(caller)))
         return { resources: lists.flat() }
       })
       server.setRequestHandler('resources/templates/list', () => ({
         resourceTemplates: sources.flatMap(({ templates }) => [...templates]),
       }))
       server.setRequestHandler('resources/read', async ({ params: { uri } }, context) => {
-        const found = await sourceOf(uri)
-          ?.read(await viewer.caller(context), uri)
+        const caller = await viewer.caller(context)
+        const found = await sourceFor(caller, uri)
+          ?.read(caller, uri)
           .catch((error: unknown) => {
             throw error instanceof CoworkError ? toProtocolError(error) : error
           })
@@ -125,9 +131,11 @@ export function resourceFeature(
         return { contents: [{ uri, ...content }, ...said] }
       })
       server.setRequestHandler('completion/complete', async ({ params }, context) => {
-        const source = params.ref.type === 'ref/resource' ? sourceOf(params.ref.uri) : undefined
+        const caller = await viewer.caller(context)
+        const { ref } = params
+        const source = ref.type === 'ref/resource' ? sourceFor(caller, ref.uri) : undefined
         const { name, value } = params.argument
-        const all = await source?.complete?.(await viewer.caller(context), name, value)
+        const all = await source?.complete?.(caller, name, value)
         const values = (all ?? []).slice(0, mostCompletions)
         return { completion: { values, hasMore: (all?.length ?? 0) > values.length } }
       })

@@ -52,11 +52,11 @@ export function createToolsetHttp({ guard, mcp, toolset, needsBearer, log }: Dep
         hint: 'Send `Authorization: Bearer …` with WORKSYNC_API_KEY.',
       })
     }
-    const coreOnly = c.req.query('tools') === 'core'
     return mcp.fetch(c.req.raw, {
       address: addressOf(c),
       toolset,
-      coreOnly,
+      isOnly: true,
+      query: c.req.query(),
       ...(bearer && { bearer }),
     })
   })

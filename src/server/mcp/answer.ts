@@ -1,11 +1,10 @@
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { ProtocolError } from '@modelcontextprotocol/server'
 import type { CallToolResult, Server } from '@modelcontextprotocol/server'
-import type { Approval } from '#approvals'
-import { plainJson } from '#base/plain.ts'
+import { plainJson, plainText } from '#base/plain.ts'
 import { McpResult } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Answer } from '#dispatch'
-import { wireOf } from './wire.ts'
+import { withEarlier } from './earlier.ts'
 
 /** What a refusal, a failure and a CoworkError have in common. */
 export type Fault = {
@@ -15,61 +14,69 @@ export type Fault = {
   readonly details?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What dispatch answered, in MCP's words. */
-export function toResult(server: Server, tool: Tool | undefined, answer: Answer): CallToolResult {
-  if (answer.status === 'done') return toDone(server, answer.tool, answer.output)
-  if (answer.code === 'unknown_tool')
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, answer.message)
+/** Converts an answer of dispatch to a tool result. `structured` clients get the full output of every tool (SV19). */
+export function toResult(server: Server, answer: Answer, structured: boolean): CallToolResult {
+  if (answer.status === 'done')
+    return withEarlier(toDone(server, answer, structured), answer.earlier)
   if (answer.code === 'rpc_error') throw toProtocolError(answer)
-  return toFault(server, tool, answer)
+  return toFault(answer)
 }
 
-function toDone(server: Server, tool: Tool, output: unknown): CallToolResult {
+type Done = Extract<Answer, { status: 'done' }>
+
+function toDone(server: Server, { tool, output, notes }: Done, structured: boolean) {
   if (output instanceof McpResult && !tool.speaksMcp)
     throw new Error(`${tool.name} answers in the words of MCP and does not say so`)
-  const result = contentOf(tool, output)
+  const content = contentOf(tool, output, structured)
   // A question to the client or a task is no tool's answer: nothing of it is rewritten.
-  if ('resultType' in result || (output === undefined && !('structuredContent' in result)))
-    return result
-  return server.projectCallToolResult(result, wireOf(tool).outputSchema)
+  if ('resultType' in content) return content
+  const result = withNotes(content, notes)
+  if (!('structuredContent' in result)) return result
+  // Clients of 2025-11-25 accept only objects there: the SDK wraps anything else.
+  return server.projectCallToolResult(result, tool.listing?.['outputSchema'] as JsonSchema)
 }
 
-/** What a tool gave, as the 2026 era writes it. */
-export function contentOf(tool: Tool | undefined, output: unknown): CallToolResult {
-  if (output instanceof McpResult) return output.result as CallToolResult
-  if (tool?.present) return tool.present(output) as CallToolResult
-  const text = tool?.text?.(output) ?? plainJson(output) ?? 'done'
-  const content = [{ type: 'text' as const, text }]
-  return output === undefined ? { content } : { content, structuredContent: output }
-}
-
-/** What ran was not what was asked for, where a person changed it: the agent is told (B3). */
-export function withEdit<R extends Readonly<Record<string, unknown>>>(
-  result: R,
-  { approved, decidedBy }: Pick<Approval, 'approved' | 'decidedBy'>,
-): R {
-  const { content } = result
-  if (approved === undefined || !Array.isArray(content)) return result
-  const text = `${decidedBy ?? 'A person'} changed the arguments first. It ran with ${JSON.stringify(approved)}`
-  return { ...result, content: [...(content as unknown[]), { type: 'text', text }] }
+/** Adds the differences from the request to both halves (SV27). */
+function withNotes(result: CallToolResult, notes: readonly string[] = []): CallToolResult {
+  if (notes.length === 0) return result
+  const { content, structuredContent } = result
+  return {
+    ...result,
+    content: [...content, { type: 'text', text: notes.map((note) => `[${note}]`).join('\n') }],
+    ...(isObject(structuredContent) && { structuredContent: { ...structuredContent, notes } }),
+  }
 }
 
 /**
- * A fault the model can read and mend. Clients of the older era check structuredContent against the output
- * schema even when it is an error (SDK 1.32 does), so for them the same object travels as text.
+ * The result of a tool. Some clients show their model the content, others structuredContent alone: either half says
+ * everything, or the text is sent alone (SV19).
  */
-export function toFault(server: Server, tool: Tool | undefined, fault: Fault): CallToolResult {
-  const payload = payloadOf(fault)
-  const strict = tool && wireOf(tool).outputSchema && !isModern(server)
-  // Seed 001's clients read an AuthError from the text.
-  const json = strict || fault.details?.['auth_error'] ? plainJson(payload) : undefined
-  const text = json ?? proseOf(fault)
-  return {
-    isError: true,
-    content: [{ type: 'text', text }],
-    ...(!strict && { structuredContent: payload }),
-  }
+export function contentOf(
+  tool: Tool | undefined,
+  output: unknown,
+  structured = false,
+): CallToolResult {
+  if (output instanceof McpResult) return output.result as CallToolResult
+  const sent = structured ? output : (tool?.lean?.(output) ?? output)
+  const text = () => tool?.text?.(output) ?? plainJson(sent) ?? 'done'
+  const content = (tool?.present?.(output) ?? [
+    { type: 'text', text: text() },
+  ]) as CallToolResult['content']
+  const isTextOnly = output === undefined || (tool?.textOnly === true && !structured)
+  return isTextOnly ? { content } : { content, structuredContent: sent }
 }
+
+type JsonSchema = Parameters<Server['projectCallToolResult']>[1]
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** An error that the model can read and correct, complete in both halves (SV19). */
+export const toFault = (fault: Fault): CallToolResult => ({
+  isError: true,
+  content: [{ type: 'text', text: textOf(fault) }],
+  structuredContent: payloadOf(fault),
+})
 
 export const isModern = (server: Server) => (server.getNegotiatedProtocolVersion() ?? '') >= '2026'
 
@@ -83,6 +90,42 @@ export function toProtocolError(fault: Fault): ProtocolError {
 
 export const proseOf = ({ message, hint }: Fault): string =>
   hint === undefined ? message : `${message} ${hint}`
+
+/** Marks of the seeds for programs; they tell a model nothing that the prose does not. */
+const marks = new Set(['code', 'message', 'hint', 'error', 'auth_error', 'error_type'])
+
+/** Prose, then every detail that it does not mention. */
+function textOf(fault: Fault): string {
+  const prose = proseOf(fault)
+  const details = Object.entries(fault.details ?? {})
+    .filter(([name, value]) => !marks.has(name) && !isMentioned(prose, value))
+    .map(
+      ([name, value]) =>
+        `${name}: ${typeof value === 'string' ? plainText(value) : plainJson(value)}`,
+    )
+  const text = [prose, ...details].join('\n')
+  // Gemini CLI takes a text that parses as JSON for structured content.
+  return isJson(text) ? `Error: ${text}` : text
+}
+
+function isMentioned(prose: string, value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  if (typeof value === 'object') return Object.values(value).every((one) => isMentioned(prose, one))
+  const text = typeof value === 'string' ? plainText(value) : plainJson(value)
+  // Short values would be found inside of others.
+  return typeof value === 'string'
+    ? prose.includes(text ?? '')
+    : new RegExp(String.raw`(?<![\w.])${text}(?![\w.])`).test(prose)
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 export const payloadOf = ({ code, message, hint, details }: Fault): Record<string, unknown> => ({
   // Named first so that they are read first; named last so that no detail hides them.

@@ -59,20 +59,50 @@ const asked: Approval = {
 const seen = (more: Partial<Approval>, tools = [tool]) => {
   const approvals = {
     isLive: ({ status }: Approval) => status === 'approved',
+    isRunning: ({ runUntil = 0 }: Approval) => runUntil > now,
     reviewUrl: (id: string) => `http://here/inbox/${id}`,
   }
-  const deps = { approvals, catalogue: createCatalogue(tools), now: () => now }
+  const deps = { approvals, catalogue: createCatalogue(tools) }
   return taskOf(deps, { ...asked, decidedAt: now, ...more })
 }
 
 test.each<[string, Partial<Approval>, object]>([
-  ['waits', {}, { status: 'working', statusMessage: expect.stringContaining('/inbox/a-1') }],
-  ['is approved', { status: 'approved' }, { status: 'working' }],
-  ['was started', { status: 'consumed' }, { status: 'working' }],
   [
-    'was started long ago and left no result',
-    { status: 'consumed', decidedAt: now - 3 * hour },
-    { status: 'failed', error: { code: -32603 } },
+    'waits',
+    {},
+    {
+      status: 'working',
+      statusMessage: expect.stringContaining('/inbox/a-1'),
+      pollIntervalMs: 5000,
+    },
+  ],
+  ['is approved', { status: 'approved' }, { status: 'working' }],
+  ['runs', { status: 'consumed', runUntil: now + 1 }, { status: 'working' }],
+  [
+    'ran so long ago that its result is gone',
+    { status: 'consumed', decidedAt: now - 25 * hour },
+    {
+      status: 'completed',
+      result: { isError: true, structuredContent: { code: 'result_gone' } },
+    },
+  ],
+  [
+    'is stale',
+    { status: 'withdrawn', reason: 'stale' },
+    {
+      status: 'completed',
+      result: {
+        isError: true,
+        content: [
+          {
+            text: expect.stringMatching(
+              /^STALE: row-1 changed after you asked; nothing was done\. Look at it again and call crm_delete again\./,
+            ),
+          },
+        ],
+        structuredContent: { code: 'stale', approval_id: 'a-1' },
+      },
+    },
   ],
   ['was withdrawn', { status: 'withdrawn' }, { status: 'cancelled' }],
   [
@@ -88,16 +118,19 @@ test.each<[string, Partial<Approval>, object]>([
     { status: 'rejected', decidedBy: 'anna' },
     {
       status: 'completed',
-      result: { isError: true, content: [{ text: 'anna denied crm_delete.' }] },
+      result: {
+        isError: true,
+        content: [{ text: expect.stringMatching(/^anna denied crm_delete\./) }],
+      },
     },
   ],
-])('SV15 a call that %s, as a task', (_, approval, task) => {
+])('SV15 RA12 a call that %s, as a task', (_, approval, task) => {
   expect(seen(approval)).toMatchObject({
     taskId: 'a-1',
     createdAt: '2026-11-15T11:00:00.000Z',
     lastUpdatedAt: expect.any(String),
     ttlMs: null,
-    pollIntervalMs: 500,
+    pollIntervalMs: 1000,
     ...task,
   })
 })
@@ -131,7 +164,7 @@ test.each<[string, unknown, object]>([
       status: 'completed',
       result: {
         isError: true,
-        content: [{ text: 'No row. Look.' }],
+        content: [{ text: 'No row. Look.\nid: 7\napproval_id: a-1' }],
         structuredContent: { code: 'not_found', message: 'No row.', hint: 'Look.', id: 7 },
       },
     },
@@ -158,7 +191,7 @@ test('SV15 the result outlives the tool', () => {
   })
 })
 
-test('B3 the result says what a person changed', () => {
+test('B3 RA2 both halves of the result say what a person changed', () => {
   const result = { status: 'done', output: { deleted: 'row-2' } }
   const approved = { id: 'row-2' }
   expect(seen({ status: 'consumed', result, approved, decidedBy: 'anna' })).toMatchObject({
@@ -167,6 +200,7 @@ test('B3 the result says what a person changed', () => {
         { text: 'gone: row-2' },
         { text: 'anna changed the arguments first. It ran with {"id":"row-2"}' },
       ],
+      structuredContent: { deleted: 'row-2', approved_change: approved, edited_by: 'anna' },
     },
   })
 })

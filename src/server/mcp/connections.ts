@@ -1,16 +1,29 @@
 import type { Duplex } from 'node:stream'
 import type { Server } from '@modelcontextprotocol/server'
+import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
+import { checkSelection } from '#base/selection.ts'
+import type { ToolSelection } from '#base/selection.ts'
 import type { Catalogue } from '#dispatch'
 import { createDirectCalls } from './direct.ts'
 import type { createListens } from './listens.ts'
 import type { createServers, Credentials, Held, Link } from './server.ts'
 import { createLineTransport, serveLines } from './stdio.ts'
-import type { Ends, LineTransport } from './stdio.ts'
+import type { LineTransport } from './stdio.ts'
 
-/** What the stdio bridge says before the client's first byte (I13). */
-export type Hello = { readonly token?: string; readonly agent?: string; readonly session?: string }
+/** The handshake of the stdio bridge, which precedes the client's first byte (I13). */
+export type Hello = {
+  readonly token?: string
+  readonly agent?: string
+  readonly session?: string
+  readonly selection?: ToolSelection
+  readonly structured?: boolean
+  /** The bridge had a connection before this one (RA4). */
+  readonly isReconnect?: boolean
+  /** Text for the model, such as a version mismatch (RA14). */
+  readonly notice?: string
+}
 
 export type ConnectionDeps = ReturnType<typeof createServers> & {
   readonly catalogue: Catalogue
@@ -21,6 +34,7 @@ export type ConnectionDeps = ReturnType<typeof createServers> & {
   readonly isOver: (held: Held) => boolean
   /** Parses a line when it is the turn of its lane. */
   readonly parse: (lane: string, line: Buffer) => Promise<unknown>
+  readonly onRefused: (error: CoworkError) => void
 }
 
 /** One client over stdio. */
@@ -34,11 +48,17 @@ type Connection = {
 
 /** The clients over stdio, each of which is a session (I12). */
 export function createConnections(deps: ConnectionDeps) {
-  const { catalogue, listens, log, newServer, call, ended, isOver, parse } = deps
+  const { catalogue, listens, log, newServer, call, ended, isOver, parse, onRefused } = deps
   const connections = new Set<Connection>()
 
-  /** Until either side ends it. Says if that is because its token opens nothing any more. */
-  async function serve(stream: Duplex | Ends, hello: Hello): Promise<'over' | undefined> {
+  /** Throws when the bridge selects unknown tools, or reconnects with a token that has ended. */
+  function checkHello({ selection, token, isReconnect }: Hello): void {
+    if (selection) checkSelection(selection, catalogue.list())
+    if (isReconnect && token !== undefined && isOver({ bearer: token })) throw tokenEnded()
+  }
+
+  /** Serves one connection until either side ends it. */
+  async function serve(stream: Duplex, hello: Hello): Promise<void> {
     const presented: Credentials = {
       address: 'stdio',
       ...(hello.token !== undefined && { bearer: hello.token }),
@@ -48,8 +68,13 @@ export function createConnections(deps: ConnectionDeps) {
     const session = newId()
     const link: Link = {
       transport: 'stdio',
-      view: { coreOnly: false },
+      view: {
+        selection: hello.selection ?? {},
+        ...(hello.structured && { structured: true }),
+      },
       session,
+      ...(hello.token !== undefined && { bearer: hello.token }),
+      ...(hello.notice !== undefined && { notice: hello.notice }),
       busy: 0,
       credentials: () => presented,
     }
@@ -58,6 +83,7 @@ export function createConnections(deps: ConnectionDeps) {
       parse: (line) => parse(hello.token ?? session, line),
       take: (message) => listening.take(message) || direct.take(message),
       onAnswered: listening.end,
+      onRefused,
       hearsNews: () => !isOver(presented),
     })
     const servers = new Set<Server>()
@@ -81,10 +107,10 @@ export function createConnections(deps: ConnectionDeps) {
       direct.close()
       ended(session)
     })
-    return hello.token !== undefined && isOver(presented) ? 'over' : undefined
   }
 
   return {
+    checkHello,
     serve,
     servers: (): Server[] => [...connections].flatMap(({ servers }) => [...servers]),
     sweep(): void {
@@ -98,3 +124,9 @@ export function createConnections(deps: ConnectionDeps) {
     close: () => Promise.all([...connections].map(({ transport }) => transport.close())),
   }
 }
+
+/** The first connection is served with such a token too: the client then shows the AuthError of each call. */
+const tokenEnded = () =>
+  new CoworkError('auth_error', 'The token of this client has been rotated or revoked.', {
+    hint: 'Make one with `cowork agents rotate <id>`, or with `cowork agents add <id>` if\nthe agent was revoked, give it to the client, and start the client again.',
+  })

@@ -18,20 +18,29 @@ test('SV10 a session belongs to who opened it', async () => {
   const opened = await post(rig, initialize(), { arrival: { bearer: sales.token } })
   const id = opened.headers.get('mcp-session-id') ?? ''
   const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
-  const ask = async (session: string, bearer: string, toolset?: string) => {
+  const ask = async (session: string, bearer?: string) => {
     const response = await post(rig, list, {
       headers: { 'mcp-session-id': session },
-      arrival: { bearer, ...(toolset && { toolset }) },
+      arrival: bearer === undefined ? {} : { bearer },
     })
     await response.body?.cancel()
     return response.status
   }
   expect(await ask(id, sales.token)).toBe(200)
   expect(await ask(id, support.token)).toBe(404)
-  expect(await ask(id, sales.token, 'work')).toBe(404)
+  expect(await ask(id)).toBe(404)
   expect(await ask('no-such-session', sales.token)).toBe(404)
   const none = await post(rig, list, { arrival: { bearer: sales.token } })
   expect(none.status).toBe(400)
+})
+
+test('SV10 sessions without a token are few, and leave room for those with one', async () => {
+  const rig = await openRig({ tools, agents: [sales], limits: { maxSessions: 100 } })
+  const open = async (arrival = {}) => (await post(rig, initialize(), { arrival })).status
+  const statuses = await Promise.all(Array.from({ length: 17 }, () => open()))
+  expect(statuses.filter((status) => status === 200)).toHaveLength(16)
+  expect(statuses.filter((status) => status === 503)).toHaveLength(1)
+  expect(await open({ bearer: sales.token })).toBe(200)
 })
 
 test('SV10 sessions are limited in number, swept when idle and ended by DELETE', async () => {
@@ -52,13 +61,43 @@ test('SV10 sessions are limited in number, swept when idle and ended by DELETE',
   expect((await rig.door.fetch(end, { address: 'x' })).status).toBe(200)
   expect(rig.door.sessionCount()).toBe(1)
 
-  at += 1001
   const ping = { jsonrpc: '2.0', id: 3, method: 'ping' }
-  const late = await post(rig, ping, { headers: { 'mcp-session-id': two } })
-  expect(late.status).toBe(404)
-  expect(rig.door.sessionCount()).toBe(0)
+  const gone = await post(rig, ping, { headers: { 'mcp-session-id': one } })
+  expect(gone.status).toBe(404)
+
+  at += 1001
   await start()
   expect(rig.door.sessionCount()).toBe(1)
+  const late = await post(rig, ping, { headers: { 'mcp-session-id': two } })
+  expect(late.status).toBe(200)
+})
+
+test('SV10 RA4 a session goes on after a restart, as a new one for whatever was granted to it', async () => {
+  const before = await openRig({ tools, agents: [sales, support] })
+  const arrival = { bearer: sales.token }
+  const opened = await post(before, initialize(), { arrival })
+  const id = opened.headers.get('mcp-session-id') ?? ''
+  const rig = await openRig({ tools, agents: [sales, support] })
+  const headers = { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' }
+  const params = { name: 'echo', arguments: { word: 'x' } }
+  const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params }
+  const answer = await post(rig, call, { headers, arrival })
+  expect(answer.status).toBe(200)
+  const text = await answer.text()
+  expect(text).toMatch(/"id":7/)
+  expect(text).toMatch(/"caller":"sales"/)
+  expect(text).not.toContain(`"session":"${id}"`)
+  const other = await post(rig, call, { headers, arrival: { bearer: support.token } })
+  expect(other.status).toBe(404)
+  // Who opens another session is told to leave the old one.
+  expect((await post(rig, initialize(), { headers, arrival: { ...arrival } })).status).not.toBe(404)
+  const late = {
+    ...headers,
+    'mcp-session-id': id.replace(/.$/, (end) => (end === '0' ? '1' : '0')),
+  }
+  expect((await post(rig, initialize(), { headers: late, arrival })).status).toBe(404)
+  const odd = { ...headers, 'mcp-session-id': 'no-such-session' }
+  expect((await post(rig, call, { headers: odd, arrival })).status).toBe(404)
 })
 
 test('I12 GR5 a session that its client ends is over for whoever follows', async () => {

@@ -106,7 +106,7 @@ describe.each([
   })
 })
 
-test('SV11 toolsets are addresses, and the core list is at most 25 kB', async () => {
+test('SV11 SV17 toolsets are addresses, and the default list is at most 4,000 tokens', async () => {
   const list = async (address: string) => {
     const client = new Client(
       { name: 'probe', version: '1' },
@@ -120,8 +120,9 @@ test('SV11 toolsets are addresses, and the core list is at most 25 kB', async ()
   const all = (await list('/mcp')).map(({ name }) => name)
   expect(all).toEqual(all.toSorted())
   const own = (await list('/mcp/test')).map(({ name }) => name)
-  expect(own).toEqual(['hang'])
-  expect(JSON.stringify(await list('/mcp?tools=core')).length).toBeLessThanOrEqual(25_000)
+  expect(own).toEqual(['cowork_check_approval', 'cowork_find_tools', 'cowork_use', 'hang'])
+  expect(await list('/mcp?tools=core')).toEqual(await list('/mcp'))
+  expect(JSON.stringify({ tools: await list('/mcp') }).length / 4).toBeLessThanOrEqual(4000)
   const none = await fetch(`${app.url}/mcp/nothing`)
   expect(none.status).toBe(404)
 })

@@ -3,7 +3,11 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { createMcpHandler, isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
 import type { Server, ServerContext } from '@modelcontextprotocol/server'
 import type { Clock } from '#base/clock.ts'
+import { createCountedEntries } from '#base/counted-entries.ts'
+import { systemActor } from '#base/entry.ts'
+import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
+import { usedTool } from '#dispatch'
 import { createInFlight } from '../limits.ts'
 import { createMessages } from '../messages.ts'
 import { isModern } from './answer.ts'
@@ -17,9 +21,8 @@ import { createServers, enter } from './server.ts'
 import type { Credentials, Held, Link, RunningCall, ServerDeps, View } from './server.ts'
 import { createSessions } from './sessions.ts'
 import type { SessionLimits } from './sessions.ts'
-import { endsOf } from './stdio.ts'
-import type { Ends } from './stdio.ts'
 import { eitherTasks } from './tasks.ts'
+import { defaultView, onlyToolset, parseView } from './view.ts'
 import { createWaiting } from './waiting.ts'
 import { wireOf } from './wire.ts'
 
@@ -27,6 +30,8 @@ export type McpDoorDeps = ServerDeps & {
   readonly approvals: Parameters<typeof createWaiting>[0]['approvals']
   readonly patienceMs?: number
   readonly now: Clock
+  /** For requests that are refused before they are calls. */
+  readonly note: (draft: Draft) => void
   /** AGENT_ID of the daemon's environment. */
   readonly agentId?: string | undefined
   readonly limits: SessionLimits & {
@@ -42,8 +47,11 @@ export type Arrival = {
   readonly address: string
   readonly bearer?: string
   readonly parsedBody?: unknown
+  /** The toolset in the path, as in `/mcp/files`. */
   readonly toolset?: string
-  readonly coreOnly?: boolean
+  /** Serves that toolset and nothing else. */
+  readonly isOnly?: true
+  readonly query?: Readonly<Record<string, string>>
   /** On the addresses of the oldest revision: the stream a message is for, or none to open one. */
   readonly old?: { readonly stream?: string }
 }
@@ -69,6 +77,12 @@ export function createMcpDoor(deps: McpDoorDeps) {
     Request,
     { readonly view: View; readonly credentials: Credentials }
   >()
+  const recordRefused = createCountedEntries({
+    toEntry: refusedEntry,
+    note: deps.note,
+    sleep: (ms) => setTimeout(ms, undefined, { ref: false }),
+    log,
+  })
   let isClosing = false
 
   // A schema that cannot be listed should stop the start, not the first client.
@@ -76,16 +90,20 @@ export function createMcpDoor(deps: McpDoorDeps) {
 
   const arrivalOf = (request: Request | undefined) => (request && arrivals.get(request)) ?? nobody
   const credentials = ({ http }: ServerContext) => arrivalOf(http?.req).credentials
-  const newLink = (view: View, session?: string): Link => ({
+  const newLink = (view: View, session?: string, bearer?: string): Link => ({
     transport: 'http',
     view,
+    ...(bearer !== undefined && { bearer }),
     busy: 0,
     credentials,
     ...(session !== undefined && { session }),
   })
 
   const modern = createMcpHandler(
-    ({ requestInfo }) => newServer(newLink(arrivalOf(requestInfo).view)),
+    ({ requestInfo }) => {
+      const { view, credentials: brought } = arrivalOf(requestInfo)
+      return newServer(newLink(view, undefined, brought.bearer))
+    },
     {
       legacy: 'reject',
       onerror: (error) => log.debug('an MCP request was refused', { error: error.message }),
@@ -93,9 +111,10 @@ export function createMcpDoor(deps: McpDoorDeps) {
   )
   const { ended } = identity.sessions
   /** Its token opens nothing any more; where it has none, the door is closed (I4, I5). */
-  const isOver = ({ bearer, agentToken }: Held) => {
+  const isOver = ({ bearer, agentToken, isAnonymous }: Held) => {
     const tokens = [bearer, agentToken].filter((token) => token !== undefined)
-    return tokens.length > 0 ? tokens.some(identity.hasEnded) : identity.mode() === 'closed'
+    if (tokens.length > 0) return tokens.some(identity.hasEnded)
+    return !isAnonymous && identity.mode() === 'closed'
   }
   const sessions = createSessions({ limits, now: deps.now, log, newLink, newServer, ended, isOver })
   const connections = createConnections({
@@ -106,6 +125,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
     ended,
     isOver,
     parse: messages.parseLine,
+    onRefused: (error) => recordRefused({ address: 'stdio', error }),
   })
 
   function checkOpen(): void {
@@ -131,7 +151,11 @@ export function createMcpDoor(deps: McpDoorDeps) {
   }
   const sweeper = setInterval(() => void sweep(), Math.min(limits.idleMs, 60_000))
   sweeper.unref()
-  const unfollow = identity.onChange(() => void sweep())
+  const unfollow = identity.onChange(() => {
+    void sweep()
+    // A person may have chosen other tools for an agent (SV18).
+    toolsChanged()
+  })
 
   async function fetch(request: Request, arrival: Arrival): Promise<Response> {
     let body = arrival.parsedBody
@@ -140,7 +164,10 @@ export function createMcpDoor(deps: McpDoorDeps) {
       body ??= await bodyOf(request, arrival)
       return await (arrival.old ? serveOld(arrival, body) : serve(request, arrival, body))
     } catch (error) {
-      if (error instanceof CoworkError) return refusal(error, body)
+      if (error instanceof CoworkError) {
+        if (malformed.includes(error.code)) recordRefused({ address: arrival.address, error })
+        return refusal(error, body)
+      }
       log.error('an MCP request failed unexpectedly', {
         error: error instanceof Error ? error.stack : String(error),
       })
@@ -150,26 +177,32 @@ export function createMcpDoor(deps: McpDoorDeps) {
   }
 
   async function serve(request: Request, arrival: Arrival, body: unknown): Promise<Response> {
-    const { bearer, toolset, coreOnly = false } = arrival
-    if (toolset !== undefined && !catalogue.list().some((tool) => tool.toolset === toolset))
-      throw new CoworkError('unknown_toolset', `/mcp/${toolset.slice(0, 100)} has no tools.`, {
-        hint: 'All that you may use are at /mcp.',
-      })
-    const view = { coreOnly, ...(toolset !== undefined && { toolset }) }
+    const view = viewOf(arrival)
     const presented = presentedBy(arrival)
     const isLegacy = await isLegacyRequest(request, body)
-
-    // A call may bring its token as an argument (seed 001); then its answer says what is wrong with it.
-    if (!isLegacy && bearer === undefined && bringsToken(body)) {
+    // The answer of a call that brings its token as an argument says what is wrong with it (seed 001).
+    if (!isLegacy && arrival.bearer === undefined && bringsToken(body)) {
       arrivals.set(request, { view, credentials: presented })
       return serveModern(request, body)
     }
-    const principal = await identity.principalOf({ door: 'mcp', ...presented })
+    const isAnonymous = identity.mode() === 'closed' && canBeAnonymous(arrival, body)
+    const principal = isAnonymous
+      ? `anonymous:${arrival.address}`
+      : await identity.principalOf({ door: 'mcp', ...presented })
     // A client that has too many is told to wait by HTTP; the call itself is counted where it runs.
     if (isCall(body)) enter(inFlight, principal)()
-    const holder = { ...presented, principal }
-    arrivals.set(request, { view, credentials: holder })
+    arrivals.set(request, {
+      view,
+      credentials: isAnonymous ? presented : { ...presented, principal },
+    })
+    const holder = { ...presented, principal, ...(isAnonymous && { isAnonymous }) }
     return isLegacy ? sessions.handle(request, view, holder, body) : serveModern(request, body)
+  }
+
+  function viewOf({ query = {}, toolset, isOnly }: Arrival): View {
+    const tools = catalogue.list()
+    const view = parseView(query, toolset, tools)
+    return isOnly && toolset !== undefined ? onlyToolset(view, toolset, tools) : view
   }
 
   /** In open mode a client without a name of its own goes by the daemon's AGENT_ID, if there is one (I5). */
@@ -226,12 +259,14 @@ export function createMcpDoor(deps: McpDoorDeps) {
     return messages.readMessage(lane, request, canWriteFiles)
   }
 
-  async function serveStdio(stream: Duplex | Ends, hello: Hello): Promise<'over' | undefined> {
+  function checkHello(hello: Hello): void {
+    checkOpen()
+    connections.checkHello(hello)
+  }
+
+  async function serveStdio(stream: Duplex, hello: Hello): Promise<void> {
     if (!isClosing) return connections.serve(stream, hello)
-    const { input, output } = endsOf(stream)
-    input.destroy()
-    output.destroy()
-    return undefined
+    stream.destroy()
   }
 
   function tell(send: (server: Server) => Promise<void>): void {
@@ -261,10 +296,10 @@ export function createMcpDoor(deps: McpDoorDeps) {
     isClosing = true
     clearInterval(sweeper)
     unfollow()
-    const ended = waiting.close()
+    waiting.close()
     const grace = setTimeout(limits.graceMs, undefined, { ref: false })
     const done = [...calls].map((one) => one.done)
-    await Promise.race([Promise.allSettled([...done, ended]), grace])
+    await Promise.race([Promise.allSettled(done), grace])
     // The last answers are still on their way out.
     await setImmediate()
     const open = [modern, sessions, old, connections, messages]
@@ -275,6 +310,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
     feature.start?.({ toolsChanged, promptsChanged, resourceUpdated })
   return {
     fetch,
+    checkHello,
     serve: serveStdio,
     toolsChanged,
     sessionCount: sessions.size,
@@ -283,10 +319,36 @@ export function createMcpDoor(deps: McpDoorDeps) {
   }
 }
 
+/** Faults of the request itself; those of credentials and of load are recorded or counted elsewhere. */
+const malformed = [
+  'invalid_json',
+  'json_expected',
+  'too_large',
+  'unknown_toolset',
+  'unknown_tools',
+  'empty_selection',
+  'unknown_parameter',
+  'header_mismatch',
+]
+
+type RefusedRequest = { readonly address: string; readonly error: CoworkError }
+
+const refusedEntry = (address: string, { error }: RefusedRequest, count: number): Draft => ({
+  type: 'request.refused',
+  actor: systemActor,
+  domain: 'cowork',
+  subject: address,
+  outcome: error.code,
+  data: { message: error.message, count },
+})
+
 /** Where clients of the 2024-11-05 revision connect and post. */
 export const oldPaths = { stream: '/sse', messages: '/messages' }
 
-const nobody = { view: { coreOnly: false }, credentials: { address: 'unknown' } }
+const nobody: { readonly view: View; readonly credentials: Credentials } = {
+  view: defaultView,
+  credentials: { address: 'unknown' },
+}
 
 type ToolCall = {
   readonly params?: {
@@ -298,5 +360,13 @@ type ToolCall = {
 const isCall = (body: unknown): body is ToolCall =>
   typeof body === 'object' && body !== null && 'method' in body && body.method === 'tools/call'
 
-const bringsToken = (body: unknown): boolean =>
-  isCall(body) && typeof body.params?.arguments?.agent_token === 'string'
+const bringsToken = (body: unknown): boolean => {
+  if (!isCall(body)) return false
+  const { name, arguments: args } = body.params ?? {}
+  const used = usedTool(String(name), args)?.arguments as typeof args
+  return typeof (args?.agent_token ?? used?.agent_token) === 'string'
+}
+
+/** Handshake and lists need no token, so that a client can start; calls and subscriptions do (SV21). */
+const canBeAnonymous = ({ bearer }: Arrival, body: unknown): boolean =>
+  bearer === undefined && (isCall(body) ? bringsToken(body) : !isListen(body))

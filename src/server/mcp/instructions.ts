@@ -1,21 +1,34 @@
-import type { View } from './server.ts'
+import { isSelected } from '#base/selection.ts'
+import type { ToolSelection } from '#base/selection.ts'
+import type { Tool } from '#base/tool.ts'
 
-const parts = [
-  {
-    toolset: 'files',
-    text: 'Keep your files in the workspace: relative paths lie there. Other paths (full, or from ~/) are the user’s: call request_grant with a reason, then again until a person has decided. delete_file moves to the trash, and files that are changed keep versions.',
-  },
+/** Some clients show a model these lines and no descriptions of tools, so they name what there is (SV17). */
+const groups = [
   {
     toolset: 'cowork',
-    text: 'Before an act with consequences call cowork_propose and follow its answer.',
+    text: 'cowork_* tools: cowork_propose an action with consequences outside cowork before you do it and follow its answer; cowork_check_approval; cowork_handoff to give work to a person; cowork_log what you did.',
+  },
+  {
+    toolset: 'files',
+    text: 'File tools (list_files, read_file, search_files, create_file, update_file, move_file, delete_file): relative paths are in your workspace; for the user’s files (full or ~/ paths) call request_grant first. Deleted files go to the trash, changed files keep versions.',
+  },
+  {
+    toolset: 'work',
+    text: 'worksync_* tools share sprints, stories and backlog with people and other agents. Work loop: worksync_ready → worksync_claim → do it → worksync_done.',
   },
 ]
 
-const always =
-  'Where a call needs approval, go on with something else and repeat it later. A refusal names the next step.'
+const always = [
+  'Pending is not failure: a person decides. Do not work around it, not with other tools either. cowork runs an approved call itself; call cowork_check_approval for its result and do other work meanwhile. A refusal names the next step.',
+  'More tools: cowork_find_tools {query}, then cowork_use {tool, arguments}. Call a tool that an answer names and your list lacks in the same way.',
+]
 
-/** How to work here, told to every model that comes: short, for it stays in its context. */
-export const instructionsFor = ({ toolset }: Pick<View, 'toolset'>): string =>
-  [...parts.filter((part) => toolset === undefined || part.toolset === toolset), { text: always }]
-    .map(({ text }) => text)
-    .join(' ')
+/** How to work here, for every model that connects: short, since it stays in the model's context. */
+export const instructionsFor = (selection: ToolSelection, tools: readonly Tool[]): string =>
+  [
+    'cowork lets you work with people on this machine: they see, approve and undo what agents do.',
+    ...groups.flatMap(({ toolset, text }) =>
+      tools.some((tool) => tool.toolset === toolset && isSelected(selection, tool)) ? [text] : [],
+    ),
+    ...always,
+  ].join('\n')

@@ -1,4 +1,5 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
+import { noProgress } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 
 export type Lifeline = ReturnType<typeof lifelineOf>
@@ -27,7 +28,7 @@ export function lifelineOf({ mcpReq: { signal } }: ServerContext) {
 /** Sent only to those who asked, only forwards, and never after the answer. */
 export function progressOf({ mcpReq }: ServerContext, { isOver }: Lifeline): Call['progress'] {
   const progressToken = mcpReq._meta?.progressToken
-  if (progressToken === undefined) return () => undefined
+  if (progressToken === undefined) return noProgress
   let last = -Infinity
   return (progress, total, message) => {
     if (isOver() || progress <= last) return

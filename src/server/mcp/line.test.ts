@@ -51,10 +51,10 @@ test('F4 SV12 an answer that the client would hang up on is refused instead, and
   for (const message of tooLong) {
     const { id, result } = JSON.parse([...lineOf(message)].join('')) as {
       id: number
-      result: { isError: boolean; content: { text: string }[] }
+      result: { isError: boolean; structuredContent: object }
     }
     expect({ id, isError: result.isError }).toEqual({ id: 1, isError: true })
-    expect(JSON.parse(result.content[0]?.text ?? '')).toMatchObject({ code: 'too_large' })
+    expect(result.structuredContent).toMatchObject({ code: 'too_large' })
   }
   const read = { jsonrpc: '2.0', id: 'a', result: { contents: [{ text: 'x'.repeat(most) }] } }
   expect(JSON.parse([...lineOf(read)].join(''))).toMatchObject({ id: 'a', error: { code: -32000 } })

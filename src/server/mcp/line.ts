@@ -1,5 +1,6 @@
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from '@modelcontextprotocol/server'
 import { randomHex } from '#base/ids.ts'
+import { toFault } from './answer.ts'
 
 /** A text beyond this goes out in pieces. */
 const longText = 128 * 1024
@@ -52,12 +53,11 @@ function fits(pieces: Iterable<string>): boolean {
   return true
 }
 
-/** In place of an answer that is too long. As text, which clients of both eras read. */
+/** In place of an answer that is too long. */
 function refusalOf({ id, result }: Answer) {
   const message = `The answer is longer than the ${mostBytes} bytes that clients take over stdio.`
   const hint = 'Ask for less at once: a smaller max_bytes or limit, or fewer files.'
   if (!Array.isArray(result?.content))
     return { jsonrpc: '2.0', id, error: { code: -32000, message: `${message} ${hint}` } }
-  const text = JSON.stringify({ code: 'too_large', message, hint })
-  return { jsonrpc: '2.0', id, result: { isError: true, content: [{ type: 'text', text }] } }
+  return { jsonrpc: '2.0', id, result: toFault({ code: 'too_large', message, hint }) }
 }

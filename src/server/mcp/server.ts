@@ -17,12 +17,13 @@ import type { Caller } from '#base/caller.ts'
 import type { Client } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import type { Tool } from '#base/tool.ts'
-import { hasScope } from '#dispatch'
+import { joinSelections } from '#base/selection.ts'
+import type { ToolSelection } from '#base/selection.ts'
+import { hasScope, isListed, nameUnlisted, usedTool } from '#dispatch'
 import type { Catalogue, Dispatch } from '#dispatch'
 import type { Identity, Presented } from '#identity'
 import type { createInFlight } from '../limits.ts'
-import { toFault, toProtocolError, toResult } from './answer.ts'
+import { proseOf, toFault, toProtocolError, toResult } from './answer.ts'
 import { clientInfoOf, exchangeFor, tasksExtension, traceparentOf } from './exchange.ts'
 import { instructionsFor } from './instructions.ts'
 import { lifelineOf, progressOf } from './lifeline.ts'
@@ -32,8 +33,12 @@ import type { TaskSource } from './tasks.ts'
 import type { createWaiting } from './waiting.ts'
 import { pageOf } from './wire.ts'
 
-/** Which tools an address shows (SV11). */
-export type View = { readonly toolset?: string; readonly coreOnly: boolean }
+/** The tools and the form of results that a connection asked for (SV18, SV19). */
+export type View = {
+  readonly selection: ToolSelection
+  /** The client wants the output of every tool in structuredContent (SV19). */
+  readonly structured?: boolean
+}
 
 /** What came with one request besides its message. */
 export type Credentials = Pick<Presented, 'address' | 'bearer' | 'fallbackId' | 'label'> & {
@@ -45,6 +50,8 @@ export type Credentials = Pick<Presented, 'address' | 'bearer' | 'fallbackId' | 
 export type Held = {
   readonly bearer?: string | undefined
   readonly agentToken?: string | undefined
+  /** It came without a token though one is needed: it lists tools, and a call may bring one. */
+  readonly isAnonymous?: boolean
 }
 
 /** A call under way. */
@@ -62,6 +69,10 @@ export type Link = {
   readonly view: View
   /** The older era's Mcp-Session-Id, or the stdio connection; the newer HTTP has none (I12). */
   readonly session?: string
+  /** A sentence for the model at the end of the instructions. */
+  readonly notice?: string
+  /** The token it came with. */
+  readonly bearer?: string
   /** Calls under way, so that a session at work is not taken for idle. */
   busy: number
   credentials(context: ServerContext): Credentials
@@ -92,7 +103,7 @@ export type ServerDeps = {
   readonly dispatch: Dispatch
   readonly identity: Pick<
     Identity,
-    'identify' | 'principalOf' | 'hasEnded' | 'onChange' | 'mode' | 'sessions'
+    'identify' | 'principalOf' | 'hasEnded' | 'onChange' | 'mode' | 'selectionOf' | 'sessions'
   >
   readonly log: Log
   readonly version: string
@@ -140,14 +151,18 @@ export function createServers(deps: ServerDeps, running: Running) {
     cursor: string | undefined,
     context: ServerContext,
   ): Promise<ListToolsResult> {
-    const caller = await callerOf(server, link, context)
-    const open = identity.mode() === 'open'
-    const isShown = (tool: Tool) =>
-      isIn(link.view, tool) &&
-      (tool.core || !link.view.coreOnly) &&
-      (tool.by !== 'human' || open) &&
-      hasScope(caller, tool)
-    return pageOf(catalogue.list().filter(isShown), cursor)
+    const isOpen = identity.mode() === 'open'
+    // A client may learn what there is before it brings a token with its first call (SV21).
+    const isUnknown = !isOpen && link.credentials(context).bearer === undefined
+    const caller = isUnknown ? undefined : await callerOf(server, link, context)
+    // Tools beyond the default list may be private, such as those of other servers.
+    const selection = caller ? caller.selection : { ...link.view.selection, tools: ['core'] }
+    const shown = catalogue
+      .list()
+      .filter(
+        (tool) => isListed(tool, { selection, isOpen }) && (!caller || hasScope(caller, tool)),
+      )
+    return pageOf(shown, cursor, isUnknown ? 'unknown' : isOpen ? 'open' : 'known')
   }
 
   async function call(
@@ -157,14 +172,8 @@ export function createServers(deps: ServerDeps, running: Running) {
     context: ServerContext,
   ): Promise<CallToolResult> {
     const { name, arguments: given = {} } = request.params
-    const tool = catalogue.find(name)
-    if (tool && !isIn(link.view, tool))
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `${name} is not a tool of ${link.view.toolset}. All that you may use are at /mcp.`,
-      )
     const lifeline = lifelineOf(context)
-    const held = { bearer: link.credentials(context).bearer, agentToken: tokenIn(given) }
+    const held = { bearer: link.credentials(context).bearer, agentToken: tokenIn(name, given) }
     const ended = Promise.withResolvers<never>()
     const done = perform(server, link, request, context, lifeline)
     const end = () => {
@@ -179,7 +188,7 @@ export function createServers(deps: ServerDeps, running: Running) {
     try {
       return await Promise.race([done, ended.promise])
     } catch (error) {
-      if (error instanceof CoworkError) return toFault(server, tool, error)
+      if (error instanceof CoworkError) return toFault(error)
       throw error
     } finally {
       link.busy -= 1
@@ -195,48 +204,48 @@ export function createServers(deps: ServerDeps, running: Running) {
     lifeline: Lifeline,
   ): Promise<CallToolResult> {
     running.checkOpen()
-    // Tokens go no further than this door.
-    const { agent_token: _, ...args } = given
-    const caller = await callerOf(server, link, context, given)
+    const caller = await callerOf(server, link, context, callerArguments(name, given))
     const { principal = `${caller.kind}:${caller.id}` } = link.credentials(context)
     const leave = enter(running.inFlight, principal)
     try {
       const asked = {
         tool: name,
-        arguments: args,
+        arguments: withoutToken(name, given),
         caller,
         signal: lifeline.signal,
         progress: progressOf(context, lifeline),
         exchange: exchangeFor(context),
         traceparent: traceparentOf(context),
       }
-      const answer = await dispatch(asked)
+      const isOpen = identity.mode() === 'open'
+      const answer = nameUnlisted(await dispatch(asked), catalogue, caller, isOpen)
+      if (answer.status === 'refused' && !catalogue.find(name))
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, proseOf(answer))
+      const structured = link.view.structured === true
       return answer.status === 'waiting'
-        ? await running.waiting.answer(server, context, asked, answer)
-        : toResult(server, catalogue.find(name), answer)
+        ? await running.waiting.answer(server, context, asked, answer, structured)
+        : toResult(server, answer, structured)
     } finally {
       leave()
     }
   }
 
-  function callerOf(
+  async function callerOf(
     server: Server,
     link: Link,
     context: ServerContext,
-    args: Record<string, unknown> = {},
+    args: CallerArguments = {},
   ): Promise<Caller> {
     const { principal: _, ...credentials } = link.credentials(context)
-    const agentId = args['agent_id'] ?? args['agent']
-    const agentToken = tokenIn(args)
     const client = clientOf(server, link, context)
-    return identity.identify({
+    const caller = await identity.identify({
       door: 'mcp',
       ...credentials,
-      ...(typeof agentId === 'string' && { agentId }),
-      ...(agentToken !== undefined && { agentToken }),
+      ...args,
       ...(link.session !== undefined && { session: link.session }),
       ...(client && { client }),
     })
+    return { ...caller, selection: joinSelections(caller.selection ?? {}, link.view.selection) }
   }
 
   /** Bugs are logged here and answered without their words; refusals keep theirs. */
@@ -258,7 +267,13 @@ export function createServers(deps: ServerDeps, running: Running) {
   const calling = guarded(call)
 
   function newServer(link: Link): Server {
-    const server = new Server(info, { ...options, instructions: instructionsFor(link.view) })
+    const chosen = link.bearer === undefined ? undefined : identity.selectionOf(link.bearer)
+    const selection = joinSelections(chosen ?? {}, link.view.selection)
+    const instructions = [
+      instructionsFor(selection, catalogue.list()),
+      ...(link.notice === undefined ? [] : [link.notice]),
+    ].join('\n')
+    const server = new Server(info, { ...options, instructions })
     const caller = (context: ServerContext) => callerOf(server, link, context)
     server.setRequestHandler(
       'tools/list',
@@ -268,7 +283,7 @@ export function createServers(deps: ServerDeps, running: Running) {
     server.setRequestHandler('tools/call', (request, context) =>
       calling(server, link, request, context),
     )
-    if (tasks) attachTasks(server, tasks, guarded(caller))
+    if (tasks) attachTasks(server, tasks, guarded(caller), link.view.structured === true)
     for (const feature of features) feature.attach(server, { caller: guarded(caller) })
     return server
   }
@@ -297,10 +312,28 @@ function shutOut({ bearer, agentToken }: Held): CoworkError {
   })
 }
 
-const tokenIn = ({ agent_token: token }: Record<string, unknown>): string | undefined =>
-  typeof token === 'string' && token !== '' ? token : undefined
+type Arguments = Readonly<Record<string, unknown>>
+type CallerArguments = { readonly agentId?: string; readonly agentToken?: string }
 
-const isIn = ({ toolset }: View, tool: Tool) => toolset === undefined || tool.toolset === toolset
+/** The arguments that say who calls: of cowork_use also those of the call inside (I3, I5). */
+function callerArguments(name: string, args: Arguments): CallerArguments {
+  const all = { ...(usedTool(name, args)?.arguments as Arguments | undefined), ...args }
+  const agentId = all['agent_id'] ?? all['agent']
+  const agentToken = all['agent_token']
+  return {
+    ...(typeof agentId === 'string' && { agentId }),
+    ...(typeof agentToken === 'string' && agentToken !== '' && { agentToken }),
+  }
+}
+
+const tokenIn = (name: string, args: Arguments) => callerArguments(name, args).agentToken
+
+/** Tokens go no further than this endpoint. */
+function withoutToken(name: string, given: Arguments): Arguments {
+  const { agent_token: _, ...args } = given
+  const inner = usedTool(name, args)?.arguments as Arguments | undefined
+  return inner ? { ...args, arguments: withoutToken('', inner) } : args
+}
 
 /** What the other side says of itself: shown, never trusted, and short. */
 function clientOf(server: Server, { transport }: Link, context: ServerContext): Client | undefined {

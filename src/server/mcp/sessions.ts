@@ -11,7 +11,23 @@ import { createEventStore } from './events.ts'
 import type { Link, View } from './server.ts'
 
 /** Who opened something that stays open, and the token it goes by now. */
-export type Holder = { readonly principal: string; readonly bearer?: string }
+export type Holder = {
+  readonly principal: string
+  readonly bearer?: string
+  readonly isAnonymous?: boolean
+}
+
+const maxEnded = 1000
+
+const isId = (id: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
+
+const unknownSession = () =>
+  new CoworkError('unknown_session', 'There is no such session.', {
+    hint: 'Send initialize to open another.',
+  })
+
+/** Clients without a token must not fill the sessions of those with one. */
+const maxAnonymous = 16
 
 export type SessionLimits = { readonly maxSessions: number; readonly idleMs: number }
 
@@ -30,7 +46,7 @@ export type SessionDeps = {
   readonly limits: SessionLimits
   readonly now: Clock
   readonly log: Log
-  readonly newLink: (view: View, session: string) => Link
+  readonly newLink: (view: View, session: string, bearer?: string) => Link
   readonly newServer: (link: Link) => Server
   readonly ended: (session: string) => void
   /** What its token opened is over. */
@@ -39,8 +55,10 @@ export type SessionDeps = {
 
 /** The sessions of the 2025 era and before (SV10): bound to whoever opened them, counted, swept. */
 export function createSessions(deps: SessionDeps) {
-  const { limits, now, log, newLink, newServer, ended, isOver } = deps
+  const { limits, now, log, newLink, newServer, ended: onEnded, isOver } = deps
   const sessions = new Map<string, Session>()
+  /** Ids of sessions that their clients ended. */
+  const ended = new Set<string>()
 
   const isIdle = ({ usedAt, listening, link }: Session) =>
     listening === 0 && link.busy === 0 && now() - usedAt > limits.idleMs
@@ -62,24 +80,55 @@ export function createSessions(deps: SessionDeps) {
     parsedBody: unknown,
   ): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
-    const session = id === null ? await open(view, holder, parsedBody) : find(id, view, holder)
+    const session =
+      id === null
+        ? await open(view, holder, parsedBody)
+        : (find(id, holder) ?? (await revive(id, request, view, holder, parsedBody)))
     session.usedAt = now()
     session.holder = holder
     const response = await session.transport.handleRequest(request, { parsedBody })
     if (request.method === 'GET' && response.ok) listen(session, request.signal)
+    if (request.method === 'DELETE') rememberEnded(session.id)
     // Nobody was told of a session whose opening was refused.
     if (id === null && !response.ok) end(session)
     return response
   }
 
-  function find(id: string, view: View, { principal }: Holder): Session {
+  function find(id: string, { principal }: Holder): Session | undefined {
     const session = sessions.get(id)
-    if (session && isIdle(session)) end(session)
-    else if (session?.holder.principal === principal && session.link.view.toolset === view.toolset)
-      return session
-    throw new CoworkError('unknown_session', 'There is no such session.', {
-      hint: 'It may have been idle too long. Send initialize to open another.',
-    })
+    if (session && session.holder.principal !== principal) throw unknownSession()
+    if (!session || !isIdle(session)) return session
+    end(session)
+    return undefined
+  }
+
+  /**
+   * Opens a session again that ended with the daemon or idle: some clients never send initialize a second time
+   * (Gemini CLI 0.61). It knows nothing of what its client can do. A session that its client ended stays ended.
+   */
+  async function revive(
+    id: string,
+    request: Request,
+    view: View,
+    holder: Holder,
+    body: unknown,
+  ): Promise<Session> {
+    const isOver = !isId(id) || ended.has(id) || request.method !== 'POST'
+    if (isOver || isInitializeRequest(body)) throw unknownSession()
+    // For identity it is a new session: what was granted to the old one ended with it (I12, GR5).
+    const session = await create(id, view, holder, newId())
+    const protocolVersion = request.headers.get('mcp-protocol-version') ?? '2025-03-26'
+    const clientInfo = { name: 'unknown', version: '' }
+    const params = { protocolVersion, capabilities: {}, clientInfo }
+    const initialize = { jsonrpc: '2.0', id: 0, method: 'initialize', params }
+    for (const message of [initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }]) {
+      const headers = new Headers(request.headers)
+      if (message === initialize) headers.delete('mcp-session-id')
+      const again = new Request(request.url, { method: 'POST', headers })
+      const response = await session.transport.handleRequest(again, { parsedBody: message })
+      await response.text()
+    }
+    return session
   }
 
   async function open(view: View, holder: Holder, body: unknown): Promise<Session> {
@@ -87,13 +136,17 @@ export function createSessions(deps: SessionDeps) {
       throw new CoworkError('session_missing', 'The request names no session.', {
         hint: 'Send initialize first, then its Mcp-Session-Id with every request.',
       })
+    return create(newId(), view, holder)
+  }
+
+  async function create(id: string, view: View, holder: Holder, own = id): Promise<Session> {
     sweep()
-    if (sessions.size >= limits.maxSessions)
-      throw new CoworkError('too_many_sessions', `All ${limits.maxSessions} sessions are taken.`, {
+    const isTaken = (holder.isAnonymous ?? false) && countAnonymous() >= maxAnonymous
+    if (isTaken || sessions.size >= limits.maxSessions)
+      throw new CoworkError('too_many_sessions', 'All sessions are taken.', {
         hint: 'Try again later; idle ones are closed.',
       })
-    const id = newId()
-    const link = newLink(view, id)
+    const link = newLink(view, own, holder.bearer)
     const server = newServer(link)
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -104,11 +157,20 @@ export function createSessions(deps: SessionDeps) {
     sessions.set(id, session)
     server.onclose = () => {
       sessions.delete(id)
-      ended(id)
+      onEnded(own)
     }
     await server.connect(transport)
     return session
   }
+
+  function rememberEnded(id: string): void {
+    ended.add(id)
+    const [oldest] = ended
+    if (ended.size > maxEnded && oldest !== undefined) ended.delete(oldest)
+  }
+
+  const countAnonymous = () =>
+    [...sessions.values()].filter(({ holder }) => holder.isAnonymous).length
 
   function listen(session: Session, signal: AbortSignal): void {
     session.listening += 1

@@ -18,6 +18,7 @@ const echo = defineTool({
   toolset: 'files',
   effect: 'read',
   by: 'anyone',
+  core: true,
   input: z.object({ word: z.string() }),
   output: z.object({ word: z.string(), caller: z.string(), session: z.string() }),
   run: ({ word }, { caller }) =>
@@ -94,16 +95,14 @@ describe.each(['legacy', 'auto'] as const)('%s era over stdio', (era) => {
     }, 10_000)
   })
 
-  test('I13 in closed mode without a token every request gets AuthError and the next step', async () => {
+  test('I13 RA7 without a token tools are listed, and calls get AuthError and the next step', async () => {
     const { here } = await plug({}, { agents: [sales] })
     const client = await connect(here, era)
-    await expect(client.listTools()).rejects.toMatchObject({
-      message: expect.stringContaining('cowork agents add'),
-      data: { error: true, auth_error: true },
-    })
+    expect((await client.listTools()).tools).toMatchObject([{ name: 'echo' }])
     const answer = await client.callTool({ name: 'echo', arguments: { word: 'x' } })
     expect(answer.isError).toBe(true)
-    expect(JSON.stringify(answer.content)).toContain('auth_error')
+    expect(answer.structuredContent).toMatchObject({ error: true, auth_error: true })
+    expect(JSON.stringify(answer.content)).toContain('cowork agents add')
     const named = { word: 'x', agent_token: sales.token }
     const good = await client.callTool({ name: 'echo', arguments: named })
     expect(good.structuredContent).toMatchObject({ caller: 'sales' })
@@ -127,7 +126,7 @@ test('I12 a stdio session is its connection, and SESSION_ID only labels it', asy
 })
 
 test('SV10 a line that is no message is answered and the next one is served', async () => {
-  const { here } = await plug()
+  const { rig, here } = await plug()
   const { send, next } = lines(here)
   send('{"jsonrpc":')
   expect(await next()).toMatchObject({ id: null, error: { code: -32700 } })
@@ -144,6 +143,9 @@ test('SV10 a line that is no message is answered and the next one is served', as
   expect(await next()).toMatchObject({ id: 2, error: { code: -32601 } })
   send({ jsonrpc: '2.0', id: 3, method: 'tools/list', params: { cursor: 'x' } })
   expect(await next()).toMatchObject({ id: 3, error: { code: -32602 } })
+  await expect
+    .poll(() => rig.ledger.find({ types: ['request.refused'], limit: 10 }))
+    .toMatchObject([{ outcome: 'invalid_json', subject: 'stdio' }])
 })
 
 test('SV10 the connection ends when the client does', async () => {

@@ -1,4 +1,4 @@
-import type { Duplex, Readable, Writable } from 'node:stream'
+import type { Duplex } from 'node:stream'
 import { parseJSONRPCMessage } from '@modelcontextprotocol/server'
 import type { Server, Transport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -7,12 +7,6 @@ import type { Log } from '#base/log.ts'
 import { mostFileBytes } from '../limits.ts'
 import { lineOf } from './line.ts'
 import { idOf } from './replies.ts'
-
-/** Where messages come from and where answers go. */
-export type Ends = { readonly input: Readable; readonly output: Writable }
-
-export const endsOf = (stream: Duplex | Ends): Ends =>
-  'input' in stream ? stream : { input: stream, output: stream }
 
 /** Who asks and leaves gets what can be answered in this time; what takes longer is stopped (SV14). */
 const lastAnswersMs = 1000
@@ -76,20 +70,21 @@ type LineOptions = {
   take?(message: unknown): boolean
   /** A request has its answer. */
   onAnswered?(id: unknown): void
+  /** A line was refused before it was a message. */
+  onRefused?(error: CoworkError): void
   /** Whether the client may still be told of what it once asked to hear of. */
   hearsNews?(): boolean
 }
 
 /**
  * One JSON-RPC message a line. The SDK's own transport is silent about a line it cannot read and re-copies
- * its buffer with every chunk; this one answers, and goes on with the next line. The ends are their owner's
- * alone, so every line may be as long as a file is (SV25).
+ * its buffer with every chunk; this one answers, and goes on with the next line. Only this user can open the
+ * socket, so every line may be as long as a file is (SV25).
  */
 export function createLineTransport(
-  stream: Duplex | Ends,
-  { most = mostFileBytes, parse, take, onAnswered, hearsNews }: LineOptions = {},
+  stream: Duplex,
+  { most = mostFileBytes, parse, take, onAnswered, onRefused, hearsNews }: LineOptions = {},
 ): LineTransport {
-  const { input, output } = endsOf(stream)
   const ended = Promise.withResolvers<void>()
   /** What has come of a line whose end has not, and how much of the room is filled. */
   let room = nothing
@@ -102,7 +97,6 @@ export function createLineTransport(
   let lineBytes = 0
   let isParsing = false
 
-  /** The chunk is the other side's again when it returns. */
   function read(chunk: Buffer): void {
     let from = 0
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
@@ -149,7 +143,7 @@ export function createLineTransport(
     if (isBlank(line)) return
     lines.push(Buffer.from(line))
     lineBytes += line.length
-    if (lines.length >= maxLines || lineBytes >= maxLineBytes) input.pause()
+    if (lines.length >= maxLines || lineBytes >= maxLineBytes) stream.pause()
     if (!isParsing) void parseLines()
   }
 
@@ -168,8 +162,8 @@ export function createLineTransport(
       if (isOver || !value) break
       if ('error' in value) refuse(value.error, id)
       else deliver(value.parsed)
-      if (lines.length < maxLines && lineBytes < maxLineBytes && !output.writableNeedDrain)
-        input.resume()
+      if (lines.length < maxLines && lineBytes < maxLineBytes && !stream.writableNeedDrain)
+        stream.resume()
     }
     isParsing = false
     if (hasLeft) leave()
@@ -178,6 +172,7 @@ export function createLineTransport(
   /** The answer names the request: a client would wait for one without an id until its own timeout. */
   function refuse(error: unknown, id: string | number | undefined): void {
     if (!(error instanceof CoworkError)) throw error
+    onRefused?.(error)
     const { code, message, hint = '' } = error
     const rpcCode = code === 'invalid_json' ? -32700 : -32600
     const said = code === 'invalid_json' ? 'The line is not JSON.' : `${message} ${hint}`.trim()
@@ -216,18 +211,18 @@ export function createLineTransport(
 
   function write(message: object): void {
     let hasRoom = true
-    for (const piece of lineOf(message)) hasRoom = output.write(piece)
+    for (const piece of lineOf(message)) hasRoom = stream.write(piece)
     // Who does not read its answers is not asked for more questions.
-    if (hasRoom || input.isPaused()) return
-    input.pause()
-    output.once('drain', () => input.resume())
+    if (hasRoom || stream.isPaused()) return
+    stream.pause()
+    stream.once('drain', () => stream.resume())
   }
 
   const close = () => {
     if (isOver) return
     isOver = true
-    input.off('data', read)
-    output.end()
+    stream.off('data', read)
+    stream.end()
     transport.onclose?.()
     ended.resolve()
   }
@@ -242,14 +237,12 @@ export function createLineTransport(
   const transport: LineTransport = {
     ended: ended.promise,
     start() {
-      input.on('data', read)
-      for (const end of new Set([input, output]))
-        end.on('error', (error) => transport.onerror?.(error))
-      input.once('end', leave)
-      input.once('close', () => hasLeft || close())
-      output.once('close', close)
+      stream.on('data', read)
+      stream.on('error', (error) => transport.onerror?.(error))
+      stream.once('end', leave)
+      stream.once('close', close)
       // Whoever read the hello before us has paused it.
-      input.resume()
+      stream.resume()
       return Promise.resolve()
     },
     send(message) {

@@ -26,7 +26,8 @@ export type TaskRecord = {
 
 /** Durable records seen as tasks. What the caller may not see is answered as unknown. */
 export type TaskSource = {
-  get(id: string, caller: Caller): Promise<TaskRecord | undefined>
+  /** `structured` as the client wants results (SV19). */
+  get(id: string, caller: Caller, structured?: boolean): Promise<TaskRecord | undefined>
   /** False when there is no such task. Answers to questions it did not ask are ignored. */
   update(id: string, responses: Readonly<Record<string, unknown>>, caller: Caller): Promise<boolean>
   /** False when there is no such task. One that is over stays as it is. */
@@ -35,7 +36,8 @@ export type TaskSource = {
 
 /** Two sources behind one address; ids do not meet. */
 export const eitherTasks = (first: TaskSource, second: TaskSource): TaskSource => ({
-  get: async (id, caller) => (await first.get(id, caller)) ?? (await second.get(id, caller)),
+  get: async (id, caller, structured) =>
+    (await first.get(id, caller, structured)) ?? (await second.get(id, caller, structured)),
   update: async (id, responses, caller) =>
     (await first.update(id, responses, caller)) || second.update(id, responses, caller),
   cancel: async (id, caller) => (await first.cancel(id, caller)) || second.cancel(id, caller),
@@ -66,13 +68,14 @@ export function attachTasks(
   server: Server,
   source: TaskSource,
   callerOf: (context: ServerContext) => Promise<Caller>,
+  structured = false,
 ): void {
   const callerWithTasks = (context: ServerContext) => {
     if (!takesTasks(context)) throw new ProtocolError(...missing)
     return callerOf(context)
   }
   server.setRequestHandler('tasks/get', { params, result }, async ({ taskId }, context) => {
-    const task = await source.get(taskId, await callerWithTasks(context))
+    const task = await source.get(taskId, await callerWithTasks(context), structured)
     return task ? { ...task } : unknown(taskId)
   })
   server.setRequestHandler(

@@ -96,48 +96,93 @@ describe.each(everywhere)('a client that can show an address, over %s, %s era', 
     expect(deleted).toEqual([])
   })
 
-  test('A2 of equal calls held together one runs, and nobody is asked again', async () => {
+  test('A15 equal calls held together get the result of one run, and nobody is asked again', async () => {
     const { rig, deleted, theOne, decide, waiting } = await setup()
     const { held } = await showing(rig, by)
     const calls = [await held(), await held()]
     await decide(await theOne(), 'approve')
     const all = await Promise.all(calls.map(({ result }) => result))
-    expect(all.filter(({ isError }) => !isError)).toHaveLength(1)
-    const [other = {}] = all.filter(({ isError }) => isError)
-    expect(faultOf(other).payload).toMatchObject({ code: 'approval_used' })
+    for (const { structuredContent } of all)
+      expect(structuredContent).toEqual({ deleted: 'row-1', reason: 'tidy' })
     expect(deleted).toEqual(['row-1'])
     expect(await waiting()).toEqual([])
   })
 
-  test('SV14 A5 neither runs nor withdraws a held call by cancelling it', async () => {
-    const { rig, deleted, theOne, decide } = await setup({ limits: { callsInFlight: 1 } })
+  test('SV14 RA12 cancelling a held call withdraws its request, and that is recorded', async () => {
+    const { rig, deleted, theOne, waiting } = await setup({ limits: { callsInFlight: 1 } })
     const { client, held } = await showing(rig, by)
     const stop = new AbortController()
     const { result } = await held(stop.signal)
     const id = await theOne()
     stop.abort(new Error('enough'))
     await expect(result).rejects.toThrow('enough')
+    await expect.poll(waiting).toEqual([])
+    expect(await rig.ledger.find({ limit: 9, types: ['approval.withdrawn'] })).toMatchObject([
+      { actor: { id: 'sales' }, ids: { approval: id }, data: { why: 'cancelled' } },
+    ])
     // There is room for another call when the cancelled one has ended.
     const check = { name: 'cowork_check_approval', arguments: { approval_id: id } }
-    const answered = () =>
-      client.callTool(check).then(
-        ({ isError }) => !isError,
-        () => false,
-      )
-    await expect.poll(answered).toBe(true)
-    await decide(id, 'approve')
-    expect((await client.callTool(check)).structuredContent).toMatchObject({ status: 'approved' })
+    const answered = async () => (await client.callTool(check)).structuredContent
+    await expect
+      .poll(() => answered().catch(() => undefined))
+      .toMatchObject({ status: 'withdrawn', decided_by: 'sales' })
     expect(deleted).toEqual([])
-    expect((await client.callTool(call())).structuredContent).toMatchObject({ deleted: 'row-1' })
   })
 
-  test('B3 gets what a person changed, and is told so', async () => {
+  test('RA12 cancelling one of two calls that wait for the same withdraws nothing', async () => {
+    const { rig, deleted, theOne, decide } = await setup()
+    const { held } = await showing(rig, by)
+    const stop = new AbortController()
+    const first = await held(stop.signal)
+    const second = await held()
+    stop.abort(new Error('enough'))
+    await expect(first.result).rejects.toThrow('enough')
+    await decide(await theOne(), 'approve')
+    expect((await second.result).structuredContent).toMatchObject({ deleted: 'row-1' })
+    expect(deleted).toEqual(['row-1'])
+  })
+
+  test('RA12 cancelling a held call withdraws nothing while a check waits for its request', async () => {
+    const { rig, deleted, theOne, decide } = await setup()
+    const other = await connect(rig, by)
+    await other.callTool(call())
+    const id = await theOne()
+    const checked = other.callTool({
+      name: 'cowork_check_approval',
+      arguments: { approval_id: id, wait_seconds: 25 },
+    })
+    await expect.poll(() => rig.governance.approvals.isAwaited(id)).toBe(true)
+    const { held } = await showing(rig, by)
+    const stop = new AbortController()
+    const { result } = await held(stop.signal)
+    stop.abort(new Error('enough'))
+    await expect(result).rejects.toThrow('enough')
+    await decide(id, 'approve')
+    expect((await checked).structuredContent).toMatchObject({ status: 'consumed' })
+    expect(deleted).toEqual(['row-1'])
+  })
+
+  test('RA12 a held call whose daemon ends keeps its request', async () => {
+    const { rig, theOne } = await setup()
+    const { held } = await showing(rig, by)
+    const { result } = await held()
+    const id = await theOne()
+    await rig.door.close()
+    await result
+    expect(await rig.governance.approvals.get(id)).toMatchObject({ status: 'pending' })
+  })
+
+  test('B3 RA2 gets what a person changed, and is told so in both halves', async () => {
     const { rig, deleted, theOne, decide } = await setup()
     const { held } = await showing(rig, by)
     const { result } = await held()
     await decide(await theOne(), 'approve', { change: { id: 'row-2' } })
     expect(JSON.stringify((await result).content)).toContain('anna changed')
-    expect((await result).structuredContent).toMatchObject({ deleted: 'row-2' })
+    expect((await result).structuredContent).toMatchObject({
+      deleted: 'row-2',
+      approved_change: { id: 'row-2' },
+      edited_by: 'anna',
+    })
     expect(deleted).toEqual(['row-2'])
   })
 

@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from 'vitest'
-import * as z from 'zod'
 import { call, connect, everywhere, faultOf, setup, urlOf } from '../../../test/waiting.ts'
 
 describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
@@ -28,17 +27,20 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     expect(deleted).toEqual([])
   })
 
-  test('SV12 a fault fits clients that check every structured answer against the output schema', async () => {
-    const { rig } = await setup()
+  test('SV19 a pending call is complete in both halves, and a client that listed tools accepts it', async () => {
+    const { rig, theOne } = await setup()
     const client = await connect(rig, { door, era })
-    const result = await client.callTool(call())
-    if (era === 'legacy') expect(result).not.toHaveProperty('structuredContent')
-    else expect(result.structuredContent).toMatchObject({ code: 'approval_required' })
-    expect(faultOf(result).payload).toMatchObject({ code: 'approval_required' })
+    await client.listTools()
+    const { text, payload } = faultOf(await client.callTool(call()))
+    const id = await theOne()
+    const facts = { approval_id: id, status: 'pending', review_url: urlOf(id) }
+    expect(payload).toMatchObject({ code: 'approval_required', ...facts })
+    for (const fact of Object.values(facts)) expect(text).toContain(fact)
   })
 
-  test('P8 A2 asks until it is decided, then the same call runs once, and then a person is asked anew', async () => {
-    const { rig, deleted, theOne, decide, waiting } = await setup()
+  test('P8 A15 asks until it is decided; it runs once then, and a repeated call gets that same result', async () => {
+    let time = Date.now()
+    const { rig, deleted, theOne, decide, waiting } = await setup({ now: () => time })
     const client = await connect(rig, { door, era })
     const { payload } = faultOf(await client.callTool(call()))
     const id = await theOne()
@@ -50,21 +52,21 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     })
     await decide(id, 'approve', { reason: 'fine' })
     expect((await checked).structuredContent).toMatchObject({
-      status: 'approved',
+      status: 'consumed',
       decided_by: 'anna',
       feedback: 'fine',
-    })
-    const done = await client.callTool(call())
-    expect(done.structuredContent).toEqual({ deleted: 'row-1', reason: 'tidy' })
-    expect(deleted).toEqual(['row-1'])
-    const kept = await client.callTool({
-      name: 'cowork_check_approval',
-      arguments: { approval_id: id },
-    })
-    expect(kept.structuredContent).toMatchObject({
-      status: 'consumed',
       result: { status: 'done', output: { deleted: 'row-1' } },
     })
+    const repeated = await client.callTool(call())
+    expect(repeated.structuredContent).toEqual({
+      deleted: 'row-1',
+      reason: 'tidy',
+      approval_id: id,
+      not_run_again: true,
+    })
+    expect(JSON.stringify(repeated.content)).toContain(`ran once, under approval ${id}`)
+    expect(deleted).toEqual(['row-1'])
+    time += 60 * 60 * 1000
     const third = faultOf(await client.callTool(call()))
     expect(third.payload['approval_id']).not.toBe(id)
     expect(await waiting()).toHaveLength(1)
@@ -89,18 +91,30 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     expect(deleted).toEqual([])
   })
 
-  test('B3 A2 is told what was approved instead, and that runs once', async () => {
+  test('B3 RA2 what a person changed runs once, and both halves of its result say so', async () => {
     const { rig, deleted, theOne, decide } = await setup()
     const client = await connect(rig, { door, era })
     await client.callTool(call())
-    await decide(await theOne(), 'approve', { change: { id: 'row-2' } })
-    const { payload } = faultOf(await client.callTool(call()))
-    expect(payload).toMatchObject({ code: 'approved_differently' })
-    const approved = z.looseObject({ id: z.string() }).parse(payload['approved_change'])
-    const done = await client.callTool({ name: 'crm_delete', arguments: approved })
-    expect(done.structuredContent).toEqual({ deleted: 'row-2', reason: 'tidy' })
-    const third = faultOf(await client.callTool({ name: 'crm_delete', arguments: approved }))
-    expect(third.payload.code).toBe('approval_required')
+    const id = await theOne()
+    await decide(id, 'approve', { change: { id: 'row-2' } })
+    const approved = { id: 'row-2', reason: 'tidy' }
+    const asked = [call(), call('row-2')]
+    for (const one of asked) {
+      const done = await client.callTool(one)
+      expect(done.structuredContent).toEqual({
+        deleted: 'row-2',
+        reason: 'tidy',
+        approval_id: id,
+        approved_change: approved,
+        edited_by: 'anna',
+        not_run_again: true,
+      })
+      expect(JSON.stringify(done.content)).toContain('anna changed the arguments first')
+      expect(done.content).toContainEqual({
+        type: 'text',
+        text: expect.stringContaining(JSON.stringify(approved)),
+      })
+    }
     expect(deleted).toEqual(['row-2'])
   })
 })

@@ -1,16 +1,16 @@
-import { setTimeout } from 'node:timers/promises'
 import { inputRequired, inputResponse } from '@modelcontextprotocol/server'
 import type { CallToolResult, Server, ServerContext } from '@modelcontextprotocol/server'
 import type { Approval, Approvals } from '#approvals'
 import { isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
-import type { Clock } from '#base/clock.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { messageOf } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
+import { settledOf } from '#dispatch'
 import type { Answer, CallRequest, Catalogue, Dispatch } from '#dispatch'
-import { isModern, toFault, toResult, withEdit } from './answer.ts'
+import { isModern, toFault, toResult } from './answer.ts'
 import { taskOf } from './approval-task.ts'
+import { withEdit } from './earlier.ts'
 import { takesTasks, takesUrls } from './exchange.ts'
 import { taskResult } from './tasks.ts'
 import type { TaskSource } from './tasks.ts'
@@ -18,11 +18,18 @@ import type { TaskSource } from './tasks.ts'
 type Deps = {
   readonly approvals: Pick<
     Approvals,
-    'get' | 'decided' | 'endWaits' | 'isLive' | 'actOf' | 'reviewUrl'
+    | 'get'
+    | 'finished'
+    | 'isAwaited'
+    | 'endWaits'
+    | 'isLive'
+    | 'isRunning'
+    | 'noteDelivered'
+    | 'cancel'
+    | 'reviewUrl'
   >
   readonly catalogue: Catalogue
   readonly dispatch: Dispatch
-  readonly now: Clock
   readonly log: Log
   /** How long a call is held open: for the client's answer, and then for the person's. */
   readonly patienceMs?: number
@@ -33,57 +40,89 @@ type Question = { readonly message: string; readonly url: string }
 const question = 'cowork_approval'
 /** Clients give up after a minute; twice this is what they wait at most. */
 const defaultPatience = 25_000
-const longestWait = 2 ** 31 - 1
-const retryAfter = 5000
+/** Longer than a request waits for a person. */
+const longestTimerMs = 2 ** 31 - 1
 
 /**
  * How a call that waits for a person is answered: as a task where the client takes them, by showing it the
  * address where that is possible, else by a reply that says where and how to ask. All of them lead to the
- * same record, and nothing a client answers decides anything (A5).
+ * same record, and nothing a client answers decides anything (A5). The runner runs what is approved; here a call
+ * only waits for that (A15).
  */
 export function createWaiting(deps: Deps) {
   const { approvals, dispatch, log, patienceMs = defaultPatience } = deps
   const end = new AbortController()
-  const running = new Map<string, Promise<void>>()
+  /** The requests that have a task and have not ended. */
+  const tasksFor = new Set<string>()
 
   async function answer(
     server: Server,
     context: ServerContext,
     request: CallRequest,
     waiting: Waiting,
+    structured: boolean,
   ): Promise<CallToolResult> {
     const { tool, approval } = waiting
+    const { id } = approval
     if (takesTasks(context)) {
-      follow(approval.id, request)
+      waitForTask(id)
       return taskResult(taskOf(deps, approval)).result as CallToolResult
     }
-    const pending = toFault(server, tool, waiting)
+    const pending = toFault(waiting)
     if (!takesUrls(server, context)) return pending
-    const url = approvals.reviewUrl(approval.id)
+    const url = approvals.reviewUrl(id)
     const asked = {
       message: `A person decides whether ${approval.requester} may call ${tool.name}. Open the inbox to look at it.`,
       url,
     }
+    const isPending = approval.status === 'pending'
     const response = inputResponse(context.mcpReq.inputResponses, question)
-    if (isModern(server) && response.kind === 'missing')
+    if (isPending && isModern(server) && response.kind === 'missing')
       return inputRequired({
         inputRequests: { [question]: inputRequired.elicitUrl(asked) },
       }) as unknown as CallToolResult
-    request.progress?.(0, undefined, `Waits for a person: ${url}`)
+    if (isPending) request.progress?.(0, undefined, `Waits for a person: ${url}`)
     const signal = AbortSignal.any([end.signal, request.signal ?? end.signal])
-    const wait = (until: AbortSignal) => approvals.decided(approval.id, patienceMs, until)
+    const wait = (until: AbortSignal) => approvals.finished(id, patienceMs, until)
     const isAccepted = response.kind === 'elicit' && response.action === 'accept'
-    const decided = isModern(server)
-      ? isAccepted && (await wait(signal))
-      : await askWhile(server, context, asked, wait, signal)
-    if (!decided || decided.status === 'pending') return pending
-    const settled = await release(decided, request).catch((error: unknown) => {
-      if (error instanceof CoworkError) return error
-      throw error
-    })
-    if (settled instanceof CoworkError) return toFault(server, tool, settled)
-    if (settled.status === 'done') return withEdit(toResult(server, tool, settled), decided)
-    return settled.status === 'waiting' ? pending : toResult(server, tool, settled)
+    const isAsked = isPending && !isModern(server)
+    let latest: Approval | undefined
+    try {
+      if (isAsked) latest = await askWhile(server, context, asked, wait, signal)
+      else if (!isPending || isAccepted) latest = await wait(signal)
+    } finally {
+      if (isCancelled(server, context)) await cancel(id, request)
+    }
+    if (!latest || latest.status === 'pending') return pending
+    const settled = settledOf(latest, tool, approvals)
+    if (settled.status === 'waiting') return toFault(settled)
+    approvals.noteDelivered(id)
+    const { call } = waiting
+    if (settled.status !== 'done') return toResult(server, { ...settled, call }, structured)
+    const { earlier, ...done } = settled
+    return withEdit(toResult(server, { ...done, call }, structured), earlier)
+  }
+
+  /** A task waits for its request until that ends, though the client asks for the task only now and then. */
+  function waitForTask(id: string): void {
+    if (tasksFor.has(id)) return
+    tasksFor.add(id)
+    approvals
+      .finished(id, longestTimerMs, end.signal)
+      .catch((error: unknown) =>
+        log.warn('the wait of a task ended early', { error: messageOf(error) }),
+      )
+      .finally(() => tasksFor.delete(id))
+  }
+
+  /** Withdraws what the cancelled call asked for, unless another call waits for it (RA12). */
+  async function cancel(id: string, { caller }: CallRequest): Promise<void> {
+    if (end.signal.aborted || approvals.isAwaited(id)) return
+    await approvals
+      .cancel(id, caller)
+      .catch((error: unknown) =>
+        log.warn('a cancelled request could not be withdrawn', { error: messageOf(error) }),
+      )
   }
 
   /**
@@ -127,33 +166,6 @@ export function createWaiting(deps: Deps) {
     }
   }
 
-  /** Goes on with what was approved, also where a person changed it (B3). The claim is the store's. */
-  const release = async (decided: Approval, request: CallRequest): Promise<Answer> =>
-    dispatch({
-      ...request,
-      approval: decided.id,
-      ...(approvals.isLive(decided) && { arguments: approvals.actOf(decided).change }),
-    })
-
-  /** Runs the call as soon as it may. */
-  function follow(id: string, request: CallRequest): void {
-    if (running.has(id) || end.signal.aborted) return
-    const { signal: _, progress: __, exchange: ___, ...call } = request
-    const run = async () => {
-      const decided = await approvals.decided(id, longestWait, end.signal)
-      if (!decided || !approvals.isLive(decided)) return
-      const { status } = await release(decided, call)
-      // Halted, perhaps. Whoever asks for the task makes it try again, though not with every look.
-      if (status === 'refused') await pause(retryAfter, end.signal)
-    }
-    const settled = run()
-      .catch((error: unknown) =>
-        log.error('an approved call could not be started', { error: messageOf(error) }),
-      )
-      .finally(() => running.delete(id))
-    running.set(id, settled)
-  }
-
   /** In open mode nobody can be told apart, and tasks/get names no agent: there the id is what counts. */
   async function ownCall(id: string, caller: Caller): Promise<Approval | undefined> {
     const approval = await approvals.get(id)
@@ -163,18 +175,11 @@ export function createWaiting(deps: Deps) {
   }
 
   const tasks: TaskSource = {
-    async get(id, caller) {
+    async get(id, caller, structured) {
       const approval = await ownCall(id, caller)
       if (!approval) return undefined
-      // After a restart nobody follows it any more: whoever asks does.
-      if (approval.status === 'pending' || approvals.isLive(approval))
-        follow(id, {
-          tool: approval.action,
-          // The approval keeps them.
-          arguments: undefined,
-          caller: { ...caller, id: approval.requester },
-        })
-      return taskOf(deps, approval)
+      if (approval.result !== undefined) approvals.noteDelivered(id)
+      return taskOf(deps, approval, structured)
     },
     // It asks the client nothing.
     update: async (id, _, caller) => (await ownCall(id, caller)) !== undefined,
@@ -193,14 +198,20 @@ export function createWaiting(deps: Deps) {
   return {
     answer,
     tasks,
-    async close() {
+    close(): void {
       end.abort()
       // A call that waits for a person is no work to finish.
       approvals.endWaits()
-      await Promise.all(running.values())
     },
   }
 }
 
-const pause = (ms: number, signal: AbortSignal) =>
-  setTimeout(ms, undefined, { ref: false, signal }).catch(() => undefined)
+/**
+ * Whether the client took the call back. In the newer era closing the stream of an HTTP request says so; a connection
+ * or a session that ends does not.
+ */
+function isCancelled(server: Server, { mcpReq: { signal }, http }: ServerContext): boolean {
+  if (!signal.aborted) return false
+  const isClosed = signal.reason instanceof Error && signal.reason.message === 'Connection closed'
+  return !isClosed || (http !== undefined && isModern(server))
+}

@@ -50,22 +50,22 @@ test('SV11 a tool is listed with title, description, annotations and both schema
       },
       required: ['size'],
     },
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    },
+    annotations: { idempotentHint: true, openWorldHint: false },
   })
 })
 
 test.each([
-  ['read', { readOnlyHint: true, destructiveHint: false, idempotentHint: true }],
-  ['write', { readOnlyHint: false, destructiveHint: false, idempotentHint: false }],
-  ['destructive', { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
-] as const)('SV11 the hints of a tool that is %s follow from its effect', (effect, hints) => {
-  expect(wireOf(tool('x', { effect })).annotations).toMatchObject(hints)
-})
+  ['read', {}, { readOnlyHint: true, openWorldHint: false }],
+  ['write', {}, { openWorldHint: false }],
+  ['write', { additive: true }, { destructiveHint: false, openWorldHint: false }],
+  ['write', { idempotent: true }, { idempotentHint: true, openWorldHint: false }],
+  ['destructive', { openWorld: true }, {}],
+] as const)(
+  'RA13 a tool of effect %s with %j has the hints that differ from those of MCP',
+  (effect, more, hints) => {
+    expect(wireOf(tool('x', { effect, ...more })).annotations).toEqual(hints)
+  },
+)
 
 test('SV11 a strict schema stays strict, and what another server wrote stays as it is', () => {
   const strict = tool('strict', { input: z.strictObject({ a: z.string() }), output: z.unknown() })

@@ -2,12 +2,16 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { ListToolsResult, Tool as WireTool } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import type { Tool } from '#base/tool.ts'
+import { listingOf } from '#dispatch'
+import type { ListedFor } from '#dispatch'
+import { annotationsOf } from './annotations.ts'
 
 const pageSize = 100
 
 /** The form is made once for each tool: zod to JSON Schema costs far more than answering a call. */
 const forms = new WeakMap<Tool, WireTool>()
 
+/** The whole contract of a tool, for documents and the API. */
 export function wireOf(tool: Tool): WireTool {
   const known = forms.get(tool)
   if (known) return known
@@ -25,12 +29,7 @@ function toWire(tool: Tool): WireTool {
     inputSchema: { ...schemaOf(tool.input, 'input'), type: 'object' },
     // `z.unknown()` says nothing: such a tool promises no structured answer.
     ...(Object.keys(outputSchema).length > 0 && { outputSchema }),
-    annotations: {
-      readOnlyHint: tool.effect === 'read',
-      destructiveHint: tool.effect === 'destructive',
-      idempotentHint: tool.idempotent ?? tool.effect === 'read',
-      openWorldHint: tool.openWorld ?? false,
-    },
+    annotations: annotationsOf(tool),
     ...tool.listing,
   }
 }
@@ -50,14 +49,29 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<stri
   return rest
 }
 
+/** Says of a tool what a model needs to choose and call it, and no more (SV17). */
+function listedTool(tool: Tool, listedFor: ListedFor): WireTool {
+  const { inputSchema, ...listing } = listingOf(tool, listedFor)
+  return {
+    ...listing,
+    inputSchema: { ...inputSchema, type: 'object' },
+    annotations: annotationsOf(tool),
+    ...tool.listing,
+  }
+}
+
 /** One page, in the order of names. The cursor names the last tool sent, so it outlives a changed list. */
-export function pageOf(tools: readonly Tool[], cursor: string | undefined): ListToolsResult {
+export function pageOf(
+  tools: readonly Tool[],
+  cursor: string | undefined,
+  listedFor: ListedFor = 'known',
+): ListToolsResult {
   const after = cursor === undefined ? undefined : readCursor(cursor)
   const rest = after === undefined ? tools : tools.filter((tool) => tool.name > after)
   const page = rest.slice(0, pageSize)
   const last = page.at(-1)
   return {
-    tools: page.map(wireOf),
+    tools: page.map((tool) => listedTool(tool, listedFor)),
     ...(last && rest.length > page.length && { nextCursor: writeCursor(last.name) }),
   }
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
+import { isCallable } from '#base/selection.ts'
 import type { Tool } from '#base/tool.ts'
 import { hasRole, hasScope, leastRole } from '#dispatch'
 import type { Catalogue, Dispatch } from '#dispatch'
@@ -45,7 +46,15 @@ export const toolRoutes = ({ catalogue, dispatch }: Deps): Route[] => [
     params: z.object({ name: z.string() }),
     body: z.strictObject({ arguments: z.record(z.string(), z.unknown()).default({}) }),
     isLarge: ({ name }) => catalogue.find(name)?.large === true,
-    answer: z.object({ call: z.string(), output: z.unknown() }),
+    answer: z.object({
+      call: z.string(),
+      output: z.unknown(),
+      notes: z.array(z.string()).optional(),
+      earlier: z
+        .looseObject({ approval_id: z.string() })
+        .optional()
+        .describe('The call ran once under this approval, and was not run again'),
+    }),
     async run({ params, body }, c) {
       const answer = await dispatch({
         tool: params.name,
@@ -54,9 +63,14 @@ export const toolRoutes = ({ catalogue, dispatch }: Deps): Route[] => [
         signal: c.req.raw.signal,
         traceparent: c.req.header('traceparent'),
       })
-      return answer.status === 'done'
-        ? { call: answer.call, output: answer.output }
-        : refuseBy(c, answer)
+      if (answer.status !== 'done') return refuseBy(c, answer)
+      const { call, output, notes, earlier } = answer
+      return {
+        call,
+        output,
+        ...(notes && { notes: [...notes] }),
+        ...(earlier && { earlier: { ...earlier } }),
+      }
     },
   }),
 ]
@@ -64,7 +78,8 @@ export const toolRoutes = ({ catalogue, dispatch }: Deps): Route[] => [
 export const mayUse = (caller: Caller, tool: Tool): boolean =>
   (tool.by === 'anyone' || tool.by === caller.kind) &&
   hasRole(caller, tool) &&
-  hasScope(caller, tool)
+  hasScope(caller, tool) &&
+  isCallable(caller.selection ?? {}, tool)
 
 function listingOf(tool: Tool): z.output<typeof listed> {
   const { inputSchema, outputSchema } = wireOf(tool)
