@@ -1,27 +1,26 @@
-// `cowork mcp` between real clients and a real daemon, however the client's stdio is made.
+// `cowork mcp` between real clients and a real daemon, which may stop and come back.
 import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import {
   closeSync,
   constants,
+  existsSync,
   openSync,
-  readFileSync,
-  readlinkSync,
   rmSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { descriptorPassing } from '../src/base/descriptors.ts'
 import { proposal } from './acts.ts'
 import { ended, launcher, lineReader, newPlace, testPlace } from './cli.ts'
 import { openFifo, openFiles } from './fifo.ts'
 import { newFolder } from './files.ts'
+import { contentIn } from './text-results.ts'
 
 const line = (message: object) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
 const initialize = line({
@@ -40,7 +39,7 @@ const note = (id: number) =>
 
 type Answer = {
   id: number
-  result: { content?: { text?: string }[]; structuredContent?: { next_byte?: number } }
+  result: { content?: { text?: string }[] }
 }
 const answerIn = (text: string) => JSON.parse(text) as Answer
 const idsIn = (text: string) =>
@@ -59,7 +58,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** A client of Node's kind, which is at the other end of two sockets. */
+/** A client that speaks over two sockets, as Node makes them for a child. */
 async function startClient(where = place) {
   const child = where.start(['mcp'])
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -70,78 +69,235 @@ async function startClient(where = place) {
   return { child, nextLine }
 }
 
-/** Which of its ends the daemon has open, by the names the kernel has for them. */
-function endsOf({ pid = 0 }: ChildProcess, daemon = place.daemon().pid) {
-  const names = [0, 1].map((end) => readlinkSync(`/proc/${pid}/fd/${end}`))
-  return { taken: () => openFiles(daemon).filter((name) => names.includes(name)).length }
+/** The official client, in the protocol version that it negotiates or in the legacy one. */
+async function connectClient(where: Pick<typeof place, 'env'>, era: Era, args: string[] = []) {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: era } })
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [launcher, 'mcp', ...args],
+      env: { ...where.env, PATH: process.env['PATH'] ?? '' },
+      stderr: 'ignore',
+    }),
+  )
+  onTestFinished(() => client.close())
+  return client
+}
+type Era = 'legacy' | 'auto'
+
+async function callStatus(client: Client) {
+  const { isError = false, structuredContent } = await client.callTool({ name: 'cowork_status' })
+  return { isError, ...(structuredContent as { code?: string; message?: string }) }
 }
 
-/** Whether a read or write waits for its turn, for everyone who has this pipe. */
-function isWaited({ descriptor }: { descriptor: number }): boolean {
-  const [, flags = ''] =
-    /flags:\s+(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8')) ?? []
-  return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) === 0
+/** How many connections the daemon has open. */
+const countSockets = () =>
+  openFiles(place.daemon().pid).filter((name) => name.startsWith('socket:')).length
+
+/** The same once those of earlier commands and clients have ended. */
+async function settledSockets(): Promise<number> {
+  let last = -1
+  await expect.poll(() => last === (last = countSockets()), { interval: 250 }).toBe(true)
+  return last
 }
 
-describe.skipIf(!descriptorPassing())('SV4 the daemon has the ends', () => {
-  test('SV4 of a client with sockets, until it closes its stdin', async () => {
+describe('SV4 the bridge ends', () => {
+  test('SV4 when the client closes its stdin', async () => {
+    const before = await settledSockets()
     const { child, nextLine } = await startClient()
-    const { taken } = endsOf(child)
-    expect(taken()).toBe(2)
     child.stdin.write(note(2))
     expect(answerIn(await nextLine()).id).toBe(2)
+    expect(countSockets()).toBe(before + 1)
     child.stdin.end()
     expect(await once(child, 'exit')).toEqual([0, null])
-    await expect.poll(taken).toBe(0)
+    await expect.poll(countSockets).toBe(before)
   })
 
-  test('SV4 of a client with pipes', async () => {
+  test('SV4 when a client with pipes ends it', async () => {
+    const before = await settledSockets()
     const [stdin, stdout] = [openFifo(), openFifo()]
     const stdio = [stdin.descriptor, stdout.descriptor, 'ignore'] as const
     const child = spawn(process.execPath, [launcher, 'mcp'], { env: place.env, stdio: [...stdio] })
-    const { taken } = endsOf(child)
-    await expect.poll(taken).toBe(2)
     writeSync(stdin.descriptor, initialize)
-    // The reader of the named pipe: a program that waits for a line.
+    // Reads one line of the named pipe.
     const reader = spawn('head', ['-n', '1', stdout.path], { stdio: ['pipe', 'pipe', 'pipe'] })
     expect(idsIn((await ended(reader)).stdout)).toEqual([1])
-    expect(isWaited(stdout)).toBe(false)
     child.kill('SIGTERM')
     await once(child, 'exit')
-    await expect.poll(taken).toBe(0)
-    // Others who have it find it as it was.
-    expect(isWaited(stdout)).toBe(true)
+    await expect.poll(countSockets).toBe(before)
   })
 
-  test('SV4 until the bridge is killed, and the client hears the end', async () => {
+  test('SV4 when it is killed, and the client hears the end', async () => {
+    const before = await settledSockets()
     const { child, nextLine } = await startClient()
-    const { taken } = endsOf(child)
     child.kill('SIGKILL')
     await expect(nextLine()).rejects.toThrow('the output ended')
-    await expect.poll(taken).toBe(0)
+    await expect.poll(countSockets).toBe(before)
   })
 
-  test('SV4 until the client reads no more', async () => {
+  test('SV4 when the client reads no more', async () => {
+    const before = await settledSockets()
     const { child } = await startClient()
-    const { taken } = endsOf(child)
     const exited = once(child, 'exit')
     child.stdout.destroy()
     child.stdin.write(note(2))
     expect(await exited).toEqual([0, null])
-    await expect.poll(taken).toBe(0)
+    await expect.poll(countSockets).toBe(before)
   })
+})
 
-  test('SV4 until it is killed, and the bridge ends with it', async () => {
+describe.each(['legacy', 'auto'] as const)('RA4 a client of the %s protocol', (era) => {
+  test('RA4 goes on after `cowork down; cowork up -d`, and hears that lists may have changed', async () => {
     const own = testPlace()
     await own.cowork(['up', '-d'])
-    const { child, nextLine } = await startClient(own)
+    const client = await connectClient(own, era)
+    expect(client.getNegotiatedProtocolVersion()).toBe(era === 'auto' ? '2026-07-28' : '2025-11-25')
+    let changes = 0
+    client.setNotificationHandler('notifications/tools/list_changed', () => void changes++)
+    if (era === 'auto') await client.listen({ toolsListChanged: true })
+    expect(await callStatus(client)).toMatchObject({ isError: false })
     const { pid } = own.daemon()
-    expect(endsOf(child, pid).taken()).toBe(2)
-    const exited = once(child, 'exit')
-    process.kill(pid, 'SIGKILL')
-    expect(await exited).toEqual([8, null])
-    await expect(nextLine()).rejects.toThrow('the output ended')
+    await own.cowork(['down'])
+    await own.cowork(['up', '-d'])
+    expect(own.daemon().pid).not.toBe(pid)
+    expect(await callStatus(client)).toMatchObject({ isError: false })
+    await expect.poll(() => changes).toBeGreaterThan(0)
+    const { tools } = await client.listTools()
+    expect(tools.length).toBeGreaterThan(0)
   })
+
+  test('RA4 learns that the outcome of an open call is unknown when the daemon is killed, and gets another', async () => {
+    const own = testPlace()
+    await own.cowork(['up', '-d'])
+    const client = await connectClient(own, era)
+    const { structuredContent } = await client.callTool({
+      name: 'cowork_propose',
+      arguments: proposal(),
+    })
+    const { proposal_id } = structuredContent as { proposal_id: string }
+    const open = client.callTool({
+      name: 'cowork_check_approval',
+      arguments: { proposal_id, wait_seconds: 25 },
+    })
+    // The daemon reads in order, so it has the open call too.
+    await callStatus(client)
+    const { pid } = own.daemon()
+    process.kill(pid, 'SIGKILL')
+    const { isError, content, structuredContent: details } = await open
+    expect({ isError, details }).toMatchObject({
+      isError: true,
+      details: { code: 'outcome_unknown', hint: expect.any(String) as string },
+    })
+    expect(JSON.stringify(content)).toContain('outcome is unknown')
+    await expect
+      .poll(async () => (await callStatus(client)).isError, { timeout: 45_000, interval: 500 })
+      .toBe(false)
+    expect(own.daemon().pid).not.toBe(pid)
+  })
+})
+
+test('RA4 a daemon that a person stopped stays stopped, and its agents are told', async () => {
+  const own = testPlace()
+  await own.cowork(['up', '-d'])
+  const client = await connectClient(own, 'legacy')
+  await own.cowork(['down'])
+  expect(await callStatus(client)).toMatchObject({
+    isError: true,
+    code: 'daemon_not_running',
+    message: 'A person stopped cowork.',
+    hint: expect.stringContaining('`cowork up -d`') as string,
+  })
+  await expect(client.listTools()).rejects.toThrow('A person stopped cowork.')
+  await client.ping()
+  expect((await own.cowork(['status'])).code).toBe(8)
+  await own.cowork(['up', '-d'])
+  expect(existsSync(own.paths.stopped)).toBe(false)
+  await expect.poll(async () => (await callStatus(client)).isError).toBe(false)
+})
+
+test('RA4 a new client is a reason to start a daemon that a person stopped', async () => {
+  const own = testPlace()
+  await own.cowork(['up', '-d'])
+  await own.cowork(['down'])
+  expect(existsSync(own.paths.stopped)).toBe(true)
+  const client = await connectClient(own, 'legacy')
+  expect(await callStatus(client)).toMatchObject({ isError: false })
+  expect(existsSync(own.paths.stopped)).toBe(false)
+})
+
+test('RA4 Ctrl-C on a daemon in the foreground counts as a person who stops it', async () => {
+  const own = testPlace()
+  const daemon = own.start(['up'])
+  await once(daemon.stdout, 'data')
+  daemon.kill('SIGINT')
+  await once(daemon, 'exit')
+  expect(existsSync(own.paths.stopped)).toBe(true)
+})
+
+describe('RA10 another program has the port', () => {
+  async function occupiedPort() {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    return (server.address() as AddressInfo).port
+  }
+
+  test('RA10 SV20 a daemon that a bridge starts takes a free one; `cowork up` refuses', async () => {
+    const own = testPlace()
+    const taken = await occupiedPort()
+    writeFileSync(own.paths.config, `server: { port: ${taken} }\n`)
+    const refused = await own.cowork(['up', '-d'])
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain(`Another program listens on 127.0.0.1 port ${taken}`)
+
+    const client = await connectClient(own, 'legacy')
+    expect(await callStatus(client)).toMatchObject({ isError: false })
+    const { port } = own.daemon()
+    expect(port).not.toBe(taken)
+    expect((await own.cowork(['status'])).stdout).toContain(`http://localhost:${port}/mcp`)
+    for (const host of ['127.0.0.1', '[::1]', 'localhost']) {
+      const answer = await fetch(`http://${host}:${port}/mcp`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        },
+        body: initialize,
+      })
+      expect(answer.status).toBe(200)
+    }
+    const link = await own.cowork(['open', '--print'])
+    expect(link.stdout).toContain(`http://localhost:${port}/`)
+  })
+
+  test('RA10 two people on one machine each get a daemon', async () => {
+    const free = createServer().listen(0, '127.0.0.1')
+    await once(free, 'listening')
+    const { port } = free.address() as AddressInfo
+    await new Promise((closed) => free.close(closed))
+    const people = [testPlace(), testPlace()]
+    const ports: number[] = []
+    for (const own of people) {
+      writeFileSync(own.paths.config, `server: { port: ${port} }\n`)
+      expect(await callStatus(await connectClient(own, 'auto'))).toMatchObject({ isError: false })
+      ports.push(own.daemon().port)
+    }
+    expect(ports[0]).toBe(port)
+    expect(ports[1]).not.toBe(port)
+  })
+})
+
+test('SV18 RA8 `cowork mcp` takes a choice of tools, and refuses names that no tool has', async () => {
+  const client = await connectClient(place, 'auto', ['--tools', 'files', '--read-only'])
+  const names = (await client.listTools()).tools.map(({ name }) => name)
+  expect(names).toContain('read_file')
+  expect(names).not.toContain('delete_file')
+  expect(names).not.toContain('worksync_ready')
+  const wrong = await place.cowork(['mcp', '--tools', 'flies'], {}, initialize)
+  expect(wrong).toMatchObject({ code: 2, stdout: '' })
+  expect(wrong.stderr).toMatch(/Unknown tools: "flies"\.\n.*Did you mean files/)
+  const unknown = await place.cowork(['mcp', '--results', 'xml'], {}, initialize)
+  expect(unknown).toMatchObject({ code: 2, stdout: '' })
 })
 
 test('I4 I13 SV4 a bridge whose agent is revoked answers what is under way, says why it ends, and ends with 4', async () => {
@@ -164,7 +320,6 @@ test('I4 I13 SV4 a bridge whose agent is revoked answers what is under way, says
   const { code, stdout, stderr } = await result
   expect(idsIn(stdout)).toEqual([1, 2, 3, 4])
   expect(stdout).toContain('auth_error')
-  if (!descriptorPassing()) return
   expect(code).toBe(4)
   expect(stderr).toMatch(/token .* revoked[^]*cowork agents add/)
 })
@@ -221,6 +376,7 @@ test('SV4, SV25 messages of many megabytes pass both ways', async () => {
   for (const [id, size] of [
     [2, 1_000_000],
     [3, 12_000_000],
+    [4, 45_000_000],
   ] as const) {
     const path = join(folder, `large-${size}.txt`)
     const content = `${'✓ ab'.repeat(15)}\n`.repeat(size / 91)
@@ -233,8 +389,14 @@ test('SV4, SV25 messages of many megabytes pass both ways', async () => {
     for (let byte_from: number | undefined = 0; byte_from !== undefined;) {
       child.stdin.write(call(id, 'read_file', { path, byte_from, max_bytes: 20_000_000 }))
       const { result } = answerIn(await nextLine())
-      read += result.content?.[0]?.text
-      byte_from = result.structuredContent?.next_byte
+      const text = result.content?.[0]?.text ?? ''
+      const next = /\n\[There is more: .*"byte_from":(\d+)/.exec(text.slice(-500))?.[1]
+      // The notes stand below the content.
+      read +=
+        next === undefined
+          ? contentIn(text)
+          : Buffer.from(text).toString('utf8', 0, Number(next) - byte_from)
+      byte_from = next === undefined ? undefined : Number(next)
     }
     expect(read === content).toBe(true)
   }
@@ -250,16 +412,7 @@ test('F4 SV12 whatever is asked for, the official client keeps its connection', 
   writeFileSync(large ?? '', picture)
   writeFileSync(log ?? '', 'line\n'.repeat(3_000_000))
   writeFileSync(quotes ?? '', '"'.repeat(9_000_000))
-  const client = new Client({ name: 'test', version: '1' })
-  const args = [launcher, 'mcp']
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args,
-      env: { ...place.env, PATH: process.env['PATH'] ?? '' },
-    }),
-  )
-  onTestFinished(() => client.close())
+  const client = await connectClient(place, 'legacy')
   const ask = async (name: string, given: Record<string, unknown>) => {
     const { isError, content } = await client.callTool({ name, arguments: given })
     return isError ? (content as { text: string }[])[0]?.text : 'given'
@@ -269,7 +422,7 @@ test('F4 SV12 whatever is asked for, the official client keeps its connection', 
   expect(await ask('read_files', { paths })).toBe('given')
   expect(await ask('read_file', { path: log, max_bytes: 2e7 })).toBe('given')
   // Each of these letters takes two on the way.
-  expect(await ask('read_file', { path: quotes, max_bytes: 2e7 })).toContain('too_large')
+  expect(await ask('read_file', { path: quotes, max_bytes: 2e7 })).toContain('smaller max_bytes')
   expect(await ask('read_file', { path: quotes, max_bytes: 4e6 })).toBe('given')
 })
 
@@ -290,37 +443,51 @@ test('SV4 a client that does not read for a while gets everything, and holds up 
   expect(ids.toSorted((a, b) => a - b)).toEqual(upTo(count).map((id) => id + 1))
 })
 
-describe('SV4 a daemon that does not take the ends', () => {
-  /** Answers each hello as it is told, and then repeats what it hears. */
-  function pretend(answer: (version: number) => string | undefined) {
+describe('SV4 RA14 a daemon of another version', () => {
+  /** Takes connections as a daemon does, and repeats what it reads after the handshake. */
+  function pretend(handshake: (socket: Socket) => void) {
     const own = newPlace()
     const server = createServer((socket) => {
       socket.once('data', (first: Buffer) => {
-        // What the client says may come along.
-        const end = first.indexOf('\n') + 1
-        const hello = JSON.parse(first.subarray(0, end).toString()) as { cowork: number }
-        const said = answer(hello.cowork)
-        if (said === undefined) return socket.destroy()
-        socket.write(said)
-        socket.write(first.subarray(end))
-        return socket.pipe(socket)
+        handshake(socket)
+        // The client's first lines may come along.
+        socket.write(first.subarray(first.indexOf('\n') + 1))
+        socket.pipe(socket)
       })
+      socket.on('error', () => undefined)
     })
     server.listen(own.paths.socket)
     onTestFinished(() => {
       server.close()
       rmSync(own.state, { recursive: true })
     })
-    return own.cowork(['mcp'], {}, 'one\ntwo\n')
+    return own
   }
 
-  test.each([
-    ['says so', () => 'pipe\n'],
-    ['is of an older version', (version: number) => (version === 1 ? '' : undefined)],
-  ])('SV4 gets every byte over the socket when it %s', async (_, answer) => {
-    const { code, stdout } = await pretend(answer)
-    // Where nothing can be given, version 1 is all there is, and the answer is for the client.
-    const isPlain = !descriptorPassing()
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${isPlain ? answer(1) : ''}one\ntwo\n` })
+  test('RA14 is named on stderr, and every byte passes', async () => {
+    const own = pretend((socket) => socket.write('{"cowork":3,"version":"99.0.0"}\n'))
+    const { code, stdout, stderr } = await own.cowork(['mcp'], {}, 'one\n tw\u00f6 \nthree')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'one\n tw\u00f6 \n' })
+    expect(stderr).toMatch(/^cowork: this bridge is version .*, the daemon is version 99\.0\.0\./)
+  })
+
+  test('RA14 an older one, which closes instead of an answer, is named with the next step', async () => {
+    const own = pretend((socket) => socket.destroy())
+    writeFileSync(own.paths.daemon, JSON.stringify({ pid: 1, port: 1, version: '0.0.1' }))
+    const { code, stdout, stderr } = await own.cowork(['mcp'], {}, initialize)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/daemon \(version 0\.0\.1\) refused this bridge[^]*`cowork restart`/)
+  })
+
+  test('RA4 half of a line from a daemon that dies is not for the client', async () => {
+    const own = pretend((socket) => {
+      socket.write('{"cowork":3,"version":"99.0.0"}\nwhole\nhalf of a')
+      setTimeout(() => socket.destroy(), 200)
+    })
+    const child = own.start(['mcp'])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const nextLine = lineReader(child)
+    // The next connection answers anew.
+    expect([await nextLine(), await nextLine()]).toEqual(['whole', 'whole'])
   })
 })

@@ -48,6 +48,24 @@ describe('life', () => {
     expect(verified).toMatchObject({ ok: true, signed: verified['entries'] })
   })
 
+  test('RA8 SV18 up refuses unknown tools in cowork.yaml and names the line', async () => {
+    const cases = [
+      ['exclude: [delete_files]', 'agents[0].exclude: Unknown tools: "delete_files". Did you mean'],
+      ['tools: [files, cowork_decide]', 'agents[0].tools: Unknown tools: "cowork_decide".'],
+      ['tools: [delete_file]\n    read_only: true', 'agents[0].tools: This selection of tools'],
+    ] as const
+    for (const [more, message] of cases) {
+      const { cowork, paths } = testPlace(`agents:\n  - id: dev\n    token: t\n    ${more}\n`)
+      const { code, stderr } = await cowork(['up', '--json'])
+      expect(code).toBe(2)
+      const { error } = jsonOf(stderr.trimEnd().split('\n').at(-1) ?? '')
+      expect(error).toMatchObject({ code: 'config_invalid' })
+      expect(error).toHaveProperty('message', expect.stringContaining(`${paths.config}:5:`))
+      expect(error).toHaveProperty('message', expect.stringContaining(message))
+      expect(isLocked(paths)).toBe(false)
+    }
+  })
+
   test('SV2, SV3 up -d gives the banner and leaves; the daemon stays until down', async () => {
     const { paths, cowork, daemon } = testPlace()
     const up = await cowork(['up', '-d'])
@@ -240,7 +258,7 @@ describe('the stdio bridge', () => {
     expect(stdout.trim().split('\n')).toHaveLength(1)
   })
 
-  test('SV4 the bridge keeps every byte, also of a client that reads late, and ends with the daemon', async () => {
+  test('SV4 the bridge keeps every byte, also of a client that reads late, and ends with the client', async () => {
     const place = testPlace()
     const { child, ask } = client(place)
     await ask(initialize())
@@ -257,9 +275,11 @@ describe('the stdio bridge', () => {
       expect(result.isError ?? false).toBe(false)
       ids.add(id)
     }
-    const exited = once(child, 'exit')
     expect(await place.cowork(['down'])).toMatchObject({ code: 0 })
-    expect(await exited).toEqual([8, null])
+    // Without a daemon too.
+    const exited = once(child, 'exit')
+    child.stdin.end()
+    expect(await exited).toEqual([0, null])
   })
 
   test("SV6 the client's variables shape the bridge, not the daemon it starts", async () => {
@@ -376,6 +396,33 @@ describe('commands on a running daemon', () => {
     expect(jsonOf(rotated.stdout)).toMatchObject({ id: 'support-one' })
     expect(await cowork(['agents', 'revoke', 'support-t'])).toMatchObject({ code: 0 })
     expect(await cowork(['agents', 'revoke', 'support-t'])).toMatchObject({ code: 3 })
+  })
+
+  test('RA8 SV18 agents add and set choose the tools of an agent, and ls shows them', async () => {
+    const chosen = ['--tools', 'files,worksync_get', '--exclude', 'delete_file', '--read-only']
+    expect(await cowork(['agents', 'add', 'reader', ...chosen])).toMatchObject({ code: 0 })
+    const shown = async () => {
+      const { stdout } = await cowork(['agents', 'ls'])
+      return /^reader +active +store +\* +(.+?) {2,}/m.exec(stdout)?.[1]
+    }
+    expect(await shown()).toBe('files, worksync_get; without delete_file; read only')
+    const set = await cowork(['agents', 'set', 'read', '--no-exclude', '--no-read-only'])
+    expect(set).toMatchObject({
+      code: 0,
+      stdout: 'Set the tools of reader: files, worksync_get.\n',
+    })
+    expect(await cowork(['agents', 'set', 'reader', '--tools', 'core'])).toMatchObject({ code: 0 })
+    expect(await shown()).toBe('core')
+
+    const refused = async (...args: string[]) => (await cowork(['agents', ...args])).stderr
+    expect(await cowork(['agents', 'set', 'reader'])).toMatchObject({ code: 2 })
+    expect(await cowork(['agents', 'add', 'y', '--tools', 'fles'])).toMatchObject({ code: 2 })
+    expect(await refused('add', 'y', '--exclude', 'fles')).toMatch(/Did you mean\sfiles\?/)
+    expect(await refused('set', 'reader', '--tools', 'qqqqqqq')).toMatch(
+      /Use\score,\sall,\scowork,\sfiles,\swork\sor\sthe\snames\sof\stools/,
+    )
+    expect(await refused('set', 'reader', '--exclude', 'all')).toContain('leaves none')
+    expect(await shown()).toBe('core')
   })
 
   test('K3, I13 who is told no by agents, grants or permissions is told the next step', async () => {

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newPlace, testPlace } from './cli.ts'
 
 type Place = ReturnType<typeof testPlace>
-type Agents = { agents: { id: string; status: string }[] }
+type Agents = { agents: { id: string; status: string; tools?: string[] }[] }
 
 const jsonOf = <T = Record<string, unknown>>(text: string) => JSON.parse(text) as T
 
@@ -211,6 +211,75 @@ test('K4 --keep-agent leaves the agent and its token', async () => {
   await place.cowork(['disconnect', 'claude-desktop', '--keep-agent', '--yes'])
   expect(await activeAgents(place)).toContain('desk')
   expect(existsSync(place.paths.agentToken('desk'))).toBe(true)
+})
+
+test('RA8 SV18 the tools of a client are stored with its agent, and shown before', async () => {
+  const place = shared
+  const { cowork } = place
+  const file = join(place.state, files.codex)
+  const chosen = ['--tools', 'files,work', '--exclude', 'delete_file', '--read-only']
+  const connect = ['connect', 'codex', '--agent', 'chooser', ...chosen]
+  const selection = { tools: ['files', 'work'], exclude: ['delete_file'], read_only: true }
+  const line = 'Tools of the agent chooser: files, work; without delete_file; read only'
+  const dry = await cowork([...connect, '--dry-run'])
+  expect(dry, dry.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining(line) })
+  const asked = await cowork(connect)
+  expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining(line) })
+  const wrong = await cowork(['connect', 'codex', '--agent', 'chooser', '--tools', 'fils', '--yes'])
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean files?') })
+  expect(await activeAgents(place)).not.toContain('chooser')
+
+  const done = await cowork([...connect, '--yes', '--json'])
+  expect(done, done.stderr).toMatchObject({ code: 0 })
+  expect(jsonOf(done.stdout)).toMatchObject({ agent: 'chooser', selection })
+  expect(readFileSync(file, 'utf8')).not.toContain('--tools')
+  const chooser = async () => {
+    const { stdout } = await cowork(['agents', 'ls', '--json'])
+    return jsonOf<Agents>(stdout).agents.find(({ id }) => id === 'chooser')
+  }
+  expect(await chooser()).toMatchObject(selection)
+
+  // The agent is there and its entry stays the same, so only its tools change.
+  const again = ['connect', 'codex', '--agent', 'chooser']
+  expect(await cowork([...again, '--tools', 'all'])).toMatchObject({ code: 2 })
+  expect(await cowork([...again, '--tools', 'all', '--yes'])).toMatchObject({ code: 0 })
+  expect(await chooser()).toMatchObject({ ...selection, tools: ['all'] })
+  expect(await cowork(again)).toMatchObject({ code: 0 })
+  expect(await chooser()).toMatchObject({ ...selection, tools: ['all'] })
+})
+
+test('RA8 SV18 the tools of an agent that cowork.yaml rules are written into the client’s entry', async () => {
+  const config = 'agents: [{ id: fixed, token: t, exclude: [delete_file] }]\n'
+  const place = testPlace(config)
+  await place.cowork(['start'])
+  write(place, 'agents/fixed.token', 't\n')
+  const chosen = ['--agent', 'fixed', '--tools', 'files', '--exclude', 'move_file', '--read-only']
+  const dry = await place.cowork(['connect', 'cursor', ...chosen, '--dry-run'])
+  expect(dry, dry.stderr).toMatchObject({ code: 0 })
+  for (const word of ['--tools', 'files', '--exclude', 'move_file', '--read-only'])
+    expect(dry.stdout).toContain(`"${word}"`)
+  expect(dry.stdout).toContain(
+    'Tools of this connection: files; without delete_file, move_file; read only',
+  )
+  const http = ['connect', 'cursor', '--http', ...chosen, '--results', 'structured', '--yes']
+  const done = await place.cowork(http)
+  expect(done, done.stderr).toMatchObject({ code: 0 })
+  expect(readFileSync(join(place.state, files.cursor), 'utf8')).toMatch(
+    /mcp\?tools=files&exclude=move_file&read_only=true&results=structured"/,
+  )
+})
+
+test('SV19 the form of results is part of the entry alone', async () => {
+  const { stdout } = await shared.cowork([
+    'connect',
+    'gemini',
+    '--results',
+    'structured',
+    '--dry-run',
+  ])
+  expect(stdout).toMatch(/"--results",\s*\+?\s*"structured"/)
+  const wrong = await shared.cowork(['connect', 'gemini', '--results', 'xml', '--dry-run'])
+  expect(wrong).toMatchObject({ code: 2 })
 })
 
 test('K3 without a daemon the exit code is 8, and nothing is changed', async () => {

@@ -44,7 +44,7 @@ describe('with a daemon', () => {
     const open = await cowork(['inspect'], env)
     expect(open.code).toBe(5)
     expect(open.stdout).toMatch(
-      /^--yes @modelcontextprotocol\/inspector@2\.12\.0 --web -- \S+ \S+cowork\.mjs mcp --agent inspector/,
+      /^--yes @modelcontextprotocol\/inspector@2\.12\.0 --web -- \S+ \S+cowork\.mjs mcp --agent inspector --tools all/,
     )
     // An open door stays open.
     expect(existsSync(paths.agentToken('inspector'))).toBe(false)

@@ -3,11 +3,12 @@ import { dirname } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import { CoworkError } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
+import type { SelectionFields } from '#base/selection-fields.ts'
 import type { StatePaths } from '#base/state.ts'
 import type { Client } from './client.ts'
 import type { Status } from './status.ts'
 
-type Listed = {
+type Listed = SelectionFields & {
   readonly id: string
   readonly source: 'config' | 'store' | 'environment'
   readonly status: 'active' | 'revoked'
@@ -22,6 +23,10 @@ export type TokenPlan = {
   readonly token?: string
   /** It would be the first agent of an open daemon (I13). */
   readonly closesTheDoor: boolean
+  /** The tools of the agent so far. */
+  readonly selection: SelectionFields
+  /** False for an agent of cowork.yaml or the environment, with which nothing can be stored. */
+  readonly isStored: boolean
 }
 
 export async function planToken(api: Client, paths: StatePaths, agent: string): Promise<TokenPlan> {
@@ -31,22 +36,37 @@ export async function planToken(api: Client, paths: StatePaths, agent: string): 
   ])
   const listed = agents.find(({ id, status }) => id === agent && status === 'active')
   const token = keptToken(paths, agent)
-  if (!listed) return { agent, act: 'add', closesTheDoor: auth === 'open' }
+  if (!listed)
+    return { agent, act: 'add', closesTheDoor: auth === 'open', selection: {}, isStored: true }
+  const { tools, exclude, read_only } = listed
+  const plan = {
+    agent,
+    closesTheDoor: false,
+    selection: { tools, exclude, read_only },
+    isStored: listed.source === 'store',
+  }
   const isGood =
     token !== undefined &&
     listed.credentials.some((one) => sha256Hex(token).startsWith(one.hash_prefix))
-  if (isGood) return { agent, act: 'keep', token, closesTheDoor: false }
-  if (listed.source === 'store') return { agent, act: 'rotate', closesTheDoor: false }
+  if (isGood) return { ...plan, act: 'keep', token }
+  if (plan.isStored) return { ...plan, act: 'rotate' }
   throw new CoworkError('agent_read_only', `The agent ${agent} comes from the ${listed.source}.`, {
     hint: `Write its token to ${paths.agentToken(agent)}, or connect as another agent with --agent.`,
   })
 }
 
 /** Does what was planned. A new token leaves the daemon this once, so the caller keeps it. */
-export async function obtainToken(api: Client, { agent, act, token }: TokenPlan): Promise<string> {
+export async function obtainToken(
+  api: Client,
+  { agent, act, token }: TokenPlan,
+  selection: SelectionFields = {},
+): Promise<string> {
   if (token !== undefined) return token
-  const tool = act === 'add' ? 'cowork_add_agent' : 'cowork_rotate_agent'
-  return (await api.call<{ token: string }>(tool, { id: agent })).token
+  const minted =
+    act === 'add'
+      ? api.call<{ token: string }>('cowork_add_agent', { id: agent, ...selection })
+      : api.call<{ token: string }>('cowork_rotate_agent', { id: agent })
+  return (await minted).token
 }
 
 /** Where `cowork mcp --agent` looks for it (I13). */

@@ -1,12 +1,17 @@
+import { describeSelection } from '#base/selection-fields.ts'
+import type { SelectionFields } from '#base/selection-fields.ts'
 import { agentName } from './agent-name.ts'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
+import { usage } from './exit.ts'
 import { fields, table, wrapped } from './output.ts'
 import { byPrefix } from './prefix.ts'
+import { chosenFields, isChosen } from './tool-choice.ts'
+import type { ToolOptions } from './tool-choice.ts'
 
 type Minted = { id: string; token: string; hash: string; message: string }
-type Listed = {
+type Listed = SelectionFields & {
   id: string
   source: string
   status: 'active' | 'revoked'
@@ -19,9 +24,26 @@ type Listed = {
 const words = { invalid_input: { hint: '`cowork agents add --help` shows what it takes.' } }
 
 /** Prints the token, this once (K10). */
-export async function addAgent(context: Context, id: string, { scope }: { scope?: string[] }) {
-  const args = { id: agentName(id), ...(scope && { scopes: scope }) }
+export async function addAgent(
+  context: Context,
+  id: string,
+  { scope, ...options }: ToolOptions & { scope?: string[] },
+) {
+  const args = { id: agentName(id), ...(scope && { scopes: scope }), ...chosenFields(options) }
   show(context, await createClient(context, words).call<Minted>('cowork_add_agent', args))
+}
+
+export async function setTools(context: Context, given: string, options: ToolOptions) {
+  const chosen = chosenFields(options)
+  if (!isChosen(chosen))
+    throw usage(
+      'Nothing was given to change.',
+      'Add --tools, --exclude, --no-exclude, --read-only or --no-read-only.',
+    )
+  const client = createClient(context)
+  const id = await activeAgent(client, given)
+  const set = await client.call<{ message: string }>('cowork_set_tools', { id, ...chosen })
+  context.out.data(set, () => [set.message])
 }
 
 export async function rotateAgent(
@@ -55,10 +77,11 @@ export async function listAgents(context: Context) {
     agent.status,
     agent.source,
     agent.scopes.join(' '),
+    describeSelection(agent),
     agent.last_seen_at ?? 'not since start',
     agent.credentials.map((one) => one.hash_prefix).join(' '),
   ])
-  const head = ['AGENT', 'STATUS', 'FROM', 'SCOPES', 'LAST SEEN', 'TOKENS']
+  const head = ['AGENT', 'STATUS', 'FROM', 'SCOPES', 'TOOLS', 'LAST SEEN', 'TOKENS']
   context.out.data({ agents }, () =>
     agents.length === 0
       ? ['No agents: the door is open to any on this machine.']

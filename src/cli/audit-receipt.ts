@@ -55,6 +55,7 @@ const verbs: Record<string, string> = {
   'approval.rejected': 'rejected',
   'approval.expired': 'let expire',
   'approval.withdrawn': 'withdrew',
+  'approval.unknown': 'lost the result of',
   'permission.granted': 'granted a permission for',
   'permission.revoked': 'revoked the permission for',
   'override.recorded': 'marked as wrong',

@@ -1,4 +1,5 @@
 import { messageOf } from '#base/errors.ts'
+import { markStopped } from '#base/state.ts'
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
 import { described, runningDaemon, startDetached, stopDaemon } from './daemon.ts'
@@ -21,6 +22,8 @@ export async function start(context: Context, options: StartOptions): Promise<Ex
 }
 
 export async function down({ paths, out }: Context, { timeout }: DownOptions): Promise<ExitCode> {
+  // The daemon does so too when it ends. This is for bridges that are about to start one that crashed.
+  markStopped(paths)
   const stopped = await stopDaemon(paths, timeout * 1000)
   out.data({ running: false, stopped: stopped !== undefined }, () => [
     stopped ? `cowork ended (process ${stopped.pid}).` : `cowork does not run on ${paths.dir}.`,

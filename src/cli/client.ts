@@ -87,9 +87,9 @@ function send(socketPath: string, path: string, headers: OutgoingHttpHeaders, bo
   })
 }
 
-/** Whoever reads this has no list of tools. */
+/** A person at a terminal does not write calls of tools. */
 const forPeople = (error: Problem): Problem =>
-  error.hint?.includes('in tools/list')
+  error.hint?.startsWith('Call it like this: ')
     ? { ...error, hint: '`--help` after the command shows what it takes.' }
     : error
 

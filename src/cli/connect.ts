@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { rfc3339, systemClock } from '#base/clock.ts'
 import { loadConfig } from '#base/config/index.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
+import { describeSelection } from '#base/selection-fields.ts'
 import { agentName } from './agent-name.ts'
 import { keepToken, obtainToken, planToken } from './agent-token.ts'
 import type { TokenPlan } from './agent-token.ts'
@@ -27,16 +28,20 @@ import { launcher, placeOptions } from './launcher.ts'
 import { fields, table } from './output.ts'
 import { confirmed, diffLines, tell } from './terminal.ts'
 import type { Asking } from './terminal.ts'
+import { choiceArguments, choiceQuery, chosenFields, isChosen, planTools } from './tool-choice.ts'
+import type { EntryChoice, ToolOptions, ToolPlan } from './tool-choice.ts'
 import { version } from './version.ts'
 
-export type ConnectOptions = Asking & {
-  readonly agent?: string
-  readonly http?: boolean
-  readonly inline?: boolean
-  readonly envVar?: string
-  readonly configFile?: string
-  readonly dryRun?: boolean
-}
+export type ConnectOptions = Asking &
+  ToolOptions & {
+    readonly results?: string
+    readonly agent?: string
+    readonly http?: boolean
+    readonly inline?: boolean
+    readonly envVar?: string
+    readonly configFile?: string
+    readonly dryRun?: boolean
+  }
 
 /** Writes us into a client's own file: shown first, backed up, checked, and undone by `disconnect` (K4). */
 export async function connect(
@@ -47,7 +52,15 @@ export async function connect(
   const client = clientNamed(given)
   const file = readClientFile(fileOf(context, client, options.configFile))
   const agent = agentName(options.agent ?? client.id)
-  const server = serverFor(context, agent, client, options)
+  const chosen = chosenFields(options)
+  const api = createClient(context)
+  // Only the daemon knows whether the agent is in the store, where its tools belong.
+  const known = isChosen(chosen) ? await planToken(api, context.paths, agent) : undefined
+  const inEntry = known && planTools(known, chosen).inEntry
+  const server = serverFor(context, agent, client, options, {
+    ...inEntry,
+    results: options.results,
+  })
   const before = readConnections(context.paths).find(isOf(client, file.file))
   const changed = (token: string) => {
     const edits = client.edits(options.inline ? { ...server, token } : server)
@@ -58,14 +71,19 @@ export async function connect(
   }
   // The token is not there yet, nor should it be shown.
   const { hunks } = changed('sk-cowork-…')
-  if (options.dryRun) return preview(context, client, file, hunks)
-  const api = createClient(context)
-  const plan = await planToken(api, context.paths, agent)
+  if (options.dryRun)
+    return preview(context, client, file, hunks, known && planTools(known, chosen))
+  const plan = known ?? (await planToken(api, context.paths, agent))
+  const tools = planTools(plan, chosen)
   tell(hunks.length > 0 ? diffLines(file.file, hunks) : [], options)
+  tell(known ? [tools.text] : [], options)
   tell(warnings(plan, context, before), options)
-  if (hunks.length > 0 || plan.act !== 'keep') await confirmed(questionOf(client, plan), options)
+  if (hunks.length > 0 || plan.act !== 'keep' || tools.isChange)
+    await confirmed(questionOf(client, plan), options)
 
-  const token = await obtainToken(api, plan)
+  // First, since an unknown name is refused and must not leave a rotated token behind.
+  if (tools.isChange) await api.call('cowork_set_tools', { id: agent, ...chosen })
+  const token = await obtainToken(api, plan, chosen)
   if (!options.inline) keepToken(context.paths, agent, token)
   const { text, edits, made } = changed(token)
   const backup = text === file.text ? undefined : writeClientFile(file, text, systemClock())
@@ -89,16 +107,24 @@ export async function connect(
     context.out.note(`Undo: ${undo}`)
     throw error
   })
-  report(context, { client, file, agent, server, backup, seen, undo, plan, options })
+  report(context, { client, file, agent, server, backup, seen, undo, plan, tools, options })
   return exitCode.ok
 }
 
-function preview({ out }: Context, client: Client, { file }: ClientFile, hunks: readonly Hunk[]) {
-  out.data({ client: client.id, file, changed: hunks.length > 0, hunks }, () =>
-    hunks.length > 0
+function preview(
+  { out }: Context,
+  client: Client,
+  { file }: ClientFile,
+  hunks: readonly Hunk[],
+  tools: ToolPlan | undefined,
+) {
+  const value = { client: client.id, file, changed: hunks.length > 0, hunks }
+  out.data({ ...value, ...(tools && { selection: tools.selection }) }, () => [
+    ...(hunks.length > 0
       ? diffLines(file, hunks, process.stdout)
-      : [`${client.title} has this entry already.`],
-  )
+      : [`${client.title} has this entry already.`]),
+    ...(tools ? [tools.text] : []),
+  ])
   return exitCode.ok
 }
 
@@ -143,16 +169,18 @@ function serverFor(
   agent: string,
   client: Client,
   { http = false, envVar }: ConnectOptions,
+  choice: EntryChoice,
 ): Server {
   if (!http) {
-    const args = ['--', launcher(), 'mcp', '--agent', agent, ...placeOptions(context)]
+    const own = ['mcp', '--agent', agent, ...choiceArguments(choice)]
+    const args = ['--', launcher(), ...own, ...placeOptions(context)]
     return { via: 'stdio', command: process.execPath, args }
   }
   const { config } = loadConfig({ file: context.configFile, env: context.env })
   const port = runningDaemon(context.paths)?.port ?? config.server.port
   const variable = envVar ?? `COWORK_TOKEN_${client.id.toUpperCase().replaceAll('-', '_')}`
   if (!/^[A-Za-z_]\w*$/.test(variable)) throw usage(`${variable} is not the name of a variable.`)
-  const url = `${config.server.tls ? 'https' : 'http'}://localhost:${port}/mcp`
+  const url = `${config.server.tls ? 'https' : 'http'}://localhost:${port}/mcp${choiceQuery(choice)}`
   return { via: 'http', url, variable }
 }
 
@@ -220,11 +248,12 @@ type Connected = {
   readonly seen: Seen
   readonly undo: string
   readonly plan: TokenPlan
+  readonly tools: ToolPlan
   readonly options: ConnectOptions
 }
 
 function report({ out, paths }: Context, done: Connected): void {
-  const { client, file, agent, server, backup, seen, undo, plan, options } = done
+  const { client, file, agent, server, backup, seen, undo, plan, tools, options } = done
   const value = {
     client: client.id,
     agent,
@@ -232,6 +261,7 @@ function report({ out, paths }: Context, done: Connected): void {
     file: file.file,
     ...(backup && { backup }),
     closed_the_door: plan.closesTheDoor,
+    selection: tools.selection,
     check: seen,
     undo,
   }
@@ -240,6 +270,7 @@ function report({ out, paths }: Context, done: Connected): void {
     ...fields({
       file: file.file,
       backup,
+      tools: describeSelection(tools.selection),
       checked: `${seen.server} answers over ${server.via} with ${seen.tools} tools`,
       undo,
     }),

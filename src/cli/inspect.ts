@@ -43,5 +43,8 @@ export const inspectCommand = (place: Pick<Context, 'paths' | 'samePlace'>): rea
   'mcp',
   '--agent',
   agent,
+  // The Inspector is for looking at every tool.
+  '--tools',
+  'all',
   ...placeOptions(place),
 ]

@@ -23,12 +23,18 @@ function bridgeOptions([command, ...args]: readonly string[]) {
       args,
       options: {
         agent: { type: 'string' },
+        tools: { type: 'string' },
+        exclude: { type: 'string' },
+        'read-only': { type: 'boolean' },
+        results: { type: 'string' },
         state: { type: 'string' },
         config: { type: 'string' },
         'env-file': { type: 'string', multiple: true },
       },
     })
-    return { ...values, envFile: values['env-file'] }
+    // The whole command line says what is wrong.
+    if (values.results !== undefined && values.results !== 'structured') return undefined
+    return { ...values, envFile: values['env-file'], readOnly: values['read-only'] }
   } catch {
     return undefined
   }

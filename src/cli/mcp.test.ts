@@ -19,22 +19,30 @@ test('I13 COWORK_TOKEN comes first, then the file of --agent, then AGENT_ID, the
   const paths = state()
   const all = { COWORK_TOKEN: 'sk-cowork-given', AGENT_ID: 'desk', SESSION_ID: 's1' }
   expect(helloOf({ paths, env: all, agent: 'sales' })).toEqual({
-    cowork: 1,
     token: 'sk-cowork-given',
     session: 's1',
   })
   expect(helloOf({ paths, env: { AGENT_ID: 'desk' }, agent: 'sales' })).toEqual({
-    cowork: 1,
     token: 'sk-cowork-stored',
   })
-  expect(helloOf({ paths, env: { AGENT_ID: 'desk' } })).toEqual({ cowork: 1, agent: 'desk' })
-  expect(helloOf({ paths, env: {} })).toEqual({ cowork: 1, agent: 'main' })
+  expect(helloOf({ paths, env: { AGENT_ID: 'desk' } })).toEqual({ agent: 'desk' })
+  expect(helloOf({ paths, env: {} })).toEqual({ agent: 'main' })
 })
 
 test('I13 --agent without a token file is the name in open mode', () => {
   expect(helloOf({ paths: state(), env: {}, agent: 'nobody' })).toEqual({
-    cowork: 1,
     agent: 'nobody',
+  })
+})
+
+test('SV18 RA8 the options choose tools, as comma-separated lists', () => {
+  const wanted = { tools: 'files, work', exclude: 'delete_file', readOnly: true }
+  expect(helloOf({ paths: state(), env: {}, ...wanted, results: 'structured' })).toEqual({
+    agent: 'main',
+    tools: ['files', 'work'],
+    exclude: ['delete_file'],
+    read_only: true,
+    results: 'structured',
   })
 })
 

@@ -1,53 +1,57 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import type { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { callerFromEnvironment } from '#base/config/env.ts'
 import type { Environment } from '#base/config/env.ts'
-import { CoworkError } from '#base/errors.ts'
-import { ensureState, isLocked } from '#base/state.ts'
+import { parseNames } from '#base/selection.ts'
 import type { StatePaths } from '#base/state.ts'
 import { agentName } from './agent-name.ts'
+import { createBridgeSession } from './bridge-session.ts'
+import type { Outage } from './bridge-session.ts'
 import { contextOf } from './context.ts'
 import type { Context, Globals } from './context.ts'
-import { startDetached } from './daemon.ts'
-import type { DetachedOptions } from './daemon.ts'
+import { createDaemonLink } from './daemon-link.ts'
 import { exitCode, exitCodeOf } from './exit.ts'
 import type { ExitCode } from './exit.ts'
-import { closedByDaemon, endsToGive, giveEnds, untilEither } from './give-ends.ts'
+import { createLineSplitter } from './message-line.ts'
 import { createOutput } from './output.ts'
 
-type BridgeOptions = {
-  readonly paths: StatePaths
-  readonly env: Environment
+/** The options of `cowork mcp`. */
+export type McpOptions = {
   readonly agent?: string | undefined
-  /** What a daemon is started with if none runs. */
-  readonly up: Pick<DetachedOptions, 'args' | 'env' | 'handover'>
+  /** Comma-separated names of tools and toolsets. */
+  readonly tools?: string | undefined
+  readonly exclude?: string | undefined
+  readonly readOnly?: boolean | undefined
+  readonly results?: string | undefined
 }
 
-const patience = 20_000
-const lastAnswers = 5000
-
-/** `cowork mcp` when it is all that was asked for. */
-export async function run({ agent, ...globals }: Globals & { agent?: string | undefined }) {
+/** `cowork mcp` without the rest of the command line. */
+export async function run(options: Globals & McpOptions): Promise<ExitCode> {
   try {
-    return await mcp(contextOf(globals), { agent })
+    return await mcp(contextOf(options), options)
   } catch (error) {
     createOutput({ json: false, stdout: process.stdout, stderr: process.stderr }).problem(error)
     return exitCodeOf(error)
   }
 }
 
-export async function mcp(
-  context: Context,
-  { agent }: { agent?: string | undefined },
-): Promise<ExitCode> {
-  const { paths, samePlace, fromFiles, inherited } = context
+/** Joins a client's stdio to the daemon's socket (SV4), for as long as the client is there. */
+export async function mcp(context: Context, options: McpOptions): Promise<ExitCode> {
+  const { paths, samePlace, fromFiles, inherited, out } = context
   const files = Object.keys(fromFiles).length > 0 ? await resolved(context) : {}
   const env = { ...context.env, ...files }
-  const handover = { env: daemonEnvironment(files) }
-  const up = { args: samePlace, env: daemonEnvironment(inherited), handover }
-  return bridge({ paths, env, agent, up })
+  const link = createDaemonLink({
+    paths,
+    hello: helloOf({ paths, env, ...options }),
+    up: {
+      args: [...samePlace, '--free-port'],
+      env: daemonEnvironment(inherited),
+      handover: { env: daemonEnvironment(files) },
+    },
+    note: out.note,
+  })
+  // Nothing is read from the client before there is a daemon to take it.
+  return pump(await link.open(), link.reopen, paths)
 }
 
 /** stdin carries the protocol, so nobody can be asked for a password here. */
@@ -56,30 +60,19 @@ async function resolved({ env, fromFiles }: Context): Promise<Record<string, str
   return (await resolveEnvironment(fromFiles, { env })).env
 }
 
-/** Between a client's stdio and the daemon's socket (SV4): gives the ends away, or else pumps every byte. */
-async function bridge(options: BridgeOptions): Promise<ExitCode> {
-  const hello = helloOf(options)
-  const giving = endsToGive()
-  if (giving) {
-    const socket = await reach(options)
-    const answer = await giveEnds(socket, hello, giving)
-    if (answer === 'taken') return untilEither(socket)
-    if (answer === 'pipe') return pump(socket, process)
-    // A daemon of an older version closes, and has read nothing of the client yet.
-  }
-  const socket = await reach(options)
-  socket.write(`${JSON.stringify(hello)}\n`)
-  return pump(socket, process)
-}
+type HelloOptions = McpOptions & { readonly paths: StatePaths; readonly env: Environment }
 
-/** Who we are for the daemon: a token, or else the name an unverified agent goes by in open mode (I13). */
-export function helloOf({ paths, env, agent }: Pick<BridgeOptions, 'paths' | 'env' | 'agent'>) {
+/** Identifies the client to the daemon by a token, or else by the name of an unverified agent (I13), with its tools. */
+export function helloOf({ paths, env, agent, ...wanted }: HelloOptions) {
   const said = callerFromEnvironment(env)
   const token = said.token ?? (agent === undefined ? undefined : storedToken(paths, agent))
   return {
-    cowork: 1,
     ...(token ? { token } : { agent: agent ?? said.agentId ?? 'main' }),
     ...(said.sessionId && { session: said.sessionId }),
+    ...(wanted.tools !== undefined && { tools: parseNames(wanted.tools) }),
+    ...(wanted.exclude !== undefined && { exclude: parseNames(wanted.exclude) }),
+    ...(wanted.readOnly && { read_only: true }),
+    ...(wanted.results !== undefined && { results: wanted.results }),
   }
 }
 
@@ -94,64 +87,122 @@ const ofTheClient = ['PORT', 'TRANSPORT', 'LOG_LEVEL', 'COWORK_TOKEN', 'AGENT_ID
 export const daemonEnvironment = <V>(env: Readonly<Record<string, V>>): Record<string, V> =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !ofTheClient.includes(name)))
 
-async function reach({ paths, up }: BridgeOptions): Promise<Socket> {
-  const deadline = Date.now() + patience
-  for (;;) {
-    const socket = await connected(paths.socket)
-    if (socket) return socket
-    if (Date.now() > deadline)
-      throw new CoworkError('timeout', `The daemon on ${paths.dir} does not take connections.`, {
-        hint: `Its log is ${paths.log}.`,
-      })
-    // With the lock taken a daemon is on its way up or down: wait for either.
-    if (isLocked(paths)) await sleep(25)
-    else await start({ paths, up })
-  }
-}
+/** A client that ended its requests gets the answers of this time. */
+const lastAnswersMs = 5000
+/** How long requests wait for the next daemon. */
+const outageWaitMs = 10_000
+/** With more of the client's input waiting for a daemon, the client is not read from. */
+const maxWaitingBytes = 16 * 1024 * 1024
+/** More than a message may have (SV25), so that the daemon is the one to refuse it. */
+const maxLineBytes = 80 * 1024 * 1024
 
-async function start({ paths, up }: Pick<BridgeOptions, 'paths' | 'up'>) {
-  try {
-    ensureState(paths)
-    await startDetached({ paths, ...up, cwd: paths.dir, timeoutMs: patience })
-  } catch (error) {
-    // Two clients that start at once start two daemons; the second finds the lock taken, which is as good.
-    if (!(error instanceof CoworkError && error.code === 'daemon_running')) throw error
-  }
-}
-
-function connected(path: string): Promise<Socket | undefined> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(path)
-    socket.once('connect', () => resolve(socket.removeAllListeners('error')))
-    socket.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'ENOENT' || error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error),
-    )
-  })
-}
-
+/** Passes lines both ways, over one connection after the other, until the client leaves. */
 function pump(
-  socket: Socket,
-  { stdin, stdout }: Pick<NodeJS.Process, 'stdin' | 'stdout'>,
+  first: Socket,
+  reopen: (signal: AbortSignal) => Promise<Socket>,
+  paths: StatePaths,
 ): Promise<ExitCode> {
-  return new Promise((resolve, reject) => {
-    let clientLeft = false
-    const leave = () => {
-      clientLeft = true
-      // The daemon may still answer what it was asked; if it does not close by then, it never will.
-      setTimeout(() => socket.destroy(), lastAnswers).unref()
+  const { stdin, stdout } = process
+  const ended = Promise.withResolvers<ExitCode>()
+  const clientGone = new AbortController()
+  let socket: Socket | undefined
+  let outageTimer: NodeJS.Timeout | undefined
+  const session = createBridgeSession({
+    toClient: (line) => void stdout.write(line),
+    toDaemon: (line) => void socket?.write(line),
+    outage: () => outageOf(paths),
+  })
+  const fromClient = createLineSplitter(session.fromClient, {
+    maxBytes: maxLineBytes,
+    onTooLong: () => void stdout.write(tooLong),
+  })
+
+  /** Reads from the client only what can go on. */
+  function throttle(): void {
+    if (socket?.writableNeedDrain || session.waitingBytes() > maxWaitingBytes) stdin.pause()
+    else stdin.resume()
+  }
+
+  function attach(next: Socket): void {
+    socket = next
+    // A line that a dying daemon cut off goes with its splitter.
+    const fromDaemon = createLineSplitter(session.fromDaemon, {
+      maxBytes: maxLineBytes,
+      onTooLong: () => next.destroy(),
+    })
+    next.on('data', (chunk: Buffer) => {
+      fromDaemon(chunk)
+      if (stdout.writableNeedDrain) next.pause()
+    })
+    next.on('drain', throttle).on('close', onLost)
+    session.connect()
+    throttle()
+    next.resume()
+  }
+
+  function onLost(): void {
+    socket = undefined
+    if (clientGone.signal.aborted) return ended.resolve(exitCode.ok)
+    session.disconnect()
+    clearTimeout(outageTimer)
+    outageTimer = setTimeout(giveUp, outageWaitMs)
+    throttle()
+    reopen(clientGone.signal).then(
+      (next) => (clientGone.signal.aborted ? void next.destroy() : attach(next)),
+      (error: unknown) => {
+        if (!clientGone.signal.aborted) ended.reject(error)
+      },
+    )
+  }
+
+  function giveUp(): void {
+    session.giveUp()
+    throttle()
+  }
+
+  function onClientGone(): void {
+    clientGone.abort()
+    if (!socket) {
+      session.giveUp()
+      return ended.resolve(exitCode.ok)
     }
-    stdin.on('end', leave).on('error', leave)
-    stdout.on('error', () => {
-      clientLeft = true
-      socket.destroy()
-    })
-    socket.on('error', () => undefined)
-    socket.on('close', () => {
-      stdin.destroy()
-      if (clientLeft) resolve(exitCode.ok)
-      else reject(closedByDaemon())
-    })
-    stdin.pipe(socket)
-    socket.pipe(stdout, { end: false })
+    const leaving = socket
+    leaving.end()
+    setTimeout(() => leaving.destroy(), lastAnswersMs).unref()
+  }
+
+  stdin.on('data', (chunk: Buffer) => {
+    fromClient(chunk)
+    throttle()
+  })
+  stdin.once('end', onClientGone).once('error', onClientGone)
+  stdout.on('drain', () => socket?.resume())
+  stdout.on('error', () => {
+    clientGone.abort()
+    if (socket) socket.destroy()
+    else ended.resolve(exitCode.ok)
+  })
+  attach(first)
+  return ended.promise.finally(() => {
+    clearTimeout(outageTimer)
+    stdin.destroy()
   })
 }
+
+/** Why no daemon is there, for the agent. */
+const outageOf = (paths: StatePaths): Outage => ({
+  code: 'daemon_not_running',
+  message: existsSync(paths.stopped)
+    ? 'A person stopped cowork.'
+    : 'The cowork daemon is not running.',
+  hint: '`cowork up -d` starts it. Ask the user to run it, then repeat the call.',
+})
+
+const tooLong = `${JSON.stringify({
+  jsonrpc: '2.0',
+  id: null,
+  error: {
+    code: -32600,
+    message: `A message may have ${maxLineBytes} bytes, and this one has more.`,
+  },
+})}\n`

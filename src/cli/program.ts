@@ -8,6 +8,7 @@ import { exitCode, usage } from './exit.ts'
 import { fileCommands } from './file-commands.ts'
 import { governanceCommands } from './governance-commands.ts'
 import { commandHere } from './launcher.ts'
+import { toolOptions } from './option-kinds.ts'
 import { createOutput } from './output.ts'
 import { setupCommands } from './setup-commands.ts'
 import { asksForJson, endWith, holdBack } from './usage-fault.ts'
@@ -107,6 +108,7 @@ function lifeCommands(program: Command, add: Add): void {
   )
     .option('-d, --detach', 'in the background')
     .addOption(new Option('--detached').hideHelp())
+    .addOption(new Option('--free-port').hideHelp())
     .addOption(port)
     .addOption(noAuth)
     .addOption(seconds)
@@ -149,7 +151,19 @@ function lifeCommands(program: Command, add: Add): void {
     'mcp',
     'serve MCP over stdio, starting the daemon if none runs',
     async (context, command) => (await import('./mcp.ts')).mcp(context, command.opts()),
-  ).option('--agent <name>', 'act with the token kept for this agent')
+  )
+    .option('--agent <name>', 'act with the token kept for this agent')
+    .option(
+      '--tools <names>',
+      'list these tools and toolsets, separated by commas; or core, or all',
+    )
+    .option('--exclude <names>', 'neither list nor call these tools and toolsets')
+    .option('--read-only', 'list and call only tools that read, ask and report')
+    .addOption(
+      new Option('--results <form>', 'send every result as structured data too').choices([
+        'structured',
+      ]),
+    )
 }
 
 function auditCommands(program: Command, add: Add): void {
@@ -196,13 +210,25 @@ function auditCommands(program: Command, add: Add): void {
 
 function agentCommands(program: Command, add: Add): void {
   const agents = program.command('agents').description('who may come in over MCP')
-  add(
+  const added = add(
     agents,
     'add <id>',
     'register an agent and print its token, this once',
     async (context, command) =>
       (await import('./agents.ts')).addAgent(context, command.args[0] ?? '', command.opts()),
   ).option('--scope <globs...>', 'what it may do, such as read:* (default: everything)')
+  const set = add(
+    agents,
+    'set <id>',
+    "change an agent's tools; its token stays",
+    async (context, command) =>
+      (await import('./agents.ts')).setTools(context, command.args[0] ?? '', command.opts()),
+  )
+  for (const option of toolOptions()) {
+    added.addOption(option)
+    set.addOption(option)
+  }
+  set.option('--no-exclude', 'exclude nothing').option('--no-read-only', 'allow writing again')
   add(agents, 'ls', 'list them', async (context) =>
     (await import('./agents.ts')).listAgents(context),
   )

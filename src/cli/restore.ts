@@ -6,6 +6,7 @@ import { CoworkError } from '#base/errors.ts'
 import { ensureState, takeLock } from '#base/state.ts'
 import {
   databaseSource,
+  exportNames,
   parseCheckpoints,
   parseHeadMac,
   readCheckpointCopies,
@@ -38,9 +39,11 @@ export async function restore(context: Context, given: string, { force = false }
     const files = [...archive.files].flatMap(([name, text]) =>
       destinationsOf(name, state).map((path) => ({ path, text })),
     )
+    // A backup of the first second has no checkpoint yet, and copies of later ones would refuse what it restores.
+    const copies = destinationsOf(exportNames.checkpoints, state)
     const aside = inTheWay(
       paths.dir,
-      files.map(({ path }) => path),
+      [...new Set([...files.map(({ path }) => path), ...copies])],
       'path' in place ? place.path : undefined,
     )
     if (aside.length > 0 && !force)

@@ -1,6 +1,7 @@
 import { Argument, Option } from 'commander'
 import type { Command } from 'commander'
 import { clientIds, screens, shells } from './choices.ts'
+import { toolOptions } from './option-kinds.ts'
 import type { Add } from './program.ts'
 
 const yes = () => new Option('-y, --yes', 'answer every question with yes')
@@ -64,21 +65,37 @@ export function setupCommands(program: Command, add: Add): void {
 }
 
 function connectCommands(program: Command, add: Add): void {
-  add(program, 'connect', 'let a client in, or list them', async (context, command) => {
-    const { connect, listClients } = await import('./connect.ts')
-    const [client] = command.args
-    return client === undefined
-      ? listClients(context)
-      : connect(context, client, command.optsWithGlobals())
-  })
+  const connectCommand = add(
+    program,
+    'connect',
+    'let a client in, or list them',
+    async (context, command) => {
+      const { connect, listClients } = await import('./connect.ts')
+      const [client] = command.args
+      return client === undefined
+        ? listClients(context)
+        : connect(context, client, command.optsWithGlobals())
+    },
+  )
     .addArgument(known(new Argument('[client]', 'which one'), clientIds))
     .option('--agent <name>', 'the agent it acts as (default: the name of the client)')
     .option('--http', 'over HTTP, the token by reference to a variable')
     .option('--env-var <name>', 'with --http: the variable that will hold the token')
     .option('--inline', "write the token itself into the client's file, in plain text")
+    .addOption(
+      new Option(
+        '--results <form>',
+        'structured: for programs that read structuredContent',
+      ).choices(['structured']),
+    )
     .option('--dry-run', 'show the change and leave it at that')
     .addOption(configFile())
     .addOption(yes())
+    .addHelpText(
+      'after',
+      '\nClaude Code searches tools itself: cowork connect claude-code --tools all',
+    )
+  for (const option of toolOptions()) connectCommand.addOption(option)
   add(program, 'disconnect', 'undo connect', async (context, command) =>
     (await import('./disconnect.ts')).disconnect(
       context,

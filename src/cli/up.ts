@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createLog } from '#base/log.ts'
-import { ensureState } from '#base/state.ts'
+import { ensureState, markStopped } from '#base/state.ts'
 import { createScrubber } from '#ledger'
 import { startApp } from '../app.ts'
 import type { Context } from './context.ts'
@@ -18,6 +18,8 @@ import { version } from './version.ts'
 export type UpOptions = Starting & {
   /** Started by another `cowork`, which waits for our report; stderr is the log file already. */
   readonly detached?: boolean
+  /** Started by a bridge: takes a free port when the configured one is taken (RA10). */
+  readonly freePort?: boolean
 }
 
 /** Runs the daemon until a signal ends it. */
@@ -55,6 +57,7 @@ async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
     version: version(),
     log,
     secrets,
+    allowFreePort: options.freePort,
     // The banner of a daemon goes through its parent's hands, which may be an agent's bridge.
     consoleLink: !options.detached,
     command: { here: commandHere(context.env), anywhere: commandAnywhere(context) },
@@ -70,6 +73,8 @@ async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
     out.data({ running: true, ...described(runningDaemon(paths)), banner, warnings }, () => banner)
   log.info('cowork serves', { pid: process.pid, mcp: app.mcpUrl, state: paths.dir })
   log.info('cowork ends', { signal: await ending })
+  // Before any connection ends: a bridge looks for the marker when its connection does.
+  markStopped(paths)
   setTimeout(() => {
     log.error(`some part of cowork did not end within ${endWithin / 1000} seconds`)
     process.exit(exitCode.failed)

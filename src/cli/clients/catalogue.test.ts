@@ -3,17 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { choiceArguments, choiceQuery } from '../tool-choice.ts'
 import { clientNamed, clients } from './catalogue.ts'
 import type { Client, Server } from './catalogue.ts'
 import { readClientFile, writeClientFile } from './client-file.ts'
 import { putAll, takeAll, valueAt } from './edits.ts'
 
-const stdio: Server = {
+const stdio = {
   via: 'stdio',
   command: '/usr/bin/node',
   args: ['/opt/cowork/bin/cowork.mjs', 'mcp', '--agent', 'desk'],
-}
-const http: Server = { via: 'http', url: 'http://localhost:8765/mcp', variable: 'COWORK_TOKEN_X' }
+} satisfies Server
+const http = {
+  via: 'http',
+  url: 'http://localhost:8765/mcp',
+  variable: 'COWORK_TOKEN_X',
+} satisfies Server
 
 const keyOf = ({ places: [[key]] }: Client) => (typeof key === 'string' ? key : '')
 
@@ -69,6 +74,24 @@ test.each(clients.filter(({ id }) => id !== 'claude-desktop'))(
     expect(JSON.stringify(inline.hunks)).not.toContain('sk-cowork-abc')
   },
 )
+
+const choice = {
+  tools: ['files', 'work'],
+  exclude: ['delete_file'],
+  read_only: true,
+  results: 'structured',
+}
+
+test.each(clients)('RA8 the entry of $id names the tools and the results', async (client) => {
+  const args = [...stdio.args, ...choiceArguments(choice)]
+  const servers: Server[] = [{ ...stdio, args }]
+  if (client.id !== 'claude-desktop')
+    servers.push({ ...http, url: `${http.url}${choiceQuery(choice)}` })
+  const texts = servers.map(
+    (server) => putAll(client.format, { file: 'config', text: '' }, client.edits(server)).text,
+  )
+  await expect(texts.join('\n')).toMatchFileSnapshot(golden(`${client.id}-tools`))
+})
 
 test('K4 Claude Desktop takes stdio only, and says so', () => {
   expect(() => clientNamed('claude-desktop').edits(http)).toThrow('stdio only')

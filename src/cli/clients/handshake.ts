@@ -112,6 +112,10 @@ async function greet(
     tools += Array.isArray(page['tools']) ? page['tools'].length : 0
     cursor = page['nextCursor']
   } while (cursor !== undefined)
+  // Tools are listed without a token: only a call shows that the client has one where it is needed.
+  const status = resultOf(await ask('tools/call', { name: 'cowork_status', arguments: {} }))
+  const refusal = (status['structuredContent'] ?? {}) as Readonly<Record<string, unknown>>
+  if (refusal['auth_error']) throw new Error(String(refusal['message']))
   const { name, version: serverVersion } = { ...(hello['serverInfo'] as Record<string, unknown>) }
   return {
     server: `${String(name)} ${String(serverVersion)}`,

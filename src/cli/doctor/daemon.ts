@@ -39,7 +39,7 @@ export async function checkPort({ paths }: Context, { config }: Settings): Promi
           warn(
             'port',
             `The daemon is on ${daemon.port}, the configuration says ${port}.`,
-            '`cowork restart` takes the configured one, unless PORT says otherwise.',
+            '`cowork restart` takes the configured one if it is free, unless PORT says otherwise.',
           ),
         ]
   }

@@ -65,7 +65,7 @@ export async function openStdio(paths: StatePaths, who: Hello): Promise<Door> {
       waiting.delete(id)
     }
   }
-  write(who)
+  write({ ...who, tools: ['work'] })
   await ask('initialize', hello())
   write({ jsonrpc: '2.0', method: 'notifications/initialized' })
   return { name: 'stdio', isForWork: false, ask, close: () => void socket.destroy() }

@@ -72,7 +72,7 @@ async function callerFor(
   agent: string | undefined,
 ): Promise<Calling> {
   const { paths, env } = context
-  const hello: Hello = helloOf({ paths, env, agent: agent ?? ownName })
+  const hello: Hello = { cowork: 1, ...helloOf({ paths, env, agent: agent ?? ownName }) }
   const { auth } = await client.call<{ auth: 'open' | 'closed' }>('cowork_status')
   const asIs = { hello, end: async () => undefined }
   if (hello.token !== undefined) return asIs

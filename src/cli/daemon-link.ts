@@ -1,0 +1,171 @@
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CoworkError, messageOf } from '#base/errors.ts'
+import { ensureState, isLocked, readDaemonInfo } from '#base/state.ts'
+import type { StatePaths } from '#base/state.ts'
+import { startDetached } from './daemon.ts'
+import type { DetachedOptions } from './daemon.ts'
+import type { Problem } from './exit.ts'
+import { version } from './version.ts'
+
+type LinkOptions = {
+  readonly paths: StatePaths
+  /** The first line of each connection: who calls, and which tools it wants (I13). */
+  readonly hello: object
+  /** How a daemon is started if none runs. */
+  readonly up: Pick<DetachedOptions, 'args' | 'env' | 'handover'>
+  /** Writes a line for the person who reads the client's log. */
+  readonly note: (text: string) => void
+}
+
+/** Equals the version in server/hello.ts, which the command line does not load. */
+const handshakeVersion = 3
+
+const startTimeoutMs = 20_000
+const answerTimeoutMs = 10_000
+const pollIntervalMs = 25
+const maxRetryDelayMs = 1000
+/** A service manager that restarts a crashed daemon comes first. */
+const restartDelayMs = 3000
+const maxRestartDelayMs = 60_000
+
+/** Opens connections to the daemon for the bridge, and starts the daemon where that is right. */
+export function createDaemonLink({ paths, hello, up, note }: LinkOptions) {
+  const ownVersion = version()
+  let notedVersion = ownVersion
+  let lastRestartAt = 0
+  let restartCount = 0
+
+  /** Waits for a daemon, and starts one if none runs: a new client is a person's wish to use cowork. */
+  async function open(): Promise<Socket> {
+    const deadline = Date.now() + startTimeoutMs
+    for (;;) {
+      const socket = await connected(paths.socket)
+      if (socket && (await greet(socket, {}))) return socket
+      const daemon = readDaemonInfo(paths)
+      if (socket && daemon && daemon.version !== ownVersion) throw olderDaemon(daemon.version)
+      if (Date.now() > deadline)
+        throw new CoworkError('timeout', `The daemon on ${paths.dir} does not take connections.`, {
+          hint: `Its log is ${paths.log}. \`cowork restart\` starts it again.`,
+        })
+      // With the lock taken a daemon is starting or ending.
+      if (socket || isLocked(paths)) await sleep(pollIntervalMs)
+      else await start()
+    }
+  }
+
+  /** Waits until a daemon is there again. Starts one that crashed, never one that a person ended (RA4). */
+  async function reopen(signal: AbortSignal): Promise<Socket> {
+    if (Date.now() - lastRestartAt > maxRestartDelayMs) restartCount = 0
+    let restartAt = Date.now() + restartDelay()
+    for (let attempt = 0; ; attempt++) {
+      const socket = await connected(paths.socket).catch(() => undefined)
+      if (socket && (await greet(socket, { reconnect: true }))) return socket
+      if (!socket && Date.now() >= restartAt && isCrashed()) {
+        restartCount++
+        await start().catch((error: unknown) =>
+          note(`cowork: the daemon did not start: ${messageOf(error)}`),
+        )
+        lastRestartAt = Date.now()
+        restartAt = lastRestartAt + restartDelay()
+      }
+      await sleep(Math.min(pollIntervalMs * 2 ** attempt, maxRetryDelayMs), undefined, { signal })
+    }
+  }
+
+  /** Grows with each restart of the last minute. Random, so that the bridges of several clients do not all start one. */
+  const restartDelay = () =>
+    Math.min(restartDelayMs * 4 ** restartCount, maxRestartDelayMs) + Math.random() * 1000
+
+  /** The lock file is missing where `cowork uninstall --purge` removed everything. */
+  const isCrashed = () => existsSync(paths.lock) && !existsSync(paths.stopped) && !isLocked(paths)
+
+  async function start(): Promise<void> {
+    try {
+      ensureState(paths)
+      await startDetached({ paths, ...up, cwd: paths.dir, timeoutMs: startTimeoutMs })
+    } catch (error) {
+      // The daemon of another client was faster and has the lock.
+      if (!(error instanceof CoworkError && error.code === 'daemon_running')) throw error
+    }
+  }
+
+  /** Says hello. False when the daemon closes without an answer, as one does that ends or is older. */
+  async function greet(socket: Socket, more: object): Promise<boolean> {
+    socket.on('error', () => undefined)
+    const fields = { cowork: handshakeVersion, version: ownVersion, ...hello, ...more }
+    socket.write(`${JSON.stringify(fields)}\n`)
+    const line = await firstLine(socket)
+    const answer = line === undefined ? undefined : parseAnswer(line)
+    if (!answer || answer.error?.code === 'shutting_down') {
+      socket.destroy()
+      return false
+    }
+    if (answer.error) {
+      const { code, message, hint } = answer.error
+      throw new CoworkError(code, message, hint === undefined ? {} : { hint })
+    }
+    if (answer.version !== notedVersion) {
+      notedVersion = answer.version
+      if (notedVersion !== ownVersion)
+        note(
+          `cowork: this bridge is version ${ownVersion}, the daemon is version ${notedVersion}. Run \`cowork restart\` and restart this client.`,
+        )
+    }
+    return true
+  }
+
+  const olderDaemon = (running: string) =>
+    new CoworkError(
+      'daemon_outdated',
+      `The daemon (version ${running}) refused this bridge (version ${ownVersion}).`,
+      { hint: '`cowork restart` starts the daemon with this version.' },
+    )
+
+  return { open, reopen }
+}
+
+type Answer = { readonly version: string; readonly error?: Problem }
+
+function parseAnswer(line: string): Answer | undefined {
+  try {
+    const answer = JSON.parse(line) as Answer & { readonly cowork?: unknown }
+    return answer.cowork === handshakeVersion ? answer : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Leaves the bytes after the line unread, and the socket paused. */
+function firstLine(socket: Socket): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let bytes = Buffer.alloc(0)
+    const timer = setTimeout(() => finish(undefined), answerTimeoutMs)
+    const onClose = () => finish(undefined)
+    function finish(line: string | undefined): void {
+      clearTimeout(timer)
+      socket.off('data', onData).off('close', onClose).pause()
+      resolve(line)
+    }
+    function onData(chunk: Buffer): void {
+      bytes = Buffer.concat([bytes, chunk])
+      const end = bytes.indexOf('\n')
+      if (end === -1) return
+      finish(bytes.toString('utf8', 0, end))
+      if (end + 1 < bytes.length) socket.unshift(bytes.subarray(end + 1))
+    }
+    socket.on('data', onData).on('close', onClose)
+  })
+}
+
+function connected(path: string): Promise<Socket | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path)
+    socket.once('connect', () => resolve(socket.removeAllListeners('error')))
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ENOENT' || error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error),
+    )
+  })
+}
