@@ -36,7 +36,12 @@ test('C3 the table says of every agent in every domain how far it is trusted, an
     action_description: 'update',
     override_type: 'agent_wrong',
   })
-  await output(app, 'cowork_add_agent', { id: 'newcomer' })
+  await output(app, 'cowork_add_agent', {
+    id: 'newcomer',
+    tools: ['files', 'work'],
+    exclude: ['delete_file'],
+    read_only: true,
+  })
   const page = await visit(app, '/agents')
   await page.setViewportSize({ width: 1600, height: 800 })
   const row = rowOf(page, 'crm.deals')
@@ -54,6 +59,14 @@ test('C3 the table says of every agent in every domain how far it is trusted, an
   await page.getByRole('link', { name: 'sales-agent in crm.deals: Supervised 0.66' }).click()
   await expect.poll(() => place(page)).toBe('/agents/sales-agent?view=map&domain=crm.deals')
   await detailOf(page).getByRole('heading', { name: 'sales-agent in crm.deals' }).waitFor()
+
+  const chosen = detailOf(page).getByText('Tools: files, work; without delete_file; read only')
+  await page.goto(`${app.url}/agents/newcomer`)
+  await chosen.waitFor()
+  await output(app, 'cowork_set_tools', { id: 'newcomer', exclude: [], read_only: false })
+  await detailOf(page).getByText('Tools: files, work', { exact: true }).waitFor()
+  await page.goto(`${app.url}/settings/agents`)
+  await page.getByText('Tools: files, work', { exact: true }).waitFor()
 })
 
 test('C3 C11 the table is sorted, searched and walked by keys alone', async () => {

@@ -23,6 +23,9 @@ export type Agent = {
   readonly source: 'config' | 'store' | 'environment'
   readonly status: 'active' | 'revoked'
   readonly scopes: readonly string[]
+  readonly tools?: readonly string[]
+  readonly exclude?: readonly string[]
+  readonly read_only?: boolean
   readonly created_at?: string
   readonly last_seen_at?: string
   readonly credentials: readonly { readonly hash_prefix: string; readonly expires_at?: string }[]

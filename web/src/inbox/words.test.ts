@@ -74,6 +74,12 @@ test('C2 A5 who decided stands there to the second', () => {
   expect(decidedText({ ...withdrawn, decided_by: 'ben' }, 'Ben', 'just now')).toBe(
     'It ended when the agent was revoked by Ben just now',
   )
+  expect(decidedText({ ...withdrawn, reason: 'stale' }, 'x', '')).toBe(
+    'Not run: the target changed after the agent asked',
+  )
+  expect(decidedText({ ...withdrawn, reason: 'BLOCKED by p' }, 'x', '')).toBe(
+    'Not run: BLOCKED by p',
+  )
 })
 
 test('C2 T3 T4 the change of trust is said before it is made, and after', () => {

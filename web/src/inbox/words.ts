@@ -119,6 +119,10 @@ export const handoffWords = (mode: string): string =>
 /** What became of it: “Approved by Ben 3 s ago”; `who` is how the decider is called here. */
 export function decidedText(item: Item, who: string, when: string): string {
   if (item.status === 'expired') return 'It expired: nobody decided in time'
+  if (item.status === 'withdrawn' && item.reason)
+    return item.reason === 'stale'
+      ? 'Not run: the target changed after the agent asked'
+      : `Not run: ${item.reason}`
   if (item.status === 'withdrawn')
     return item.decided_by === item.requester
       ? 'The agent took it back'

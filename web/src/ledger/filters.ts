@@ -47,7 +47,7 @@ export type Kind = keyof typeof kinds
 
 export const outcomes: Record<Outcome, readonly string[]> = {
   done: ['call.done'],
-  refused: ['call.refused', 'auth.failed', 'passkey.refused'],
+  refused: ['call.refused', 'request.refused', 'auth.failed', 'passkey.refused'],
   failed: ['call.failed'],
 }
 

@@ -68,6 +68,7 @@ test.each([
     'Saved the policies as version 0a1b — Stricter',
   ],
   [{ type: 'agent.added', actor: person, subject: 'sales' }, 'Added agent sales'],
+  [{ type: 'agent.changed', actor: person, subject: 'sales' }, 'Changed the tools of agent sales'],
   [{ type: 'agent.rotated', actor: person, subject: 'sales' }, 'Gave agent sales a new token'],
   [{ type: 'agent.revoked', actor: person, subject: 'sales' }, 'Revoked agent sales'],
   [

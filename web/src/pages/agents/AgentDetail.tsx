@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import { describeSelection } from '#base/selection-fields.ts'
 import { listOf } from '../../agents/standing.ts'
 import type { AgentFilters, Standing } from '../../agents/standing.ts'
 import { buttonClass } from '../../parts/Button.tsx'
@@ -35,8 +36,8 @@ export function AgentDetail({ agent, filters, mine, standing }: Props) {
   const client = useQueryClient()
   const domain = standing?.domain
   const known = useQuery(agentsQuery).data
-  const isUnknown =
-    mine?.length === 0 && known !== undefined && !known.some(({ id }) => id === agent)
+  const registered = known?.find(({ id }) => id === agent)
+  const isUnknown = mine?.length === 0 && known !== undefined && !registered
   useEntries(
     (entry) => entry.domain === domain && nouns.has(nounOf(entry)),
     () => {
@@ -53,7 +54,12 @@ export function AgentDetail({ agent, filters, mine, standing }: Props) {
         <Close filters={filters} label="Back to the list" icon="back" />
       </header>
       <article className="grid w-full max-w-195 gap-5 px-7 pt-5.5 pb-7 max-md:px-4">
-        <Heading agent={agent} filters={filters} standing={standing} />
+        <div className="grid gap-1">
+          <Heading agent={agent} filters={filters} standing={standing} />
+          {registered && (
+            <p className="text-soft break-words">Tools: {describeSelection(registered)}</p>
+          )}
+        </div>
         {mine && mine.length > 1 && <Domains mine={mine} standing={standing} filters={filters} />}
         <Paused agent={agent} />
         {standing ? (

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { describeSelection } from '#base/selection-fields.ts'
 import { call } from '../../api.ts'
 import { Button, IconButton } from '../../parts/Button.tsx'
 import { Chip } from '../../parts/Chips.tsx'
@@ -99,6 +100,7 @@ function AgentItem({ agent, mayChange }: { agent: Agent; mayChange: boolean }) {
       detail={
         <>
           <span title="Scopes: effect:toolset">{scopesOf(agent)}</span>
+          <span>Tools: {describeSelection(agent)}</span>
           <span>{seen ? `seen ${ago(Date.parse(seen), now)}` : 'not seen since the start'}</span>
           {sources[agent.source] && <span>{sources[agent.source]}</span>}
         </>

@@ -16,9 +16,11 @@ export function Acceptance({ story }: { story: Story }) {
         project,
         story_id: story.id,
         expect_rev: story.rev,
-        acceptance: acceptance.map((one, place) =>
-          place === at ? { text: one.text, done: one.done !== true } : one,
-        ),
+        // The tool takes nothing else, whatever a person wrote beside it in the file.
+        acceptance: acceptance.map(({ text, done = false }, place) => ({
+          text,
+          done: place === at ? !done : done,
+        })),
       }),
     onError: toastProblem,
   })
