@@ -166,7 +166,9 @@ describe.each(['auto', 'legacy'] as const)('a call over HTTP, %s era', (mode) =>
 test('I3 the first agent closes the door: from then on a token is needed', async () => {
   const reply = await app.call('cowork_add_agent', { id: 'sales' })
   const { output } = (await reply.json()) as { output: { token: string } }
-  await expect(connect()).rejects.toThrow(/401|token/i)
+  const unknown = await connect()
+  await expect(unknown.callTool({ name: 'cowork_status', arguments: {} })).rejects.toThrow('token')
+  await unknown.close()
   const client = await connect(output.token)
   const status = await client.callTool({ name: 'cowork_status', arguments: {} })
   expect(status.structuredContent).toMatchObject({

@@ -209,6 +209,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
         action_id: '',
         proposal_id: '',
         message: '',
+        next: String(said['next']).replace(String(said['proposal_id']), ''),
       })
       const [one, two] = await actAlone(system, 2, { target: 'same' })
       expect(shape(one ?? {})).toEqual({ ...shape(two ?? {}), volume_remaining: null })
@@ -773,7 +774,10 @@ export function checksContract(newStore: () => Promise<Store>): void {
     const second = await governed(free, { draw: () => 0 }, store)
     await second.governance.spotChecks.catchUp(second.ledger, second.now())
     await second.governance.spotChecks.catchUp(second.ledger, second.now())
-    expect((await checksOf(second)).map(({ target }) => target)).toEqual(['deal-1', 'deal-0'])
+    // Both were opened within a millisecond, so their order says nothing.
+    const targets = (await checksOf(second)).map(({ target }) => target)
+    expect(new Set(targets)).toEqual(new Set(['deal-1', 'deal-0']))
+    expect(targets).toHaveLength(2)
   })
 
   test('T14 what was done long before the last start is not drawn anew, though more is drawn now', async () => {

@@ -18,7 +18,7 @@ export function openFifo() {
 }
 
 /** What a process has open, as the kernel names it; each as often as it is open. */
-export function openFiles(pid: number | 'self'): string[] {
+export function openFiles(pid: number): string[] {
   return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
     try {
       return [readlinkSync(`/proc/${pid}/fd/${name}`)]
@@ -28,6 +28,3 @@ export function openFiles(pid: number | 'self'): string[] {
     }
   })
 }
-
-export const timesOpen = (path: string, pid: number | 'self' = 'self'): number =>
-  openFiles(pid).filter((one) => one === path).length

@@ -154,6 +154,15 @@ async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Pro
     await expect.poll(async () => (await rows()).some(due(by))).toBe(false)
   }
 
+  /** No approved call is about to run or runs: what is read afterwards belongs together. */
+  async function nothingRuns(): Promise<void> {
+    const isLive = ({ kind, status, decided_at, run_until }: Row) =>
+      kind === 'call' &&
+      ((status === 'approved' && (decided_at ?? 0) > clock.now() - hour) || run_until !== null)
+    const rows = async () => (await oneOf(systems, 0).rows('approval')) as Row[]
+    await expect.poll(async () => (await rows()).some(isLive), { timeout: 30_000 }).toBe(false)
+  }
+
   try {
     for (const { acts, after } of rounds) {
       await Promise.all(acts.map(perform))
@@ -167,6 +176,7 @@ async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Pro
       systems.push(await start())
     }
     await nothingIsDue(clock.now())
+    await nothingRuns()
     const last = oneOf(systems, 0)
     entries = await everyEntry(last)
     await checkAll(last, entries, told, runs.length)
@@ -180,7 +190,16 @@ async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Pro
 
 const oneOf = <T>(list: readonly T[], place: number): T => list[place % list.length] as T
 
-type Row = { id: string; status: string; kind: string; held: string | null; expires_at: number }
+type Row = {
+  id: string
+  status: string
+  kind: string
+  held: string | null
+  expires_at: number
+  decided_at: number | null
+  run_until: number | null
+}
+const hour = 60 * 60 * 1000
 const due = (by: number) => (row: Row) =>
   row.status === 'pending' && (row.held !== null || row.expires_at <= by)
 type Stored = Record<string, number> & { agent: string; domain: string; active_at: number }

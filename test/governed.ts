@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { ApprovalKind } from '#approvals'
-import { createHalts, haltTools } from '#approvals'
+import { checkHaltScope, createHalts, haltTools } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { createClockWatch } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
@@ -15,7 +15,7 @@ import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
 import { silentLog } from '#base/log.ts'
 import type { Tool } from '#base/tool.ts'
 import { checkBy, checkHalt, checkRole, checkScope } from '#dispatch'
-import { createCatalogue, createDispatch, readCall } from '#dispatch'
+import { createCatalogue, createDispatch, readCall, startRunner } from '#dispatch'
 import type { Answer } from '#dispatch'
 import { checkDomain, createGovernance, governanceTools } from '#governance'
 import { createIdentity } from '#identity'
@@ -70,6 +70,10 @@ export type More = {
   readonly tools?: readonly Tool[]
   readonly kinds?: readonly ApprovalKind[]
   readonly draw?: (id: string) => number
+  /** Approved calls stay where they are, for tests of what comes before they run. */
+  readonly runs?: false
+  /** Its name among several daemons on one store. */
+  readonly node?: string
   /** A domain of its own over the same store. */
   readonly domain?: (given: Given) => Domain
 }
@@ -141,7 +145,7 @@ export async function openGoverned(
   })
   const catalogue = createCatalogue([
     ...governanceTools({ governance, ledger, identity, halts, version: 'test' }),
-    ...haltTools(halts, knownNames({ governance, identity, ledger })),
+    ...haltTools(halts),
     ...(more.tools ?? []),
     ...(domain?.tools ?? []),
   ])
@@ -152,6 +156,7 @@ export async function openGoverned(
       checkRole,
       checkScope,
       checkHalt(halts),
+      checkHaltScope(knownNames({ governance, identity, ledger })),
       checkDomain(governance.domains),
       ...(domain?.checks ?? []),
       governance.judgeCall,
@@ -164,6 +169,19 @@ export async function openGoverned(
     now,
     log: silentLog,
   })
+  const { approvals } = governance
+  const runner =
+    more.runs === false
+      ? undefined
+      : startRunner({
+          ...parts,
+          approvals,
+          halts,
+          agents: identity,
+          catalogue,
+          dispatch,
+          node: more.node,
+        })
   const answer = (tool: string, args: object, caller: Caller): Promise<Answer> =>
     dispatch({ tool, arguments: args, caller })
 
@@ -178,6 +196,7 @@ export async function openGoverned(
     identity,
     halts,
     catalogue,
+    runner,
     answer,
     async call(tool: string, args: object = {}, caller = agentCaller()): Promise<Said> {
       const said = await answer(tool, args, caller)
@@ -200,6 +219,7 @@ export async function openGoverned(
       return result
     },
     async close() {
+      await runner?.close()
       await governance.close()
       await ledger.close()
       await db.close()

@@ -111,13 +111,22 @@ describe('guards', () => {
       expect((await send(path, { headers: { host } })).status, host).toBe(403)
   })
 
+  test('SV21 RA11 its own origins are accepted at /mcp', async () => {
+    for (const host of ['localhost', '127.0.0.1', '[::1]']) {
+      const headers = { host: `${host}:${app.port}`, origin: `http://${host}:${app.port}` }
+      expect((await send('/mcp', { headers })).status, host).not.toBe(403)
+    }
+  })
+
   test.each(doors)('SV21 a foreign Origin is refused at %s', async (path) => {
     for (const origin of [
       'http://evil.example',
       'null',
       'http://localhost:1',
       'https://localhost',
-      `http://127.0.0.1:${app.port}`,
+      `http://127.0.0.1:1`,
+      // RA11: at its own addresses it is ours for MCP clients in a browser, and for nothing else.
+      ...(path.startsWith('/mcp') ? [] : [`http://127.0.0.1:${app.port}`]),
     ]) {
       const { status, text } = await send(path, {
         headers: { host: `localhost:${app.port}`, origin },

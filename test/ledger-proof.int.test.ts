@@ -265,7 +265,8 @@ test('L15 every folder gets the checkpoints, refuses a cut store, and is restore
   const cut = await place.cowork(['up'])
   expect(cut.stderr).toContain(`a checkpoint in ${copies[1]} was signed over`)
 
-  expect(await place.cowork(['restore', backup, '--force'])).toMatchObject({ code: 0 })
+  const restored = await place.cowork(['restore', backup, '--force'])
+  expect(restored, restored.stderr).toMatchObject({ code: 0 })
   expect(await place.cowork(['up', '-d'])).toMatchObject({ code: 0 })
   expect(await place.cowork(['audit', 'verify'])).toMatchObject({ code: 0 })
 })

@@ -35,7 +35,8 @@ export function openTestOps(
   const { turn } = createTurns()
   const { limits } = whole
   const entered = () => Promise.resolve()
-  const context = { roots, guard: createGuard(whole.guard), limits, turn, entered }
+  const progress = () => undefined
+  const context = { roots, guard: createGuard(whole.guard), limits, turn, entered, progress }
 
   async function run<O extends Op>(op: O, ask: Ask<O>, body: string | Uint8Array = '') {
     const act = ops[op] as RunOp<O>

@@ -236,6 +236,7 @@ describe('roles', () => {
       ['cowork_remove_person', { person: 'vera' }],
       ['cowork_withdraw_invitation', { invitation: 'x' }],
       ['cowork_add_agent', { id: 'mine' }],
+      ['cowork_set_tools', { id: 'mine', tools: ['all'] }],
       ['cowork_rotate_agent', { id: 'mine' }],
       ['cowork_revoke_agent', { id: 'mine' }],
     ] as const)

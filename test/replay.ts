@@ -11,7 +11,18 @@ import { createRedactor, createSealer, openKey, openLedger, writeBaselines } fro
 import { migrations, recordedTables } from '../src/app.ts'
 import { pinOf } from '../src/files/grants/pin.ts'
 import { actingTool } from './acting.ts'
-import { anna, approve, decide, earn, override, propose, proposed, sales, trusted } from './acts.ts'
+import {
+  anna,
+  approve,
+  check,
+  decide,
+  earn,
+  override,
+  propose,
+  proposed,
+  sales,
+  trusted,
+} from './acts.ts'
 import { governed, movableClock } from './governed.ts'
 import type { Governed, Store } from './governed.ts'
 import { agentCaller } from './governance.ts'
@@ -41,7 +52,10 @@ export function replayContract(newStore: () => Promise<Store>): void {
     /** An intercepted call that a person allows for longer. */
     async function allow(allowance: object, path = '/a') {
       const waits = await system.call('crm_write', { path }, sales)
-      await decide(system, [String(waits['approval_id'])], { allow: allowance })
+      const id = String(waits['approval_id'])
+      await decide(system, [id], { allow: allowance })
+      // cowork runs the call; from then on calls use the permission.
+      await check(system, id, { wait_seconds: 25 })
     }
     return { ...system, allow }
   }
@@ -132,8 +146,7 @@ export function replayContract(newStore: () => Promise<Store>): void {
   ])('RS6 L20 a permission forged by %s is named', async (change, named) => {
     const system = await start()
     await system.allow({ for: 'uses', uses: 3 })
-    // The first takes what was approved, the second uses the permission.
-    for (let call = 0; call < 2; call++) await system.call('crm_write', { path: '/a' }, sales)
+    await system.call('crm_write', { path: '/a' }, sales)
     expect(await system.verify()).toMatchObject(ok)
     await forge(system.db, `UPDATE permission SET ${change}`)
     expect(await whys(system)).toEqual([

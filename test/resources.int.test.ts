@@ -119,3 +119,28 @@ describe.each([
     await client.close()
   })
 })
+
+test.each([
+  ['a selection', { exclude: ['work', 'cowork'] }],
+  ['scopes', { scopes: ['*:files'] }],
+])('SV18 SV13 resources follow %s of the agent', async (_, limits) => {
+  await app.call('worksync_register_project', { project: 'hidden' })
+  const id = `limited-${Object.keys(limits)[0]}`
+  const added = await app.call('cowork_add_agent', { id, ...limits })
+  const { output } = (await added.json()) as { output: { token: string } }
+  const client = new Client({ name: 'limited', version: '1' })
+  const headers = { authorization: `Bearer ${output.token}` }
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(app.mcpUrl), { requestInit: { headers } }),
+  )
+  const { resources } = await client.listResources()
+  expect(JSON.stringify(resources)).not.toMatch(/"(work|ledger):\/\/|cowork:\/\/inbox/)
+  for (const uri of ['work://hidden', 'ledger://head', 'cowork://inbox'])
+    await expect(client.readResource({ uri }), uri).rejects.toThrow(uri)
+  const { completion } = await client.complete({
+    ref: { type: 'ref/resource', uri: 'work://{project}' },
+    argument: { name: 'project', value: 'h' },
+  })
+  expect(completion.values).toEqual([])
+  await client.close()
+})

@@ -45,18 +45,21 @@ export async function overMcp(app: TestApp, token?: string) {
     { versionNegotiation: { mode: 'auto' } },
   )
   const requestInit = token ? { headers: { authorization: `Bearer ${token}` } } : {}
-  await client.connect(new StreamableHTTPClientTransport(new URL(app.mcpUrl), { requestInit }))
+  // As a program that reads fields asks for them; the text is the same (SV19).
+  const url = new URL(`${app.mcpUrl}?results=structured`)
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
   onTestFinished(() => client.close())
   return {
     names: async () => (await client.listTools()).tools.map(({ name }) => name),
     async call(
       name: string,
       args: object = {},
-    ): Promise<Said & { isError: boolean; text: string }> {
+    ): Promise<Said & { isError: boolean; text: string; types: string[] }> {
       const answer = await client.callTool({ name, arguments: { ...args } })
-      const [text] = answer.content as { text?: string }[]
+      const blocks = answer.content as { type: string; text?: string }[]
       const said = answer.structuredContent as Said | undefined
-      return { isError: answer.isError === true, text: text?.text ?? '', ...said }
+      const types = blocks.map(({ type }) => type)
+      return { isError: answer.isError === true, text: blocks[0]?.text ?? '', types, ...said }
     },
   }
 }

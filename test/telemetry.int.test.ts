@@ -45,7 +45,7 @@ test('L13 a span carries the call and the approval that belong together, and the
   const waits = await sales.call(tool, { path: 'deal-7' })
   const approval = String(waits['approval_id'])
   await owner.call('cowork_decide', { approval_ids: [approval], decision: 'approve' })
-  await sales.call(tool, { path: 'deal-7' })
+  await sales.call('cowork_check_approval', { approval_id: approval, wait_seconds: 25 })
   await sales.call('cowork_halt', { scope: 'all' })
   const { body } = await owner.ask('/api/ledger?limit=100')
   const { named, figures } = await told()

@@ -150,7 +150,7 @@ export function tasksOf(client: Client, last: () => string) {
 
 export const takesTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
 
-/** The payload of a fault, wherever this era carries it. */
+/** The text and the payload of an error. */
 export function faultOf(result: {
   content?: unknown
   structuredContent?: unknown
@@ -158,7 +158,7 @@ export function faultOf(result: {
 }) {
   expect(result.isError).toBe(true)
   const [{ text }] = z.tuple([z.object({ text: z.string() })]).parse(result.content)
-  const payload = result.structuredContent ?? (JSON.parse(text) as unknown)
+  const { structuredContent: payload } = result
   return { text, payload: z.looseObject({ code: z.string() }).parse(payload) }
 }
 

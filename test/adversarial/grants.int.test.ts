@@ -110,9 +110,7 @@ test('N33 PV3 case 11: a person can allow files with a second name', async () =>
 test('N33 GR6: a refusal tells nothing of what lies outside', async () => {
   const said = async (tool: string, path: string, more: object = {}) => {
     const { wire } = await agent.call(tool, { path, ...more })
-    return wire
-      .replaceAll(path, '…')
-      .replaceAll(/"(request_id|review_url)":"[^"]*"|\(request_id [^)]*\)/g, '')
+    return wire.replaceAll(path, '…').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '')
   }
   const there = join(stand.outside, secretName)
   const missing = join(stand.outside, 'nothing.txt')

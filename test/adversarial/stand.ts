@@ -10,6 +10,7 @@ import { startTestApp } from '../app.ts'
 import { cowork } from '../daemon.ts'
 import { clientOf } from '../speakers.ts'
 import type { Said } from '../speakers.ts'
+import { contentIn, readText } from '../text-results.ts'
 
 export type Door = 'http' | 'stdio'
 
@@ -146,10 +147,12 @@ async function connect(
     async call(name, args = {}) {
       const answer = await client.callTool({ name, arguments: { ...args } })
       const blocks = answer.content as { type: string; text?: string }[]
-      const text = blocks.map((block) => block.text ?? '').join('\n')
-      const output = (answer.structuredContent ?? {}) as Said
+      const said = blocks.map((block) => block.text ?? '').join('\n')
+      const isContent = name === 'read_file' && answer.isError !== true
+      const text = isContent ? contentIn(said) : said
+      const output = (answer.structuredContent ?? readText(name, text)) as Said
       return {
-        code: answer.isError === true ? codeOf(output, text) : undefined,
+        code: answer.isError === true ? String(output['code']) : undefined,
         text,
         output,
         wire: JSON.stringify(answer),
@@ -163,10 +166,6 @@ async function connect(
     close: () => client.close(),
   }
 }
-
-/** Clients of the older era get the same object as text. */
-const codeOf = (output: Said, text: string): string =>
-  String(output['code'] ?? (text.startsWith('{') ? (JSON.parse(text) as Said)['code'] : text))
 
 /** Every file below, with all that a careless write would change. */
 function fingerprint(path: string): string[] {

@@ -8,7 +8,17 @@ import { openSqlite } from '#base/db/sqlite.ts'
 import { silentLog } from '#base/log.ts'
 import type { Log } from '#base/log.ts'
 import type { Tool } from '#base/tool.ts'
-import { checkBy, checkScope, createCatalogue, createDispatch, readCall } from '#dispatch'
+import {
+  checkBy,
+  checkScope,
+  checkSelected,
+  createCatalogue,
+  createDispatch,
+  createUse,
+  discoveryTools,
+  readCall,
+  startRunner,
+} from '#dispatch'
 import type { Catalogue } from '#dispatch'
 import { governanceTools } from '#governance'
 import { createIdentity, identityMigrations } from '#identity'
@@ -24,6 +34,8 @@ export const ownerToken = 'owner-token-of-the-tests'
 export type RigOptions = {
   /** Trust and policy decide calls, and the tools of governance are there to decide them. */
   readonly governed?: boolean
+  /** cowork_find_tools and cowork_use are there, too. */
+  readonly discovery?: boolean
   readonly tools?: readonly Tool[]
   readonly catalogue?: Catalogue
   /** None is open mode. */
@@ -74,25 +86,42 @@ export async function createRig(options: RigOptions = {}) {
   const { approvals } = governance
   const parts = { governance, ledger, identity, halts: createHalts(db, now), version }
   const ours = options.governed ? governanceTools(parts) : []
-  const catalogue = options.catalogue ?? createCatalogue([...tools, ...ours])
-  const dispatch = createDispatch({
+  const isOpen = () => identity.mode() === 'open'
+  const finding = options.discovery ? discoveryTools({ catalogue: () => catalogue, isOpen }) : []
+  const catalogue: Catalogue = options.catalogue ?? createCatalogue([...tools, ...ours, ...finding])
+  const checkCaller = checkBy(() => 'http://localhost:8765/inbox')
+  const dispatched = createDispatch({
     catalogue,
+    checkCaller,
     checks: [
-      checkBy(() => 'http://localhost:8765/inbox'),
+      checkCaller,
       checkScope,
+      checkSelected,
       ...(options.governed ? [governance.judgeCall] : []),
     ],
     approvals,
-    isOpen: () => identity.mode() === 'open',
+    isOpen,
     ledger,
     now,
     log,
+  })
+  const dispatch = createUse(dispatched, catalogue)
+  const runner = startRunner({
+    db,
+    approvals,
+    catalogue,
+    dispatch,
+    now,
+    log,
+    halts: parts.halts,
+    agents: identity,
   })
   const door = createMcpDoor({
     catalogue,
     dispatch,
     approvals,
     identity,
+    note: ledger.note,
     now,
     log,
     version,
@@ -114,8 +143,10 @@ export async function createRig(options: RigOptions = {}) {
     ledger,
     dispatch,
     governance,
+    runner,
     async close() {
       await door.close()
+      await runner.close()
       await governance.close()
       await ledger.close()
       await db.close()
