@@ -162,8 +162,9 @@ async function small(): Promise<void> {
   async function wholeTree(): Promise<void> {
     const asked = { path: join(root, 'tree'), depth: 20 }
     for (let more = {}; ;) {
-      const { structuredContent } = await ours.call('file_tree', { ...asked, ...more })
-      const { next_cursor: cursor } = structuredContent as { next_cursor?: string }
+      const { content } = await ours.call('file_tree', { ...asked, ...more })
+      const [, quoted] = /"cursor": (".*")\]$/.exec(content?.[0]?.text ?? '') ?? []
+      const cursor = quoted === undefined ? undefined : (JSON.parse(quoted) as string)
       if (cursor === undefined) return
       more = { cursor }
     }

@@ -9,7 +9,10 @@ export type Launch = {
   readonly env?: NodeJS.ProcessEnv
 }
 
-type Result = { readonly isError?: boolean; readonly structuredContent?: unknown }
+type Result = {
+  readonly isError?: boolean
+  readonly content?: readonly { readonly text?: string }[]
+}
 type Answer = { id?: number; result?: Result; error?: unknown }
 
 /** Resolves when the server has answered `initialize`. */
