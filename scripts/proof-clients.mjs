@@ -1,58 +1,136 @@
-// K4 with the real clients: Claude Code and Codex come from npm into a folder of their own, `cowork connect`
-// writes them, and each is watched until its call is in the ledger. A stand-in is their model, so neither
-// an account nor the internet is needed once they are installed.
+// K4 and SV19 with real clients: they come from npm into a folder of their own, are connected to a daemon of their own
+// and play scenes with a stand-in as their model. Neither an account nor the internet is needed once they are installed.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { ownerToken, statePaths } from '../src/base/state.ts'
+import { clients, packages } from './clients.mjs'
+import { scenes, writeFixtures } from './proof-scenes.mjs'
 import { startModel } from './stand-in-model.mjs'
 
 const launcher = fileURLToPath(new URL('../bin/cowork.mjs', import.meta.url))
-const tool = 'cowork_status'
-const versions = { '@anthropic-ai/claude-code': '2.1.325', '@openai/codex': '0.166.0' }
+const transports = ['stdio', 'http']
 
-const clients = [
-  {
-    id: 'claude-code',
-    calls: 'claude-code',
-    list: ['claude', 'mcp', 'list'],
-    connected: /^cowork: .* Connected$/m,
-    use: () => ['claude', '-p', 'Look.', '--allowedTools', `mcp__cowork__${tool}`],
-    env: (model) => ({
-      ANTHROPIC_BASE_URL: model,
-      ANTHROPIC_API_KEY: 'none',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    }),
-  },
-  {
-    id: 'codex',
-    calls: 'codex-mcp-client',
-    list: ['codex', 'mcp', 'list'],
-    connected: /^cowork .* enabled /m,
-    use: (model) => {
-      const provider = `{name="stand-in",base_url="${model}/v1",wire_api="responses",env_key="STAND_IN_KEY"}`
-      const settings = ['model_provider=stand_in', `model_providers.stand_in=${provider}`]
-      const options = settings.flatMap((one) => ['-c', one])
-      return ['codex', 'exec', '--skip-git-repo-check', '-m', 'stand-in', ...options, 'Look.']
-    },
-    env: () => ({ STAND_IN_KEY: 'none' }),
-  },
-]
+/** K4: each client lists the tools of cowork, and its call is in the ledger. Gives {ok, result} for the table. */
+export const proveClients = () =>
+  withPlace(async (place, model) => {
+    const found = []
+    for (const { client, transport } of sessions()) {
+      const before = await runAll(client.list, place)
+      if (client.connected.test(before))
+        throw new Error(`${client.id} knew cowork before it was connected`)
+      await withConnection(place, client, transport, async (start) => {
+        const listed = await start(client.list)
+        if (!client.connected.test(listed))
+          throw new Error(`${client.id} does not list cowork over ${transport}: ${listed}`)
+        found.push(await proveCall(place, client, transport, model, start))
+      })
+      const after = await runAll(client.list, place)
+      if (client.connected.test(after))
+        throw new Error(`${client.id} still lists cowork after it was disconnected: ${after}`)
+    }
+    return { ok: true, result: found.join('; ') }
+  })
 
-/** Gives {ok, result} for the table of `npm run proof`. */
-export async function proveClients() {
+async function proveCall(place, client, transport, model, start) {
+  const tool = 'cowork_status'
+  const [last] = await listEntries(place, ['-n', '1'])
+  model.play(
+    (async function* () {
+      yield { tool, input: {} }
+    })(),
+  )
+  const said = await start(client.use(model.url))
+  const filter = ['-n', '50', '--actor', client.id, '--type', 'call.done']
+  const made = (await listEntries(place, filter)).find(
+    ({ seq, actor, data }) =>
+      seq > last.seq && actor.client?.name === client.calls && data.tool === tool,
+  )
+  if (!made) throw new Error(`${client.id} over ${transport} did not call ${tool}: ${said}`)
+  if (!made.actor.verified)
+    throw new Error(`${client.id} over ${transport} called without its token`)
+  const { name, version } = made.actor.client
+  return `${name} ${version} (${made.actor.client.transport}) lists our tools and called ${tool}, entry ${made.seq}`
+}
+
+/** SV19: what the model of each client received of each scene. */
+export const proveScenes = () =>
+  withPlace(async (place, model) => {
+    writeFixtures(place)
+    const found = []
+    let failures = 0
+    for (const { client, transport } of sessions()) {
+      const results = await playScenes(place, client, transport, model)
+      for (const { name, isPassed, finding } of results) {
+        process.stderr.write(`    ${isPassed ? 'holds' : 'FAILS'} ${name}: ${finding}\n`)
+        if (!isPassed) failures++
+      }
+      const findings = results.map(({ name, isPassed, finding }) =>
+        isPassed ? finding : `${name} FAILS: ${finding}`,
+      )
+      found.push(`${client.id} over ${transport}: ${findings.join(', ')}`)
+    }
+    return { ok: failures === 0, result: found.join('; ') }
+  })
+
+async function playScenes(place, client, transport, model) {
+  const results = new Map()
+  async function* playAll() {
+    for (const { name, play } of scenes)
+      try {
+        results.set(name, { name, isPassed: true, finding: yield* play(place) })
+      } catch (error) {
+        results.set(name, { name, isPassed: false, finding: error.message })
+      }
+  }
+  await withConnection(place, client, transport, async (start) => {
+    model.play(playAll())
+    await start(client.use(model.url))
+  })
+  const unplayed = { isPassed: false, finding: 'the client ended before' }
+  return scenes.map(({ name }) => results.get(name) ?? { name, ...unplayed })
+}
+
+const sessions = () =>
+  clients.flatMap((client) => transports.map((transport) => ({ client, transport })))
+
+/** Connects the client while `act` runs; `act` gets a function that runs a command of the client with its token. */
+async function withConnection(place, client, transport, act) {
+  const { id } = client
+  process.stderr.write(`  ${id} over ${transport}\n`)
+  const isHttp = transport === 'http'
+  const variable = `COWORK_TOKEN_${id.toUpperCase().replace('-', '_')}`
+  await client.connect(place, { isHttp, variable })
+  try {
+    // Over HTTP the token is in a variable, as `cowork connect` says to pass it.
+    const envFile = join(place.home, `${id}.env`)
+    writeFileSync(
+      envFile,
+      `${variable}=file:${join(place.home, '.cowork', 'agents', `${id}.token`)}\n`,
+    )
+    const withToken = [...place.launch, 'run', '--env-file', envFile, '--']
+    const env = { ...place.env, ...client.env(place.model) }
+    await act((command) => runAll([...withToken, ...command], { env, cwd: place.cwd }))
+  } finally {
+    await client.disconnect(place)
+  }
+}
+
+/** Installs the clients, starts a daemon and a model, and removes all of it when `prove` has ended. */
+async function withPlace(prove) {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-proof-clients-'))
-  const model = await startModel(tool)
-  const place = placeIn(folder)
+  const model = await startModel()
+  const place = { ...(await createPlace(folder)), model: model.url, offered: model.offered }
   try {
     await install(folder)
-    await place.cowork('start', '--port', '0')
-    const found = []
-    for (const client of clients)
-      for (const way of ['stdio', 'http']) found.push(await proveOne(place, client, way, model.url))
-    return { ok: true, result: found.join('; ') }
+    for (const client of clients) client.prepare?.(place)
+    await place.cowork('up', '-d')
+    return await prove(place, model)
   } finally {
     model.close()
     await place.cowork('down').catch(() => undefined)
@@ -61,68 +139,82 @@ export async function proveClients() {
 }
 
 async function install(folder) {
-  const packages = Object.entries(versions).map(([name, version]) => `${name}@${version}`)
-  process.stderr.write(`  installing ${packages.join(' and ')}\n`)
+  const names = packages.map(({ name, version }) => `${name}@${version}`)
+  process.stderr.write(`  installing ${names.join(', ')}\n`)
   const quiet = ['--ignore-scripts', '--no-audit', '--no-fund']
   const { env } = process
-  await run(['npm', 'install', '--prefix', folder, ...quiet, ...packages], { env })
-  // Whether npm runs it by itself depends on its settings; Claude Code is not whole without it.
-  const script = join(folder, 'node_modules', '@anthropic-ai', 'claude-code', 'install.cjs')
-  await run([process.execPath, script], { env })
+  await run(['npm', 'install', '--prefix', folder, ...quiet, ...names], { env })
+  for (const { name, script } of packages) {
+    const cwd = join(folder, 'node_modules', name)
+    if (script) await run([process.execPath, script], { env, cwd })
+  }
 }
 
 /** A home of its own: nothing of this machine's user is read or written. */
-function placeIn(folder) {
+async function createPlace(folder) {
   const home = join(folder, 'home')
-  const work = join(home, 'work')
-  mkdirSync(work, { recursive: true })
+  const cwd = join(home, 'work')
+  const workspace = join(home, 'workspace')
+  const state = join(home, '.cowork')
+  for (const one of [cwd, state]) mkdirSync(one, { recursive: true })
+  // A fixed port: clients over HTTP must find the daemon again after a restart. JSON is YAML.
+  const port = await findPort()
+  const settings = { server: { port }, workspace: { path: workspace } }
+  writeFileSync(join(state, 'cowork.yaml'), JSON.stringify(settings))
+
   const path = [join(folder, 'node_modules', '.bin'), dirname(process.execPath), process.env.PATH]
   const env = { PATH: path.join(delimiter), HOME: home, USERPROFILE: home }
-  const cowork = (...args) => run([process.execPath, launcher, ...args], { env, cwd: work })
-  return { home, work, env, cowork }
+  const launch = [process.execPath, launcher]
+  const url = `http://localhost:${port}`
+  const cowork = (...args) => run([...launch, ...args], { env, cwd })
+
+  /** A person decides in the console: the command line asks for a terminal. */
+  async function decide(input) {
+    const reply = await fetch(`${url}/api/tools/cowork_decide/call`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${ownerToken(statePaths(state))}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ arguments: input }),
+    })
+    if (!reply.ok) throw new Error(`cowork_decide answered ${reply.status}: ${await reply.text()}`)
+  }
+  async function restart() {
+    await cowork('down')
+    await cowork('up', '-d')
+  }
+  return { home, cwd, workspace, url, env, launch, cowork, decide, restart }
 }
 
-async function proveOne({ home, work, env, cowork }, client, way, model) {
-  const { id, list, connected, calls } = client
-  process.stderr.write(`  ${id} over ${way}\n`)
-  const before = await run(list, { env, cwd: work })
-  if (connected.test(before)) throw new Error(`${id} knew cowork before it was connected`)
-  await cowork('connect', id, '--yes', ...(way === 'http' ? ['--http'] : []))
-
-  // Over HTTP the token comes by a variable, as `cowork connect` says to pass it.
-  const variable = `COWORK_TOKEN_${id.toUpperCase().replace('-', '_')}`
-  const envFile = join(home, `${id}.env`)
-  writeFileSync(envFile, `${variable}=file:${join(home, '.cowork', 'agents', `${id}.token`)}\n`)
-  const withToken = [process.execPath, launcher, 'run', '--env-file', envFile, '--']
-  const options = { env: { ...env, ...client.env(model) }, cwd: work }
-  const listed = await run([...withToken, ...list], options)
-  if (!connected.test(listed)) throw new Error(`${id} does not list cowork over ${way}: ${listed}`)
-
-  const [last] = await entries(cowork, ['-n', '1'])
-  const said = await run([...withToken, ...client.use(model)], options)
-  const made = (await entries(cowork, ['-n', '50', '--actor', id, '--type', 'call.done'])).find(
-    ({ seq, actor, data }) => seq > last.seq && actor.client?.name === calls && data.tool === tool,
-  )
-  if (!made) throw new Error(`${id} over ${way} did not call ${tool}: ${said}`)
-  if (!made.actor.verified) throw new Error(`${id} over ${way} called without its token`)
-
-  await cowork('disconnect', id, '--yes')
-  const after = await run(list, { env, cwd: work })
-  if (connected.test(after)) throw new Error(`${id} still lists cowork after disconnect: ${after}`)
-  const { name, version, transport } = made.actor.client
-  return `${name} ${version} (${transport}) lists our tools and called ${tool}, entry ${made.seq}`
+async function findPort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
-const entries = async (cowork, options) =>
+const listEntries = async ({ cowork }, options) =>
   (await cowork('audit', 'tail', '--json', ...options))
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
 
-/** What a program printed; fails with it when the program does. */
-async function run([command, ...args], options) {
+/** Resolves to the standard output of a program; fails when the program does. */
+const run = async (command, options) => (await runProgram(command, options)).stdout
+
+/** The same with the standard error, where Gemini CLI prints its list. */
+async function runAll(command, options) {
+  const { stdout, stderr } = await runProgram(command, options)
+  return `${stdout}${stderr}`
+}
+
+async function runProgram([command, ...args], { env, cwd }) {
   const child = spawn(command, args, {
-    ...options,
+    env,
+    cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 180_000,
     shell: process.platform === 'win32',
@@ -131,5 +223,5 @@ async function run([command, ...args], options) {
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), closed])
   if (code !== 0)
     throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${stdout}${stderr}`)
-  return stdout
+  return { stdout, stderr }
 }

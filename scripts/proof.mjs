@@ -5,7 +5,7 @@ import { crashRounds } from '../test/crash/rounds.ts'
 import { editorRounds } from '../test/editors/rounds.ts'
 import { startPostgres } from '../test/postgres-server.ts'
 import { leaks, race, swaps } from '../test/race/race.ts'
-import { proveClients } from './proof-clients.mjs'
+import { proveClients, proveScenes } from './proof-clients.mjs'
 
 const crashes = 50
 const races = 100_000
@@ -45,9 +45,15 @@ const steps = [
   },
   {
     id: 'K4',
-    what: 'Claude Code and Codex from npm, connected by `cowork connect`',
+    what: 'Claude Code, Codex, Gemini CLI and opencode from npm, connected over stdio and HTTP',
     goal: 'each lists our tools, and its call is in the ledger under its own agent',
     run: proveClients,
+  },
+  {
+    id: 'SV19',
+    what: 'the instructions, a file of 200 kB, a listing of 300 files, an edited approval, a refusal, an image and a restart of the daemon, as the model of each client receives them',
+    goal: 'each model can go on from what it received',
+    run: proveScenes,
   },
 ]
 

@@ -63,14 +63,14 @@ export const toolsPage = (): string =>
   [
     '# Tools',
     '',
-    'Generated from the tools themselves by `npm run docs`. All of them are at `/mcp`; each toolset has an address of its own, `/mcp/<toolset>`.',
+    'Generated from the tools themselves by `npm run docs`. Every tool can be called at `/mcp`, listed or not. Tools marked *default list* are listed there; `/mcp/<toolset>` lists one toolset, `/mcp?tools=all` lists all.',
     ...tools().flatMap((tool) => [
       '',
       `## ${tool.name}`,
       '',
       tool.description,
       '',
-      `For ${peopleOf(tool)} · ${tool.effect} · toolset \`${tool.toolset}\``,
+      `For ${peopleOf(tool)} · ${tool.effect} · toolset \`${tool.toolset}\`${tool.core ? ' · default list' : ''}`,
       ...inputTable(tool),
     ]),
     '',
