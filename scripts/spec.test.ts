@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { benchIds, doneIds, leadingIds, rulesOf, specReport, testIds } from './spec-rules.ts'
+import {
+  benchIds,
+  doneIds,
+  leadingIds,
+  rulesOf,
+  shortIds,
+  specReport,
+  testIds,
+} from './spec-rules.ts'
 
 const ids = (source: string) => testIds('x.test.ts', source)
 
@@ -77,8 +85,7 @@ test('spec: a bench proves a figure and nothing else', () => {
   const rules = ['L1', 'L2', 'N1', 'N2'].map((id) => ({ id, page: 'a.md' }))
   const report = specReport(
     rules,
-    new Set(['L1', 'Z9']),
-    new Set(['L2', 'N1']),
+    { tested: new Set(['L1', 'Z9']), benched: new Set(['L2', 'N1']), short: new Set() },
     new Set(['L1', 'L2', 'N1', 'N2', 'Z1']),
   )
   expect(report.pages).toEqual([{ page: 'a.md', rules: 4, done: 4, unproved: ['L2', 'N2'] }])
@@ -87,6 +94,24 @@ test('spec: a bench proves a figure and nothing else', () => {
 })
 
 test('spec: a test may carry the id of a finding from a review', () => {
-  const report = specReport([], new Set(['RS1', 'RM10', 'RX1']), new Set(), new Set())
+  const tested = new Set(['RS1', 'RM10', 'RX1'])
+  const report = specReport([], { tested, benched: new Set(), short: new Set() }, new Set())
   expect(report.unknown).toEqual(['RX1'])
+})
+
+test('spec: RH16 a measured goal that falls short is not proved, whatever names it', () => {
+  const rules = ['N1', 'N2', 'N3'].map((id) => ({ id, page: 'a.md' }))
+  const short = shortIds(`| id | what | goal | result |
+| --- | --- | --- | --- |
+| N1 | a call | < 1 ms | pass |
+| N1 | a call of 1 MB | < 2 ms | falls short |
+| N2 | another | < 1 ms | pass |
+| N3 | a third | < 1 ms | falls short |`)
+  const named = new Set(['N1', 'N2'])
+  const report = specReport(
+    rules,
+    { tested: new Set(['N3']), benched: named, short },
+    new Set(['N1', 'N2', 'N3']),
+  )
+  expect(report.broken).toEqual(['N1', 'N3'])
 })
