@@ -7,7 +7,7 @@ const stream =
 const events = [
   { event: 'hello', data: '{"size":3}', id: '3' },
   { event: 'entry', data: '{"seq":4,\n"x":"ü: y"}', id: '4' },
-  { event: 'message', data: 'bare', id: '4' },
+  { data: 'bare' },
 ]
 
 test('C10 the stream is read the same however it is cut', () => {
