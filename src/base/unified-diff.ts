@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff'
+import { diffArrays } from 'diff/lib/diff/array.js'
 import type { ChangeObject } from 'diff'
 
 /** Unchanged lines shown before and after a change. */
