@@ -3,7 +3,6 @@ import * as fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { createEmail } from './email.ts'
 import { createTime, noticed } from './fixture.ts'
-import { encodedWords, mailText } from './mail.ts'
 import type { ChannelOf } from './model.ts'
 import { isLoopback } from './post.ts'
 import { certificate, readMail, startMailServer } from './smtp-fixture.ts'
@@ -28,10 +27,18 @@ async function setup(options: ServerOptions = {}, more: Partial<ChannelOf<'email
     createEmail(channel, time.wait).send({ id: 'd-1', notice: noticed(), at }, signal)
   return { ...server, send }
 }
+const mailOf = (subject: string, text: string) => ({
+  id: 'd-1',
+  at,
+  from: 'a@example.com',
+  to: ['b@example.com'],
+  subject,
+  text,
+})
 const account = { user: 'cowork', password: 'pass' }
 
 test('A5 a mail is plain text with a link, encrypted, to everyone at once', async () => {
-  const { send, mails, commands } = await setup({}, account)
+  const { send, mails } = await setup({}, account)
   expect(await send()).toEqual({ kind: 'sent' })
   expect(mails).toEqual([
     {
@@ -42,7 +49,6 @@ test('A5 a mail is plain text with a link, encrypted, to everyone at once', asyn
       text: expect.any(String),
     },
   ])
-  expect(commands.at(-1)).toBe('QUIT')
   const { headers, text } = readMail(mails[0]?.text ?? '')
   expect(Object.fromEntries(headers)).toEqual({
     date: 'Sat, 01 Aug 2026 12:00:00 +0000',
@@ -74,11 +80,7 @@ test('A10 AUTH LOGIN where there is no PLAIN; a server on this machine may do wi
 
 test.each<[string, ServerOptions, string]>([
   ['takes another password', { password: 'other' }, 'the mail server answered 535 to AUTH'],
-  [
-    'knows no way to sign in',
-    { auth: [] },
-    'the mail server offers neither AUTH PLAIN nor AUTH LOGIN',
-  ],
+  ['knows no way to sign in', { auth: [] }, 'the mail server answered 504 to AUTH'],
   [
     'is full',
     { instead: (c) => (c.startsWith('MAIL') ? '452 full' : 'usual') },
@@ -105,14 +107,19 @@ test.each<[string, ServerOptions, string]>([
     { instead: (c, socket) => (c === 'DATA' ? void socket.destroy() : 'usual') },
     'the mail server ended the connection',
   ],
-  [
-    'says more than it may before encryption',
-    { instead: (c) => (c === 'STARTTLS' ? '220 go\r\n250-x\r\n250 AUTH PLAIN' : 'usual') },
-    'the mail server speaks before its turn',
-  ],
 ])('A10 a mail server that %s is a failure in words of ours', async (_, options, error) => {
   const { send } = await setup(options, account)
   expect(await send()).toEqual({ kind: 'failed', error })
+})
+
+test('A10 what somebody says in plain text before the encryption has no effect', async () => {
+  const { send, mails, commands } = await setup(
+    { auth: ['PLAIN'], injected: '250-x\r\n250 AUTH LOGIN\r\n235 welcome\r\n250' },
+    account,
+  )
+  expect(await send()).toEqual({ kind: 'sent' })
+  expect(mails).toMatchObject([{ isSecure: true, user: 'cowork' }])
+  expect(commands).not.toContain('AUTH LOGIN')
 })
 
 test('A10 whom the server refuses is told, and the others get the mail', async () => {
@@ -137,12 +144,11 @@ test('A10 a mail server that hangs is left after 30 seconds, and our own end int
 })
 
 test('A10 a server elsewhere must encrypt and show a certificate that is trusted', async () => {
-  const mail = { from: 'a@example.com', to: ['b@example.com'], text: 'Subject: x\r\n\r\nhi\r\n' }
   const to = (port: number, { host = '127.0.0.1', isTlsFirst = false } = {}) =>
-    sendMail({ host, port, isLocal: false, isTlsFirst, auth: account }, mail, never)
+    sendMail({ host, port, isLocal: false, isTlsFirst, auth: account }, mailOf('x', 'hi'), never)
   const plain = await startMailServer({ startTls: false })
   await expect(to(plain.port)).rejects.toThrow('offers no encryption')
-  expect(plain.commands).toEqual(['EHLO [127.0.0.1]'])
+  expect(plain.commands).toEqual(['EHLO [127.0.0.1]', 'STARTTLS'])
   const secure = await startMailServer()
   await expect(to(secure.port)).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT')
   expect(secure.mails).toEqual([])
@@ -177,31 +183,33 @@ test.each([
   expect(isLoopback(host)).toBe(expected)
 })
 
+const local = (port: number) => ({ host: '127.0.0.1', port, isLocal: true, isTlsFirst: false })
+
 test('A10 whatever a mail says arrives as it is, dots at the beginning of lines too', async () => {
   const { port, mails } = await startMailServer({ startTls: false, auth: [] })
   const line = fc.string({ unit: fc.constantFrom('.', '..', 'a', ' ', 'ß', '😀'), maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 6 }), async (lines) => {
       const text = `${lines.join('\r\n')}\r\n`
-      const mail = { from: 'a@example.com', to: ['b@example.com'], text }
-      const server = { host: '127.0.0.1', port, isLocal: true, isTlsFirst: false }
-      await sendMail(server, mail, never)
-      expect(mails.at(-1)?.text).toBe(text)
+      await sendMail(local(port), mailOf('x', text), never)
+      expect(readMail(mails.at(-1)?.text ?? '').text).toBe(text)
     }),
     { numRuns: 40 },
   )
 })
 
-test('A13 a subject is encoded whatever it is, in words of at most 75 characters', () => {
+test('A13 a subject is encoded whatever it is, in words of at most 75 characters', async () => {
+  const { port, mails } = await startMailServer({ startTls: false, auth: [] })
   const unit = fc.constantFrom('a', ' ', 'ß', '日', '😀', '=?UTF-8?B?aGk=?=', '\r\n', '.')
-  fc.assert(
-    fc.property(fc.string({ unit, maxLength: 200 }), (subject) => {
-      const encoded = encodedWords(subject)
-      for (const word of encoded.split('\r\n ')) {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit, maxLength: 200 }), async (subject) => {
+      await sendMail(local(port), mailOf(subject, '\nx'), never)
+      const mail = mails.at(-1)?.text ?? ''
+      const [, encoded = ''] = /^Subject:((?:\r?\n? .*)+)/m.exec(mail) ?? []
+      for (const word of encoded.trim().split(/\s+/)) {
         expect(word).toMatch(/^=\?UTF-8\?B\?[A-Za-z0-9+/=]*\?=$/)
         expect(word.length).toBeLessThanOrEqual(75)
       }
-      const mail = mailText({ id: 'd', at, from: 'a@x.de', to: ['b@x.de'], subject, text: '\nx' })
       expect(mail.split('\r\n').every((line) => line.length <= 998 && !line.includes('\n'))).toBe(
         true,
       )
@@ -209,6 +217,7 @@ test('A13 a subject is encoded whatever it is, in words of at most 75 characters
       expect(headers.get('subject')).toBe(subject)
       expect(text).toBe('\r\nx')
     }),
+    { numRuns: 40 },
   )
 })
 

@@ -1,7 +1,5 @@
 import type { ChannelOf, Driver, Wait } from './model.ts'
-import { mailText } from './mail.ts'
 import { invalid, isLoopback } from './post.ts'
-import { sendMail, SmtpFault } from './smtp.ts'
 import { linesOf, worded } from './words.ts'
 
 const timeout = 30_000
@@ -27,20 +25,22 @@ export function createEmail(channel: ChannelOf<'email'>, wait: Wait): Driver {
   return {
     reader: 'person',
     async send(message, signal) {
+      // Loads nodemailer when the first mail is sent, not when the daemon starts.
+      const { sendMail, SmtpFault } = await import('./smtp.ts')
       const words = worded(message)
-      const text = mailText({
+      const mail = {
         id: message.id,
         at: message.at,
         from,
         to,
         subject: words.title,
         text: `${[words.title, ...linesOf(words), '', words.url].join('\n')}\n`,
-      })
+      }
       const limit = new AbortController()
       void wait(timeout, limit.signal).then(() => limit.abort())
       try {
         const either = AbortSignal.any([signal, limit.signal])
-        const { refused } = await sendMail(server, { from, to, text }, either)
+        const { refused } = await sendMail(server, mail, either)
         if (refused === 0) return { kind: 'sent' }
         return { kind: 'sent', note: `${refused} of ${to.length} receivers were refused` }
       } catch (error) {

@@ -38,6 +38,8 @@ export type ServerOptions = {
   readonly auth?: readonly ('PLAIN' | 'LOGIN')[]
   readonly password?: string
   readonly refuse?: readonly string[]
+  /** Sent in plain text together with the reply to STARTTLS, as an attacker on the way would */
+  readonly injected?: string
   /** What is said to a command; `usual` is what a mail server says, undefined is silence. */
   readonly instead?: (command: string, socket: Socket) => string | undefined
 }
@@ -50,7 +52,7 @@ export async function startMailServer(options: ServerOptions = {}) {
     auth = ['PLAIN', 'LOGIN'],
     password = 'pass',
   } = options
-  const { instead = () => 'usual', refuse = [] } = options
+  const { instead = () => 'usual', refuse = [], injected = '' } = options
   const mails: Received[] = []
   const commands: string[] = []
   const sockets = new Set<Socket>()
@@ -85,6 +87,7 @@ export async function startMailServer(options: ServerOptions = {}) {
             '250 8BITMIME',
           ].join('\r\n')
         case 'AUTH': {
+          if (!auth.some((one) => given.startsWith(one))) return '504 5.5.4 unknown'
           if (given === 'LOGIN') {
             login = []
             return '334 VXNlcm5hbWU6'
@@ -102,6 +105,7 @@ export async function startMailServer(options: ServerOptions = {}) {
           to.push(given.replace(/^TO:<|>$/g, ''))
           return '250 ok'
         case 'DATA':
+          if (to.length === 0) return '503 5.5.1 no valid receivers'
           isData = true
           return '354 go on'
         case 'QUIT':
@@ -132,7 +136,7 @@ export async function startMailServer(options: ServerOptions = {}) {
         if (other === undefined) continue
         if (other === 'usual' && line === 'STARTTLS' && startTls && !isSecure) {
           socket.off('data', hear)
-          socket.write('220 go ahead\r\n')
+          socket.write(`220 go ahead\r\n${injected}`)
           return serve(new TLSSocket(socket, { isServer: true, ...certificate() }), true, true)
         }
         socket.write(`${other === 'usual' ? usual(line) : other}\r\n`)
