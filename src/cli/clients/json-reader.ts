@@ -1,3 +1,4 @@
+import { printParseErrorCode, visit } from 'jsonc-parser'
 import { brokenAt, isBlank } from './source.ts'
 import type { Source } from './source.ts'
 
@@ -15,129 +16,100 @@ export type Item = {
   readonly start: number
   readonly node: Node
   /** Where the comma after it stands, if there is one. */
-  readonly comma?: number
+  comma?: number
   /** Where the last `//` comment before it ends: its line end must stay. */
   readonly commentEnd?: number
 }
 
-const deepest = 100
-const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
-const blank = /[ \t\r\n]+/y
+const maxDepth = 100
 
-/** JSON as clients write it, with comments and trailing commas, each part with its place. Nothing for an empty file. */
+const messages: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'a value or a name in double quotes was expected here',
+  PropertyNameExpected: 'a name in double quotes was expected here',
+  ValueExpected: 'a value was expected here',
+  ColonExpected: 'a colon was expected here',
+  CommaExpected: 'a comma was expected here',
+  CloseBraceExpected: 'a closing } was expected here',
+  CloseBracketExpected: 'a closing ] was expected here',
+  EndOfFileExpected: 'something follows the end of the document',
+  UnexpectedEndOfComment: 'a comment does not end',
+  UnexpectedEndOfString: 'a text does not end',
+}
+
+type Frame = {
+  readonly kind: 'object' | 'array'
+  readonly start: number
+  readonly items: Item[]
+  /** The item whose value comes next. */
+  next: Omit<Item, 'node'>
+}
+
+/** Reads JSON with comments and trailing commas, as clients write it, with offsets. Returns undefined for an empty file. */
 export function readJson(source: Source): Node | undefined {
   const { text } = source
   if (isBlank(text)) return undefined
-  let at = text.startsWith('\uFEFF') ? 1 : 0
+  const frames: Frame[] = []
+  let root: Node | undefined
   let commentEnd: number | undefined
-  const fault = (what: string) => brokenAt(source, at, what)
-  const expected = (what: string) =>
-    fault(at < text.length ? `${what} was expected here` : `${what} is missing at its end`)
 
-  function match(form: RegExp): string | undefined {
-    form.lastIndex = at
-    const found = form.exec(text)?.[0]
-    if (found !== undefined) at += found.length
-    return found
-  }
-
-  function skip(): void {
+  function startItem(start: number, name?: string): void {
+    const top = frames.at(-1)
+    const next = {
+      start,
+      ...(name !== undefined && { name }),
+      ...(commentEnd !== undefined && { commentEnd }),
+    }
+    if (top && (top.kind === 'array' || name !== undefined)) top.next = next
     commentEnd = undefined
-    for (;;) {
-      match(blank)
-      if (text.startsWith('//', at)) {
-        const end = text.slice(at).search(/[\r\n]/)
-        at = end === -1 ? text.length : at + end
-        commentEnd = at
-      } else if (text.startsWith('/*', at)) {
-        const end = text.indexOf('*/', at + 2)
-        if (end === -1) throw fault('a comment does not end')
-        at = end + 2
-      } else return
-    }
   }
-
-  function string(): string {
-    const start = at
-    let end = start
-    do {
-      end = text.indexOf('"', end + 1)
-      if (end === -1) throw fault('a text does not end')
-    } while (isEscaped(end))
-    try {
-      const value: unknown = JSON.parse(text.slice(start, end + 1))
-      at = end + 1
-      return String(value)
-    } catch {
-      throw fault('a text is not valid JSON')
-    }
+  function add(node: Node): void {
+    const top = frames.at(-1)
+    if (top) top.items.push({ ...top.next, node })
+    else root = node
   }
-
-  function isEscaped(quote: number): boolean {
-    let before = quote
-    while (text[before - 1] === '\\') before--
-    return (quote - before) % 2 === 1
+  const open = (kind: Frame['kind']) => (start: number) => {
+    if (frames.length > maxDepth)
+      throw brokenAt(source, start, `it is nested more than ${maxDepth} levels deep`)
+    startItem(start)
+    frames.push({ kind, start, items: [], next: { start } })
   }
-
-  function value(depth: number): Node {
-    const start = at
-    if (depth > deepest) throw fault(`it is nested more than ${deepest} levels deep`)
-    const open = text[at]
-    if (open === '"') {
-      const content = string()
-      return { kind: 'scalar', start, end: at, items: [], value: content }
-    }
-    if (open === '{' || open === '[') return container(open, depth)
-    const written = match(scalar)
-    if (written === undefined) throw expected('a value')
-    return { kind: 'scalar', start, end: at, items: [], value: JSON.parse(written) }
-  }
-
-  function container(open: '{' | '[', depth: number): Node {
-    const start = at
-    const close = open === '{' ? '}' : ']'
-    const items: Item[] = []
-    at++
-    for (;;) {
-      skip()
-      if (text[at] === close) break
-      if (items.length > 0 && items.at(-1)?.comma === undefined)
-        throw expected(`a comma or ${close}`)
-      const before = commentEnd
-      const begin = at
-      const name = open === '{' ? member() : undefined
-      const node = value(depth + 1)
-      skip()
-      const comma = text[at] === ',' ? at++ : undefined
-      items.push({
-        start: begin,
-        node,
-        ...(name !== undefined && { name }),
-        ...(comma !== undefined && { comma }),
-        ...(before !== undefined && { commentEnd: before }),
-      })
-    }
-    at++
-    const plain =
-      open === '['
+  function close(offset: number, length: number): void {
+    const { kind, start, items } = frames.pop() ?? { kind: 'array', start: offset, items: [] }
+    const value =
+      kind === 'array'
         ? items.map(({ node }) => node.value)
         : Object.fromEntries(items.map(({ name = '', node }) => [name, node.value]))
-    return { kind: open === '{' ? 'object' : 'array', start, end: at, items, value: plain }
+    commentEnd = undefined
+    add({ kind, start, end: offset + length, items, value })
   }
 
-  function member(): string {
-    if (text[at] !== '"') throw expected('a name in double quotes')
-    const name = string()
-    skip()
-    if (text[at] !== ':') throw expected('a colon')
-    at++
-    skip()
-    return name
-  }
-
-  skip()
-  const root = value(0)
-  skip()
-  if (at < text.length) throw fault('something follows the end of the document')
+  // The parser refuses a byte order mark; a space in its place keeps the offsets.
+  visit(
+    text.replace(/^\uFEFF/, ' '),
+    {
+      onObjectBegin: open('object'),
+      onArrayBegin: open('array'),
+      onObjectEnd: close,
+      onArrayEnd: close,
+      onObjectProperty: (name, offset) => startItem(offset, name),
+      onLiteralValue(value: unknown, offset, length) {
+        startItem(offset)
+        add({ kind: 'scalar', start: offset, end: offset + length, items: [], value })
+      },
+      onSeparator(character, offset) {
+        commentEnd = undefined
+        const last = frames.at(-1)?.items.at(-1)
+        if (character === ',' && last) last.comma = offset
+      },
+      onComment(offset, length) {
+        if (text.startsWith('//', offset)) commentEnd = offset + length
+      },
+      onError(code, offset) {
+        const message = messages[printParseErrorCode(code)] ?? 'a text or number is not valid JSON'
+        throw brokenAt(source, offset, message)
+      },
+    },
+    { allowTrailingComma: true },
+  )
   return root
 }

@@ -69,13 +69,15 @@ test('K4 what was made for our entry stays once something else stands in it', ()
 })
 
 test.each([
-  ['{"mcpServers": {', 'a name in double quotes is missing at its end'],
-  ['{"a": 1 "b": 2}', 'settings.json:1:9: a comma or } was expected here'],
+  ['{"mcpServers": {', 'settings.json:1:17: a closing } was expected here'],
+  ['{"a": 1 "b": 2}', 'settings.json:1:9: a comma was expected here'],
   ["{'a': 1}", 'a name in double quotes was expected here'],
-  ['{"a": "\n"}', 'a text is not valid JSON'],
+  ['{"a": "\n"}', 'a text does not end'],
+  ['{"a": "\\x"}', 'a text or number is not valid JSON'],
   ['{"a": "x', 'a text does not end'],
-  ['{"a": 01}', 'a comma or } was expected here'],
-  ['{"a": undefined}', 'a value was expected here'],
+  ['{"a": 01}', 'a comma was expected here'],
+  ['{"a": undefined}', 'settings.json:1:7: a value or a name in double quotes was expected here'],
+  ['{"a": }', 'a value was expected here'],
   ['{} {}', 'something follows the end'],
   ['/* x', 'a comment does not end'],
   ['[]', 'the document should be an object'],
