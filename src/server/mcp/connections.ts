@@ -6,7 +6,6 @@ import type { Log } from '#base/log.ts'
 import { checkSelection } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
 import type { Catalogue } from '#dispatch'
-import { createDirectCalls } from './direct.ts'
 import type { createListens } from './listens.ts'
 import type { createServers, Credentials, Held, Link } from './server.ts'
 import { createLineTransport, serveLines } from './stdio.ts'
@@ -48,7 +47,7 @@ type Connection = {
 
 /** The clients over stdio, each of which is a session (I12). */
 export function createConnections(deps: ConnectionDeps) {
-  const { catalogue, listens, log, newServer, call, ended, isOver, parse, onRefused } = deps
+  const { catalogue, listens, log, newServer, ended, isOver, parse, onRefused } = deps
   const connections = new Set<Connection>()
 
   /** Throws when the bridge selects unknown tools, or reconnects with a token that has ended. */
@@ -81,19 +80,13 @@ export function createConnections(deps: ConnectionDeps) {
     const listening = listens.over(presented, (message) => transport.onmessage?.(message))
     const transport = createLineTransport(stream, {
       parse: (line) => parse(hello.token ?? session, line),
-      take: (message) => listening.take(message) || direct.take(message),
+      take: listening.take,
       onAnswered: listening.end,
       onRefused,
       hearsNews: () => !isOver(presented),
     })
     const servers = new Set<Server>()
     const connection = { presented, servers, transport, unlisten: listening.close }
-    const direct = createDirectCalls({
-      server: () => (servers.size === 1 ? [...servers][0] : undefined),
-      speaksMcp: (name) => catalogue.find(name)?.speaksMcp === true,
-      call: (server, request, context) => call(server, link, request, context),
-      send: (message) => void transport.send(message),
-    })
     connections.add(connection)
     // A client may probe with one era and go on with the other: then two servers live for a moment.
     await serveLines(transport, log, () => {
@@ -104,7 +97,6 @@ export function createConnections(deps: ConnectionDeps) {
     }).finally(() => {
       connections.delete(connection)
       listening.close()
-      direct.close()
       ended(session)
     })
   }

@@ -1,6 +1,5 @@
 import { isJSONRPCRequest } from '@modelcontextprotocol/server'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
-import { cancelledIn } from './direct.ts'
 import type { Credentials, Held, ServerDeps } from './server.ts'
 
 /** What clients of the newer era listen to: the SDK tells them of it, and here it is watched for them. */
@@ -72,8 +71,8 @@ export function createListens({
       end,
       /** False where it is not for here, or the SDK has to hear it as it is. */
       take(message: unknown): boolean {
-        const cancelled = cancelledIn(message)
-        if (cancelled) end(cancelled.id)
+        if (methodOf(message) === 'notifications/cancelled')
+          end((message as Cancelled).params?.requestId)
         const uris = listenedIn(message)
         if (!uris || !isJSONRPCRequest(message)) return false
         const life = new AbortController()
@@ -126,11 +125,14 @@ function livingWith(
   )
 }
 
-export const isListen = (message: unknown): boolean =>
-  typeof message === 'object' &&
-  message !== null &&
-  'method' in message &&
-  message.method === 'subscriptions/listen'
+const methodOf = (message: unknown): unknown =>
+  typeof message === 'object' && message !== null && 'method' in message
+    ? message.method
+    : undefined
+
+type Cancelled = { readonly params?: { readonly requestId?: unknown } | null }
+
+export const isListen = (message: unknown): boolean => methodOf(message) === 'subscriptions/listen'
 
 const mostListened = 100
 

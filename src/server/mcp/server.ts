@@ -264,8 +264,6 @@ export function createServers(deps: ServerDeps, running: Running) {
       }
     }
 
-  const calling = guarded(call)
-
   function newServer(link: Link): Server {
     const chosen = link.bearer === undefined ? undefined : identity.selectionOf(link.bearer)
     const selection = joinSelections(chosen ?? {}, link.view.selection)
@@ -280,15 +278,16 @@ export function createServers(deps: ServerDeps, running: Running) {
       listSchemas,
       guarded(({ cursor }, context) => list(server, link, cursor, context)),
     )
-    server.setRequestHandler('tools/call', (request, context) =>
-      calling(server, link, request, context),
+    server.setRequestHandler(
+      'tools/call',
+      guarded((request, context) => call(server, link, request, context)),
     )
     if (tasks) attachTasks(server, tasks, guarded(caller), link.view.structured === true)
     for (const feature of features) feature.attach(server, { caller: guarded(caller) })
     return server
   }
 
-  return { newServer, call: calling }
+  return { newServer }
 }
 
 type InFlight = ReturnType<typeof createInFlight>
