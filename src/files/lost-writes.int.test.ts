@@ -133,15 +133,16 @@ test.each(['stop', 'die'])(
   },
 )
 
-test('F5 FT8 one that had begun to take what can be run is interrupted, and done when it is repeated', async () => {
+test('F5 FT8 a program whose move out of Code/ is cut off stays as it was, and goes when that is repeated', async () => {
   start()
-  const names = ['1', '2'].map((one) => `Code/f/die-after-chmodSync-${one}.py`)
-  fill(folders.workspace, Object.fromEntries(names.map((name) => [name, 'x'])))
-  for (const name of names) fs.chmodSync(inside(name), 0o755)
-  const move = () => outcome('move', { from: inWorkspace('Code/f'), to: inWorkspace('g') })
-  expect(await move()).toBe('interrupted')
-  expect(await move()).toBe('interrupted')
-  expect(await move()).toMatchObject({ from: 'Code/f', to: 'g' })
+  fill(folders.workspace, { 'Code/a.py': 'x' })
+  fs.chmodSync(inside('Code/a.py'), 0o755)
+  const move = (to: string) =>
+    outcome('move', { from: inWorkspace('Code/a.py'), to: inWorkspace(to) })
+  expect(await move('die-before-renameSync.py')).toBe('interrupted')
+  expect(fs.statSync(inside('Code/a.py')).mode & 0o777).toBe(0o755)
+  expect(await move('a.py')).toMatchObject({ from: 'Code/a.py', to: 'a.py' })
+  expect(fs.statSync(inside('a.py')).mode & 0o777).toBe(0o644)
 })
 
 test('FT8 a worker that never came to it did nothing, and it timed out; others are answered', async () => {

@@ -19,7 +19,7 @@ function pathOf(arg: unknown, at: number): string {
   return /^\/proc\/self\/fd\/\d+$/.test(path) ? fs.readlinkSync(path) : path
 }
 
-for (const name of ['renameSync', 'linkSync', 'ftruncateSync', 'chmodSync'] as const) {
+for (const name of ['renameSync', 'linkSync', 'ftruncateSync'] as const) {
   const act = fs[name] as (...args: unknown[]) => unknown
   const halting = (...args: unknown[]) => {
     const [, how, when, of] = spoken.exec(args.map(pathOf).join(' ')) ?? []

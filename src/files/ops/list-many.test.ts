@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import { listedOf } from '../worker/columns.ts'
 import type { Listed, Stat } from '../worker/protocol.ts'
-import { canEnter } from './folders.ts'
 import { list } from './list.ts'
 import { byText } from './smallest.ts'
 
@@ -14,8 +12,7 @@ const ask = { recursive: false, limit: 10_000, ignore: false }
 
 function begin() {
   const files = openTestOps()
-  // Not more: the thread stays, and so do the descriptors it came with.
-  onTestFinished(() => files.context.roots.close())
+  onTestFinished(files.close)
   const listed = async (path: string) => {
     const entries = listedOf(await files.run('list', { ...ask, at: inWorkspace(path) }))
     return entries.map(({ path: name, type, size, modifiedAt }): Listed => {
@@ -63,51 +60,26 @@ const plain = (folder: string): Listed[] =>
       }
     })
 
-/** How many entries are looked at here; the others are by another thread. */
-async function ownLooks(run: () => Promise<unknown>): Promise<number> {
-  const looks = vi.spyOn(fs, 'lstatSync')
-  try {
-    await run()
-    return looks.mock.calls.length
-  } finally {
-    looks.mockRestore()
+test('FT3 a long list says of each entry what stat says, whatever its kind and name', async () => {
+  const { at, listed } = begin()
+  fillMixed(at('a'), 1500)
+  fillMixed(at('b'), 700)
+  for (const name of ['a', 'b', 'a']) expect(await listed(name)).toEqual(plain(at(name)))
+})
+
+test('FT3 a long list shows a file that goes while its folder is read as it was met', async () => {
+  const { at, context } = begin()
+  // So many that others get their turn meanwhile.
+  for (let n = 0; n < 4200; n++) fs.writeFileSync(at(`n${n}`), 'text')
+  const gone = ['n0', 'n17', 'n4000', 'n999']
+  const turn = async () => {
+    for (const name of gone) fs.rmSync(at(name), { force: true })
   }
-}
-
-// Elsewhere there is no such thread.
-describe.runIf(canEnter)('lists of many entries', () => {
-  test('FT3 say of each what stat says, before another thread looks at some of them and then', async () => {
-    const { at, listed } = begin()
-    fillMixed(at('a'), 1500)
-    const expected = plain(at('a'))
-    const once = async () => expect(await listed('a')).toEqual(expected)
-    await once()
-    if (availableParallelism() > 1) await expect.poll(() => ownLooks(once)).toBeLessThan(1500)
-  })
-
-  test('FT3 say it of each folder where one is listed right after another', async () => {
-    const { at, listed } = begin()
-    fillMixed(at('a'), 1500)
-    fillMixed(at('b'), 700)
-    const expected = { a: plain(at('a')), b: plain(at('b')) }
-    for (let round = 0; round < 10; round++)
-      for (const name of ['a', 'b'] as const) expect(await listed(name)).toEqual(expected[name])
-  })
-
-  test('FT3 have what goes while its folder is read as it was met', async () => {
-    const { at, context } = begin()
-    // So many that others get their turn meanwhile.
-    for (let n = 0; n < 4200; n++) fs.writeFileSync(at(`n${n}`), 'text')
-    const gone = ['n0', 'n17', 'n4000', 'n999']
-    const turn = async () => {
-      for (const name of gone) fs.rmSync(at(name), { force: true })
-    }
-    const asked = { ...ask, at: inWorkspace('') }
-    const answer = await list({ ...context, turn }, asked, Buffer.alloc(0), () => false)
-    const entries = listedOf(answer)
-    expect(entries).toHaveLength(4200)
-    expect(entries.filter(({ size }) => size !== 4)).toEqual(
-      gone.map((path) => ({ path, type: 'file', size: 0, modifiedAt: 0 })),
-    )
-  })
+  const asked = { ...ask, at: inWorkspace('') }
+  const answer = await list({ ...context, turn }, asked, Buffer.alloc(0), () => false)
+  const entries = listedOf(answer)
+  expect(entries).toHaveLength(4200)
+  expect(entries.filter(({ size }) => size !== 4)).toEqual(
+    gone.map((path) => ({ path, type: 'file', size: 0, modifiedAt: 0 })),
+  )
 })

@@ -20,7 +20,6 @@ import type { Entry, Seen } from './folders.ts'
 import { isIgnored, loadIgnore, rulesAt, rulesIn } from './ignore.ts'
 import type { Rules } from './ignore.ts'
 import { byText, createSmallest } from './smallest.ts'
-import { statEach } from './stats.ts'
 
 /** Deeper ones are listed from further down. */
 const deepest = 200
@@ -166,9 +165,10 @@ function statAll(listing: Listing, folder: Folder, entries: readonly Entry[]): v
     return
   }
   inside(confined, folder.fd, (at) => {
-    const look = (entry: Entry) =>
-      seenAt(entry.bytes ? pathOfEntry(confined, folder.fd, entry) : at(entry.name))
-    statEach(entries, look, (entry, seen) => add(listing, folder, entry, seen))
+    for (const entry of entries) {
+      const path = entry.bytes ? pathOfEntry(confined, folder.fd, entry) : at(entry.name)
+      add(listing, folder, entry, seenAt(path))
+    }
   })
 }
 

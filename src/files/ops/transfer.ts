@@ -12,11 +12,11 @@ import { mayRun, withoutRunning } from './copying.ts'
 import { pause, syncFolder } from './disk.ts'
 import { eachInside } from './each-inside.ts'
 import type { End } from './each-inside.ts'
+import { pathOfEntry } from './folders.ts'
 import { leafStat } from './leaf.ts'
-import { goLessRunning } from './less-running.ts'
 import { outlookOf } from './outlook.ts'
 import { isFree, renameFolderToFree, renameToFree, unlinkIfThere } from './placing.ts'
-import { exists, notFound } from './present.ts'
+import { exists, notFound, permissionsOf } from './present.ts'
 import { removeTree } from './remove-tree.ts'
 
 export type Leave = {
@@ -41,14 +41,11 @@ export async function transfer(
   if (!stat) throw notFound(from.parent.real)
   if (stat.isDirectory()) await checkInside(context, from, to, leave)
   if (!isFree(target)) throw exists(to.parent.real)
-  const go = () => transferByRename(context, from, to, leave)
-  // A copy is made as it is to be: what it is made of may be on a disk where no mode can be changed.
-  if (stat.dev !== leafStat(to.parent.at('.'))?.dev) await transferByCopy(context, from, to, leave)
-  else if (keepsRunning(from, to)) await go()
-  else {
-    const begin = () => foretell(context, to, stat, leave)
-    await goLessRunning(from, { turn: context.turn, rest: restOf(context, leave), begin, go })
-  }
+  const isOtherDisk = stat.dev !== leafStat(to.parent.at('.'))?.dev
+  // A copy never has the execute bit, not even after a crash; a rename would have it for a moment.
+  const needsCopy =
+    isOtherDisk || (!keepsRunning(from, to) && (await hasProgram(from, restOf(context, leave))))
+  await (needsCopy ? transferByCopy : transferByRename)(context, from, to, leave)
   await Promise.all([syncFolder(to.parent.at('.')), syncFolder(from.parent.at('.'))])
   return leafStat(target) ?? stat
 }
@@ -144,6 +141,20 @@ async function checkInside(
     checkArrival(guard, ends, reviewed, path)
   })
 }
+
+/** Whether a file has an execute bit, or one in a folder has. */
+async function hasProgram(end: End, rest: () => Promise<void>): Promise<boolean> {
+  const stat = leafStat(pathOf(end))
+  if (!stat?.isDirectory()) return isProgram(stat)
+  let isFound = false
+  await eachInside(rest, end, (fd, entry) => {
+    isFound ||= entry.isFile() && isProgram(leafStat(pathOfEntry(end.confined, fd, entry)))
+  })
+  return isFound
+}
+
+const isProgram = (stat: BigIntStats | undefined): boolean =>
+  stat?.isFile() === true && permissionsOf(stat) !== withoutRunning(permissionsOf(stat))
 
 const isOwn = ({ root }: Confined) => root.key === 'trash'
 
