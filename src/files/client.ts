@@ -4,12 +4,10 @@ import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { isSameInode } from './confine/inode.ts'
 import type { Containment, FileFaultCode } from './model.ts'
-import { createCall } from './worker/call.ts'
-import type { Call } from './worker/call.ts'
-import { createDeadlines } from './worker/deadlines.ts'
+import { startProcess } from './worker/process.ts'
+import type { AnswerHead, Call, WorkerProcess } from './worker/process.ts'
+import { changing, reading } from './worker/protocol.ts'
 import type { Answered, Ask, Op, Outlook, Progress, Root, WorkerSetup } from './worker/protocol.ts'
-import { startRunning } from './worker/running.ts'
-import type { Running } from './worker/running.ts'
 
 export type AskOptions = {
   readonly body?: Uint8Array
@@ -62,320 +60,356 @@ type Deps = {
 const times = {
   /** One call, from question to answer. */
   deadline: 30_000,
-  /** What is being written when a grant is revoked, and what is dropped then, with its temporary file. */
+  /** For a late call to end after it was cancelled; then its worker is stuck. */
+  stop: 1_000,
+  /** For writes to end when a grant is revoked; a cancelled one removes its temporary file. */
   revoke: 250,
-  /** After that, to take away what is not finished: no later worker could. All of it within the second (GR4). */
+  /** After that, to remove temporary files: no later worker could. All of it within the second (GR4). */
   leave: 400,
-  /** Until one that was killed is gone. On a disk that hangs it never is, and nobody waits for it. */
-  gone: 2_000,
-  /** To see what a write came to whose worker cannot say it: with the longest pause before the next one. */
+  /** For a killed process to exit. On a disk that hangs it never does, and nobody waits for it. */
+  exit: 2_000,
+  /** To see what a write came to whose worker is gone, with the longest pause before the next worker. */
   look: 10_000,
   start: 30_000,
   close: 3_000,
-  /** A worker that lived so long was well: the next is started without a pause. */
+  /** A worker that lived this long was well: the next one starts without a pause. */
   well: 10_000,
-  longestPause: 5_000,
+  maxPause: 5_000,
 }
 
-/** A read that ended two workers is not given to a third. */
-const mostLost = 2
+/** Fail a read after two worker crashes. */
+const maxCrashes = 2
 /** Tries to start behind Landlock. */
-const mostStarts = 3
+const maxLandlockStarts = 3
 
 const ending = 'The daemon is ending.'
 
+/**
+ * Queues calls for one worker process. At most one process, `current`, takes new calls; others are starting, or
+ * finish what they have. A process that crashes is replaced, and so is one whose roots are outdated.
+ */
 export function createFileWorker(deps: Deps): FileWorker {
   const { setup, landlock = true, entry } = deps
   const log = deps.log.scope('worker')
   let { roots } = setup
-  let known: Containment | undefined
+  let containment: Containment | undefined
   let failures = 0
   let lastId = 0
   let isClosed = false
   let pause: NodeJS.Timeout | undefined
-  /** One more is to be started when the one that starts is ready. */
-  let isWanted = false
-  const alive = new Set<Running>()
-  /** The one with the roots of now; before it is ready another may still take the calls. */
-  let newest: Running | undefined
-  let current: Running | undefined
-  const waiting: Call[] = []
-  const deadlines = createDeadlines(onDeadline)
-  /** Who waits for a worker with the roots of now. */
-  const rooting = new Set<PromiseWithResolvers<void>>()
+  const alive = new Set<WorkerProcess>()
+  /** The process that was started last. Before it is ready, another one may take the calls. */
+  let newest: WorkerProcess
+  let current: WorkerProcess | undefined
+  const queue: Call[] = []
+  /** Those who wait for a worker with the current roots. */
+  const rootWaiters = new Set<PromiseWithResolvers<void>>()
 
-  function start(): void {
+  // Processes
+
+  function start(): WorkerProcess {
     clearTimeout(pause)
-    isWanted = false
-    const given = roots
-    const worker = startRunning({
-      setup: { ...setup, roots: given },
+    const worker = startProcess({
+      setup: { ...setup, roots },
       entry: entry ?? join(import.meta.dirname, 'worker', 'main.ts'),
-      // Where no worker ever came up behind it, the walk alone is better than none, and is told.
-      landlock: landlock && (known !== undefined || failures < mostStarts),
-      warm: known === undefined && entry === undefined,
+      // If no worker ever started behind Landlock, the path walk alone is better than no worker.
+      landlock: landlock && (containment !== undefined || failures < maxLandlockStarts),
+      warm: containment === undefined && entry === undefined,
       log,
-      onFree: () => pump(),
-      onGivenUp: (call) => lose(call, worker, true),
-    })
-    newest = worker
-    alive.add(worker)
-    const late = setTimeout(worker.kill, times.start)
-    worker.ready.then(
-      ({ ready, missing }) => {
-        clearTimeout(late)
+      onReady({ ready, missing }) {
         if (worker !== newest) return
         for (const { key, code } of missing) log.warn('a root cannot be opened', { key, code })
-        worker.readyAt = Date.now()
-        known = ready
+        containment = ready
         current = worker
-        if (isWanted) start()
-        else {
-          for (const { resolve } of rooting) resolve()
-          rooting.clear()
-        }
-        const moved = movedSince(given, roots) ?? []
-        if (moved.length > 0) repin(moved).catch(() => undefined)
+        updateRoots().then(resolveRootWaiters, () => undefined)
         pump()
       },
-      () => clearTimeout(late),
-    )
+      onAnswer(call, head, body) {
+        if (worker.isEnding && isCancelled(head)) {
+          call.outlook = undefined
+          onLost(call, worker, true)
+        } else {
+          clearTimeout(call.deadline)
+          answer(call, head, body)
+        }
+      },
+      onRoom: pump,
+    })
+    alive.add(worker)
+    newest = worker
     void worker.ended.then(() => bury(worker, true))
+    return worker
   }
 
-  function bury(worker: Running, isGone: boolean): void {
+  /** Gives the calls of a process to another one. `isGone`: it can do nothing any more. */
+  function bury(worker: WorkerProcess, isGone: boolean): void {
     if (!alive.delete(worker)) return
     if (current === worker) current = undefined
-    for (const call of [...worker.calls.values()].toReversed()) lose(call, worker, isGone)
+    for (const call of [...worker.calls.values()].toReversed()) {
+      call.worker = undefined
+      onLost(call, worker, isGone)
+    }
     if (worker === newest && !isClosed) restart(worker)
     pump()
   }
 
-  /** What it writes has a moment to be done or given up, and then to be taken away. */
-  async function end(worker: Running): Promise<void> {
-    worker.isEndedByUs = true
-    worker.giveUp()
-    await worker.written(times.revoke)
-    worker.leave()
-    const late = setTimeout(() => {
-      const folders = worker.unfinished()
-      if (folders.length > 0)
-        log.warn('the file worker was killed: something hidden may be left', { in: folders })
-      worker.kill()
-    }, times.leave)
-    await Promise.race([worker.ended, sleep(times.leave + times.gone, undefined, { ref: false })])
-    clearTimeout(late)
-    bury(worker, false)
-  }
-
-  /** Another takes its calls, and what it cannot be made to end ends with it. */
-  function replace(worker: Running): void {
-    if (worker.isEndedByUs) return
-    if (current === worker) current = undefined
-    if (worker === newest && !isClosed) start()
-    void end(worker)
-  }
-
-  function restart({ readyAt }: Running): void {
+  function restart({ readyAt }: WorkerProcess): void {
     if (readyAt !== undefined && Date.now() - readyAt > times.well) failures = 0
-    const delay = failures === 0 ? 0 : Math.min(times.longestPause, 50 * 2 ** failures)
+    const delay = failures === 0 ? 0 : Math.min(times.maxPause, 50 * 2 ** failures)
     failures++
     log.warn('the file worker ended and is started again', { delay })
     pause = setTimeout(start, delay)
   }
 
-  /** Its worker ended. */
-  function lose(call: Call, worker: Running, isGone: boolean): void {
-    if (!worker.isEndedByUs) call.lost++
-    const hasSaidNothing = call.isForetold && call.outlook === undefined && isGone
-    const hasNotActed = call.isRead || call.isHeld || hasSaidNothing
-    const isOver = call.isSettled() || call.isLate || isClosed
-    if (hasNotActed && !isOver && call.lost < mostLost) {
-      waiting.unshift(call)
-      return
+  /** Ends a process soon: its writes get a moment to finish, or to remove their temporary files. */
+  async function end(worker: WorkerProcess): Promise<void> {
+    worker.isEnding = true
+    for (const call of worker.calls.values())
+      if (changing.has(call.op) && !call.isHeld) worker.cancel(call)
+    await worker.waitForWrites(times.revoke)
+    worker.leave()
+    const killTimer = setTimeout(() => {
+      const folders = worker.unfinishedFolders()
+      if (folders.length > 0)
+        log.warn('the file worker was killed: something hidden may be left', { in: folders })
+      worker.kill()
+    }, times.leave)
+    await Promise.race([worker.ended, sleep(times.leave + times.exit, undefined, { ref: false })])
+    clearTimeout(killTimer)
+    bury(worker, false)
+  }
+
+  function replaceStuck(worker: WorkerProcess, { op }: Call): void {
+    if (worker.isEnding) return
+    log.warn('the file worker is stuck and was ended', { op })
+    if (current === worker) current = undefined
+    if (worker === newest && !isClosed) start()
+    void end(worker)
+  }
+
+  // Roots
+
+  /** Brings the newest process to the current roots: a replaced file is pinned again, anything else needs a new one. */
+  async function updateRoots(): Promise<void> {
+    if (newest.readyAt === undefined) return waitForRoots()
+    const moved = movedSince(newest.roots, roots)
+    if (moved?.length === 0) return
+    if (moved) {
+      newest.roots = roots
+      const { left } = await begin('repin', { roots: moved }, {}, true)
+      // Landlock keeps the process from the others.
+      if (left.length === 0) return
     }
-    call.forget()
-    if (call.isSettled()) return
-    if (hasNotActed && call.isLate) call.timeOut()
-    else if (hasNotActed && !isClosed)
-      call.fail('unreadable', 'The file worker ended over it, twice.')
-    else if (call.outlook) void lookFor(call, call.outlook)
-    else interrupt(call)
+    if (newest.readyAt !== undefined) start()
+    await waitForRoots()
   }
 
-  const interrupt = (call: Call) =>
-    call.fail('interrupted', 'The file worker was ended while it did this.')
-
-  /** What is seen was done. What is not may have been, and changed again by others. */
-  async function lookFor(call: Call, { sign, answer }: Outlook): Promise<void> {
-    const look = begin('seen', sign, { deadlineMs: times.look }, true)
-    const { isSeen } = await look.catch(() => ({ isSeen: false }))
-    if (isSeen) call.answer({ id: call.id, answer }, Buffer.alloc(0))
-    else interrupt(call)
-  }
-
-  function pump(): void {
-    while (current?.takesMore()) {
-      const call = waiting.shift()
-      if (!call) break
-      current.give(call)
-    }
-    // Those before it take nothing new, and go when they have answered all they have.
-    for (const worker of alive)
-      if (current === newest && worker !== newest && worker.calls.size === 0) worker.end()
-  }
-
-  const holderOf = ({ id }: Call) => [...alive].find(({ calls }) => calls.has(id))
-
-  /** It may have changed something by now: to refuse it would be untrue. It is finished at once, or interrupted. */
-  const isActing = (call: Call) => !call.isRead && !call.isHeld && holderOf(call) !== undefined
-
-  /** Takes a call out of the queue; one that is not there any more stays as it is. */
-  function unqueue(call: Call): void {
-    const place = waiting.indexOf(call)
-    if (place >= 0) waiting.splice(place, 1)
-    if (!holderOf(call)) call.forget()
-  }
-
-  function withdraw(call: Call, code: FileFaultCode, message: string): void {
-    if (!call.isSettled()) call.fail(code, message)
-    holderOf(call)?.cancel(call)
-    unqueue(call)
-  }
-
-  async function release(call: Call, enter: () => Promise<void>): Promise<void> {
-    try {
-      await enter()
-      if (call.isSettled()) return
-      call.isHeld = false
-      holderOf(call)?.go(call)
-    } catch {
-      withdraw(call, 'cancelled', 'The call could not be recorded.')
-    }
-  }
-
-  function onDeadline(call: Call): void {
-    call.isLate = true
-    // What may have changed something is answered when it is known whether it has, and that it will not any more.
-    if (!call.isSettled() && !isActing(call)) call.timeOut()
-    const holder = holderOf(call)
-    holder?.stop(call, () => {
-      log.warn('the file worker is stuck and was ended', { op: call.op })
-      replace(holder)
-    })
-    unqueue(call)
-  }
-
-  /** Another set of roots, and a worker for it. Those that were not ready yet never will be needed. */
-  function change(next: readonly Root[]): void {
-    if (isClosed) throw new CoworkError('interrupted', ending)
-    roots = next
-    for (const worker of alive) if (worker.readyAt === undefined) worker.kill()
-    start()
-  }
-
-  /** Files that were put in the place of others: a new worker only where the wall keeps this one from them. */
-  async function repin(moved: readonly Root[]): Promise<void> {
-    const { left } = await begin('repin', { roots: moved }, {}, true)
-    if (left.length > 0) await renew()
-  }
-
-  /** However many ask for it, one is starting at most, and one comes after that. */
-  function renew(): Promise<void> {
-    if (newest?.readyAt === undefined) isWanted = true
-    else start()
-    return rooted()
-  }
-
-  async function rooted(): Promise<void> {
+  async function waitForRoots(): Promise<void> {
     const waiter = Promise.withResolvers<void>()
-    rooting.add(waiter)
+    rootWaiters.add(waiter)
     const fail = () => waiter.reject(new CoworkError('timeout', 'The file worker did not start.'))
-    const late = setTimeout(fail, times.start)
-    await waiter.promise.finally(() => clearTimeout(late))
+    const timer = setTimeout(fail, times.start)
+    await waiter.promise.finally(() => clearTimeout(timer))
   }
+
+  function resolveRootWaiters(): void {
+    for (const { resolve } of rootWaiters) resolve()
+    rootWaiters.clear()
+  }
+
+  // Calls
 
   function begin<O extends Op>(
     op: O,
     ask: Ask<O>,
-    more: AskOptions,
-    isFirst: boolean,
+    options: AskOptions,
+    isFirst = false,
   ): Promise<Answered<O>> {
-    const { body, grants = [], signal, deadlineMs = times.deadline, enter, onProgress } = more
-    const id = ++lastId
-    const { call, promise } = createCall(
-      {
-        id,
-        op,
-        ask,
-        body,
-        grants,
-        onProgress,
-        ...(enter && { onTaken: () => void release(call, enter) }),
+    const { body, grants = [], signal, deadlineMs = times.deadline, enter, onProgress } = options
+    const { promise, resolve, reject } = Promise.withResolvers<object>()
+    let isEntered = false
+    const call: Call = {
+      id: ++lastId,
+      op,
+      ask,
+      body,
+      isRead: reading.has(op),
+      grants,
+      onProgress,
+      onReceived() {
+        if (enter && !isEntered) void release(call, enter)
+        isEntered = true
       },
-      deadlines.delete,
-    )
-    deadlines.add(call, deadlineMs)
-    const abort = () => {
-      if (call.isSettled() || (!call.isRead && holderOf(call))) return
-      withdraw(call, 'cancelled', 'The call was cancelled.')
+      isHeld: enter !== undefined,
+      isLate: false,
+      isSettled: false,
+      crashes: 0,
+      outlook: undefined,
+      worker: undefined,
+      deadline: setTimeout(() => onDeadline(call), deadlineMs).unref(),
+      resolve,
+      reject,
     }
-    if (isFirst) waiting.unshift(call)
-    else waiting.push(call)
+    const abort = () => {
+      // A write that has begun is finished: half of it would help nobody.
+      if (call.isRead || !call.worker) withdraw(call, 'cancelled', 'The call was cancelled.')
+    }
+    if (isFirst) queue.unshift(call)
+    else queue.push(call)
     if (isClosed) withdraw(call, 'interrupted', ending)
     else if (signal?.aborted) abort()
     else pump()
     signal?.addEventListener('abort', abort)
-    // The worker answers an operation with what the protocol says of it.
+    // The protocol says which answer belongs to which operation.
     return promise.finally(() => signal?.removeEventListener('abort', abort)) as Promise<
       Answered<O>
     >
   }
 
+  function pump(): void {
+    while (current?.canTakeCall()) {
+      const call = queue.shift()
+      if (!call) break
+      current.give(call)
+    }
+    // An outdated process takes no new calls, and exits after its last answer.
+    if (current === newest)
+      for (const worker of alive) if (worker !== newest && worker.calls.size === 0) worker.finish()
+  }
+
+  async function release(call: Call, enter: () => Promise<void>): Promise<void> {
+    try {
+      await enter()
+      if (call.isSettled) return
+      call.isHeld = false
+      call.worker?.release(call)
+    } catch {
+      withdraw(call, 'cancelled', 'The call could not be recorded.')
+    }
+  }
+
+  /** Cancels a call, in the queue or in its worker. */
+  function withdraw(call: Call, code: FileFaultCode, message: string): void {
+    fail(call, code, message)
+    call.worker?.cancel(call)
+    unqueue(call)
+  }
+
+  function unqueue(call: Call): void {
+    const index = queue.indexOf(call)
+    if (index >= 0) queue.splice(index, 1)
+    // The deadline of a call that a worker has shows whether the worker is stuck.
+    if (!call.worker) clearTimeout(call.deadline)
+  }
+
+  function onDeadline(call: Call): void {
+    const { worker } = call
+    call.isLate = true
+    if (!isActing(call)) timeOut(call)
+    unqueue(call)
+    if (!worker) return
+    worker.cancel(call)
+    setTimeout(() => {
+      if (call.worker === worker) replaceStuck(worker, call)
+    }, times.stop).unref()
+  }
+
+  /** Repeats a call whose worker ended, or answers it. */
+  function onLost(call: Call, worker: WorkerProcess, isGone: boolean): void {
+    if (!worker.isEnding) call.crashes++
+    const hasNotAnnounced = changing.has(call.op) && !call.outlook && isGone
+    const hasNotActed = call.isRead || call.isHeld || hasNotAnnounced
+    const isWanted = !call.isSettled && !call.isLate && !isClosed
+    if (hasNotActed && isWanted && call.crashes < maxCrashes) {
+      queue.unshift(call)
+      return
+    }
+    clearTimeout(call.deadline)
+    if (call.isSettled) return
+    if (hasNotActed && call.isLate) timeOut(call)
+    else if (hasNotActed && !isClosed)
+      fail(call, 'unreadable', 'The file worker ended over it, twice.')
+    else if (call.outlook) void lookFor(call, call.outlook)
+    else interrupt(call)
+  }
+
+  /** Answers a write whose worker is gone by whether its announced result can be seen. */
+  async function lookFor(call: Call, { sign, answer: announced }: Outlook): Promise<void> {
+    const look = begin('seen', sign, { deadlineMs: times.look }, true)
+    const { isSeen } = await look.catch(() => ({ isSeen: false }))
+    if (isSeen) answer(call, { id: call.id, answer: announced })
+    else interrupt(call)
+  }
+
   start()
 
   return {
-    ask: (op, ask, more = {}) => begin(op, ask, more, false),
+    ask: (op, ask, options = {}) => begin(op, ask, options),
 
     async setRoots(next) {
-      const moved = movedSince(roots, next)
-      if (moved && !isClosed) {
-        roots = next
-        if (moved.length > 0) await repin(moved)
-        return
-      }
-      change(next)
-      await rooted()
+      if (isClosed) throw new CoworkError('interrupted', ending)
+      const isSame = movedSince(roots, next)?.length === 0
+      roots = next
+      if (!isSame) await updateRoots()
     },
 
     async revoke(grantIds, next) {
       if (isClosed) return
-      const gone = new Set(grantIds)
+      const revoked = new Set(grantIds)
       const old = [...alive]
       current = undefined
-      for (const call of [...waiting, ...old.flatMap(({ calls }) => [...calls.values()])])
-        if (!call.isSettled() && call.grants.some((grant) => gone.has(grant)) && !isActing(call))
+      for (const call of [...queue, ...old.flatMap(({ calls }) => [...calls.values()])])
+        if (call.grants.some((grant) => revoked.has(grant)) && !call.isSettled && !isActing(call))
           withdraw(call, 'no_grant', 'No access. Call request_grant() first.')
-      change(next)
+      roots = next
+      start()
       await Promise.all(old.map(end))
     },
 
-    containment: () => known ?? 'starting',
+    containment: () => containment ?? 'starting',
 
     async close() {
       isClosed = true
       clearTimeout(pause)
       current = undefined
-      for (const { reject } of rooting) reject(new CoworkError('interrupted', ending))
-      for (const call of waiting.slice()) withdraw(call, 'interrupted', ending)
-      const finish = async (worker: Running) => {
-        const late = setTimeout(worker.kill, worker.readyAt === undefined ? 0 : times.close)
-        worker.end()
+      for (const { reject } of rootWaiters) reject(new CoworkError('interrupted', ending))
+      for (const call of queue.slice()) withdraw(call, 'interrupted', ending)
+      const finish = async (worker: WorkerProcess) => {
+        const timer = setTimeout(worker.kill, worker.readyAt === undefined ? 0 : times.close)
+        worker.finish()
         await worker.ended
-        clearTimeout(late)
+        clearTimeout(timer)
       }
       await Promise.all([...alive].map(finish))
     },
+  }
+}
+
+/** The call may have changed something: to refuse it would be untrue. */
+const isActing = ({ isRead, isHeld, worker }: Call) => !isRead && !isHeld && worker !== undefined
+
+function fail(call: Call, code: FileFaultCode, message: string, path?: string): void {
+  if (call.isSettled) return
+  call.isSettled = true
+  call.reject(new CoworkError(code, message, path === undefined ? {} : { details: { path } }))
+}
+
+const timeOut = (call: Call) => fail(call, 'timeout', 'It took too long and was ended.')
+
+const interrupt = (call: Call) =>
+  fail(call, 'interrupted', 'The file worker was ended while it did this.')
+
+const isCancelled = (head: AnswerHead) => 'fault' in head && head.fault.code === 'cancelled'
+
+function answer(call: Call, head: AnswerHead, body?: Buffer): void {
+  if (call.isLate && isCancelled(head)) timeOut(call)
+  else if ('fault' in head) {
+    const { code, message, path } = head.fault
+    fail(call, code, message, path)
+  } else if (!call.isSettled) {
+    call.isSettled = true
+    const fields = head.answer as object
+    call.resolve(body && body.length > 0 ? { ...fields, body } : fields)
   }
 }
 

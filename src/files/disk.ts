@@ -8,7 +8,7 @@ import { explained } from './faults.ts'
 import type { Grants } from './grants/service.ts'
 import { createInOrder } from './in-order.ts'
 import type { Placed, Places, Wanted } from './places.ts'
-import { changing } from './worker/call.ts'
+import { changing } from './worker/protocol.ts'
 import type { Answered, Ask, Op, Progress } from './worker/protocol.ts'
 
 type Deps = {

@@ -2,7 +2,7 @@ import { CoworkError } from '#base/errors.ts'
 import { plainJson, plainText } from '#base/plain.ts'
 import type { FileFaultCode } from './model.ts'
 import type { Placed } from './places.ts'
-import { changing } from './worker/call.ts'
+import { changing } from './worker/protocol.ts'
 import type { Op } from './worker/protocol.ts'
 
 /** What a grant would mend. */

@@ -124,7 +124,7 @@ function workingFolder(): string {
 }
 
 /** Only there is a descriptor a folder to go to, and only the main thread may go anywhere. */
-export const canEnter = process.platform === 'linux' && isMainThread
+const canEnter = process.platform === 'linux' && isMainThread
 
 /**
  * Runs `use` with that folder as the working directory, where a bare name is looked up in the folder that is

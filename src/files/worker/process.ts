@@ -1,37 +1,85 @@
 import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
 import module from 'node:module'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { createFrameReader, encodeFrame } from './frames.ts'
 import { leaveSignal } from './leave-signal.ts'
-import type { CancelHead, GoHead, ReplyHead, RequestHead, WorkerSetup } from './protocol.ts'
+import type {
+  CancelHead,
+  GoHead,
+  Op,
+  Outlook,
+  Place,
+  Progress,
+  ReplyHead,
+  RequestHead,
+  Root,
+  WorkerSetup,
+} from './protocol.ts'
 import { frameLimits } from './serve.ts'
 
 type ReadyHead = Extract<ReplyHead, { ready: unknown }>
-type OutlookHead = Extract<ReplyHead, { outlook: unknown }>
-type ProgressHead = Extract<ReplyHead, { progress: unknown }>
-export type AnswerHead = Exclude<ReplyHead, ReadyHead | OutlookHead | ProgressHead>
+export type AnswerHead = Extract<ReplyHead, { answer: unknown } | { fault: unknown }>
 
-/** One process of the worker, as the daemon sees it. */
+/** One operation that waits for a worker, or that a worker has. */
+export type Call = {
+  readonly id: number
+  readonly op: Op
+  readonly ask: unknown
+  readonly body: Uint8Array | undefined
+  readonly isRead: boolean
+  /** The grants that it works under. */
+  readonly grants: readonly string[]
+  readonly onProgress: ((progress: Progress) => void) | undefined
+  /** Called when a worker has received the whole of it. */
+  onReceived(): void
+  /** The worker must not do anything visible yet. */
+  isHeld: boolean
+  /** Its deadline is over. */
+  isLate: boolean
+  /** Its caller has an answer. The worker may still be busy with it. */
+  isSettled: boolean
+  /** Workers that crashed while they had it. */
+  crashes: number
+  /** The result that the worker announced before it acted. */
+  outlook: Outlook | undefined
+  /** The process that has it. */
+  worker: WorkerProcess | undefined
+  readonly deadline: NodeJS.Timeout
+  readonly resolve: (answer: object) => void
+  readonly reject: (error: Error) => void
+}
+
+/** One process of the file worker, and the calls that it has. */
 export type WorkerProcess = {
-  /** Rejects when it ends before it is ready. */
-  readonly ready: Promise<ReadyHead>
+  /** The roots that it was started with, or has been told of since. */
+  roots: readonly Root[]
+  readonly calls: ReadonlyMap<number, Call>
+  /** When it became ready. */
+  readyAt: number | undefined
+  /** The daemon ends it, so its calls have not made it crash. */
+  isEnding: boolean
   readonly ended: Promise<void>
-  /** Whether what was sent before has been taken. */
-  hasRoom(): boolean
-  /** `onTaken` is called when all of it has been handed over, or never will be. */
-  send(head: RequestHead | GoHead | CancelHead, body?: Uint8Array, onTaken?: () => void): void
-  /** No more requests: it finishes what it does, and goes. */
-  end(): void
-  /** It takes away what it has not finished, and goes at once. */
+  canTakeCall(): boolean
+  give(call: Call): void
+  /** The call may do visible things from now on. */
+  release(call: Call): void
+  cancel(call: Call): void
+  /** Resolves when no call writes any more, or after the timeout. */
+  waitForWrites(timeoutMs: number): Promise<void>
+  /** Folders in which it may have left a temporary file. */
+  unfinishedFolders(): readonly string[]
+  /** Lets it finish its calls and exit. */
+  finish(): void
+  /** Makes it remove its temporary files and exit at once. */
   leave(): void
   kill(): void
 }
 
-export type StartOptions = {
+type Options = {
   readonly setup: WorkerSetup
   /** The program that is the worker. */
   readonly entry: string
@@ -39,48 +87,47 @@ export type StartOptions = {
   /** Fill the cache of compiled code. */
   readonly warm: boolean
   readonly log: Log
-  onOutlook(head: OutlookHead): void
-  onProgress(head: ProgressHead): void
-  onAnswer(head: AnswerHead, body: Buffer): void
-  /** There is room again. */
+  onReady(head: ReadyHead): void
+  onAnswer(call: Call, head: AnswerHead, body: Buffer): void
+  /** It may be able to take another call. */
   onRoom(): void
 }
+
+/** Further calls wait in the daemon, where they cost little. */
+const maxCalls = 128
+const startTimeoutMs = 30_000
 
 const launcher = join(import.meta.dirname, 'launch.ts')
 const quiet = '--disable-warning=ExperimentalWarning'
 
-export function startWorker(options: StartOptions): WorkerProcess {
-  const { setup, entry, warm, log, onOutlook, onProgress, onAnswer, onRoom } = options
-  const isLaunched = options.landlock && process.platform === 'linux'
-  const cache = module.getCompileCacheDir()
-  const child = spawn(
-    process.execPath,
-    [quiet, ...(isLaunched ? [launcher] : []), entry, ...(isLaunched && warm ? ['--warm'] : [])],
-    {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      // Nothing of the daemon's surroundings is its business, secrets least of all.
-      env: cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) },
-      cwd: '/',
-      windowsHide: true,
-    },
-  )
-  const {
-    promise: ready,
-    resolve: becomeReady,
-    reject: notReady,
-  } = Promise.withResolvers<ReadyHead>()
-  // Whoever waits for it hears of it; nobody has to.
-  ready.catch(() => undefined)
-  const ended = ending(child, log).then(() => notReady(new Error('the worker ended')))
+export function startProcess(options: Options): WorkerProcess {
+  const { setup, log, onReady, onAnswer, onRoom } = options
+  const child = spawnWorker(options)
+  const calls = new Map<number, Call>()
   const kill = () => void child.kill('SIGKILL')
+  const startTimer = setTimeout(kill, startTimeoutMs)
 
-  const read = createFrameReader(frameLimits(setup.limits), ({ head, body }) => {
-    const reply = head as ReplyHead
-    if ('ready' in reply) becomeReady(reply)
-    else if ('outlook' in reply) onOutlook(reply)
-    else if ('progress' in reply) onProgress(reply)
-    else onAnswer(reply, body)
-  })
+  function receive(reply: ReplyHead, body: Buffer): void {
+    if ('ready' in reply) {
+      clearTimeout(startTimer)
+      worker.readyAt = Date.now()
+      return onReady(reply)
+    }
+    const call = calls.get(reply.id)
+    if (!call) return
+    if ('outlook' in reply) call.outlook = reply.outlook
+    else if ('progress' in reply) call.onProgress?.(reply.progress)
+    else {
+      calls.delete(call.id)
+      call.worker = undefined
+      onAnswer(call, reply, body)
+      onRoom()
+    }
+  }
+
+  const read = createFrameReader(frameLimits(setup.limits), ({ head, body }) =>
+    receive(head as ReplyHead, body),
+  )
   child.stdout.on('data', (chunk: Buffer) => {
     try {
       read(chunk)
@@ -93,38 +140,89 @@ export function startWorker(options: StartOptions): WorkerProcess {
   })
   createInterface({ input: child.stderr }).on('line', (line) => log.warn(line))
   child.stdin.on('drain', onRoom)
-  // It has ended, which is told elsewhere.
+  // The end of the process is reported by `ended`.
   for (const stream of [child.stdin, child.stdout, child.stderr])
     stream.on('error', () => undefined)
 
-  const write = (head: unknown, body?: Uint8Array, onTaken?: () => void) => {
+  function send(
+    head: WorkerSetup | RequestHead | GoHead | CancelHead,
+    body?: Uint8Array,
+    onSent?: () => void,
+  ): void {
     const pieces = encodeFrame(head, body)
-    if (pieces.length > 1) child.stdin.cork()
+    child.stdin.cork()
     for (const piece of pieces)
-      child.stdin.write(piece, piece === pieces.at(-1) ? onTaken : undefined)
-    if (pieces.length > 1) child.stdin.uncork()
+      child.stdin.write(piece, piece === pieces.at(-1) ? onSent : undefined)
+    child.stdin.uncork()
   }
-  write(setup)
-  // The launcher has read the first and is gone when the worker begins.
-  if (isLaunched) write(setup)
 
-  return {
-    ready,
-    ended,
-    hasRoom: () => !child.stdin.writableNeedDrain,
-    send: write,
-    end: () => void child.stdin.end(),
+  const worker: WorkerProcess = {
+    roots: setup.roots,
+    calls,
+    readyAt: undefined,
+    isEnding: false,
+    ended: new Promise((resolve) => {
+      child.once('error', (error) => {
+        log.error('the file worker could not be started', { error: messageOf(error) })
+        resolve()
+      })
+      // Unlike 'exit', 'close' comes after the last answer was read.
+      child.once('close', () => resolve())
+    }),
+    // A worker with a late call may be stuck.
+    canTakeCall: () =>
+      calls.size < maxCalls &&
+      !child.stdin.writableNeedDrain &&
+      !calls.values().some(({ isLate }) => isLate),
+    give(call) {
+      calls.set(call.id, call)
+      call.worker = worker
+      call.outlook = undefined
+      const { id, op, ask, body, isHeld, onProgress } = call
+      const head = { id, op, ask, ...(isHeld && { held: true as const }) }
+      send({ ...head, ...(onProgress && { progress: true }) }, body, call.onReceived)
+    },
+    release: ({ id }) => send({ go: id }),
+    cancel: ({ id }) => send({ cancel: id }),
+    async waitForWrites(timeoutMs) {
+      const until = Date.now() + timeoutMs
+      // Cancelled writes count too: they may have a temporary file to remove.
+      while (calls.values().some(({ isRead }) => !isRead) && Date.now() < until) await sleep(5)
+    },
+    unfinishedFolders: () =>
+      [...calls.values()].flatMap(({ isRead, ask }) => {
+        const { to, at } = ask as { readonly to?: Place; readonly at?: Place }
+        const target = to ?? at
+        const root = setup.roots.find(({ key }) => key === target?.root)
+        if (isRead || !target || root?.kind !== 'folder') return []
+        return [join(root.path, dirname(target.path))]
+      }),
+    finish: () => void child.stdin.end(),
     leave: () => void child.kill(leaveSignal),
     kill,
   }
+  void worker.ended.then(() => clearTimeout(startTimer))
+  send(setup)
+  // The launcher reads the first one, and then becomes the worker.
+  if (isLaunched(options)) send(setup)
+  return worker
 }
 
-const ending = (child: ChildProcess, log: Log): Promise<void> =>
-  new Promise((resolve) => {
-    child.once('error', (error) => {
-      log.error('the file worker could not be started', { error: messageOf(error) })
-      resolve()
-    })
-    // After the last of what it had to say.
-    child.once('close', () => resolve())
-  })
+const isLaunched = ({ landlock }: { readonly landlock: boolean }) =>
+  landlock && process.platform === 'linux'
+
+function spawnWorker(options: Pick<Options, 'entry' | 'landlock' | 'warm'>) {
+  const { entry, warm } = options
+  const cache = module.getCompileCacheDir()
+  return spawn(
+    process.execPath,
+    [quiet, ...(isLaunched(options) ? [launcher, entry, ...(warm ? ['--warm'] : [])] : [entry])],
+    {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      // The worker gets no secret from the daemon's environment.
+      env: cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) },
+      cwd: '/',
+      windowsHide: true,
+    },
+  )
+}

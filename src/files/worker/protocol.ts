@@ -1,4 +1,4 @@
-/** What the daemon asks of the file worker, and what it answers. Types only: both sides import them. */
+/** What the daemon asks of the file worker, and what the worker answers. Both sides import it. */
 import type { Containment, FileFaultCode } from '../model.ts'
 
 /** One tree or file that the worker may touch. It is pinned when the worker starts. */
@@ -330,6 +330,33 @@ type SearchAsk = {
 export type Op = keyof Ops
 export type Ask<O extends Op> = Ops[O]['ask']
 export type Answered<O extends Op> = Ops[O]['answer'] & { readonly body?: Buffer }
+
+/** Operations that change nothing, and may be repeated. */
+export const reading: ReadonlySet<Op> = new Set<Op>([
+  'stat',
+  'repin',
+  'seen',
+  'read',
+  'list',
+  'searchNames',
+  'searchContent',
+  'trashed',
+  'readVersion',
+  'keptVersions',
+  'diff',
+  'usage',
+])
+
+/** Operations that change something at a path: each announces its result before it acts. */
+export const changing: ReadonlySet<Op> = new Set<Op>([
+  'write',
+  'edit',
+  'move',
+  'copy',
+  'trash',
+  'restore',
+  'restoreVersion',
+])
 
 /** A question on the wire; its body follows the head. */
 export type RequestHead = {
