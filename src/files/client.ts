@@ -107,7 +107,7 @@ export function createFileWorker(deps: Deps): FileWorker {
 
   // Processes
 
-  function start(): WorkerProcess {
+  function start(): void {
     clearTimeout(pause)
     const worker = startProcess({
       setup: { ...setup, roots },
@@ -117,7 +117,7 @@ export function createFileWorker(deps: Deps): FileWorker {
       warm: containment === undefined && entry === undefined,
       log,
       onReady({ ready, missing }) {
-        if (worker !== newest) return
+        if (worker !== newest || isClosed) return
         for (const { key, code } of missing) log.warn('a root cannot be opened', { key, code })
         containment = ready
         current = worker
@@ -138,7 +138,6 @@ export function createFileWorker(deps: Deps): FileWorker {
     alive.add(worker)
     newest = worker
     void worker.ended.then(() => bury(worker, true))
-    return worker
   }
 
   /** Gives the calls of a process to another one. `isGone`: it can do nothing any more. */

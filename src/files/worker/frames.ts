@@ -8,32 +8,24 @@ export type FrameLimits = { readonly head: number; readonly body: number }
 const prefix = 8
 const nothing = Buffer.alloc(0)
 
-/** A smaller body is copied behind its head: one buffer to write costs less than two. */
-const smallBody = 16 * 1024
-
-/** The frame as pieces to be written one after the other; a large body is not copied. Undefined beyond the limits. */
-export function encodeFrame(head: unknown, body?: Uint8Array): readonly Uint8Array[]
-export function encodeFrame(
-  head: unknown,
-  body: Uint8Array | undefined,
-  limits: FrameLimits,
-): readonly Uint8Array[] | undefined
+/** The frame as two pieces, so that the body is not copied. */
 export function encodeFrame(
   head: unknown,
   body: Uint8Array = nothing,
-  limits?: FrameLimits,
-): readonly Uint8Array[] | undefined {
+): readonly [Buffer, Uint8Array] {
   const text = JSON.stringify(head)
   const length = Buffer.byteLength(text)
-  if (limits && (length > limits.head || body.byteLength > limits.body)) return undefined
-  const joined = body.byteLength <= smallBody ? body : nothing
-  const start = Buffer.allocUnsafe(prefix + length + joined.byteLength)
+  const start = Buffer.allocUnsafe(prefix + length)
   start.writeUInt32BE(length, 0)
   start.writeUInt32BE(body.byteLength, 4)
   start.write(text, prefix)
-  start.set(joined, prefix + length)
-  return joined === body ? [start] : [start, body]
+  return [start, body]
 }
+
+export const isWithin = (
+  { head, body }: FrameLimits,
+  [start, bytes]: readonly [Buffer, Uint8Array],
+): boolean => start.length - prefix <= head && bytes.byteLength <= body
 
 /**
  * Takes bytes as they come and hands on each frame once it is whole. A length beyond the limit throws before

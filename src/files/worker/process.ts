@@ -114,7 +114,8 @@ export function startProcess(options: Options): WorkerProcess {
       return onReady(reply)
     }
     const call = calls.get(reply.id)
-    if (!call) return
+    // A process that does not exit in time may answer a call that another one has by then.
+    if (call?.worker !== worker) return
     if ('outlook' in reply) call.outlook = reply.outlook
     else if ('progress' in reply) call.onProgress?.(reply.progress)
     else {
@@ -149,10 +150,10 @@ export function startProcess(options: Options): WorkerProcess {
     body?: Uint8Array,
     onSent?: () => void,
   ): void {
-    const pieces = encodeFrame(head, body)
+    const [start, rest] = encodeFrame(head, body)
     child.stdin.cork()
-    for (const piece of pieces)
-      child.stdin.write(piece, piece === pieces.at(-1) ? onSent : undefined)
+    child.stdin.write(start)
+    child.stdin.write(rest, onSent)
     child.stdin.uncork()
   }
 

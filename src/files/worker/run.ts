@@ -3,7 +3,7 @@ import { openRoots } from '../confine/roots.ts'
 import type { Roots } from '../confine/types.ts'
 import { createGuard } from '../rules/guard.ts'
 import type { OpMap } from './context.ts'
-import { createFrameReader, encodeFrame } from './frames.ts'
+import { createFrameReader, encodeFrame, isWithin } from './frames.ts'
 import type { Frame, FrameLimits } from './frames.ts'
 import { leaveSignal } from './leave-signal.ts'
 import type { ReplyHead, WorkerSetup } from './protocol.ts'
@@ -11,9 +11,6 @@ import { frameLimits, serve } from './serve.ts'
 
 /** Generous: what the daemon sends it has measured itself. */
 const inbound = { head: 2 ** 26, body: 2 ** 32 }
-
-/** As much as a socket holds. */
-const readBytes = 256 * 1024
 
 type Around = {
   /** What is done before the first request. */
@@ -34,19 +31,7 @@ export function runWorker(ops: OpMap, { begin, leave }: Around = {}): void {
   // Replies go out here alone. What a library prints goes where the daemon logs it.
   const output = new Socket({ fd: 1, readable: false, writable: true })
   Object.defineProperty(process, 'stdout', { get: () => process.stderr })
-  // Into one buffer: a stream would make a new one for each read, which costs a small request a tenth.
-  const input = new Socket({
-    fd: 0,
-    readable: true,
-    writable: false,
-    onread: {
-      buffer: Buffer.alloc(readBytes),
-      callback(length, buffer) {
-        read(buffer.subarray(0, length))
-        return true
-      },
-    },
-  })
+  const input = new Socket({ fd: 0, readable: true, writable: false })
 
   function send(
     limits: FrameLimits,
@@ -54,12 +39,11 @@ export function runWorker(ops: OpMap, { begin, leave }: Around = {}): void {
     body?: Uint8Array,
     onSent?: () => void,
   ): boolean {
-    const pieces = encodeFrame(head, body, limits)
-    if (!pieces) return false
+    const frame = encodeFrame(head, body)
+    if (!isWithin(limits, frame)) return false
     output.cork()
-    let hasRoom = true
-    for (const piece of pieces)
-      hasRoom = output.write(piece, piece === pieces.at(-1) ? onSent : undefined)
+    output.write(frame[0])
+    const hasRoom = output.write(frame[1], onSent)
     output.uncork()
     // A daemon that does not read gets no more to read.
     if (!hasRoom) input.pause()
@@ -93,7 +77,7 @@ export function runWorker(ops: OpMap, { begin, leave }: Around = {}): void {
     if (serving) serving.take(frame)
     else serving = start(frame.head as WorkerSetup)
   }
-  const read = createFrameReader(inbound, take)
+  input.on('data', createFrameReader(inbound, take))
   input.on('end', () => {
     void (serving?.end() ?? Promise.resolve()).then(() => output.end(() => process.exit(0)))
   })

@@ -4,7 +4,7 @@ import { FileFault } from '../confine/fault.ts'
 import { openRoots } from '../confine/roots.ts'
 import { createGuard } from '../rules/guard.ts'
 import type { OpMap } from './context.ts'
-import { encodeFrame } from './frames.ts'
+import { encodeFrame, isWithin } from './frames.ts'
 import type { ReplyHead } from './protocol.ts'
 import { serve } from './serve.ts'
 import { createTurns } from './turns.ts'
@@ -20,7 +20,7 @@ function serving(ops: Partial<OpMap>) {
     ops: ops as OpMap,
     context: { roots: openRoots(setup), guard: createGuard(setup.guard), limits: setup.limits },
     send(head, body) {
-      const isFitting = encodeFrame(head, body, { head: 1000, body: 10 }) !== undefined
+      const isFitting = isWithin({ head: 1000, body: 10 }, encodeFrame(head, body))
       if (isFitting) replies.push({ head, body: body && Buffer.from(body).toString() })
       return isFitting
     },

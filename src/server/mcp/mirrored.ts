@@ -6,11 +6,9 @@ import { wireOf } from './wire.ts'
 /** An argument that a client repeats as a header, for whoever routes without reading bodies (SEP-2243). */
 type Mirrored = { readonly path: readonly string[]; readonly header: string }
 
-const found = new WeakMap<object, readonly Mirrored[]>()
-
 /** Refuses a call whose headers and arguments disagree: what was routed must be what is run. */
 export function checkMirrored(tool: Tool, args: unknown, headers: Headers): void {
-  for (const { path, header } of mirroredOf(wireOf(tool).inputSchema)) {
+  for (const { path, header } of findMirrored(wireOf(tool).inputSchema)) {
     const value = path.reduce(fieldOf, args)
     if (!isPrimitive(value)) continue
     const sent = decoded(headers.get(header))
@@ -26,20 +24,14 @@ export function checkMirrored(tool: Tool, args: unknown, headers: Headers): void
   }
 }
 
-function mirroredOf(schema: object): readonly Mirrored[] {
-  const known = found.get(schema)
-  if (known) return known
-  const all = search(schema, [])
-  found.set(schema, all)
-  return all
-}
-
-function search(schema: unknown, path: readonly string[]): Mirrored[] {
+function findMirrored(schema: unknown, path: readonly string[] = []): Mirrored[] {
   const header = fieldOf(schema, 'x-mcp-header')
   const properties = fieldOf(schema, 'properties')
   return [
     ...(typeof header === 'string' ? [{ path, header: `Mcp-Param-${header}` }] : []),
-    ...Object.entries(properties ?? {}).flatMap(([name, sub]) => search(sub, [...path, name])),
+    ...Object.entries(properties ?? {}).flatMap(([name, sub]) =>
+      findMirrored(sub, [...path, name]),
+    ),
   ]
 }
 

@@ -235,7 +235,7 @@ test('SV10 lines come whole out of a buffer that is filled again and again, howe
     there.emit('data', buffer.subarray(0, bytes.copy(buffer, 0, at)))
     buffer.fill('!')
   }
-  expect(got).toEqual(sent)
+  await vi.waitFor(() => expect(got).toEqual(sent), 10_000)
 })
 
 test('I12 GR5 a connection that ends is a session that is over', async () => {

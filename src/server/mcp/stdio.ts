@@ -4,7 +4,7 @@ import type { Server, Transport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import { mostFileBytes } from '../limits.ts'
+import { mostFileBytes, parseJson } from '../limits.ts'
 import { lineOf } from './line.ts'
 import { idOf } from './replies.ts'
 
@@ -39,6 +39,8 @@ function larger(room: Buffer, filled: number, size: number): Buffer {
   return next
 }
 
+const parseLine = async (line: Buffer) => parseJson(line.toString('utf8'))
+
 /** A line of white space is no message; only a short one is worth the look. */
 const isBlank = (line: Buffer) => line.length < 64 && line.toString('utf8').trim() === ''
 
@@ -64,7 +66,7 @@ export type LineTransport = Transport & { readonly ended: Promise<void> }
 
 type LineOptions = {
   readonly most?: number
-  /** Parses a line later, one after the other; without it a line is parsed as it comes. */
+  /** Parses one line after the other. */
   parse?(line: Buffer): Promise<unknown>
   /** Who takes a message before the SDK sees it says so. */
   take?(message: unknown): boolean
@@ -83,7 +85,14 @@ type LineOptions = {
  */
 export function createLineTransport(
   stream: Duplex,
-  { most = mostFileBytes, parse, take, onAnswered, onRefused, hearsNews }: LineOptions = {},
+  {
+    most = mostFileBytes,
+    parse = parseLine,
+    take,
+    onAnswered,
+    onRefused,
+    hearsNews,
+  }: LineOptions = {},
 ): LineTransport {
   const ended = Promise.withResolvers<void>()
   /** What has come of a line whose end has not, and how much of the room is filled. */
@@ -126,16 +135,7 @@ export function createLineTransport(
     if (room.length > keptBytes) room = nothing
     if (isTooLong)
       return complain(-32600, `A message may have ${most} bytes, and this one has more.`)
-    if (parse) return enqueue(line)
-    const text = line.toString('utf8').trim()
-    if (text === '') return
-    let value: unknown
-    try {
-      value = JSON.parse(text)
-    } catch {
-      return complain(-32700, 'The line is not JSON.')
-    }
-    deliver(value)
+    enqueue(line)
   }
 
   /** The client is read from again when few enough lines wait. */
@@ -153,13 +153,13 @@ export function createLineTransport(
       // Whoever parses it may hand its bytes to a thread.
       const { length } = line
       const id = findId(line)
-      const value = await parse?.(line).then(
+      const value = await parse(line).then(
         (parsed) => ({ parsed }),
         (error: unknown) => ({ error }),
       )
       lines.shift()
       lineBytes -= length
-      if (isOver || !value) break
+      if (isOver) break
       if ('error' in value) refuse(value.error, id)
       else deliver(value.parsed)
       if (lines.length < maxLines && lineBytes < maxLineBytes && !stream.writableNeedDrain)
