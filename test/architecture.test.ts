@@ -1,19 +1,29 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { breaches, cycles, fileSystemPlaces, mayImport } from './architecture.ts'
+import { breaches, consoleBreaches, cycles, fileSystemPlaces, mayImport } from './architecture.ts'
 
-const src = new Map(
-  globSync('src/**/*.ts')
-    .map((file) => file.replaceAll('\\', '/'))
-    .toSorted()
-    .map((file) => [file, readFileSync(file, 'utf8')]),
-)
+const sources = (pattern: string) =>
+  new Map(
+    globSync(pattern)
+      .map((file) => file.replaceAll('\\', '/'))
+      .toSorted()
+      .map((file) => [file, readFileSync(file, 'utf8')]),
+  )
+const src = sources('src/**/*.ts')
 
 const breachesOf = (file: string, source: string) => breaches(new Map([[file, source]]))
 
 test('architecture: every file keeps to the import table and the house rules', () => {
   expect(src.size).toBeGreaterThan(0)
   expect(breaches(src)).toEqual([])
+})
+
+test('architecture: the console imports wire files and base, and nothing else of src', () => {
+  expect(consoleBreaches(sources('web/src/**/!(*.test).{ts,tsx}'))).toEqual([])
+  const source = "import { toolResults } from '#wire'\nimport type { Ledger } from '#ledger'"
+  expect(consoleBreaches(new Map([['web/src/api.ts', source]]))).toEqual([
+    'web/src/api.ts: #ledger: the console may import wire files and base',
+  ])
 })
 
 test('RM1 PV4 architecture: every place that may import node:fs is still needed', () => {
@@ -50,6 +60,10 @@ test.each([
   ['src/files/ops/read.ts', "import fs from 'node:fs'"],
   ['src/work/guidance.ts', "import type { Stats } from 'node:fs'"],
   ['src/work/fixture.ts', "import { readFileSync } from 'node:fs'"],
+  ['src/governance/wire/trust.ts', "import { modes } from '#approvals/wire.ts'"],
+  ['src/wire/index.ts', "import { fileResults } from '#files/wire.ts'"],
+  ['src/cli/client.ts', "import { toolResults } from '#wire'"],
+  ['src/cli/work/list.ts', "import type { Story } from '#work/wire.ts'"],
 ])('architecture: %s may say %s', (file, source) => {
   expect(breachesOf(file, source)).toEqual([])
 })
@@ -91,6 +105,11 @@ test.each([
   ['src/identity/x.ts', "await import('fs')", 'through the file worker'],
   ['src/identity/x.ts', "process.getBuiltinModule('fs')", 'modules are imported'],
   ['src/identity/x.ts', "process.binding('fs')", 'modules are imported'],
+  ['src/ledger/wire.ts', "import type { Tx } from '#base/db/port.ts'", 'wire files and plain'],
+  ['src/ledger/wire.ts', "import { z } from 'hono'", 'only server may import it'],
+  ['src/work/wire.ts', "import { join } from 'node:path'", 'wire files and plain'],
+  ['src/work/wire.ts', "import { files } from '#files/wire.ts'", 'work may not import files'],
+  ['src/wire/index.ts', "import { ledgerTools } from '#ledger'", 'wire may not import ledger'],
 ])('architecture: %s may not say %s', (file, source, reason) => {
   expect(breachesOf(file, source)).toEqual([expect.stringContaining(reason)])
 })

@@ -22,7 +22,9 @@ export const mayImport: Record<string, string[]> = {
   dispatch: [...records, 'governance'],
   server: domains,
   // The rest of what the command line needs it asks the daemon for.
-  cli: ['base', 'ledger', 'identity', 'app'],
+  cli: ['base', 'ledger', 'identity', 'app', 'wire'],
+  // The registry of wire shapes: it imports the wire files of all modules, and nothing else.
+  wire: [],
   app: [...domains, 'server'],
 }
 
@@ -64,6 +66,12 @@ export const fileSystemPlaces: readonly (readonly [RegExp, string])[] = [
 ]
 const fileSystemModules = /^(node:)?fs(\/promises)?$/
 const isForTests = (file: string) => /(fixture|contract|\.test)\.ts$/.test(file)
+
+/** The shapes that leave a module, `src/<module>/wire.ts` with its parts in `wire/`, and the registry of them. */
+const wireFile = /^src\/([a-z]+\/wire(\/[a-z-]+)?|wire\/[a-z-]+)\.ts$/
+/** A wire file as other parts name it; clients of the daemon may import all of them. */
+const wireSpecifier = /^#([a-z]+\/wire\.ts|wire)$/
+const wireReaders = ['cli', 'wire']
 
 const kebabPath = /^src(\/[a-z0-9]+(-[a-z0-9]+)*)+(\.int)?(\.test)?\.ts$/
 const isTest = (file: string) => file.endsWith('.test.ts')
@@ -108,6 +116,7 @@ function factsOf(file: string, source: string): Facts {
 function targetOf(file: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return join(dirname(file), specifier)
   if (specifier.startsWith('#base/')) return join('src', specifier.slice(1))
+  if (wireSpecifier.test(specifier) && specifier !== '#wire') return `src/${specifier.slice(1)}`
   return specifier.startsWith('#') ? `src/${specifier.slice(1)}/index.ts` : undefined
 }
 
@@ -124,11 +133,35 @@ function importFault(file: string, specifier: string): string | undefined {
   }
   const other = partOf(target)
   if (other === part) return undefined
+  const isWire = wireSpecifier.test(specifier)
+  if (isWire && wireReaders.includes(part)) return undefined
   if (!mayImport[part]?.includes(other)) return `${part} may not import ${other}`
   if (other === 'app') return target === 'src/app.ts' ? undefined : 'enter by src/app.ts'
-  const isDoor = specifier === `#${other}` || specifier.startsWith('#base/')
+  const isDoor = specifier === `#${other}` || specifier.startsWith('#base/') || isWire
   return isDoor ? undefined : `enter by #${other}`
 }
+
+/** Browsers load wire files, and their compiler reads what they import, also as types. */
+function wireFault(tree: Tree, file: string, specifier: string): string | undefined {
+  if (!wireFile.test(file) || isTest(file) || specifier === 'zod') return undefined
+  const target = targetOf(file, specifier)
+  if (target && wireFile.test(target)) return undefined
+  const source = target && tree.get(target)
+  const isConstants = source !== undefined && factsOf(target ?? '', source).imports.length === 0
+  return isConstants ? undefined : 'a wire file imports zod, wire files and plain constants only'
+}
+
+/** The imports by which the console reaches into src further than wire files and base. */
+export const consoleBreaches = (tree: Tree): string[] =>
+  [...tree].flatMap(([file, source]) =>
+    factsOf(file, source)
+      .imports.filter(({ specifier }) => {
+        const target = targetOf(file, specifier)
+        const isAllowed = wireSpecifier.test(specifier) || specifier.startsWith('#base/')
+        return target?.startsWith('src/') === true && !isAllowed
+      })
+      .map(({ specifier }) => `${file}: ${specifier}: the console may import wire files and base`),
+  )
 
 /** Every breach, one sentence each, in the order of the files. */
 export function breaches(tree: Tree): string[] {
@@ -151,7 +184,7 @@ export function breaches(tree: Tree): string[] {
     for (const { specifier, isType } of imports) {
       if (fileSystemModules.test(specifier) && !isType && !mayTouchFiles)
         breach(`${specifier}: files are read through the file worker (PV4)`)
-      const fault = importFault(file, specifier)
+      const fault = importFault(file, specifier) ?? wireFault(tree, file, specifier)
       if (fault) breach(`${specifier}: ${fault}`)
     }
   }
