@@ -1,20 +1,8 @@
 import type { Actor, Client } from '#base/entry.ts'
+import type { Mode, Risk, Status } from './wire.ts'
 
-export const statuses = [
-  'pending',
-  'approved',
-  'rejected',
-  'expired',
-  'withdrawn',
-  'consumed',
-] as const
-export type Status = (typeof statuses)[number]
-
-export const modes = ['act', 'suggest', 'escalate'] as const
-export type Mode = (typeof modes)[number]
-
-export const risks = ['low', 'normal', 'high'] as const
-export type Risk = (typeof risks)[number]
+export { modes, risks, statuses } from './wire.ts'
+export type { Mode, Risk, Status }
 
 /** Why a person is asked (A8): the rule, the policy, and trust against its threshold. */
 export type Why = {

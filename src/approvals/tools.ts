@@ -4,6 +4,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { haltScope } from './halt.ts'
 import type { Halts } from './halt.ts'
+import { approvalResults } from './wire.ts'
 
 const scope = z
   .string()
@@ -63,7 +64,7 @@ export const haltTools = (halts: Halts): Tool[] => [
         .default(false)
         .describe('Halt a name that is not known yet; without it an unknown name is an error'),
     }),
-    output: z.object({ scope: z.string(), reason: z.string(), by: z.string(), at: z.string() }),
+    output: approvalResults.cowork_halt,
     change: (tx, input, call) => halts.set(tx, call, input.scope, input.reason),
   }),
   defineTool({
@@ -74,7 +75,7 @@ export const haltTools = (halts: Halts): Tool[] => [
     effect: 'write',
     by: 'human',
     input: z.object({ scope }),
-    output: z.object({ scope: z.string(), resumed: z.boolean() }),
+    output: approvalResults.cowork_resume,
     async change(tx, input, call) {
       await halts.lift(tx, call, input.scope)
       return { scope: input.scope, resumed: true }

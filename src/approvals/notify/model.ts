@@ -1,5 +1,6 @@
 import type { Config } from '#base/config/index.ts'
 import type { Reader } from '#base/db/port.ts'
+import type { deliveryStatuses, holds } from '../wire.ts'
 
 export type Channel = Config['notify']['channels'][number]
 export type ChannelOf<T extends Channel['type']> = Extract<Channel, { type: T }>
@@ -89,11 +90,7 @@ export type AnyNotice = Notice | TestNotice | CheckpointNotice | LookBackNotice
 export const isAboutApproval = (notice: AnyNotice | undefined): notice is Notice =>
   notice !== undefined && notice.type.startsWith('approval.')
 
-export const deliveryStatuses = ['pending', 'sent', 'dead'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
-
-/** Why it is not sent at once: people are asleep, it is gathered, or others are told first. */
-export const holds = ['quiet', 'digest', 'escalation'] as const
 export type Hold = (typeof holds)[number]
 
 /** One notice on its way to one channel. */

@@ -3,23 +3,10 @@ import { rfc3339 } from '#base/clock.ts'
 import { effort } from '#base/effort.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { deliveryStatuses, holds } from './model.ts'
 import type { Delivery } from './model.ts'
 import type { Notify } from './service.ts'
-
-const time = z.iso.datetime()
-const listed = z.object({
-  id: z.string().describe('Also the webhook-id that the receiver sees'),
-  channel: z.string(),
-  event: z.string(),
-  approval_id: z.string(),
-  status: z.enum(deliveryStatuses),
-  attempts: z.number().int(),
-  next_at: time.nullable().describe('When it is tried next, while it waits'),
-  held: z.enum(holds).nullable().describe('Why it was not sent at once'),
-  last_error: z.string().nullable(),
-  created_at: time,
-})
+import { approvalResults, deliveryStatuses } from '../wire.ts'
+import type { DeliveryResult } from '../wire.ts'
 
 const channel = z.string().min(1).max(128).describe('Its id, as in notify.channels')
 
@@ -39,7 +26,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
       status: z.enum(deliveryStatuses).optional().describe('Only those in this state'),
       limit: effort(z.int().min(1).max(1000)).default(100),
     }),
-    output: z.object({ deliveries: z.array(listed) }),
+    output: approvalResults.cowork_list_deliveries,
     touches: () => ({ domain: 'cowork' }),
     async run(input) {
       const found = await notify.list(input.status, input.limit)
@@ -55,7 +42,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
     input: z.object({
       id: z.string().min(1).max(64).describe('Its id, from cowork_list_deliveries'),
     }),
-    output: listed,
+    output: approvalResults.cowork_retry_delivery,
     touches: (input) => ({ domain: 'cowork', target: input.id }),
     change: async (tx, input, call) => toListed(await notify.retry(tx, input.id, call)),
   }),
@@ -67,10 +54,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
     effect: 'write',
     openWorld: true,
     input: z.object({ id: channel }),
-    output: z.object({
-      ok: z.boolean(),
-      reason: z.string().optional().describe('Why not, or whom it did not reach'),
-    }),
+    output: approvalResults.cowork_test_channel,
     touches: (input) => ({ domain: 'cowork', target: input.id }),
     async run(input, call) {
       const { ok, reason } = await notify.test(input.id, call)
@@ -85,11 +69,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
       'Makes a code that binds a Telegram chat to you: you are told there, and its buttons decide low risk as you.',
     effect: 'write',
     input: z.object({ channel }),
-    output: z.object({
-      code: z.string().describe('Works once'),
-      expires_at: time,
-      how: z.string(),
-    }),
+    output: approvalResults.cowork_bind_chat,
     touches: (input) => ({ domain: 'cowork', target: input.channel }),
     async change(tx, input, call) {
       const { code, expiresAt } = await notify.bindChat(tx, input.channel, call)
@@ -99,7 +79,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
   }),
 ]
 
-const toListed = (one: Delivery): z.output<typeof listed> => ({
+const toListed = (one: Delivery): DeliveryResult => ({
   id: one.id,
   channel: one.channel,
   event: one.event,

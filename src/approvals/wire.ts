@@ -1,0 +1,54 @@
+import * as z from 'zod'
+
+export const statuses = [
+  'pending',
+  'approved',
+  'rejected',
+  'expired',
+  'withdrawn',
+  'consumed',
+] as const
+export type Status = (typeof statuses)[number]
+
+export const modes = ['act', 'suggest', 'escalate'] as const
+export type Mode = (typeof modes)[number]
+
+export const risks = ['low', 'normal', 'high'] as const
+export type Risk = (typeof risks)[number]
+
+const time = z.iso.datetime()
+
+export const deliveryStatuses = ['pending', 'sent', 'dead'] as const
+
+/** Why a delivery is not sent at once: quiet hours, a digest, or an escalation that waits for others. */
+export const holds = ['quiet', 'digest', 'escalation'] as const
+
+const delivery = z.object({
+  id: z.string().describe('Also the webhook-id that the receiver sees'),
+  channel: z.string(),
+  event: z.string(),
+  approval_id: z.string(),
+  status: z.enum(deliveryStatuses),
+  attempts: z.number().int(),
+  next_at: time.nullable().describe('When it is tried next, while it waits'),
+  held: z.enum(holds).nullable().describe('Why it was not sent at once'),
+  last_error: z.string().nullable(),
+  created_at: time,
+})
+export type DeliveryResult = z.output<typeof delivery>
+
+export const approvalResults = {
+  cowork_halt: z.object({ scope: z.string(), reason: z.string(), by: z.string(), at: z.string() }),
+  cowork_resume: z.object({ scope: z.string(), resumed: z.boolean() }),
+  cowork_list_deliveries: z.object({ deliveries: z.array(delivery) }),
+  cowork_retry_delivery: delivery,
+  cowork_test_channel: z.object({
+    ok: z.boolean(),
+    reason: z.string().optional().describe('Why not, or whom it did not reach'),
+  }),
+  cowork_bind_chat: z.object({
+    code: z.string().describe('Works once'),
+    expires_at: time,
+    how: z.string(),
+  }),
+}
