@@ -1,26 +1,10 @@
-import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
 import { callEnds, isDone } from './calls.ts'
 import type { Shown } from './mirror.ts'
 import type { Entry } from './model.ts'
 import { touchedIn } from './touched.ts'
 import type { TouchedFile } from './touched.ts'
-
-/** Seed 004's words for what happened to a file. */
-export const auditEntry = z.object({
-  timestamp: z.string(),
-  operation: z.string(),
-  path: z.string().optional(),
-  domain: z.string().optional(),
-  grant_id: z.string().optional(),
-  agent_id: z.string(),
-  session_id: z.string().optional(),
-  success: z.boolean(),
-  dry_run: z.boolean().optional(),
-  size_bytes: z.number().optional(),
-})
-
-export type AuditEntry = z.infer<typeof auditEntry>
+import type { AuditEntry } from './wire.ts'
 
 /** A line for each file that the call was about; one where it says no more than its subject. */
 export function auditEntriesOf(entry: Entry): AuditEntry[] {

@@ -1,56 +1,18 @@
-import * as z from 'zod'
 import type { Actor, Draft, EntryIds } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import type { JsonObject, Ordered, Redact } from './redact.ts'
 import { leafHash } from './tree.ts'
+import { entryType, idNames } from './wire.ts'
+import type { Entry } from './wire.ts'
 
-/** The first entry has seq 1, so a ledger of size n ends with seq n; its leaf in the tree is seq − 1. */
-export const firstSeq = 1
 /** What the first entry shows as the hash of the entry before. */
 export const genesis = '0'.repeat(64)
 /** The head of a ledger without entries. */
 export const emptyHead = { size: 0, at: 0, hash: genesis, frontier: '', mac: null }
 
-const typeName = /^[a-z][a-z_]*\.[a-z][a-z_]*$/
-const idNames = ['approval', 'call', 'grant', 'handoff', 'job', 'proposal'] as const
-const hexHash = z.string().regex(/^[0-9a-f]{64}$/)
-const count = z.int().nonnegative()
-
-/** An entry as it is hashed, stored and exported (L3, L4). */
-export const entrySchema = z.strictObject({
-  v: z.literal(1),
-  seq: z.int().min(firstSeq),
-  /** Milliseconds since the epoch; never less than in the entry before. */
-  at: count,
-  /** Leaf hash of the entry before, so that a line-by-line check needs no tree. */
-  prev: hexHash,
-  type: z.string().regex(typeName),
-  actor: z.strictObject({
-    kind: z.enum(['agent', 'human', 'system']),
-    id: z.string(),
-    session: z.string().optional(),
-    verified: z.boolean().optional(),
-    /** What the other side says of itself: shown, never trusted. */
-    client: z
-      .strictObject({
-        name: z.string(),
-        version: z.string(),
-        transport: z.string(),
-        self_reported: z.literal(true),
-      })
-      .optional(),
-  }),
-  domain: z.string().optional(),
-  subject: z.string().optional(),
-  ids: z.partialRecord(z.enum(idNames), z.string()).optional(),
-  outcome: z.string().optional(),
-  data: z.record(z.string(), z.json()).optional(),
-  /** Salted digest of the content kept beside the entry (L8). */
-  payload: hexHash.optional(),
-})
-
-export type Entry = z.infer<typeof entrySchema>
+export { entrySchema, firstSeq } from './wire.ts'
+export type { Entry }
 
 type Payload = { readonly salt: string; readonly body: string; readonly digest: string }
 
@@ -79,7 +41,7 @@ export function prepare(
   { redact, salt }: { redact: Redact; salt: () => string },
 ): Prepared {
   const { type, actor, domain, subject, ids, outcome, data, payload: content } = draft
-  if (!typeName.test(type))
+  if (!entryType.test(type))
     throw new CoworkError(
       'not_recordable',
       `"${type}" cannot be recorded: the type of an entry reads noun.past, as in grant.revoked.`,

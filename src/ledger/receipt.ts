@@ -1,27 +1,11 @@
-import * as z from 'zod'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { openCheckpoint } from './checkpoint.ts'
 import { entrySchema } from './model.ts'
 import type { Entry } from './model.ts'
 import { verifyInclusion } from './proof.ts'
 import { leafHash } from './tree.ts'
-
-/** The entries of one call with proofs to one checkpoint: all that is needed to check them offline (L16). */
-export const receiptSchema = z.strictObject({
-  receipt: z.literal(1),
-  call: z.string(),
-  vkey: z.string(),
-  checkpoint: z.string(),
-  entries: z.array(
-    z.strictObject({
-      index: z.int(),
-      entry: z.string().describe('The canonical JSON that was hashed'),
-      path: z.array(z.string()).describe('Hashes in base64, from the leaf up'),
-    }),
-  ),
-})
-
-export type Receipt = z.infer<typeof receiptSchema>
+import { receiptSchema } from './wire.ts'
+import type { Receipt } from './wire.ts'
 
 /** Entries of these nouns belong to a call by the id of its approval or proposal. */
 export const joinedNouns = ['approval.', 'proposal.', 'permission.', 'handoff.', 'override.']

@@ -19,13 +19,13 @@ import type { Entry } from './model.ts'
 import { createNotes } from './notes.ts'
 import { inclusionProof } from './proof.ts'
 import { isJoined, joinedNouns, joiningIdsOf } from './receipt.ts'
-import type { Receipt } from './receipt.ts'
 import { recordedOf, search } from './search.ts'
 import type { Recorded } from './search.ts'
 import type { LedgerSealer } from './sealer.ts'
 import { createLedgerStore } from './store.ts'
 import type { EntryFilter, EntryRow } from './store.ts'
 import { visibleTo } from './visibility.ts'
+import type { Receipt } from './wire.ts'
 
 export type LedgerDeps = {
   readonly db: Db

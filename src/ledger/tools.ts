@@ -4,12 +4,13 @@ import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { auditEntriesOf, auditEntry } from './audit-entry.ts'
-import type { AuditEntry } from './audit-entry.ts'
+import { auditEntriesOf } from './audit-entry.ts'
 import { callEnds } from './calls.ts'
 import type { Entry } from './model.ts'
 import type { Ledger } from './service.ts'
 import { visibleEntries } from './visibility.ts'
+import { ledgerResults } from './wire.ts'
+import type { AuditEntry } from './wire.ts'
 
 export const ledgerTools = (
   ledger: Ledger,
@@ -33,7 +34,7 @@ export const ledgerTools = (
       date_from: z.string().optional().describe('Date or RFC 3339 time, UTC'),
       limit: effort(z.int().min(1).max(1000)).default(100),
     }),
-    output: z.object({ entries: z.array(auditEntry) }),
+    output: ledgerResults.get_audit_log,
     async run({ path_filter, operation_filter, date_from, limit }, { caller }) {
       const prefixes = prefixesOf(path_filter ?? '')
       const find = (pathPrefix: string | undefined) =>
@@ -67,7 +68,7 @@ export const ledgerTools = (
       seq: z.number().int().min(1).describe('The entry whose payload goes'),
       reason: z.string().trim().min(1).max(500).describe('Why, for whoever reads the ledger'),
     }),
-    output: z.object({ seq: z.number(), erased: z.boolean() }),
+    output: ledgerResults.cowork_redact,
     touches: ({ seq }) => ({ domain: 'cowork', target: String(seq) }),
     async change(tx, { seq, reason }, { caller }) {
       await ledger.erase(tx, seq, reason, actorOf(caller))
