@@ -10,12 +10,13 @@ import { passkeyTools } from './passkeys/tools.ts'
 import { peopleTools } from './people/tools.ts'
 import type { Identity, ListedAgent } from './service.ts'
 import { hashPrefix } from './token.ts'
+import { identityResults } from './wire.ts'
+import type { AgentResult } from './wire.ts'
 
 const id = z.string().min(1).max(256).describe('The id of the agent, as in sales-agent')
 const scope = z
   .string()
   .regex(/^[^\s\p{C}]{1,128}$/u, 'a scope is 1 to 128 characters without spaces')
-const time = z.iso.datetime()
 
 const names = z.array(z.string().min(1).max(128)).max(256)
 /** The tools that an agent lists and may call (SV18). */
@@ -26,35 +27,6 @@ const selectionInput = {
   exclude: names.optional().describe('Toolsets and tools that it may not call'),
   read_only: z.boolean().optional().describe('Only tools that read, and those that ask a person'),
 }
-const selection = {
-  tools: z.array(z.string()).optional(),
-  exclude: z.array(z.string()).optional(),
-  read_only: z.boolean().optional(),
-}
-
-const minted = {
-  id: z.string(),
-  token: z.string().describe('Shown once; only its hash is kept'),
-  hash: z.string().describe('SHA-256 of the token, in hex'),
-  message: z.string(),
-}
-
-const listed = z.object({
-  id: z.string(),
-  source: z.enum(['config', 'store', 'environment']),
-  status: z.enum(['active', 'revoked']),
-  scopes: z.array(z.string()),
-  ...selection,
-  created_at: time.optional(),
-  last_seen_at: time.optional().describe('Since this daemon started'),
-  credentials: z.array(
-    z.object({
-      hash_prefix: z.string(),
-      created_at: time.optional(),
-      expires_at: time.optional(),
-    }),
-  ),
-})
 
 /** `catalogue` returns every tool; the tools of agents are chosen from it. */
 export const identityTools = (identity: Identity, catalogue: () => readonly Tool[]): Tool[] => [
@@ -90,7 +62,7 @@ const agentTools = (
         .describe('What it may do, as globs over effect:toolset, such as read:*; all by default'),
       ...selectionInput,
     }),
-    output: z.object({ ...minted, closed_the_door: z.boolean() }),
+    output: identityResults.cowork_add_agent,
     touches: (input) => ({ domain: 'cowork', target: input.id }),
     async change(tx, input, call) {
       const chosen = toSelection(input)
@@ -117,7 +89,7 @@ const agentTools = (
     by: 'human',
     idempotent: true,
     input: z.object({}),
-    output: z.object({ agents: z.array(listed) }),
+    output: identityResults.cowork_list_agents,
     run: async () => ({ agents: (await identity.listAgents()).map(toListed) }),
   }),
   defineTool({
@@ -132,7 +104,7 @@ const agentTools = (
     assured: true,
     idempotent: true,
     input: z.object({ id, ...selectionInput }),
-    output: z.object({ id: z.string(), ...selection, message: z.string() }),
+    output: identityResults.cowork_set_tools,
     touches: (input) => ({ domain: 'cowork', target: input.id }),
     async change(tx, input, call) {
       const set = await identity.setTools(tx, input, call)
@@ -163,7 +135,7 @@ const agentTools = (
         .default(10)
         .describe('How long the old token still works; 0 ends it at once'),
     }),
-    output: z.object({ ...minted, old_token_ends_at: time }),
+    output: identityResults.cowork_rotate_agent,
     touches: (input) => ({ domain: 'cowork', target: input.id }),
     async change(tx, input, call) {
       const given = { id: input.id, overlapMinutes: input.overlap_minutes }
@@ -186,7 +158,7 @@ const agentTools = (
     role: 'owner',
     assured: true,
     input: z.object({ id }),
-    output: z.object({ id: z.string(), revoked_at: time, message: z.string() }),
+    output: identityResults.cowork_revoke_agent,
     touches: (input) => ({ domain: 'cowork', target: input.id }),
     async change(tx, input, call) {
       const revoked = await identity.revokeAgent(tx, input, call)
@@ -199,7 +171,7 @@ const agentTools = (
   }),
 ]
 
-function toListed(agent: ListedAgent): z.output<typeof listed> {
+function toListed(agent: ListedAgent): AgentResult {
   const { source, scopes, createdAt, lastSeenAt } = agent
   return {
     id: agent.id,

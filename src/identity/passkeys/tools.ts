@@ -3,15 +3,7 @@ import { rfc3339 } from '#base/clock.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Identity } from '../service.ts'
-
-const time = z.iso.datetime()
-const listed = z.object({
-  id: z.string(),
-  person: z.string(),
-  name: z.string(),
-  created_at: time,
-  last_used_at: time.optional(),
-})
+import { identityResults } from '../wire.ts'
 
 /** Adding and showing a passkey is between a browser and its routes; the rest are tools. */
 export const passkeyTools = (identity: Identity): Tool[] => [
@@ -24,7 +16,7 @@ export const passkeyTools = (identity: Identity): Tool[] => [
     by: 'human',
     idempotent: true,
     input: z.object({}),
-    output: z.object({ passkeys: z.array(listed) }),
+    output: identityResults.cowork_list_passkeys,
     async run(_, { caller }) {
       const passkeys = await identity.passkeys.list(caller)
       return {
@@ -48,7 +40,7 @@ export const passkeyTools = (identity: Identity): Tool[] => [
     role: 'viewer',
     assured: true,
     input: z.object({ id: z.string().min(1).max(2048).describe('Its id') }),
-    output: z.object({ id: z.string(), name: z.string() }),
+    output: identityResults.cowork_remove_passkey,
     touches: () => ({ domain: 'cowork' }),
     async change(tx, input, call) {
       const { id, name } = await identity.passkeys.remove(tx, input.id, call)

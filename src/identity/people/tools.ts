@@ -7,42 +7,10 @@ import { hashPrefix } from '../token.ts'
 import type { ListedPerson } from './roster.ts'
 import { sessionEnd } from './rules.ts'
 import type { Invitation, Opened } from './rules.ts'
+import { identityResults, role } from '../wire.ts'
+import type { InvitationResult, PersonResult } from '../wire.ts'
 
-const role = z
-  .enum(['owner', 'reviewer', 'viewer'])
-  .describe('owner: everything; reviewer: decides and halts; viewer: reads')
 const person = z.string().min(1).max(256).describe('The id of the person, as in anna-berg')
-const time = z.iso.datetime()
-const link = { link: z.string().describe('Works once'), expires_at: time }
-
-const listedPerson = z.object({
-  id: z.string(),
-  name: z.string(),
-  role,
-  status: z.enum(['active', 'removed']),
-  joined_at: time,
-  removed_at: time.optional(),
-  last_seen_at: time.optional().describe('By an open session'),
-  sessions: z.number().int().describe('How many are open'),
-})
-const listedInvitation = z.object({
-  id: z.string(),
-  name: z.string(),
-  role,
-  invited_by: z.string(),
-  created_at: time,
-  expires_at: time,
-})
-const listedSession = z.object({
-  id: z.string(),
-  person: z.string(),
-  name: z.string(),
-  user_agent: z.string().describe('What the browser says of itself'),
-  created_at: time,
-  last_seen_at: time,
-  expires_at: time.describe('Each use moves it'),
-  current: z.boolean().describe('The one this call came from'),
-})
 
 const common = { toolset: 'cowork', by: 'human' } as const
 
@@ -57,7 +25,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     effect: 'write',
     role: 'viewer',
     input: z.object({}),
-    output: z.object(link),
+    output: identityResults.cowork_open_link,
     touches: () => ({ domain: 'cowork' }),
     async change(tx, _, call) {
       const made = await identity.people.openLink(tx, call)
@@ -72,7 +40,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     effect: 'read',
     idempotent: true,
     input: z.object({}),
-    output: z.object({ people: z.array(listedPerson), invitations: z.array(listedInvitation) }),
+    output: identityResults.cowork_list_people,
     async run() {
       const { people, invitations } = await identity.people.list()
       return { people: people.map(toPerson), invitations: invitations.map(toInvitation) }
@@ -88,7 +56,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     role: 'owner',
     assured: true,
     input: z.object({ name: z.string().min(1).max(256).describe('What they are called'), role }),
-    output: z.object({ id: z.string().describe('Of the invitation'), ...link }),
+    output: identityResults.cowork_invite_person,
     touches: (input) => ({ domain: 'cowork', target: input.name.slice(0, 128) }),
     async change(tx, input, call) {
       const made = await identity.people.invite(tx, input, call)
@@ -105,7 +73,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     input: z.object({
       invitation: z.string().min(1).max(64).describe('Its id, from cowork_list_people'),
     }),
-    output: z.object({ id: z.string(), name: z.string() }),
+    output: identityResults.cowork_withdraw_invitation,
     touches: (input) => ({ domain: 'cowork', target: input.invitation }),
     async change(tx, input, call) {
       const { name } = await identity.people.withdraw(tx, input.invitation, call)
@@ -122,7 +90,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     assured: true,
     idempotent: true,
     input: z.object({ person, role }),
-    output: z.object({ id: z.string(), name: z.string(), role }),
+    output: identityResults.cowork_set_role,
     touches: (input) => ({ domain: 'cowork', target: input.person }),
     async change(tx, input, call) {
       const given = { id: input.person, role: input.role }
@@ -139,7 +107,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     role: 'owner',
     assured: true,
     input: z.object({ person }),
-    output: z.object({ id: z.string(), name: z.string(), removed_at: time }),
+    output: identityResults.cowork_remove_person,
     touches: (input) => ({ domain: 'cowork', target: input.person }),
     async change(tx, input, call) {
       const { id, name, removedAt } = await identity.people.remove(tx, input.person, call)
@@ -154,7 +122,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     effect: 'read',
     idempotent: true,
     input: z.object({}),
-    output: z.object({ sessions: z.array(listedSession) }),
+    output: identityResults.cowork_list_sessions,
     async run(_, { caller }) {
       const open = await identity.people.listSessions(caller)
       return { sessions: open.map((opened) => toSession(opened, caller.session)) }
@@ -169,7 +137,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     // Whoever may sign in may sign out, of another browser too.
     role: 'viewer',
     input: z.object({ session: z.string().min(1).max(64).describe('Its id') }),
-    output: z.object({ id: z.string(), ended_at: time }),
+    output: identityResults.cowork_revoke_session,
     touches: (input) => ({ domain: 'cowork', target: input.session }),
     async change(tx, input, call) {
       const { id, at } = await identity.people.revokeSession(tx, input.session, call)
@@ -178,7 +146,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
   }),
 ]
 
-const toPerson = (one: ListedPerson): z.output<typeof listedPerson> => ({
+const toPerson = (one: ListedPerson): PersonResult => ({
   id: one.id,
   name: one.name,
   role: one.role,
@@ -189,7 +157,7 @@ const toPerson = (one: ListedPerson): z.output<typeof listedPerson> => ({
   sessions: one.sessions,
 })
 
-const toInvitation = (one: Invitation): z.output<typeof listedInvitation> => ({
+const toInvitation = (one: Invitation): InvitationResult => ({
   id: hashPrefix(one.hash),
   name: one.name,
   role: one.role,

@@ -2,13 +2,13 @@ import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
 import { passkeyAlgorithms } from '#identity'
 import type { Identity } from '#identity'
+import { identityAnswers } from '#identity/wire.ts'
 import type { Context } from 'hono'
 import { addressOf } from '../guards.ts'
 import type { Env } from '../guards.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
-const time = z.iso.datetime()
 const base64url = (most: number, what = 'base64url') =>
   z
     .string()
@@ -33,18 +33,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
         .optional()
         .describe('To confirm one decision: the `decision` that passkey_required named'),
     }),
-    answer: z.object({
-      challenge: z.string().describe('base64url'),
-      rp_id: z.string(),
-      user: z.object({
-        id: z.string().describe('base64url'),
-        name: z.string(),
-        display_name: z.string(),
-      }),
-      algorithms: z.array(z.int()).describe('COSE numbers, best first'),
-      allow: z.array(z.string()).describe('Your passkeys: to show one, or not to add one twice'),
-      expires_at: time,
-    }),
+    answer: identityAnswers['POST /api/passkeys/challenge'],
     async run({ body }, c) {
       const asked = await identity.passkeys.challenge(c.get('caller'), body.for, body.decision)
       const { handle, person } = asked.user
@@ -72,7 +61,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
       name: z.string().min(1).max(256).default('Passkey'),
     }),
     status: 201,
-    answer: z.object({ id: z.string(), name: z.string(), created_at: time }),
+    answer: identityAnswers['POST /api/passkeys'],
     async run({ body }, c) {
       const given = {
         id: sameSpelling(body.id),
@@ -98,7 +87,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
       client_data: bytes,
       signature: bytes,
     }),
-    answer: z.object({ assured_until: time }),
+    answer: identityAnswers['POST /api/passkeys/assert'],
     async run({ body }, c) {
       const given = {
         id: sameSpelling(body.id),

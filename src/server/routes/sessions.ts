@@ -2,17 +2,10 @@ import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
 import { sessionEnd } from '#identity'
 import type { Identity, Person, Session } from '#identity'
+import { identityAnswers } from '#identity/wire.ts'
 import { addressOf } from '../guards.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
-
-const time = z.iso.datetime()
-const person = z.object({
-  id: z.string(),
-  name: z.string(),
-  role: z.enum(['owner', 'reviewer', 'viewer']),
-})
-const session = z.object({ id: z.string(), person, created_at: time, expires_at: time })
 
 /** How a person comes in by a link, sees who they are, and leaves (I6). */
 export const sessionRoutes = ({
@@ -31,7 +24,7 @@ export const sessionRoutes = ({
     by: 'all',
     body: z.strictObject({ code: z.string().min(1) }),
     status: 201,
-    answer: z.object({ token: z.string().describe('Shown once'), session }),
+    answer: identityAnswers['POST /api/sessions'],
     async run({ body: { code } }, c) {
       const userAgent = c.req.header('user-agent') ?? 'unknown'
       const opened = await identity.people.signIn({ code, address: addressOf(c), userAgent })
@@ -43,17 +36,7 @@ export const sessionRoutes = ({
     path: '/api/session',
     summary: 'Who is calling, and from which session',
     by: 'human',
-    answer: z.object({
-      person,
-      session: session.optional().describe("Absent for the owner's token, which is none"),
-      has_passkey: z.boolean(),
-      assured_until: time.optional().describe('High-risk decisions are open to it until then'),
-      command: z
-        .array(z.string())
-        .optional()
-        .describe('For the owner: the words that run `cowork` in a terminal of this machine'),
-      home: z.string().optional().describe('The home of whoever runs the daemon'),
-    }),
+    answer: identityAnswers['GET /api/session'],
     async run(_, c) {
       const caller = c.get('caller')
       const me = await identity.people.me(caller)
@@ -73,7 +56,7 @@ export const sessionRoutes = ({
     path: '/api/session',
     summary: 'Signs out',
     by: 'human',
-    answer: z.object({ ended: z.boolean() }),
+    answer: identityAnswers['DELETE /api/session'],
     async run(_, c) {
       await identity.people.signOut(c.get('caller'))
       return { ended: true }
