@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { anna, proposal, sales, support, trusted } from '../../../test/acts.ts'
 import { governed, sqliteStore } from '../../../test/governed.ts'
 import { check, handOver, handoff, handoffsContract, resolve } from '../../../test/handoffs.ts'
-import { handoffModes } from './packet.ts'
+import { handoffModes } from '../wire/handoffs.ts'
 
 handoffsContract(async () => sqliteStore())
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isSeenBy, notYours, stale, statuses } from '#approvals'
+import { isSeenBy, notYours, stale } from '#approvals'
 import type { Approval, Approvals } from '#approvals'
 import { rfc3339 } from '#base/clock.ts'
 import { effort } from '#base/effort.ts'
@@ -11,6 +11,7 @@ import type { Governance } from '../service.ts'
 import { checkCall, editSentence, logCall } from '../next-call.ts'
 import { partsOf } from './result-parts.ts'
 import { approvalId, who } from './words.ts'
+import { proposalResults } from '../wire/proposals.ts'
 
 /** The result of a call as dispatch stores it. */
 type Kept = { readonly status?: string; readonly code?: string; readonly message?: string }
@@ -103,31 +104,7 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
         .default(0)
         .describe('`next` of the part before, for a large result'),
     }),
-    output: z.object({
-      approval_id: z.string(),
-      kind: z.string(),
-      status: z.enum(statuses),
-      decided_by: z.string().nullable(),
-      decided_at: z.string().nullable(),
-      feedback: z.string().nullable(),
-      approved_change: z.unknown().optional().describe('What was really approved'),
-      collaborative: z.boolean().optional().describe('A person changed it first'),
-      edited_by: z.string().optional().describe('Who changed it'),
-      answer: z
-        .unknown()
-        .optional()
-        .describe('What a person answered to a handoff, or how far access goes'),
-      approval_token: z.string().optional(),
-      token_expires_at: z.string().optional(),
-      expires_at: z.string().nullable(),
-      result: z.unknown().optional().describe('What the call answered, for a day'),
-      result_handle: z.string().optional().describe('Of a large result, which comes in parts'),
-      result_part: z.string().optional().describe('A part of its JSON'),
-      result_length: z.number().optional(),
-      next: z.number().optional().describe('Where the next part begins: give it as result_from'),
-      review_url: z.string(),
-      message: z.string(),
-    }),
+    output: proposalResults.cowork_check_approval,
     text: (output) =>
       [
         output.message,
@@ -205,7 +182,7 @@ export const withdrawTool = ({ approvals }: Governance) =>
     effect: 'write',
     by: 'agent',
     input: z.object({ ...who, approval_id: approvalId }),
-    output: z.object({ approval_id: z.string(), status: z.literal('withdrawn') }),
+    output: proposalResults.cowork_withdraw,
     async change(tx, { approval_id: id }, call) {
       await approvals.withdraw(tx, id, call)
       return { approval_id: id, status: 'withdrawn' as const }

@@ -6,14 +6,7 @@ import { visibleTo } from '#ledger'
 import type { Ledger } from '#ledger'
 import { trailOf } from '../trail.ts'
 import { who } from './words.ts'
-
-const link = z.object({
-  step: z.string(),
-  seq: z.number(),
-  at: z.string(),
-  actor: z.string(),
-  type: z.string(),
-})
+import { proposalResults } from '../wire/proposals.ts'
 
 export const auditTrailTool = ({ ledger }: { readonly ledger: Ledger }) =>
   defineTool({
@@ -25,13 +18,7 @@ export const auditTrailTool = ({ ledger }: { readonly ledger: Ledger }) =>
     effect: 'read',
     by: 'anyone',
     input: z.object({ ...who, proposal_id: z.string().min(1).max(128) }),
-    output: z.object({
-      proposal_id: z.string(),
-      chain: z.array(link),
-      missing: z.array(z.string()),
-      in_order: z.boolean(),
-      message: z.string(),
-    }),
+    output: proposalResults.cowork_audit_trail,
     async run({ proposal_id }, { caller }) {
       const found = await ledger.find({ proposal: proposal_id, limit: 1000 })
       // Whose proposal it is sees all of it, the decisions of people too.

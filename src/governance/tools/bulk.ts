@@ -6,7 +6,8 @@ import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
 import { decisionOf, each, ownProposal, shown } from './decide.ts'
-import { agentId, approvalId, domain, moved, overrideType, severity, words } from './words.ts'
+import { agentId, approvalId, domain, overrideType, severity, words } from './words.ts'
+import { decisionResults } from '../wire/decisions.ts'
 
 const most = 1000
 const share = z.number().min(0).max(1)
@@ -20,28 +21,6 @@ const which = {
     .min(0)
     .optional()
     .describe('How many the filters match: where it differs, nothing is decided'),
-}
-
-const reply = {
-  batch_id: z.string(),
-  count: z.number(),
-  outcomes: z.array(
-    z.object({
-      proposal_id: z.string(),
-      status: z.enum(['approved', 'rejected', 'voted']),
-      trust: moved.optional(),
-    }),
-  ),
-  errors: z.array(
-    z.object({
-      proposal_id: z.string(),
-      code: z.string(),
-      message: z.string(),
-      hint: z.string().optional(),
-    }),
-  ),
-  verified: z.boolean(),
-  message: z.string(),
 }
 
 export const bulkApproveTool = ({ approvals }: Governance) =>
@@ -63,7 +42,7 @@ export const bulkApproveTool = ({ approvals }: Governance) =>
         .describe('Those whose agent was trusted at least so far when it asked'),
       feedback: words.optional().describe('What the agents should know'),
     }),
-    output: z.object({ ...reply, approved: z.number(), voted: z.number() }),
+    output: decisionResults.cowork_bulk_approve,
     approves: (input) => input.proposal_ids ?? 'unknown',
     async change(tx, input, call) {
       const ids = await chosen(tx, approvals, input)
@@ -103,7 +82,7 @@ export const bulkRejectTool = ({ approvals }: Governance) =>
       severity,
       description: words.describe('What was wrong'),
     }),
-    output: z.object({ ...reply, rejected: z.number() }),
+    output: decisionResults.cowork_bulk_reject,
     async change(tx, input, call) {
       const ids = await chosen(tx, approvals, input)
       const batch = newId()

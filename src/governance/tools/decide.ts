@@ -17,39 +17,20 @@ import {
   agentId,
   approvalId,
   domain as domainName,
-  moved,
   overrideType,
   severity,
   text,
   words,
 } from './words.ts'
+import { decisionResults } from '../wire/decisions.ts'
+import type { TrustMove } from '../wire/trust.ts'
+import type { DecisionOutcome } from '../wire/decisions.ts'
 
 const acknowledgePolicy = text(64)
   .optional()
   .describe('`policy_conflict.version`, to approve what the active policy blocks')
 
 const ids = z.array(approvalId).min(1).max(1000).describe('One or more approvals')
-
-const fault = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() })
-const outcome = z.object({
-  id: z.string(),
-  status: z.enum(['approved', 'rejected', 'voted', 'held', 'error']),
-  until: z.string().optional(),
-  trust: moved.optional(),
-  look_back: z
-    .number()
-    .optional()
-    .describe('Other actions that came to the inbox because this one was wrong'),
-  counted: z
-    .boolean()
-    .optional()
-    .describe('False of a check that was closed without opening it: it counts for nothing'),
-  also: z
-    .array(z.object({ id: z.string(), summary: z.string() }))
-    .optional()
-    .describe('Other requests that this answers, too'),
-  error: fault.optional(),
-})
 
 const override = z.strictObject({
   type: overrideType,
@@ -138,7 +119,7 @@ export const decideTool = ({ approvals }: Governance) =>
         .default(false)
         .describe('Hold a bulk or high-risk decision back for a moment, so that it can be undone'),
     }),
-    output: z.object({ outcomes: z.array(outcome), count: z.number(), errors: z.number() }),
+    output: decisionResults.cowork_decide,
     // An edit, or what is allowed for longer, may be riskier than what was asked.
     approves({ decision, approval_ids: list, change, allow: longer }) {
       if (decision === 'reject') return []
@@ -211,10 +192,10 @@ export const shown = (id: string, { status, told, until }: Outcome) => ({
   id,
   status,
   ...(until !== undefined && { until: rfc3339(until) }),
-  ...(told['trust'] !== undefined && { trust: told['trust'] as z.output<typeof moved> }),
+  ...(told['trust'] !== undefined && { trust: told['trust'] as TrustMove }),
   ...(told['look_back'] !== undefined && { look_back: told['look_back'] as number }),
   ...(told['counted'] !== undefined && { counted: told['counted'] as boolean }),
-  ...(told['also'] !== undefined && { also: told['also'] as z.output<typeof outcome>['also'] }),
+  ...(told['also'] !== undefined && { also: told['also'] as DecisionOutcome['also'] }),
 })
 
 export const undoTool = ({ approvals }: Governance) =>
@@ -226,15 +207,7 @@ export const undoTool = ({ approvals }: Governance) =>
     effect: 'write',
     by: 'human',
     input: z.object({ approval_ids: ids }),
-    output: z.object({
-      outcomes: z.array(
-        z.object({
-          id: z.string(),
-          status: z.enum(['pending', 'error']),
-          error: fault.optional(),
-        }),
-      ),
-    }),
+    output: decisionResults.cowork_undo,
     change: async (tx, { approval_ids: list }, call) => ({
       outcomes: await each(list, async (id) => {
         await approvals.undo(tx, id, call)
@@ -242,15 +215,6 @@ export const undoTool = ({ approvals }: Governance) =>
       }),
     }),
   })
-
-const verdictOutput = {
-  agent_id: z.string(),
-  domain: z.string(),
-  trust_level: z.number(),
-  trust_change: z.number(),
-  verified: z.boolean(),
-  message: z.string(),
-}
 
 const changeOf = ({ from, to }: { from: number; to: number }) =>
   Math.round((to - from) * 10_000) / 10_000
@@ -271,17 +235,7 @@ export const approveTool = ({ approvals }: Governance) =>
       domain: domainName.optional().describe('Taken from the proposal; checked if given'),
       acknowledge_policy: acknowledgePolicy,
     }),
-    output: z.object({
-      proposal_id: z.string(),
-      status: z.enum(['approved', 'voted']),
-      ...verdictOutput,
-      promoted: z.boolean(),
-      decided_by: z.string(),
-      evidence_note: z
-        .string()
-        .optional()
-        .describe('The approval came from an unverified caller and is not evidence'),
-    }),
+    output: decisionResults.cowork_approve,
     touches: (input) => ({ domain: 'cowork', target: input.proposal_id }),
     approves: (input) => [input.proposal_id],
     async change(tx, input, call) {
@@ -293,7 +247,7 @@ export const approveTool = ({ approvals }: Governance) =>
       )
       const { approval, status, told } = await approvals.decide(tx, id, decision, call)
       const { requester, domain, trustLevel } = approval
-      const trust = told['trust'] as z.output<typeof moved> | undefined
+      const trust = told['trust'] as TrustMove | undefined
       const level = trust?.to ?? trustLevel ?? 0
       return {
         proposal_id: id,
@@ -333,13 +287,7 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
       description: words.describe('What was wrong, or what you did instead'),
       proposal_id: approvalId.optional(),
     }),
-    output: z.object({
-      override_id: z.string(),
-      proposal_id: z.string().optional(),
-      ...verdictOutput,
-      demoted: z.boolean(),
-      consecutive_overrides: z.number(),
-    }),
+    output: decisionResults.cowork_override,
     touches: (input) => ({ domain: input.domain, target: input.agent_id }),
     async change(tx, input, call) {
       const given = {

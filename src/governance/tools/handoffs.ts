@@ -3,34 +3,12 @@ import { askedBy } from '#approvals'
 import type { Outcome } from '#approvals'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
-import { forHuman, handoffModes } from '../handoffs/packet.ts'
+import { forHuman } from '../handoffs/packet.ts'
 import type { GovernanceDeps } from './index.ts'
 import { changeInput, readChange } from './propose.ts'
-import { approvalId, domain, moved, overrideType, severity, who, words } from './words.ts'
-
-const recent = z.object({
-  seq: z.number(),
-  at: z.string(),
-  type: z.string(),
-  action: z.string().optional(),
-  subject: z.string().optional(),
-  outcome: z.string().optional(),
-})
-
-const packet = z.object({
-  handoff_id: z.string(),
-  agent_id: z.string(),
-  domain: z.string(),
-  handoff_mode: z.enum(handoffModes),
-  reason: z.string().optional(),
-  confidence: z.number().nullable().optional(),
-  attempted_actions: z.array(z.unknown()).optional(),
-  context: z.unknown(),
-  proposal_id: z.string().nullable(),
-  parent_handoff_id: z.string().nullable(),
-  recent: z.array(recent).describe('What the agent did last in this domain'),
-  created_at: z.string(),
-})
+import { approvalId, domain, overrideType, severity, who, words } from './words.ts'
+import { handoffModes, handoffResults } from '../wire/handoffs.ts'
+import type { TrustMove } from '../wire/trust.ts'
 
 export const handoffTool = ({ governance, ledger }: GovernanceDeps) =>
   defineTool({
@@ -57,15 +35,7 @@ export const handoffTool = ({ governance, ledger }: GovernanceDeps) =>
         .default('escalate')
         .describe('escalate, takeover: stop until answered'),
     }),
-    output: z.object({
-      handoff_id: z.string(),
-      status: z.literal('pending'),
-      handoff_mode: z.enum(handoffModes),
-      context_packet: packet,
-      for_human: z.string().describe('The packet in words, to be shown to a person'),
-      review_url: z.string(),
-      message: z.string(),
-    }),
+    output: handoffResults.cowork_handoff,
     lean(answer) {
       // The agent wrote the context: it has no need to read it again (RA15).
       const { context_packet: _, for_human: __, ...rest } = answer
@@ -115,16 +85,6 @@ function attemptsOf(given: unknown): unknown[] {
   }
 }
 
-const returned = z.object({
-  handoff_id: z.string(),
-  domain: z.string(),
-  resolution: z.string(),
-  resolved_at: z.string(),
-  hand_back: z.boolean(),
-  instructions: z.string().nullable(),
-  original_reason: z.string(),
-})
-
 export const checkHandoffTool = ({ governance }: GovernanceDeps) =>
   defineTool({
     name: 'cowork_check_handoff',
@@ -141,12 +101,7 @@ export const checkHandoffTool = ({ governance }: GovernanceDeps) =>
       domain: domain.optional().describe('Only this domain'),
       ack: z.array(approvalId).max(1000).default([]).describe('Ids of those you have read'),
     }),
-    output: z.object({
-      pending_handoffs: z.array(returned),
-      pending_instructions: z.array(returned).describe('The same, by its older name'),
-      count: z.number().describe('How many there are, beyond those listed too'),
-      acknowledged: z.array(z.string()).describe('Those of ack that are yours and settled now'),
-    }),
+    output: handoffResults.cowork_check_handoff,
     lean(answer) {
       const { pending_instructions: _, acknowledged, ...rest } = answer
       return { ...rest, ...(acknowledged.length > 0 && { acknowledged }) }
@@ -198,24 +153,7 @@ export const resolveHandoffTool = ({ governance, identity }: GovernanceDeps) =>
       severity,
       description: words.default('').describe('What was wrong, where the proposal is rejected'),
     }),
-    output: z.object({
-      handoff_id: z.string(),
-      status: z.literal('resolved'),
-      agent_id: z.string(),
-      domain: z.string(),
-      resolution: z.string(),
-      hand_back: z.boolean(),
-      hand_back_refused: z
-        .object({ code: z.string(), message: z.string(), hint: z.string() })
-        .optional(),
-      instructions: z.string().nullable(),
-      proposal: z
-        .object({ proposal_id: z.string(), status: z.string(), trust: moved.optional() })
-        .optional(),
-      resolved_by: z.string(),
-      verified: z.boolean(),
-      message: z.string(),
-    }),
+    output: handoffResults.cowork_resolve_handoff,
     touches: (input) => ({ domain: 'cowork', target: input.handoff_id }),
     // A handoff is as risky as the proposal it is about.
     approves: (input) => (input.decide_proposal === 'approve' ? [input.handoff_id] : []),
@@ -268,5 +206,5 @@ export const resolveHandoffTool = ({ governance, identity }: GovernanceDeps) =>
 const shownOf = ({ approval, status, told }: Outcome) => ({
   proposal_id: approval.id,
   status,
-  ...(told['trust'] !== undefined && { trust: told['trust'] as z.output<typeof moved> }),
+  ...(told['trust'] !== undefined && { trust: told['trust'] as TrustMove }),
 })

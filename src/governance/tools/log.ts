@@ -5,6 +5,7 @@ import { newId } from '#base/ids.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
 import { domain, target, who } from './words.ts'
+import { proposalResults } from '../wire/proposals.ts'
 
 export const logTool = ({ approvals }: Governance) =>
   defineTool({
@@ -27,15 +28,7 @@ export const logTool = ({ approvals }: Governance) =>
       phase: z.enum(['execute', 'verify']).default('execute'),
       details: z.unknown().optional().describe('Anything worth keeping, as JSON'),
     }),
-    output: z.object({
-      action_id: z.string(),
-      domain: z.string(),
-      action: z.string(),
-      actor: z.string(),
-      phase: z.string(),
-      proposal_id: z.string().optional(),
-      message: z.string(),
-    }),
+    output: proposalResults.cowork_log,
     touches: (input) => ({ domain: input.domain, target: input.target }),
     async change(tx, { domain, action, target, actor, phase, proposal_id }, { id, caller }) {
       // Else what another agent was allowed would pass as allowed to this one.

@@ -8,15 +8,9 @@ import type { PolicyBody } from '../policies/body.ts'
 import type { Governance } from '../service.ts'
 import { noVersion } from '../policies/simulation.ts'
 import type { Simulation } from '../policies/simulation.ts'
-import {
-  bodyInput,
-  bodyShape,
-  shownBody,
-  shownVersion,
-  versionName,
-  versionShape,
-} from './policy-shapes.ts'
+import { bodyInput, shownBody, shownVersion, versionName } from './policy-shapes.ts'
 import { text } from './words.ts'
+import { policyResults } from '../wire/policies.ts'
 
 export const savePoliciesTool = ({ versions }: Governance, simulation: Simulation) =>
   defineTool({
@@ -40,13 +34,7 @@ export const savePoliciesTool = ({ versions }: Governance, simulation: Simulatio
         .default(false)
         .describe('Save it although agents that worked lately could propose nothing any more'),
     }),
-    output: z.object({
-      version: z.string(),
-      number: z.number(),
-      from: z.string(),
-      changed: z.boolean(),
-      message: z.string(),
-    }),
+    output: policyResults.cowork_save_policies,
     // The store is changed in a transaction of its own: what is in force changes after it, and only then.
     async run({ body, note, from, confirm }, call) {
       const read = simulation.read(body)
@@ -91,12 +79,7 @@ export const policyVersionsTool = ({ versions }: Governance) =>
       version: versionName.optional().describe('Show what this one says'),
       limit: effort(z.int().min(1).max(200)).default(50),
     }),
-    output: z.object({
-      active: z.string(),
-      versions: z.array(versionShape),
-      body: bodyShape.optional(),
-      text: z.string().optional().describe('The same as YAML'),
-    }),
+    output: policyResults.cowork_policy_versions,
     async run({ version, limit }) {
       const listed = (await versions.list(limit)).map(shownVersion)
       const answer = { active: versions.version(), versions: listed }
@@ -131,12 +114,7 @@ export const policyDiffTool = (governance: Governance, simulation: Simulation) =
       to: versionName.optional().describe('A version, or `active`; absent where `body` is given'),
       body: bodyInput.optional(),
     }),
-    output: z.object({
-      from: z.string(),
-      to: z.string(),
-      changed: z.boolean(),
-      diff: z.string().describe('As `diff -u` writes it; nothing where nothing differs'),
-    }),
+    output: policyResults.cowork_policy_diff,
     async run({ from, to, body }) {
       if ((to === undefined) === (body === undefined))
         throw new CoworkError('invalid_input', 'Compare with `to` or with `body`, one of them.', {

@@ -3,16 +3,10 @@ import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import { fieldsOf } from '../rules/fields.ts'
 import type { Governance } from '../service.ts'
-import { bodyShape, shownBody, shownVersion, versionShape } from './policy-shapes.ts'
+import { shownBody, shownVersion } from './policy-shapes.ts'
 import { changeInput, readChange } from './propose.ts'
 import { domain, who } from './words.ts'
-
-const violation = z.object({
-  rule_id: z.string(),
-  field: z.string(),
-  severity: z.string(),
-  reason: z.string(),
-})
+import { policyResults } from '../wire/policies.ts'
 
 export const validatePolicyTool = ({ proposals, db }: Governance) =>
   defineTool({
@@ -30,18 +24,7 @@ export const validatePolicyTool = ({ proposals, db }: Governance) =>
       proposed_value: z.unknown().optional().describe('The value that `field` is to have'),
       proposed_change: changeInput.optional(),
     }),
-    output: z.object({
-      valid: z.boolean(),
-      hard_stop: z.boolean(),
-      high_risk: z.boolean(),
-      violations: z.array(violation),
-      policy_id: z.string().nullable(),
-      policy_description: z.string().nullable(),
-      policy_rules_checked: z.number(),
-      rules_matched: z.number(),
-      mapping_found: z.boolean(),
-      message: z.string(),
-    }),
+    output: policyResults.cowork_validate_policy,
     touches: (input) => ({ domain: input.domain }),
     async run(input, { caller }) {
       const named = caller.kind === 'agent' ? caller : { id: input.agent_id ?? '*' }
@@ -91,29 +74,7 @@ export const listPoliciesTool = ({ versions, store, db }: Governance) =>
     effect: 'read',
     by: 'human',
     input: z.object({}),
-    output: z.object({
-      version: z.string(),
-      problem: z.string().optional().describe('Why those in force cannot be read; all is blocked'),
-      policies: z.array(
-        z.object({
-          id: z.string(),
-          description: z.string(),
-          mode: z.string(),
-          rules: z.number(),
-        }),
-      ),
-      mappings: z.array(
-        z.object({
-          agent_id: z.string(),
-          domain: z.string(),
-          policy_id: z.string(),
-          source: z.enum(['config', 'approved']),
-        }),
-      ),
-      active: versionShape.nullable().describe('The version in force'),
-      versions: z.array(versionShape).describe('The newest, newest first'),
-      body: bodyShape.describe('What the version in force says, to be edited'),
-    }),
+    output: policyResults.cowork_list_policies,
     async run() {
       const approved = await store.mappings(db)
       const { policies, problem } = readable(versions)

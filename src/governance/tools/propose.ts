@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import { modes } from '#approvals'
 import { canonicalJson } from '#base/hash.ts'
 import { checkJsonSize } from '#base/json-size.ts'
 import { plainText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
 import { action, approvalId, domain, target, text, who, words } from './words.ts'
+import { proposalResults } from '../wire/proposals.ts'
 
 /** Anything may stand in a change; what is no JSON is kept as it came (P3). */
 function changeOf(given: unknown): unknown {
@@ -120,34 +120,7 @@ export const proposeTool = ({ proposals }: Governance) =>
       handoff_id: approvalId.optional().describe('Handoff whose instructions you follow'),
       idempotency_key: text(200).min(1).optional().describe('The same key gives the same proposal'),
     }),
-    output: z.object({
-      proposal_id: z.string(),
-      action_id: z.string(),
-      mode: z.enum(modes),
-      status: z.string(),
-      trust_level: z.number(),
-      confidence: z.number(),
-      high_risk_field: z.boolean(),
-      policy_warnings: z.number(),
-      policy_id: z.string().nullable(),
-      policy_description: z.string().nullable(),
-      policy_rules_checked: z.number(),
-      rules_matched: z.number(),
-      mapping_found: z.boolean(),
-      volume_cap: z.number(),
-      volume_remaining: z.number().nullable(),
-      evidence_level: z.number(),
-      gated: z.boolean(),
-      evidence_note: z.string().optional().describe('Why a high enough score does not act yet'),
-      reasoning_valid: z.boolean().optional(),
-      missing_criteria: z.array(z.string()).optional(),
-      stale_criteria: z.array(z.string()).optional(),
-      unverified_sources: z.array(z.string()).optional(),
-      reasoning_problems: z.array(z.string()).optional(),
-      message: z.string(),
-      next: z.string().describe('What to do now'),
-      review_url: z.string().optional(),
-    }),
+    output: proposalResults.cowork_propose,
     text: (output) =>
       [
         output.message,

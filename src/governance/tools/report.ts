@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { askedBy, risks, spotCheck } from '#approvals'
+import { askedBy, spotCheck } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
@@ -10,9 +10,9 @@ import type { History } from '../insight/history.ts'
 import { readHistory } from '../insight/read-history.ts'
 import { byWeight, findingsOf, interventionsOf, isOf, unreadFindingsOf } from '../insight/report.ts'
 import type { Scope } from '../insight/report.ts'
-import { severities } from '../rules/trust.ts'
 import type { GovernanceDeps } from './index.ts'
 import { domain, text, who } from './words.ts'
+import { reportResults } from '../wire/report.ts'
 
 const days30 = 30 * 24 * 3_600_000
 const time = text(40).optional()
@@ -25,7 +25,6 @@ const scopeInput = {
 }
 /** As the program of seed 001 names them. */
 const reportAliases = { domain_filter: 'domain', start_time: 'start', end_time: 'end' }
-const period = z.object({ start: z.string(), end: z.string() })
 
 type Asked = {
   readonly agent_id?: string | undefined
@@ -100,49 +99,7 @@ export const reportTool = (deps: GovernanceDeps) =>
     effect: 'read',
     by: 'anyone',
     input: z.object(scopeInput),
-    output: z.object({
-      findings: z.array(
-        z.object({
-          kind: z.string(),
-          severity: z.enum(severities),
-          title: z.string(),
-          count: z.number(),
-          agent_id: z.string().optional(),
-          domain: z.string().optional(),
-          person_id: z.string().optional(),
-          entries: z.array(z.number()).describe('Numbers of the ledger entries that show it'),
-          recommendation: z.string(),
-        }),
-      ),
-      interventions: z.array(
-        z.object({
-          agent_id: z.string(),
-          domain: z.string(),
-          approvals: z.number(),
-          overrides: z.number(),
-          handoffs: z.number(),
-          expired: z.number(),
-        }),
-      ),
-      standings: z
-        .array(
-          z.object({
-            agent_id: z.string(),
-            domain: z.string(),
-            classes: z.array(
-              z.object({
-                risk: z.enum(risks),
-                level: z.enum(['autonomous', 'supervised', 'probation']),
-                reason: z.string().describe('Why it stands there'),
-                next: z.string().optional().describe('What is missing'),
-              }),
-            ),
-          }),
-        )
-        .optional()
-        .describe('How agents stand now, by class of risk; for people'),
-      period,
-    }),
+    output: reportResults.cowork_governance_report,
     async run(input, { caller }) {
       const { waits, now } = deps.governance
       const scope = scopeOf(input, caller, now())
@@ -182,8 +139,6 @@ export const reportTool = (deps: GovernanceDeps) =>
     },
   })
 
-const share = z.number().nullable()
-
 export const qualityTool = ({ governance, ledger }: GovernanceDeps) =>
   defineTool({
     name: 'cowork_quality_metrics',
@@ -195,60 +150,7 @@ export const qualityTool = ({ governance, ledger }: GovernanceDeps) =>
     effect: 'read',
     by: 'anyone',
     input: z.object(scopeInput),
-    output: z.object({
-      n_reviewed: z.number().describe('Proposals and calls that people decided'),
-      approval_rate: share,
-      approval_interval: z
-        .object({ low: z.number(), high: z.number() })
-        .nullable()
-        .describe('Where the true rate lies with 95 % certainty (Wilson)'),
-      accuracy: share.describe('Without overrides that are not the agent’s fault'),
-      override_rate: share,
-      overrides: z.array(
-        z.object({
-          override_type: z.string(),
-          severity: z.string(),
-          count: z.number(),
-          rate: z.number(),
-        }),
-      ),
-      weighted_override: share.describe('By how bad they were; being plainly wrong counts 1'),
-      autonomous: z.number().describe('Actions that trust decided'),
-      escape_rate: share.describe('Of those, found wrong afterwards'),
-      slips_per_100: z
-        .number()
-        .nullable()
-        .describe('Mistakes found in what was done alone, for 100 actions done alone'),
-      checks_drawn: z
-        .number()
-        .nullable()
-        .describe('Checks by chance that people answered; for people'),
-      alone_error_rate: share.describe(
-        'Estimate: wrong of all checks by chance. Look-backs and unread checks are left out; for people',
-      ),
-      alone_error_interval: z
-        .object({ low: z.number(), high: z.number() })
-        .nullable()
-        .describe('Where the true error rate lies with 95 % certainty (Wilson); for people'),
-      checks_within_day: share.describe('Checks that were read within a day; for people'),
-      automation_rate: share,
-      review_load: z.number().nullable().describe('Reviews for 100 actions'),
-      retry_rate: share.describe('Overridden, and proposed again within a day'),
-      rollback_rate: share.describe('Approved, and overridden afterwards'),
-      latency_p50: z.number().nullable().describe('Seconds until a person decided'),
-      latency_p95: z.number().nullable(),
-      handoff_latency_p50: z.number().nullable(),
-      handoff_latency_p95: z.number().nullable(),
-      confidence_avg: share,
-      brier: share,
-      ece: share.describe('Expected calibration error of confidence, ten bins'),
-      rubber_stamp_share: share.describe('Approvals within three seconds'),
-      collaboration_score: z
-        .number()
-        .nullable()
-        .describe('0 to 100; null while fewer than 20 were reviewed'),
-      period,
-    }),
+    output: reportResults.cowork_quality_metrics,
     async run(input, { caller }) {
       const { approvals, waits, now } = governance
       const scope = scopeOf(input, caller, now())

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { modes } from '#approvals'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import { summaryOf } from '../policies/replay.ts'
@@ -7,41 +6,7 @@ import type { Simulation } from '../policies/simulation.ts'
 import { bodyInput, versionName } from './policy-shapes.ts'
 import { changeInput, readChange, reasoningInput } from './propose.ts'
 import { agentId, domain, text } from './words.ts'
-
-const outcome = z.enum([...modes, 'blocked'])
-
-const judged = z.object({
-  mode: outcome,
-  policy_id: z.string().nullable(),
-  mapping_found: z.boolean(),
-  trust_level: z.number(),
-  violations: z.array(
-    z.object({
-      rule_id: z.string(),
-      field: z.string(),
-      severity: z.string(),
-      reason: z.string(),
-    }),
-  ),
-  high_risk_fields: z.array(z.string()),
-  approvers: z.number(),
-})
-
-const change = z.object({
-  from: outcome,
-  to: outcome,
-  count: z.number(),
-  examples: z.array(
-    z.object({
-      seq: z.number().nullable(),
-      approval_id: z.string().nullable(),
-      kind: z.enum(['proposal', 'call']),
-      agent_id: z.string(),
-      domain: z.string(),
-      action: z.string(),
-    }),
-  ),
-})
+import { policyResults } from '../wire/policies.ts'
 
 export const simulatePolicyTool = (simulation: Simulation) =>
   defineTool({
@@ -80,21 +45,7 @@ export const simulatePolicyTool = (simulation: Simulation) =>
       agent_id: agentId.optional().describe('Of this agent only'),
       domain: domain.optional().describe('In this domain only'),
     }),
-    output: z.object({
-      version: z.string().describe('What the policies tried would be called'),
-      summary: z.string(),
-      before: judged.optional(),
-      after: judged.optional(),
-      table: z.array(change).optional().describe('What would come out differently'),
-      days: z.number().optional(),
-      replayed: z.number().optional(),
-      unchanged: z.number().optional(),
-      skipped: z
-        .number()
-        .optional()
-        .describe('On record without arguments or trust, so that nobody can tell'),
-      truncated: z.boolean().optional().describe('There is more on record than was looked at'),
-    }),
+    output: policyResults.cowork_simulate_policy,
     async run(input) {
       const { body, version, policy_id: policyId, proposal } = input
       if ([body, version, policyId].filter((it) => it !== undefined).length > 1)

@@ -5,61 +5,10 @@ import { defineTool } from '#base/tool.ts'
 import { visibleEntries } from '#ledger'
 import type { Entry } from '#ledger'
 import type { GovernanceDeps } from './index.ts'
-import { standing, trustShape } from './trust.ts'
+import { standing } from './trust.ts'
 import { domain, who } from './words.ts'
-
-const event = z.object({
-  seq: z.number(),
-  at: z.string(),
-  type: z.string(),
-  actor: z.string(),
-  domain: z.string().optional(),
-  subject: z.string().optional(),
-  tool: z.string().optional(),
-  outcome: z.string().optional(),
-})
-
-const halt = z.object({ scope: z.string(), reason: z.string(), by: z.string(), at: z.string() })
-const pending = z.object({
-  id: z.string(),
-  kind: z.string(),
-  requester: z.string(),
-  domain: z.string(),
-  action: z.string(),
-  target: z.string(),
-  summary: z.string(),
-  mode: z.string(),
-  risk: z.string(),
-  created_at: z.string(),
-  expires_at: z.string().nullable(),
-})
-const handoff = z.object({
-  handoff_id: z.string(),
-  agent_id: z.string(),
-  domain: z.string(),
-  reason: z.string(),
-  handoff_mode: z.string(),
-  context_packet: z.record(z.string(), z.unknown()).describe('As cowork_handoff answered it'),
-  created_at: z.string(),
-  overdue: z.boolean().describe('Nobody answered in handoff.timeout_seconds'),
-})
-const output = z.object({
-  version: z.string(),
-  auth: z.enum(['open', 'closed']),
-  caller: z.object({
-    kind: z.string(),
-    id: z.string(),
-    verified: z.boolean(),
-    session: z.string(),
-  }),
-  halts: z.array(halt),
-  ledger: z.object({ size: z.number(), checkpoint: z.number().nullable() }),
-  trust: z.array(z.object(trustShape)),
-  pending: z.number(),
-  pending_proposals: z.array(pending),
-  pending_handoffs: z.array(handoff),
-  timeline: z.array(event).optional(),
-})
+import { trustResults } from '../wire/trust.ts'
+import type { StatusResult } from '../wire/trust.ts'
 
 const mostPending = 50
 
@@ -79,7 +28,7 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
       include_timeline: z.boolean().default(false),
       timeline_limit: effort(z.int().min(1).max(200)).default(20),
     }),
-    output,
+    output: trustResults.cowork_status,
     lean: leanStatus,
     async run({ agent_id, domain: where, include_timeline, timeline_limit }, { caller }) {
       const { store, db, inbox, handoffs } = governance
@@ -128,7 +77,7 @@ function eventOf({ seq, at, type, actor, domain, subject, outcome, data }: Entry
 }
 
 /** The fields that an agent needs: its identity, pending requests and trust. The rest is for people (RA15). */
-function leanStatus(status: z.output<typeof output>) {
+function leanStatus(status: StatusResult) {
   const { auth, caller, halts, trust, pending, timeline } = status
   const { pending_proposals: proposals, pending_handoffs: handoffs } = status
   return {

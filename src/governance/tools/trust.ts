@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { modes, risks } from '#approvals'
+import { risks } from '#approvals'
 import type { Risk } from '#approvals'
 import { actorOf } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
@@ -16,33 +16,7 @@ import { evidenceLevelOf, kindCreditToAct } from '../rules/standing.ts'
 import { accuracyOf, closedGate, countedFor, current, idleDays, newTrust } from '../rules/trust.ts'
 import type { Trust } from '../rules/trust.ts'
 import { agentId, domain, who, words } from './words.ts'
-
-const evidence = z.object({
-  evidence_level: z.number(),
-  gated: z.boolean(),
-  to_go: z.number(),
-  cause: z.string().optional(),
-})
-
-export const trustShape = {
-  agent_id: z.string(),
-  domain: z.string(),
-  trust_level: z.number(),
-  mode: z.enum(modes),
-  accuracy: z.number().nullable(),
-  approvals: z.number(),
-  overrides: z.number(),
-  override_rate: z.number().nullable(),
-  consecutive_overrides: z.number(),
-  evidence_level: z.number(),
-  gated: z.boolean(),
-  to_go: z.number().describe('Right actions that are missing before it acts alone'),
-  cause: z.string().optional().describe('Why the gate is closed; for people'),
-  evidence_note: z.string().optional().describe('Why a high enough score does not act yet'),
-  decay_days: z.number(),
-  last_active_at: z.string(),
-  by_risk: z.object({ low: evidence, normal: evidence, high: evidence }),
-}
+import { trustResults } from '../wire/trust.ts'
 
 type Asked = {
   readonly pair: { readonly agent: string; readonly domain: string }
@@ -120,7 +94,7 @@ export const checkTrustTool = (governance: Governance, ledger: Pick<Ledger, 'tra
       agent_id: who.agent_id.describe('The agent; yourself where absent'),
       domain,
     }),
-    output: z.object(trustShape),
+    output: trustResults.cowork_check_trust,
     async run({ agent_id, domain: where }, { caller }) {
       const pair = { agent: agentOf(caller, agent_id), domain: where }
       const known = await store.trust(db, pair.agent, where)
@@ -155,13 +129,7 @@ export const setTrustTool = ({ scores, store }: Governance) =>
       score: z.number().min(0).max(1),
       reason: words.min(1).describe('Why, for whoever asks later'),
     }),
-    output: z.object({
-      agent_id: z.string(),
-      domain: z.string(),
-      from: z.number(),
-      to: z.number(),
-      note: z.string().optional().describe('Where the name may be a slip'),
-    }),
+    output: trustResults.cowork_set_trust,
     touches: (input) => ({ domain: input.domain, target: input.agent_id }),
     async change(tx, { agent_id: agent, domain: where, score, reason }, { id, caller }) {
       const isNew = (await store.all(tx, { agent })).length === 0
@@ -197,7 +165,7 @@ export const forgiveTool = ({ scores, store }: Governance) =>
       risk: z.enum(risks).default('normal'),
       reason: words.min(1).describe('Why, for whoever asks later'),
     }),
-    output: z.object({ agent_id: z.string(), domain: z.string(), risk: z.enum(risks) }),
+    output: trustResults.cowork_forgive,
     touches: (input) => ({ domain: input.domain, target: input.agent_id }),
     async change(tx, { agent_id: agent, domain: where, risk, reason }, { id, caller }) {
       // To load what is not there would create it (T2).
@@ -220,28 +188,6 @@ export const forgiveTool = ({ scores, store }: Governance) =>
     },
   })
 
-const standingClass = z.object({
-  risk: z.enum(risks),
-  level: z.enum(['autonomous', 'supervised', 'probation']),
-  reason: z.string(),
-  next: z.string().optional(),
-  credit: z.object({ now: z.number(), needed: z.number() }),
-  to_go: z.number(),
-  cause: z.string().optional(),
-  strikes: z.object({
-    now: z.number(),
-    most: z.number(),
-    forgiven_after: z.number().optional().describe('Clean checks in a row that take one away'),
-  }),
-  checks: z.object({
-    rate: z.number().describe('The share of what it does alone that is checked'),
-    unread: z.number(),
-    look_back: z.number().describe('Of those unread, how many a look-back brought'),
-    oldest_at: z.string().optional(),
-  }),
-  kinds: z.array(z.object({ kind: z.string(), credit: z.number(), to_go: z.number() })),
-})
-
 export const standingTool = ({ store, db, standings }: Governance) =>
   defineTool({
     name: 'cowork_standing',
@@ -255,18 +201,7 @@ export const standingTool = ({ store, db, standings }: Governance) =>
       agent_id: agentId.optional(),
       domain: domain.optional(),
     }),
-    output: z.object({
-      standings: z.array(
-        z.object({
-          agent_id: z.string(),
-          domain: z.string(),
-          trust_level: z.number(),
-          thresholds: z.object({ suggest: z.number(), act: z.number() }),
-          vouched: z.boolean(),
-          classes: z.array(standingClass),
-        }),
-      ),
-    }),
+    output: trustResults.cowork_standing,
     async run({ agent_id: agent, domain: where }) {
       const pairs = await store.all(db, {
         ...(agent !== undefined && { agent }),
@@ -294,30 +229,7 @@ export const trustHistoryTool = (governance: Governance) =>
       domain,
       days: effort(z.int().min(1).max(365)).default(30),
     }),
-    output: z.object({
-      agent_id: z.string(),
-      domain: z.string(),
-      points: z.array(
-        z.object({
-          at: z.string(),
-          score: z.number(),
-          cause: z.string(),
-          mark: z
-            .enum(['opened', 'closed', 'look_back', 'forgiven'])
-            .optional()
-            .describe('What happened to the gate; for people'),
-          risk: z.enum(risks).optional(),
-        }),
-      ),
-      projection: z.array(z.object({ at: z.string(), score: z.number() })),
-      thresholds: z.object({ suggest: z.number(), act: z.number() }),
-      now: z.object({
-        trust_level: z.number(),
-        mode: z.enum(modes),
-        evidence_level: z.number(),
-        gated: z.boolean(),
-      }),
-    }),
+    output: trustResults.cowork_trust_history,
     async run({ agent_id, domain: where, days }, { caller }) {
       const { store, db, rules, now } = governance
       const agent = agentOf(caller, agent_id)

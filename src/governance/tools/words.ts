@@ -28,10 +28,3 @@ export const approvalId = text(128).min(1)
 
 export const overrideType = z.enum(overrideTypes).describe('Why it was wrong')
 export const severity = z.enum(severities).default('medium')
-
-export const moved = z.object({
-  from: z.number(),
-  to: z.number(),
-  promoted: z.literal(true).optional(),
-  demoted: z.literal(true).optional(),
-})

@@ -1,0 +1,83 @@
+import * as z from 'zod'
+import { modes, statuses } from '#approvals/wire.ts'
+
+const link = z.object({
+  step: z.string(),
+  seq: z.number(),
+  at: z.string(),
+  actor: z.string(),
+  type: z.string(),
+})
+
+export const proposalResults = {
+  cowork_propose: z.object({
+    proposal_id: z.string(),
+    action_id: z.string(),
+    mode: z.enum(modes),
+    status: z.string(),
+    trust_level: z.number(),
+    confidence: z.number(),
+    high_risk_field: z.boolean(),
+    policy_warnings: z.number(),
+    policy_id: z.string().nullable(),
+    policy_description: z.string().nullable(),
+    policy_rules_checked: z.number(),
+    rules_matched: z.number(),
+    mapping_found: z.boolean(),
+    volume_cap: z.number(),
+    volume_remaining: z.number().nullable(),
+    evidence_level: z.number(),
+    gated: z.boolean(),
+    evidence_note: z.string().optional().describe('Why a high enough score does not act yet'),
+    reasoning_valid: z.boolean().optional(),
+    missing_criteria: z.array(z.string()).optional(),
+    stale_criteria: z.array(z.string()).optional(),
+    unverified_sources: z.array(z.string()).optional(),
+    reasoning_problems: z.array(z.string()).optional(),
+    message: z.string(),
+    next: z.string().describe('What to do now'),
+    review_url: z.string().optional(),
+  }),
+  cowork_check_approval: z.object({
+    approval_id: z.string(),
+    kind: z.string(),
+    status: z.enum(statuses),
+    decided_by: z.string().nullable(),
+    decided_at: z.string().nullable(),
+    feedback: z.string().nullable(),
+    approved_change: z.unknown().optional().describe('What was really approved'),
+    collaborative: z.boolean().optional().describe('A person changed it first'),
+    edited_by: z.string().optional().describe('Who changed it'),
+    answer: z
+      .unknown()
+      .optional()
+      .describe('What a person answered to a handoff, or how far access goes'),
+    approval_token: z.string().optional(),
+    token_expires_at: z.string().optional(),
+    expires_at: z.string().nullable(),
+    result: z.unknown().optional().describe('What the call answered, for a day'),
+    result_handle: z.string().optional().describe('Of a large result, which comes in parts'),
+    result_part: z.string().optional().describe('A part of its JSON'),
+    result_length: z.number().optional(),
+    next: z.number().optional().describe('Where the next part begins: give it as result_from'),
+    review_url: z.string(),
+    message: z.string(),
+  }),
+  cowork_withdraw: z.object({ approval_id: z.string(), status: z.literal('withdrawn') }),
+  cowork_log: z.object({
+    action_id: z.string(),
+    domain: z.string(),
+    action: z.string(),
+    actor: z.string(),
+    phase: z.string(),
+    proposal_id: z.string().optional(),
+    message: z.string(),
+  }),
+  cowork_audit_trail: z.object({
+    proposal_id: z.string(),
+    chain: z.array(link),
+    missing: z.array(z.string()),
+    in_order: z.boolean(),
+    message: z.string(),
+  }),
+}
