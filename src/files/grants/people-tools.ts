@@ -17,7 +17,8 @@ import type { Where } from '../rules/paths.ts'
 import { configBy } from './changes.ts'
 import { pinOf } from './pin.ts'
 import type { Grants } from './service.ts'
-import { grantShape, shownGrant } from './shown.ts'
+import { shownGrant } from './shown.ts'
+import { fileResults } from '../wire.ts'
 
 type Deps = {
   readonly db: Db
@@ -63,7 +64,7 @@ const addGrant = ({ db, grants, agents, defaultScope, now }: Deps) =>
         .enum(['user_explicit', 'user_implicit', 'system_setup'])
         .default('user_explicit'),
     }),
-    output: grantShape,
+    output: fileResults.add_grant,
     touches: ({ path: target }) => ({ domain: 'files', target }),
     async run(input, { id: call, caller }) {
       const expiresAt = input.expires_at === undefined ? null : Date.parse(input.expires_at)
@@ -113,11 +114,7 @@ const revokeGrant = ({ db, grants }: Deps) =>
     effect: 'write',
     by: 'human',
     input: z.strictObject({ grant_id: z.string().min(1).max(200) }),
-    output: z.object({
-      success: z.literal(true),
-      revoked_path: z.string(),
-      message: z.string().optional(),
-    }),
+    output: fileResults.revoke_grant,
     touches: ({ grant_id: target }) => ({ domain: 'files', target }),
     async run({ grant_id: id }, call) {
       call.tell({ ids: { grant: id } })
@@ -146,18 +143,7 @@ const browseFolder = ({ guard, where }: Deps) =>
     by: 'human',
     role: 'owner',
     input: z.strictObject({ path }),
-    output: z.object({
-      path: z.string(),
-      parent: z.string().nullable(),
-      entries: z.array(
-        z.object({
-          name: z.string(),
-          type: z.enum(['directory', 'file']),
-          forbidden: z.boolean().optional(),
-        }),
-      ),
-      capped: z.boolean(),
-    }),
+    output: fileResults.browse_folder,
     touches: ({ path: target }) => ({ domain: 'files', target }),
     async run({ path: given }) {
       const understood = understandPath(given, where)

@@ -15,7 +15,9 @@ import { absoluteOf, understandPath } from '../rules/paths.ts'
 import { peopleGrantTools } from './people-tools.ts'
 import type { AccessAnswer, AccessRequest } from './requests.ts'
 import type { Grants } from './service.ts'
-import { grantShape, shownGrant } from './shown.ts'
+import { shownGrant } from './shown.ts'
+import { fileResults } from '../wire.ts'
+import type { GrantResult } from '../wire.ts'
 
 export type GrantToolDeps = {
   readonly grants: Grants
@@ -47,12 +49,7 @@ function checkGrant({ grants, guard, where }: GrantToolDeps) {
     effect: 'read',
     by: 'anyone',
     input: z.strictObject({ path }),
-    output: z.object({
-      has_access: z.boolean(),
-      permission: z.string().nullable(),
-      grant_id: z.string().nullable(),
-      granted_path: z.string().nullable(),
-    }),
+    output: fileResults.check_grant,
     touches: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
     async run({ path: given }, { caller }) {
       const understood = understandPath(given, where)
@@ -104,17 +101,7 @@ const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
       permission: z.enum(['read', 'read-write']),
       reason: z.string().trim().min(1).max(2000).describe('Shown to the user'),
     }),
-    output: z.object({
-      status: z.enum(['pending', 'granted', 'denied']),
-      request_id: z.string().optional(),
-      grant_id: z.string().optional(),
-      permission: z.string().optional(),
-      granted_path: z.string().optional(),
-      review_url: z.string().optional(),
-      feedback: z.string().optional(),
-      message: z.string(),
-      next: z.string().optional(),
-    }),
+    output: fileResults.request_grant,
     touches: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
     async run(asked: AccessRequest, call) {
       const answer = await grants.request(asked, call)
@@ -187,7 +174,7 @@ const listGrants = ({ grants }: GrantToolDeps) =>
     effect: 'read',
     by: 'anyone',
     input: z.strictObject({}),
-    output: z.object({ grants: z.array(grantShape) }),
+    output: fileResults.list_grants,
     textOnly: true,
     text: ({ grants: list }) =>
       list.length === 0
@@ -200,7 +187,7 @@ const listGrants = ({ grants }: GrantToolDeps) =>
     },
   })
 
-function formatGrant(grant: z.output<typeof grantShape>): string {
+function formatGrant(grant: GrantResult): string {
   const { permission, path: granted, id, scope, expires_at: end, replaced } = grant
   const until = end === null ? '' : `, until ${end}`
   const gone = replaced ? ': not there any more, ask anew' : ''

@@ -7,18 +7,13 @@ import type { Files } from '../service.ts'
 import { cursorOf } from '../worker/columns.ts'
 import type { Listed } from '../worker/protocol.ts'
 import { searchTool } from './search.ts'
-import { cursor, fitting, limit, more, next_cursor, path, shown, time } from './words.ts'
+import { cursor, fitting, limit, more, path, shown, time } from './words.ts'
+import { fileResults } from '../wire.ts'
+import type { ListedFile } from '../wire.ts'
 
 const usualCount = 1000
 /** More than fit in a usual reply: a line of a tree is short. */
 const treeCount = 1500
-
-const entry = z.object({
-  name: z.string(),
-  type: z.string(),
-  size_bytes: z.number().optional(),
-  modified_at: z.string().optional(),
-})
 
 const root = path.default('')
 
@@ -40,7 +35,7 @@ export const findTools = (files: Files): Tool[] => [
       cursor,
       limit,
     }),
-    output: z.object({ path: z.string(), files: z.array(entry), next_cursor }),
+    output: fileResults.list_files,
     touches: (input) => files.places.touch(input.path),
     async run({ cursor: after, limit: most, details, ...asked }, call) {
       const limited = { ...asked, after, limit: most ?? usualCount, bare: !details }
@@ -74,7 +69,7 @@ export const findTools = (files: Files): Tool[] => [
     effect: 'read',
     by: 'anyone',
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(20)).default(3), cursor }),
-    output: z.object({ path: z.string(), tree: z.string(), next_cursor }),
+    output: fileResults.file_tree,
     touches: (input) => files.places.touch(input.path),
     async run({ path: given, depth, cursor: after }, call) {
       const asked = { path: given, recursive: true, depth, after, limit: treeCount, bare: true }
@@ -99,13 +94,7 @@ export const findTools = (files: Files): Tool[] => [
     effect: 'read',
     by: 'human',
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(6)).default(2) }),
-    output: z.object({
-      path: z.string(),
-      total_files: z.number(),
-      total_bytes: z.number(),
-      folders: z.array(z.object({ path: z.string(), files: z.number(), bytes: z.number() })),
-      largest_files: z.array(z.object({ path: z.string(), bytes: z.number() })),
-    }),
+    output: fileResults.workspace_usage,
     touches: (input) => files.places.touch(input.path),
     async run({ path: given, depth }, call) {
       const {
@@ -127,18 +116,18 @@ export const findTools = (files: Files): Tool[] => [
 ]
 
 /** Folders end with a slash, as `ls -F` writes them (FT3). */
-function entryOf({ path: at, type, size, modifiedAt }: Listed): z.output<typeof entry> {
+function entryOf({ path: at, type, size, modifiedAt }: Listed): ListedFile {
   if (type === 'folder') return { name: `${at}/`, type: 'directory', modified_at: time(modifiedAt) }
   return { name: at, type, size_bytes: size, modified_at: time(modifiedAt) }
 }
 
-const nameOf = ({ path: at, type }: Listed): z.output<typeof entry> =>
+const nameOf = ({ path: at, type }: Listed): ListedFile =>
   type === 'folder' ? { name: `${at}/`, type: 'directory' } : { name: at, type }
 
-const hasSize = ({ size_bytes }: z.output<typeof entry>) => size_bytes !== undefined
+const hasSize = ({ size_bytes }: ListedFile) => size_bytes !== undefined
 
 /** To count each of ten thousand to the letter takes as long as the list. */
-const roughBytes = ({ name }: z.output<typeof entry>) => 2 * Buffer.byteLength(name) + 100
+const roughBytes = ({ name }: ListedFile) => 2 * Buffer.byteLength(name) + 100
 
 /** Where a list goes on of which so many were shown. */
 function cursorAt({ entries, next }: Listing, shownCount: number): string | undefined {

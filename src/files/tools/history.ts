@@ -3,36 +3,10 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { touchedData } from '#ledger'
 import type { Files } from '../service.ts'
-import {
-  cursor,
-  next_cursor,
-  path,
-  sensitiveWarning,
-  shown,
-  shownDiff,
-  success,
-  time,
-} from './words.ts'
+import { cursor, path, sensitiveWarning, shown, shownDiff, time } from './words.ts'
+import { fileResults } from '../wire.ts'
 
 const pageSize = 100
-
-const version = z.object({
-  version_id: z.string(),
-  size_bytes: z.number(),
-  replaced_at: z.string(),
-  replaced_by: z.string(),
-  operation: z.string(),
-})
-
-const trashed = z.object({
-  trash_id: z.string(),
-  path: z.string(),
-  type: z.string(),
-  size_bytes: z.number(),
-  deleted_at: z.string(),
-  deleted_by: z.string(),
-  expires_at: z.string(),
-})
 
 export const historyTools = (files: Files): Tool[] => {
   const { places, history, versions, trash } = files
@@ -46,7 +20,7 @@ export const historyTools = (files: Files): Tool[] => {
       effect: 'read',
       by: 'anyone',
       input: z.strictObject({ path }),
-      output: z.object({ path: z.string(), versions: z.array(version) }),
+      output: fileResults.file_versions,
       touches: (input) => places.touch(input.path),
       async run(input, call) {
         const { path: at, versions: kept } = await versions.list(call, input.path)
@@ -75,11 +49,7 @@ export const historyTools = (files: Files): Tool[] => {
         version_id: z.string().optional(),
         with: z.string().optional().describe('Path of another file'),
       }),
-      output: z.object({
-        path: z.string(),
-        diff: z.string(),
-        warnings: z.array(z.string()).optional(),
-      }),
+      output: fileResults.file_diff,
       touches: (input) =>
         places.touch(input.path, ...(input.with === undefined ? [] : [input.with])),
       async run({ path: given, version_id, with: other }, call) {
@@ -106,12 +76,7 @@ export const historyTools = (files: Files): Tool[] => {
       by: 'anyone',
       idempotent: true,
       input: z.strictObject({ path, version_id: z.string() }),
-      output: z.object({
-        success,
-        path: z.string(),
-        restored_at: z.string(),
-        size_bytes: z.number(),
-      }),
+      output: fileResults.file_restore_version,
       touches: (input) => places.touch(input.path),
       isRisky: (input) => places.riskOf(input.path),
       async run({ path: given, version_id }, call) {
@@ -138,7 +103,7 @@ export const historyTools = (files: Files): Tool[] => {
       effect: 'read',
       by: 'anyone',
       input: z.strictObject({ cursor }),
-      output: z.object({ items: z.array(trashed), next_cursor }),
+      output: fileResults.trash_list,
       touches: () => places.touch(''),
       async run({ cursor: after }) {
         const { items, next } = await trash.list(after, pageSize)
@@ -168,7 +133,7 @@ export const historyTools = (files: Files): Tool[] => {
         trash_id: z.string(),
         destination: z.string().optional().describe('Where it was, if absent'),
       }),
-      output: z.object({ success, restored_path: z.string() }),
+      output: fileResults.trash_restore,
       touches: ({ trash_id, destination }) =>
         destination === undefined
           ? { domain: 'files', target: trash_id, data: { area: 'workspace' } }
@@ -197,14 +162,7 @@ export const historyTools = (files: Files): Tool[] => {
         trash_ids: z.array(z.string()).min(1).max(1000).optional(),
         all: z.boolean().default(false),
       }),
-      output: z.object({
-        purged: z.array(z.string()),
-        count: z.number(),
-        left_in: z
-          .array(z.string())
-          .describe('Folders with what could not be removed; tried again each day.')
-          .optional(),
-      }),
+      output: fileResults.trash_purge,
       touches: () => places.touch(''),
       async run({ trash_ids = [], all }, call) {
         const { purged, left } = await trash.purge(call, all ? 'all' : trash_ids)

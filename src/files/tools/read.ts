@@ -9,7 +9,9 @@ import { touchedData } from '#ledger'
 import type { FileRead } from '../reading.ts'
 import type { Files } from '../service.ts'
 import type { Range } from '../worker/protocol.ts'
-import { mostAnswerBytes, path, sensitiveWarning, shown, success, time } from './words.ts'
+import { mostAnswerBytes, path, sensitiveWarning, shown, time } from './words.ts'
+import { fileResults } from '../wire.ts'
+import type { FileReadResult } from '../wire.ts'
 
 /** Clients cut longer texts: Gemini CLI after 39,959 characters, Codex after 48,000 bytes, others after 50,000. */
 const agentBytes = 32_768
@@ -33,25 +35,6 @@ const range = z.object({
   byte_to: byte,
 })
 
-const fileRead = z.object({
-  success,
-  content: z.string(),
-  path: z.string(),
-  size_bytes: z.number(),
-  modified_at: z.string(),
-  encoding: z.string(),
-  mime: z.string(),
-  lines: z.number().optional(),
-  next_line: z.number().optional(),
-  next_byte: z.number().optional(),
-  sha256: z.string().optional(),
-  sensitive: z.boolean().optional(),
-  warnings: z.array(z.string()).optional(),
-})
-type Output = z.output<typeof fileRead>
-
-const failed = z.object({ path: z.string(), code: z.string(), message: z.string() })
-
 export const readTools = (files: Files): Tool[] => [
   defineTool({
     name: 'read_file',
@@ -67,7 +50,7 @@ export const readTools = (files: Files): Tool[] => [
       ...range.shape,
       max_bytes: effort(z.int().min(1)).optional().describe(`Default ${agentBytes}`),
     }),
-    output: fileRead,
+    output: fileResults.read_file,
     touches: (input) => files.places.touch(input.path),
     async run({ path: given, max_bytes, ...asked }, call) {
       const most = mostFor(call)
@@ -96,10 +79,7 @@ export const readTools = (files: Files): Tool[] => [
     example: { paths: ['notes.txt', 'plan.md'] },
     input: z.strictObject({ paths: z.array(z.string()).min(1).max(mostFiles) }),
     // As read_file gives them; said once, since every agent reads it (FT9).
-    output: z.object({
-      files: z.array(z.looseObject({ path: z.string() })),
-      errors: z.array(failed),
-    }),
+    output: fileResults.read_files,
     touches: ({ paths: [first = '', ...others] }) => files.places.touch(first, ...others),
     async run({ paths }, call) {
       const maxBytes = Math.floor(defaultBytes(call) / paths.length)
@@ -128,7 +108,7 @@ export const readTools = (files: Files): Tool[] => [
     present: ({ files: read, errors }) => [
       ...read.flatMap((one) => [
         { type: 'text', text: `=== ${shown(one.path)}` },
-        ...presentFile(one as Output),
+        ...presentFile(one as FileReadResult),
       ]),
       ...errors.map(({ path: at, message }) => ({
         type: 'text',
@@ -216,7 +196,7 @@ const extractedWarning = ({ kind }: Caller) =>
 const tailWarning = (before: number) =>
   `Not all of these lines fit. Ask for more with max_bytes, or read those before with byte_to ${before}.`
 
-function wireOf(read: FileRead, wanted: Range | undefined, caller: Caller): Output {
+function wireOf(read: FileRead, wanted: Range | undefined, caller: Caller): FileReadResult {
   const { path: at, stat, kind, encoding, mime, content, next, lines, before, sha256 } = read
   const isText = kind === 'text' || read.isExtracted
   const warnings = [
@@ -242,7 +222,7 @@ function wireOf(read: FileRead, wanted: Range | undefined, caller: Caller): Outp
 }
 
 /** The content as what it is, then what a model needs to go on (SV19). */
-function presentFile(read: Output): readonly ContentBlock[] {
+function presentFile(read: FileReadResult): readonly ContentBlock[] {
   const { content, path: at } = read
   const isText = read.encoding !== 'base64'
   // Only what was read whole has a hash; a piece of a picture is no picture.
@@ -266,7 +246,7 @@ const endLine = (text: string): string => (text === '' || text.endsWith('\n') ? 
 /** Enough of a hash for `expected_sha256`, which takes the beginning of one. */
 const shortHash = 12
 
-function notesOn(read: Output, isText: boolean): string {
+function notesOn(read: FileReadResult, isText: boolean): string {
   const { path: at, size_bytes: size, mime, encoding, sha256, warnings = [] } = read
   const isWhole = sha256 !== undefined
   const what = [
@@ -281,7 +261,7 @@ function notesOn(read: Output, isText: boolean): string {
     .join('\n')
 }
 
-function nextRead({ path: at, next_line, next_byte, lines }: Output): readonly string[] {
+function nextRead({ path: at, next_line, next_byte, lines }: FileReadResult): readonly string[] {
   const next =
     next_line === undefined
       ? next_byte !== undefined && { byte_from: next_byte }
@@ -292,7 +272,7 @@ function nextRead({ path: at, next_line, next_byte, lines }: Output): readonly s
 }
 
 /** Why there is nothing to read: a model sees the text alone. */
-function whyNothing({ size_bytes: size, lines, sha256 }: Output): string {
+function whyNothing({ size_bytes: size, lines, sha256 }: FileReadResult): string {
   if (size === 0) return 'Empty file.'
   if (lines !== undefined) return `The file has ${lines} ${lines === 1 ? 'line' : 'lines'}.`
   return sha256 ? 'There is no text here.' : `The file has ${size} bytes.`

@@ -3,15 +3,9 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { FoundFile, SkippedFiles } from '../search.ts'
 import type { Files } from '../service.ts'
-import { cursor, fitting, limit, more, next_cursor, shown, time } from './words.ts'
-
-const hit = z.object({
-  path: z.string(),
-  match_type: z.string(),
-  modified_at: z.string(),
-  line: z.number().optional(),
-  snippet: z.string().optional(),
-})
+import { cursor, fitting, limit, more, shown, time } from './words.ts'
+import { fileResults } from '../wire.ts'
+import type { SearchHit } from '../wire.ts'
 
 /** Fewer than of a list, since a hit has a line of text with it. */
 const usualHits = 50
@@ -35,12 +29,7 @@ export const searchTool = (files: Files): Tool =>
       cursor,
       limit,
     }),
-    output: z.object({
-      results: z.array(hit),
-      total_count: z.number(),
-      skipped: z.array(z.string()).optional(),
-      next_cursor,
-    }),
+    output: fileResults.search_files,
     // Which grants those are is known when it runs.
     touches: ({ path, search_in }) =>
       path === undefined && search_in === 'granted'
@@ -81,7 +70,7 @@ export const searchTool = (files: Files): Tool =>
 
 const resultBy =
   (match_type: string) =>
-  ({ path, modifiedAt, line, snippet }: FoundFile): z.output<typeof hit> => ({
+  ({ path, modifiedAt, line, snippet }: FoundFile): SearchHit => ({
     path,
     match_type,
     modified_at: time(modifiedAt),

@@ -9,6 +9,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { checkWorkspaceChoice } from '../workspace-choice.ts'
 import type { ChoiceRules } from '../workspace-choice.ts'
+import { fileResults } from '../wire.ts'
 
 export type SetupDeps = ChoiceRules & {
   /** The configuration this daemon was started with, there or not. */
@@ -29,14 +30,7 @@ export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => 
     role: 'owner',
     idempotent: true,
     input: z.strictObject({ path: z.string().min(1).max(4096).describe('A folder, from / or ~/') }),
-    output: z.object({
-      path: z.string(),
-      config: z.string(),
-      changed: z.boolean(),
-      backup: z.string().optional(),
-      restart_needed: z.boolean(),
-      message: z.string(),
-    }),
+    output: fileResults.workspace_choose,
     touches: ({ path }) => ({ domain: 'files', target: path }),
     async run({ path: given }) {
       const { path, around } = checkWorkspaceChoice(given, rules)

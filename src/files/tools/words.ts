@@ -8,8 +8,6 @@ import { plainJson, plainText } from '#base/plain.ts'
 
 export const path = z.string().describe('In the workspace, or full')
 export const cursor = z.string().optional()
-export const success = z.literal(true)
-export const next_cursor = z.string().optional()
 export const limit = effort(z.int().min(1).max(10_000)).optional()
 
 export const time = (at: number): string => rfc3339(at)

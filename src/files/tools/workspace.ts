@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Files } from '../service.ts'
+import { fileResults } from '../wire.ts'
 
 /** Where agents keep their files, and how much there is. */
 export const workspaceTools = (
@@ -17,15 +18,7 @@ export const workspaceTools = (
     effect: 'read',
     by: 'anyone',
     input: z.strictObject({}),
-    output: z.object({
-      workspace_path: z.string(),
-      total_files: z.number(),
-      total_size_mb: z.number(),
-      temp_files: z.number(),
-      last_cleanup: z.string().nullable(),
-      containment: z.string(),
-      path_after_restart: z.string().optional(),
-    }),
+    output: fileResults.get_workspace_info,
     touches: () => files.places.touch(''),
     async run(_, call) {
       const next = nextWorkspace()

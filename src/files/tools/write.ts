@@ -6,12 +6,11 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Files } from '../service.ts'
 import { destinationOf } from '../rules/paths.ts'
-import { path, shown, shownDiff, success, time } from './words.ts'
+import { path, shown, shownDiff, time } from './words.ts'
+import { fileResults } from '../wire.ts'
 
 /** A model that wrote more than this knows what it wrote. */
 const longDiff = 2000
-
-const warnings = z.array(z.string()).optional()
 
 /** Of one file alone is its folder closed: nothing new can lie in it. */
 const noBackup =
@@ -44,13 +43,7 @@ export const writeTools = (files: Files): Tool[] => {
         overwrite: z.boolean().default(false),
         encoding: z.string().default('utf-8').describe('`base64` for bytes'),
       }),
-      output: z.object({
-        success,
-        full_path: z.string(),
-        created_at: z.string(),
-        size_bytes: z.number(),
-        warnings,
-      }),
+      output: fileResults.create_file,
       large: true,
       touches: (input) => places.touch(input.path),
       isRisky: (input) => places.riskOf(input.path),
@@ -119,14 +112,7 @@ export const writeTools = (files: Files): Tool[] => {
           .optional()
           .describe('From read_file; refused if it changed'),
       }),
-      output: z.object({
-        success,
-        path: z.string(),
-        backup_path: z.string().optional(),
-        updated_at: z.string().optional(),
-        diff: z.string(),
-        warnings,
-      }),
+      output: fileResults.update_file,
       large: true,
       touches(input) {
         const touch = places.touch(input.path)
@@ -195,7 +181,7 @@ export const writeTools = (files: Files): Tool[] => {
       effect: 'write',
       by: 'anyone',
       input: z.strictObject({ path }),
-      output: z.object({ success, deleted_path: z.string(), trash_id: z.string() }),
+      output: fileResults.delete_file,
       touches: (input) => places.touch(input.path),
       async run(input, call) {
         const trashed = await trash.remove(call, input.path)
@@ -220,7 +206,7 @@ export const writeTools = (files: Files): Tool[] => {
       effect: 'write',
       by: 'anyone',
       input: z.strictObject({ source: z.string(), destination: z.string() }),
-      output: z.object({ success, new_path: z.string() }),
+      output: fileResults.move_file,
       touches: (input) => places.touchBoth(input.source, arrivalOf(input), 'from'),
       isRisky: (input) => places.riskOf(input.source, arrivalOf(input)),
       async run(input, call) {
@@ -242,7 +228,7 @@ export const writeTools = (files: Files): Tool[] => {
       by: 'anyone',
       additive: true,
       input: z.strictObject({ source: z.string(), destination: z.string() }),
-      output: z.object({ success, destination_path: z.string() }),
+      output: fileResults.copy_file,
       touches: (input) => places.touchBoth(input.source, arrivalOf(input), 'to'),
       // A secret under a plain name is found and shown like any text.
       isRisky: (input) =>
