@@ -9,6 +9,7 @@ import type { Work } from '../service.ts'
 import { syncVault } from '../vault/sync.ts'
 import { sprintBrief } from '../views.ts'
 import { agent, cursor, line, project, touch, withoutAgent } from './shapes.ts'
+import { workResults } from '../wire.ts'
 
 const read = { toolset: 'work', effect: 'read', by: 'anyone' } as const
 const write = { toolset: 'work', effect: 'write', by: 'anyone' } as const
@@ -37,10 +38,7 @@ export const projectTools = (work: Work): Tool[] => [
     title: 'Projects',
     description: 'List the projects there are, or see one with its sprints and guidance.',
     input: z.object({ project: project.optional(), cursor }),
-    output: z.object({
-      projects: z.array(z.looseObject({ project: z.string() })),
-      next_cursor: z.string().optional(),
-    }),
+    output: workResults.worksync_projects,
     touches: (input) => touch(input.project ?? '*'),
     async run(input, call) {
       const names = input.project === undefined ? work.projects() : [input.project]
@@ -89,12 +87,7 @@ export const projectTools = (work: Work): Tool[] => [
     description:
       'Read how to work here, before you write code: foundational guidance, then the project’s own. `topic` gives one of them.',
     input: z.object({ project: project.optional(), topic: z.string().max(100).optional(), cursor }),
-    output: z.object({
-      guidance: z.array(z.object({ name: z.string(), from: z.string(), text: z.string() })),
-      topics: z.array(z.string()),
-      faults: z.array(z.object({ name: z.string(), message: z.string() })).optional(),
-      next_cursor: z.string().optional(),
-    }),
+    output: workResults.worksync_guidance,
     touches: (input) => touch(input.project ?? '*'),
     async run({ project: name, topic, cursor: from }, call) {
       const entry = name === undefined ? undefined : work.registry.get(name)
@@ -132,12 +125,7 @@ export const projectTools = (work: Work): Tool[] => [
     description:
       'Write the Obsidian vault from the work index. A second run without changes writes nothing.',
     input: z.object({ project: project.optional(), agent }),
-    output: z.object({
-      vault_path: z.string(),
-      written: z.number(),
-      removed: z.number(),
-      notes: z.number(),
-    }),
+    output: workResults.worksync_sync,
     touches: (input) => touch(input.project ?? '*'),
     async run(given, call) {
       const { project: name } = withoutAgent(given, call)
@@ -159,7 +147,7 @@ export const projectTools = (work: Work): Tool[] => [
       guidance: guidanceInput,
       agent,
     }),
-    output: z.object({ project: z.string(), folder: z.string() }),
+    output: workResults.worksync_register_project,
     touches: (input) => touch(input.project),
     // From then on texts of that folder are read out to agents.
     isRisky: (input) => input.repo !== undefined || input.guidance?.project !== undefined,
@@ -183,7 +171,7 @@ export const projectTools = (work: Work): Tool[] => [
     title: 'Unregister a project',
     description: 'Take a project out of the registry. Its files stay where they are.',
     input: z.object({ project, agent }),
-    output: z.object({ project: z.string(), folder: z.string() }),
+    output: workResults.worksync_unregister_project,
     touches: (input) => touch(input.project),
     isRisky: () => true,
     async run(given, call) {

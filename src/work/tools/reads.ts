@@ -13,7 +13,6 @@ import type { InTexts } from '../views.ts'
 import {
   agent,
   cursor,
-  entry,
   ids,
   itemId,
   limit,
@@ -24,11 +23,9 @@ import {
   touch,
   withoutAgent,
 } from './shapes.ts'
+import { workResults } from '../wire.ts'
 
 const read = { toolset: 'work', effect: 'read', by: 'anyone' } as const
-/** The file cannot be read at present, and this is how it was before. */
-const stale = z.array(z.string()).optional().describe('Projects whose file is broken at present')
-const list = z.array(z.looseObject({}))
 const noTexts: InTexts = new Map()
 
 const historyShape = {
@@ -46,13 +43,7 @@ const historyShape = {
     limit,
     agent,
   }),
-  output: z.object({
-    history: z.array(entry),
-    total: z.number(),
-    next_cursor: z.string().optional(),
-    appended: entry.optional(),
-    stale,
-  }),
+  output: workResults.worksync_history,
   touches: (input: { readonly project: string }) => touch(input.project),
 } as const
 
@@ -123,7 +114,7 @@ export function readTools(work: Work): Tool[] {
       description:
         'See active sprints, stories in progress, counts and conflicts of a project, or of all. Start here before you work.',
       input: z.object({ project: project.optional(), cursor }),
-      output: z.object({ projects: list, next_cursor: z.string().optional(), stale }),
+      output: workResults.worksync_status,
       touches: (input) => touch(input.project ?? '*'),
       async run(input) {
         const found = await boardsOf(input.project)
@@ -154,7 +145,7 @@ export function readTools(work: Work): Tool[] {
         cursor,
         limit,
       }),
-      output: z.looseObject({ stale }),
+      output: workResults.worksync_get,
       touches: ({ project: name, story_id, sprint_id, item_id, conflict_id }) =>
         touch(name, story_id ?? sprint_id ?? item_id ?? conflict_id),
       async run({ project: name, story_id, sprint_id, item_id, conflict_id, ...paging }) {
@@ -209,12 +200,7 @@ export function readTools(work: Work): Tool[] {
       description:
         'List stories that can be started now, the most urgent first. Then claim one with worksync_claim.',
       input: z.object({ project, sprint_id: sprintId.optional(), cursor, limit }),
-      output: z.object({
-        stories: list,
-        total: z.number(),
-        next_cursor: z.string().optional(),
-        stale,
-      }),
+      output: workResults.worksync_ready,
       touches: (input) => touch(input.project),
       async run({ project: name, sprint_id: sprint, ...paging }) {
         const ready = readyIn(await boards.current(name), now(), sprint)
@@ -240,12 +226,7 @@ export function readTools(work: Work): Tool[] {
         cursor,
         limit,
       }),
-      output: z.object({
-        results: list,
-        total: z.number(),
-        next_cursor: z.string().optional(),
-        stale,
-      }),
+      output: workResults.worksync_search,
       touches: (input) => touch(input.project ?? '*'),
       async run({ query, project: name, kind, sprint_id: sprint, status, ...paging }) {
         const found = await boardsOf(name)

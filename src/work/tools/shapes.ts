@@ -78,17 +78,6 @@ export const clearedBacklog = {
   priority: backlogFields.priority.nullable(),
 }
 
-/** What is given back of an item: as the file has it. */
-export const item = z.looseObject({ id: z.string() })
-export const lease = z.object({
-  agent: z.string(),
-  session: z.string(),
-  since: z.string(),
-  until: z.string(),
-  fence: z.number(),
-})
-export const entry = z.looseObject({ date: z.string(), summary: z.string() })
-
 /** The claim is for the record; what follows does not see it. */
 export function withoutAgent<I extends { readonly agent?: string | undefined }>(
   { agent: claim, ...rest }: I,
