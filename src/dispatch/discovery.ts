@@ -7,6 +7,7 @@ import { unknownToolHint } from './catalogue.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { CallRequest, Dispatch } from './dispatch.ts'
 import { isUsable, listingOf } from './listing.ts'
+import { dispatchResults } from './wire.ts'
 
 const useName = 'cowork_use'
 const maxFound = 8
@@ -31,17 +32,7 @@ export const discoveryTools = ({ catalogue, isOpen }: Deps): Tool[] => [
     input: z.strictObject({
       query: z.string().max(500).describe('What you want to do'),
     }),
-    output: z.object({
-      tools: z.array(
-        z.object({
-          name: z.string(),
-          description: z.string(),
-          input_schema: z.record(z.string(), z.unknown()),
-        }),
-      ),
-      others: z.array(z.string()).describe('Names of the other tools you can use'),
-      message: z.string(),
-    }),
+    output: dispatchResults.cowork_find_tools,
     async run({ query }, { caller }) {
       const usable = catalogue()
         .list()
@@ -75,7 +66,7 @@ export const discoveryTools = ({ catalogue, isOpen }: Deps): Tool[] => [
       tool: z.string().max(128).describe('Name from cowork_find_tools'),
       arguments: z.record(z.string(), z.unknown()).default({}),
     }),
-    output: z.unknown(),
+    output: dispatchResults.cowork_use,
     // Calls of a known tool never get here: `createUse` hands them on as calls of that tool.
     run: ({ tool }) => Promise.reject(cannotUse(tool, catalogue())),
   }),
