@@ -1,6 +1,5 @@
 import { Hono } from 'hono'
 import type { Context } from 'hono'
-import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { Catalogue, Dispatch } from '#dispatch'
@@ -40,6 +39,7 @@ import { sessionRoutes } from './routes/sessions.ts'
 import { mayUse, toolRoutes } from './routes/tools.ts'
 import { verifyRoute } from './routes/verify.ts'
 import type { LedgerSnapshot } from './routes/verify.ts'
+import { serverAnswers } from './wire.ts'
 
 export type HttpDeps = {
   readonly guard: GuardOptions
@@ -153,7 +153,7 @@ export function routesOf(deps: HttpDeps & { readonly live: Live }): Route[] {
       path: '/api/openapi.json',
       summary: 'This document, with the tools that the caller may use',
       by: 'anyone',
-      answer: z.record(z.string(), z.unknown()),
+      answer: serverAnswers['GET /api/openapi.json'],
       async run(_, c) {
         const tools = deps.catalogue.list().filter((tool) => mayUse(c.get('caller'), tool))
         return openApi(routes, tools, deps.version)

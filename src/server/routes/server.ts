@@ -1,7 +1,7 @@
-import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import { globMatches } from '#base/glob.ts'
 import type { Metrics } from '../metrics.ts'
+import { serverAnswers } from '../wire.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
@@ -10,8 +10,6 @@ type Deps = {
   readonly metrics: Metrics
 }
 
-const health = z.object({ ok: z.boolean(), why: z.string().optional() })
-
 /** What those ask who keep the daemon running (SV24). */
 export const serverRoutes = ({ unready, metrics }: Deps): Route[] => [
   defineRoute({
@@ -19,7 +17,7 @@ export const serverRoutes = ({ unready, metrics }: Deps): Route[] => [
     path: '/healthz',
     summary: 'The daemon runs',
     by: 'all',
-    answer: health,
+    answer: serverAnswers['GET /healthz'],
     run: async () => ({ ok: true }),
   }),
   defineRoute({
@@ -27,7 +25,7 @@ export const serverRoutes = ({ unready, metrics }: Deps): Route[] => [
     path: '/readyz',
     summary: 'The daemon can serve; 503 says why not',
     by: 'all',
-    answer: health,
+    answer: serverAnswers['GET /readyz'],
     async run(_, c) {
       const why = unready()
       return why === undefined ? { ok: true } : c.json({ ok: false, why }, 503)

@@ -6,23 +6,12 @@ import { hasRole, hasScope, leastRole } from '#dispatch'
 import type { Catalogue, Dispatch } from '#dispatch'
 import { refuseBy } from '../guards.ts'
 import { wireOf } from '../mcp/wire.ts'
+import { serverAnswers } from '../wire.ts'
+import type { ListedTool } from '../wire.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
 type Deps = { readonly catalogue: Catalogue; readonly dispatch: Dispatch }
-
-const schema = z.record(z.string(), z.unknown())
-const listed = z.object({
-  name: z.string(),
-  title: z.string(),
-  description: z.string(),
-  effect: z.enum(['read', 'write', 'destructive']),
-  by: z.enum(['agent', 'human', 'anyone']),
-  toolset: z.string(),
-  role: z.enum(['owner', 'reviewer', 'viewer']),
-  inputSchema: schema,
-  outputSchema: schema.optional(),
-})
 
 /** The people's way to call a tool: the same dispatch, another door. */
 export const toolRoutes = ({ catalogue, dispatch }: Deps): Route[] => [
@@ -31,7 +20,7 @@ export const toolRoutes = ({ catalogue, dispatch }: Deps): Route[] => [
     path: '/api/tools',
     summary: 'The tools that the caller may use',
     by: 'anyone',
-    answer: z.array(listed),
+    answer: serverAnswers['GET /api/tools'],
     run: async (_, c) =>
       catalogue
         .list()
@@ -46,15 +35,7 @@ export const toolRoutes = ({ catalogue, dispatch }: Deps): Route[] => [
     params: z.object({ name: z.string() }),
     body: z.strictObject({ arguments: z.record(z.string(), z.unknown()).default({}) }),
     isLarge: ({ name }) => catalogue.find(name)?.large === true,
-    answer: z.object({
-      call: z.string(),
-      output: z.unknown(),
-      notes: z.array(z.string()).optional(),
-      earlier: z
-        .looseObject({ approval_id: z.string() })
-        .optional()
-        .describe('The call ran once under this approval, and was not run again'),
-    }),
+    answer: serverAnswers['POST /api/tools/{name}/call'],
     async run({ params, body }, c) {
       const answer = await dispatch({
         tool: params.name,
@@ -81,7 +62,7 @@ export const mayUse = (caller: Caller, tool: Tool): boolean =>
   hasScope(caller, tool) &&
   isCallable(caller.selection ?? {}, tool)
 
-function listingOf(tool: Tool): z.output<typeof listed> {
+function listingOf(tool: Tool): ListedTool {
   const { inputSchema, outputSchema } = wireOf(tool)
   const { name, title, description, effect, by, toolset } = tool
   return {
