@@ -1,7 +1,6 @@
 import type { Actor, Client } from '#base/entry.ts'
 import type { Mode, Risk, Status } from './wire.ts'
 
-export { modes, risks, statuses } from './wire.ts'
 export type { Mode, Risk, Status }
 
 /** Why a person is asked (A8): the rule, the policy, and trust against its threshold. */
