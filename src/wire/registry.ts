@@ -1,0 +1,35 @@
+import type * as z from 'zod'
+import { approvalResults } from '#approvals/wire.ts'
+import { dispatchResults } from '#dispatch/wire.ts'
+import { fileResults } from '#files/wire.ts'
+import { governanceResults, inboxAnswers } from '#governance/wire.ts'
+import { identityAnswers, identityResults } from '#identity/wire.ts'
+import { ledgerAnswers, ledgerResults } from '#ledger/wire.ts'
+import { serverAnswers } from '#server/wire.ts'
+import { workResults } from '#work/wire.ts'
+
+/** JSON has no undefined: an optional field has a value or is absent. */
+type FromJson<T> = T extends object ? { [Key in keyof T]: FromJson<Exclude<T[Key], undefined>> } : T
+
+/** The schema of each tool's output, by the name of the tool. */
+export const toolResults = {
+  ...ledgerResults,
+  ...identityResults,
+  ...approvalResults,
+  ...governanceResults,
+  ...fileResults,
+  ...workResults,
+  ...dispatchResults,
+}
+export type ToolName = keyof typeof toolResults
+export type ToolResults = { [Name in ToolName]: FromJson<z.output<(typeof toolResults)[Name]>> }
+
+/** The schema of each JSON answer of the REST API, by method and path as `docs/openapi.json` writes them. */
+export const routeAnswers = {
+  ...serverAnswers,
+  ...identityAnswers,
+  ...ledgerAnswers,
+  ...inboxAnswers,
+}
+type RouteName = keyof typeof routeAnswers
+export type RouteAnswers = { [Name in RouteName]: FromJson<z.output<(typeof routeAnswers)[Name]>> }
