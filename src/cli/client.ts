@@ -46,16 +46,22 @@ export function createClient(
       const error = answer.error ?? { code: 'internal', message: `The daemon answered ${status}.` }
       throw errorOf({ ...forPeople(error), ...words[error.code] })
     }
+    // Loaded here, since a command that gets no answer needs no schema.
+    const { findRouteMismatch } = await import('#wire')
+    const method = body ? 'POST' : 'GET'
+    const [route = path] = path.split('?')
+    checkVersion(`${method} ${route}`, findRouteMismatch(method, route, answer))
     return answer
   }
 
   return {
-    /** Calls a tool by the path every call takes. The daemon has checked the output by its own schema. */
+    /** Calls a tool by the path every call takes. */
     async call<Output>(tool: string, args: object = {}): Promise<Output> {
-      const answer = await ask(`/api/tools/${encodeURIComponent(tool)}/call`, {
-        arguments: args,
-      })
-      return (answer as { output: Output }).output
+      const answer = await ask(`/api/tools/${encodeURIComponent(tool)}/call`, { arguments: args })
+      const { output } = answer as { output: Output }
+      const { findToolMismatch } = await import('#wire')
+      checkVersion(tool, findToolMismatch(tool, output))
+      return output
     },
     post: async <Answer>(path: string, body: object): Promise<Answer> =>
       (await ask(path, body)) as Answer,
@@ -85,6 +91,15 @@ function send(socketPath: string, path: string, headers: OutgoingHttpHeaders, bo
     sent.on('error', reject)
     sent.end(body && JSON.stringify(body))
   })
+}
+
+function checkVersion(name: string, mismatch: string | undefined): void {
+  if (mismatch !== undefined)
+    throw new CoworkError(
+      'version_mismatch',
+      `This command does not understand the answer of ${name}: ${mismatch}`,
+      { hint: 'Run `cowork restart`: the command line and the daemon have different versions.' },
+    )
 }
 
 /** A person at a terminal does not write calls of tools. */
