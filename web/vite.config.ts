@@ -2,6 +2,7 @@ import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import type { Plugin } from 'vite'
+import { wireShapes } from './wire-shapes.ts'
 
 /** The theme is chosen by script, and CSP allows none in the page: painting waits for it, so nothing flashes. */
 const paintAfterScript: Plugin = {
@@ -14,7 +15,7 @@ const paintAfterScript: Plugin = {
 }
 
 export default defineConfig({
-  plugins: [react(), tailwindcss(), paintAfterScript],
+  plugins: [react(), tailwindcss(), paintAfterScript, wireShapes],
   build: {
     // The browsers that know light-dark(), Web Locks and <dialog>.
     target: ['chrome125', 'firefox128', 'safari18'],

@@ -1,3 +1,5 @@
+import type { RouteAnswers, ToolName, ToolResults } from '#wire'
+import { findRouteMismatch, findToolMismatch } from './answer-check.ts'
 import { searchOf } from './search.ts'
 import type { Query } from './search.ts'
 import { session } from './session.ts'
@@ -77,13 +79,28 @@ export async function get<Answer>(
   query: Query = {},
   signal?: AbortSignal,
 ): Promise<Answer> {
-  const response = await request(`${path}${searchOf(query)}`, signal ? { signal } : {})
-  return (await response.json()) as Answer
+  const init = { method: 'GET', ...(signal && { signal }) }
+  return (await ask(path, init, searchOf(query))) as Answer
 }
 
 export async function post<Answer>(path: string, body: unknown): Promise<Answer> {
-  const response = await request(path, { body })
-  return (await response.json()) as Answer
+  return (await ask(path, { method: 'POST', body })) as Answer
+}
+
+async function ask(path: string, init: Init & { method: string }, search = ''): Promise<unknown> {
+  const response = await request(`${path}${search}`, init)
+  const answer: unknown = await response.json()
+  checkVersion(`${init.method} ${path}`, findRouteMismatch(init.method, path, answer))
+  return answer
+}
+
+function checkVersion(name: string, mismatch: string | undefined): void {
+  if (mismatch === undefined) return
+  throw new ApiError({
+    code: 'version_mismatch',
+    message: `This console does not understand the answer of ${name}: ${mismatch}`,
+    hint: 'Reload the page: the console and cowork have different versions.',
+  })
 }
 
 /** Asks the person for their passkey, for one decision or for settings; false when they would rather not. */
@@ -107,8 +124,15 @@ export async function assured<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /** Calls a tool by the path every call takes. */
-export const call = <Output>(tool: string, args: object = {}): Promise<Output> =>
-  assured(async () => {
+export function call<Name extends ToolName>(tool: Name, args?: object): Promise<ToolResults[Name]>
+export function call<Output>(tool: string, args?: object): Promise<Output>
+export function call(tool: string, args: object = {}): Promise<unknown> {
+  return assured(async () => {
     const path = `/api/tools/${encodeURIComponent(tool)}/call`
-    return (await post<{ output: Output }>(path, { arguments: args })).output
+    const { output } = await post<RouteAnswers['POST /api/tools/{name}/call']>(path, {
+      arguments: args,
+    })
+    checkVersion(tool, findToolMismatch(tool, output))
+    return output
   })
+}
