@@ -5,6 +5,7 @@ import { loadConfig } from '../src/base/config/index.ts'
 import { silentLog } from '../src/base/log.ts'
 import { ownerToken, statePaths } from '../src/base/state.ts'
 import { startApp } from '../src/app.ts'
+import { findRouteMismatch, findToolMismatch } from '#wire'
 import type { App, AppOptions } from '../src/app.ts'
 
 export type TestApp = App & {
@@ -47,10 +48,29 @@ export async function startTestApp(
     owner,
     url,
     call: (tool, args = {}, token = owner) =>
-      fetch(`${url}/api/tools/${tool}/call`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ arguments: args }),
-      }),
+      checked(
+        fetch(`${url}/api/tools/${tool}/call`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ arguments: args }),
+        }),
+        'POST',
+      ),
   }
+}
+
+/** Checks an answer of the API by the schema that clients read it with, so that no story is told past it. */
+export async function checked(answering: Promise<Response>, method: string): Promise<Response> {
+  const answer = await answering
+  if (!answer.ok || !answer.headers.get('content-type')?.includes('json')) return answer
+  const path = new URL(answer.url).pathname
+  const tool = /^\/api\/tools\/([^/]+)\/call$/.exec(path)?.[1]
+  const text = await answer.clone().text()
+  const body = JSON.parse(text) as { output?: unknown }
+  const mismatch =
+    findRouteMismatch(method, path, body) ??
+    (tool === undefined ? undefined : findToolMismatch(tool, body.output))
+  if (mismatch !== undefined)
+    throw new Error(`${method} ${path} answers past its schema: ${mismatch}`)
+  return answer
 }

@@ -157,7 +157,7 @@ export const consoleBreaches = (tree: Tree): string[] =>
     factsOf(file, source)
       .imports.filter(({ specifier }) => {
         const target = targetOf(file, specifier)
-        const isAllowed = wireSpecifier.test(specifier) || specifier.startsWith('#base/')
+        const isAllowed = specifier.startsWith('#base/') || (target && wireFile.test(target))
         return target?.startsWith('src/') === true && !isAllowed
       })
       .map(({ specifier }) => `${file}: ${specifier}: the console may import wire files and base`),

@@ -3,6 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { onTestFinished } from 'vitest'
 import { actingTool } from './acting.ts'
 import { proposal } from './acts.ts'
+import { checked } from './app.ts'
 import type { TestApp } from './app.ts'
 
 const noTasks = {
@@ -20,11 +21,13 @@ export type Page = { items: Item[]; next: string | null; counts: Record<string, 
 /** Speaks to a daemon over HTTP, as whoever holds the token. */
 export function clientOf({ url }: TestApp, token: string) {
   async function ask(path: string, body?: object): Promise<{ status: number; body: Said }> {
-    const reply = await fetch(`${url}${path}`, {
-      method: body ? 'POST' : 'GET',
+    const method = body ? 'POST' : 'GET'
+    const asked = fetch(`${url}${path}`, {
+      method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
     })
+    const reply = await checked(asked, method)
     return { status: reply.status, body: (await reply.json()) as Said }
   }
   return {
