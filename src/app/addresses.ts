@@ -2,6 +2,7 @@ import type { Identity } from '#identity'
 import { createToolsetHttp, listen, listenSocket } from '#server'
 import type { McpDoor } from '#server'
 import type { Doors } from './doors.ts'
+import { statusOf } from './errors.ts'
 import type { Start } from './start.ts'
 
 /** From here on the daemon is reached: by HTTP, where work has an address of its own, and by socket. */
@@ -52,6 +53,7 @@ async function listenForWork(
     mcp,
     toolset: 'work',
     needsBearer,
+    statusOf,
     log: log.scope('work'),
   })
   const listening = await listen(fetch, {

@@ -11,6 +11,7 @@ import { createHttp, createMcpDoor, promptFeature, resourceFeature } from '#serv
 import { workPrompts, workResources } from '#work'
 import type { Calls } from './calls.ts'
 import type { Domains } from './domains.ts'
+import { statusOf } from './errors.ts'
 import type { Start } from './start.ts'
 import { snapshotOf } from './store.ts'
 import type { Store } from './store.ts'
@@ -55,6 +56,7 @@ export function openDoors(
     version,
     note: ledger.note,
     now,
+    statusOf,
     log: log.scope('mcp'),
     agentId: start.shared?.agentId,
     limits: {
@@ -94,6 +96,7 @@ export function openDoors(
     webFolder: start.webFolder ?? join(import.meta.dirname, '..', '..', 'web', 'dist'),
     bodyBytes: limits.body_bytes,
     callsInFlight: limits.calls_in_flight,
+    statusOf,
     unready,
   })
   return { mcp, http }

@@ -52,7 +52,7 @@ async function setup(errors: Error[] = [], more: Partial<ApprovalStore> = {}) {
   return { seen, held, start, db: daemon.db }
 }
 
-test.each(['store_unavailable', 'outcome_unknown', 'clock_went_back'])(
+test.each(['store_unavailable', 'outcome_unknown', 'clock_went_back'] as const)(
   'A7 a decision is not given back for trouble that passes (%s), but made when it has',
   async (code) => {
     const { seen, held, start } = await setup([new CoworkError(code, 'not now')])

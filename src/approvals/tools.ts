@@ -39,7 +39,7 @@ export const checkHaltScope =
     const close = nearest(name, names)
     return {
       mode: 'refuse',
-      code: `unknown_${word}`,
+      code: word === 'agent' ? 'unknown_agent' : 'unknown_domain',
       message: `Unknown ${word}: ${JSON.stringify(name)}. Nothing was halted.`,
       hint: `${close === undefined ? '' : `Did you mean ${word}:${close}? `}To halt a name before its first call, set force (--force on the command line).`,
     } as const

@@ -3,6 +3,7 @@ import type { Caller, Role } from './caller.ts'
 import type { Tx } from './db/port.ts'
 import type { EntryIds } from './entry.ts'
 import { CoworkError } from './errors.ts'
+import type { ErrorCode } from './errors.ts'
 
 type Effect = 'read' | 'write' | 'destructive'
 
@@ -161,13 +162,13 @@ export class McpResult {
 
 /** Returned by a `change` that refuses, though what it wrote stays: a policy that blocks still opens a question. */
 export class Refused {
-  readonly code: string
+  readonly code: ErrorCode
   readonly message: string
   readonly hint: string
   readonly details: Readonly<Record<string, unknown>>
 
   constructor(
-    code: string,
+    code: ErrorCode,
     message: string,
     { hint, details = {} }: { hint: string; details?: Readonly<Record<string, unknown>> },
   ) {

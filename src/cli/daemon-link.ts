@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { ensureState, isLocked, readDaemonInfo } from '#base/state.ts'
 import type { StatePaths } from '#base/state.ts'
-import { startDetached } from './daemon.ts'
+import { errorOf, startDetached } from './daemon.ts'
 import type { DetachedOptions } from './daemon.ts'
 import type { Problem } from './exit.ts'
 import { version } from './version.ts'
@@ -103,10 +103,7 @@ export function createDaemonLink({ paths, hello, up, note }: LinkOptions) {
       socket.destroy()
       return false
     }
-    if (answer.error) {
-      const { code, message, hint } = answer.error
-      throw new CoworkError(code, message, hint === undefined ? {} : { hint })
-    }
+    if (answer.error) throw errorOf(answer.error)
     if (answer.version !== notedVersion) {
       notedVersion = answer.version
       if (notedVersion !== ownVersion)

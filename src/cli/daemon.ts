@@ -5,6 +5,7 @@ import { closeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
+import type { ErrorCode } from '#base/errors.ts'
 import { ensureState, isLocked, readDaemonInfo } from '#base/state.ts'
 import type { DaemonInfo, StatePaths } from '#base/state.ts'
 import type { Problem } from './exit.ts'
@@ -77,8 +78,9 @@ function ready(child: ChildProcess, paths: StatePaths, timeoutMs: number) {
   })
 }
 
+/** An error that the daemon sent; its code is declared there, or by a newer daemon. */
 export const errorOf = ({ code, message, hint }: Problem): CoworkError =>
-  new CoworkError(code, message, hint ? { hint } : {})
+  new CoworkError(code as ErrorCode, message, hint ? { hint } : {})
 
 /** What a daemon that runs says of itself. Only the lock tells whether one runs; the file may be a dead one's. */
 export const runningDaemon = (paths: StatePaths): DaemonInfo | undefined =>

@@ -1,4 +1,3 @@
-import { CoworkError } from '#base/errors.ts'
 import { allowanceOf } from './allowance.ts'
 import { findApprovals, isCheck } from './approvals.ts'
 import type { Found, Item } from './approvals.ts'
@@ -6,6 +5,7 @@ import type { OverrideType, Severity } from './choices.ts'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
+import { errorOf } from './daemon.ts'
 import { exitCode, usage } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { grantChoiceOf } from './grant-choice.ts'
@@ -162,9 +162,7 @@ async function decideEach(
   const outcomes = found.map((one): Outcome => outcomeOf(one, made))
   const [only] = outcomes
   if (outcomes.length === 1 && only?.error)
-    throw new CoworkError(only.error.code, only.error.message, {
-      hint: hintFor(only.error, items[0]),
-    })
+    throw errorOf({ ...only.error, hint: hintFor(only.error, items[0]) })
   const errors = outcomes.filter(({ status }) => status === 'error').length
   const opened = await openedBy(client, outcomes, items)
   context.out.data({ outcomes, count: outcomes.length, errors }, () =>

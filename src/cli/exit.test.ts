@@ -16,11 +16,9 @@ test.each([
   ['already_decided', 3],
   ['policy_blocked', 5],
   ['approval_denied', 5],
-  ['needs_approval', 6],
   ['approval_required', 6],
   ['approval_expired', 7],
   ['override_needed', 2],
-  ['hash_mismatch', 7],
   ['policy_changed', 7],
   ['count_differs', 7],
   ['would_lock_out', 5],
@@ -37,7 +35,7 @@ test.each([
   ['daemon_not_running', 8],
   ['timeout', 124],
   ['interrupted', 130],
-])('K3 %s ends with %i', (code, exit) => {
+] as const)('K3 %s ends with %i', (code, exit) => {
   expect(exitCodeOf(new CoworkError(code, 'x'))).toBe(exit)
 })
 

@@ -1,4 +1,7 @@
 import { CoworkError, messageOf } from '#base/errors.ts'
+import type { ErrorRow, ExitName } from '#base/errors.ts'
+import { errorTable } from '../app/errors.ts'
+import { cliErrors } from './errors.ts'
 
 /** What a script learns from the exit code alone (K3). */
 export const exitCode = {
@@ -13,121 +16,14 @@ export const exitCode = {
   notRunning: 8,
   timeout: 124,
   interrupted: 130,
-} as const
+} as const satisfies Record<ExitName | 'ok', number>
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
-/** Error codes by what the caller can do about them; a code that is in no row has simply failed. */
-const codesOf: readonly (readonly [ExitCode, readonly string[]])[] = [
-  [
-    exitCode.usage,
-    [
-      'usage',
-      'invalid_input',
-      'invalid_agent_id',
-      'unknown_tools',
-      'empty_selection',
-      'vkey_invalid',
-      'ambiguous_id',
-      'config_invalid',
-      'env_file_invalid',
-      'env_file_unreadable',
-      'unknown_tools',
-      'empty_selection',
-      'override_needed',
-      'policy_needed',
-      'proposal_mismatch',
-      'answer_needed',
-      'policy_invalid',
-      'invalid_path',
-      'path_traversal',
-      'not_a_folder',
-      'is_a_folder',
-      'invalid_id',
-      'duplicate_id',
-      'dependency_cycle',
-    ],
-  ],
-  [
-    exitCode.notFound,
-    [
-      'not_found',
-      'unknown_tool',
-      'unknown_channel',
-      'already_decided',
-      'nothing_to_undo',
-      'project_unknown',
-      'already_done',
-      'not_claimed',
-    ],
-  ],
-  [
-    exitCode.auth,
-    [
-      'auth_error',
-      'too_many_attempts',
-      'human_required',
-      'agent_required',
-      'owner_token_unsafe',
-      'role_required',
-      'passkey_required',
-    ],
-  ],
-  [
-    exitCode.denied,
-    [
-      'denied',
-      'scope_missing',
-      'halted',
-      'host_refused',
-      'origin_refused',
-      'policy_blocked',
-      'approval_denied',
-      'VOLUME_CAP_EXCEEDED',
-      'TOOL_BUDGET_EXCEEDED',
-      'CIRCUIT_OPEN',
-      'would_lock_out',
-      'quorum_same_person',
-      'quorum_edit',
-      'quorum_allow',
-      'no_grant',
-      'read_only_grant',
-      'forbidden_path',
-      'forbidden_extension',
-      'path_escape',
-      'hard_link',
-      'path_outside_repo',
-      'lease_held',
-      'open_stories',
-      'dependency_open',
-      'not_open',
-    ],
-  ],
-  [exitCode.needsApproval, ['needs_approval', 'approval_required', 'waiting']],
-  [
-    exitCode.expired,
-    // What was looked at is not what is there any more.
-    [
-      'expired',
-      'approval_expired',
-      'hash_mismatch',
-      'plan_changed',
-      'policy_changed',
-      'count_differs',
-      'stale',
-      'root_replaced',
-      'stale_rev',
-      'stale_fence',
-    ],
-  ],
-  [exitCode.notRunning, ['daemon_not_running']],
-  [exitCode.timeout, ['timeout']],
-  [exitCode.interrupted, ['interrupted']],
-]
+const rows: Readonly<Record<string, Pick<ErrorRow, 'exit'>>> = { ...errorTable, ...cliErrors }
 
-const byErrorCode = new Map(codesOf.flatMap(([exit, codes]) => codes.map((code) => [code, exit])))
-
+/** The daemon may be newer than this command, and answer with a code that has no row here. */
 export const exitCodeOf = (error: unknown): ExitCode =>
-  (error instanceof CoworkError && byErrorCode.get(error.code)) || exitCode.failed
+  exitCode[(error instanceof CoworkError && rows[error.code]?.exit) || 'failed']
 
 export type Problem = { code: string; message: string; hint?: string }
 

@@ -32,7 +32,7 @@ test('K2 RS10 --json holds no character that could steer a terminal, and parses 
   const { out, read } = capture({ json: true, isTTY: true })
   out.data({ text }, () => [])
   out.content({ text }, '')
-  out.problem(new CoworkError('x', text))
+  out.problem(new CoworkError('failed', text))
   const { stdout, stderr } = read()
   expect(stdout + stderr).toMatch(/^[\x20-\x7e\n]*$/)
   for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ text })

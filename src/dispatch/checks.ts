@@ -1,4 +1,5 @@
 import type { Caller, Role } from '#base/caller.ts'
+import type { ErrorCode } from '#base/errors.ts'
 import { globMatches } from '#base/glob.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { isCallable } from '#base/selection.ts'
@@ -18,7 +19,7 @@ export type Attempt = {
 }
 
 export type Refusal = {
-  readonly code: string
+  readonly code: ErrorCode
   readonly message: string
   readonly hint?: string
   readonly details?: Readonly<Record<string, unknown>>

@@ -120,7 +120,7 @@ test('L1 who waits for a call to be in line is recorded after it, and waits for 
       async run({ text }, call) {
         inLine.set(String(text), call.inLine)
         if (text === 'first') await sleep(20)
-        if (text === 'fails') throw new CoworkError('no', 'No.')
+        if (text === 'fails') throw new CoworkError('not_found', 'No.')
         if (text === 'last') await Promise.all([inLine.get('first'), inLine.get('fails')])
         return { said: text }
       },
@@ -190,7 +190,7 @@ test('L1 a change of the store and its record are one transaction, or nothing', 
       effect: 'write',
       async change(tx) {
         tx.append({ type: 'thing.changed', actor: { kind: 'system', id: 'test' } })
-        if (fail) throw new CoworkError('changed_my_mind', 'No.')
+        if (fail) throw new CoworkError('conflict', 'No.')
         return { said: 'done' }
       },
     })
@@ -199,7 +199,7 @@ test('L1 a change of the store and its record are one transaction, or nothing', 
   expect((await good.entries()).map((e) => e.type)).toEqual(['thing.changed', 'call.done'])
   await open?.close()
   const bad = await setup([change(true)])
-  expect(await bad.dispatch(call())).toMatchObject({ status: 'failed', code: 'changed_my_mind' })
+  expect(await bad.dispatch(call())).toMatchObject({ status: 'failed', code: 'conflict' })
   await expect.poll(async () => (await bad.entries()).map((e) => e.type)).toEqual(['call.failed'])
 })
 
@@ -257,15 +257,15 @@ test('I11 a call outside the scopes of its credential is refused', async () => {
 
 test('A11 the first check that refuses decides, and what it refuses does not run', async () => {
   let ran = false
-  const no: Check = () => ({ mode: 'refuse', code: 'no', message: 'No.' })
+  const no: Check = () => ({ mode: 'refuse', code: 'halted', message: 'No.' })
   const never: Check = () => {
     throw new Error('must not be asked')
   }
   const run = async () => ((ran = true), { said: '' })
   const { dispatch, entries } = await setup([say({ run })], [no, never])
-  expect(await dispatch(call())).toMatchObject({ status: 'refused', code: 'no' })
+  expect(await dispatch(call())).toMatchObject({ status: 'refused', code: 'halted' })
   expect(ran).toBe(false)
-  await expect.poll(async () => (await entries()).map((e) => e.outcome)).toEqual(['no'])
+  await expect.poll(async () => (await entries()).map((e) => e.outcome)).toEqual(['halted'])
 })
 
 test('SV12 unknown tools and wrong arguments are refused with the next step', async () => {

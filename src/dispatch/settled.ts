@@ -1,6 +1,7 @@
 import { stale } from '#approvals'
 import type { Approval, Approvals } from '#approvals'
 import { rfc3339 } from '#base/clock.ts'
+import type { ErrorCode } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import { McpResult } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
@@ -42,7 +43,7 @@ export function settledOf<T extends Tool | undefined>(
   const { id, status, mode, action, decidedBy, reason, expiresAt } = approval
   const by = decidedBy ?? 'A person'
   const details = { approval_id: id, status, mode, review_url: reviewUrl(id) }
-  const refused = (code: string, message: string, hint: string) =>
+  const refused = (code: ErrorCode, message: string, hint: string) =>
     ({ status: 'refused', code, message, hint, details }) as const
   const again = `Call ${action} again: a person is asked again.`
   const unfinished = (message: string) =>
@@ -146,7 +147,7 @@ export function gone({ requester }: Approval, { name }: Tool) {
   const message = `${requester} may not go on with ${name}: the agent was revoked, or authentication was turned on, while the request waited.`
   return {
     status: 'refused' as const,
-    code: 'auth_error',
+    code: 'auth_error' as const,
     message,
     hint: 'A person lets an agent in with `cowork agents add <id>`; what it wants then, it asks for anew.',
     details: { error: true, auth_error: true, message },

@@ -1,5 +1,6 @@
 import type { Caller } from '#base/caller.ts'
 import { CoworkError } from '#base/errors.ts'
+import type { ErrorCode } from '#base/errors.ts'
 import type { Tool } from '#base/tool.ts'
 import { touchedData } from '#ledger'
 import { isOwner } from './grants/lend.ts'
@@ -13,7 +14,7 @@ type Verdict =
   | { readonly mode: 'act' }
   | {
       readonly mode: 'refuse'
-      readonly code: string
+      readonly code: ErrorCode
       readonly message: string
       readonly hint?: string
       readonly details?: Readonly<Record<string, unknown>>

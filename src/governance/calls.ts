@@ -6,6 +6,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import type { EntryIds } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
+import type { ErrorCode } from '#base/errors.ts'
 import type { Call, Refused, Tool, Touch } from '#base/tool.ts'
 import { canonicalJson } from '#base/hash.ts'
 import { fieldsOf } from './rules/fields.ts'
@@ -51,7 +52,7 @@ export type CallVerdict =
     } & Binding)
   | {
       readonly mode: 'refuse'
-      readonly code: string
+      readonly code: ErrorCode
       readonly message: string
       readonly hint: string
       readonly details?: Readonly<Record<string, unknown>>

@@ -1,5 +1,6 @@
 import { mixesScripts, toSkeleton } from '#base/confusables.ts'
 import type { Reader } from '#base/db/port.ts'
+import type { ErrorCode } from '#base/errors.ts'
 import { globMatches } from '#base/glob.ts'
 import { plainText } from '#base/plain.ts'
 import { remembering } from '#base/remember.ts'
@@ -10,7 +11,7 @@ import type { GovernanceStore } from './store.ts'
 /** Domains of cowork's own tools. */
 const ownDomains = ['cowork', 'files', 'jobs', 'work']
 
-type Problem = { readonly code: string; readonly message: string; readonly hint: string }
+type Problem = { readonly code: ErrorCode; readonly message: string; readonly hint: string }
 
 type Deps = {
   readonly db: Reader

@@ -1,5 +1,6 @@
 import type { Draft } from '#base/entry.ts'
 import { messageOf } from '#base/errors.ts'
+import type { ErrorCode } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { Db } from '#base/db/port.ts'
 
@@ -11,7 +12,7 @@ const mostPending = 20_000
 /** The most entries in one transaction: a halt waits for the transaction before it (RS4). */
 const maxEntries = 200
 
-export type Trouble = { readonly code: string; readonly message: string; readonly hint: string }
+export type Trouble = { readonly code: ErrorCode; readonly message: string; readonly hint: string }
 
 /** Entries nobody waits for. When they cannot be written, calls are refused until they can (A11). */
 export function createNotes(db: Db, check: (draft: Draft) => void, log: Log) {

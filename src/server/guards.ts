@@ -152,77 +152,6 @@ export type Problem = {
   readonly details?: Readonly<Record<string, unknown>> | undefined
 }
 
-const statusOf: Record<string, number> = {
-  auth_error: 401,
-  too_many_attempts: 429,
-  too_many_calls: 429,
-  too_many_sessions: 503,
-  too_many_listeners: 503,
-  person_token_on_mcp: 403,
-  human_required: 403,
-  approval_required: 202,
-  approval_denied: 403,
-  approval_expired: 410,
-  already_decided: 409,
-  proposal_mismatch: 409,
-  idempotency_conflict: 409,
-  quorum_same_person: 409,
-  quorum_edit: 409,
-  quorum_allow: 409,
-  nothing_to_undo: 409,
-  token_refused: 403,
-  policy_blocked: 403,
-  policy_invalid: 400,
-  policy_changed: 409,
-  policy_unreadable: 503,
-  would_lock_out: 409,
-  VOLUME_CAP_EXCEEDED: 429,
-  TOOL_BUDGET_EXCEEDED: 429,
-  CIRCUIT_OPEN: 429,
-  agent_required: 403,
-  role_required: 403,
-  passkey_required: 403,
-  passkey_refused: 403,
-  passkey_exists: 409,
-  session_required: 403,
-  last_owner: 409,
-  unknown_link: 401,
-  used_link: 410,
-  expired_link: 410,
-  void_link: 410,
-  scope_missing: 403,
-  halted: 403,
-  invalid_input: 400,
-  invalid_json: 400,
-  unknown_tool: 404,
-  invalid_agent_id: 400,
-  unknown_tools: 400,
-  empty_selection: 400,
-  invalid_domain: 400,
-  agent_exists: 409,
-  agent_read_only: 409,
-  verify_running: 409,
-  not_found: 404,
-  not_signed_yet: 503,
-  method_not_allowed: 405,
-  too_large: 413,
-  invalid_path: 400,
-  path_traversal: 400,
-  path_escape: 403,
-  no_grant: 403,
-  read_only_grant: 403,
-  forbidden_path: 403,
-  forbidden_extension: 403,
-  exists: 409,
-  stale: 409,
-  timeout: 504,
-  ledger_unwritable: 503,
-  store_unavailable: 503,
-  shutting_down: 503,
-  outcome_unknown: 500,
-  internal: 500,
-}
-
 /** The HTTP half of the one conversion of errors; the MCP half is in mcp/. */
 export function refuse(c: Context<Env>, status: number, problem: Problem): Response {
   const { code, message, hint, details } = problem
@@ -231,8 +160,11 @@ export function refuse(c: Context<Env>, status: number, problem: Problem): Respo
   return c.json({ error: { code, message, hint, ...details } }, status as 400)
 }
 
-export const refuseBy = (c: Context<Env>, problem: Problem): Response =>
-  refuse(c, statusOf[problem.code] ?? 422, problem)
+/** The HTTP status of an error code; `app` collects the tables of all modules. */
+export type StatusOf = (code: string) => number
+
+export const refuseBy = (c: Context<Env>, statusOf: StatusOf, problem: Problem): Response =>
+  refuse(c, statusOf(problem.code), problem)
 
 export const problemOf = (error: CoworkError): Problem => ({
   code: error.code,

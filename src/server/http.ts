@@ -20,7 +20,7 @@ import {
   refuse,
   refuseBy,
 } from './guards.ts'
-import type { Env, GuardOptions } from './guards.ts'
+import type { Env, GuardOptions, StatusOf } from './guards.ts'
 import { createLive } from './live.ts'
 import type { Live } from './live.ts'
 import { oldPaths } from './mcp/door.ts'
@@ -63,6 +63,7 @@ export type HttpDeps = {
   readonly webFolder: string
   readonly bodyBytes: number
   readonly callsInFlight: number
+  readonly statusOf: StatusOf
   /** Nothing while the daemon can serve, else why not. */
   readonly unready: () => string | undefined
 }
@@ -75,7 +76,7 @@ export type HttpDoor = {
 
 /** Everything that comes in over HTTP: guards first, then the doors. */
 export function createHttp(deps: HttpDeps): HttpDoor {
-  const { guard, identity, ledger, mcp, metrics, log } = deps
+  const { guard, identity, ledger, mcp, metrics, statusOf, log } = deps
   const app = new Hono<Env>()
   const live = createLive({ ledger, log: log.scope('live') })
   metrics.watch('cowork_ledger_entries', 'Entries in the ledger.', ledger.size)
@@ -83,7 +84,7 @@ export function createHttp(deps: HttpDeps): HttpDoor {
   metrics.watch('cowork_live_listeners', 'Listeners of the live stream.', live.listeners)
 
   app.onError((error, c) => {
-    if (error instanceof CoworkError) return refuseBy(c, problemOf(error))
+    if (error instanceof CoworkError) return refuseBy(c, statusOf, problemOf(error))
     log.error('a request failed unexpectedly', { path: c.req.path, error: error.stack })
     const message = 'The request failed because of a fault in cowork; the log has the cause.'
     return refuse(c, 500, { code: 'internal', message })

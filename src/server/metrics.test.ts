@@ -4,7 +4,7 @@ import type { Answer, CallRequest } from '#dispatch'
 import { createMetrics } from './metrics.ts'
 
 const request = (tool: string) => ({ tool, arguments: {} }) as CallRequest
-const refused: Answer = { status: 'refused', call: 'c', code: 'no', message: 'No.' }
+const refused: Answer = { status: 'refused', call: 'c', code: 'halted', message: 'No.' }
 
 test('SV24 buckets add up, sums and counts agree, and every family says what it is', async () => {
   const metrics = createMetrics()

@@ -11,7 +11,7 @@ import {
   refuse,
   refuseBy,
 } from './guards.ts'
-import type { Env, GuardOptions } from './guards.ts'
+import type { Env, GuardOptions, StatusOf } from './guards.ts'
 import type { McpDoor } from './mcp/door.ts'
 
 type Deps = {
@@ -20,14 +20,15 @@ type Deps = {
   readonly toolset: string
   /** A key is set: whoever shows neither it nor a token of their own is turned away (W2). */
   readonly needsBearer: boolean
+  readonly statusOf: StatusOf
   readonly log: Log
 }
 
 /** One toolset at an address of its own, behind the same guards: seed 003's `127.0.0.1:8321/mcp` (W1). */
-export function createToolsetHttp({ guard, mcp, toolset, needsBearer, log }: Deps) {
+export function createToolsetHttp({ guard, mcp, toolset, needsBearer, statusOf, log }: Deps) {
   const app = new Hono<Env>()
   app.onError((error, c) => {
-    if (error instanceof CoworkError) return refuseBy(c, problemOf(error))
+    if (error instanceof CoworkError) return refuseBy(c, statusOf, problemOf(error))
     log.error('a request failed unexpectedly', { path: c.req.path, error: error.stack })
     return refuse(c, 500, {
       code: 'internal',

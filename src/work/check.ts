@@ -1,4 +1,5 @@
 import type { Caller } from '#base/caller.ts'
+import type { ErrorCode } from '#base/errors.ts'
 import type { Tool } from '#base/tool.ts'
 import { unknownProject } from './journal.ts'
 import type { Work } from './service.ts'
@@ -12,7 +13,7 @@ type Verdict =
   | { readonly mode: 'act' }
   | {
       readonly mode: 'refuse'
-      readonly code: string
+      readonly code: ErrorCode
       readonly message: string
       readonly hint: string
       readonly details?: Readonly<Record<string, unknown>>

@@ -157,7 +157,7 @@ test('C6 the menu moves a story to a status or a sprint, and the picker shows wh
 })
 
 test('C6 W22 what somebody else changed meanwhile is not overwritten, and the card goes back', async () => {
-  allowFault(/status of 422/)
+  allowFault(/status of 409/)
   const app = await startShop()
   const page = await visit(app, '/work', { isCaught: true })
   await cardIn(page, 'Planned', 'STORY-1').waitFor()

@@ -24,6 +24,7 @@ import { governanceTools } from '#governance'
 import { createIdentity, identityMigrations } from '#identity'
 import type { IdentityConfig } from '#identity'
 import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
+import { statusOf } from '../../src/app/errors.ts'
 import { createMcpDoor } from '../../src/server/mcp/door.ts'
 import type { McpDoorDeps } from '../../src/server/mcp/door.ts'
 import { governanceSchema, testGovernance } from '../governance.ts'
@@ -122,6 +123,7 @@ export async function createRig(options: RigOptions = {}) {
     approvals,
     identity,
     note: ledger.note,
+    statusOf,
     now,
     log,
     version,

@@ -48,7 +48,7 @@ const contentTools: Tool[] = [
     ],
   })),
   rawTool('test_error_handling', () => {
-    throw new CoworkError('meant_to_fail', 'This tool always fails.', { hint: 'That is its use.' })
+    throw new CoworkError('internal', 'This tool always fails.', { hint: 'That is its use.' })
   }),
   rawTool('test_mirrored_argument', (_, { region }) => text(String(region)), {
     inputSchema: {

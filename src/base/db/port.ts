@@ -1,4 +1,5 @@
 import type { Draft } from '../entry.ts'
+import type { ErrorCode } from '../errors.ts'
 
 export type Dialect = 'sqlite' | 'postgres'
 
@@ -31,7 +32,7 @@ export type TransactOptions = {
 }
 
 /** Why nothing can be read or written now. */
-export type Trouble = { readonly code: string; readonly message: string; readonly hint: string }
+export type Trouble = { readonly code: ErrorCode; readonly message: string; readonly hint: string }
 
 export type Db = Reader & {
   readonly dialect: Dialect

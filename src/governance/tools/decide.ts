@@ -5,6 +5,7 @@ import { actorOf } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
+import type { ErrorCode } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import type { DecisionMore } from '../kinds.ts'
@@ -68,7 +69,7 @@ const grant = z.strictObject({
   until: z.iso.datetime({ offset: true }).optional(),
 })
 
-type Problem = { code: string; message: string; hint?: string }
+type Problem = { code: ErrorCode; message: string; hint?: string }
 
 /** One item fails alone: nothing is written of it before it is found wrong. */
 export async function each<T extends { id: string }>(

@@ -8,6 +8,7 @@ import { systemActor } from '#base/entry.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { usedTool } from '#dispatch'
+import type { StatusOf } from '../guards.ts'
 import { createInFlight } from '../limits.ts'
 import { createMessages } from '../messages.ts'
 import { isModern } from './answer.ts'
@@ -32,6 +33,7 @@ export type McpDoorDeps = ServerDeps & {
   readonly now: Clock
   /** For requests that are refused before they are calls. */
   readonly note: (draft: Draft) => void
+  readonly statusOf: StatusOf
   /** AGENT_ID of the daemon's environment. */
   readonly agentId?: string | undefined
   readonly limits: SessionLimits & {
@@ -166,13 +168,13 @@ export function createMcpDoor(deps: McpDoorDeps) {
     } catch (error) {
       if (error instanceof CoworkError) {
         if (malformed.includes(error.code)) recordRefused({ address: arrival.address, error })
-        return refusal(error, body)
+        return refusal(error, deps.statusOf(error.code), body)
       }
       log.error('an MCP request failed unexpectedly', {
         error: error instanceof Error ? error.stack : String(error),
       })
       const message = 'The request failed because of a fault in cowork.'
-      return refusal({ code: 'internal', message }, body)
+      return refusal({ code: 'internal', message }, 500, body)
     }
   }
 

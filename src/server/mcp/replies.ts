@@ -1,29 +1,6 @@
 import { payloadOf, proseOf } from './answer.ts'
 import type { Fault } from './answer.ts'
 
-const statusOf: Record<string, number> = {
-  auth_error: 401,
-  person_token_on_mcp: 403,
-  too_many_attempts: 429,
-  too_many_calls: 429,
-  too_many_sessions: 503,
-  shutting_down: 503,
-  ledger_unwritable: 503,
-  store_unavailable: 503,
-  unknown_toolset: 404,
-  unknown_tools: 400,
-  empty_selection: 400,
-  unknown_parameter: 400,
-  unknown_session: 404,
-  session_missing: 400,
-  invalid_json: 400,
-  header_mismatch: 400,
-  method_not_allowed: 405,
-  json_expected: 415,
-  too_large: 413,
-  internal: 500,
-}
-
 const extraHeaders: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': 'Bearer realm="cowork"' },
   405: { Allow: 'GET, POST, DELETE' },
@@ -40,8 +17,7 @@ const rpcCodeOf: Record<string, number> = {
 }
 
 /** A refusal before MCP has begun: an HTTP status for the transport and a JSON-RPC error for the client. */
-export function refusal(fault: Fault, body?: unknown): Response {
-  const status = statusOf[fault.code] ?? 400
+export function refusal(fault: Fault, status: number, body?: unknown): Response {
   return Response.json(
     {
       jsonrpc: '2.0',

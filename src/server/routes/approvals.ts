@@ -4,11 +4,12 @@ import type { Dispatch } from '#dispatch'
 import type { Inbox } from '#governance'
 import { inboxAnswers } from '#governance/wire.ts'
 import { refuseBy } from '../guards.ts'
+import type { StatusOf } from '../guards.ts'
 import { whole } from './filters.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
-type Deps = { readonly inbox: Inbox; readonly dispatch: Dispatch }
+type Deps = { readonly inbox: Inbox; readonly dispatch: Dispatch; readonly statusOf: StatusOf }
 
 const mostItems = 1000
 const mostIds = 200
@@ -21,10 +22,10 @@ const word = (most: number) =>
 const text = word(200).optional()
 
 /** The inbox. Looking at it is no act; deciding is, and takes the path of every call. */
-export const approvalRoutes = ({ inbox, dispatch }: Deps): Route[] => [
-  ...lookRoutes(inbox),
+export const approvalRoutes = (deps: Deps): Route[] => [
+  ...lookRoutes(deps.inbox),
   // `decision` is the path that J40 names; `decide` came first.
-  ...(['decide', 'decision'] as const).map((verb) => decideRoute(dispatch, verb)),
+  ...(['decide', 'decision'] as const).map((verb) => decideRoute(deps, verb)),
 ]
 
 const lookRoutes = (inbox: Inbox): Route[] => [
@@ -66,7 +67,7 @@ const lookRoutes = (inbox: Inbox): Route[] => [
   }),
 ]
 
-const decideRoute = (dispatch: Dispatch, verb: 'decide' | 'decision'): Route =>
+const decideRoute = ({ dispatch, statusOf }: Deps, verb: 'decide' | 'decision'): Route =>
   defineRoute({
     method: 'POST',
     path: `/api/approvals/{id}/${verb}`,
@@ -85,6 +86,6 @@ const decideRoute = (dispatch: Dispatch, verb: 'decide' | 'decision'): Route =>
       })
       return answer.status === 'done'
         ? { call: answer.call, output: answer.output }
-        : refuseBy(c, answer)
+        : refuseBy(c, statusOf, answer)
     },
   })

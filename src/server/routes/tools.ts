@@ -5,16 +5,21 @@ import type { Tool } from '#base/tool.ts'
 import { hasRole, hasScope, leastRole } from '#dispatch'
 import type { Catalogue, Dispatch } from '#dispatch'
 import { refuseBy } from '../guards.ts'
+import type { StatusOf } from '../guards.ts'
 import { wireOf } from '../mcp/wire.ts'
 import { serverAnswers } from '../wire.ts'
 import type { ListedTool } from '../wire.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
-type Deps = { readonly catalogue: Catalogue; readonly dispatch: Dispatch }
+type Deps = {
+  readonly catalogue: Catalogue
+  readonly dispatch: Dispatch
+  readonly statusOf: StatusOf
+}
 
 /** The people's way to call a tool: the same dispatch, another door. */
-export const toolRoutes = ({ catalogue, dispatch }: Deps): Route[] => [
+export const toolRoutes = ({ catalogue, dispatch, statusOf }: Deps): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/tools',
@@ -44,7 +49,7 @@ export const toolRoutes = ({ catalogue, dispatch }: Deps): Route[] => [
         signal: c.req.raw.signal,
         traceparent: c.req.header('traceparent'),
       })
-      if (answer.status !== 'done') return refuseBy(c, answer)
+      if (answer.status !== 'done') return refuseBy(c, statusOf, answer)
       const { call, output, notes, earlier } = answer
       return {
         call,

@@ -50,7 +50,9 @@ async function setup() {
     },
   })
   app.onError((error, c) =>
-    error instanceof CoworkError ? refuseBy(c, problemOf(error)) : c.text('internal', 500),
+    error instanceof CoworkError
+      ? refuseBy(c, () => 409, problemOf(error))
+      : c.text('internal', 500),
   )
   const identity = { identify: () => Promise.resolve(person) }
   mountRoutes(app, [route], { identity, bodyBytes: 1000, callsInFlight: 10 })

@@ -1,0 +1,14 @@
+import type { ErrorTable } from '#base/errors.ts'
+
+/** The error codes of this module (0038). */
+export const dispatchErrors = {
+  unknown_tool: { status: 404, exit: 'notFound' },
+  tool_excluded: { status: 403, exit: 'failed' },
+  not_started: { status: 409, exit: 'failed' },
+} as const satisfies ErrorTable
+
+type Declared = typeof dispatchErrors
+
+declare module '#base/errors.ts' {
+  interface ErrorCodes extends Declared {}
+}
