@@ -1,10 +1,25 @@
 import { toolsOf } from '../src/app.ts'
 import type { Tool } from '../src/base/tool.ts'
+import { toAnswerFields } from '../src/approvals/index.ts'
+import { grantDeclaration } from '../src/files/grants/request-content.ts'
+import {
+  callDeclaration,
+  permissionDeclaration,
+  proposalDeclaration,
+  spotCheckDeclaration,
+} from '../src/governance/answers.ts'
 import { leastRole } from '../src/dispatch/index.ts'
 import { wireOf } from '../src/server/mcp/wire.ts'
 
 const files = { files: {}, grants: { defaultScope: 'permanent' }, setup: {} }
-const nothing = { governance: {}, files, work: {} }
+const answerFields = toAnswerFields([
+  callDeclaration,
+  permissionDeclaration,
+  proposalDeclaration,
+  grantDeclaration,
+  spotCheckDeclaration,
+])
+const nothing = { governance: { answerFields }, files, work: {} }
 
 /** Every tool in the order of names. Describing one touches nothing that it closes over. */
 export const tools = (): Tool[] =>

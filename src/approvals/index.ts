@@ -1,7 +1,13 @@
 export { createHalts } from './halt.ts'
 export type { Halt, Halts } from './halt.ts'
-export { createApprovalKinds } from './kinds.ts'
-export type { ApprovalKind, Deciding } from './kinds.ts'
+export { createApprovalKinds, toAnswerFields } from './kinds.ts'
+export type {
+  AnswerFields,
+  ApprovalKind,
+  ApprovalKinds,
+  Deciding,
+  KindDeclaration,
+} from './kinds.ts'
 export { approvalMigrations } from './migrations.ts'
 export { notifyMigrations } from './notify/migrations.ts'
 export { telegramClient } from './notify/model.ts'

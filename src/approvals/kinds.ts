@@ -1,3 +1,4 @@
+import type * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
 import type { Approval, Decision, Risk } from './model.ts'
@@ -14,12 +15,32 @@ export type Edited = {
   readonly canonical?: unknown
 }
 
+/** A field that a person may give with a decision; `cowork_decide` takes the fields of all kinds. */
+export type AnswerField = {
+  readonly schema: z.ZodType
+  /** The approvals of its kind in words: the field is refused about others, with these words in the hint. */
+  readonly onlyFor?: string
+  /** The act in words: it is refused about many approvals at once, with these words in the hint. */
+  readonly oneByOne?: string
+  /** Whether this value allows more than was asked, so that the risk of the request does not bound it. */
+  readonly isWider?: (value: unknown) => boolean
+}
+
+/** The facts of a kind that need no running system. */
+export type KindDeclaration = {
+  readonly kind: string
+  /** The schema of `content.more`: checked when an approval is opened, and used by whoever reads it. */
+  readonly content?: z.ZodType
+  readonly fields?: Readonly<Record<string, AnswerField>>
+  /** Both decisions about it move trust, or an override alone. */
+  readonly movesTrust?: 'decision' | 'override'
+}
+
 /**
  * What a domain registers so that its waits end in the one approval record. `onDecided` runs in the
  * transaction of the decision, so deciding, acting on it and the ledger are one commit.
  */
-export type ApprovalKind = {
-  readonly kind: string
+export type ApprovalKind = KindDeclaration & {
   /** How long it waits for a decision; for ever where absent. */
   readonly ttlMs?: number
   /** An approval mints a token that its execution consumes (A2). */
@@ -49,6 +70,18 @@ export type ApprovalKind = {
 /** The call that decides; a held decision is made later, by the system. */
 export type Deciding = { readonly id?: string; readonly caller?: Caller }
 
+/** The fields of all kinds by name, each with the kind that owns it. */
+export type AnswerFields = ReadonlyMap<string, AnswerField & { readonly kind: string }>
+
+export function toAnswerFields(kinds: readonly KindDeclaration[]): AnswerFields {
+  const all = kinds.flatMap(({ kind, fields = {} }) =>
+    Object.entries(fields).map(([name, field]) => [name, { ...field, kind }] as const),
+  )
+  const byName = new Map(all)
+  if (byName.size < all.length) throw new Error('two approval kinds declare the same answer field')
+  return byName
+}
+
 export type ApprovalKinds = ReturnType<typeof createApprovalKinds>
 
 export function createApprovalKinds(list: readonly ApprovalKind[] = []) {
@@ -60,6 +93,7 @@ export function createApprovalKinds(list: readonly ApprovalKind[] = []) {
   for (const kind of list) register(kind)
   return {
     register,
+    find: (name: string): ApprovalKind | undefined => kinds.get(name),
     get(name: string): ApprovalKind {
       const kind = kinds.get(name)
       if (!kind) throw new Error(`no domain registers the approval kind ${name}`)

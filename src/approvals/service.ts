@@ -120,9 +120,10 @@ export function createApprovals(deps: ApprovalsDeps) {
   const stopErasing = deps.onErase(createEraser({ store, drop, isLive, now }))
 
   async function open(tx: Tx, caller: Caller, callId: string, opening: Opening): Promise<Approval> {
-    const approval = await insert(tx, caller, opening)
     const { kind, auto, content, confidence, action, mode, risk, digest } = opening
-    const { opened = 'approval.requested' } = kinds.get(kind)
+    const { opened = 'approval.requested', content: schema } = kinds.get(kind)
+    schema?.parse(content.more)
+    const approval = await insert(tx, caller, opening)
     tx.append({
       type: opened,
       actor: actorOf(caller),

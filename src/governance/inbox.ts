@@ -1,10 +1,11 @@
 import { askedBy, isSeenBy, spotCheck } from '#approvals'
-import type { Approval, ApprovalBrief, Approvals, Status, Why } from '#approvals'
+import type { Approval, ApprovalBrief, ApprovalKinds, Approvals, Status, Why } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import type { Lookup } from '#ledger'
+import { checkContent } from './answers.ts'
 import { evidenceNote } from './gate-proof.ts'
 import type { GateProof } from './gate-proof.ts'
 import type { Handoffs } from './handoffs/handoffs.ts'
@@ -36,6 +37,7 @@ type Deps = {
   readonly db: Db
   readonly store: GovernanceStore
   readonly approvals: Approvals
+  readonly kinds: Pick<ApprovalKinds, 'find'>
   readonly handoffs: Pick<Handoffs, 'detail'>
   readonly conflicts: Pick<PolicyConflicts, 'find'>
   readonly looks: Looks
@@ -64,14 +66,13 @@ const statusesOf: Record<InboxQuery['status'], readonly Status[] | undefined> = 
 }
 const month = 30 * 24 * 60 * 60 * 1000
 const mostHistory = 10
-/** Kinds whose decision moves trust. */
-const trusted = ['proposal', 'call', spotCheck]
 
 export type Inbox = ReturnType<typeof createInbox>
 
 /** The one queue as people read it; an agent sees what it asked for itself (C2, L10). */
 export function createInbox(deps: Deps) {
-  const { db, store, approvals, handoffs, conflicts, looks, lookup, gateProof, rules, now } = deps
+  const { db, store, approvals, kinds, handoffs, conflicts, looks, lookup, gateProof, rules, now } =
+    deps
 
   /** The trust that counts now: pending requests show one value, wherever they are shown. */
   async function trustNow({ requester, domain }: ApprovalBrief) {
@@ -138,11 +139,11 @@ export function createInbox(deps: Deps) {
 
   /** Of a check: what was done, what the ledger has of it, and what each answer leads to (T14). */
   async function checkOf(approval: Approval, trust: Trust, at: number) {
-    const { call, proposal } = approval.content.more ?? {}
+    const { call, proposal } = checkContent.parse(approval.content.more)
     const entries =
-      typeof proposal === 'string'
+      proposal !== undefined
         ? await lookup.proposal(db, proposal)
-        : typeof call === 'string'
+        : call !== undefined
           ? await lookup.call(db, call)
           : []
     const done = entries.find(({ type }) => type === 'call.done')
@@ -151,8 +152,8 @@ export function createInbox(deps: Deps) {
     const standing = current(rules.trust, trust, at).standings[approval.risk]
     const isLookBack = look_back !== undefined
     return {
-      ...(typeof call === 'string' && { call }),
-      ...(typeof proposal === 'string' && { proposal }),
+      ...(call !== undefined && { call }),
+      ...(proposal !== undefined && { proposal }),
       record: entries.map((entry) => ({
         seq: entry.seq,
         at: rfc3339(entry.at),
@@ -301,11 +302,12 @@ export function createInbox(deps: Deps) {
 
   /** What each decision would do to trust, said before it is taken (C2). */
   function effectOf(approval: Approval, trust: Trust, at: number) {
-    if (!trusted.includes(approval.kind)) return { approve: null, overrides: [] }
+    const moves = kinds.find(approval.kind)?.movesTrust
+    if (!moves) return { approve: null, overrides: [] }
     const from = current(rules.trust, trust, at).score
     const to = approved(rules.trust, trust, approval.risk, at).to
     return {
-      approve: approval.kind === spotCheck ? null : { from, to },
+      approve: moves === 'override' ? null : { from, to },
       overrides: overrideTypes.flatMap((type) =>
         severities.map((severity) => ({
           type,

@@ -1,13 +1,20 @@
-import { spotCheck } from '#approvals'
 import type { Approval, ApprovalKind, Approvals, Decision } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Identity } from '#identity'
+import {
+  answersOf,
+  callDeclaration,
+  permissionDeclaration,
+  proposalDeclaration,
+  spotCheckDeclaration,
+} from './answers.ts'
+import type { Allowance } from './answers.ts'
 import type { Edits } from './edits.ts'
 import type { Looks } from './looks.ts'
 import { checkAllowance } from './permissions.ts'
-import type { Allowance, Permissions } from './permissions.ts'
+import type { Permissions } from './permissions.ts'
 import type { PolicyConflicts } from './policy-conflict.ts'
 import { storedMapping } from './recorded.ts'
 import type { Policies } from './rules/policy.ts'
@@ -35,33 +42,17 @@ type Deps = {
   readonly now: Clock
 }
 
-/** What a decision about one of our kinds may carry besides. */
-export type DecisionMore = {
-  readonly override?: Override
-  readonly allow?: Allowance
-  readonly policy_id?: string
-  /** How far access to files goes; `files` knows what each choice means (GR3). */
-  readonly grant?: { readonly choice: string; readonly until?: string | undefined }
-  /** The active policy version, where the person approves although it blocks the request (A4). */
-  readonly acknowledge_policy?: string
-  /** One of many that are decided together. */
-  readonly bulk?: true
-  /** A check that is closed without looking: it counts for nothing. */
-  readonly skip?: true
-  /** The permission that lets a waiting call go, which nobody looked at (Y8). */
-  readonly cleared_by?: string
-}
-
-const moreOf = (decision: Decision): DecisionMore => decision.more ?? {}
-
-/** The waits of governance: proposals, intercepted calls, permissions to work in a domain, spot checks. */
-export function governanceKinds(deps: Deps): ApprovalKind[] {
+/**
+ * The waits of governance: intercepted calls, permissions to work in a domain, proposals, spot checks, and `others`.
+ * `cowork_decide` lists their fields in this order.
+ */
+export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): ApprovalKind[] {
   const { scores, permissions, policies, store, agents, ttl, edits, conflicts, actOf, show } = deps
   const { looks, kindOf, isUndone, now } = deps
   const override = overriding(deps)
 
   async function judged(tx: Tx, approval: Approval, decision: Decision) {
-    const { override: given, cleared_by } = moreOf(decision)
+    const { override: given, cleared_by } = answersOf(decision)
     if (cleared_by !== undefined) return { cleared_by }
     if (decision.verdict === 'reject')
       return given ? override(tx, approval, decision, given, false) : {}
@@ -73,16 +64,19 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
   }
 
   /** What a person changed first, skipped, or approved among many without opening it, was not seen right (T11). */
-  function worthOf({ id, approved }: Approval, { by, more }: Decision): Worth {
-    const isUnopened = more?.['bulk'] === true && !looks.has(by.id, id)
-    const isUnseen = approved !== undefined || isUnopened || more?.['skip'] === true
+  function worthOf({ id, approved }: Approval, decision: Decision): Worth {
+    const { bulk, skip } = answersOf(decision)
+    const isUnopened = bulk === true && !looks.has(decision.by.id, id)
+    const isUnseen = approved !== undefined || isUnopened || skip === true
     return isUnseen ? 'score' : 'credit'
   }
 
   /** Confirms what was done alone. It counts for nothing unopened, undone, or from somebody unknown (T14). */
-  async function confirmed(tx: Tx, approval: Approval, { by, more }: Decision, check?: CheckRow) {
+  async function confirmed(tx: Tx, approval: Approval, decision: Decision, check?: CheckRow) {
     const { id, requester, createdAt, risk, action } = approval
-    const isSeen = more?.['skip'] !== true && looks.has(by.id, id) && by.verified !== false
+    const { by } = decision
+    const isSeen =
+      answersOf(decision).skip !== true && looks.has(by.id, id) && by.verified !== false
     if (!isSeen || (await agents.hasGone(tx, requester, createdAt))) return { counted: false }
     if (check && (await isUndone(tx, check.act))) return { counted: false }
     const seen = { risk, kind: kindOf(action) }
@@ -103,24 +97,12 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
 
   return [
     {
-      kind: 'proposal',
-      ttlMs: ttl.proposalMs,
-      opened: 'proposal.created',
-      keepsArguments: 'until decided',
-      check(approval, decision, reader) {
-        needsOverride(approval, decision)
-        return conflicts.check(reader, approval, decision)
-      },
-      edited: edits.ofProposal,
-      onDecided: judged,
-    },
-    {
-      kind: 'call',
+      ...callDeclaration,
       ttlMs: ttl.callMs,
       keepsArguments: 'until used',
       async check(approval, decision, reader) {
         await checkHere(approval, decision, reader)
-        const { allow } = moreOf(decision)
+        const { allow } = answersOf(decision)
         if (allow) checkAllowance(allow, actOf(approval).change, show, now())
         if (decision.verdict === 'approve' && allow) checkQuorum(approval, allow)
         if (allow && decision.change !== undefined)
@@ -133,17 +115,17 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
       ...(edits.ofCall && { edited: edits.ofCall }),
       async onDecided(tx, approval, decision, call) {
         const told = await judged(tx, approval, decision)
-        const { allow } = moreOf(decision)
+        const { allow } = answersOf(decision)
         if (decision.verdict !== 'approve' || !allow || allow.for === 'once') return told
         return { ...told, ...(await permissions.grant(tx, approval, allow, decision, call)) }
       },
     },
     {
-      kind: 'permission',
+      ...permissionDeclaration,
       ttlMs: ttl.proposalMs,
       async check(approval, decision, reader) {
         await checkHere(approval, decision, reader)
-        const { policy_id: policy } = moreOf(decision)
+        const { policy_id: policy } = answersOf(decision)
         if (decision.verdict === 'approve' && (!policy || !policies().named(policy)))
           throw new CoworkError(
             'policy_needed',
@@ -152,7 +134,7 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
           )
       },
       async onDecided(tx, { id, requester, domain }, decision) {
-        const { policy_id: policy } = moreOf(decision)
+        const { policy_id: policy } = answersOf(decision)
         if (decision.verdict !== 'approve' || policy === undefined) return {}
         const by = decision.by.id
         const row = { agent: requester, domain, policy, approval: id, by, at: now() }
@@ -164,12 +146,25 @@ export function governanceKinds(deps: Deps): ApprovalKind[] {
       },
     },
     {
-      kind: spotCheck,
+      ...proposalDeclaration,
+      ttlMs: ttl.proposalMs,
+      opened: 'proposal.created',
+      keepsArguments: 'until decided',
+      check(approval, decision, reader) {
+        needsOverride(approval, decision)
+        return conflicts.check(reader, approval, decision)
+      },
+      edited: edits.ofProposal,
+      onDecided: judged,
+    },
+    ...others.map((kind) => withOverride(kind, deps)),
+    {
+      ...spotCheckDeclaration,
       check: needsOverride,
       async onDecided(tx, approval, decision) {
         const check = await store.checkOf(tx, approval.id)
         await store.readCheck(tx, approval.id, now())
-        const { override: given } = moreOf(decision)
+        const { override: given } = answersOf(decision)
         const told =
           decision.verdict === 'reject' && given
             ? await override(tx, approval, decision, given, true, check)
@@ -197,11 +192,11 @@ function checkQuorum({ needed }: Approval, allow: Allowance): void {
 }
 
 /** Refusing what another domain asks costs no trust, unless the person says that it should (B4). */
-export const withOverride = (kind: ApprovalKind, deps: Overriding): ApprovalKind => ({
+const withOverride = (kind: ApprovalKind, deps: Overriding): ApprovalKind => ({
   ...kind,
   async onDecided(tx, approval, decision, call) {
     const told = await kind.onDecided(tx, approval, decision, call)
-    const { override } = moreOf(decision)
+    const { override } = answersOf(decision)
     if (decision.verdict === 'approve' || !override) return told
     return { ...told, ...(await overriding(deps)(tx, approval, decision, override, false)) }
   },
@@ -246,7 +241,7 @@ const isOfLookBack = (check: CheckRow | undefined): boolean =>
 
 /** Rejecting what trust is about is an override, and says of which type (B4). */
 function needsOverride({ kind }: Approval, decision: Decision): void {
-  if (decision.verdict === 'approve' || moreOf(decision).override) return
+  if (decision.verdict === 'approve' || answersOf(decision).override) return
   throw new CoworkError('override_needed', `Rejecting a ${kind.replace('_', ' ')} says why.`, {
     hint: 'Give an override type: agent_wrong, missing_context, edge_case, human_preference or policy_change.',
   })

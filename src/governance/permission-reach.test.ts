@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import type { ApprovalKind } from '#approvals'
 import { actingTool } from '../../test/acting.ts'
 import { anna, ben, check, decide, outcomesOf, propose, sales, trustOf } from '../../test/acts.ts'
 import { governed } from '../../test/governed.ts'
@@ -6,9 +8,22 @@ import type { Said, Settings } from '../../test/governed.ts'
 
 const waits = { fault: 'approval_required', status: 'pending' }
 
+/** A kind of another module, with a field of its own. */
+const foreign: ApprovalKind = {
+  kind: 'grant',
+  fields: {
+    grant: {
+      schema: z.object({ choice: z.string() }).optional(),
+      onlyFor: 'access to files',
+      oneByOne: 'say how far access goes',
+    },
+  },
+  onDecided: () => Promise.resolve(),
+}
+
 async function upstream(settings: Settings = {}) {
   const { tool } = actingTool('crm', 'write')
-  const system = await governed(settings, { tools: [tool] })
+  const system = await governed(settings, { tools: [tool], kinds: [foreign] })
   const write = (args: object) => system.call('crm_write', args)
   const ask = async (args: object) => String((await write(args))['approval_id'])
   const allow = async (id: string, globs: object, more: object = {}) => {
@@ -163,8 +178,24 @@ describe('said, and ignored', () => {
         ? await system.ask({ path: '/a' })
         : String((await propose(system, {}, sales))['proposal_id'])
     expect(outcomesOf(await decide(system, [id], more))).toMatchObject([
-      { status: 'error', error: { code: 'invalid_input' } },
+      {
+        status: 'error',
+        error: {
+          code: 'invalid_input',
+          message: `\`${Object.keys(more)[0]}\` says nothing about a ${kind}.`,
+          hint: '`allow` is for calls, `policy_id` for work in a new domain, `grant` for access to files.',
+        },
+      },
     ])
     expect(await check(system, id)).toMatchObject({ status: 'pending' })
+  })
+
+  test('B2 the hint about many at once names what each kind has decided one by one', async () => {
+    const system = await upstream()
+    const ids = [await system.ask({ path: '/a' }), await system.ask({ path: '/b' })]
+    expect(await decide(system, ids, { allow: { for: 'always' } })).toMatchObject({
+      fault: 'invalid_input',
+      hint: 'Edit, allow for longer, choose a policy, acknowledge one or say how far access goes one by one.',
+    })
   })
 })

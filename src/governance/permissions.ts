@@ -12,18 +12,12 @@ import { canonicalJson } from '#base/hash.ts'
 import { newId } from '#base/ids.ts'
 import type { Call } from '#base/tool.ts'
 import type { Identity } from '#identity'
+import type { Allowance } from './answers.ts'
 import { droppedMapping, storedPermission } from './recorded.ts'
 import { fits, holdsValues, patternFor, patternText } from './rules/pattern.ts'
 import { readPattern, shownPattern } from './rules/pattern.ts'
 import type { Arguments, Fingerprint, Reach } from './rules/pattern.ts'
 import type { GovernanceStore, PermissionRow } from './store.ts'
-
-/** How long a person allows a call for (Y8). */
-export type Allowance = Reach & {
-  readonly for: 'once' | 'uses' | 'session' | 'until' | 'always'
-  readonly uses?: number | undefined
-  readonly until?: string | undefined
-}
 
 /** What is let go with a permission, as who gives it is told. */
 export type Cleared = readonly { readonly id: string; readonly summary: string }[]
@@ -209,22 +203,6 @@ export function checkAllowance(
     throw new CoworkError('invalid_input', 'The permission would not cover the call it is for.', {
       hint: 'Give globs that fit its arguments, by their names; none for exactly this call.',
     })
-}
-
-/** What some kinds of questions alone have a use for: elsewhere it is a mistake, not to be passed over. */
-export function checkTaken(asked: Approval | undefined, { more = {} }: Decision): void {
-  const stray = Object.keys(more).find((name) => takenBy[name] && takenBy[name] !== asked?.kind)
-  if (!asked || stray === undefined) return
-  const kind = asked.kind.replace('_', ' ')
-  throw new CoworkError('invalid_input', `\`${stray}\` says nothing about a ${kind}.`, {
-    hint: '`allow` is for calls, `policy_id` for work in a new domain, `grant` for access to files.',
-  })
-}
-
-const takenBy: Readonly<Record<string, string>> = {
-  allow: 'call',
-  policy_id: 'permission',
-  grant: 'grant',
 }
 
 function rowOf(

@@ -1,6 +1,7 @@
 import type { Approval, ApprovalBrief, Approvals, Decision } from '#approvals'
 import type { Reader } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
+import { answersOf, callContent } from './answers.ts'
 import type { Proposals } from './proposals.ts'
 import { fieldsOf } from './rules/fields.ts'
 
@@ -44,7 +45,7 @@ export function createPolicyConflicts(
     }
     const approval = await load()
     if (!approval) return undefined
-    const isRead = approval.content.more?.['effect'] === 'read'
+    const isRead = kind === 'call' && callContent.parse(approval.content.more).effect === 'read'
     const { change, field } = actIn(approval)
     const evaluation = policies.evaluate(policy, fieldsOf(change, field), isRead)
     if (!evaluation.hardStop) return undefined
@@ -63,12 +64,13 @@ export function createPolicyConflicts(
      * Refuses to approve a conflicting request unless the decision names the active version, as the person saw it.
      * Returns what the entry of the decision says. An edit is judged by itself, and a permission looks at no request.
      */
-    async check(reader: Reader, approval: Approval, { verdict, change, more }: Decision) {
-      if (verdict === 'reject' || change !== undefined || more?.['cleared_by'] !== undefined)
-        return {}
+    async check(reader: Reader, approval: Approval, decision: Decision) {
+      const { acknowledge_policy: acknowledged, cleared_by } = answersOf(decision)
+      const isEdited = decision.change !== undefined
+      if (decision.verdict === 'reject' || isEdited || cleared_by !== undefined) return {}
       const conflict = await find(reader, approval, () => Promise.resolve(approval))
       if (!conflict) return {}
-      if (more?.['acknowledge_policy'] !== conflict.version) throw needsAcknowledgement(conflict)
+      if (acknowledged !== conflict.version) throw needsAcknowledgement(conflict)
       const { policy, version, rule } = conflict
       return { policy_acknowledged: { policy, version, rule } }
     },

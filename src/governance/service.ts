@@ -1,4 +1,4 @@
-import { createApprovalKinds, createApprovals } from '#approvals'
+import { createApprovalKinds, createApprovals, toAnswerFields } from '#approvals'
 import type { ApprovalKind, Approvals, ProtectionDeps } from '#approvals'
 import { actorOf } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
@@ -18,7 +18,7 @@ import { createGateProof, createKindNames } from './gate-proof.ts'
 import { createHandoffStore } from './handoffs/store.ts'
 import { createHandoffs, handoffKind } from './handoffs/handoffs.ts'
 import { createInbox } from './inbox.ts'
-import { governanceKinds, withOverride } from './kinds.ts'
+import { governanceKinds } from './kinds.ts'
 import { createLooks } from './looks.ts'
 import { modeRulesOf } from './rules/mode.ts'
 import { createPolicyConflicts } from './policy-conflict.ts'
@@ -108,26 +108,30 @@ export function createGovernance(options: GovernanceOptions) {
     log: log.scope('spot checks'),
   })
   const gateProof = createGateProof({ store, spotChecks, kindOf, now })
-  const overriding = { scores, spotChecks, kindOf }
-  const kinds = createApprovalKinds([
-    ...governanceKinds({
-      ...overriding,
-      looks,
-      permissions,
-      policies,
-      store,
-      agents,
-      ttl: { proposalMs: ttl, callMs: plan_ttl },
-      actOf: (approval) => approvals.actOf(approval),
-      show: (value) => approvals.show(value),
-      edits: createEdits((...asked) => proposals.policyFor(...asked), options.readCall),
-      conflicts,
-      isUndone: createIsUndone(lookup, options.undo),
-      now,
-    }),
+  const allKinds = [
+    ...governanceKinds(
+      {
+        scores,
+        spotChecks,
+        kindOf,
+        looks,
+        permissions,
+        policies,
+        store,
+        agents,
+        ttl: { proposalMs: ttl, callMs: plan_ttl },
+        actOf: (approval) => approvals.actOf(approval),
+        show: (value) => approvals.show(value),
+        edits: createEdits((...asked) => proposals.policyFor(...asked), options.readCall),
+        conflicts,
+        isUndone: createIsUndone(lookup, options.undo),
+        now,
+      },
+      options.kinds ?? [],
+    ),
     handoffKind(handoffStore, now),
-    ...(options.kinds ?? []).map((kind) => withOverride(kind, overriding)),
-  ])
+  ]
+  const kinds = createApprovalKinds(allKinds)
   const approvals: Approvals = createApprovals({
     db,
     kinds,
@@ -215,10 +219,11 @@ export function createGovernance(options: GovernanceOptions) {
     permissions,
     proposals,
     domains: createDomains({ db, store, policies, now }),
-    inbox: createInbox({ ...parts, db, conflicts, looks, lookup, undo: options.undo }),
+    inbox: createInbox({ ...parts, db, kinds, conflicts, looks, lookup, undo: options.undo }),
     standings: createStandingView(parts),
     looks,
     kindOf,
+    answerFields: toAnswerFields(allKinds),
     approvals: pace.counting(approvals),
     judgeCall: pace.judging(judgeCall),
     /** Converts what earlier versions stored in clear, before anything is served (A14). Gives how many approvals that were. */

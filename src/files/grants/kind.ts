@@ -6,41 +6,14 @@ import { CoworkError } from '#base/errors.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { chosenGrant, narrowest } from '../rules/choices.ts'
-import type { AskedAccess, GrantChoice, Pin } from '../rules/choices.ts'
+import type { AskedAccess } from '../rules/choices.ts'
 import { isWithin } from '../rules/paths.ts'
 import { checkDenials } from './changes.ts'
 import type { GrantChanges } from './changes.ts'
-import type { Inside } from './pin.ts'
 import type { Replaced } from './replaced.ts'
 import type { GrantsDeps } from './service.ts'
-import { createSettling, requestOf } from './settling.ts'
-
-/** What a request keeps for people, as the console and the command line read it. */
-export type GrantRequest = {
-  readonly path: string
-  readonly real: string
-  readonly permission: 'read' | 'read-write'
-  readonly is_folder: boolean
-  readonly missing: boolean
-  readonly folder: string | null
-  readonly inside: Inside | null
-  readonly sensitive: readonly string[]
-  /** What to know before opening so much. */
-  readonly warning?: string
-  /** Whose disk it is about, and what lay there when it was asked for. */
-  readonly node: string
-  readonly pin: Pin | null
-  readonly folder_pin: Pin | null
-  /** When that was looked at, by the clock of its daemon. */
-  readonly pinned_at?: number
-  /** Grants of that agent for what lay there before: dead, and in the way of a new one. */
-  readonly replaces?: readonly string[]
-}
-
-/** How a person answered; `covered` where a grant for another request of that agent answers this one, too. */
-type Choosing =
-  | { readonly choice: GrantChoice; readonly until?: string }
-  | { readonly choice: 'covered'; readonly grant: Pick<Grant, 'id' | 'path' | 'permission'> }
+import { choosingOf, grantDeclaration, requestOf } from './request-content.ts'
+import { createSettling } from './settling.ts'
 
 /** For a waiting request the session that asked for the same last: it may outlive the first. */
 export type Joined = Map<string, string>
@@ -64,8 +37,9 @@ export function grantKind(deps: Deps): ApprovalKind {
   const { node, ttlMs, make, replaced, store, agents, sessions, joined, now } = deps
   const settling = createSettling({ ...deps, accessOf })
 
-  function accessOf({ id, session: first, content }: Approval): AskedAccess {
-    const { permission, real, pin, folder_pin: folderPin } = content.more as GrantRequest
+  function accessOf(approval: Approval): AskedAccess {
+    const { id, session: first } = approval
+    const { permission, real, pin, folder_pin: folderPin } = requestOf(approval)
     const isHere = first !== null && sessions.has(first)
     return { permission, real, pin, folderPin, session: isHere ? first : (joined.get(id) ?? first) }
   }
@@ -133,7 +107,7 @@ export function grantKind(deps: Deps): ApprovalKind {
   }
 
   return {
-    kind: 'grant',
+    ...grantDeclaration,
     ttlMs,
     opened: 'grant.requested',
     async check(approval, decision, reader) {
@@ -191,8 +165,6 @@ export function grantKind(deps: Deps): ApprovalKind {
 
 /** An approval makes one grant at most, so it names it. */
 export const grantIdOf = ({ id }: Approval): string => `grant_${id}`
-
-const choosingOf = ({ more }: Decision) => more?.['grant'] as Choosing | undefined
 
 const answerOf = ({ id, path, permission }: Pick<Grant, 'id' | 'path' | 'permission'>) => ({
   grant_id: id,

@@ -6,7 +6,7 @@ import { inodeName } from '../confine/inode.ts'
 import type { Pin } from '../rules/choices.ts'
 import type { GrantChanges } from './changes.ts'
 import { isInPlace, pinOf } from './pin.ts'
-import { requestOf } from './settling.ts'
+import { requestOf } from './request-content.ts'
 import type { UnderWay } from './under-way.ts'
 
 type Deps = {

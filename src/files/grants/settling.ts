@@ -9,7 +9,7 @@ import type { AskedAccess } from '../rules/choices.ts'
 import { allows, covers, decideGrant, inTheWay, outlasts } from '../rules/grants.ts'
 import type { Asked } from '../rules/grants.ts'
 import type { GrantChanges } from './changes.ts'
-import type { GrantRequest } from './kind.ts'
+import { requestOf } from './request-content.ts'
 
 type Deps = {
   readonly end: GrantChanges['end']
@@ -107,8 +107,6 @@ export function createSettling({ end, store, approvals, accessOf, now }: Deps) {
 
   return { makeWay, checkWay, answerOthers }
 }
-
-export const requestOf = ({ content }: Approval) => content.more as GrantRequest
 
 const coveredBy = ({ id, path, permission }: Grant) => ({
   choice: 'covered',

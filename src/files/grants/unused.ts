@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { digestOf, oneLine } from '#approvals'
 import type { Approval, ApprovalKind } from '#approvals'
 import type { Caller } from '#base/caller.ts'
@@ -18,12 +19,39 @@ const longUnused = 60 * day
 type Deps = Pick<GrantsDeps, 'db' | 'config' | 'node' | 'approvals' | 'policyVersion' | 'now'> &
   Pick<GrantChanges, 'end'>
 
+const offer = z.object({
+  grant: z.object({
+    id: z.string(),
+    agent: z.string(),
+    node: z.string(),
+    path: z.string(),
+    kind: z.enum(['file', 'folder']),
+    dev: z.string(),
+    ino: z.string(),
+    born: z.string().nullable().default(null),
+    permission: z.enum(['read', 'read-write', 'write', 'deny']),
+    scope: z.enum(['session', 'permanent']),
+    session: z.string().nullable(),
+    hardLinks: z.boolean(),
+    grantedAt: z.number(),
+    grantedBy: z.enum(['user_explicit', 'user_implicit', 'system_setup']),
+    by: z.string(),
+    approval: z.string().nullable(),
+    expiresAt: z.number().nullable(),
+    lastAccessed: z.number().nullable(),
+    accessCount: z.number(),
+    revokedAt: z.number().nullable(),
+    revokedBy: z.string().nullable(),
+  }),
+})
+
 const cowork: Caller = { ...systemActor, session: '', verified: true, scopes: [] }
 
 /** Lasting grants that nobody uses are offered for ending: once for each sixty days of silence (GR7). */
 export function createUnused({ db, config, node, approvals, policyVersion, now, end }: Deps) {
   const kind: ApprovalKind = {
     kind: 'finding',
+    content: offer,
     ttlMs: config.approvals.ttl,
     async onDecided(tx, { content }, decision, call) {
       const grant = offered(content)
@@ -109,7 +137,7 @@ export function createUnused({ db, config, node, approvals, policyVersion, now, 
   return { kind, ask }
 }
 
-const offered = ({ more }: Approval['content']) => (more as { grant: Grant }).grant
+const offered = ({ more }: Approval['content']): Grant => offer.parse(more).grant
 const lastUse = ({ lastAccessed, grantedAt }: Grant) => lastAccessed ?? grantedAt
 const silenceOf = (grant: Grant) => `${grant.id} ${lastUse(grant)}`
 

@@ -9,7 +9,7 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Call } from '#base/tool.ts'
 import type { Entry } from '#ledger'
-import { handoffOf, recentOf, urgencyOf, whyOf } from './packet.ts'
+import { handoffAnswer, handoffContent, handoffOf, recentOf, urgencyOf, whyOf } from './packet.ts'
 import type { Answer, HandoffMode } from './packet.ts'
 import type { HandoffStore } from './store.ts'
 import { createHandoffViews } from './views.ts'
@@ -53,6 +53,7 @@ type Deps = {
 /** A handoff is a wait like all others; it is answered, never refused, and never ends by itself (P7). */
 export const handoffKind = (store: HandoffStore, now: Clock): ApprovalKind => ({
   kind: 'handoff',
+  content: handoffContent,
   opened: 'handoff.created',
   decided: 'handoff.resolved',
   check(_, decision) {
@@ -72,7 +73,7 @@ export const handoffKind = (store: HandoffStore, now: Clock): ApprovalKind => ({
   },
 })
 
-const answerOf = (decision: Decision) => decision.more?.['answer'] as Answer | undefined
+const answerOf = ({ more }: Decision) => handoffAnswer.optional().parse(more?.['answer'])
 
 export type Handoffs = ReturnType<typeof createHandoffs>
 

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { Approval, Mode } from '#approvals'
 import { rfc3339 } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
@@ -9,21 +10,31 @@ import type { handoffModes } from '../wire/handoffs.ts'
 
 export type HandoffMode = (typeof handoffModes)[number]
 
-export type Recent = {
-  readonly seq: number
-  readonly at: string
-  readonly type: string
-  readonly action?: string
-  readonly subject?: string
-  readonly outcome?: string
-}
+const recentEntry = z.object({
+  seq: z.number(),
+  at: z.string(),
+  type: z.string(),
+  action: z.string().optional(),
+  subject: z.string().optional(),
+  outcome: z.string().optional(),
+})
+export type Recent = z.output<typeof recentEntry>
+
+/** What an approval keeps of a handoff besides its change and reason. */
+export const handoffContent = z.object({
+  handoff_mode: z.enum(handoffModes),
+  proposal_id: z.string().optional(),
+  parent_handoff_id: z.string().optional(),
+  packet: z.object({ recent: z.array(recentEntry) }),
+})
 
 /** The answer as it is stored, and given to the agent. */
-export type Answer = {
-  readonly resolution: string
-  readonly hand_back: boolean
-  readonly instructions: string | null
-}
+export const handoffAnswer = z.object({
+  resolution: z.string(),
+  hand_back: z.boolean(),
+  instructions: z.string().nullable(),
+})
+export type Answer = z.output<typeof handoffAnswer>
 
 export type Includes = Pick<
   Config['handoff'],
@@ -75,11 +86,7 @@ const erasedChange: { readonly attempted_actions: unknown[]; readonly context: u
 /** A handoff as its approval keeps it. */
 export function handoffOf({ action, confidence, content, answer }: Approval) {
   const { attempted_actions, context } = (content.change ?? erasedChange) as typeof erasedChange
-  const { proposal_id, parent_handoff_id, packet } = content.more as {
-    proposal_id?: string
-    parent_handoff_id?: string
-    packet: { recent: Recent[] }
-  }
+  const { proposal_id, parent_handoff_id, packet } = handoffContent.parse(content.more)
   return {
     handoff_mode: action as HandoffMode,
     reason: content.reasoning ?? '',
@@ -89,7 +96,7 @@ export function handoffOf({ action, confidence, content, answer }: Approval) {
     packet,
     parent_handoff_id: parent_handoff_id ?? null,
     proposal_id: proposal_id ?? null,
-    answer: answer as Answer | undefined,
+    answer: handoffAnswer.optional().parse(answer),
   }
 }
 

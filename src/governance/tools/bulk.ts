@@ -90,7 +90,7 @@ export const bulkRejectTool = ({ approvals }: Governance) =>
       const { outcomes, errors } = await decideAll(tx, approvals, ids, call, {
         decision: 'reject',
         reason: description,
-        override: { type, severity: grade, description },
+        answers: { override: { type, severity: grade, description } },
         batch,
       })
       return {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { channelOf } from '#approvals'
-import type { Decision, Outcome } from '#approvals'
+import type { AnswerFields, Approval, Decision, Outcome } from '#approvals'
 import { actorOf } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
@@ -8,8 +8,7 @@ import { CoworkError } from '#base/errors.ts'
 import type { ErrorCode } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
-import type { DecisionMore } from '../kinds.ts'
-import { checkTaken } from '../permissions.ts'
+import { acknowledgePolicy, overrideAnswer } from '../answers.ts'
 import { evidenceNote } from '../gate-proof.ts'
 import type { Moved } from '../scores.ts'
 import type { Governance } from '../service.ts'
@@ -27,47 +26,7 @@ import { decisionResults } from '../wire/decisions.ts'
 import type { TrustMove } from '../wire/trust.ts'
 import type { DecisionOutcome } from '../wire/decisions.ts'
 
-const acknowledgePolicy = text(64)
-  .optional()
-  .describe('`policy_conflict.version`, to approve what the active policy blocks')
-
 const ids = z.array(approvalId).min(1).max(1000).describe('One or more approvals')
-
-const override = z.strictObject({
-  type: overrideType,
-  severity,
-  description: words.default(''),
-})
-
-const allow = z.strictObject({
-  for: z.enum(['once', 'uses', 'session', 'until', 'always']),
-  uses: z.number().int().min(1).max(1000).optional(),
-  until: z.iso.datetime({ offset: true }).optional(),
-  arguments: z
-    .record(z.string(), z.string().max(1000))
-    .optional()
-    .describe('A glob for each argument that matters; exactly those approved where absent'),
-  rest: z
-    .enum(['free', 'exact'])
-    .optional()
-    .describe(
-      'Arguments of the call that have no glob; free where absent. Others it must not have',
-    ),
-})
-
-const grant = z.strictObject({
-  choice: z.enum([
-    'file_once',
-    'file',
-    'folder',
-    'folder_write',
-    'folder_session',
-    'until',
-    'deny',
-    'deny_always',
-  ]),
-  until: z.iso.datetime({ offset: true }).optional(),
-})
 
 type Problem = { code: ErrorCode; message: string; hint?: string }
 
@@ -90,8 +49,16 @@ export async function each<T extends { id: string }>(
   return outcomes
 }
 
-export const decideTool = ({ approvals }: Governance) =>
-  defineTool({
+/** Its input is what every decision takes, and the fields of all kinds. */
+export const decideTool = ({ approvals, answerFields }: Governance) => {
+  const kindFields = Object.fromEntries(
+    [...answerFields].map(([name, { schema }]) => [name, schema]),
+  )
+  const answersIn = (input: Readonly<Record<string, unknown>>) =>
+    [...answerFields].flatMap(([name, field]) =>
+      input[name] === undefined ? [] : { name, field, value: input[name] },
+    )
+  return defineTool({
     name: 'cowork_decide',
     title: 'Decide',
     description:
@@ -104,17 +71,8 @@ export const decideTool = ({ approvals }: Governance) =>
       decision: z.enum(['approve', 'reject']),
       reason: words.optional(),
       change: changeInput.optional().describe('What is approved instead of what was asked'),
-      override: override.optional(),
-      allow: allow.optional().describe('For how long a call is allowed; once where absent'),
-      policy_id: text(128).optional().describe('The policy to work under'),
-      acknowledge_policy: acknowledgePolicy,
-      grant: grant
-        .optional()
-        .describe('How far access to files goes; the narrowest that was asked for where absent'),
-      skip: z
-        .boolean()
-        .default(false)
-        .describe('Close checks without looking at them: they count for nothing'),
+      override: overrideAnswer.optional(),
+      ...kindFields,
       hold: z
         .boolean()
         .default(false)
@@ -122,22 +80,26 @@ export const decideTool = ({ approvals }: Governance) =>
     }),
     output: decisionResults.cowork_decide,
     // An edit, or what is allowed for longer, may be riskier than what was asked.
-    approves({ decision, approval_ids: list, change, allow: longer }) {
-      if (decision === 'reject') return []
-      return change !== undefined || isLonger(longer) ? 'unknown' : list
+    approves(input) {
+      if (input.decision === 'reject') return []
+      const isWider = answersIn(input).some(({ field, value }) => field.isWider?.(value))
+      return input.change !== undefined || isWider ? 'unknown' : input.approval_ids
     },
     async change(tx, input, call) {
-      const { approval_ids: list, hold } = input
+      const { approval_ids: list, hold, decision: verdict, reason, change, override } = input
       const isBulk = list.length > 1
-      const { change, allow: longer, policy_id: policy, grant: access } = input
-      const single = [change, longer, policy, access, input.acknowledge_policy]
-      if (isBulk && single.some((given) => given !== undefined))
+      const given = answersIn(input)
+      if (isBulk && (change !== undefined || given.some(({ field }) => field.oneByOne)))
         throw new CoworkError('invalid_input', 'Many at once are approved as they are, and once.', {
-          hint: 'Edit, allow for longer, choose a policy, acknowledge one or say how far access goes one by one.',
+          hint: oneByOneHint(answerFields),
         })
-      const decision = decisionOf({ ...input, isBulk }, call)
+      const answers = Object.fromEntries(given.map(({ name, value }) => [name, value]))
+      const decision = decisionOf(
+        { decision: verdict, reason, change, isBulk, answers: { override, ...answers } },
+        call,
+      )
       const outcomes = await each(list, async (id) => {
-        checkTaken(await approvals.find(tx, id), decision)
+        checkFields(answerFields, await approvals.find(tx, id), decision)
         const isHeld = hold && (isBulk || (await approvals.riskOf(tx, id, decision)) === 'high')
         const made = isHeld
           ? await approvals.hold(tx, id, decision, call)
@@ -148,9 +110,35 @@ export const decideTool = ({ approvals }: Governance) =>
       return { outcomes, count: outcomes.length, errors }
     },
   })
+}
 
-const isLonger = (given?: z.output<typeof allow>): boolean =>
-  given !== undefined && given.for !== 'once'
+function oneByOneHint(fields: AnswerFields): string {
+  const acts = ['Edit', ...[...fields.values()].flatMap(({ oneByOne }) => oneByOne ?? [])]
+  return `${acts.slice(0, -1).join(', ')} or ${acts.at(-1)} one by one.`
+}
+
+/** A field that says nothing about this kind is a mistake, not to be passed over. */
+function checkFields(
+  fields: AnswerFields,
+  asked: Approval | undefined,
+  { more = {} }: Decision,
+): void {
+  const isStray = (name: string) => {
+    const { onlyFor, kind } = fields.get(name) ?? {}
+    return onlyFor !== undefined && kind !== asked?.kind
+  }
+  const stray = Object.keys(more).find(isStray)
+  if (!asked || stray === undefined) return
+  const owned = [...fields].filter(([, { onlyFor }]) => onlyFor !== undefined)
+  const texts = owned.map(
+    ([name, { onlyFor }], at) => `\`${name}\` ${at === 0 ? 'is for' : 'for'} ${onlyFor}`,
+  )
+  throw new CoworkError(
+    'invalid_input',
+    `\`${stray}\` says nothing about a ${asked.kind.replace('_', ' ')}.`,
+    { hint: `${texts.join(', ')}.` },
+  )
+}
 
 type Asked = {
   readonly decision: 'approve' | 'reject'
@@ -158,26 +146,17 @@ type Asked = {
   readonly change?: unknown
   readonly batch?: string
   readonly isBulk?: boolean
-  readonly skip?: boolean
-  readonly override?: DecisionMore['override'] | undefined
-  readonly allow?: DecisionMore['allow'] | undefined
-  readonly policy_id?: string | undefined
-  readonly grant?: DecisionMore['grant'] | undefined
-  readonly acknowledge_policy?: string | undefined
+  /** By the names of the fields; nothing is said by one that is absent or false. */
+  readonly answers?: Readonly<Record<string, unknown>>
 }
 
 export function decisionOf(asked: Asked, { caller }: Call): Decision {
-  const more: DecisionMore = {
-    ...(asked.override && { override: asked.override }),
-    ...(asked.allow && { allow: asked.allow }),
-    ...(asked.policy_id !== undefined && { policy_id: asked.policy_id }),
-    ...(asked.grant && { grant: asked.grant }),
-    ...(asked.isBulk && { bulk: true }),
-    ...(asked.skip && { skip: true }),
-    ...(asked.acknowledge_policy !== undefined && {
-      acknowledge_policy: asked.acknowledge_policy,
-    }),
-  }
+  const { answers = {}, isBulk: bulk } = asked
+  const more = Object.fromEntries(
+    Object.entries({ ...answers, bulk }).filter(
+      ([, value]) => value !== undefined && value !== false,
+    ),
+  )
   return {
     verdict: asked.decision,
     by: actorOf(caller),
@@ -243,7 +222,11 @@ export const approveTool = ({ approvals }: Governance) =>
       const { proposal_id: id, feedback } = input
       await ownProposal(tx, approvals, id, input)
       const decision = decisionOf(
-        { decision: 'approve', reason: feedback, acknowledge_policy: input.acknowledge_policy },
+        {
+          decision: 'approve',
+          reason: feedback,
+          answers: { acknowledge_policy: input.acknowledge_policy },
+        },
         call,
       )
       const { approval, status, told } = await approvals.decide(tx, id, decision, call)
@@ -301,7 +284,7 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
       const by = actorOf(call.caller)
       if (proposal?.status === 'pending') {
         const decision = decisionOf(
-          { decision: 'reject', reason: input.description, override: given },
+          { decision: 'reject', reason: input.description, answers: { override: given } },
           call,
         )
         const { told } = await approvals.decide(tx, proposal.id, decision, call)
