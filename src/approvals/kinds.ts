@@ -16,7 +16,7 @@ export type Edited = {
 }
 
 /** A field that a person may give with a decision; `cowork_decide` takes the fields of all kinds. */
-export type AnswerField = {
+type AnswerField = {
   readonly schema: z.ZodType
   /** The approvals of its kind in words: the field is refused about others, with these words in the hint. */
   readonly onlyFor?: string

@@ -73,7 +73,7 @@ export type Seen = {
   readonly sensitive: readonly string[]
 }
 
-export type Inside = {
+type Inside = {
   readonly files: number
   readonly folders: number
   readonly bytes: number
