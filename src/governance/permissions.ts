@@ -16,7 +16,7 @@ import type { Allowance } from './answers.ts'
 import { droppedMapping, storedPermission } from './recorded.ts'
 import { fits, holdsValues, patternFor, patternText } from './rules/pattern.ts'
 import { readPattern, shownPattern } from './rules/pattern.ts'
-import type { Arguments, Fingerprint, Reach } from './rules/pattern.ts'
+import type { Arguments, Fingerprint } from './rules/pattern.ts'
 import type { GovernanceStore, PermissionRow } from './store.ts'
 
 /** What is let go with a permission, as who gives it is told. */

@@ -19,7 +19,6 @@ import {
   domain as domainName,
   overrideType,
   severity,
-  text,
   words,
 } from './words.ts'
 import { decisionResults } from '../wire/decisions.ts'
