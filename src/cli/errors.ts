@@ -11,6 +11,7 @@ export const cliErrors = {
   daemon_failed: { exit: 'failed' },
   daemon_not_ours: { exit: 'failed' },
   daemon_outdated: { exit: 'failed' },
+  version_mismatch: { exit: 'failed' },
   not_listening: { exit: 'failed' },
   state_damaged: { exit: 'failed' },
   state_in_the_way: { exit: 'failed' },

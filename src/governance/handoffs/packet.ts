@@ -4,7 +4,7 @@ import { rfc3339 } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import { plainText } from '#base/plain.ts'
 import type { Entry } from '#ledger'
-import type { handoffModes } from '../wire/handoffs.ts'
+import { handoffModes } from '../wire/handoffs.ts'
 
 /** What a person is given with a handoff, so that nothing has to be read again (H1, H5). Pure. */
 
