@@ -5,7 +5,16 @@ import { byPrefix } from './prefix.ts'
  * The agent that is meant, among those registered and those that have earned or lost trust. Where the
  * door is open anybody may come in, so a name nobody has used yet is taken as it is.
  */
-export async function agentNamed(client: Client, given: string): Promise<string> {
+export async function agentNamed(client: Client, given: string): Promise<string>
+export async function agentNamed(
+  client: Client,
+  given: string | undefined,
+): Promise<string | undefined>
+export async function agentNamed(
+  client: Client,
+  given: string | undefined,
+): Promise<string | undefined> {
+  if (given === undefined) return undefined
   const [{ agents }, { trust }] = await Promise.all([
     client.call<{ agents: { id: string; status: string }[] }>('cowork_list_agents'),
     client.call<{ trust: { agent_id: string }[] }>('cowork_status'),

@@ -1,7 +1,8 @@
-import { createClient } from './client.ts'
-import type { Context } from './context.ts'
-import { fileWords } from './files.ts'
+import { localCommand } from './command.ts'
 import { usage } from './exit.ts'
+import { where, words } from './file-words.ts'
+import { positive, text } from './option-kinds.ts'
+import type { Values } from './option-kinds.ts'
 import { plain, plainLines } from './plain.ts'
 
 type Read = {
@@ -14,24 +15,31 @@ type Read = {
   warnings?: string[]
 }
 
-export type CatFlags = {
-  readonly head?: number
-  readonly tail?: number
-  readonly lines?: string
+const range = {
+  head: positive('--head <count>', 'the first lines'),
+  tail: positive('--tail <count>', 'the last lines'),
+  lines: text('--lines <from-to>', 'these lines, such as 10-20'),
 }
 
 /** The daemon gives no more than a file may have here. */
 const all = 2 ** 40
 
 /** What is in a file. On a terminal nothing in it can move the cursor; into a pipe it goes as it is. */
-export async function cat(context: Context, path: string, flags: CatFlags): Promise<void> {
-  const asked = { path, ...rangeOf(flags), max_bytes: all }
-  const read = await createClient(context, fileWords).call<Read>('read_file', asked)
-  for (const warning of read.warnings ?? []) context.out.note(plain(warning))
-  context.out.content(read, contentFor(read, process.stdout.isTTY))
-  if ((read.next_byte ?? read.next_line) !== undefined)
-    context.out.note('There is more: --lines and --tail show other parts.')
-}
+export const catCommand = localCommand({
+  usage: 'cat <path>',
+  summary: 'its text',
+  options: range,
+  help: where,
+  words,
+  async act({ client, out, args: [path], options }) {
+    const asked = { path, ...rangeOf(options), max_bytes: all }
+    const read = await client.call<Read>('read_file', asked)
+    for (const warning of read.warnings ?? []) out.note(plain(warning))
+    out.content(read, contentFor(read, process.stdout.isTTY))
+    if ((read.next_byte ?? read.next_line) !== undefined)
+      out.note('There is more: --lines and --tail show other parts.')
+  },
+})
 
 function contentFor({ content, encoding, mime, path }: Read, isTerminal: boolean) {
   const isBytes = encoding === 'base64'
@@ -44,12 +52,10 @@ function contentFor({ content, encoding, mime, path }: Read, isTerminal: boolean
   return `${plainLines(content.replace(/\r?\n$/, '')).join('\n')}\n`
 }
 
-function rangeOf({ head, tail, lines }: CatFlags) {
+function rangeOf({ head, tail, lines }: Values<typeof range>) {
   if ([head, tail, lines].filter((one) => one !== undefined).length > 1)
     throw usage('--head, --tail and --lines say different things.', 'Use one of them.')
-  if (head !== undefined) return { head }
-  if (tail !== undefined) return { tail }
-  if (lines === undefined) return {}
+  if (lines === undefined) return { head, tail }
   const [, from, to = from] = /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/.exec(lines) ?? []
   if (from === undefined || Number(to) < Number(from))
     throw usage(`--lines cannot be ${JSON.stringify(lines)}.`, 'Write it as 10-20.')

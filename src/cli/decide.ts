@@ -1,23 +1,23 @@
+import { agentNamed } from './agent-named.ts'
 import { allowanceOf } from './allowance.ts'
-import { findApprovals, isCheck } from './approvals.ts'
+import { findApprovals, isCheck, readByIds } from './approvals.ts'
 import type { Found, Item } from './approvals.ts'
-import type { OverrideType, Severity } from './choices.ts'
-import { createClient } from './client.ts'
 import type { Client } from './client.ts'
-import type { Context } from './context.ts'
+import { command } from './command.ts'
+import { confirmEach } from './confirm-checks.ts'
 import { errorOf } from './daemon.ts'
 import { exitCode, usage } from './exit.ts'
-import type { ExitCode } from './exit.ts'
 import { grantChoiceOf } from './grant-choice.ts'
 import { grantedText, liveGrants } from './grants.ts'
-import { confirmEach } from './confirm-checks.ts'
 import { changesTrust } from './inbox/acts.ts'
 import { score } from './inbox/detail.ts'
 import { jsonArgument } from './json-argument.ts'
-import { requirePersonHere } from './person.ts'
+import { flag, positive, text } from './option-kinds.ts'
+import type { Values } from './option-kinds.ts'
+import { severity, type } from './override.ts'
 import { plain } from './plain.ts'
 
-export type Outcome = {
+type Outcome = {
   id: string
   status: 'approved' | 'rejected' | 'voted' | 'held' | 'pending' | 'error'
   until?: string
@@ -31,154 +31,274 @@ export type Outcome = {
   error?: { code: string; message: string; hint?: string }
 }
 
-export type ApproveFlags = {
-  readonly feedback?: string
-  readonly allow?: string
-  readonly change?: string
-  readonly policy?: string
-  readonly acknowledgePolicy?: string
-  readonly skip?: boolean
-  readonly now?: boolean
+type Batch = {
+  outcomes: (Omit<Outcome, 'id'> & { proposal_id: string })[]
+  errors: { proposal_id: string; code: string; message: string }[]
+  message: string
 }
 
-export async function approve(
-  context: Context,
-  given: readonly string[],
-  { feedback, allow, change, policy, acknowledgePolicy, skip = false, now = false }: ApproveFlags,
-): Promise<ExitCode> {
-  const single = {
-    '--allow': allow,
-    '--change': change,
-    '--policy': policy,
-    '--acknowledge-policy': acknowledgePolicy,
-  }
-  const alone = Object.entries(single).find(([, value]) => value !== undefined)
-  if (alone && given.length > 1)
-    throw usage(`${alone[0]} is for one approval at a time.`, 'Approve the others by themselves.')
-  const decision = {
-    decision: 'approve',
-    hold: !now,
-    ...(feedback !== undefined && { reason: feedback }),
-    ...(change !== undefined && { change: jsonArgument('--change', change) }),
-    ...(policy !== undefined && { policy_id: policy }),
-    ...(acknowledgePolicy !== undefined && { acknowledge_policy: acknowledgePolicy }),
-    ...(skip && { skip }),
-  }
-  return decideEach(context, 'Approving', given, async (client, items) => {
-    if (skip && !items.every(isCheck))
-      throw usage(
-        '--skip is for checks of what an agent did alone.',
-        'Approve the others by themselves.',
-      )
-    // Of a check that nobody has looked at nothing is confirmed (T14).
-    const checks = skip ? [] : items.filter((item) => isCheck(item) && item.status === 'pending')
-    const confirmed = await confirmEach(client, checks)
-    const left = checks.filter(({ id }) => !confirmed.has(id))
-    const decided = items.filter((item) => !left.includes(item))
-    const { outcomes } =
-      decided.length > 0
-        ? await client.call<{ outcomes: Outcome[] }>('cowork_decide', {
-            approval_ids: idsOf(decided),
-            ...decision,
-            ...(allow !== undefined && allowing(allow, decided)),
-          })
-        : { outcomes: [] }
-    return {
-      outcomes: [...outcomes, ...left.map(({ id }) => ({ id, status: 'pending' as const }))],
-    }
-  })
+type Decided = {
+  readonly outcomes: readonly Outcome[]
+  readonly items: readonly Item[]
+  /** What requests for access came to, in words: more or less than was asked for. */
+  readonly opened: ReadonlyMap<string, string>
+  /** The answer to a whole batch. */
+  readonly batch?: Batch
+}
+
+const args = { ids: { about: 'ids, or beginnings of them that fit one only' } }
+const now = () => flag('--now', 'not to be undone: several or high risk wait a moment')
+
+const approving = {
+  agent: text('--agent <id>', 'in place of ids: all proposals of this agent that wait'),
+  domain: text('--domain <name>', 'in place of ids: all proposals in this domain that wait'),
+  expect: positive('--expect <count>', 'with them: how many that is, else nothing is approved'),
+  feedback: text('--feedback <text>', 'what the agent should know'),
+  allow: text(
+    '--allow <what>',
+    'a call: once, session, always, uses:<n> or until:<time>; access: file-once, file, folder, folder-write, folder-session or until:<time>',
+  ),
+  change: text('--change <json>', 'approve this instead, as JSON or @file'),
+  policy: text('--policy <id>', 'for work in a new domain: under which policy'),
+  acknowledgePolicy: text(
+    '--acknowledge-policy <version>',
+    'approve what this active policy version blocks',
+  ),
+  skip: flag('--skip', 'a check: close it without looking at it, so that it counts for nothing'),
+  now: now(),
+}
+type Approving = Values<typeof approving>
+
+/** One outcome for each that was named; a single one that fails is simply an error (K3). */
+const decided = {
+  json: ({ batch, outcomes }: Decided) =>
+    batch ?? { outcomes, count: outcomes.length, errors: errorsIn(outcomes) },
+  show: ({ outcomes, items, opened, batch }: Decided) => [
+    ...outcomes.flatMap((outcome) => [
+      outcomeLine(
+        outcome,
+        items.find(({ id }) => id === outcome.id),
+        opened.get(outcome.id),
+      ),
+      ...(outcome.also ?? []).map(({ id, summary }) => plain(`and with it ${id}  ${summary}`)),
+    ]),
+    ...(batch ? [batch.message] : []),
+  ],
+  notes: ({ outcomes, opened, batch }: Decided) => [
+    ...outcomes
+      .filter(({ id, status }) => status === 'approved' && opened.has(id))
+      .map(({ id }) => `\`cowork grants revoke ${id}\` takes it back.`),
+    ...(!batch && outcomes.some(({ status }) => status === 'held')
+      ? ['Until then `cowork undo <id>` takes it back.']
+      : []),
+  ],
+  exit: ({ outcomes }: Decided) => (errorsIn(outcomes) > 0 ? exitCode.failed : exitCode.ok),
+}
+
+const errorsIn = (outcomes: readonly Outcome[]) =>
+  outcomes.filter(({ status }) => status === 'error').length
+
+export const decideCommands = [
+  command({
+    usage: 'approve [ids...]',
+    summary: 'approve what waits',
+    args,
+    options: approving,
+    words: {
+      count_differs: {
+        hint: '`cowork inbox --list --kind proposal` shows them; give their number as --expect, 1000 at most.',
+      },
+    },
+    check({ args: given, options }) {
+      if (given.length === 0) checkBatch(options)
+      else checkNamed(given, options)
+    },
+    async run({ client, args: given, options, person }): Promise<Decided> {
+      const change =
+        options.change === undefined ? undefined : jsonArgument('--change', options.change)
+      await person('Approving')
+      return given.length === 0
+        ? approveAll(client, options)
+        : decideEach(client, given, (items) => approveItems(client, items, options, change))
+    },
+    ...decided,
+  }),
+  command({
+    usage: 'reject <ids...>',
+    summary: 'reject what waits',
+    args,
+    options: {
+      type: type(),
+      severity: severity(),
+      reason: text('--reason <text>', 'why, for the agent'),
+      never: flag('--never', 'access: deny it, and do not be asked again'),
+      now: now(),
+    },
+    help: 'A proposal needs --type: to reject one is to override it. Of a check of what was\ndone alone, agent_wrong marks it as wrong, and human_preference says that you\nwould have done it differently.',
+    check({ options }) {
+      if (options.severity !== undefined && options.type === undefined)
+        throw usage('--severity says how serious something is, and --type what.', 'Add --type.')
+    },
+    person: 'Rejecting',
+    run: ({ client, args: given, options }) =>
+      decideEach(client, given, async (items) => {
+        const { reason, never } = options
+        if (options.type === undefined && items.some(changesTrust))
+          throw usage(
+            'Rejecting a proposal or a check changes trust, so it says what was wrong (--type).',
+            'It is agent_wrong, missing_context, edge_case, human_preference or policy_change.',
+          )
+        if (never && !items.every(isGrant))
+          throw usage('--never is for requests for access.', 'Reject the others by themselves.')
+        return outcomesOf(client, 'cowork_decide', items, {
+          decision: 'reject',
+          hold: !options.now,
+          reason,
+          override: options.type && {
+            type: options.type,
+            severity: options.severity,
+            description: reason,
+          },
+          grant: never ? { choice: 'deny_always' } : undefined,
+        })
+      }),
+    ...decided,
+  }),
+  command({
+    usage: 'undo <ids...>',
+    summary: 'take back decisions that are still held',
+    args,
+    person: 'Undoing',
+    run: ({ client, args: given }) =>
+      decideEach(client, given, (items) => outcomesOf(client, 'cowork_undo', items)),
+    ...decided,
+  }),
+]
+
+async function outcomesOf(
+  client: Client,
+  tool: string,
+  items: readonly Item[],
+  more: object = {},
+): Promise<Outcome[]> {
+  const asked = { approval_ids: items.map(({ id }) => id), ...more }
+  return (await client.call<{ outcomes: Outcome[] }>(tool, asked)).outcomes
+}
+
+const oneAtATime = {
+  allow: '--allow',
+  change: '--change',
+  policy: '--policy',
+  acknowledgePolicy: '--acknowledge-policy',
+} as const
+
+const singleIn = (options: Approving) =>
+  Object.entries(oneAtATime).find(
+    ([name]) => options[name as keyof typeof oneAtATime] !== undefined,
+  )
+
+function checkNamed(given: readonly string[], options: Approving): void {
+  if ((options.agent ?? options.domain ?? options.expect) !== undefined)
+    throw usage('Name ids, or --agent and --domain with --expect, not both.')
+  const single = singleIn(options)
+  if (single && given.length > 1)
+    throw usage(`${single[1]} is for one approval at a time.`, 'Approve the others by themselves.')
+}
+
+function checkBatch(options: Approving): void {
+  if ((options.agent ?? options.domain) === undefined)
+    throw usage(
+      'Say what to approve.',
+      'Name ids, or --agent or --domain with --expect; `cowork inbox --list` shows what waits.',
+    )
+  if (options.expect === undefined)
+    throw usage(
+      'Approving all that wait says how many that is (--expect), so that none slips in.',
+      '`cowork inbox --list --kind proposal` with --agent and --domain shows them.',
+    )
+  if (singleIn(options))
+    throw usage(
+      '--allow, --change, --policy and --acknowledge-policy are for one approval at a time.',
+      'Name its id.',
+    )
+}
+
+async function approveItems(
+  client: Client,
+  items: readonly Item[],
+  options: Approving,
+  change: unknown,
+): Promise<Outcome[]> {
+  const { allow, skip = false } = options
+  if (skip && !items.every(isCheck))
+    throw usage(
+      '--skip is for checks of what an agent did alone.',
+      'Approve the others by themselves.',
+    )
+  // Of a check that nobody has looked at nothing is confirmed (T14).
+  const checks = skip ? [] : items.filter((item) => isCheck(item) && item.status === 'pending')
+  const confirmed = await confirmEach(client, checks)
+  const left = checks.filter(({ id }) => !confirmed.has(id))
+  const chosen = items.filter((item) => !left.includes(item))
+  const outcomes =
+    chosen.length === 0
+      ? []
+      : await outcomesOf(client, 'cowork_decide', chosen, {
+          decision: 'approve',
+          hold: !options.now,
+          reason: options.feedback,
+          change,
+          policy_id: options.policy,
+          acknowledge_policy: options.acknowledgePolicy,
+          ...(skip && { skip }),
+          ...(allow !== undefined && allowing(allow, chosen)),
+        })
+  return [...outcomes, ...left.map(({ id }) => ({ id, status: 'pending' as const }))]
 }
 
 /** The same flag says how long for a call, and how much for a request for access (Y8, GR3). */
-function allowing(text: string, items: readonly Item[]) {
-  return items.some(isGrant)
-    ? { grant: grantChoiceOf(text, Date.now()) }
-    : { allow: allowanceOf(text, Date.now()) }
-}
+const allowing = (given: string, items: readonly Item[]) =>
+  items.some(isGrant)
+    ? { grant: grantChoiceOf(given, Date.now()) }
+    : { allow: allowanceOf(given, Date.now()) }
 
 const isGrant = ({ kind }: Item) => kind === 'grant'
 
-export type RejectFlags = {
-  readonly type?: OverrideType
-  readonly severity?: Severity
-  readonly reason?: string
-  readonly never?: boolean
-  readonly now?: boolean
-}
-
-export async function reject(
-  context: Context,
-  given: readonly string[],
-  { type, severity, reason, never = false, now = false }: RejectFlags,
-): Promise<ExitCode> {
-  if (severity !== undefined && type === undefined)
-    throw usage('--severity says how serious something is, and --type what.', 'Add --type.')
-  const override = type && {
-    type,
-    ...(severity !== undefined && { severity }),
-    ...(reason !== undefined && { description: reason }),
-  }
-  return decideEach(context, 'Rejecting', given, (client, items) => {
-    if (!override && items.some(changesTrust))
-      throw usage(
-        'Rejecting a proposal or a check changes trust, so it says what was wrong (--type).',
-        'It is agent_wrong, missing_context, edge_case, human_preference or policy_change.',
-      )
-    if (never && !items.every(isGrant))
-      throw usage('--never is for requests for access.', 'Reject the others by themselves.')
-    return client.call('cowork_decide', {
-      approval_ids: idsOf(items),
-      decision: 'reject',
-      hold: !now,
-      ...(reason !== undefined && { reason }),
-      ...(override && { override }),
-      ...(never && { grant: { choice: 'deny_always' } }),
-    })
+/** Approves all proposals of an agent or a domain that wait, if they are as many as the person saw (B2). */
+async function approveAll(client: Client, options: Approving): Promise<Decided> {
+  const batch = await client.call<Batch>('cowork_bulk_approve', {
+    filter_agent_id: await agentNamed(client, options.agent),
+    filter_domain: options.domain,
+    expected_count: options.expect,
+    feedback: options.feedback,
   })
+  const outcomes: Outcome[] = [
+    ...batch.outcomes.map(({ proposal_id: id, ...outcome }) => ({ id, ...outcome })),
+    ...batch.errors.map(({ proposal_id: id, ...error }) => ({
+      id,
+      status: 'error' as const,
+      error,
+    })),
+  ]
+  const ids = outcomes.map(({ id }) => id)
+  return { outcomes, items: await readByIds(client, ids), opened: new Map(), batch }
 }
 
-/** Takes back decisions that are held and not released yet. */
-export const undo = (context: Context, given: readonly string[]): Promise<ExitCode> =>
-  decideEach(context, 'Undoing', given, (client, items) =>
-    client.call('cowork_undo', { approval_ids: idsOf(items) }),
-  )
-
-const idsOf = (items: readonly Item[]) => items.map(({ id }) => id)
-
-/** One outcome for each that was named; a single one that fails is simply an error (K3). */
 async function decideEach(
-  context: Context,
-  what: string,
+  client: Client,
   given: readonly string[],
-  act: (client: Client, items: readonly Item[]) => Promise<{ outcomes: Outcome[] }>,
-): Promise<ExitCode> {
-  requirePersonHere(context, what)
-  const client = createClient(context)
+  act: (items: readonly Item[]) => Promise<Outcome[]>,
+): Promise<Decided> {
   const found = await findApprovals(client, given)
   const items = found.flatMap((one) => ('item' in one ? [one.item] : []))
   const [first] = found
   if (found.length === 1 && first && 'error' in first) throw first.error
-  const made = items.length > 0 ? (await act(client, items)).outcomes : []
-  const outcomes = found.map((one): Outcome => outcomeOf(one, made))
+  const made = items.length > 0 ? await act(items) : []
+  const outcomes = found.map((one) => outcomeOf(one, made))
   const [only] = outcomes
   if (outcomes.length === 1 && only?.error)
     throw errorOf({ ...only.error, hint: hintFor(only.error, items[0]) })
-  const errors = outcomes.filter(({ status }) => status === 'error').length
-  const opened = await openedBy(client, outcomes, items)
-  context.out.data({ outcomes, count: outcomes.length, errors }, () =>
-    outcomes.flatMap((outcome) => {
-      const item = items.find(({ id }) => id === outcome.id)
-      const also = (outcome.also ?? []).map(
-        ({ id, summary }) => `and with it ${plain(id)}  ${plain(summary)}`,
-      )
-      return [outcomeLine(outcome, item, opened.get(outcome.id)), ...also]
-    }),
-  )
-  for (const { id } of outcomes.filter((one) => one.status === 'approved' && opened.has(one.id)))
-    context.out.note(`\`cowork grants revoke ${id}\` takes it back.`)
-  if (outcomes.some(({ status }) => status === 'held'))
-    context.out.note('Until then `cowork undo <id>` takes it back.')
-  return errors > 0 ? exitCode.failed : exitCode.ok
+  return { outcomes, items, opened: await openedBy(client, outcomes, items) }
 }
 
 /** The daemon names a field of the tool; people have a flag. */
@@ -189,25 +309,22 @@ function hintFor({ code, hint }: NonNullable<Outcome['error']>, item: Item | und
     : (hint ?? '`cowork inbox` lists what waits.')
 }
 
-/** What requests for access came to, in words: more or less than was asked for. */
 async function openedBy(
   client: Client,
   outcomes: readonly Outcome[],
   items: readonly Item[],
 ): Promise<ReadonlyMap<string, string>> {
-  const decided = items
-    .filter(isGrant)
-    .filter(({ id }) => outcomes.some((one) => one.id === id && isMade(one)))
-  const grants = decided.length > 0 ? await liveGrants(client) : []
+  const ends = ['approved', 'rejected']
+  const isMade = (id: string) => outcomes.some((one) => one.id === id && ends.includes(one.status))
+  const made = items.filter((item) => isGrant(item) && isMade(item.id))
+  const grants = made.length > 0 ? await liveGrants(client) : []
   return new Map(
-    decided.flatMap(({ id }) => {
-      const made = grants.find((grant) => grant.id === `grant_${id}`)
-      return made ? [[id, grantedText(made)] as const] : []
+    made.flatMap(({ id }) => {
+      const grant = grants.find((one) => one.id === `grant_${id}`)
+      return grant ? [[id, grantedText(grant)] as const] : []
     }),
   )
 }
-
-const isMade = ({ status }: Outcome) => status === 'approved' || status === 'rejected'
 
 function outcomeOf(found: Found, made: readonly Outcome[]): Outcome {
   if ('error' in found) {
@@ -218,7 +335,7 @@ function outcomeOf(found: Found, made: readonly Outcome[]): Outcome {
   return made.find((outcome) => outcome.id === id) ?? { id, status: 'error' }
 }
 
-export function outcomeLine(
+function outcomeLine(
   { id, status, until, trust, look_back: rows = 0, counted, error }: Outcome,
   item: Item | undefined,
   opened?: string,

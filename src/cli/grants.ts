@@ -1,16 +1,16 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { relative } from 'node:path'
-import { agentNamed } from './agent-named.ts'
-import { createClient } from './client.ts'
-import type { Client } from './client.ts'
-import type { Context } from './context.ts'
 import { currentFolders, expandPath } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
+import { agentNamed } from './agent-named.ts'
+import { grantPermissions, grantScopes } from './choices.ts'
+import type { Client } from './client.ts'
+import { command } from './command.ts'
 import { usage } from './exit.ts'
-import { minuteOf } from './files.ts'
+import { minuteOf } from './file-words.ts'
 import { untilOf } from './grant-choice.ts'
-import { fields, table } from './output.ts'
-import { requirePersonHere } from './person.ts'
+import { choice, flag, text, yes } from './option-kinds.ts'
+import { fields, tableOf } from './output.ts'
 import { plain } from './plain.ts'
 import { byPrefix, listed, shortIds } from './prefix.ts'
 import { countText } from './sizes.ts'
@@ -35,36 +35,121 @@ export type Grant = {
   replaced?: boolean
 }
 
+type Revoked = { revoked_path: string; message?: string }
+
+const agent = () => text('--agent <id>', 'only for this agent')
+
 export const liveGrants = async (client: Client): Promise<Grant[]> =>
   (await client.call<{ grants: Grant[] }>('list_grants')).grants
 
 /** What agents may see of the user's own files (GR4). */
-export async function listGrants(
-  context: Context,
-  { agent: given }: { readonly agent?: string },
-): Promise<void> {
-  const client = createClient(context)
-  const agent = given === undefined ? undefined : await agentNamed(client, given)
-  const all = await liveGrants(client)
-  const grants = all.filter((grant) => agent === undefined || ['*', agent].includes(grant.agent))
-  const short = shortIds(all.map(bareId))
-  context.out.data({ grants }, () =>
-    grants.length === 0
-      ? ['Agents may see nothing but their workspace.']
-      : table(
-          ['ID', 'AGENT', 'PERMISSION', 'LASTS', 'USED', 'LAST USED', 'PATH'],
-          grants.map((grant) => [
-            short(bareId(grant)),
-            whoText(grant),
-            grant.permission,
-            lasting(grant),
-            grant.access_count,
-            grant.last_accessed === null ? 'never' : minuteOf(grant.last_accessed),
-            plain(grant.path),
-          ]),
-        ),
-  )
-}
+const listing = (summary: string) => ({
+  summary,
+  options: { agent: agent() },
+  async run({ client, options }: { client: Client; options: { readonly agent?: string } }) {
+    const only = await agentNamed(client, options.agent)
+    const all = await liveGrants(client)
+    const grants = all.filter((grant) => only === undefined || ['*', only].includes(grant.agent))
+    return { grants, all }
+  },
+  json: ({ grants }: Listing) => ({ grants }),
+  show({ grants, all }: Listing) {
+    const short = shortIds(all.map(bareId))
+    return tableOf(grants, 'Agents may see nothing but their workspace.', {
+      ID: (grant) => short(bareId(grant)),
+      AGENT: whoText,
+      PERMISSION: (grant) => grant.permission,
+      LASTS: lasting,
+      USED: (grant) => grant.access_count,
+      'LAST USED': ({ last_accessed: at }) => (at === null ? 'never' : minuteOf(at)),
+      PATH: (grant) => grant.path,
+    })
+  },
+})
+type Listing = { readonly grants: readonly Grant[]; readonly all: readonly Grant[] }
+
+export const grantsCommand = command({
+  usage: 'grants',
+  ...listing('what agents may see of your own files'),
+  commands: [
+    command({ usage: 'list', ...listing('list them') }),
+    command({
+      usage: 'show <id|path>',
+      summary: 'one of them',
+      run: ({ client, args: [given] }) => grantNamed(client, given),
+      show: (grant) =>
+        fields({
+          id: grant.id,
+          path: `${plain(grant.path)} (${grant.kind})`,
+          permission: grant.permission,
+          agent: whoText(grant),
+          lasts: lasting(grant),
+          session: grant.session ?? undefined,
+          granted: `${minuteOf(grant.granted_at)}, ${grant.granted_by}`,
+          used:
+            grant.last_accessed === null
+              ? 'never'
+              : `${countText(grant.access_count, 'time')}, last ${minuteOf(grant.last_accessed)}`,
+          reads: grant.hard_links ? 'files with a second hard link, too' : undefined,
+        }),
+    }),
+    // What a person hands over (GR10): a file to be read, unless more is said.
+    command({
+      usage: 'add <path>',
+      summary: 'let agents read a file or folder of yours',
+      options: {
+        permission: choice('--permission <what>', 'write creates new files only', grantPermissions),
+        agent: agent(),
+        scope: choice('--scope <how-long>', 'how long', grantScopes),
+        until: text('--until <time>', 'such as 2h, 7d, 2027-03-01 (its end) or 2027-03-01T18:00'),
+        hardLinks: flag('--hard-links', 'also files with a second name, perhaps elsewhere'),
+        yes: yes('without asking, also for your whole home folder'),
+      },
+      async run({ client, person, args: [given], options }) {
+        const { permission, until } = options
+        const ends = until === undefined ? undefined : untilOf(until, Date.now())
+        await person('Granting access')
+        const path = pathHere(given)
+        await confirmWhole(path, options)
+        const isHandedOver = permission === undefined && isFile(path)
+        const denials = (await liveGrants(client)).filter((one) => one.permission === 'deny')
+        const grant = await client.call<Grant>('add_grant', {
+          path,
+          permission: permission ?? 'read',
+          granted_by: isHandedOver ? 'user_implicit' : 'user_explicit',
+          agent: await agentNamed(client, options.agent),
+          scope: options.scope,
+          expires_at: ends && 'until' in ends ? ends.until : undefined,
+          hard_links: options.hardLinks,
+        })
+        return { grant, denials, still: await liveGrants(client) }
+      },
+      json: ({ grant }) => grant,
+      show: ({ grant }) => [grantedText(grant)],
+      notes: ({ grant, denials, still }) => [
+        ...denials.flatMap((denial) => {
+          if (denial.path !== grant.path) return []
+          if (!still.some(({ id }) => id === denial.id))
+            return [`This replaces what was denied to ${whoText(denial)} for good.`]
+          return grant.agent === '*' ? [`It stays denied to ${whoText(denial)}.`] : []
+        }),
+        `\`cowork grants revoke ${bareId(grant)}\` takes it back.`,
+      ],
+    }),
+    command({
+      usage: 'revoke <id|path>',
+      summary: 'close it again',
+      async run({ client, person, args: [given] }) {
+        const { id, permission } = await grantNamed(client, given)
+        // Taking access away harms nobody; lifting a denial gives it (GR4, I10).
+        if (permission === 'deny') await person('Lifting a denial')
+        return { id, ...(await client.call<Revoked>('revoke_grant', { grant_id: id })) }
+      },
+      show: ({ id, revoked_path: path }) => [`Revoked ${id}.`, `It was for ${plain(path)}.`],
+      notes: ({ message }) => (message === undefined ? [] : [message]),
+    }),
+  ],
+})
 
 const whoText = ({ agent }: Grant) => (agent === '*' ? 'all' : plain(agent))
 
@@ -105,66 +190,6 @@ async function grantNamed(client: Client, given: string): Promise<Grant> {
   const found = grants.find((grant) => bareId(grant) === id)
   if (!found) throw new Error(`the grant ${id} was there a moment ago`)
   return found
-}
-
-export async function showGrant(context: Context, given: string): Promise<void> {
-  const grant = await grantNamed(createClient(context), given)
-  const links = grant.hard_links ? 'files with a second hard link, too' : undefined
-  context.out.data(grant, () =>
-    fields({
-      id: grant.id,
-      path: `${plain(grant.path)} (${grant.kind})`,
-      permission: grant.permission,
-      agent: whoText(grant),
-      lasts: lasting(grant),
-      session: grant.session ?? undefined,
-      granted: `${minuteOf(grant.granted_at)}, ${grant.granted_by}`,
-      used:
-        grant.last_accessed === null
-          ? 'never'
-          : `${countText(grant.access_count, 'time')}, last ${minuteOf(grant.last_accessed)}`,
-      reads: links,
-    }),
-  )
-}
-
-export type AddGrantFlags = Asking & {
-  readonly permission?: string
-  readonly agent?: string
-  readonly scope?: string
-  readonly until?: string
-  readonly hardLinks?: boolean
-}
-
-/** What a person hands over (GR10): a file to be read, unless more is said. */
-export async function addGrant(
-  context: Context,
-  given: string,
-  { permission, agent, scope, until, hardLinks = false, ...asking }: AddGrantFlags,
-): Promise<void> {
-  const ends = until === undefined ? undefined : untilOf(until, Date.now())
-  requirePersonHere(context, 'Granting access')
-  const client = createClient(context)
-  const path = pathHere(given)
-  await confirmWhole(path, asking)
-  const isHandedOver = permission === undefined && isFile(path)
-  const denials = (await liveGrants(client)).filter((one) => one.permission === 'deny')
-  const grant = await client.call<Grant>('add_grant', {
-    path,
-    permission: permission ?? 'read',
-    granted_by: isHandedOver ? 'user_implicit' : 'user_explicit',
-    ...(agent !== undefined && { agent: await agentNamed(client, agent) }),
-    ...(scope !== undefined && { scope }),
-    ...(ends && 'until' in ends && { expires_at: ends.until }),
-    ...(hardLinks && { hard_links: true }),
-  })
-  context.out.data(grant, () => [grantedText(grant)])
-  const still = await liveGrants(client)
-  for (const denial of denials.filter(({ path: at }) => at === grant.path))
-    if (!still.some(({ id }) => id === denial.id))
-      context.out.note(`This replaces what was denied to ${whoText(denial)} for good.`)
-    else if (grant.agent === '*') context.out.note(`It stays denied to ${whoText(denial)}.`)
-  context.out.note(`\`cowork grants revoke ${bareId(grant)}\` takes it back.`)
 }
 
 /** A home, or a disk, is more than most mean to show: it takes a yes, and an Enter too many is none. */
@@ -214,18 +239,3 @@ export function pathHere(given: string): string {
 }
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
-
-type Revoked = { success: true; revoked_path: string; message?: string }
-
-export async function revokeGrant(context: Context, given: string): Promise<void> {
-  const client = createClient(context)
-  const { id, permission } = await grantNamed(client, given)
-  // Taking access away harms nobody; lifting a denial gives it (GR4, I10).
-  if (permission === 'deny') requirePersonHere(context, 'Lifting a denial')
-  const revoked = await client.call<Revoked>('revoke_grant', { grant_id: id })
-  context.out.data({ id, ...revoked }, () => [
-    `Revoked ${id}.`,
-    `It was for ${plain(revoked.revoked_path)}.`,
-  ])
-  if (revoked.message !== undefined) context.out.note(revoked.message)
-}

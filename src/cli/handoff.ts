@@ -1,95 +1,97 @@
 import { agentNamed } from './agent-named.ts'
 import { findApproval, readItems } from './approvals.ts'
 import type { Item } from './approvals.ts'
-import type { OverrideType, Severity } from './choices.ts'
-import { createClient } from './client.ts'
-import type { Context } from './context.ts'
+import { command, toolCommand } from './command.ts'
 import { usage } from './exit.ts'
 import { statusName } from './inbox/detail.ts'
+import { showApproval } from './inbox/inbox.ts'
 import { span } from './inbox/lines.ts'
-import { table } from './output.ts'
-import { requirePersonHere } from './person.ts'
-import { plain } from './plain.ts'
-import { answeredText, answerHandoff } from './resolve-handoff.ts'
-import { shortIds } from './prefix.ts'
-
-export type HandoffFlags = {
-  readonly all?: boolean
-  readonly agent?: string
-  readonly domain?: string
-  readonly lines: number
-}
+import { count, flag, required, text } from './option-kinds.ts'
+import { tableOf } from './output.ts'
+import { severity, type } from './override.ts'
+import { moreNotes, shortIds } from './prefix.ts'
+import { answeredText } from './resolve-handoff.ts'
+import type { Answered } from './resolve-handoff.ts'
 
 /** What agents gave to people: those nobody has answered, or all. */
-export async function listHandoffs(context: Context, flags: HandoffFlags): Promise<void> {
-  const client = createClient(context)
-  const { all = false, domain, lines } = flags
-  const agent = flags.agent === undefined ? undefined : await agentNamed(client, flags.agent)
-  const wanted = { status: all ? 'all' : 'pending', kind: 'handoff', agent, domain } as const
-  const { items, next } = await readItems(client, wanted, lines)
-  context.out.data({ handoffs: items, next }, () =>
-    items.length > 0 ? tableOf(items, all) : ['Nothing is handed over to you.'],
-  )
-  if (next !== null) context.out.note('There are more: -n shows them.')
-}
-
-function tableOf(items: readonly Item[], hasStatus: boolean): string[] {
-  const short = shortIds(items.map(({ id }) => id))
-  const now = Date.now()
-  return table(
-    ['ID', ...(hasStatus ? ['STATUS'] : []), 'AS', 'AGENT', 'DOMAIN', 'AGE', 'WHY'],
-    items.map((item) => [
-      short(item.id),
-      ...(hasStatus ? [statusName(item)] : []),
-      item.action,
-      plain(item.requester),
-      plain(item.domain),
-      span(now - Date.parse(item.created_at)),
-      plain(item.summary),
-    ]),
-  )
-}
-
-export type ResolveFlags = {
-  readonly resolution: string
-  readonly handBack?: boolean
-  readonly instructions?: string
-  readonly approve?: boolean
-  readonly reject?: boolean
-  readonly type?: OverrideType
-  readonly severity?: Severity
-  readonly reason?: string
-}
-
-/** Answers one, and decides the proposal it is about in the same act where that is asked for (H2, H6). */
-export async function resolveHandoff(
-  context: Context,
-  given: string,
-  flags: ResolveFlags,
-): Promise<void> {
-  const { resolution, handBack, instructions, approve, reject, type, severity, reason } = flags
-  if (approve && reject)
-    throw usage('--approve and --reject decide the same proposal.', 'Use one of them.')
-  if (reject && type === undefined)
-    throw usage(
-      'Rejecting a proposal changes trust, so it says what was wrong (--type).',
-      'It is agent_wrong, missing_context, edge_case, human_preference or policy_change.',
-    )
-  if (!reject && (type ?? severity ?? reason) !== undefined)
-    throw usage('--type, --severity and --reason say why a proposal is rejected.', 'Add --reject.')
-  requirePersonHere(context, 'Answering a handoff')
-  const client = createClient(context)
-  const { id } = await findApproval(client, given, 'handoff')
-  const answered = await answerHandoff(client, {
-    handoff_id: id,
-    resolution,
-    ...(handBack && { hand_back: true }),
-    ...(instructions !== undefined && { instructions }),
-    ...(approve && { decide_proposal: 'approve' }),
-    ...(reject && { decide_proposal: 'reject', override_type: type }),
-    ...(severity !== undefined && { severity }),
-    ...(reason !== undefined && { description: reason }),
-  })
-  context.out.data(answered, () => [answeredText(answered)])
-  if (answered.hand_back_refused) context.out.note(answered.hand_back_refused.hint)
-}
+export const handoffCommand = command({
+  usage: 'handoff',
+  summary: 'what agents have handed over to people',
+  options: {
+    all: flag('--all', 'those that were answered too'),
+    agent: text('--agent <id>', 'only of this agent'),
+    domain: text('--domain <name>', 'only in this domain'),
+    lines: count(100),
+  },
+  async run({ client, options: { all, agent, domain, lines } }) {
+    const status = all ? 'all' : 'pending'
+    const wanted = {
+      status,
+      kind: 'handoff',
+      agent: await agentNamed(client, agent),
+      domain,
+    } as const
+    const { items, next } = await readItems(client, wanted, lines)
+    return { handoffs: items, next }
+  },
+  show({ handoffs }, { options: { all } }) {
+    const short = shortIds(handoffs.map(({ id }) => id))
+    const now = Date.now()
+    return tableOf(handoffs, 'Nothing is handed over to you.', {
+      ID: ({ id }) => short(id),
+      ...(all && { STATUS: (item: Item) => statusName(item) }),
+      AS: (item) => item.action,
+      AGENT: (item) => item.requester,
+      DOMAIN: (item) => item.domain,
+      AGE: (item) => span(now - Date.parse(item.created_at)),
+      WHY: (item) => item.summary,
+    })
+  },
+  notes: ({ next }) => moreNotes(next !== null),
+  commands: [
+    showApproval({ summary: 'one of them, with what the agent tried', kind: 'handoff' }),
+    // Decides the proposal it is about in the same act where that is asked for (H2, H6).
+    toolCommand({
+      usage: 'resolve <id>',
+      summary: 'answer one, and hand it back or not',
+      options: {
+        resolution: required(text('--resolution <text>', 'what you did or decided')),
+        handBack: flag('--hand-back', 'the agent goes on; so it does where there are instructions'),
+        instructions: text('--instructions <text>', 'what the agent is to do'),
+        approve: flag('--approve', 'approve the proposal it is about, in the same act'),
+        reject: flag('--reject', 'reject the proposal it is about'),
+        type: type(),
+        severity: severity(),
+        reason: text('--reason <text>', 'why the proposal is rejected'),
+      },
+      check({ options: { approve, reject, ...override } }) {
+        if (approve && reject)
+          throw usage('--approve and --reject decide the same proposal.', 'Use one of them.')
+        if (reject && override.type === undefined)
+          throw usage(
+            'Rejecting a proposal changes trust, so it says what was wrong (--type).',
+            'It is agent_wrong, missing_context, edge_case, human_preference or policy_change.',
+          )
+        if (!reject && (override.type ?? override.severity ?? override.reason) !== undefined)
+          throw usage(
+            '--type, --severity and --reason say why a proposal is rejected.',
+            'Add --reject.',
+          )
+      },
+      person: 'Answering a handoff',
+      tool: 'cowork_resolve_handoff',
+      input: async ({ client, args: [given], options }) => ({
+        handoff_id: (await findApproval(client, given, 'handoff')).id,
+        resolution: options.resolution,
+        hand_back: options.handBack,
+        instructions: options.instructions,
+        decide_proposal: options.approve ? 'approve' : options.reject ? 'reject' : undefined,
+        override_type: options.type,
+        severity: options.severity,
+        description: options.reason,
+      }),
+      show: (answered: Answered) => [answeredText(answered)],
+      notes: ({ hand_back_refused: refused }) => (refused ? [refused.hint] : []),
+    }),
+  ],
+})

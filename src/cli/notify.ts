@@ -1,11 +1,8 @@
-import { createClient } from './client.ts'
-import type { Client } from './client.ts'
-import type { Context } from './context.ts'
+import { command, toolCommand } from './command.ts'
+import type { Entry } from './command.ts'
 import { exitCode } from './exit.ts'
-import type { ExitCode } from './exit.ts'
-import { table } from './output.ts'
-import { requirePersonHere } from './person.ts'
-import { plain } from './plain.ts'
+import { count, flag } from './option-kinds.ts'
+import { tableOf } from './output.ts'
 import { byPrefix, shortIds } from './prefix.ts'
 
 type Delivery = {
@@ -17,73 +14,69 @@ type Delivery = {
   attempts: number
   next_at: string | null
   last_error: string | null
-  created_at: string
 }
+type Deliveries = { deliveries: Delivery[] }
 
-export type DeliveryFlags = { readonly dead?: boolean; readonly lines: number }
-
-const listed = (client: Client, asked: object) =>
-  client.call<{ deliveries: Delivery[] }>('cowork_list_deliveries', asked)
-
-/** What was told outside, and what could not be (A10). */
-export async function listDeliveries(
-  context: Context,
-  { dead = false, lines }: DeliveryFlags,
-): Promise<void> {
-  const asked = { limit: Math.min(Math.max(lines, 1), 1000), ...(dead && { status: 'dead' }) }
-  const { deliveries } = await listed(createClient(context), asked)
-  const short = shortIds(deliveries.map(({ id }) => id))
-  const head = ['ID', 'STATUS', 'CHANNEL', 'EVENT', 'APPROVAL', 'TRIES', 'NEXT', 'ERROR']
-  const rows = deliveries.map((one) => [
-    short(one.id),
-    one.status,
-    plain(one.channel),
-    one.event,
-    one.approval_id,
-    one.attempts,
-    one.next_at ?? '–',
-    plain(one.last_error ?? ''),
-  ])
-  context.out.data({ deliveries }, () =>
-    deliveries.length > 0
-      ? table(head, rows)
-      : [`Nothing ${dead ? 'failed for good' : 'was sent'}.`],
-  )
-}
-
-export async function retryDelivery(context: Context, given: string): Promise<void> {
-  const client = createClient(context)
-  const { deliveries } = await listed(client, { status: 'dead', limit: 1000 })
-  const id = byPrefix(
-    given,
-    deliveries.map((one) => one.id),
-    'dead delivery',
-  )
-  const retried = await client.call<object>('cowork_retry_delivery', { id })
-  context.out.data(retried, () => [`${id} is sent again now.`])
-}
-
-/** Sends a test notice now; the exit code says whether it was taken (A10). */
-export async function testChannel(context: Context, channel: string): Promise<ExitCode> {
-  requirePersonHere(context, 'Testing a channel')
-  const asked = { id: channel }
-  const tested = await createClient(context).call<{ ok: boolean; reason?: string }>(
-    'cowork_test_channel',
-    asked,
-  )
-  const why = tested.reason === undefined ? '.' : `: ${plain(tested.reason)}`
-  context.out.data(tested, () => [
-    `${plain(channel)} ${tested.ok ? 'took' : 'did not take'} a test notice${why}`,
-  ])
-  return tested.ok ? exitCode.ok : exitCode.failed
-}
-
-/** A code that binds a Telegram chat to whoever asks for it (A5). */
-export async function bindChat(context: Context, channel: string): Promise<void> {
-  requirePersonHere(context, 'Binding a chat')
-  const bound = await createClient(context).call<{ code: string; expires_at: string; how: string }>(
-    'cowork_bind_chat',
-    { channel },
-  )
-  context.out.data(bound, () => [plain(bound.how)])
+export const notifyCommand: Entry = {
+  usage: 'notify',
+  summary: 'what is told to other channels',
+  commands: [
+    // What was told outside, and what could not be (A10).
+    toolCommand({
+      usage: 'deliveries',
+      summary: 'what was sent, and what could not be',
+      options: { dead: flag('--dead', 'only what failed for good'), lines: count(100) },
+      tool: 'cowork_list_deliveries',
+      input: ({ options: { dead, lines } }) => ({
+        limit: Math.min(lines, 1000),
+        status: dead ? 'dead' : undefined,
+      }),
+      show({ deliveries }: Deliveries, { options: { dead } }) {
+        const short = shortIds(deliveries.map(({ id }) => id))
+        return tableOf(deliveries, `Nothing ${dead ? 'failed for good' : 'was sent'}.`, {
+          ID: ({ id }) => short(id),
+          STATUS: (one) => one.status,
+          CHANNEL: (one) => one.channel,
+          EVENT: (one) => one.event,
+          APPROVAL: (one) => one.approval_id,
+          TRIES: (one) => one.attempts,
+          NEXT: (one) => one.next_at ?? '–',
+          ERROR: (one) => one.last_error ?? '',
+        })
+      },
+    }),
+    command({
+      usage: 'retry <id>',
+      summary: 'send again what failed for good',
+      async run({ client, args: [given] }) {
+        const asked = { status: 'dead', limit: 1000 }
+        const { deliveries } = await client.call<Deliveries>('cowork_list_deliveries', asked)
+        const ids = deliveries.map((one) => one.id)
+        const id = byPrefix(given, ids, 'dead delivery')
+        return { id, retried: await client.call<object>('cowork_retry_delivery', { id }) }
+      },
+      json: ({ retried }) => retried,
+      show: ({ id }) => `${id} is sent again now.`,
+    }),
+    // The exit code says whether the notice was taken (A10).
+    toolCommand({
+      usage: 'test <channel>',
+      summary: 'send a test notice now',
+      person: 'Testing a channel',
+      tool: 'cowork_test_channel',
+      input: ({ args: [id] }) => ({ id }),
+      show: ({ ok, reason }: { ok: boolean; reason?: string }, { args: [channel] }) =>
+        `${channel} ${ok ? 'took' : 'did not take'} a test notice${reason === undefined ? '.' : `: ${reason}`}`,
+      exit: ({ ok }) => (ok ? exitCode.ok : exitCode.failed),
+    }),
+    // The code binds the chat to the person who asks for it (A5).
+    toolCommand({
+      usage: 'bind <channel>',
+      summary: 'a code that binds a Telegram chat to you',
+      person: 'Binding a chat',
+      tool: 'cowork_bind_chat',
+      input: ({ args: [channel] }) => ({ channel }),
+      show: ({ how }: { how: string }) => how,
+    }),
+  ],
 }

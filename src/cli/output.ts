@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { plainJson } from '#base/plain.ts'
 import { problemOf } from './exit.ts'
+import { plain } from './plain.ts'
 
 type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green'
 type Stream = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
@@ -75,6 +76,19 @@ export function table(
       .trimEnd(),
   )
 }
+
+/** One row for each item, one column for each name, every cell made plain; a sentence where there are none. */
+export const tableOf = <Item>(
+  items: readonly Item[],
+  none: string,
+  columns: Readonly<Record<string, (item: Item) => string | number | undefined>>,
+): string[] =>
+  items.length === 0
+    ? [none]
+    : table(
+        Object.keys(columns),
+        items.map((item) => Object.values(columns).map((cell) => plain(String(cell(item) ?? '')))),
+      )
 
 /** `key: value` lines with their values in one column; what is undefined is left out. */
 export function fields(values: Record<string, string | number | undefined>): string[] {

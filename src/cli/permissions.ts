@@ -1,8 +1,6 @@
-import { createClient } from './client.ts'
 import type { Client } from './client.ts'
-import type { Context } from './context.ts'
-import { table } from './output.ts'
-import { plain } from './plain.ts'
+import { toolCommand } from './command.ts'
+import { tableOf } from './output.ts'
 import { byPrefix, shortIds } from './prefix.ts'
 
 type Permission = {
@@ -13,34 +11,48 @@ type Permission = {
   exact: string[]
   for: string
   uses_left: number | null
-  session: string | null
   expires_at: string | null
   granted_by: string
-  granted_at: string
   last_used_at: string | null
 }
+type Listed = { permissions: Permission[] }
 
-const listed = (client: Client) =>
-  client.call<{ permissions: Permission[] }>('cowork_list_permissions')
+const tool = 'cowork_list_permissions'
+
+const idsOf = async (client: Client) =>
+  (await client.call<Listed>(tool)).permissions.map(({ id }) => id)
 
 /** What was allowed for longer than once (Y8). */
-export async function listPermissions(context: Context): Promise<void> {
-  const { permissions } = await listed(createClient(context))
-  const short = shortIds(permissions.map(({ id }) => id))
-  const head = ['ID', 'AGENT', 'TOOL', 'LASTS', 'BY', 'LAST USED', 'ARGUMENTS']
-  const rows = permissions.map((one) => [
-    short(one.id),
-    plain(one.agent_id),
-    plain(one.tool),
-    lasting(one),
-    plain(one.granted_by),
-    one.last_used_at ?? 'never',
-    plain(argumentsOf(one)),
-  ])
-  context.out.data({ permissions }, () =>
-    permissions.length > 0 ? table(head, rows) : ['Nothing is allowed for longer than once.'],
-  )
-}
+export const permissionsCommand = toolCommand({
+  usage: 'permissions',
+  summary: 'what is allowed for longer than once',
+  tool,
+  show({ permissions }: Listed) {
+    const short = shortIds(permissions.map(({ id }) => id))
+    return tableOf(permissions, 'Nothing is allowed for longer than once.', {
+      ID: ({ id }) => short(id),
+      AGENT: (one) => one.agent_id,
+      TOOL: (one) => one.tool,
+      LASTS: lasting,
+      BY: (one) => one.granted_by,
+      'LAST USED': (one) => one.last_used_at ?? 'never',
+      ARGUMENTS: argumentsOf,
+    })
+  },
+  commands: [
+    toolCommand({
+      usage: 'revoke <id>',
+      summary: 'take one back',
+      tool: 'cowork_revoke_permission',
+      input: async ({ client, args: [given] }) => ({
+        id: byPrefix(given, await idsOf(client), 'permission', {
+          made: '`cowork approve <id> --allow <how long>` gives one.',
+        }),
+      }),
+      show: ({ id }: { id: string }) => `Revoked ${id}: the next such call asks again.`,
+    }),
+  ],
+})
 
 function argumentsOf({ arguments: globs, exact }: Permission): string {
   if (!globs) return 'exactly as approved'
@@ -52,17 +64,4 @@ function lasting(one: Permission): string {
   if (one.for === 'uses') return `${one.uses_left ?? 0} uses`
   if (one.for === 'until') return `until ${one.expires_at ?? '?'}`
   return one.for === 'session' ? 'this session' : one.for
-}
-
-export async function revokePermission(context: Context, given: string): Promise<void> {
-  const client = createClient(context)
-  const { permissions } = await listed(client)
-  const id = byPrefix(
-    given,
-    permissions.map((one) => one.id),
-    'permission',
-    { made: '`cowork approve <id> --allow <how long>` gives one.' },
-  )
-  const revoked = await client.call<object>('cowork_revoke_permission', { id })
-  context.out.data(revoked, () => [`Revoked ${id}: the next such call asks again.`])
 }

@@ -1,28 +1,29 @@
 import { agentNamed } from './agent-named.ts'
-import { createClient } from './client.ts'
 import type { Client } from './client.ts'
-import type { Context } from './context.ts'
+import { command } from './command.ts'
 import { exitCode, usage } from './exit.ts'
-import type { ExitCode } from './exit.ts'
 import { score } from './inbox/detail.ts'
 import { jsonArgument } from './json-argument.ts'
+import { days, text } from './option-kinds.ts'
+import type { Values } from './option-kinds.ts'
 import { fields, table } from './output.ts'
 import { plain } from './plain.ts'
 import { bodyIn, versionNamed } from './policy-versions.ts'
+
+export type Violation = { rule_id: string; field: string; severity: string; reason: string }
 
 type Judged = {
   mode: string
   policy_id: string | null
   trust_level: number
-  violations: { rule_id: string; field: string; severity: string; reason: string }[]
+  violations: Violation[]
   high_risk_fields: string[]
   approvers: number
 }
 
-type Simulated = { version: string; summary: string; before: Judged; after: Judged }
+type Simulated = { summary: string; before: Judged; after: Judged }
 
 type Replayed = {
-  version: string
   summary: string
   table: {
     from: string
@@ -44,13 +45,14 @@ type Replayed = {
 }
 
 /** What is tried: a file, a version there was, or a policy in force as if it were mapped everywhere. */
-export type TriedFlags = {
-  readonly file?: string
-  readonly saved?: string
-  readonly policy?: string
+const tried = {
+  file: text('--file <file>', 'policies and mappings to try, as in cowork.yaml, or as JSON'),
+  saved: text('--saved <version>', 'or a version there was'),
+  policy: text('--policy <id>', 'or a policy in force, as if it were mapped everywhere'),
 }
+type Tried = Values<typeof tried>
 
-async function triedBy(client: Client, { file, saved, policy }: TriedFlags): Promise<object> {
+async function triedBy(client: Client, { file, saved, policy }: Tried): Promise<object> {
   if ([file, saved, policy].filter((given) => given !== undefined).length !== 1)
     throw usage('Say what to try: --file, --saved or --policy, one of them.')
   if (file !== undefined) return { body: bodyIn(file) }
@@ -59,61 +61,75 @@ async function triedBy(client: Client, { file, saved, policy }: TriedFlags): Pro
     : { version: await versionNamed(client, saved) }
 }
 
-export type SimulateFlags = TriedFlags & { readonly proposal?: string }
+/** What other policies would have made of all that was proposed and called, with the trust of that time. */
+const replay = async (client: Client, options: Tried, more: object): Promise<Replayed> =>
+  client.call('cowork_simulate_policy', { ...(await triedBy(client, options)), ...more })
 
-/** What other policies would say to one proposal; to all of the last month where none is given (Y6). */
-export async function simulatePolicy(
-  context: Context,
-  { proposal, ...tried }: SimulateFlags,
-): Promise<ExitCode | void> {
-  if (proposal === undefined) return replayPolicy(context, { days: 30, ...tried })
-  const client = createClient(context)
-  const found = await client.call<Simulated>('cowork_simulate_policy', {
-    proposal: jsonArgument('--proposal', proposal),
-    ...(await triedBy(client, tried)),
-  })
-  const { before, after, summary } = found
-  context.out.data(found, () => [
+const isSimulated = (found: Simulated | Replayed): found is Simulated => 'after' in found
+
+export const tryCommands = [
+  // To one proposal; to all of the last month where none is given (Y6).
+  command({
+    usage: 'simulate',
+    summary: 'what other policies would say to a proposal, or to all there were',
+    options: {
+      ...tried,
+      proposal: text(
+        '--proposal <json>',
+        'agent_id, domain, proposed_change and, if you like, field and trust_level; or @file',
+      ),
+    },
+    run: async ({ client, options }): Promise<Simulated | Replayed> =>
+      options.proposal === undefined
+        ? replay(client, options, { days: 30 })
+        : client.call<Simulated>('cowork_simulate_policy', {
+            proposal: jsonArgument('--proposal', options.proposal),
+            ...(await triedBy(client, options)),
+          }),
+    show: (found) => (isSimulated(found) ? simulatedLines(found) : replayLines(found)),
+    notes: (found) => (isSimulated(found) ? [] : truncatedNotes(found)),
+    exit: (found) =>
+      isSimulated(found) && found.after.mode === 'blocked' ? exitCode.denied : exitCode.ok,
+  }),
+  command({
+    usage: 'replay',
+    summary: 'what other policies would have changed in the last days',
+    options: {
+      ...tried,
+      days: days(),
+      agent: text('--agent <id>', 'only of this agent'),
+      domain: text('--domain <name>', 'only in this domain'),
+    },
+    run: async ({ client, options }) =>
+      replay(client, options, {
+        days: options.days,
+        agent_id: await agentNamed(client, options.agent),
+        domain: options.domain,
+      }),
+    show: replayLines,
+    notes: truncatedNotes,
+  }),
+]
+
+function truncatedNotes({ truncated }: Replayed): string[] {
+  return truncated ? ['There is more on record: fewer --days show all of it.'] : []
+}
+
+function simulatedLines({ summary, before, after }: Simulated): string[] {
+  return [
     summary,
     ...fields({
       policy: `${plain(before.policy_id ?? 'none')} → ${plain(after.policy_id ?? 'none')}`,
       trust: score(after.trust_level),
       approvers: `${before.approvers} → ${after.approvers}`,
-      'high risk':
-        after.high_risk_fields.length > 0 ? plain(after.high_risk_fields.join(', ')) : undefined,
+      'high risk': plain(after.high_risk_fields.join(', ')) || undefined,
     }),
-    ...after.violations.map(
-      ({ severity, field, reason, rule_id: rule }) =>
-        `  ${plain(severity)}  ${plain(field)}: ${plain(reason)} (rule ${plain(rule)})`,
-    ),
-  ])
-  return after.mode === 'blocked' ? exitCode.denied : exitCode.ok
-}
-
-export type ReplayFlags = TriedFlags & {
-  readonly days: number
-  readonly agent?: string
-  readonly domain?: string
-}
-
-/** What other policies would have made of all that was proposed and called, with the trust of that time. */
-export async function replayPolicy(
-  context: Context,
-  { days, agent, domain, ...tried }: ReplayFlags,
-): Promise<void> {
-  const client = createClient(context)
-  const found = await client.call<Replayed>('cowork_simulate_policy', {
-    ...(await triedBy(client, tried)),
-    days,
-    ...(agent !== undefined && { agent_id: await agentNamed(client, agent) }),
-    ...(domain !== undefined && { domain }),
-  })
-  context.out.data(found, () => replayLines(found))
-  if (found.truncated) context.out.note('There is more on record: fewer --days show all of it.')
+    ...violationLines(after.violations),
+  ]
 }
 
 function replayLines(found: Replayed): string[] {
-  const { summary, replayed, unchanged, skipped, days } = found
+  const { summary, replayed, unchanged, skipped, days: past } = found
   const rows = found.table.flatMap(({ from, to, count, examples }) =>
     examples.map((one, at) => [
       ...(at === 0 ? [count, `${from}→${to}`] : ['', '']),
@@ -127,9 +143,14 @@ function replayLines(found: Replayed): string[] {
   const unknown = skipped > 0 ? `, ${skipped} on record without what is needed to tell` : ''
   return [
     summary,
-    `${replayed} replayed of the last ${days} ${days === 1 ? 'day' : 'days'}, ${unchanged} as they were${unknown}.`,
+    `${replayed} replayed of the last ${past} ${past === 1 ? 'day' : 'days'}, ${unchanged} as they were${unknown}.`,
     ...(rows.length > 0
       ? ['', ...table(['COUNT', 'CHANGE', 'AGENT', 'DOMAIN', 'KIND', 'SUCH AS', 'ENTRY'], rows)]
       : []),
   ]
 }
+
+export const violationLines = (violations: readonly Violation[]): string[] =>
+  violations.map(({ severity, field, reason, rule_id: rule }) =>
+    plain(`  ${severity}  ${field}: ${reason} (rule ${rule})`),
+  )

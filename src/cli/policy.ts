@@ -1,15 +1,17 @@
-import { createClient } from './client.ts'
-import type { Context } from './context.ts'
+import { toolCommand } from './command.ts'
+import type { Entry } from './command.ts'
 import { exitCode, usage } from './exit.ts'
-import type { ExitCode } from './exit.ts'
 import { jsonArgument, valueArgument } from './json-argument.ts'
-import { table } from './output.ts'
+import { text } from './option-kinds.ts'
+import { tableOf } from './output.ts'
 import { plain } from './plain.ts'
+import { tryCommands, violationLines } from './policy-simulate.ts'
+import type { Violation } from './policy-simulate.ts'
+import { versionCommands } from './policy-versions.ts'
 
 type Verdict = {
-  valid: boolean
   hard_stop: boolean
-  violations: { rule_id: string; field: string; severity: string; reason: string }[]
+  violations: Violation[]
   policy_id: string | null
   policy_description: string | null
   policy_rules_checked: number
@@ -17,76 +19,74 @@ type Verdict = {
   message: string
 }
 
-export type CheckFlags = {
-  readonly field?: string
-  readonly value?: string
-  readonly change?: string
-}
-
-/** What a policy would say to a change, before anybody proposes it (Y5). */
-export async function checkPolicy(
-  context: Context,
-  agent: string,
-  domain: string,
-  { field, value, change }: CheckFlags,
-): Promise<ExitCode> {
-  if (value !== undefined && field === undefined)
-    throw usage('--value is the value of a field.', 'Add --field.')
-  if (value !== undefined && change !== undefined)
-    throw usage('--value and --change say the same twice.', 'Use one of them.')
-  const verdict = await createClient(context).call<Verdict>('cowork_validate_policy', {
-    agent_id: agent,
-    domain,
-    ...(field !== undefined && { field }),
-    ...(value !== undefined && { proposed_value: valueArgument(value) }),
-    ...(change !== undefined && { proposed_change: jsonArgument('--change', change) }),
-  })
-  context.out.data(verdict, () => verdictLines(verdict))
-  return verdict.hard_stop ? exitCode.denied : exitCode.ok
-}
-
-function verdictLines(verdict: Verdict): string[] {
-  const { policy_id, policy_description, policy_rules_checked, mapping_found } = verdict
-  const about = policy_description ? `: ${plain(policy_description)}` : ''
-  return [
-    plain(verdict.message),
-    ...verdict.violations.map(
-      ({ severity, field, reason, rule_id }) =>
-        `  ${severity}  ${plain(field)}: ${plain(reason)} (rule ${plain(rule_id)})`,
-    ),
-    policy_id === null
-      ? `No policy ${mapping_found ? 'applies' : 'is mapped to this agent and domain'}.`
-      : `Policy ${plain(policy_id)}${about} (${policy_rules_checked} rules checked).`,
-  ]
-}
-
 type Listed = {
   policies: { id: string; description: string; mode: string; rules: number }[]
   mappings: { agent_id: string; domain: string; policy_id: string; source: string }[]
-  version: string
 }
 
-export async function listPolicies(context: Context): Promise<void> {
-  const listed = await createClient(context).call<Listed>('cowork_list_policies')
-  const { policies, mappings } = listed
-  context.out.data(listed, () => [
-    ...(policies.length === 0
-      ? ['There are no policies: write some into the configuration.']
-      : table(
-          ['POLICY', 'MODE', 'RULES', 'ABOUT'],
-          policies.map(({ id, mode, rules, description }) => [id, mode, rules, plain(description)]),
-        )),
-    '',
-    ...(mappings.length === 0
-      ? ['There are no mappings: agents may propose in any domain.']
-      : table(
-          ['AGENT', 'DOMAIN', 'POLICY', 'FROM'],
-          mappings.map((one) => [
-            plain(one.agent_id),
-            plain(one.domain),
-            plain(one.policy_id),
-            one.source,
-          ]),
-        )),
-  ])
+/** The rules agents work under: what they say, would say, and said before. */
+export const policyCommand: Entry = {
+  usage: 'policy',
+  summary: 'the rules agents propose under',
+  commands: [
+    // Before anybody proposes the change (Y5).
+    toolCommand({
+      usage: 'check <agent> <domain>',
+      summary: 'what they say to a change, without proposing it',
+      options: {
+        field: text('--field <name>', 'the field it is about'),
+        value: text('--value <value>', 'the value it is to have'),
+        change: text('--change <json>', 'the whole change, as JSON or @file'),
+      },
+      check({ options: { field, value, change } }) {
+        if (value !== undefined && field === undefined)
+          throw usage('--value is the value of a field.', 'Add --field.')
+        if (value !== undefined && change !== undefined)
+          throw usage('--value and --change say the same twice.', 'Use one of them.')
+      },
+      tool: 'cowork_validate_policy',
+      input: ({ args: [agent, domain], options: { field, value, change } }) => ({
+        agent_id: agent,
+        domain,
+        field,
+        proposed_value: value === undefined ? undefined : valueArgument(value),
+        proposed_change: change === undefined ? undefined : jsonArgument('--change', change),
+      }),
+      show: verdictLines,
+      exit: ({ hard_stop: isBlocked }) => (isBlocked ? exitCode.denied : exitCode.ok),
+    }),
+    toolCommand({
+      usage: 'list',
+      summary: 'policies, and who works where under which',
+      tool: 'cowork_list_policies',
+      show: ({ policies, mappings }: Listed) => [
+        ...tableOf(policies, 'There are no policies: write some into the configuration.', {
+          POLICY: ({ id }) => id,
+          MODE: ({ mode }) => mode,
+          RULES: ({ rules }) => rules,
+          ABOUT: ({ description }) => description,
+        }),
+        '',
+        ...tableOf(mappings, 'There are no mappings: agents may propose in any domain.', {
+          AGENT: (one) => one.agent_id,
+          DOMAIN: (one) => one.domain,
+          POLICY: (one) => one.policy_id,
+          FROM: (one) => one.source,
+        }),
+      ],
+    }),
+    ...tryCommands,
+    ...versionCommands,
+  ],
+}
+
+function verdictLines(verdict: Verdict): string[] {
+  const { policy_id: id, policy_description: about, mapping_found: isMapped } = verdict
+  return [
+    plain(verdict.message),
+    ...violationLines(verdict.violations),
+    id === null
+      ? `No policy ${isMapped ? 'applies' : 'is mapped to this agent and domain'}.`
+      : `Policy ${plain(id)}${about ? `: ${plain(about)}` : ''} (${verdict.policy_rules_checked} rules checked).`,
+  ]
 }

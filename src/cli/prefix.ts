@@ -60,3 +60,7 @@ export function shortIds(ids: readonly string[]): (id: string) => string {
       return (id) => id.slice(0, length)
   return (id) => id
 }
+
+/** For a list that ends before all was shown. */
+export const moreNotes = (isMore: boolean): string[] =>
+  isMore ? ['There are more: -n shows them.'] : []

@@ -1,22 +1,12 @@
 import { agentNamed } from './agent-named.ts'
-import { createClient } from './client.ts'
-import type { Context } from './context.ts'
-import { fields, table } from './output.ts'
+import { command } from './command.ts'
+import { days, text } from './option-kinds.ts'
+import { fields, tableOf } from './output.ts'
 import { plain } from './plain.ts'
 import { levelName, standingText } from './standing-lines.ts'
 import type { StandingClass } from './standing-lines.ts'
 
-type Finding = {
-  kind: string
-  severity: string
-  title: string
-  count: number
-  agent_id?: string
-  domain?: string
-  person_id?: string
-  entries: number[]
-  recommendation: string
-}
+type Finding = { severity: string; title: string; entries: number[]; recommendation: string }
 
 type Intervention = {
   agent_id: string
@@ -27,6 +17,12 @@ type Intervention = {
   expired: number
 }
 
+type ReportedStanding = {
+  agent_id: string
+  domain: string
+  classes: Pick<StandingClass, 'risk' | 'level' | 'reason' | 'next'>[]
+}
+
 type Report = {
   findings: Finding[]
   interventions: Intervention[]
@@ -34,72 +30,67 @@ type Report = {
   period: { start: string; end: string }
 }
 
-type ReportedStanding = {
-  agent_id: string
-  domain: string
-  classes: Pick<StandingClass, 'risk' | 'level' | 'reason' | 'next'>[]
-}
-
-type Quality = {
+type Interval = { low: number; high: number } | null
+type Rate =
+  | 'approval_rate'
+  | 'accuracy'
+  | 'override_rate'
+  | 'slips_per_100'
+  | 'checks_drawn'
+  | 'alone_error_rate'
+  | 'checks_within_day'
+  | 'automation_rate'
+  | 'review_load'
+  | 'retry_rate'
+  | 'rollback_rate'
+  | 'latency_p50'
+  | 'latency_p95'
+  | 'handoff_latency_p50'
+  | 'confidence_avg'
+  | 'brier'
+  | 'ece'
+  | 'rubber_stamp_share'
+  | 'collaboration_score'
+type Quality = Record<Rate, number | null> & {
   n_reviewed: number
-  approval_rate: number | null
-  approval_interval: { low: number; high: number } | null
-  accuracy: number | null
-  override_rate: number | null
+  approval_interval: Interval
+  alone_error_interval: Interval
   overrides: { override_type: string; severity: string; count: number }[]
-  escape_rate: number | null
-  slips_per_100: number | null
-  checks_drawn: number | null
-  alone_error_rate: number | null
-  alone_error_interval: { low: number; high: number } | null
-  checks_within_day: number | null
-  automation_rate: number | null
-  review_load: number | null
-  retry_rate: number | null
-  rollback_rate: number | null
-  latency_p50: number | null
-  latency_p95: number | null
-  handoff_latency_p50: number | null
-  confidence_avg: number | null
-  brier: number | null
-  ece: number | null
-  rubber_stamp_share: number | null
-  collaboration_score: number | null
-}
-
-export type ReportFlags = {
-  readonly days: number
-  readonly agent?: string
-  readonly domain?: string
 }
 
 const day = 24 * 60 * 60 * 1000
 
 /** What is wrong, where people stepped in, and how well it goes, from the ledger (G3, Q1, Q2). */
-export async function report(
-  context: Context,
-  { days, agent, domain }: ReportFlags,
-): Promise<void> {
-  const client = createClient(context)
-  const scope = {
-    start: new Date(Date.now() - days * day).toISOString(),
-    ...(agent !== undefined && { agent_id: await agentNamed(client, agent) }),
-    ...(domain !== undefined && { domain }),
-  }
-  const [found, quality] = await Promise.all([
-    client.call<Report>('cowork_governance_report', scope),
-    client.call<Quality>('cowork_quality_metrics', scope),
-  ])
-  context.out.data({ ...found, quality }, () => [
-    `From ${found.period.start.slice(0, 16)} to ${found.period.end.slice(0, 16)} UTC`,
+export const reportCommand = command({
+  usage: 'report',
+  summary: 'what is wrong with how agents and people work together',
+  options: {
+    days: days(),
+    agent: text('--agent <id>', 'only about this agent'),
+    domain: text('--domain <name>', 'only about this domain'),
+  },
+  async run({ client, options }) {
+    const scope = {
+      start: new Date(Date.now() - options.days * day).toISOString(),
+      agent_id: await agentNamed(client, options.agent),
+      domain: options.domain,
+    }
+    const [found, quality] = await Promise.all([
+      client.call<Report>('cowork_governance_report', scope),
+      client.call<Quality>('cowork_quality_metrics', scope),
+    ])
+    return { ...found, quality }
+  },
+  show: ({ findings, interventions, standings, period, quality }) => [
+    `From ${period.start.slice(0, 16)} to ${period.end.slice(0, 16)} UTC`,
     '',
-    ...findingLines(found.findings),
-    ...standingLines(found.standings),
-    ...interventionLines(found.interventions),
+    ...findingLines(findings),
+    ...standingLines(standings),
+    ...interventionLines(interventions),
     '',
     ...qualityLines(quality),
-  ])
-}
+  ],
+})
 
 function findingLines(findings: readonly Finding[]): string[] {
   if (findings.length === 0) return ['Nothing was found that needs you.']
@@ -122,36 +113,29 @@ function standingLines(standings: readonly ReportedStanding[]): string[] {
   const rows = standings.flatMap(({ agent_id: agent, domain, classes }) => {
     const normal = classes.find(({ risk }) => risk === 'normal')
     const shown = classes.filter((one) => one === normal || one.level !== normal?.level)
-    return shown.map((one) => [
-      plain(agent),
-      plain(domain),
-      one.risk,
-      levelName(one),
-      plain(standingText(one)),
-    ])
+    return shown.map((one) => ({ agent, domain, ...one }))
   })
-  return rows.length === 0
-    ? []
-    : ['', ...table(['AGENT', 'DOMAIN', 'RISK', 'LEVEL', 'WHY, AND WHAT IS MISSING'], rows)]
+  const lines = tableOf(rows, '', {
+    AGENT: ({ agent }) => agent,
+    DOMAIN: ({ domain }) => domain,
+    RISK: ({ risk }) => risk,
+    LEVEL: levelName,
+    'WHY, AND WHAT IS MISSING': standingText,
+  })
+  return rows.length === 0 ? [] : ['', ...lines]
 }
 
-const interventionLines = (interventions: readonly Intervention[]): string[] =>
-  interventions.length === 0
-    ? []
-    : [
-        '',
-        ...table(
-          ['AGENT', 'DOMAIN', 'APPROVED', 'OVERRIDDEN', 'HANDED OVER', 'EXPIRED'],
-          interventions.map((one) => [
-            plain(one.agent_id),
-            plain(one.domain),
-            one.approvals,
-            one.overrides,
-            one.handoffs,
-            one.expired,
-          ]),
-        ),
-      ]
+function interventionLines(interventions: readonly Intervention[]): string[] {
+  const lines = tableOf(interventions, '', {
+    AGENT: (one) => one.agent_id,
+    DOMAIN: (one) => one.domain,
+    APPROVED: (one) => one.approvals,
+    OVERRIDDEN: (one) => one.overrides,
+    'HANDED OVER': (one) => one.handoffs,
+    EXPIRED: (one) => one.expired,
+  })
+  return interventions.length === 0 ? [] : ['', ...lines]
+}
 
 /** What cannot be told yet is left out. */
 function qualityLines(quality: Quality): string[] {

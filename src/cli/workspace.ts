@@ -1,9 +1,8 @@
-import { createClient } from './client.ts'
-import type { Context } from './context.ts'
-import { pathHere } from './grants.ts'
+import { command, toolCommand } from './command.ts'
+import { flag } from './option-kinds.ts'
 import { openWith } from './open.ts'
 import { fields } from './output.ts'
-import { requirePersonHere } from './person.ts'
+import { pathHere } from './grants.ts'
 import { plain } from './plain.ts'
 import { bytesText, countText } from './sizes.ts'
 
@@ -18,10 +17,8 @@ export type WorkspaceInfo = {
   path_after_restart?: string
 }
 
-const restartNote = 'Another workspace is chosen: `cowork restart` takes it.'
-
-const informed = (context: Context) =>
-  createClient(context).call<WorkspaceInfo>('get_workspace_info')
+export const restartNotes = (next: string | undefined): string[] =>
+  next === undefined ? [] : ['Another workspace is chosen: `cowork restart` takes it.']
 
 const guards: Record<WorkspaceInfo['containment'], string> = {
   landlock: 'by the kernel (Landlock) and by cowork',
@@ -38,38 +35,46 @@ export function holdsText({ total_files: files, total_size_mb: size }: Workspace
 }
 
 /** Where agents keep their files, and how much there is (FT7). */
-export async function workspaceInfo(context: Context): Promise<void> {
-  const info = await informed(context)
-  context.out.data(info, () =>
+const info = {
+  tool: 'get_workspace_info',
+  show: (found: WorkspaceInfo) =>
     fields({
-      workspace: plain(info.workspace_path),
-      holds: holdsText(info),
-      temp: countText(info.temp_files, 'file'),
-      'clean-up': info.last_cleanup ?? 'not yet',
-      guarded: guards[info.containment],
-      'at restart': info.path_after_restart && plain(info.path_after_restart),
+      workspace: plain(found.workspace_path),
+      holds: holdsText(found),
+      temp: countText(found.temp_files, 'file'),
+      'clean-up': found.last_cleanup ?? 'not yet',
+      guarded: guards[found.containment],
+      'at restart': found.path_after_restart && plain(found.path_after_restart),
     }),
-  )
-  if (info.path_after_restart !== undefined) context.out.note(restartNote)
+  notes: (found: WorkspaceInfo) => restartNotes(found.path_after_restart),
 }
 
-/** In the file manager; where there is none, its path is printed. */
-export async function openWorkspace(
-  context: Context,
-  { print = false }: { readonly print?: boolean },
-): Promise<void> {
-  const { workspace_path: path } = await informed(context)
-  const opened = !print && (await openWith(path, context.env, process.platform))
-  context.out.data({ path, opened }, () => [opened ? `${plain(path)} is open.` : plain(path)])
-}
-
-type Chosen = { path: string; config: string; restart_needed: boolean; message: string }
-
-/** From the next start on agents keep their files elsewhere (C9). */
-export async function chooseWorkspace(context: Context, given: string): Promise<void> {
-  requirePersonHere(context, 'Choosing the workspace')
-  const client = createClient(context)
-  const chosen = await client.call<Chosen>('workspace_choose', { path: pathHere(given) })
-  context.out.data(chosen, () => [plain(chosen.message)])
-  if (chosen.restart_needed) context.out.note('`cowork restart` does it now.')
-}
+export const workspaceCommand = toolCommand({
+  usage: 'workspace',
+  summary: 'where agents keep their files',
+  ...info,
+  commands: [
+    toolCommand({ usage: 'info', summary: 'where it is, and how much there is', ...info }),
+    // Where there is no file manager, its path is printed.
+    command({
+      usage: 'open',
+      summary: 'show it in the file manager',
+      options: { print: flag('--print', 'print its path instead') },
+      async run({ client, env, options: { print } }) {
+        const { workspace_path: path } = await client.call<WorkspaceInfo>(info.tool)
+        return { path, opened: !print && (await openWith(path, env, process.platform)) }
+      },
+      show: ({ path, opened }) => (opened ? `${path} is open.` : path),
+    }),
+    // From the next start on agents keep their files elsewhere (C9).
+    toolCommand({
+      usage: 'choose <folder>',
+      summary: 'another folder, from the next start on',
+      person: 'Choosing the workspace',
+      tool: 'workspace_choose',
+      input: ({ args: [given] }) => ({ path: pathHere(given) }),
+      show: ({ message }: { message: string; restart_needed: boolean }) => message,
+      notes: ({ restart_needed: isNeeded }) => (isNeeded ? ['`cowork restart` does it now.'] : []),
+    }),
+  ],
+})

@@ -1,15 +1,17 @@
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { loadConfig } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
 import { endWithReader } from './broken-pipe.ts'
 import type { StartOptions } from './background.ts'
 import { createClient } from './client.ts'
+import { addCommands, localCommand } from './command.ts'
+import type { Act } from './command.ts'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
 import { described, runningDaemon } from './daemon.ts'
 import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
-import { count, positive } from './option-kinds.ts'
+import { count, flag, globalOptions, positive, withDefault } from './option-kinds.ts'
 import { createOutput, fields } from './output.ts'
 import { plain } from './plain.ts'
 import { countText } from './sizes.ts'
@@ -18,8 +20,6 @@ import { version } from './version.ts'
 
 endWithReader()
 process.exitCode = await run(process.argv.slice(2))
-
-type Verb = (context: Context, command: Command) => Promise<ExitCode | void>
 
 /** Seed 003's program: the daemon's own commands, with the address for work open (W1, W2). */
 async function run(args: readonly string[]): Promise<number> {
@@ -38,49 +38,52 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-function createProgram(act: (verb: Verb, command: Command) => Promise<void>): Command {
+const auth = flag('--no-auth', 'ask for no WORKSYNC_API_KEY; on this machine only')
+const timeout = () => withDefault(positive('--timeout <seconds>', 'how long to wait'), 30)
+
+const commands = [
+  localCommand({
+    usage: 'run',
+    summary: 'in the foreground; so does `worksync` alone',
+    isDefault: true,
+    options: { auth },
+    act: async (call) => (await import('./up.ts')).up(listening(call), call.options),
+  }),
+  localCommand({
+    usage: 'start',
+    summary: 'in the background',
+    options: { auth, timeout: timeout() },
+    act: (call) => start(call, call.options),
+  }),
+  localCommand({
+    usage: 'stop',
+    summary: 'end it, and with it all of cowork',
+    options: { timeout: timeout() },
+    act: async (call) => (await import('./background.ts')).down(call, call.options),
+  }),
+  localCommand({
+    usage: 'restart',
+    summary: 'stop, then start',
+    options: { auth, timeout: timeout() },
+    act: async (call) => (await import('./background.ts')).restart(listening(call), call.options),
+  }),
+  localCommand({ usage: 'status', summary: 'whether it runs, and where', act: status }),
+  localCommand({
+    usage: 'logs',
+    summary: 'its log',
+    options: { lines: count(100), follow: flag('-f, --follow', 'go on with what comes') },
+    act: async (call) => (await import('./logs.ts')).logs(call, call.options),
+  }),
+]
+
+function createProgram(act: (verb: Act, command: Command) => Promise<void>): Command {
   const program = new Command('worksync')
     .description('The plan of work at an address of its own. It is served by the cowork daemon.')
     .version(version())
-    .option('--config <file>', 'configuration file (default: cowork.yaml in the state folder)')
-    .option('--state <folder>', 'state folder (default: COWORK_STATE_DIR, else ~/.cowork)')
-    .option('--json', 'print data as JSON')
-    .addOption(
-      new Option(
-        '--env-file <file>',
-        'read variables from a file; may repeat, the later wins',
-      ).argParser((file: string, before?: string[]) => [...(before ?? []), file]),
-    )
     .exitOverride()
     .showHelpAfterError('`worksync --help` lists the commands.')
-  const add = (name: string, description: string, verb: Verb, isDefault = false) => {
-    const command = program.command(name, { isDefault }).description(description)
-    return command.action(() => act(verb, command))
-  }
-  const noAuth = new Option('--no-auth', 'ask for no WORKSYNC_API_KEY; on this machine only')
-  const seconds = new Option('--timeout <seconds>', 'how long to wait')
-    .argParser(positive)
-    .default(30)
-  const foreground: Verb = async (context, command) =>
-    (await import('./up.ts')).up(listening(context), command.opts())
-  add('run', 'in the foreground; so does `worksync` alone', foreground, true).addOption(noAuth)
-  add('start', 'in the background', async (context, command) => start(context, command.opts()))
-    .addOption(noAuth)
-    .addOption(seconds)
-  add('stop', 'end it, and with it all of cowork', async (context, command) =>
-    (await import('./background.ts')).down(context, command.opts()),
-  ).addOption(seconds)
-  add('restart', 'stop, then start', async (context, command) =>
-    (await import('./background.ts')).restart(listening(context), command.opts()),
-  )
-    .addOption(noAuth)
-    .addOption(seconds)
-  add('status', 'whether it runs, and where', status)
-  add('logs', 'its log', async (context, command) =>
-    (await import('./logs.ts')).logs(context, command.opts()),
-  )
-    .addOption(count(100))
-    .option('-f, --follow', 'go on with what comes')
+  for (const option of globalOptions) program.addOption(option)
+  addCommands(program, commands, act)
   return program
 }
 

@@ -1,70 +1,93 @@
+import { agentNamed } from '../agent-named.ts'
 import { findApproval, readDetail, readItems } from '../approvals.ts'
 import type { Item, Wanted } from '../approvals.ts'
-import { agentNamed } from '../agent-named.ts'
-import { createClient } from '../client.ts'
+import { approvalKinds } from '../choices.ts'
+import type { Client } from '../client.ts'
+import { command, localCommand } from '../command.ts'
+import type { Entry } from '../command.ts'
 import type { Context } from '../context.ts'
-import type { ExitCode } from '../exit.ts'
-import { table } from '../output.ts'
-import { requirePersonHere } from '../person.ts'
+import { choice, count, flag, text } from '../option-kinds.ts'
+import { tableOf } from '../output.ts'
 import { plain } from '../plain.ts'
+import { moreNotes, shortIds } from '../prefix.ts'
 import { detailLines, kindName, score, statusName } from './detail.ts'
 import { painted, span, wrapped } from './lines.ts'
-import { shortIds } from '../prefix.ts'
-
-export type InboxFlags = {
-  readonly list?: boolean
-  readonly all?: boolean
-  readonly kind?: string
-  readonly agent?: string
-  readonly domain?: string
-  readonly lines: number
-  readonly json?: boolean
-}
 
 const { stdin, stdout } = process
 
-/** What waits for a person: a screen to decide on where there is a terminal, else a list (K6). */
-export async function inbox(context: Context, flags: InboxFlags): Promise<ExitCode | void> {
-  const { kind, domain, lines } = flags
-  const client = createClient(context)
-  const agent = flags.agent === undefined ? undefined : await agentNamed(client, flags.agent)
-  const wanted: Wanted = { status: flags.all ? 'all' : 'pending', kind, agent, domain }
-  if (!hasScreen(context, flags)) return list(context, wanted, lines)
-  const { showInbox } = await import('./loop.ts')
-  const person = () => requirePersonHere(context, 'Deciding')
-  return showInbox({ client, wanted, env: context.env, person, stdin, stdout })
+/** One of them with everything a person decides by. */
+const shown = {
+  run: async (client: Client, given: string, kind?: 'handoff') =>
+    readDetail(client, (await findApproval(client, given, kind)).id),
+  lines: (detail: Awaited<ReturnType<typeof readDetail>>) =>
+    detailLines(detail, Date.now())
+      .flatMap((line) => (stdout.isTTY ? wrapped(line, stdout.columns) : [line]))
+      .map((line) => painted(line, stdout)),
 }
+
+export const showApproval = (about: { summary: string; kind?: 'handoff' }): Entry =>
+  command({
+    usage: 'show <id>',
+    summary: about.summary,
+    run: ({ client, args: [given] }) => shown.run(client, given, about.kind),
+    show: shown.lines,
+  })
+
+/** What waits for a person: a screen to decide on where there is a terminal, else a list (K6). */
+export const inboxCommand = localCommand({
+  usage: 'inbox [id]',
+  summary: 'what waits for you: decide it by keys, or list it',
+  args: { id: { about: 'show this one' } },
+  options: {
+    list: flag('--list', 'print the list, on a terminal too'),
+    all: flag('--all', 'list what was decided too'),
+    kind: choice('--kind <kind>', 'only of this kind', approvalKinds),
+    agent: text('--agent <id>', 'only of this agent'),
+    domain: text('--domain <name>', 'only in this domain'),
+    lines: count(100),
+  },
+  async act(call) {
+    const { client, env, options, args, out } = call
+    const { kind, domain, lines, all, agent } = options
+    if (args[0] !== undefined) {
+      const detail = await shown.run(client, args[0])
+      return out.data(detail, () => shown.lines(detail))
+    }
+    const status = all ? 'all' : 'pending'
+    const wanted: Wanted = { status, kind, agent: await agentNamed(client, agent), domain }
+    if (hasScreen(call, options)) {
+      const { showInbox } = await import('./loop.ts')
+      const { requirePersonHere } = await import('../person.ts')
+      const person = () => requirePersonHere(call, 'Deciding')
+      return showInbox({ client, wanted, env, person, stdin, stdout })
+    }
+    const page = await readItems(client, wanted, lines)
+    out.data(page, () =>
+      page.items.length > 0 ? listLines(page.items, status === 'all') : ['Nothing waits for you.'],
+    )
+    moreNotes(page.next !== null).forEach(out.note)
+  },
+  commands: [showApproval({ summary: 'one of them, with why it is asked' })],
+})
+
+type ScreenFlags = { readonly list?: boolean; readonly all?: boolean; readonly json?: boolean }
 
 /** Whoever asks for decided ones too wants to look something up, not to decide. */
-const hasScreen = ({ env }: Context, { list: asList, all, json }: InboxFlags): boolean =>
-  !asList &&
-  !all &&
-  !json &&
-  stdin.isTTY === true &&
-  stdout.isTTY === true &&
-  env['TERM'] !== 'dumb'
-
-async function list(context: Context, wanted: Wanted, count: number): Promise<void> {
-  const page = await readItems(createClient(context), wanted, count)
-  const { items, next } = page
-  context.out.data(page, () =>
-    items.length > 0 ? listLines(items, wanted.status === 'all') : ['Nothing waits for you.'],
-  )
-  if (next !== null) context.out.note('There are more: -n shows them.')
-}
+const hasScreen = ({ env }: Context, { list, all, json }: ScreenFlags): boolean =>
+  !list && !all && !json && stdin.isTTY && stdout.isTTY && env['TERM'] !== 'dumb'
 
 /** What a look-back brought is one group: a mistake was found, and these are looked at together (T14). */
 function listLines(items: readonly Item[], hasStatus: boolean): string[] {
   const short = shortIds(items.map(({ id }) => id))
   const groups = Map.groupBy(items, (item) => item.look_back)
   const alone = groups.get(undefined) ?? []
-  const lines = alone.length > 0 ? tableOf(alone, hasStatus, short) : []
+  const lines = alone.length > 0 ? itemTable(alone, hasStatus, short) : []
   for (const [back, rows] of groups)
     if (back !== undefined)
       lines.push(
         ...(lines.length > 0 ? [''] : []),
         lookBackText(rows),
-        ...tableOf(rows, hasStatus, short),
+        ...itemTable(rows, hasStatus, short),
       )
   return lines
 }
@@ -76,41 +99,18 @@ function lookBackText(rows: readonly Item[]): string {
   return `A mistake was found in what ${who}: look at ${these}.`
 }
 
-function tableOf(
-  items: readonly Item[],
-  hasStatus: boolean,
-  short: (id: string) => string,
-): string[] {
+function itemTable(items: readonly Item[], hasStatus: boolean, short: (id: string) => string) {
   const now = Date.now()
-  const status = hasStatus ? ['STATUS'] : []
-  const head = ['ID', ...status, 'KIND', 'AGENT', 'DOMAIN', 'MODE', 'RISK', 'TRUST', 'AGE', 'WHAT']
-  const rows = items.map((item) => [
-    short(item.id),
-    ...(hasStatus ? [statusName(item)] : []),
-    kindName(item.kind),
-    plain(item.requester),
-    plain(item.domain),
-    item.mode,
-    item.risk,
-    score(item.trust_level),
-    span(now - Date.parse(item.created_at)),
-    `${item.held ? '(held) ' : ''}${plain(item.summary)}`,
-  ])
-  return table(head, rows)
-}
-
-/** One of them with everything a person decides by. */
-export async function showApproval(
-  context: Context,
-  given: string,
-  kind?: 'handoff',
-): Promise<void> {
-  const client = createClient(context)
-  const { id } = await findApproval(client, given, kind)
-  const detail = await readDetail(client, id)
-  context.out.data(detail, () =>
-    detailLines(detail, Date.now())
-      .flatMap((line) => (stdout.isTTY ? wrapped(line, stdout.columns) : [line]))
-      .map((line) => painted(line, stdout)),
-  )
+  return tableOf(items, '', {
+    ID: (item) => short(item.id),
+    ...(hasStatus && { STATUS: (item: Item) => statusName(item) }),
+    KIND: (item) => kindName(item.kind),
+    AGENT: (item) => item.requester,
+    DOMAIN: (item) => item.domain,
+    MODE: (item) => item.mode,
+    RISK: (item) => item.risk,
+    TRUST: (item) => score(item.trust_level),
+    AGE: (item) => span(now - Date.parse(item.created_at)),
+    WHAT: (item) => `${item.held ? '(held) ' : ''}${item.summary}`,
+  })
 }

@@ -1,46 +1,28 @@
 import { resolve, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { callerFromEnvironment } from '#base/config/env.ts'
-import { currentFolders, expandPath } from '#base/config/index.ts'
+import { callerFromEnvironment, currentFolders, expandPath } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 import { usage } from '../exit.ts'
+import { pages } from '../pages.ts'
 import { plain } from '../plain.ts'
-import { byPrefix } from '../prefix.ts'
+import { byPrefix, moreNotes } from '../prefix.ts'
 import type { BacklogItem, Paged, ProjectBrief, Sprint, Story, StoryBrief } from './wire.ts'
 
 export type InProject = { readonly project?: string | undefined }
 
-/** As many as asked for, over as many pages as that takes. */
-export async function pages<Page extends Paged, One>(
-  ask: (cursor: string | undefined) => Promise<Page>,
-  of: (page: Page) => readonly One[],
-  most = Infinity,
-): Promise<{ readonly all: One[]; readonly isMore: boolean; readonly stale: readonly string[] }> {
-  const all: One[] = []
-  for (let cursor: string | undefined; ;) {
-    const page = await ask(cursor)
-    all.push(...of(page))
-    cursor = page.next_cursor
-    if (cursor === undefined || all.length >= most)
-      return { all: all.slice(0, most), isMore: cursor !== undefined, stale: page.stale ?? [] }
-  }
-}
+/** What was typed: the group `work` takes the project for all of its commands. */
+type Asked = { readonly client: Client; readonly options: object }
 
-export const at = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor })
+type Page = { readonly projects: readonly ProjectBrief[] }
 
 export const readProjects = async (client: Client): Promise<ProjectBrief[]> =>
-  (
-    await pages(
-      (cursor) =>
-        client.call<Paged & { projects: ProjectBrief[] }>('worksync_projects', at(cursor)),
-      ({ projects }) => projects,
-    )
-  ).all
+  (await pages(client, 'worksync_projects', {}, ({ projects }: Paged & Page) => projects)).all
 
 /** The project that is meant: the one named, the only one there is, or the one whose repository this is. */
-export async function projectOf(client: Client, { project: given }: InProject): Promise<string> {
+export async function projectOf({ client, options }: Asked): Promise<string> {
+  const { project: given }: InProject = options
   const projects = await readProjects(client)
   const names = projects.map(({ project }) => project)
   if (given !== undefined) return byPrefix(given, names, 'project')
@@ -52,6 +34,12 @@ export async function projectOf(client: Client, { project: given }: InProject): 
   const found = names.length === 1 ? only : ownerOf(process.cwd(), projects)
   if (found !== undefined) return found
   throw usage('Say which project.', `Name it with -p: ${plain(names.slice(0, 20).join(', '))}.`)
+}
+
+/** The one that was named, for commands that look at all of them otherwise. */
+export async function projectNamed(asked: Asked): Promise<string | undefined> {
+  const { project }: InProject = asked.options
+  return project === undefined ? undefined : projectOf(asked)
 }
 
 /** The innermost repository that this folder lies in. */
@@ -91,44 +79,27 @@ export async function findItem(
   })
 }
 
+async function readParts<Part>(client: Client, project: string, named: object) {
+  const of = (page: Paged & Part) => [page]
+  const { all, last } = await pages(client, 'worksync_get', { project, ...named }, of)
+  return { all, stale: last.stale ?? [] }
+}
+
 export async function readStory(client: Client, project: string, id: string) {
-  const { all, stale } = await pages(
-    (cursor) =>
-      client.call<Paged & { story: Story }>('worksync_get', {
-        project,
-        story_id: id,
-        ...at(cursor),
-      }),
-    ({ story }) => [story],
-  )
-  return { story: joined(all), stale }
+  const { all, stale } = await readParts<{ story: Story }>(client, project, { story_id: id })
+  return { story: joined(all.map(({ story }) => story)), stale }
 }
 
 async function readBacklogItem(client: Client, project: string, id: string) {
-  const { all, stale } = await pages(
-    (cursor) =>
-      client.call<Paged & { item: BacklogItem }>('worksync_get', {
-        project,
-        item_id: id,
-        ...at(cursor),
-      }),
-    ({ item }) => [item],
-  )
-  return { item: joined(all), stale }
+  const { all, stale } = await readParts<{ item: BacklogItem }>(client, project, { item_id: id })
+  return { item: joined(all.map(({ item }) => item)), stale }
 }
 
 /** With all of its stories. */
 export async function readSprint(client: Client, project: string, id: string) {
-  const { all, stale } = await pages(
-    (cursor) =>
-      client.call<Paged & { sprint: Sprint; stories: StoryBrief[] }>('worksync_get', {
-        project,
-        sprint_id: id,
-        limit: 1000,
-        ...at(cursor),
-      }),
-    (page) => [page],
-  )
+  const named = { sprint_id: id, limit: 1000 }
+  type Part = { sprint: Sprint; stories: StoryBrief[] }
+  const { all, stale } = await readParts<Part>(client, project, named)
   return {
     sprint: joined(all.map(({ sprint }) => sprint)),
     stories: all.flatMap(({ stories }) => stories),
@@ -170,9 +141,18 @@ export function claimOf({ env }: Context): { readonly agent?: string } {
 }
 
 /** A file that cannot be read at present is no reason to hide what was known (W6). */
-export function tellStale({ out }: Context, stale: readonly string[] = []): void {
-  for (const project of stale)
-    out.note(
-      `The file of ${plain(project)} cannot be read at present; this is how it was before. \`cowork work projects ${plain(project)}\` says where it is broken.`,
+export const staleNotes = (stale: readonly string[] = []): string[] =>
+  stale
+    .map(plain)
+    .map(
+      (project) =>
+        `The file of ${project} cannot be read at present; this is how it was before. \`cowork work projects ${project}\` says where it is broken.`,
     )
-}
+
+type Part = { readonly isMore: boolean; readonly stale: readonly string[] }
+
+/** After a list that may have ended before all was shown. */
+export const listNotes = ({ isMore, stale }: Part): string[] => [
+  ...moreNotes(isMore),
+  ...staleNotes(stale),
+]

@@ -1,226 +1,199 @@
-import type { StoryStatus } from '../choices.ts'
-import { createClient } from '../client.ts'
+import { priorities, sprintStatuses, storyStatuses } from '../choices.ts'
 import type { Client } from '../client.ts'
-import type { Context } from '../context.ts'
+import { command } from '../command.ts'
+import type { Call, Entry } from '../command.ts'
 import { usage } from '../exit.ts'
-import { plain } from '../plain.ts'
+import { choice, list, positive, text } from '../option-kinds.ts'
+import type { Options } from '../option-kinds.ts'
 import { claimOf, findItem, projectOf } from './asking.ts'
-import type { InProject } from './asking.ts'
 import { givenText } from './given-text.ts'
 import { wordsOf } from './item-lines.ts'
-import type { BacklogItem, HistoryEntry, Sprint, Story } from './wire.ts'
+import type { HistoryEntry, Sprint, Story } from './wire.ts'
 
-type Moved = Pick<Story, 'id' | 'status' | 'sprint_id'>
+export const priority = () => choice('--priority <priority>', 'how urgent', priorities)
+export const estimate = () => positive('--estimate <size>', 'how large')
+export const needs = () => list('--needs <ids...>', 'stories that come before')
+export const paths = () => list('--paths <globs...>', 'files it is about')
+export const textFile = () =>
+  text('--text-file <file>', 'the long text of a backlog item; - reads stdin')
+
+type Changed = { readonly project: string }
+type Moved = { readonly story: Pick<Story, 'id' | 'status' | 'sprint_id'> }
 
 /** One change of a project, and what is said of it. */
-async function changing<Answer extends object>(
-  context: Context,
-  named: InProject,
-  change: (client: Client, project: string) => Promise<Answer>,
-  text: (answer: Answer, project: string) => string,
-): Promise<void> {
-  const client = createClient(context)
-  const project = await projectOf(client, named)
-  const answer = await change(client, project)
-  context.out.data({ project, ...answer }, () => [plain(text(answer, project))])
-}
-
-export type BacklogFlags = InProject & {
-  readonly id?: string
-  readonly theme?: string
-  readonly priority?: string
-  /** Where its long text is. */
-  readonly textFile?: string
-}
-
-export const addToBacklog = (
-  context: Context,
-  summary: string,
-  { id, theme, priority, textFile, ...named }: BacklogFlags,
-): Promise<void> =>
-  changing(
-    context,
-    named,
-    async (client, project) =>
-      client.call<{ item: BacklogItem }>('worksync_add_backlog', {
-        project,
-        summary,
-        ...given({ item_id: id, theme, priority }),
-        ...(textFile !== undefined && { text: await givenText(textFile) }),
-        ...claimOf(context),
-      }),
-    ({ item }, project) => `${item.id} is in the backlog of ${project}.`,
-  )
-
-export type StoryFlags = InProject & {
-  readonly id?: string
-  readonly priority?: string
-  readonly estimate?: number
-  readonly needs?: readonly string[]
-  readonly paths?: readonly string[]
-  readonly notes?: string
-}
-
-export const addStory = (
-  context: Context,
-  { sprint, title }: { readonly sprint: string; readonly title: string },
-  { id, priority, estimate, needs, paths, notes, ...named }: StoryFlags,
-): Promise<void> =>
-  changing(
-    context,
-    named,
-    (client, project) =>
-      client.call<{ story: Moved }>('worksync_add_story', {
-        project,
-        sprint_id: sprint,
-        title,
-        ...given({ story_id: id, priority, estimate, depends_on: needs, paths, notes }),
-        ...claimOf(context),
-      }),
-    ({ story }) => `${story.id} is in ${story.sprint_id}.`,
-  )
-
-export type SprintFlags = InProject & {
-  readonly title?: string
-  readonly status?: string
-  readonly goal?: string
-  readonly themes?: readonly string[]
-  readonly start?: string
-  readonly end?: string
-}
-
-export const createSprint = (
-  context: Context,
-  id: string,
-  { title, status, goal, themes, start, end, ...named }: SprintFlags,
-): Promise<void> =>
-  changing(
-    context,
-    named,
-    (client, project) =>
-      client.call<{ sprint: Sprint }>('worksync_create_sprint', {
-        project,
-        sprint_id: id,
-        ...given({ title, status, goal, themes, start, end }),
-        ...claimOf(context),
-      }),
-    ({ sprint }, project) => `The sprint ${sprint.id} is ${wordsOf(sprint.status)} in ${project}.`,
-  )
-
-export const claimStory = (
-  context: Context,
-  id: string,
-  { minutes, ...named }: InProject & { readonly minutes?: number },
-): Promise<void> =>
-  changing(
-    context,
-    named,
-    (client, project) =>
-      client.call<{ story: Moved; lease: { until: string }; renewed: boolean }>('worksync_claim', {
-        project,
-        story_id: id,
-        ...(minutes !== undefined && { ttl_seconds: minutes * 60 }),
-        ...claimOf(context),
-      }),
-    ({ story, lease, renewed }) =>
-      `${story.id} is ${renewed ? 'still ' : ''}yours until ${lease.until}.`,
-  )
-
-export const releaseStory = (
-  context: Context,
-  id: string,
-  { status, ...named }: InProject & { readonly status?: StoryStatus },
-): Promise<void> =>
-  changing(
-    context,
-    named,
-    (client, project) =>
-      client.call<{ story: Moved }>('worksync_release', {
-        project,
-        story_id: id,
-        ...given({ status }),
-        ...claimOf(context),
-      }),
-    ({ story }) => `${story.id} is nobody's, and ${wordsOf(story.status)}.`,
-  )
-
-export const finishStory = (
-  context: Context,
-  id: string,
-  { summary, notes, ...named }: InProject & { readonly summary?: string; readonly notes?: string },
-): Promise<void> =>
-  changing(
-    context,
-    named,
-    (client, project) =>
-      client.call<{ story: Moved; history: HistoryEntry }>('worksync_done', {
-        project,
-        story_id: id,
-        ...given({ summary, notes }),
-        ...claimOf(context),
-      }),
-    ({ story, history }) => `${story.id} is done. In the history: ${history.summary}`,
-  )
-
-/** A story into another sprint, or a backlog item into one as a story (W20). */
-export const moveItem = (
-  context: Context,
-  { id, sprint }: { readonly id: string; readonly sprint: string },
-  named: InProject,
-): Promise<void> =>
-  changing(
-    context,
-    named,
-    async (client, project) => {
-      const found = await findItem(client, project, id)
-      if (found.kind === 'sprint') throw usage('A sprint cannot be moved into a sprint.')
-      return client.call<{ story: Moved }>('worksync_move', {
-        project,
-        [found.kind === 'story' ? 'story_id' : 'item_id']: id,
-        sprint_id: sprint,
-        ...claimOf(context),
-      })
+export function changeCommand<
+  const Usage extends string,
+  Answer extends object,
+  const Given extends Options = Record<never, never>,
+>(spec: {
+  readonly usage: Usage
+  readonly summary: string
+  readonly options?: Given
+  readonly args?: NonNullable<Entry['args']>
+  readonly tool: string
+  /** The fields besides the project. */
+  readonly input: (call: Call<Usage, Given>, project: string) => object
+  readonly show: (answer: Answer & Changed, call: Call<Usage, Given>) => string
+}): Entry {
+  const { tool, input, ...rest } = spec
+  return command<Usage, Answer & Changed, Given>({
+    ...rest,
+    async run(call) {
+      const project = await projectOf(call)
+      const fields = { project, ...(await input(call, project)), ...claimOf(call) }
+      return { project, ...(await call.client.call<Answer>(tool, fields)) }
     },
-    ({ story }) =>
+  })
+}
+
+/** Names a story or a backlog item as the tools do; of sprints it is said what they cannot. */
+async function storyOrItem(
+  { client, args: [id = ''] }: { readonly client: Client; readonly args: readonly string[] },
+  project: string,
+  sprintsCannot: string,
+): Promise<object> {
+  const { kind } = await findItem(client, project, id)
+  if (kind === 'sprint') throw usage(sprintsCannot)
+  return { [kind === 'story' ? 'story_id' : 'item_id']: id }
+}
+
+export const addingCommands = [
+  changeCommand({
+    usage: 'add <summary...>',
+    summary: 'put something on the backlog',
+    options: {
+      id: text('--id <id>', 'its id (default: made of the summary)'),
+      theme: text('--theme <name>', 'its theme'),
+      priority: priority(),
+      textFile: textFile(),
+    },
+    tool: 'worksync_add_backlog',
+    input: async ({ args, options }) => ({
+      summary: args.join(' '),
+      item_id: options.id,
+      theme: options.theme,
+      priority: options.priority,
+      text: options.textFile === undefined ? undefined : await givenText(options.textFile),
+    }),
+    show: ({ item, project }: Changed & { item: { id: string } }) =>
+      `${item.id} is in the backlog of ${project}.`,
+  }),
+  changeCommand({
+    usage: 'story <sprint> <title...>',
+    summary: 'add a story to a sprint',
+    options: {
+      id: text('--id <id>', 'its id (default: the next STORY-N)'),
+      priority: priority(),
+      estimate: estimate(),
+      needs: needs(),
+      paths: paths(),
+      notes: text('--notes <text>', 'what to know about it'),
+    },
+    tool: 'worksync_add_story',
+    input: ({ args: [sprint, ...title], options }) => ({
+      sprint_id: sprint,
+      title: title.join(' '),
+      story_id: options.id,
+      priority: options.priority,
+      estimate: options.estimate,
+      depends_on: options.needs,
+      paths: options.paths,
+      notes: options.notes,
+    }),
+    show: ({ story }: Moved) => `${story.id} is in ${story.sprint_id}.`,
+  }),
+  changeCommand({
+    usage: 'sprint <id>',
+    summary: 'create a sprint',
+    options: {
+      title: text('--title <text>', 'what people call it'),
+      status: choice('--status <status>', 'where it stands', sprintStatuses),
+      goal: text('--goal <text>', 'what it is for'),
+      themes: list('--themes <names...>', 'its themes'),
+      start: text('--start <date>', 'such as 2027-03-01'),
+      end: text('--end <date>', 'the same'),
+    },
+    tool: 'worksync_create_sprint',
+    input: ({ args: [id], options: { title, status, goal, themes, start, end } }) => ({
+      sprint_id: id,
+      title,
+      status,
+      goal,
+      themes,
+      start,
+      end,
+    }),
+    show: ({ sprint, project }: Changed & { sprint: Sprint }) =>
+      `The sprint ${sprint.id} is ${wordsOf(sprint.status)} in ${project}.`,
+  }),
+]
+
+export const storyCommands = [
+  changeCommand({
+    usage: 'claim <id>',
+    summary: 'take a story for yourself, for a while',
+    options: {
+      minutes: positive('--minutes <count>', 'for how long (default: work.lease_ttl)'),
+    },
+    tool: 'worksync_claim',
+    input: ({ args: [id], options: { minutes } }) => ({
+      story_id: id,
+      ttl_seconds: minutes && minutes * 60,
+    }),
+    show: ({ story, lease, renewed }: Moved & { lease: { until: string }; renewed: boolean }) =>
+      `${story.id} is ${renewed ? 'still ' : ''}yours until ${lease.until}.`,
+  }),
+  changeCommand({
+    usage: 'release <id>',
+    summary: 'give it back',
+    options: { status: choice('--status <status>', 'where it stands', storyStatuses) },
+    tool: 'worksync_release',
+    input: ({ args: [id], options: { status } }) => ({ story_id: id, status }),
+    show: ({ story }: Moved) => `${story.id} is nobody's, and ${wordsOf(story.status)}.`,
+  }),
+  changeCommand({
+    usage: 'done <id>',
+    summary: 'finish a story, and put it into the history',
+    options: {
+      summary: text('--summary <text>', 'for the history (default: its title)'),
+      notes: text('--notes <text>', 'added to its notes'),
+    },
+    tool: 'worksync_done',
+    input: ({ args: [id], options: { summary, notes } }) => ({ story_id: id, summary, notes }),
+    show: ({ story, history }: Moved & { history: HistoryEntry }) =>
+      `${story.id} is done. In the history: ${history.summary}`,
+  }),
+  // A backlog item becomes a story (W20).
+  changeCommand({
+    usage: 'move <id> <sprint>',
+    summary: 'a story to another sprint, or a backlog item into one',
+    tool: 'worksync_move',
+    input: async (call, project) => ({
+      ...(await storyOrItem(call, project, 'A sprint cannot be moved into a sprint.')),
+      sprint_id: call.args[1],
+    }),
+    show: ({ story }: Moved, { args: [id] }) =>
       story.id === id
         ? `${story.id} is in ${story.sprint_id}.`
         : `${id} is ${story.id} in ${story.sprint_id}.`,
-  )
-
-export const commentOn = (
-  context: Context,
-  { id, text }: { readonly id: string; readonly text: string },
-  named: InProject,
-): Promise<void> =>
-  changing(
-    context,
-    named,
-    async (client, project) => {
-      const found = await findItem(client, project, id)
-      if (found.kind === 'sprint') throw usage('Only stories and backlog items have comments.')
-      return client.call<{ id: string; comments: number }>('worksync_comment', {
-        project,
-        [found.kind === 'story' ? 'story_id' : 'item_id']: id,
-        text,
-        ...claimOf(context),
-      })
-    },
-    ({ comments }) => `${id} has ${comments === 1 ? 'a comment' : `${comments} comments`}.`,
-  )
-
-export const removeFromBacklog = (context: Context, id: string, named: InProject): Promise<void> =>
-  changing(
-    context,
-    named,
-    (client, project) =>
-      client.call<{ removed: BacklogItem }>('worksync_remove_backlog', {
-        project,
-        item_id: id,
-        ...claimOf(context),
-      }),
-    ({ removed }, project) => `${removed.id} is no longer in the backlog of ${project}.`,
-  )
-
-/** What was given, and nothing else: a field that is named is changed. */
-export const given = (values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+  }),
+  changeCommand({
+    usage: 'comment <id> <text...>',
+    summary: 'say something about it',
+    tool: 'worksync_comment',
+    input: async (call, project) => ({
+      ...(await storyOrItem(call, project, 'Only stories and backlog items have comments.')),
+      text: call.args.slice(1).join(' '),
+    }),
+    show: ({ comments }: { comments: number }, { args: [id] }) =>
+      `${id} has ${comments === 1 ? 'a comment' : `${comments} comments`}.`,
+  }),
+  changeCommand({
+    usage: 'remove <id>',
+    summary: 'take an item off the backlog',
+    tool: 'worksync_remove_backlog',
+    input: ({ args: [id] }) => ({ item_id: id }),
+    show: ({ removed, project }: Changed & { removed: { id: string } }) =>
+      `${removed.id} is no longer in the backlog of ${project}.`,
+  }),
+]

@@ -1,76 +1,92 @@
-import { createClient } from '../client.ts'
-import type { Context } from '../context.ts'
-import { at, findItem, pages, projectOf, tellStale } from './asking.ts'
-import type { InProject } from './asking.ts'
+import { itemKinds } from '../choices.ts'
+import type { Client } from '../client.ts'
+import { command } from '../command.ts'
+import { choice, count, text } from '../option-kinds.ts'
+import type { Values } from '../option-kinds.ts'
+import { pages } from '../pages.ts'
+import { findItem, listNotes, projectNamed, projectOf, staleNotes } from './asking.ts'
 import { itemLines } from './item-lines.ts'
 import { itemTable, onTerminal } from './tables.ts'
 import type { Brief, Paged } from './wire.ts'
 
-export type ListFlags = InProject & {
-  readonly kind?: string
-  readonly sprint?: string
-  readonly status?: string
-  readonly lines: number
+const sprint = () => text('--sprint <id>', 'only in this sprint')
+
+const filters = (lines: number) => ({
+  kind: choice('--kind <kind>', 'only of this kind', itemKinds),
+  sprint: sprint(),
+  status: text('--status <status>', 'only with this status'),
+  lines: count(lines),
+})
+
+type Asked = {
+  readonly client: Client
+  readonly args: readonly string[]
+  readonly options: Values<ReturnType<typeof filters>>
 }
+type Listing = { items: Brief[]; stale: readonly string[]; isMore: boolean }
 
 /** Items by their words, or all of them in the order of the file; in all projects unless one is named. */
-export async function listItems(
-  context: Context,
-  words: readonly string[],
-  { project, kind, sprint, status, lines }: ListFlags,
-): Promise<void> {
-  const client = createClient(context)
-  const asked = {
-    query: words.join(' '),
-    ...(project !== undefined && { project: await projectOf(client, { project }) }),
-    ...(kind !== undefined && { kind }),
-    ...(sprint !== undefined && { sprint_id: sprint }),
-    ...(status !== undefined && { status: status.replaceAll('-', '_') }),
-    limit: Math.min(lines, 1000),
-  }
-  const { all, isMore, stale } = await pages(
-    (cursor) =>
-      client.call<Paged & { results: Brief[] }>('worksync_search', { ...asked, ...at(cursor) }),
-    (page) => page.results,
-    lines,
-  )
-  context.out.data({ items: all, stale }, () =>
-    all.length === 0 ? ['Nothing was found.'] : itemTable(all),
-  )
-  if (isMore) context.out.note('There are more: -n shows them.')
-  tellStale(context, stale)
+const listing = {
+  async run(call: Asked): Promise<Listing> {
+    const { client, args, options } = call
+    const asked = {
+      query: args.join(' '),
+      project: await projectNamed(call),
+      kind: options.kind,
+      sprint_id: options.sprint,
+      status: options.status?.replaceAll('-', '_'),
+      limit: Math.min(options.lines, 1000),
+    }
+    const of = (page: Paged & { results: Brief[] }) => page.results
+    const found = await pages(client, 'worksync_search', asked, of, options.lines)
+    return { items: found.all, stale: found.last.stale ?? [], isMore: found.isMore }
+  },
+  json: ({ items, stale }: Listing) => ({ items, stale }),
+  show: ({ items }: Listing) => (items.length === 0 ? 'Nothing was found.' : itemTable(items)),
+  notes: listNotes,
 }
 
-/** What can be begun, the most urgent first (W20). */
-export async function listReady(
-  context: Context,
-  { sprint, lines, ...named }: InProject & { readonly sprint?: string; readonly lines: number },
-): Promise<void> {
-  const client = createClient(context)
-  const project = await projectOf(client, named)
-  const asked = { project, ...(sprint !== undefined && { sprint_id: sprint }) }
-  const { all, isMore, stale } = await pages(
-    (cursor) =>
-      client.call<Paged & { stories: Brief[] }>('worksync_ready', {
-        ...asked,
-        limit: Math.min(lines, 1000),
-        ...at(cursor),
-      }),
-    (page) => page.stories,
-    lines,
-  )
-  context.out.data({ project, stories: all, stale }, () =>
-    all.length === 0 ? ['Nothing can be begun: all is done, claimed or waits.'] : itemTable(all),
-  )
-  if (isMore) context.out.note('There are more: -n shows them.')
-  tellStale(context, stale)
-}
-
-/** One story, backlog item or sprint, whole. */
-export async function showItem(context: Context, id: string, named: InProject): Promise<void> {
-  const client = createClient(context)
-  const project = await projectOf(client, named)
-  const found = await findItem(client, project, id)
-  context.out.data({ project, ...found }, () => itemLines(found, Date.now()).flatMap(onTerminal))
-  tellStale(context, found.stale)
-}
+export const listingCommands = [
+  command({
+    usage: 'list',
+    summary: 'stories, backlog and sprints',
+    options: filters(100),
+    ...listing,
+  }),
+  command({
+    usage: 'search <words...>',
+    summary: 'the same, by their words',
+    options: filters(50),
+    ...listing,
+  }),
+  // The most urgent first (W20).
+  command({
+    usage: 'ready',
+    summary: 'what can be begun, the most urgent first',
+    options: { sprint: sprint(), lines: count(20) },
+    async run(call) {
+      const { lines } = call.options
+      const project = await projectOf(call)
+      const asked = { project, sprint_id: call.options.sprint, limit: Math.min(lines, 1000) }
+      const of = (page: Paged & { stories: Brief[] }) => page.stories
+      const { all, isMore, last } = await pages(call.client, 'worksync_ready', asked, of, lines)
+      return { project, stories: all, stale: last.stale ?? [], isMore }
+    },
+    json: ({ project, stories, stale }) => ({ project, stories, stale }),
+    show: ({ stories }) =>
+      stories.length === 0
+        ? 'Nothing can be begun: all is done, claimed or waits.'
+        : itemTable(stories),
+    notes: listNotes,
+  }),
+  command({
+    usage: 'show <id>',
+    summary: 'one story, backlog item or sprint',
+    async run(call) {
+      const project = await projectOf(call)
+      return { project, ...(await findItem(call.client, project, call.args[0])) }
+    },
+    show: (found) => itemLines(found, Date.now()).flatMap(onTerminal),
+    notes: ({ stale }) => staleNotes(stale),
+  }),
+]

@@ -1,35 +1,33 @@
-import { createClient } from '../client.ts'
-import type { Context } from '../context.ts'
-import { fields, table } from '../output.ts'
+import type { Client } from '../client.ts'
+import { command } from '../command.ts'
+import { fields, table, tableOf } from '../output.ts'
+import { pages } from '../pages.ts'
 import { plain } from '../plain.ts'
 import { byPrefix } from '../prefix.ts'
 import { countText } from '../sizes.ts'
-import { at, pages, projectOf, readProjects, tellStale } from './asking.ts'
-import type { InProject } from './asking.ts'
+import { projectNamed, readProjects, staleNotes } from './asking.ts'
 import { claimText, titleOf, wordsOf } from './item-lines.ts'
 import { itemTable } from './tables.ts'
 import type { Brief, Paged, ProjectBrief, ProjectStatus, Unwritten } from './wire.ts'
 
 /** Where the work stands, in one project or all (W10). */
-export async function workStatus(context: Context, { project }: InProject): Promise<void> {
-  const client = createClient(context)
-  const named = project === undefined ? {} : { project: await projectOf(client, { project }) }
-  const { all, stale } = await pages(
-    (cursor) =>
-      client.call<Paged & { projects: ProjectStatus[] }>('worksync_status', {
-        ...named,
-        ...at(cursor),
-      }),
-    (page) => page.projects,
-  )
-  const now = Date.now()
-  context.out.data({ projects: all, stale }, () =>
-    all.length === 0
-      ? ['There is no project yet: `cowork work register <name>` adds one.']
-      : all.flatMap((one, place) => [...(place > 0 ? [''] : []), ...statusLines(one, now)]),
-  )
-  tellStale(context, stale)
+export const statusOf = {
+  async run(call: { readonly client: Client; readonly options: object }) {
+    const named = { project: await projectNamed(call) }
+    const of = (page: Paged & { projects: ProjectStatus[] }) => page.projects
+    const { all, last } = await pages(call.client, 'worksync_status', named, of)
+    return { projects: all, stale: last.stale ?? [] }
+  },
+  show({ projects }: { readonly projects: readonly ProjectStatus[] }) {
+    const now = Date.now()
+    return projects.length === 0
+      ? noProject
+      : projects.flatMap((one, at) => [...(at > 0 ? [''] : []), ...statusLines(one, now)])
+  },
+  notes: ({ stale }: { readonly stale: readonly string[] }) => staleNotes(stale),
 }
+
+const noProject = 'There is no project yet: `cowork work register <name>` adds one.'
 
 function statusLines(status: ProjectStatus, now: number): string[] {
   const { counts, active_sprints: sprints, in_progress: doing, conflicts } = status
@@ -67,45 +65,42 @@ function statusLines(status: ProjectStatus, now: number): string[] {
 const unwrittenLines = (fault: Unwritten | undefined): string[] =>
   fault ? [`not in the file since ${fault.since}: ${plain(fault.message)}`] : []
 
+type Whole = ProjectBrief & { folder: string; guidance: string[]; sprint_list: Brief[] }
+type Projects = { readonly projects: readonly ProjectBrief[] }
+
 /** Which projects there are, or one of them (W11). */
-export async function workProjects(context: Context, given: string | undefined): Promise<void> {
-  const client = createClient(context)
-  const projects = await readProjects(client)
-  if (given !== undefined) {
+export const projectsCommand = command({
+  usage: 'projects [name]',
+  summary: 'which there are, or one of them',
+  async run({ client, args: [given] }): Promise<Projects | Whole> {
+    const projects = await readProjects(client)
+    if (given === undefined) return { projects }
     const names = projects.map((one) => one.project)
-    return showProject(context, byPrefix(given, names, 'project'))
-  }
-  context.out.data({ projects }, () =>
-    projects.length === 0
-      ? ['There is no project yet: `cowork work register <name>` adds one.']
-      : table(
-          ['PROJECT', 'SPRINTS', 'STORIES', 'BACKLOG', 'CONFLICTS', 'ABOUT'],
-          projects.map((one) => [
-            plain(one.project),
-            one.sprints,
-            one.stories,
-            one.backlog,
-            one.conflicts,
-            aboutOf(one),
-          ]),
-        ),
-  )
-}
+    const asked = { project: byPrefix(given, names, 'project') }
+    const [one] = (await client.call<{ projects: Whole[] }>('worksync_projects', asked)).projects
+    if (!one) throw new Error('a project was asked for and none was told')
+    return one
+  },
+  show: (found) =>
+    'projects' in found
+      ? tableOf(found.projects, noProject, {
+          PROJECT: (one) => one.project,
+          SPRINTS: (one) => one.sprints,
+          STORIES: (one) => one.stories,
+          BACKLOG: (one) => one.backlog,
+          CONFLICTS: (one) => one.conflicts,
+          ABOUT: aboutOf,
+        })
+      : projectLines(found),
+})
 
 function aboutOf({ broken, unwritten, description, repo }: ProjectBrief): string {
   if (broken) return 'its file cannot be read'
   return unwritten ? 'its file cannot be written' : plain(description ?? repo ?? '')
 }
 
-async function showProject(context: Context, project: string): Promise<void> {
-  type Whole = ProjectBrief & { folder: string; guidance: string[]; sprint_list: Brief[] }
-  const { projects } = await createClient(context).call<{ projects: Whole[] }>(
-    'worksync_projects',
-    { project },
-  )
-  const [one] = projects
-  if (!one) throw new Error('a project was asked for and none was told')
-  context.out.data(one, () => [
+function projectLines(one: Whole): string[] {
+  return [
     ...fields({
       project: plain(one.project),
       about: one.description && plain(one.description),
@@ -119,5 +114,5 @@ async function showProject(context: Context, project: string): Promise<void> {
     ),
     ...unwrittenLines(one.unwritten),
     ...(one.sprint_list.length === 0 ? [] : ['', ...itemTable(one.sprint_list)]),
-  ])
+  ]
 }

@@ -1,55 +1,11 @@
-import { createClient } from '../client.ts'
-import type { Context } from '../context.ts'
+import { command } from '../command.ts'
+import { count, list, text } from '../option-kinds.ts'
+import { pages } from '../pages.ts'
 import { plain } from '../plain.ts'
-import { at, claimOf, pages, projectOf, tellStale } from './asking.ts'
-import type { InProject } from './asking.ts'
+import { claimOf, listNotes, projectNamed, projectOf } from './asking.ts'
 import { historyLine } from './item-lines.ts'
 import { onTerminal } from './tables.ts'
 import type { HistoryEntry, Paged } from './wire.ts'
-
-/** What was done, the newest first; with a text it is added to (W17). */
-export async function workHistory(
-  context: Context,
-  {
-    add,
-    sprint,
-    lines,
-    ...named
-  }: InProject & {
-    readonly add?: string
-    readonly sprint?: readonly string[]
-    readonly lines: number
-  },
-): Promise<void> {
-  const client = createClient(context)
-  const project = await projectOf(client, named)
-  if (add !== undefined) {
-    const { appended } = await client.call<{ appended: HistoryEntry }>('worksync_history', {
-      project,
-      summary: add,
-      ...(sprint && { related_sprints: sprint }),
-      limit: 1,
-      ...claimOf(context),
-    })
-    context.out.data({ project, appended }, () => onTerminal(historyLine(appended)))
-    return
-  }
-  const { all, isMore, stale } = await pages(
-    (cursor) =>
-      client.call<Paged & { history: HistoryEntry[] }>('worksync_history', {
-        project,
-        limit: Math.min(lines, 1000),
-        ...at(cursor),
-      }),
-    (page) => page.history,
-    lines,
-  )
-  context.out.data({ project, history: all, stale }, () =>
-    all.length === 0 ? ['Nothing was done yet.'] : all.map(historyLine).flatMap(onTerminal),
-  )
-  if (isMore) context.out.note('There are more: -n shows them.')
-  tellStale(context, stale)
-}
 
 type Guidance = Paged & {
   readonly guidance: readonly { readonly name: string; readonly text: string }[]
@@ -57,35 +13,73 @@ type Guidance = Paged & {
   readonly faults?: readonly { readonly name: string; readonly message: string }[]
 }
 
-/** What agents are told about how to work here (W19). */
-export async function workGuidance(
-  context: Context,
-  topic: string | undefined,
-  { project }: InProject,
-): Promise<void> {
-  const client = createClient(context)
-  const asked = {
-    ...(topic !== undefined && { topic }),
-    ...(project !== undefined && { project: await projectOf(client, { project }) }),
-  }
-  let last: Guidance | undefined
-  const { all } = await pages(
-    async (cursor) =>
-      (last = await client.call<Guidance>('worksync_guidance', { ...asked, ...at(cursor) })),
-    (page) => page.guidance,
-  )
-  // Long texts come in pieces.
-  const texts = new Map<string, string>()
-  for (const { name, text } of all) texts.set(name, (texts.get(name) ?? '') + text)
-  const guidance = [...texts].map(([name, text]) => ({ name, text }))
-  context.out.data({ guidance, topics: last?.topics ?? [], faults: last?.faults ?? [] }, () =>
-    guidance.length === 0
-      ? [`There is no guidance on that. Topics: ${plain((last?.topics ?? []).join(', '))}.`]
-      : guidance.flatMap(({ text }, place) => [
-          ...(place > 0 ? [''] : []),
-          ...text.trimEnd().split('\n').map(plain),
-        ]),
-  )
-  for (const { name, message } of last?.faults ?? [])
-    context.out.note(`${plain(name)} is left out: ${plain(message)}`)
+type Appended = { readonly project: string; readonly appended: HistoryEntry }
+type History = {
+  readonly project: string
+  readonly history: readonly HistoryEntry[]
+  readonly stale: readonly string[]
+  readonly isMore: boolean
 }
+
+export const readingCommands = [
+  // With a text it is added to (W17).
+  command({
+    usage: 'history',
+    summary: 'what was done, the newest first',
+    options: {
+      add: text('--add <text>', 'add this to it'),
+      sprint: list('--sprint <ids...>', 'with --add: the sprints it belongs to'),
+      lines: count(50),
+    },
+    async run(call): Promise<Appended | History> {
+      const { client, options } = call
+      const { add: summary, sprint, lines } = options
+      const project = await projectOf(call)
+      if (summary !== undefined) {
+        const asked = { project, summary, related_sprints: sprint, limit: 1, ...claimOf(call) }
+        const { appended } = await client.call<Appended>('worksync_history', asked)
+        return { project, appended }
+      }
+      const asked = { project, limit: Math.min(lines, 1000) }
+      const of = (page: Paged & { history: HistoryEntry[] }) => page.history
+      const { all, isMore, last } = await pages(client, 'worksync_history', asked, of, lines)
+      return { project, history: all, stale: last.stale ?? [], isMore }
+    },
+    json: (found) =>
+      'appended' in found
+        ? found
+        : { project: found.project, history: found.history, stale: found.stale },
+    show(found) {
+      if ('appended' in found) return onTerminal(historyLine(found.appended))
+      const { history } = found
+      return history.length === 0
+        ? 'Nothing was done yet.'
+        : history.map(historyLine).flatMap(onTerminal)
+    },
+    notes: (found) => ('appended' in found ? [] : listNotes(found)),
+  }),
+  // How agents are to work here (W19).
+  command({
+    usage: 'guidance [topic]',
+    summary: 'what agents are told about working here',
+    async run(call) {
+      const asked = { topic: call.args[0], project: await projectNamed(call) }
+      const of = (page: Guidance) => page.guidance
+      const { all, last } = await pages(call.client, 'worksync_guidance', asked, of)
+      // Long texts come in pieces.
+      const texts = new Map<string, string>()
+      for (const { name, text: piece } of all) texts.set(name, (texts.get(name) ?? '') + piece)
+      const guidance = [...texts].map(([name, whole]) => ({ name, text: whole }))
+      return { guidance, topics: last.topics, faults: last.faults ?? [] }
+    },
+    show: ({ guidance, topics }) =>
+      guidance.length === 0
+        ? `There is no guidance on that. Topics: ${topics.join(', ')}.`
+        : guidance.flatMap(({ text: whole }, at) => [
+            ...(at > 0 ? [''] : []),
+            ...whole.trimEnd().split('\n').map(plain),
+          ]),
+    notes: ({ faults }) =>
+      faults.map(({ name, message }) => plain(`${name} is left out: ${message}`)),
+  }),
+]

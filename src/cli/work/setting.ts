@@ -1,42 +1,41 @@
 import { CoworkError } from '#base/errors.ts'
-import type { clearable } from '../choices.ts'
-import { createClient } from '../client.ts'
-import type { Context } from '../context.ts'
+import { clearable } from '../choices.ts'
+import { command } from '../command.ts'
 import { usage } from '../exit.ts'
+import { choices, flag, list, positive, text } from '../option-kinds.ts'
+import type { Values } from '../option-kinds.ts'
 import { plain } from '../plain.ts'
 import { claimOf, findItem, projectOf } from './asking.ts'
-import type { Found, InProject } from './asking.ts'
-import { given } from './changing.ts'
+import type { Found } from './asking.ts'
+import { estimate, needs, paths, priority, textFile } from './changing.ts'
 import { givenText } from './given-text.ts'
 import type { Story } from './wire.ts'
 
-export type SetFlags = InProject & {
-  readonly title?: string
-  readonly status?: string
-  readonly priority?: string
-  readonly estimate?: number
-  readonly notes?: string
-  readonly append?: string
-  readonly needs?: readonly string[]
-  readonly paths?: readonly string[]
-  readonly theme?: string
-  /** Where its long text is. */
-  readonly textFile?: string
-  /** The hash of the text that is there. */
-  readonly ifText?: string
-  readonly goal?: string
-  readonly themes?: readonly string[]
-  readonly start?: string
-  readonly end?: string
-  readonly carryTo?: string
-  readonly archive?: boolean
-  /** Fields that go. */
-  readonly clear?: readonly (typeof clearable)[number][]
-  readonly ifRev?: number
+const settable = {
+  title: text('--title <text>', 'of a backlog item its summary'),
+  status: text('--status <status>', 'where it stands'),
+  priority: priority(),
+  estimate: estimate(),
+  notes: text('--notes <text>', 'in place of those there are'),
+  append: text('--append <text>', 'added to the notes'),
+  needs: needs(),
+  paths: paths(),
+  theme: text('--theme <name>', 'of a backlog item'),
+  textFile: textFile(),
+  ifText: text('--if-text <sha256>', 'only if its text is this one: text_sha256 of show --json'),
+  goal: text('--goal <text>', 'of a sprint'),
+  themes: list('--themes <names...>', 'of a sprint'),
+  start: text('--start <date>', 'of a sprint'),
+  end: text('--end <date>', 'of a sprint'),
+  carryTo: text('--carry-to <sprint>', 'with --status completed: takes the open stories'),
+  archive: flag('--archive', 'of a sprint: move it to COMPLETE/'),
+  clear: choices('--clear <fields...>', 'take these away', clearable),
+  ifRev: positive('--if-rev <number>', 'only if it is at this revision'),
 }
+type SetFlags = Values<typeof settable>
 
 type Kind = Found['kind']
-type Flag = Exclude<keyof SetFlags, 'project' | 'ifRev' | 'clear'>
+type Flag = Exclude<keyof SetFlags, 'ifRev' | 'clear'>
 
 /** Which flags an item of a kind has, and what the tools call them. */
 const namesOf: Readonly<Record<Kind, Readonly<Partial<Record<Flag, string>>>>> = {
@@ -76,31 +75,39 @@ const toolOf = {
   backlog: { tool: 'worksync_update_backlog', id: 'item_id', answer: 'item' },
 } as const
 
+type Answer = Record<string, { rev: number }> & { carried?: string[] }
+
 /** Changes the named fields of whatever has this id. */
-export async function setItem(context: Context, id: string, flags: SetFlags): Promise<void> {
-  const client = createClient(context)
-  const project = await projectOf(client, flags)
-  const found = await findItem(client, project, id)
-  const { kind } = found
-  const { tool, id: name, answer: key } = toolOf[kind]
-  const change = {
-    project,
-    [name]: id,
-    ...(await withText(found, flags)),
-    ...given({ expect_rev: flags.ifRev }),
-    ...claimOf(context),
-  }
-  const answer = await client
-    .call<Record<string, { rev: number }> & { carried?: string[] }>(tool, change)
-    .catch((error: unknown) => inOurWords(error, id))
-  const carried = answer.carried ?? []
-  context.out.data({ project, kind, ...answer }, () => [
-    plain(`${id} is at revision ${answer[key]?.rev}.`),
+export const setCommand = command({
+  usage: 'set <id>',
+  summary: 'change fields of a story, backlog item or sprint',
+  options: settable,
+  async run(call) {
+    const { client, options } = call
+    const [id] = call.args
+    const project = await projectOf(call)
+    const found = await findItem(client, project, id)
+    const { tool, id: name, answer: key } = toolOf[found.kind]
+    const change = {
+      project,
+      [name]: id,
+      ...(await withText(found, options)),
+      expect_rev: options.ifRev,
+      ...claimOf(call),
+    }
+    const answer = await client
+      .call<Answer>(tool, change)
+      .catch((error: unknown) => inOurWords(error, id))
+    return { data: { project, kind: found.kind, ...answer }, rev: answer[key]?.rev }
+  },
+  json: ({ data }) => data,
+  show: ({ data: { carried = [] }, rev }, { args: [id], options }) => [
+    plain(`${id} is at revision ${rev}.`),
     ...(carried.length === 0
       ? []
-      : [plain(`${carried.join(', ')} went to ${flags.carryTo ?? ''}.`)]),
-  ])
-}
+      : [plain(`${carried.join(', ')} went to ${options.carryTo ?? ''}.`)]),
+  ],
+})
 
 /** The fields, with the text itself: it takes the place of the one that is read here, and of no other (W25). */
 async function withText(found: Found, flags: SetFlags): Promise<Record<string, unknown>> {
@@ -108,7 +115,7 @@ async function withText(found: Found, flags: SetFlags): Promise<Record<string, u
   const { text, ...fields } = fieldsFor(found.kind, flags)
   if (found.kind !== 'backlog' || text === undefined) return fields
   return {
-    ...given({ text_sha256: found.item.text_sha256 }),
+    text_sha256: found.item.text_sha256,
     ...fields,
     text: typeof text === 'string' ? await givenText(text) : '',
   }
@@ -133,7 +140,7 @@ function inOurWords(error: unknown, id: string): never {
 
 /** In the words of the tool, with the name of a file for its text; a flag that is of no use here is said, not dropped. */
 export function fieldsFor(kind: Kind, flags: SetFlags): Record<string, unknown> {
-  const { project: _, ifRev: __, clear = [], ...values } = flags
+  const { ifRev: _, clear = [], ...values } = flags
   const fields: Record<string, unknown> = {}
   const foreign: string[] = []
   for (const [flag, value] of Object.entries(values)) {

@@ -1,7 +1,6 @@
 import { painted, wrapped } from '../inbox/lines.ts'
 import type { Line } from '../inbox/lines.ts'
-import { table } from '../output.ts'
-import { plain } from '../plain.ts'
+import { tableOf } from '../output.ts'
 import { claimText, titleOf, wordsOf } from './item-lines.ts'
 import type { Brief } from './wire.ts'
 
@@ -10,19 +9,15 @@ const { stdout } = process
 export function itemTable(items: readonly Brief[]): string[] {
   const hasProject = items.some(({ project }) => project !== undefined)
   const now = Date.now()
-  const head = ['ID', 'STATUS', 'PRIORITY', 'IN', 'CLAIMED', 'WHAT']
-  return table(
-    [...(hasProject ? ['PROJECT'] : []), ...head],
-    items.map((item) => [
-      ...(hasProject ? [plain(item.project ?? '')] : []),
-      plain(item.id),
-      wordsOf(item.status),
-      plain(item.priority ?? ''),
-      plain(item.sprint_id ?? (item.kind === 'backlog' ? 'backlog' : '')),
-      item.claimed_by === undefined ? '' : claimText(item.claimed_by, item.until ?? '', now),
-      titleOf(item),
-    ]),
-  )
+  return tableOf(items, '', {
+    ...(hasProject && { PROJECT: (item: Brief) => item.project }),
+    ID: (item) => item.id,
+    STATUS: (item) => wordsOf(item.status),
+    PRIORITY: (item) => item.priority,
+    IN: (item) => item.sprint_id ?? (item.kind === 'backlog' ? 'backlog' : ''),
+    CLAIMED: ({ claimed_by: by, until = '' }) => by && claimText(by, until, now),
+    WHAT: titleOf,
+  })
 }
 
 /** As wide as the terminal; whole where nobody looks. */

@@ -1,50 +1,47 @@
-import { createClient } from '../../client.ts'
+import { localCommand } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import type { ExitCode } from '../../exit.ts'
 import { painted } from '../../inbox/lines.ts'
+import { flag, text } from '../../option-kinds.ts'
 import { plain } from '../../plain.ts'
 import { byPrefix } from '../../prefix.ts'
-import { claimOf, projectOf, readProjects, tellStale } from '../asking.ts'
-import type { InProject } from '../asking.ts'
+import { claimOf, projectOf, readProjects, staleNotes } from '../asking.ts'
 import { cardLine, wordsOf } from '../item-lines.ts'
 import { readBoard } from './read.ts'
 import type { BoardRead } from './read.ts'
 import { columnsOf } from './state.ts'
 
-export type BoardFlags = InProject & {
-  readonly sprint?: string
-  readonly list?: boolean
-  readonly json?: boolean
-}
-
 const { stdin, stdout } = process
 
 /** The stories of a sprint by status: a screen to move them on where there is a terminal, else a list. */
-export async function board(context: Context, flags: BoardFlags): Promise<ExitCode | void> {
-  const client = createClient(context)
-  const project = await projectOf(client, flags)
-  const read = await readBoard(client, project, undefined)
-  const { sprint: given } = flags
-  const sprint =
-    given === undefined
-      ? read.sprint
-      : byPrefix(
-          given,
-          read.sprints.map(({ id }) => id),
-          'sprint',
-        )
-  if (!hasScreen(context, flags)) {
-    const asked = sprint === read.sprint ? read : await readBoard(client, project, sprint)
-    return print(context, asked)
-  }
-  const projects = (await readProjects(client)).map((one) => one.project)
-  const { showBoard } = await import('./loop.ts')
-  const start = { project, projects, sprint }
-  return showBoard({ client, start, claim: claimOf(context), stdin, stdout })
-}
+export const boardCommand = localCommand({
+  usage: 'board',
+  summary: 'the stories of a sprint, to move by keys',
+  options: {
+    sprint: text('--sprint <id>', 'this sprint (default: the active one)'),
+    list: flag('--list', 'print it, on a terminal too'),
+  },
+  async act(call) {
+    const { client, options } = call
+    const project = await projectOf(call)
+    const read = await readBoard(client, project, undefined)
+    const ids = read.sprints.map(({ id }) => id)
+    const sprint =
+      options.sprint === undefined ? read.sprint : byPrefix(options.sprint, ids, 'sprint')
+    if (!hasScreen(call, options)) {
+      const asked = sprint === read.sprint ? read : await readBoard(client, project, sprint)
+      return print(call, asked)
+    }
+    const projects = (await readProjects(client)).map((one) => one.project)
+    const { showBoard } = await import('./loop.ts')
+    const start = { project, projects, sprint }
+    return showBoard({ client, start, claim: claimOf(call), stdin, stdout })
+  },
+})
 
-const hasScreen = ({ env }: Context, { list, json }: BoardFlags): boolean =>
-  !list && !json && stdin.isTTY === true && stdout.isTTY === true && env['TERM'] !== 'dumb'
+type ScreenFlags = { readonly list?: boolean; readonly json?: boolean }
+
+const hasScreen = ({ env }: Context, { list, json }: ScreenFlags): boolean =>
+  !list && !json && stdin.isTTY && stdout.isTTY && env['TERM'] !== 'dumb'
 
 function print(context: Context, { project, sprint, sprints, stories, isStale }: BoardRead): void {
   const columns = columnsOf({ stories, filter: '' })
@@ -61,5 +58,5 @@ function print(context: Context, { project, sprint, sprints, stories, isStale }:
         ]
       : [`${plain(project)} has no sprint: \`cowork work sprint <id>\` creates one.`],
   )
-  tellStale(context, isStale ? [project] : [])
+  staleNotes(isStale ? [project] : []).forEach(context.out.note)
 }

@@ -1,5 +1,6 @@
 import type { Client } from '../../client.ts'
-import { at, pages, readSprint } from '../asking.ts'
+import { pages } from '../../pages.ts'
+import { readSprint } from '../asking.ts'
 import type { Paged, SprintBrief, StoryBrief } from '../wire.ts'
 import { usualSprint } from './state.ts'
 
@@ -17,17 +18,10 @@ export async function readBoard(
   project: string,
   asked: string | undefined,
 ): Promise<BoardRead> {
-  const { all: sprints, stale } = await pages(
-    (cursor) =>
-      client.call<Paged & { results: SprintBrief[] }>('worksync_search', {
-        project,
-        kind: 'sprint',
-        limit: 1000,
-        ...at(cursor),
-      }),
-    (page) => page.results,
-  )
+  const named = { project, kind: 'sprint', limit: 1000 }
+  const of = ({ results }: Paged & { results: SprintBrief[] }) => results
+  const { all: sprints, last } = await pages(client, 'worksync_search', named, of)
   const sprint = asked ?? usualSprint(sprints)
   const stories = sprint === undefined ? [] : (await readSprint(client, project, sprint)).stories
-  return { project, sprint, sprints, stories, isStale: stale.length > 0 }
+  return { project, sprint, sprints, stories, isStale: (last.stale ?? []).length > 0 }
 }

@@ -1,0 +1,45 @@
+import { command, localCommand } from '../command.ts'
+import { text } from '../option-kinds.ts'
+import { boardCommand } from './board/board.ts'
+import { addingCommands, storyCommands } from './changing.ts'
+import { keepingCommands, resolveCommand } from './keeping.ts'
+import { listingCommands } from './listing.ts'
+import { projectsCommand, statusOf } from './looking.ts'
+import { readingCommands } from './reading.ts'
+import { setCommand } from './setting.ts'
+
+/** The plan of work that agents and people share: sprints, stories, backlog. */
+export const workCommand = command({
+  usage: 'work',
+  summary: 'sprints, stories and backlog',
+  options: {
+    project: text(
+      '-p, --project <name>',
+      'which project; else the only one, or that of this folder',
+    ),
+  },
+  help: 'Alone it says where the work stands.',
+  ...statusOf,
+  commands: [
+    command({
+      usage: 'status',
+      summary: 'where the work stands, in one project or all',
+      ...statusOf,
+    }),
+    boardCommand,
+    ...listingCommands,
+    ...readingCommands,
+    ...addingCommands,
+    setCommand,
+    ...storyCommands,
+    resolveCommand,
+    projectsCommand,
+    ...keepingCommands,
+    localCommand({
+      usage: 'verify',
+      summary: 'try every tool on a project made for it',
+      options: { agent: text('--agent <name>', 'act with the token kept for this agent') },
+      act: async (call) => (await import('./verify.ts')).verifyWork(call, call.options),
+    }),
+  ],
+})
