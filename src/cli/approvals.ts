@@ -26,7 +26,6 @@ export type Item = {
   decided_by?: string | null
   channel?: string | null
   reason?: string | null
-  auto?: true
   group: string
   /** Shared by the checks that one mistake brought (T14). */
   look_back?: string
@@ -52,7 +51,6 @@ export type Detail = Item & {
   change: unknown
   before: Record<string, unknown>
   approved_change?: unknown
-  collaborative?: boolean
   reasoning: string | null
   field: string | null
   digest: string
@@ -132,6 +130,21 @@ export type Handoff = {
     hand_back?: boolean
     instructions?: string
   }[]
+}
+
+/** What became of a decision. */
+export type Outcome = {
+  id: string
+  status: 'approved' | 'rejected' | 'voted' | 'held' | 'pending' | 'error'
+  until?: string
+  trust?: { from: number; to: number; promoted?: true; demoted?: true }
+  /** Other actions that came to the inbox because this one was wrong. */
+  look_back?: number
+  /** False of a check that was closed unread: it counts for nothing. */
+  counted?: boolean
+  /** Other requests that it answers. */
+  also?: { id: string; summary: string }[]
+  error?: { code: string; message: string; hint?: string }
 }
 
 export type Page = { items: Item[]; next: string | null; counts: Record<string, number> }

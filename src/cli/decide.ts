@@ -1,7 +1,7 @@
 import { agentNamed } from './agent-named.ts'
 import { allowanceOf } from './allowance.ts'
 import { findApprovals, isCheck, readByIds } from './approvals.ts'
-import type { Found, Item } from './approvals.ts'
+import type { Found, Item, Outcome } from './approvals.ts'
 import type { Client } from './client.ts'
 import { command } from './command.ts'
 import { confirmEach } from './confirm-checks.ts'
@@ -16,20 +16,6 @@ import { flag, positive, text } from './option-kinds.ts'
 import type { Values } from './option-kinds.ts'
 import { severity, type } from './override.ts'
 import { plain } from './plain.ts'
-
-type Outcome = {
-  id: string
-  status: 'approved' | 'rejected' | 'voted' | 'held' | 'pending' | 'error'
-  until?: string
-  trust?: { from: number; to: number; promoted?: true; demoted?: true }
-  /** Other actions that came to the inbox because this one was wrong. */
-  look_back?: number
-  /** False of a check that was closed unread: it counts for nothing. */
-  counted?: boolean
-  /** Other requests that it answers. */
-  also?: { id: string; summary: string }[]
-  error?: { code: string; message: string; hint?: string }
-}
 
 type Batch = {
   outcomes: (Omit<Outcome, 'id'> & { proposal_id: string })[]

@@ -1,21 +1,13 @@
-import type { Client } from './client.ts'
 import { score } from './inbox/detail.ts'
 import { plain } from './plain.ts'
 
 /** What became of a handoff and, where it was decided in the same act, of its proposal (H2, H6). */
 export type Answered = {
-  handoff_id: string
   agent_id: string
-  domain: string
-  resolution: string
   hand_back: boolean
-  hand_back_refused?: { code: string; message: string; hint: string }
-  instructions: string | null
-  proposal?: { proposal_id: string; status: string; trust?: { from: number; to: number } }
+  hand_back_refused?: { message: string; hint: string }
+  proposal?: { status: string; trust?: { from: number; to: number } }
 }
-
-export const answerHandoff = (client: Client, answer: object): Promise<Answered> =>
-  client.call<Answered>('cowork_resolve_handoff', answer)
 
 export function answeredText({
   agent_id,

@@ -15,8 +15,14 @@ const { stdin, stderr } = process
 export const canAsk = ({ json = false }: Asking): boolean =>
   !json && stdin.isTTY === true && stderr.isTTY === true
 
+/** Where prompts read and write. */
+const streams = { input: stdin, output: stderr }
+
 /** Ctrl-D closes the input and leaves a prompt without an answer, and us without anything to wait for. */
-async function answered<T>(prompt: Promise<T>): Promise<T> {
+async function answered<T>(
+  prompt: Promise<T>,
+  said = 'Nothing more was changed.',
+): Promise<Exclude<T, symbol>> {
   const { promise: closed, reject } = Promise.withResolvers<never>()
   const onClosed = () => {
     stdin.setRawMode(false)
@@ -24,7 +30,9 @@ async function answered<T>(prompt: Promise<T>): Promise<T> {
   }
   process.once('beforeExit', onClosed)
   try {
-    return await Promise.race([prompt, closed])
+    const answer = await Promise.race([prompt, closed])
+    if (typeof answer === 'symbol') throw new CoworkError('interrupted', said)
+    return answer as Exclude<T, symbol>
   } finally {
     process.off('beforeExit', onClosed)
   }
@@ -42,11 +50,10 @@ export async function confirmed(
       `This needs a yes, and there is no terminal to ask on: ${question}`,
       'Add --yes to answer so.',
     )
-  const { confirm, isCancel } = await import('@clack/prompts')
-  const message = shown(question)
-  const answer = await answered(confirm({ message, initialValue, input: stdin, output: stderr }))
-  if (isCancel(answer)) throw new CoworkError('interrupted', 'Nothing was changed.')
-  if (!answer) throw new CoworkError('declined', 'Nothing was changed.')
+  const { confirm } = await import('@clack/prompts')
+  const asked = confirm({ message: shown(question), initialValue, ...streams })
+  if (!(await answered(asked, 'Nothing was changed.')))
+    throw new CoworkError('declined', 'Nothing was changed.')
 }
 
 /** Several of several; those named `chosen` are ticked. */
@@ -55,19 +62,17 @@ export async function chosen(
   choices: readonly Choice[],
   ticked: readonly string[],
 ): Promise<string[]> {
-  const { multiselect, isCancel } = await import('@clack/prompts')
-  const answer = await answered(
+  const { multiselect } = await import('@clack/prompts')
+  const options = choices.map((choice) => ({ ...choice }))
+  return answered(
     multiselect({
       message: question,
-      options: choices.map((choice) => ({ ...choice })),
+      options,
       initialValues: [...ticked],
       required: false,
-      input: stdin,
-      output: stderr,
+      ...streams,
     }),
   )
-  if (isCancel(answer)) throw new CoworkError('interrupted', 'Nothing more was changed.')
-  return answer
 }
 
 /** One of several; the first is under the hand. */
@@ -75,16 +80,9 @@ export async function picked<Value extends string>(
   question: string,
   choices: readonly (Choice & { readonly value: Value })[],
 ): Promise<Value> {
-  const { select, isCancel } = await import('@clack/prompts')
-  const answer = await answered(
-    select<string>({
-      message: question,
-      options: choices.map((choice) => ({ ...choice })),
-      input: stdin,
-      output: stderr,
-    }),
-  )
-  if (isCancel(answer)) throw new CoworkError('interrupted', 'Nothing more was changed.')
+  const { select } = await import('@clack/prompts')
+  const options = choices.map((choice) => ({ ...choice }))
+  const answer = await answered(select<string>({ message: question, options, ...streams }))
   const found = choices.find(({ value }) => value === answer)
   if (!found) throw new Error('something was picked that was not offered')
   return found.value
@@ -95,17 +93,15 @@ export async function written(
   question: string,
   { example, wrong }: { readonly example?: string; wrong(text: string): string | undefined },
 ): Promise<string> {
-  const { text, isCancel } = await import('@clack/prompts')
+  const { text } = await import('@clack/prompts')
   const answer = await answered(
     text({
       message: question,
       ...(example !== undefined && { placeholder: example }),
       validate: (given) => wrong((given ?? '').trim()),
-      input: stdin,
-      output: stderr,
+      ...streams,
     }),
   )
-  if (isCancel(answer)) throw new CoworkError('interrupted', 'Nothing more was changed.')
   return answer.trim()
 }
 

@@ -7,7 +7,8 @@ import type { Client } from '../client.ts'
 import type { ExitCode } from '../exit.ts'
 import { choicesFor } from '../grant-choice.ts'
 import { plainJson } from '../plain.ts'
-import { answeredText, answerHandoff } from '../resolve-handoff.ts'
+import { answeredText } from '../resolve-handoff.ts'
+import type { Answered } from '../resolve-handoff.ts'
 import { openScreen } from '../screen/loop.ts'
 import { edited } from './editor.ts'
 import { reduce } from './reduce.ts'
@@ -98,18 +99,18 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
 
   async function decide(effect: Extract<Effect, { act: 'decide' }>): Promise<Outcome> {
     person()
-    const { id, decision, reason, override, change, policy, acknowledge, grant, skip } = effect
+    const { id, decision, reason, override, change, grant, skip } = effect
     const { outcomes } = await client.call<{ outcomes: Outcome[] }>('cowork_decide', {
       approval_ids: [id],
       decision,
       hold: true,
-      ...(reason !== undefined && { reason }),
-      ...(override && { override: { ...override, ...(reason && { description: reason }) } }),
-      ...(change !== undefined && { change }),
-      ...(policy !== undefined && { policy_id: policy }),
-      ...(acknowledge !== undefined && { acknowledge_policy: acknowledge }),
-      ...(grant && { grant }),
-      ...(skip && { skip }),
+      reason,
+      override: override && { ...override, description: reason },
+      change,
+      policy_id: effect.policy,
+      acknowledge_policy: effect.acknowledge,
+      grant,
+      skip,
     })
     return theOnly(outcomes)
   }
@@ -117,11 +118,8 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
   async function resolveHandoff(effect: Extract<Effect, { act: 'resolve' }>): Promise<Outcome> {
     person()
     const { id, resolution, instructions } = effect
-    const answered = await answerHandoff(client, {
-      handoff_id: id,
-      resolution,
-      ...(instructions !== undefined && { instructions }),
-    })
+    const answer = { handoff_id: id, resolution, instructions }
+    const answered = await client.call<Answered>('cowork_resolve_handoff', answer)
     return { id, status: 'resolved', note: answeredText(answered) }
   }
 

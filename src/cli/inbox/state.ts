@@ -1,4 +1,4 @@
-import type { Detail, Item } from '../approvals.ts'
+import type { Detail, Item, Outcome as Decided } from '../approvals.ts'
 import type { GrantWord, OverrideType, Severity } from '../choices.ts'
 import type { GrantChoice } from '../grant-choice.ts'
 import type { Message, ScreenEvent, Size, Step as StepOf } from '../screen/model.ts'
@@ -82,16 +82,8 @@ export type State = {
   readonly isPasting: boolean
 }
 
-export type Outcome = {
-  readonly id: string
+export type Outcome = Omit<Decided, 'status'> & {
   readonly status: string
-  readonly until?: string
-  readonly trust?: { from: number; to: number; promoted?: boolean; demoted?: boolean }
-  /** Other actions that came to the inbox because this one was wrong. */
-  readonly look_back?: number
-  /** False of a check that was closed unread. */
-  readonly counted?: boolean
-  readonly error?: { code: string; message: string }
   /** What is said of it, where the status alone does not. */
   readonly note?: string
 }

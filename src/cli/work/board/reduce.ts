@@ -107,15 +107,10 @@ const back = (state: State) => only({ ...state, view: 'board' })
 
 const inDetail: Keys = {
   ...inBoth,
-  j: (state) => only(scrolled(state, 1)),
-  down: (state) => only(scrolled(state, 1)),
-  k: (state) => only(scrolled(state, -1)),
-  up: (state) => only(scrolled(state, -1)),
-  space: (state) => only(scrolled(state, bodyRows(state.size) - 1)),
-  pagedown: (state) => only(scrolled(state, bodyRows(state.size) - 1)),
-  pageup: (state) => only(scrolled(state, 1 - bodyRows(state.size))),
-  g: (state) => only(scrolled(state, -Infinity)),
-  G: (state) => only(scrolled(state, Infinity)),
+  ...moving(
+    (state, by) => only(scrolled(state, by)),
+    ({ size }) => bodyRows(size) - 1,
+  ),
   enter: back,
   left: back,
   h: back,

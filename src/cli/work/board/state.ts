@@ -2,7 +2,7 @@ import { storyStatuses } from '../../choices.ts'
 import type { StoryStatus } from '../../choices.ts'
 import { wrapped } from '../../inbox/lines.ts'
 import type { Line } from '../../inbox/lines.ts'
-import type { Key, Message, Size } from '../../inbox/state.ts'
+import type { Message, ScreenEvent, Size, Step as StepOf } from '../../screen/model.ts'
 import { storyLines } from '../item-lines.ts'
 import type { SprintBrief, Story, StoryBrief } from '../wire.ts'
 
@@ -54,9 +54,7 @@ export type State = {
 }
 
 export type Event =
-  | { readonly event: 'key'; readonly key: Key; readonly now: number }
-  | { readonly event: 'tick'; readonly now: number }
-  | { readonly event: 'resized'; readonly size: Size }
+  | ScreenEvent
   | {
       readonly event: 'loaded'
       readonly project: string
@@ -65,11 +63,9 @@ export type Event =
       readonly stories: readonly StoryBrief[]
       readonly isStale: boolean
     }
-  | { readonly event: 'unreachable'; readonly message: string }
   | { readonly event: 'read'; readonly story: Story }
   /** A change is made; `id` is the story it was about, or the new one. */
   | { readonly event: 'changed'; readonly text: string; readonly id?: string }
-  | { readonly event: 'told'; readonly message: Message }
 
 export type Effect =
   /** Whether anything happened since; if so, it is loaded. */
@@ -85,7 +81,7 @@ export type Effect =
     }
   | { readonly act: 'leave'; readonly isInterrupted: boolean }
 
-export type Step = { readonly state: State; readonly effects: readonly Effect[] }
+export type Step = StepOf<State, Effect>
 
 export const startState = (
   size: Size,
