@@ -132,9 +132,7 @@ export const storyCommands = [
   changeCommand({
     usage: 'claim <id>',
     summary: 'take a story for yourself, for a while',
-    options: {
-      minutes: positive('--minutes <count>', 'for how long (default: work.lease_ttl)'),
-    },
+    options: { minutes: positive('--minutes <count>', 'for how long (default: work.lease_ttl)') },
     tool: 'worksync_claim',
     input: ({ args: [id], options: { minutes } }) => ({
       story_id: id,
