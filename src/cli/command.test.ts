@@ -1,9 +1,20 @@
 import { expect, test } from 'vitest'
 import type { Entry } from './command.ts'
-import { commands } from './program.ts'
+import { loadCommands } from './program.ts'
 
 const all = (entries: readonly Entry[]): Entry[] =>
   entries.flatMap((entry) => [entry, ...all(entry.commands ?? [])])
+
+const commands = await loadCommands()
+
+test('K2 a command is found in the file that the program loads for it', async () => {
+  for (const { usage, alias } of commands)
+    for (const name of [usage.replace(/ .*/, ''), ...(alias === undefined ? [] : [alias])]) {
+      const loaded = await loadCommands(name)
+      expect(loaded.length, name).toBeLessThan(commands.length)
+      expect(loaded.map((one) => one.usage)).toContain(usage)
+    }
+})
 
 test('K2 each command reads its options by the names that the table gives them', () => {
   for (const { usage, options = {} } of all(commands))

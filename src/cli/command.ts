@@ -51,7 +51,6 @@ type Argument<Word extends string> = Word extends `${string}...${string}`
 /** What a command works with. */
 export type Call<Usage extends string = string, Given extends Options = Options> = Context & {
   readonly client: Client
-  readonly command: Command
   readonly args: Arguments<Usage>
   readonly options: Values<Given> & { readonly json?: boolean }
   /** Refuses unless a person sits at this terminal (I10). */
@@ -141,7 +140,6 @@ export function localCommand<
       return act({
         ...context,
         client: createClient(context, words),
-        command: given,
         args: given.args as Arguments<Usage>,
         options: given.optsWithGlobals(),
         person: async (what) => (await import('./person.ts')).requirePersonHere(context, what),

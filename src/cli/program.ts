@@ -2,85 +2,82 @@ import { Command } from 'commander'
 import { readEnvFiles } from '#base/config/env-file.ts'
 import { currentEnvironment } from '#base/config/env.ts'
 import type { Environment } from '#base/config/env.ts'
-import { agentsCommand } from './agents.ts'
-import { auditCommand, ledgerCommand } from './audit.ts'
 import { addCommands } from './command.ts'
 import type { Act, Entry } from './command.ts'
 import { contextOf } from './context.ts'
 import type { Globals } from './context.ts'
-import { decideCommands } from './decide.ts'
 import { exitCode } from './exit.ts'
-import { filesCommand } from './files.ts'
-import { grantsCommand } from './grants.ts'
-import { handoffCommand } from './handoff.ts'
-import { inboxCommand } from './inbox/inbox.ts'
 import { commandHere } from './launcher.ts'
-import { lifeCommands } from './life.ts'
-import { notifyCommand } from './notify.ts'
 import { globalOptions } from './option-kinds.ts'
 import { createOutput } from './output.ts'
-import { overrideCommand } from './override.ts'
-import { permissionsCommand } from './permissions.ts'
-import { policyCommand } from './policy.ts'
-import { reportCommand } from './report.ts'
-import { setupCommands, storeCommands } from './setup.ts'
-import { trashCommand } from './trash.ts'
-import { trustCommand } from './trust.ts'
 import { asksForJson, endWith, holdBack } from './usage-fault.ts'
 import { pointToHelp, sharedOptions } from './usage-help.ts'
 import { version } from './version.ts'
-import { workCommand } from './work/work.ts'
-import { workspaceCommand } from './workspace.ts'
 
-/** All there are, in the order of the help. */
-export const commands: readonly Entry[] = [
-  ...lifeCommands,
-  inboxCommand,
-  ...decideCommands,
-  overrideCommand,
-  handoffCommand,
-  trustCommand,
-  reportCommand,
-  policyCommand,
-  permissionsCommand,
-  notifyCommand,
-  filesCommand,
-  trashCommand,
-  grantsCommand,
-  workspaceCommand,
-  workCommand,
-  auditCommand,
-  agentsCommand,
-  ...storeCommands,
-  ledgerCommand,
-  ...setupCommands,
+/** Which file has which commands, in the order of the help. */
+const tables: readonly (readonly [names: string, load: () => Promise<readonly Entry[]>])[] = [
+  [
+    'up start down stop restart status logs halt resume mcp',
+    async () => (await import('./life.ts')).lifeCommands,
+  ],
+  ['inbox', async () => [(await import('./inbox/inbox.ts')).inboxCommand]],
+  ['approve reject undo', async () => (await import('./decide.ts')).decideCommands],
+  ['override', async () => [(await import('./override.ts')).overrideCommand]],
+  ['handoff', async () => [(await import('./handoff.ts')).handoffCommand]],
+  ['trust', async () => [(await import('./trust.ts')).trustCommand]],
+  ['report', async () => [(await import('./report.ts')).reportCommand]],
+  ['policy', async () => [(await import('./policy.ts')).policyCommand]],
+  ['permissions', async () => [(await import('./permissions.ts')).permissionsCommand]],
+  ['notify', async () => [(await import('./notify.ts')).notifyCommand]],
+  ['files', async () => [(await import('./files.ts')).filesCommand]],
+  ['trash', async () => [(await import('./trash.ts')).trashCommand]],
+  ['grants', async () => [(await import('./grants.ts')).grantsCommand]],
+  ['workspace', async () => [(await import('./workspace.ts')).workspaceCommand]],
+  ['work', async () => [(await import('./work/work.ts')).workCommand]],
+  ['audit', async () => [(await import('./audit.ts')).auditCommand]],
+  ['agents', async () => [(await import('./agents.ts')).agentsCommand]],
+  ['backup restore storage', async () => (await import('./setup.ts')).storeCommands],
+  ['ledger', async () => [(await import('./audit.ts')).ledgerCommand]],
+  [
+    'init demo open doctor connect disconnect service uninstall inspect run completion',
+    async () => (await import('./setup.ts')).setupCommands,
+  ],
 ]
 
-/** Runs one command line. A command's own code is loaded when it is used. */
+/** The commands of the file that has the named one; all of them for the help, or for a name that is none. */
+export async function loadCommands(name = ''): Promise<readonly Entry[]> {
+  const named = tables.filter(([names]) => names.split(' ').includes(name))
+  const wanted = named.length > 0 ? named : tables
+  return (await Promise.all(wanted.map(([, load]) => load()))).flat()
+}
+
+/** Runs one command line. */
 export async function run(args: readonly string[]): Promise<number> {
   const { stdout, stderr } = process
   let code: number = exitCode.ok
   const json = asksForJson(args)
   const words = commandHere(currentEnvironment())
   const out = createOutput({ json, stdout, stderr, command: words })
+  const act = async (verb: Act, command: Command) => {
+    code = (await verb(contextOf(command.optsWithGlobals()), command)) ?? exitCode.ok
+  }
   let said: (() => string) | undefined
-  const newProgram = () => {
-    const program = createProgram(async (verb, command) => {
-      code = (await verb(contextOf(command.optsWithGlobals()), command)) ?? exitCode.ok
-    }, words)
+  const newProgram = (commands: readonly Entry[]) => {
+    const program = createProgram(act, commands, words)
     if (json) said = holdBack(program)
     return program
   }
   try {
-    const looked = newProgram()
+    const looked = newProgram([])
     const { operands, unknown } = looked.parseOptions([...args])
     const { envFile = [] } = looked.opts<Globals>()
     const chosen =
       operands.length + unknown.length > 0
         ? []
         : byTransport({ ...currentEnvironment(), ...readEnvFiles(envFile) })
-    if (chosen) await newProgram().parseAsync([...args, ...chosen], { from: 'user' })
-    else newProgram().outputHelp()
+    const program = newProgram(await loadCommands(operands[0] ?? chosen?.[0]))
+    if (chosen) await program.parseAsync([...args, ...chosen], { from: 'user' })
+    else program.outputHelp()
     return code
   } catch (error) {
     return endWith(error, out, said)
@@ -94,9 +91,10 @@ function byTransport({ TRANSPORT }: Environment): string[] | undefined {
   return transport === 'http' || transport === 'sse' ? ['up'] : undefined
 }
 
-/** The whole command line: `act` carries out what was chosen, `words` are what a person calls it by. */
+/** The command line: `act` carries out what was chosen, `words` are what a person calls it by. */
 export function createProgram(
   act: (verb: Act, command: Command) => Promise<void>,
+  commands: readonly Entry[],
   words = 'cowork',
 ): Command {
   const program = new Command('cowork')

@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { createProgram } from './program.ts'
+import { createProgram, loadCommands } from './program.ts'
+
+const entries = await loadCommands()
 
 const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)]
 
@@ -10,7 +12,7 @@ async function said(args: string[]): Promise<string> {
   const write = (more: string) => void (text += more)
   const program = createProgram(async () => {
     throw new Error('it was carried out')
-  })
+  }, entries)
   for (const one of all(program))
     one.configureOutput({ writeOut: write, writeErr: write, getOutHelpWidth: () => 80 })
   await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
@@ -19,7 +21,7 @@ async function said(args: string[]): Promise<string> {
   return text
 }
 
-const commands = all(createProgram(async () => {}))
+const commands = all(createProgram(async () => {}, entries))
   .slice(1)
   .map((command): string[] => wordsOf(command))
 

@@ -17,7 +17,7 @@ export type WorkspaceInfo = {
   path_after_restart?: string
 }
 
-export const restartNotes = (next: string | undefined): string[] =>
+const restartNotes = (next: string | undefined): string[] =>
   next === undefined ? [] : ['Another workspace is chosen: `cowork restart` takes it.']
 
 const guards: Record<WorkspaceInfo['containment'], string> = {

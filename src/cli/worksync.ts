@@ -18,9 +18,6 @@ import { countText } from './sizes.ts'
 import { asksForJson, endWith, holdBack } from './usage-fault.ts'
 import { version } from './version.ts'
 
-endWithReader()
-process.exitCode = await run(process.argv.slice(2))
-
 /** Seed 003's program: the daemon's own commands, with the address for work open (W1, W2). */
 async function run(args: readonly string[]): Promise<number> {
   let code: number = exitCode.ok
@@ -132,3 +129,6 @@ async function status(context: Context): Promise<ExitCode> {
   )
   return exitCode.ok
 }
+
+endWithReader()
+process.exitCode = await run(process.argv.slice(2))

@@ -10,7 +10,7 @@ import { plain } from '../plain.ts'
 import { byPrefix, moreNotes } from '../prefix.ts'
 import type { BacklogItem, Paged, ProjectBrief, Sprint, Story, StoryBrief } from './wire.ts'
 
-export type InProject = { readonly project?: string | undefined }
+type InProject = { readonly project?: string | undefined }
 
 /** What was typed: the group `work` takes the project for all of its commands. */
 type Asked = { readonly client: Client; readonly options: object }
