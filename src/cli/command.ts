@@ -51,6 +51,7 @@ type Argument<Word extends string> = Word extends `${string}...${string}`
 /** What a command works with. */
 export type Call<Usage extends string = string, Given extends Options = Options> = Context & {
   readonly client: Client
+  readonly command: Command
   readonly args: Arguments<Usage>
   readonly options: Values<Given> & { readonly json?: boolean }
   /** Refuses unless a person sits at this terminal (I10). */
@@ -111,7 +112,7 @@ export function toolCommand<
   spec: Described<Usage, Given> &
     Answering<Call<Usage, Given>, Answer> & {
       readonly tool: string
-      readonly input?: (call: Call<Usage, Given>) => object
+      readonly input?: (call: Call<Usage, Given>) => object | Promise<object>
     },
 ): Entry {
   const { tool, input, ...rest } = spec
@@ -140,6 +141,7 @@ export function localCommand<
       return act({
         ...context,
         client: createClient(context, words),
+        command: given,
         args: given.args as Arguments<Usage>,
         options: given.optsWithGlobals(),
         person: async (what) => (await import('./person.ts')).requirePersonHere(context, what),

@@ -39,7 +39,8 @@ const tables: readonly (readonly [names: string, load: () => Promise<readonly En
   ['backup restore storage', async () => (await import('./setup.ts')).storeCommands],
   ['ledger', async () => [(await import('./audit.ts')).ledgerCommand]],
   [
-    'init demo open doctor connect disconnect service uninstall inspect run completion',
+    // Without completion, which needs all commands.
+    'init demo open doctor connect disconnect service uninstall inspect run',
     async () => (await import('./setup.ts')).setupCommands,
   ],
 ]

@@ -182,12 +182,10 @@ export const setupCommands: readonly Entry[] = [
     summary: 'print a completion script',
     args: { shell: { about: 'for which shell', choices: shells } },
     help: 'bash: source <(cowork completion bash)',
-    async act({ out, args: [given] }) {
+    async act({ command, out, args: [given] }) {
       const { completionScript } = await import('./completion.ts')
-      const { createProgram, loadCommands } = await import('./program.ts')
       const shell = shells.find((one) => one === given) ?? 'bash'
-      const program = createProgram(async () => undefined, await loadCommands())
-      const script = completionScript(program, shell)
+      const script = completionScript(command.parent ?? command, shell)
       out.data({ shell, script }, () => script.trimEnd().split('\n'))
     },
   }),

@@ -32,7 +32,7 @@ export function changeCommand<
   readonly args?: NonNullable<Entry['args']>
   readonly tool: string
   /** The fields besides the project. */
-  readonly input: (call: Call<Usage, Given>, project: string) => object
+  readonly input: (call: Call<Usage, Given>, project: string) => object | Promise<object>
   readonly show: (answer: Answer & Changed, call: Call<Usage, Given>) => string
 }): Entry {
   const { tool, input, ...rest } = spec
