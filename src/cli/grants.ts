@@ -6,6 +6,7 @@ import { agentNamed } from './agent-named.ts'
 import { grantPermissions, grantScopes } from './choices.ts'
 import type { Client } from './client.ts'
 import { command } from './command.ts'
+import type { Entry } from './command.ts'
 import { usage } from './exit.ts'
 import { minuteOf } from './file-words.ts'
 import { untilOf } from './grant-choice.ts'
@@ -43,17 +44,18 @@ export const liveGrants = async (client: Client): Promise<Grant[]> =>
   (await client.call<{ grants: Grant[] }>('list_grants')).grants
 
 /** What agents may see of the user's own files (GR4). */
-const listing = (summary: string) => ({
-  summary,
+const listCommand = command({
+  usage: 'list',
+  summary: 'list them',
   options: { agent: agent() },
-  async run({ client, options }: { client: Client; options: { readonly agent?: string } }) {
+  async run({ client, options }) {
     const only = await agentNamed(client, options.agent)
     const all = await liveGrants(client)
     const grants = all.filter((grant) => only === undefined || ['*', only].includes(grant.agent))
     return { grants, all }
   },
-  json: ({ grants }: Listing) => ({ grants }),
-  show({ grants, all }: Listing) {
+  json: ({ grants }) => ({ grants }),
+  show({ grants, all }) {
     const short = shortIds(all.map(bareId))
     return tableOf(grants, 'Agents may see nothing but their workspace.', {
       ID: (grant) => short(bareId(grant)),
@@ -66,13 +68,13 @@ const listing = (summary: string) => ({
     })
   },
 })
-type Listing = { readonly grants: readonly Grant[]; readonly all: readonly Grant[] }
 
-export const grantsCommand = command({
+export const grantsCommand: Entry = {
+  ...listCommand,
   usage: 'grants',
-  ...listing('what agents may see of your own files'),
+  summary: 'what agents may see of your own files',
   commands: [
-    command({ usage: 'list', ...listing('list them') }),
+    listCommand,
     command({
       usage: 'show <id|path>',
       summary: 'one of them',
@@ -149,7 +151,7 @@ export const grantsCommand = command({
       notes: ({ message }) => (message === undefined ? [] : [message]),
     }),
   ],
-})
+}
 
 const whoText = ({ agent }: Grant) => (agent === '*' ? 'all' : plain(agent))
 

@@ -1,6 +1,7 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Client } from './client.ts'
 import { command, toolCommand } from './command.ts'
+import type { Entry } from './command.ts'
 import { usage } from './exit.ts'
 import { minuteOf, words } from './file-words.ts'
 import { count, flag, text, yes } from './option-kinds.ts'
@@ -32,41 +33,37 @@ const idsOf = (items: readonly Trashed[]) => items.map(({ trash_id: id }) => id)
 const idNamed = (given: string, ids: readonly string[]) => byPrefix(given, ids, 'item in the trash')
 
 /** What was deleted and can be had back, the newest first (TR1). */
-const listing = (summary: string) =>
-  ({
-    summary,
-    options: { lines: count(100) },
-    words,
-    async run(call: { client: Client; options: { lines: number } }) {
-      const {
-        client,
-        options: { lines },
-      } = call
-      const all = await trashed(client, lines + 1)
-      return { all, items: all.slice(0, lines) }
-    },
-    json: ({ items }: Listing) => ({ items }),
-    show({ items, all }: Listing) {
-      const short = shortIds(idsOf(all))
-      return tableOf(items, 'The trash is empty.', {
-        ID: (item) => short(item.trash_id),
-        DELETED: (item) => minuteOf(item.deleted_at),
-        BY: (item) => item.deleted_by,
-        // What a folder holds was not counted.
-        SIZE: (item) => (isFolder(item) ? '-' : bytesText(item.size_bytes)),
-        'KEPT UNTIL': (item) => minuteOf(item.expires_at),
-        WAS: (item) => item.path,
-      })
-    },
-    notes: ({ items, all }: Listing) => moreNotes(all.length > items.length),
-  }) as const
-type Listing = { readonly all: readonly Trashed[]; readonly items: readonly Trashed[] }
+const listCommand = command({
+  usage: 'list',
+  summary: 'list it',
+  options: { lines: count(100) },
+  words,
+  async run({ client, options: { lines } }) {
+    const all = await trashed(client, lines + 1)
+    return { all, items: all.slice(0, lines) }
+  },
+  json: ({ items }) => ({ items }),
+  show({ items, all }) {
+    const short = shortIds(idsOf(all))
+    return tableOf(items, 'The trash is empty.', {
+      ID: (item) => short(item.trash_id),
+      DELETED: (item) => minuteOf(item.deleted_at),
+      BY: (item) => item.deleted_by,
+      // What a folder holds was not counted.
+      SIZE: (item) => (isFolder(item) ? '-' : bytesText(item.size_bytes)),
+      'KEPT UNTIL': (item) => minuteOf(item.expires_at),
+      WAS: (item) => item.path,
+    })
+  },
+  notes: ({ items, all }) => moreNotes(all.length > items.length),
+})
 
-export const trashCommand = command({
+export const trashCommand: Entry = {
+  ...listCommand,
   usage: 'trash',
-  ...listing('what was deleted'),
+  summary: 'what was deleted',
   commands: [
-    command({ usage: 'list', ...listing('list it') }),
+    listCommand,
     toolCommand({
       usage: 'restore <id>',
       summary: 'back to where it was',
@@ -112,4 +109,4 @@ export const trashCommand = command({
       ],
     }),
   ],
-})
+}

@@ -1,4 +1,5 @@
 import { command, toolCommand } from './command.ts'
+import type { Entry } from './command.ts'
 import { flag } from './option-kinds.ts'
 import { openWith } from './open.ts'
 import { fields } from './output.ts'
@@ -17,8 +18,7 @@ export type WorkspaceInfo = {
   path_after_restart?: string
 }
 
-const restartNotes = (next: string | undefined): string[] =>
-  next === undefined ? [] : ['Another workspace is chosen: `cowork restart` takes it.']
+const tool = 'get_workspace_info'
 
 const guards: Record<WorkspaceInfo['containment'], string> = {
   landlock: 'by the kernel (Landlock) and by cowork',
@@ -35,8 +35,10 @@ export function holdsText({ total_files: files, total_size_mb: size }: Workspace
 }
 
 /** Where agents keep their files, and how much there is (FT7). */
-const info = {
-  tool: 'get_workspace_info',
+const infoCommand = toolCommand({
+  usage: 'info',
+  summary: 'where it is, and how much there is',
+  tool,
   show: (found: WorkspaceInfo) =>
     fields({
       workspace: plain(found.workspace_path),
@@ -46,22 +48,23 @@ const info = {
       guarded: guards[found.containment],
       'at restart': found.path_after_restart && plain(found.path_after_restart),
     }),
-  notes: (found: WorkspaceInfo) => restartNotes(found.path_after_restart),
-}
+  notes: ({ path_after_restart: next }) =>
+    next === undefined ? [] : ['Another workspace is chosen: `cowork restart` takes it.'],
+})
 
-export const workspaceCommand = toolCommand({
+export const workspaceCommand: Entry = {
+  ...infoCommand,
   usage: 'workspace',
   summary: 'where agents keep their files',
-  ...info,
   commands: [
-    toolCommand({ usage: 'info', summary: 'where it is, and how much there is', ...info }),
+    infoCommand,
     // Where there is no file manager, its path is printed.
     command({
       usage: 'open',
       summary: 'show it in the file manager',
       options: { print: flag('--print', 'print its path instead') },
       async run({ client, env, options: { print } }) {
-        const { workspace_path: path } = await client.call<WorkspaceInfo>(info.tool)
+        const { workspace_path: path } = await client.call<WorkspaceInfo>(tool)
         return { path, opened: !print && (await openWith(path, env, process.platform)) }
       },
       show: ({ path, opened }) => (opened ? `${path} is open.` : path),
@@ -77,4 +80,4 @@ export const workspaceCommand = toolCommand({
       notes: ({ restart_needed: isNeeded }) => (isNeeded ? ['`cowork restart` does it now.'] : []),
     }),
   ],
-})
+}

@@ -1,4 +1,3 @@
-import type { Client } from '../client.ts'
 import { command } from '../command.ts'
 import { fields, table, tableOf } from '../output.ts'
 import { pages } from '../pages.ts'
@@ -11,21 +10,23 @@ import { itemTable } from './tables.ts'
 import type { Brief, Paged, ProjectBrief, ProjectStatus, Unwritten } from './wire.ts'
 
 /** Where the work stands, in one project or all (W10). */
-export const statusOf = {
-  async run(call: { readonly client: Client; readonly options: object }) {
+export const statusCommand = command({
+  usage: 'status',
+  summary: 'where the work stands, in one project or all',
+  async run(call) {
     const named = { project: await projectNamed(call) }
     const of = (page: Paged & { projects: ProjectStatus[] }) => page.projects
     const { all, last } = await pages(call.client, 'worksync_status', named, of)
     return { projects: all, stale: last.stale ?? [] }
   },
-  show({ projects }: { readonly projects: readonly ProjectStatus[] }) {
+  show({ projects }) {
     const now = Date.now()
     return projects.length === 0
       ? noProject
       : projects.flatMap((one, at) => [...(at > 0 ? [''] : []), ...statusLines(one, now)])
   },
-  notes: ({ stale }: { readonly stale: readonly string[] }) => staleNotes(stale),
-}
+  notes: ({ stale }) => staleNotes(stale),
+})
 
 const noProject = 'There is no project yet: `cowork work register <name>` adds one.'
 

@@ -1,15 +1,17 @@
-import { command, localCommand } from '../command.ts'
+import { localCommand } from '../command.ts'
+import type { Entry } from '../command.ts'
 import { text } from '../option-kinds.ts'
 import { boardCommand } from './board/board.ts'
 import { addingCommands, storyCommands } from './changing.ts'
 import { keepingCommands, resolveCommand } from './keeping.ts'
 import { listingCommands } from './listing.ts'
-import { projectsCommand, statusOf } from './looking.ts'
+import { projectsCommand, statusCommand } from './looking.ts'
 import { readingCommands } from './reading.ts'
 import { setCommand } from './setting.ts'
 
 /** The plan of work that agents and people share: sprints, stories, backlog. */
-export const workCommand = command({
+export const workCommand: Entry = {
+  ...statusCommand,
   usage: 'work',
   summary: 'sprints, stories and backlog',
   options: {
@@ -19,13 +21,8 @@ export const workCommand = command({
     ),
   },
   help: 'Alone it says where the work stands.',
-  ...statusOf,
   commands: [
-    command({
-      usage: 'status',
-      summary: 'where the work stands, in one project or all',
-      ...statusOf,
-    }),
+    statusCommand,
     boardCommand,
     ...listingCommands,
     ...readingCommands,
@@ -42,4 +39,4 @@ export const workCommand = command({
       act: async (call) => (await import('./verify.ts')).verifyWork(call, call.options),
     }),
   ],
-})
+}
