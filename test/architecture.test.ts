@@ -21,8 +21,8 @@ test('architecture: every file keeps to the import table and the house rules', (
 test('architecture: the console imports wire files and base, and nothing else of src', () => {
   expect(consoleBreaches(sources('web/src/**/!(*.test).{ts,tsx}'))).toEqual([])
   const source = "import { toolResults } from '#wire'\nimport type { Ledger } from '#ledger'"
-  expect(consoleBreaches(new Map([['web/src/api.ts', source]]))).toEqual([
-    'web/src/api.ts: #ledger: the console may import wire files and base',
+  expect(consoleBreaches(new Map([['web/src/api/client.ts', source]]))).toEqual([
+    'web/src/api/client.ts: #ledger: the console may import wire files and base',
   ])
 })
 

@@ -1,5 +1,5 @@
 // Controls, format and bidi characters, unassigned and private ones, odd spaces and fillers (A13). The
-// console has the same rule in `web/src/plain.ts`, where each one becomes a mark of its own.
+// console has the same rule in `web/src/shared/plain.ts`, where each one becomes a mark of its own.
 const unseen =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800]/u
 /** Joiner and selector that hold an emoji together are part of a picture, not of a trick. */

@@ -1,4 +1,4 @@
-import type { IconName } from './parts/Icon.tsx'
+import type { IconName } from './shared/Icon.tsx'
 
 export type Screen = {
   readonly to: '/inbox' | '/agents' | '/policies' | '/files' | '/work' | '/audit' | '/settings'

@@ -10,7 +10,7 @@ import {
   setTrustText,
   strikesText,
 } from './class-standing.ts'
-import { classStanding, standing } from './fixture.ts'
+import { classStanding, standing } from './standing.fixture.ts'
 
 const credit = (now: number) => ({ now, needed: 25 })
 

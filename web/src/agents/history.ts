@@ -3,7 +3,7 @@ import { modeAt, overrideTypes } from '../inbox/approval.ts'
 import { riskWords } from './class-standing.ts'
 import type { Risk } from './class-standing.ts'
 import { isYoung } from '../inbox/trust-chart.ts'
-import { levelWords, overrideWords, score } from '../inbox/words.ts'
+import { levelWords, overrideWords, score } from '../inbox/text.ts'
 
 const day = 86_400_000
 

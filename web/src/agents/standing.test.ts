@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { standing } from './fixture.ts'
+import { standing } from './standing.fixture.ts'
 import { agentFiltersOf, joined, listOf, mapOf, rowsOf, shownRows } from './standing.ts'
 
 const pairs = [

@@ -1,5 +1,5 @@
-import { ApiError, call } from '../api.ts'
-import { forPerson } from './faults.ts'
+import { ApiError, call } from '../api/client.ts'
+import { forPerson } from './file-error.ts'
 
 /** Calls a tool of the files for the person at the screen. */
 export async function callFiles<Output>(tool: string, args: object = {}): Promise<Output> {

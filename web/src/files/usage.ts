@@ -1,6 +1,6 @@
 import type { Usage } from './file.ts'
-import { joined, nameOf } from './paths.ts'
-import { countText } from './sizes.ts'
+import { joined, nameOf } from './path.ts'
+import { countText } from './byte-size.ts'
 
 /** One box of the map: a folder with what is in it, a file, or what is too small for a box of its own. */
 export type Part = {

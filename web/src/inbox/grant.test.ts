@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { GrantRequest } from './approval.ts'
-import { item } from './fixture.ts'
+import { item } from './approval.fixture.ts'
 import {
   accessOf,
   commonAccess,

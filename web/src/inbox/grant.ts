@@ -1,5 +1,5 @@
-import { commonFolder } from '../files/paths.ts'
-import { countText } from '../files/sizes.ts'
+import { commonFolder } from '../files/path.ts'
+import { countText } from '../files/byte-size.ts'
 import type { GrantAnswer, GrantRequest, Item } from './approval.ts'
 
 /** What is asked for, as short as a row has room for it; the heading of the item has the whole sentence. */

@@ -1,4 +1,4 @@
-import { plainString } from '../plain.ts'
+import { plainString } from '../shared/plain.ts'
 import type { Allow } from './approval.ts'
 
 /** As long as a pattern may be. */

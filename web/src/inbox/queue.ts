@@ -1,8 +1,8 @@
-import { get } from '../api.ts'
-import type { Entry } from '../ledger/entry.ts'
-import { live } from '../live.ts'
-import { session } from '../session.ts'
-import { createStore } from '../store.ts'
+import { get } from '../api/client.ts'
+import type { Entry } from '../api/entry.ts'
+import { live } from '../api/live.ts'
+import { session } from '../api/session.ts'
+import { createStore } from '../api/store.ts'
 import { isCheck } from './approval.ts'
 import type { Counts, Item, ItemPage, Outcome, Verdict } from './approval.ts'
 

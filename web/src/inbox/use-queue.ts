@@ -1,10 +1,10 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import type { Item } from './approval.ts'
-import { isUrgent } from './notice.ts'
+import { isUrgent } from './notification.ts'
 import { isPending, queue } from './queue.ts'
 import type { Queue } from './queue.ts'
 import type { Snoozed } from './snooze.ts'
-import { snoozed } from './snoozed.ts'
+import { snoozed } from './snooze-store.ts'
 
 export const useQueue = (): Queue => useSyncExternalStore(queue.subscribe, queue.get)
 const useSnoozed = (): Snoozed => useSyncExternalStore(snoozed.subscribe, snoozed.get)

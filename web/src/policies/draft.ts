@@ -1,4 +1,4 @@
-import { createStore } from '../store.ts'
+import { createStore } from '../api/store.ts'
 
 /** What somebody is writing, and the version it was made of. It stays in this tab until it is saved. */
 export type Draft = { readonly text: string; readonly from: string }

@@ -1,4 +1,4 @@
-import { ApiError, call } from '../api.ts'
+import { ApiError, call } from '../api/client.ts'
 import { diffLines } from './diff.ts'
 import type { DiffLine } from './diff.ts'
 import type { Replayed } from './policy.ts'

@@ -10,7 +10,7 @@ import {
   waitsFor,
   withCard,
 } from './board.ts'
-import { card, sprint } from './fixture.ts'
+import { card, sprint } from './work.fixture.ts'
 import { priorities, statuses } from './work.ts'
 
 const cards = fc.uniqueArray(

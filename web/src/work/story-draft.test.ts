@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { story } from './fixture.ts'
+import { story } from './work.fixture.ts'
 import { changesOf, draftOf, emptyDraft, idOf } from './story-draft.ts'
 
 const full = story({

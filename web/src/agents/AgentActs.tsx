@@ -1,0 +1,65 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Standing } from './standing.ts'
+import { call } from '../api/client.ts'
+import { Button, buttonClass } from '../shared/Button.tsx'
+import { HaltDialog } from '../shell/Halt.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { plainString } from '../shared/plain.ts'
+import { agentsQuery, meQuery } from '../api/queries.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { RotateAgent } from '../settings/RotateAgent.tsx'
+import { useHalt } from './Paused.tsx'
+import { SetTrust } from './SetTrust.tsx'
+
+/** What one can do about an agent. */
+export function AgentActs({ agent, standing }: { agent: string; standing: Standing | undefined }) {
+  const [asked, setAsked] = useState<'trust' | 'pause' | 'rotate'>()
+  const role = useQuery(meQuery).data?.person.role
+  const known = useQuery(agentsQuery).data?.find(({ id }) => id === agent)
+  const halt = useHalt(agent)
+  const close = () => setAsked(undefined)
+  const mayAct = role === 'owner' || role === 'reviewer'
+  const mayRotate = role === 'owner' && known?.source === 'store' && known.status === 'active'
+  const resume = useMutation({
+    mutationFn: () => call('cowork_resume', { scope: `agent:${agent}` }),
+    onSuccess: () => toast(`${plainString(agent)} may act again.`),
+    onError: toastProblem,
+  })
+  return (
+    <footer className="sticky bottom-0 mt-auto flex flex-wrap items-center gap-2 border-t border-line bg-bg/90 px-7 py-3 backdrop-blur-sm max-md:static max-md:grid max-md:grid-cols-2 max-md:px-4">
+      {mayAct && standing && (
+        <Button tone="primary" onClick={() => setAsked('trust')}>
+          Set trust
+        </Button>
+      )}
+      {mayAct &&
+        (halt ? (
+          <Button icon="resume" disabled={resume.isPending} onClick={() => resume.mutate()}>
+            Resume
+          </Button>
+        ) : (
+          <Button icon="halt" onClick={() => setAsked('pause')}>
+            Pause
+          </Button>
+        ))}
+      {mayRotate && (
+        <Button icon="key" onClick={() => setAsked('rotate')}>
+          New token
+        </Button>
+      )}
+      <Link
+        to="/audit"
+        search={{ actor: agent, ...(standing && { domain: standing.domain }) }}
+        className={buttonClass('quiet')}
+      >
+        <Icon name="audit" />
+        What it did
+      </Link>
+      {asked === 'trust' && standing && <SetTrust standing={standing} onClose={close} />}
+      {asked === 'pause' && <HaltDialog agent={agent} onClose={close} />}
+      {asked === 'rotate' && <RotateAgent id={agent} onClose={close} />}
+    </footer>
+  )
+}

@@ -1,0 +1,170 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useLocation } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { describeSelection } from '#base/selection-fields.ts'
+import { listOf } from './standing.ts'
+import type { AgentFilters, Standing } from './standing.ts'
+import { buttonClass } from '../shared/Button.tsx'
+import { LevelChip } from '../shared/Chips.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Empty, Loading } from '../shared/States.tsx'
+import { agentsQuery } from '../api/queries.ts'
+import { nounOf, useEntries } from '../api/use-entries.ts'
+import { useTitle } from '../shared/use-title.ts'
+import { AgentActs } from './AgentActs.tsx'
+import { pairKey } from './agent-queries.ts'
+import { Classes } from './Classes.tsx'
+import { Paused } from './Paused.tsx'
+import { Permissions } from './Permissions.tsx'
+import { Reviews } from './Reviews.tsx'
+import { StandingNote } from './StandingNote.tsx'
+import { TrustHistory } from './TrustHistory.tsx'
+
+const nouns = new Set(['approval', 'override', 'trust', 'proposal', 'look_back'])
+
+type Props = {
+  agent: string
+  filters: AgentFilters
+  /** All domains of the agent; undefined while they are read. */
+  mine: readonly Standing[] | undefined
+  standing: Standing | undefined
+}
+
+/** One agent, in one domain at a time: how far it is trusted, why, and what one can do about it. */
+export function AgentDetail({ agent, filters, mine, standing }: Props) {
+  const client = useQueryClient()
+  const domain = standing?.domain
+  const known = useQuery(agentsQuery).data
+  const registered = known?.find(({ id }) => id === agent)
+  const isUnknown = mine?.length === 0 && known !== undefined && !registered
+  useEntries(
+    (entry) => entry.domain === domain && nouns.has(nounOf(entry)),
+    () => {
+      if (domain !== undefined) void client.invalidateQueries({ queryKey: pairKey(agent, domain) })
+    },
+  )
+  useTitle(agent, 'Agents')
+  return (
+    <section
+      aria-label="Agent"
+      className="scroll-thin flex min-w-0 flex-1 flex-col overflow-y-auto [scroll-padding-block:48px_80px]"
+    >
+      <header className="sticky top-0 z-10 flex h-12 shrink-0 items-center border-b border-line bg-bg px-1 md:hidden">
+        <Close filters={filters} label="Back to the list" icon="back" />
+      </header>
+      <article className="grid w-full max-w-195 gap-5 px-7 pt-5.5 pb-7 max-md:px-4">
+        <div className="grid gap-1">
+          <Heading agent={agent} filters={filters} standing={standing} />
+          {registered && (
+            <p className="text-soft break-words">Tools: {describeSelection(registered)}</p>
+          )}
+        </div>
+        {mine && mine.length > 1 && <Domains mine={mine} standing={standing} filters={filters} />}
+        <Paused agent={agent} />
+        {standing ? (
+          <>
+            <StandingNote standing={standing} />
+            <Classes standing={standing} />
+            <TrustHistory standing={standing} filters={filters} />
+            <Reviews standing={standing} filters={filters} />
+          </>
+        ) : isUnknown ? (
+          <Empty icon="search" title="There is no such agent">
+            <Link to="/agents" className={buttonClass()}>
+              Show all
+            </Link>
+          </Empty>
+        ) : mine ? (
+          <Empty icon="decision" title="It has asked for nothing yet">
+            <p>Trust begins with its first proposal or call in a domain.</p>
+          </Empty>
+        ) : (
+          <Loading what="the agent" />
+        )}
+        {!isUnknown && <Permissions agent={agent} />}
+      </article>
+      {!isUnknown && <AgentActs agent={agent} standing={standing} />}
+    </section>
+  )
+}
+
+type CloseProps = { filters: AgentFilters; label: string; icon: 'back' | 'cross' }
+
+const Close = ({ filters, label, icon }: CloseProps) => (
+  <Link
+    to="/agents"
+    search={listOf(filters)}
+    aria-label={label}
+    title={label}
+    className="grid size-8 shrink-0 place-items-center rounded text-soft hover:bg-raised hover:text-text max-md:size-11"
+  >
+    <Icon name={icon} />
+  </Link>
+)
+
+type HeadingProps = { agent: string; filters: AgentFilters; standing: Standing | undefined }
+
+function Heading({ agent, filters, standing }: HeadingProps) {
+  const ref = useRef<HTMLHeadingElement>(null)
+  const { keepFocus } = useLocation().state
+  useEffect(() => {
+    if (!keepFocus) ref.current?.focus({ preventScroll: true })
+  }, [keepFocus])
+  return (
+    <header className="flex items-start gap-3">
+      <h2
+        ref={ref}
+        tabIndex={-1}
+        className="min-w-0 flex-1 text-lg font-[620] tracking-[-.01em] break-words outline-none"
+      >
+        <Plain text={agent} />
+        {standing && (
+          <span className="font-normal text-soft">
+            {' '}
+            in <Plain text={standing.domain} />
+          </span>
+        )}
+      </h2>
+      <span className="max-md:hidden">
+        <Close filters={filters} label="Close" icon="cross" />
+      </span>
+    </header>
+  )
+}
+
+type DomainsProps = {
+  mine: readonly Standing[]
+  standing: Standing | undefined
+  filters: AgentFilters
+}
+
+/** Where else it works; trust is earned in each by itself. */
+const Domains = ({ mine, standing, filters }: DomainsProps) => (
+  <nav
+    aria-label="Domains"
+    className="scroll-thin -my-1 flex gap-1.5 overflow-x-auto py-1 [scrollbar-width:none]"
+  >
+    {mine
+      .toSorted((a, b) => a.domain.localeCompare(b.domain))
+      .map((it) => {
+        const isOn = it.domain === standing?.domain
+        return (
+          <Link
+            key={it.domain}
+            to="."
+            search={{ ...filters, domain: it.domain }}
+            replace
+            activeOptions={{ exact: true, includeSearch: true }}
+            aria-current={isOn ? 'page' : undefined}
+            className={`flex h-7 shrink-0 items-center gap-1.5 rounded-full border pr-1.5 pl-2.5 text-xs max-md:h-9 ${
+              isOn ? 'border-text' : 'border-line text-soft hover:border-edge'
+            }`}
+          >
+            <Plain text={it.domain} />
+            <LevelChip mode={it.mode} trust={it.trust_level} />
+          </Link>
+        )
+      })}
+  </nav>
+)

@@ -1,0 +1,165 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect, useMemo } from 'react'
+import { listOf, rowsOf, shownRows } from './standing.ts'
+import type { AgentFilters, AgentRow, Standing } from './standing.ts'
+import { isCheck } from '../inbox/approval.ts'
+import { queue } from '../inbox/queue.ts'
+import { useKeys } from '../shared/use-keys.ts'
+import { buttonClass } from '../shared/Button.tsx'
+import { FindBox } from '../shared/FindBox.tsx'
+import { Empty, Hint, Loading, Trouble } from '../shared/States.tsx'
+import { Views } from '../shared/Views.tsx'
+import { agentsQuery } from '../api/queries.ts'
+import { nounOf, useEntries } from '../api/use-entries.ts'
+import { standingsQuery } from './agent-queries.ts'
+import { AgentDetail } from './AgentDetail.tsx'
+import { AgentsTable } from './AgentsTable.tsx'
+import { HeatMap } from './HeatMap.tsx'
+import { useRowKeys } from './use-row-keys.ts'
+
+const route = getRouteApi('/agents')
+const nouns = new Set(['proposal', 'approval', 'override', 'trust', 'handoff', 'look_back'])
+
+/** Who works where, and how far they are trusted there; one of them beside it, or alone on a phone. */
+export function AgentsPage() {
+  const filters = route.useSearch()
+  const { agent } = useParams({ strict: false })
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const standings = useQuery(standingsQuery)
+  const agents = useQuery(agentsQuery)
+  useEntries(
+    (entry) => nouns.has(nounOf(entry)),
+    () => void client.invalidateQueries(standingsQuery),
+  )
+  // A check that is opened writes no entry: the queue finds it.
+  useEffect(
+    () =>
+      queue.onArrival((items) => {
+        if (items.some(isCheck)) void client.invalidateQueries(standingsQuery)
+      }),
+    [client],
+  )
+  const known = standings.data
+  const registered = agents.data
+  const rows = useMemo(() => {
+    const active = registered?.filter(({ status }) => status === 'active') ?? []
+    return rowsOf(
+      known ?? [],
+      active.map(({ id }) => id),
+    )
+  }, [known, registered])
+  const shown = useMemo(() => shownRows(rows, filters), [rows, filters])
+  const domain = domainOf(rows, agent, filters.domain)
+  useRowKeys({ rows: filters.view === 'map' ? [] : shown, filters, open: agent, domain })
+  useKeys(
+    agent === undefined
+      ? {}
+      : { Escape: () => void navigate({ to: '/agents', search: listOf(filters) }) },
+  )
+  const error = standings.error ?? agents.error
+  return (
+    <div className="flex h-full">
+      <section
+        aria-label="Agents"
+        className={`@container flex min-w-0 flex-col ${
+          agent === undefined
+            ? 'flex-1'
+            : 'w-[38%] min-w-80 shrink-0 border-r border-line max-md:hidden'
+        }`}
+      >
+        <Bar filters={filters} />
+        {known && registered ? (
+          <Body filters={filters} standings={known} shown={shown} open={agent} domain={domain} />
+        ) : error ? (
+          <Trouble
+            error={error}
+            retry={() => {
+              void standings.refetch()
+              void agents.refetch()
+            }}
+          />
+        ) : (
+          <Loading what="trust" rows={8} />
+        )}
+      </section>
+      {agent !== undefined && (
+        <AgentDetail
+          key={agent}
+          agent={agent}
+          filters={filters}
+          mine={known?.filter(({ agent_id: id }) => id === agent)}
+          standing={known?.find((it) => it.agent_id === agent && it.domain === domain)}
+        />
+      )}
+    </div>
+  )
+}
+
+/** The address may name none, or one that is no longer there: then it is the first. */
+function domainOf(rows: readonly AgentRow[], agent: string | undefined, asked: string | undefined) {
+  const domains = rows.flatMap((row) =>
+    row.agent === agent && row.standing ? [row.standing.domain] : [],
+  )
+  return domains.includes(asked ?? '') ? asked : domains.toSorted()[0]
+}
+
+type BodyProps = {
+  filters: AgentFilters
+  standings: readonly Standing[]
+  shown: readonly AgentRow[]
+  open: string | undefined
+  domain: string | undefined
+}
+
+function Body({ filters, standings, shown, open, domain }: BodyProps) {
+  if (shown.length === 0) return filters.q === undefined ? <Nobody /> : <NoMatch />
+  if (filters.view === 'map') {
+    const found = new Set(shown.flatMap(({ standing }) => standing ?? []))
+    return <HeatMap standings={standings.filter((it) => found.has(it))} filters={filters} />
+  }
+  return <AgentsTable rows={shown} filters={filters} open={open} domain={domain} />
+}
+
+const Nobody = () => (
+  <Empty icon="agent" title="No agent has come in yet">
+    <p>
+      <Hint text="`cowork connect claude-code` lets one in. What it may do alone it earns, domain by domain, by what people approve." />
+    </p>
+    <Link to="/settings/$section" params={{ section: 'agents' }} className={buttonClass()}>
+      Add an agent
+    </Link>
+  </Empty>
+)
+
+const NoMatch = () => (
+  <Empty icon="search" title="No agent or domain is called that">
+    <Link to="/agents" className={buttonClass()}>
+      Show all
+    </Link>
+  </Empty>
+)
+
+function Bar({ filters }: { filters: AgentFilters }) {
+  const navigate = useNavigate()
+  const { q: _, ...unsearched } = filters
+  const { view, ...others } = filters
+  const find = (q: string) =>
+    void navigate({ to: '.', search: { ...unsearched, ...(q !== '' && { q }) }, replace: true })
+  return (
+    <div className="flex items-center gap-2 border-b border-line px-4 py-2.5">
+      <span className="flex min-w-0 flex-1 @3xl:max-w-70">
+        <FindBox what="agents" text={filters.q} onFind={find} />
+      </span>
+      <Views
+        label="Views"
+        className="ml-auto"
+        views={[
+          { name: 'Table', isOn: view === undefined, search: others },
+          { name: 'Map', isOn: view === 'map', search: { ...others, view: 'map' } },
+        ]}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,166 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import {
+  checksText,
+  creditText,
+  isForgivable,
+  kindText,
+  modeOfLevel,
+  riskWords,
+  strikesText,
+} from './class-standing.ts'
+import type { ClassStanding } from './class-standing.ts'
+import type { Standing } from './standing.ts'
+import { Button, buttonClass } from '../shared/Button.tsx'
+import { LevelChip } from '../shared/Chips.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Section } from '../shared/Section.tsx'
+import { meQuery } from '../api/queries.ts'
+import { CreditBar } from './CreditBar.tsx'
+import { Forgive } from './Forgive.tsx'
+
+/** What it may do alone by class of risk: the level, why, and the next step (T11, T13, T14). */
+export function Classes({ standing }: { standing: Standing }) {
+  const [forgiving, setForgiving] = useState<ClassStanding>()
+  const role = useQuery(meQuery).data?.person.role
+  const mayForgive = role === 'owner' || role === 'reviewer'
+  return (
+    <Section title="What it may do alone">
+      <ul className="grid border-t border-line">
+        {standing.classes.map((it) => (
+          <ClassLine
+            key={it.risk}
+            agent={standing.agent_id}
+            standing={it}
+            onForgive={mayForgive && isForgivable(it) ? () => setForgiving(it) : undefined}
+          />
+        ))}
+      </ul>
+      {forgiving && (
+        <Forgive standing={standing} given={forgiving} onClose={() => setForgiving(undefined)} />
+      )}
+    </Section>
+  )
+}
+
+type LineProps = {
+  agent: string
+  standing: ClassStanding
+  onForgive: (() => void) | undefined
+}
+
+function ClassLine({ agent, standing, onForgive }: LineProps) {
+  const { risk, level, reason, next, credit, kinds } = standing
+  const waits = checksText(standing)
+  return (
+    <li
+      aria-label={riskWords[risk]}
+      className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-4 gap-y-2 border-b border-line py-3 max-sm:grid-cols-[minmax(0,1fr)]"
+    >
+      <span className="text-soft">{riskWords[risk]}</span>
+      <div className="grid min-w-0 gap-2">
+        <p className="min-w-0 break-words">
+          <span className="mr-2 inline-flex translate-y-[-1px] align-middle">
+            <LevelChip mode={modeOfLevel[level]} />
+          </span>
+          <Plain text={sentence(reason, next)} />
+        </p>
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-1.5 text-xs text-soft">
+          <span className="flex items-center gap-2">
+            <CreditBar credit={credit} className="h-2 w-44 shrink-0 max-sm:w-32" />
+            <span>
+              <span className="sr-only">Credit: </span>
+              {creditText(credit)}
+            </span>
+          </span>
+          <Strikes standing={standing} />
+        </div>
+        {kinds.length > 0 && <Kinds kinds={kinds} />}
+        {(waits !== undefined || onForgive) && (
+          <p className="flex flex-wrap items-center gap-2">
+            {waits !== undefined && (
+              <Link
+                to="/inbox"
+                search={{ kind: 'spot_check', q: agent }}
+                className={buttonClass('plain', 'sm')}
+              >
+                <Icon name="eye" size={14} />
+                {waits}
+              </Link>
+            )}
+            {onForgive && (
+              <Button size="sm" tone="quiet" onClick={onForgive}>
+                Forgive…
+              </Button>
+            )}
+          </p>
+        )}
+      </div>
+    </li>
+  )
+}
+
+const sentence = (reason: string, next: string | undefined) =>
+  next === undefined ? reason : `${reason} · ${next}`
+
+/** A cross for each strike, a dot for each that is free: told by shape as well as colour. */
+function Strikes({ standing }: { standing: ClassStanding }) {
+  const { now, most } = standing.strikes
+  const says = strikesText(standing)
+  if (says === undefined) return null
+  return (
+    <span className="flex items-center gap-2">
+      <svg aria-hidden width={most * 12} height={12} fill="none">
+        {Array.from({ length: most }, (_, at) => (
+          <path
+            key={at}
+            d={at < now ? 'M-3-3L3 3M3-3L-3 3' : 'M0-1a1 1 0 1 0 0 2a1 1 0 1 0 0-2'}
+            transform={`translate(${at * 12 + 6} 6)`}
+            strokeWidth={2}
+            strokeLinecap="round"
+            className={at < now ? 'stroke-escalate' : 'stroke-edge'}
+          />
+        ))}
+      </svg>
+      {says}
+    </span>
+  )
+}
+
+/** The ones that lack most come first; more than these wait for a press. */
+const fewKinds = 6
+
+function Kinds({ kinds }: Pick<ClassStanding, 'kinds'>) {
+  const [isWhole, setWhole] = useState(false)
+  const sorted = kinds.toSorted((a, b) => b.to_go - a.to_go || a.kind.localeCompare(b.kind))
+  const shown = isWhole ? sorted : sorted.slice(0, fewKinds)
+  const rest = kinds.length - shown.length
+  return (
+    <ul aria-label="Kinds of action" className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-soft">
+      {shown.map((kind) => (
+        <li key={kind.kind} className="flex min-w-0 items-center gap-1.5">
+          <code className="min-w-0 font-mono break-all text-text">
+            <Plain text={kind.kind} />
+          </code>
+          <span className="flex items-center gap-1 whitespace-nowrap">
+            {kind.to_go === 0 && <Icon name="check" size={12} />}
+            {kindText(kind)}
+          </span>
+        </li>
+      ))}
+      {rest > 0 && (
+        <li>
+          <button
+            type="button"
+            className="underline decoration-line underline-offset-3 hover:decoration-current"
+            onClick={() => setWhole(true)}
+          >
+            {rest} more kinds
+          </button>
+        </li>
+      )}
+    </ul>
+  )
+}

@@ -1,0 +1,129 @@
+import { Link } from '@tanstack/react-router'
+import { mapOf } from './standing.ts'
+import type { AgentFilters, Standing } from './standing.ts'
+import { levelWords, score } from '../inbox/text.ts'
+import { Icon } from '../shared/Icon.tsx'
+import { Meter } from '../shared/Meter.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Sideways } from '../shared/Sideways.tsx'
+import { plainString } from '../shared/plain.ts'
+
+const grounds = {
+  act: 'bg-act-bg text-act',
+  suggest: 'bg-suggest-bg text-suggest',
+  escalate: 'bg-escalate-bg text-escalate',
+}
+
+type Props = { standings: readonly Standing[]; filters: AgentFilters }
+
+/** All of it at a glance: colour, icon and number say the same, and the table says it in words. */
+export function HeatMap({ standings, filters }: Props) {
+  const { agents, domains, at } = mapOf(standings)
+  return (
+    <div className="flex min-h-0 flex-1 flex-col gap-3 pt-3">
+      <Sideways label="Trust by agent and domain" className="min-h-0 px-4 pb-4">
+        <table className="border-separate border-spacing-1">
+          <caption className="sr-only">Trust of each agent in each domain</caption>
+          <thead>
+            <tr>
+              <th className="sticky left-0 bg-bg" aria-label="Agent" />
+              {domains.map((domain) => (
+                <th
+                  key={domain}
+                  scope="col"
+                  title={plainString(domain)}
+                  className="max-w-32 min-w-26 truncate px-1 pb-1 text-left font-mono text-xs font-normal text-soft"
+                >
+                  <Plain text={domain} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {agents.map((agent) => (
+              <tr key={agent}>
+                <th
+                  scope="row"
+                  title={plainString(agent)}
+                  className="sticky left-0 max-w-45 truncate bg-bg pr-3 text-left font-[550] max-md:max-w-25"
+                >
+                  <Plain text={agent} />
+                </th>
+                {domains.map((domain) => (
+                  <Cell key={domain} standing={at(agent, domain)} filters={filters} />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Sideways>
+      <Legend />
+    </div>
+  )
+}
+
+function Cell({
+  standing: it,
+  filters,
+}: {
+  standing: Standing | undefined
+  filters: AgentFilters
+}) {
+  if (!it)
+    return (
+      <td className="h-11 rounded-sm bg-raised/60 text-center text-faint">
+        <span aria-hidden>·</span>
+        <span className="sr-only">asked for nothing here</span>
+      </td>
+    )
+  return (
+    <td className="h-11 p-0">
+      <Link
+        to="/agents/$agent"
+        params={{ agent: it.agent_id }}
+        search={{ ...filters, domain: it.domain }}
+        aria-label={plainString(
+          `${it.agent_id} in ${it.domain}: ${levelWords[it.mode]} ${score(it.trust_level)}`,
+        )}
+        className={`grid h-11 content-center gap-1 rounded-sm px-2 hover:brightness-95 ${grounds[it.mode]}`}
+      >
+        <span className="flex items-center gap-1 text-xs leading-4 font-[550]">
+          <Icon name={it.mode} size={12} />
+          {score(it.trust_level)}
+        </span>
+        <Meter value={it.trust_level} tone={it.mode} className="h-1 w-full" />
+      </Link>
+    </td>
+  )
+}
+
+const legend = [
+  ['act', 'Autonomous: acts alone'],
+  ['suggest', 'Supervised: a person approves'],
+  ['escalate', 'Probation: a person approves, urgently'],
+] as const
+
+const Legend = () => (
+  <ul
+    aria-label="Legend"
+    className="mt-auto flex flex-wrap gap-x-5 gap-y-1 border-t border-line px-4 py-2.5 text-xs text-soft"
+  >
+    {legend.map(([mode, says]) => (
+      <li key={mode} className="flex items-center gap-1.5">
+        <span className={`grid size-4.5 place-items-center rounded-sm ${grounds[mode]}`}>
+          <Icon name={mode} size={12} />
+        </span>
+        {says}
+      </li>
+    ))}
+    <li className="flex items-center gap-1.5">
+      <span
+        aria-hidden
+        className="grid size-4.5 place-items-center rounded-sm bg-raised text-faint"
+      >
+        ·
+      </span>
+      asked for nothing
+    </li>
+  </ul>
+)

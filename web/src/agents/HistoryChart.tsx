@@ -1,0 +1,218 @@
+import { useId, useRef, useState } from 'react'
+import { kindsIn, marksOf, markWords, nearest, pictureOf, spanOf } from './history.ts'
+import type { History, MarkKind, Span, Stop } from './history.ts'
+import { bandsOf } from '../inbox/trust-chart.ts'
+import { modeAt } from '../inbox/approval.ts'
+import type { Mode, Thresholds } from '../inbox/approval.ts'
+import { levelWords, score } from '../inbox/text.ts'
+import { dateTime, shortDate } from '../shared/time.ts'
+import { useWidth } from '../shared/use-width.ts'
+import { Mark } from './Mark.tsx'
+
+const height = 176
+/** Room for marks at the edges. */
+const edge = 6
+const fills = { act: 'fill-act-bg', suggest: 'fill-suggest-bg', escalate: 'fill-escalate-bg' }
+const inks = { act: 'text-act', suggest: 'text-suggest', escalate: 'text-escalate' }
+
+type Props = { history: History; days: number; now: number }
+
+/** Trust over time on the bands of the modes. Pointer, finger and arrow keys read it point by point. */
+export function HistoryChart({ history, days, now }: Props) {
+  const place = useRef<HTMLDivElement>(null)
+  const width = useWidth(place, 560)
+  const span = spanOf(days, now)
+  const picture = pictureOf(history, span, { width, height })
+  const { stops } = picture
+  const current = stops.findIndex(({ kind }) => kind === 'now')
+  const [chosen, setChosen] = useState<number>()
+  const at = Math.min(chosen ?? current, stops.length - 1)
+  const stop = stops[at]
+  const bands = bandsOf(history.thresholds, height)
+  // The gate may hold back what the score alone would allow; of the past only the score is known.
+  const modeOf = ({ kind, score: value }: Stop) =>
+    kind === 'now' ? history.now.mode : modeAt(value, history.thresholds)
+  return (
+    <figure className="grid gap-1.5">
+      {stop && <Readout stop={stop} mode={modeOf(stop)} now={now} />}
+      <div className="grid grid-cols-[minmax(0,1fr)_96px] gap-x-2">
+        <div ref={place} className="relative">
+          <Slider
+            at={at}
+            count={stops.length}
+            says={
+              stop &&
+              `${stop.says}, ${whenOf(stop, now)}: ${score(stop.score)}, ${levelWords[modeOf(stop)]}`
+            }
+            onChange={setChosen}
+          />
+          <svg
+            aria-hidden
+            width={width}
+            height={height + 2 * edge}
+            viewBox={`0 ${-edge} ${width} ${height + 2 * edge}`}
+            className="block touch-pan-y overflow-visible rounded-sm peer-focus-visible:outline-2 peer-focus-visible:outline-offset-2 peer-focus-visible:outline-accent"
+            onPointerMove={(event) => {
+              const { left } = event.currentTarget.getBoundingClientRect()
+              setChosen(nearest(stops, event.clientX - left))
+            }}
+            onPointerLeave={() => setChosen(undefined)}
+          >
+            {bands.map(({ mode, y, height: high }) => (
+              <rect key={mode} y={y} width={width} height={high} className={fills[mode]} />
+            ))}
+            <path d={`M${picture.nowX} 0V${height}`} className="stroke-edge" strokeWidth={1} />
+            <path
+              d={picture.decay}
+              fill="none"
+              strokeWidth={1.6}
+              strokeDasharray="1.5 4"
+              strokeLinecap="round"
+              className="stroke-text"
+            />
+            <path d={picture.steps} fill="none" strokeWidth={1.6} className="stroke-text" />
+            {marksOf(stops).map(({ kind, x, y }, index) => (
+              // The points of one history never move.
+              // oxlint-disable-next-line react/no-array-index-key
+              <Mark key={index} kind={kind} x={x} y={y} />
+            ))}
+            {stop && <Cursor stop={stop} />}
+          </svg>
+        </div>
+        <Bands bands={bands} thresholds={history.thresholds} />
+        <Dates
+          begins={picture.isYoung ? 'first decision' : shortDate(span.from)}
+          span={span}
+          nowX={picture.nowX}
+          width={width}
+        />
+      </div>
+      <Legend kinds={kindsIn(stops)} />
+    </figure>
+  )
+}
+
+const Cursor = ({ stop: { x, y } }: { stop: Stop }) => (
+  <g className="pointer-events-none">
+    <path d={`M${x} 0V${height}`} className="stroke-accent" strokeWidth={1} opacity={0.5} />
+    <circle cx={x} cy={y} r={7} fill="none" strokeWidth={1.8} className="stroke-accent" />
+  </g>
+)
+
+function whenOf({ kind, at }: Stop, now: number): string {
+  if (kind === 'now') return 'now'
+  if (kind !== 'ahead') return dateTime(at)
+  const days = Math.round((at - now) / 86_400_000)
+  return `in ${days === 1 ? 'a day' : `${days} days`}`
+}
+
+type ReadoutProps = { stop: Stop; mode: Mode; now: number }
+
+/** The point that is pointed at, or this moment. */
+const Readout = ({ stop, mode, now }: ReadoutProps) => (
+  <figcaption className="flex min-h-5 flex-wrap items-center gap-x-2 text-xs text-soft">
+    <b className="text-sm text-text">{score(stop.score)}</b>
+    <span className={inks[mode]}>{levelWords[mode]}</span>
+    <span>{stop.kind === 'now' ? 'now' : `${stop.says}, ${whenOf(stop, now)}`}</span>
+  </figcaption>
+)
+
+type SliderProps = {
+  at: number
+  count: number
+  says: string | undefined
+  onChange: (at: number | undefined) => void
+}
+
+/** The keyboard's way to the points, and the words a reader hears; the picture itself is silent. */
+function Slider({ at, count, says, onChange }: SliderProps) {
+  const id = useId()
+  return (
+    <>
+      <label htmlFor={id} className="sr-only">
+        Trust over time, point by point
+      </label>
+      <input
+        id={id}
+        type="range"
+        min={0}
+        max={Math.max(0, count - 1)}
+        step={1}
+        value={at}
+        aria-valuetext={says}
+        onChange={(event) => onChange(Number(event.target.value))}
+        onBlur={() => onChange(undefined)}
+        className="peer pointer-events-none absolute size-px opacity-0"
+      />
+    </>
+  )
+}
+
+type BandsProps = { bands: ReturnType<typeof bandsOf>; thresholds: Thresholds }
+
+const Bands = ({ bands, thresholds: { suggest, act } }: BandsProps) => (
+  <div aria-hidden className="relative text-[11px] leading-3.5" style={{ marginTop: edge }}>
+    {bands
+      .filter(({ height: high }) => high >= 14)
+      .map(({ mode, y, height: high }) => (
+        <span
+          key={mode}
+          className={`absolute left-0 -translate-y-1/2 ${inks[mode]}`}
+          style={{ top: y + high / 2 }}
+        >
+          {levelWords[mode]}
+        </span>
+      ))}
+    {[...new Set([act, suggest])].map((value) => (
+      <span
+        key={value}
+        className="absolute right-0 -translate-y-1/2 text-faint"
+        style={{ top: (1 - value) * height }}
+      >
+        {score(value)}
+      </span>
+    ))}
+  </div>
+)
+
+/** The last two letters of a label need room before the next begins. */
+const labelWidth = 76
+
+type DatesProps = { begins: string; span: Span; nowX: number; width: number }
+
+function Dates({ begins, span, nowX, width }: DatesProps) {
+  return (
+    <div aria-hidden className="relative h-4 text-[11px] leading-4 text-faint">
+      <span className="absolute left-0">{begins}</span>
+      <span className="absolute -translate-x-1/2" style={{ left: nowX }}>
+        now
+      </span>
+      {width - nowX > labelWidth && <span className="absolute right-0">{shortDate(span.to)}</span>}
+    </div>
+  )
+}
+
+const Legend = ({ kinds }: { kinds: readonly MarkKind[] }) => (
+  <ul aria-label="Legend" className="flex flex-wrap gap-x-3.5 gap-y-0.5 text-xs text-soft">
+    {kinds.map((kind) => (
+      <li key={kind} className="flex items-center gap-1">
+        <svg aria-hidden width={14} height={14} viewBox="-7 -7 14 14">
+          <Mark kind={kind} />
+        </svg>
+        {markWords[kind]}
+      </li>
+    ))}
+    <li className="flex items-center gap-1">
+      <svg aria-hidden width={16} height={14} viewBox="0 0 16 14">
+        <path
+          d="M1 7H15"
+          strokeWidth={1.6}
+          strokeDasharray="1.5 4"
+          strokeLinecap="round"
+          className="stroke-text"
+        />
+      </svg>
+      Decay while idle
+    </li>
+  </ul>
+)

@@ -1,0 +1,118 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../api/client.ts'
+import { Button } from '../shared/Button.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Section } from '../shared/Section.tsx'
+import { Awaited } from '../shared/States.tsx'
+import { plainString } from '../shared/plain.ts'
+import { meQuery } from '../api/queries.ts'
+import { ago, left } from '../shared/time.ts'
+import { useNow } from '../shared/use-now.ts'
+import { Confirm } from '../settings/Confirm.tsx'
+import { permissionsQuery } from './agent-queries.ts'
+import type { Permission } from './agent-queries.ts'
+
+/** What people let it do without asking, each to be taken back (Y8). */
+export function Permissions({ agent }: { agent: string }) {
+  const query = useQuery(permissionsQuery)
+  const role = useQuery(meQuery).data?.person.role
+  const mine = query.data?.filter(({ agent_id: id }) => id === agent)
+  return (
+    <Section title="Standing permissions" says="in every domain">
+      {mine ? (
+        mine.length > 0 ? (
+          <ul aria-label="Standing permissions" className="border-t border-line">
+            {mine.map((it) => (
+              <Line
+                key={it.id}
+                permission={it}
+                mayRevoke={role !== undefined && role !== 'viewer'}
+              />
+            ))}
+          </ul>
+        ) : (
+          <p className="text-soft">None: whatever rules and trust do not allow, it asks for.</p>
+        )
+      ) : (
+        <Awaited query={query} what="permissions" rows={2} />
+      )}
+    </Section>
+  )
+}
+
+function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke: boolean }) {
+  const client = useQueryClient()
+  const now = useNow()
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <li className="flex items-center gap-3 border-b border-line py-2">
+      <div className="min-w-0 flex-1">
+        <p className="break-words">
+          <code className="font-mono text-code">
+            <Plain text={it.tool} />
+          </code>{' '}
+          <span className="text-soft">{lastsOf(it, now)}</span>
+        </p>
+        <p className="flex flex-wrap gap-x-3 text-xs text-soft">
+          {it.arguments ? (
+            <>
+              {Object.entries(it.arguments).map(([name, pattern]) => (
+                <span key={name} className="break-all">
+                  <Plain text={name} />: <Plain text={pattern} />
+                </span>
+              ))}
+              <span className="break-all">{restOf(it)}</span>
+            </>
+          ) : (
+            <span>exactly as approved</span>
+          )}
+          <span>
+            by <Plain text={it.granted_by} />, {ago(Date.parse(it.granted_at), now)}
+          </span>
+          <span>
+            {it.last_used_at ? `used ${ago(Date.parse(it.last_used_at), now)}` : 'never used'}
+          </span>
+        </p>
+      </div>
+      {mayRevoke && (
+        <Button
+          size="sm"
+          aria-label={`Revoke ${plainString(it.tool)}`}
+          onClick={() => setAsking(true)}
+        >
+          Revoke
+        </Button>
+      )}
+      {isAsking && (
+        <Confirm
+          title={`Revoke ${plainString(it.tool)}?`}
+          action="Revoke"
+          act={async () => {
+            await call('cowork_revoke_permission', { id: it.id })
+            await client.invalidateQueries(permissionsQuery)
+          }}
+          done="The permission is revoked."
+          onClose={() => setAsking(false)}
+        >
+          <p>The next such call asks again. What it did by it stays in the ledger.</p>
+        </Confirm>
+      )}
+    </li>
+  )
+}
+
+/** What holds for the arguments that no pattern is shown for. */
+const restOf = ({ arguments: patterns, exact }: Permission): string =>
+  exact.length > 0
+    ? `${exact.map(plainString).join(', ')} as approved`
+    : Object.keys(patterns ?? {}).length > 0
+      ? ''
+      : 'whatever its arguments'
+
+function lastsOf({ for: how, uses_left: uses, expires_at: ends }: Permission, now: number): string {
+  if (how === 'uses') return uses === 1 ? 'once more' : `${uses ?? 0} more times`
+  if (how === 'session') return 'for its session'
+  if (how === 'until' && ends) return `for ${left(Date.parse(ends), now)} more`
+  return how === 'always' ? 'for good' : how
+}

@@ -1,0 +1,110 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { isRubberStamped, lasted } from './quality.ts'
+import type { Quality } from './quality.ts'
+import type { AgentFilters, Standing } from './standing.ts'
+import { percent } from '../inbox/text.ts'
+import { Meter } from '../shared/Meter.tsx'
+import { Section } from '../shared/Section.tsx'
+import { Awaited, Note } from '../shared/States.tsx'
+import { qualityQuery } from './agent-queries.ts'
+import { OverrideBars } from './OverrideBars.tsx'
+import { daysOf } from './TrustHistory.tsx'
+
+type Props = { standing: Standing; filters: AgentFilters }
+
+/** What people decided about its work, how fast, and why they said no. */
+export function Reviews({ standing: { agent_id: agent, domain }, filters }: Props) {
+  const days = daysOf(filters)
+  const query = useQuery(qualityQuery(agent, domain, days))
+  const { data } = query
+  if (!data)
+    return (
+      <Section title={`Reviews, last ${days} days`}>
+        <Awaited query={query} what="reviews" rows={3} />
+      </Section>
+    )
+  return (
+    <>
+      <Section title={`Reviews, last ${days} days`}>
+        {isRubberStamped(data) && <RubberStamp quality={data} />}
+        {data.n_reviewed === 0 && data.autonomous === 0 ? (
+          <p className="text-soft">Nothing was decided in this time.</p>
+        ) : (
+          <Figures quality={data} />
+        )}
+      </Section>
+      <OverrideBars quality={data} days={days} />
+    </>
+  )
+}
+
+const RubberStamp = ({ quality }: { quality: Quality }) => (
+  <Note tone="escalate" icon="warn">
+    <p>
+      <b>This looks like rubber-stamping.</b> {percent(quality.approval_rate ?? 0)} of{' '}
+      {quality.n_reviewed} were approved, {percent(quality.rubber_stamp_share ?? 0)} of them within
+      three seconds.
+    </p>
+    <p className="text-xs text-soft">
+      Nobody reads that fast. Look at fewer of them and closer, or let trust decide the harmless
+      ones.
+    </p>
+  </Note>
+)
+
+function Figures({ quality }: { quality: Quality }) {
+  const { approval_rate: rate, approval_interval: interval, latency_p50: half } = quality
+  return (
+    <dl className="grid grid-cols-[112px_minmax(0,1fr)] gap-x-3 gap-y-1.5">
+      {rate !== null && (
+        <Figure name="Approved">
+          <b>{percent(rate)}</b>
+          <Meter value={rate} tone="act" className="w-24" />
+          <span className="text-soft">
+            of {quality.n_reviewed}
+            {interval && `, likely ${percent(interval.low)} to ${percent(interval.high)}`}
+          </span>
+        </Figure>
+      )}
+      {half !== null && (
+        <Figure name="Decided within">
+          <b>{lasted(half)}</b>
+          <span className="text-soft">
+            half of them
+            {quality.latency_p95 !== null && `, ${lasted(quality.latency_p95)} nearly all`}
+          </span>
+        </Figure>
+      )}
+      {quality.rubber_stamp_share !== null && (
+        <Figure name="In a hurry">
+          <b>{percent(quality.rubber_stamp_share)}</b>
+          <span className="text-soft">approved within three seconds</span>
+        </Figure>
+      )}
+      {quality.autonomous > 0 && (
+        <Figure name="Done alone">
+          <b>{quality.autonomous}</b>
+          <span className="text-soft">
+            {quality.escape_rate === null || quality.escape_rate === 0
+              ? 'none found wrong afterwards'
+              : `${percent(quality.escape_rate)} found wrong afterwards`}
+          </span>
+        </Figure>
+      )}
+      {quality.collaboration_score !== null && (
+        <Figure name="Collaboration">
+          <b>{Math.round(quality.collaboration_score)}</b>
+          <span className="text-soft">of 100: overrides, speed, confidence and escapes</span>
+        </Figure>
+      )}
+    </dl>
+  )
+}
+
+const Figure = ({ name, children }: { name: string; children: ReactNode }) => (
+  <>
+    <dt className="text-faint">{name}</dt>
+    <dd className="flex min-w-0 flex-wrap items-center gap-x-2.5">{children}</dd>
+  </>
+)

@@ -1,0 +1,96 @@
+import { useQuery } from '@tanstack/react-query'
+import { nextFall, pointOf } from './history.ts'
+import type { History } from './history.ts'
+import type { AgentFilters, Standing } from './standing.ts'
+import { score } from '../inbox/text.ts'
+import { Plain } from '../shared/Plain.tsx'
+import { Section } from '../shared/Section.tsx'
+import { Sideways } from '../shared/Sideways.tsx'
+import { Awaited } from '../shared/States.tsx'
+import { Views } from '../shared/Views.tsx'
+import { fullTime } from '../shared/time.ts'
+import { useNow } from '../shared/use-now.ts'
+import { historyQuery } from './agent-queries.ts'
+import { HistoryChart } from './HistoryChart.tsx'
+
+const periods = [undefined, '90', '365'] as const
+export const daysOf = ({ days }: AgentFilters): number => Number(days ?? 30)
+
+type Props = { standing: Standing; filters: AgentFilters }
+
+/** How trust came to be what it is, and where it would go. */
+export function TrustHistory({ standing, filters }: Props) {
+  const now = useNow()
+  const days = daysOf(filters)
+  const { agent_id: agent, domain } = standing
+  const query = useQuery(historyQuery(agent, domain, days))
+  const { data } = query
+  return (
+    <Section title={`Trust, last ${days} days`} aside={<Periods filters={filters} />}>
+      {data ? (
+        <>
+          <HistoryChart history={data} days={days} now={now} />
+          <p className="text-xs text-soft">{nextFall(data, now)}</p>
+          <AsTable history={data} />
+        </>
+      ) : (
+        <Awaited query={query} what="trust over time" rows={4} />
+      )}
+    </Section>
+  )
+}
+
+function Periods({ filters }: { filters: AgentFilters }) {
+  const { days: chosen, ...others } = filters
+  return (
+    <Views
+      label="Period"
+      views={periods.map((days) => ({
+        name: `${days ?? '30'} days`,
+        isOn: chosen === days,
+        search: { ...others, ...(days && { days }) },
+      }))}
+      replace
+    />
+  )
+}
+
+const AsTable = ({ history: { points, projection } }: { history: History }) => (
+  <details>
+    <summary className="w-fit text-xs text-soft">As a table</summary>
+    <Sideways label="Trust over time as a table" className="mt-1 max-h-60">
+      <table className="w-full text-left text-xs [&_td]:border-t [&_td]:border-line [&_td]:py-0.5 [&_td]:pr-4 [&_th]:py-0.5 [&_th]:pr-4">
+        <thead className="text-faint">
+          <tr>
+            <th className="font-semibold">When</th>
+            <th className="font-semibold">Trust</th>
+            <th className="font-semibold">What happened</th>
+          </tr>
+        </thead>
+        <tbody>
+          {projection
+            .filter((_, ahead) => ahead > 0 && ahead % 5 === 0)
+            .toReversed()
+            .map(({ at, score: value }) => (
+              <tr key={at} className="text-soft">
+                <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
+                <td>{score(value)}</td>
+                <td>if idle until then</td>
+              </tr>
+            ))}
+          {points.toReversed().map(({ at, score: value, ...point }, index) => (
+            // Two decisions may fall into one millisecond, and none ever moves.
+            // oxlint-disable-next-line react/no-array-index-key
+            <tr key={`${at} ${index}`}>
+              <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
+              <td>{score(value)}</td>
+              <td>
+                <Plain text={point.cause === 'before' ? 'As it was before' : pointOf(point).says} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Sideways>
+  </details>
+)

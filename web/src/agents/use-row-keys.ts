@@ -1,0 +1,44 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useRef } from 'react'
+import { rowKey } from './standing.ts'
+import type { AgentFilters, AgentRow } from './standing.ts'
+import { useKeys } from '../shared/use-keys.ts'
+import { focusRow } from '../shared/focus-row.ts'
+
+type Shown = {
+  readonly rows: readonly AgentRow[]
+  readonly filters: AgentFilters
+  readonly open: string | undefined
+  readonly domain: string | undefined
+}
+
+/** j and k walk the table; what is open follows. */
+export function useRowKeys({ rows, filters, open, domain }: Shown): void {
+  const navigate = useNavigate()
+  const walked = useRef<string>(undefined)
+
+  function move(step: 1 | -1) {
+    const { activeElement } = document
+    const focused = activeElement instanceof HTMLElement ? activeElement.dataset['row'] : undefined
+    const key = focused ?? (open === undefined ? walked.current : rowKey(open, domain ?? ''))
+    const at = rows.findIndex((row) => row.key === key)
+    const row = rows[at === -1 ? 0 : at + step]
+    if (!row) return
+    walked.current = row.key
+    const { domain: _, ...others } = filters
+    if (open !== undefined)
+      void navigate({
+        to: '/agents/$agent',
+        params: { agent: row.agent },
+        search: { ...others, ...(row.standing && { domain: row.standing.domain }) },
+        replace: true,
+        state: { keepFocus: true },
+      })
+    focusRow(row.key)
+    document
+      .querySelector(`[data-row="${CSS.escape(row.key)}"]`)
+      ?.scrollIntoView({ block: 'nearest' })
+  }
+
+  useKeys({ j: () => move(1), k: () => move(-1) })
+}

@@ -1,0 +1,138 @@
+import type { RouteAnswers, ToolName, ToolResults } from '#wire'
+import { findRouteMismatch, findToolMismatch } from './answer-check.ts'
+import { searchOf } from './query-string.ts'
+import type { Query } from './query-string.ts'
+import { session } from './session.ts'
+
+/** What the daemon says when it refuses, in its own words. */
+export type Problem = {
+  readonly code: string
+  readonly message: string
+  readonly hint?: string | undefined
+}
+
+export class ApiError extends Error {
+  readonly code: string
+  readonly hint: string | undefined
+  /** What else it says, by its own names. */
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor({ code, message, hint, ...details }: Problem) {
+    super(message)
+    this.name = 'ApiError'
+    this.code = code
+    this.hint = hint
+    this.details = details
+  }
+}
+
+type Init = {
+  method?: string
+  body?: unknown
+  signal?: AbortSignal
+  headers?: Readonly<Record<string, string>>
+}
+
+export async function request(path: string, init: Init = {}): Promise<Response> {
+  const token = session.token()
+  const response = await send(path, init, token)
+  if (response.ok) return response
+  const problem = await problemOf(response)
+  if (response.status === 401) {
+    // Another tab may have signed in anew while this request was under way.
+    if (session.token() && session.token() !== token) return request(path, init)
+    if (token) session.end(problem)
+  }
+  throw new ApiError(problem)
+}
+
+async function send(path: string, { method, body, signal, headers }: Init, token?: string) {
+  try {
+    return await fetch(path, {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      cache: 'no-store',
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new ApiError({
+      code: 'unreachable',
+      message: 'cowork does not answer.',
+      hint: 'Start it with `cowork up -d`; this page goes on by itself.',
+    })
+  }
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const answer = (await response.json().catch(() => ({}))) as { error?: Problem }
+  return answer.error ?? { code: 'internal', message: `cowork answered with ${response.status}.` }
+}
+
+export async function get<Answer>(
+  path: string,
+  query: Query = {},
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const init = { method: 'GET', ...(signal && { signal }) }
+  return (await ask(path, init, searchOf(query))) as Answer
+}
+
+export async function post<Answer>(path: string, body: unknown): Promise<Answer> {
+  return (await ask(path, { method: 'POST', body })) as Answer
+}
+
+async function ask(path: string, init: Init & { method: string }, search = ''): Promise<unknown> {
+  const response = await request(`${path}${search}`, init)
+  const answer: unknown = await response.json()
+  checkVersion(`${init.method} ${path}`, findRouteMismatch(init.method, path, answer))
+  return answer
+}
+
+function checkVersion(name: string, mismatch: string | undefined): void {
+  if (mismatch === undefined) return
+  throw new ApiError({
+    code: 'version_mismatch',
+    message: `This console does not understand the answer of ${name}: ${mismatch}`,
+    hint: 'Reload the page: the console and cowork have different versions.',
+  })
+}
+
+/** Asks the person for their passkey, for one decision or for settings; false when they would rather not. */
+type Assure = (decision: string | undefined) => Promise<boolean>
+let assure: Assure | undefined
+export const onPasskeyRequired = (ask: Assure) => {
+  assure = ask
+}
+
+/** Does something of high risk: where the daemon asks for the passkey, the person is asked and it goes on (I6). */
+export async function assured<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    const asks = error instanceof ApiError && error.code === 'passkey_required'
+    if (!asks || !assure) throw error
+    const { decision } = error.details
+    if (!(await assure(typeof decision === 'string' ? decision : undefined))) throw error
+    return act()
+  }
+}
+
+/** Calls a tool by the path every call takes. */
+export function call<Name extends ToolName>(tool: Name, args?: object): Promise<ToolResults[Name]>
+export function call<Output>(tool: string, args?: object): Promise<Output>
+export function call(tool: string, args: object = {}): Promise<unknown> {
+  return assured(async () => {
+    const path = `/api/tools/${encodeURIComponent(tool)}/call`
+    const { output } = await post<RouteAnswers['POST /api/tools/{name}/call']>(path, {
+      arguments: args,
+    })
+    checkVersion(tool, findToolMismatch(tool, output))
+    return output
+  })
+}

@@ -1,0 +1,204 @@
+import { ApiError, get, request } from './client.ts'
+import type { Entry, LedgerPage } from './entry.ts'
+import { piecesOf } from './stream.ts'
+import { session } from './session.ts'
+import { createSseParser } from './sse.ts'
+import { createStore } from './store.ts'
+
+/** Offline is what reconnecting is called once it has taken a while. */
+export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'offline'
+
+type Told =
+  | { readonly kind: 'entries'; readonly entries: readonly Entry[] }
+  | { readonly kind: 'state'; readonly state: LiveState; readonly size: number | undefined }
+  | { readonly kind: 'ask' }
+
+const name = 'cowork.live'
+/** The daemon says something at least every 15 s; three times that is a dead line. */
+const silence = 45_000
+const patientTries = 4
+const longestPause = 5000
+
+/**
+ * The one stream of the ledger. The tab that holds the lock reads it and tells the others; when it
+ * goes, the lock goes to another, which resumes after the last entry it knows itself. Entries are
+ * numbered without gaps, so a tab that was not told something sees the gap and asks for it (C10, SV23).
+ */
+function createLive() {
+  const state = createStore<LiveState>('connecting')
+  const listeners = new Set<(entries: readonly Entry[]) => void>()
+  let last: number | undefined
+  let queue: Promise<void> = Promise.resolve()
+  let stop: AbortController | undefined
+  let wake = () => {}
+
+  const receive = (entries: readonly Entry[], signal: AbortSignal) => {
+    queue = queue.then(() => take(entries, signal)).catch(() => undefined)
+  }
+
+  async function take(entries: readonly Entry[], signal: AbortSignal) {
+    const known = last
+    let fresh = known === undefined ? entries : entries.filter(({ seq }) => seq > known)
+    const [first] = fresh
+    if (!first) return
+    if (known !== undefined && first.seq > known + 1) fresh = await since(known, signal)
+    last = fresh.at(-1)?.seq ?? known
+    for (const listener of listeners) listener(fresh)
+  }
+
+  /** Another tab knows of `size` entries: what this one lacks of them it asks for. */
+  function reach(size: number, signal: AbortSignal) {
+    queue = queue
+      .then(async () => {
+        if (last === undefined) last = size
+        else if (last < size) await take(await since(last, signal), signal)
+      })
+      .catch(() => undefined)
+  }
+
+  async function lead(channel: BroadcastChannel, signal: AbortSignal) {
+    const tell = (next: LiveState) => {
+      state.set(next)
+      channel.postMessage({ kind: 'state', state: next, size: last } satisfies Told)
+    }
+    channel.addEventListener('message', ({ data }: MessageEvent<Told>) => {
+      if (data.kind === 'ask') tell(state.get())
+    })
+    for (let tries = 0; !signal.aborted; tries++) {
+      try {
+        await read(
+          signal,
+          (entries) => {
+            receive(entries, signal)
+            channel.postMessage({ kind: 'entries', entries } satisfies Told)
+          },
+          (size) => {
+            tries = 0
+            // Where there was a last entry the stream goes on from it, unless a backup took it back.
+            last = Math.min(last ?? size, size)
+            tell('live')
+          },
+        )
+      } catch (error) {
+        if (signal.aborted) return
+        // Signing in again starts the stream again.
+        if (error instanceof ApiError && error.code !== 'unreachable' && !session.token()) return
+      }
+      tell(tries < patientTries ? 'reconnecting' : 'offline')
+      await pause(Math.min(250 * 2 ** tries, longestPause), signal, (now) => (wake = now))
+    }
+  }
+
+  async function read(
+    signal: AbortSignal,
+    onEntries: (entries: Entry[]) => void,
+    onHello: (size: number) => void,
+  ) {
+    const dead = new AbortController()
+    let watchdog = setTimeout(() => dead.abort(), silence)
+    const response = await request('/api/events', {
+      signal: AbortSignal.any([signal, dead.signal]),
+      headers: {
+        accept: 'text/event-stream',
+        ...(last !== undefined && { 'last-event-id': String(last) }),
+      },
+    })
+    const parse = createSseParser()
+    if (!response.body) return
+    const text = response.body.pipeThrough(new TextDecoderStream())
+    try {
+      for await (const piece of piecesOf(text)) {
+        clearTimeout(watchdog)
+        watchdog = setTimeout(() => dead.abort(), silence)
+        const events = parse(piece)
+        const hello = events.find(({ event }) => event === 'hello')
+        if (hello) onHello((JSON.parse(hello.data) as { size: number }).size)
+        const entries = events
+          .filter(({ event }) => event === 'entry')
+          .map(({ data }) => JSON.parse(data) as Entry)
+        if (entries.length > 0) onEntries(entries)
+      }
+    } finally {
+      clearTimeout(watchdog)
+    }
+  }
+
+  function start() {
+    const ending = new AbortController()
+    const { signal } = ending
+    stop = ending
+    const channel = new BroadcastChannel(name)
+    channel.addEventListener('message', ({ data }: MessageEvent<Told>) => {
+      if (data.kind === 'entries') receive(data.entries, signal)
+      else if (data.kind === 'state') {
+        state.set(data.state)
+        if (data.size !== undefined) reach(data.size, signal)
+      }
+    })
+    signal.addEventListener('abort', () => channel.close())
+    channel.postMessage({ kind: 'ask' } satisfies Told)
+    // Locks are for secure pages only: elsewhere each tab has a stream of its own.
+    const led = isSecureContext
+      ? navigator.locks.request(name, { signal }, () => lead(channel, signal))
+      : lead(channel, signal)
+    led.catch(() => undefined)
+  }
+
+  return {
+    state,
+    /** The newest entry this tab knows of, or undefined before the stream has begun. */
+    last: () => last,
+    /** Told of every new entry once, in order. */
+    onEntries(listener: (entries: readonly Entry[]) => void) {
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+      }
+    },
+    restart() {
+      stop?.abort()
+      if (session.token()) start()
+    },
+    /** Tries now instead of at the end of the pause. */
+    hurry: () => wake(),
+  }
+}
+
+async function since(after: number, signal: AbortSignal): Promise<Entry[]> {
+  const found: Entry[] = []
+  for (;;) {
+    const from = found.at(-1)?.seq ?? after
+    const page = await get<LedgerPage>('/api/ledger', { after: from, limit: 1000 }, signal)
+    found.push(...page.entries)
+    if (page.entries.length < 1000) return found
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal, expose: (now: () => void) => void) =>
+  new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end)
+    expose(end)
+  })
+
+export const live = createLive()
+
+/** Follows the session, and tries at once when the network or the person comes back. */
+export function startLive(): void {
+  let token = session.token()
+  live.restart()
+  session.subscribe(() => {
+    if (session.token() === token) return
+    token = session.token()
+    live.restart()
+  })
+  addEventListener('online', live.hurry)
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') live.hurry()
+  })
+}

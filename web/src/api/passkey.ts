@@ -1,0 +1,90 @@
+import { assured, post } from './client.ts'
+
+type Challenge = {
+  readonly challenge: string
+  readonly rp_id: string
+  readonly user: { readonly id: string; readonly name: string; readonly display_name: string }
+  readonly algorithms: readonly number[]
+  readonly allow: readonly string[]
+}
+
+export const hasPasskeys = 'PublicKeyCredential' in window
+
+/** Makes a key on this device or on one nearby and gives the daemon its public half (I6). */
+export async function registerPasskey(name: string): Promise<void> {
+  const ask = () => post<Challenge>('/api/passkeys/challenge', { for: 'register' })
+  const asked = await assured(ask)
+  const { user } = asked
+  const made = await navigator.credentials.create({
+    publicKey: {
+      challenge: bytesOf(asked.challenge),
+      rp: { id: asked.rp_id, name: 'cowork' },
+      user: { id: bytesOf(user.id), name: user.name, displayName: user.display_name },
+      pubKeyCredParams: asked.algorithms.map((alg) => ({ type: 'public-key', alg })),
+      excludeCredentials: asked.allow.map((id) => ({ type: 'public-key', id: bytesOf(id) })),
+      authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
+    },
+  })
+  const credential = expectCredential(made)
+  const { response } = credential
+  if (!(response instanceof AuthenticatorAttestationResponse)) throw new Error('No key was made.')
+  const publicKey = response.getPublicKey()
+  if (!publicKey) throw new Error('This authenticator makes keys that cowork cannot check.')
+  await post('/api/passkeys', {
+    id: textOf(credential.rawId),
+    public_key: textOf(publicKey),
+    algorithm: response.getPublicKeyAlgorithm(),
+    authenticator_data: textOf(response.getAuthenticatorData()),
+    client_data: textOf(response.clientDataJSON),
+    name,
+  })
+}
+
+/** Shows the key: it confirms one decision, or opens settings to this session for five minutes. */
+export async function assertPasskey(decision?: string): Promise<{ assured_until: string }> {
+  const asked = await post<Challenge>('/api/passkeys/challenge', {
+    for: 'assert',
+    ...(decision !== undefined && { decision }),
+  })
+  const given = await navigator.credentials.get({
+    publicKey: {
+      challenge: bytesOf(asked.challenge),
+      rpId: asked.rp_id,
+      allowCredentials: asked.allow.map((id) => ({ type: 'public-key', id: bytesOf(id) })),
+      userVerification: 'required',
+    },
+  })
+  const credential = expectCredential(given)
+  const { response } = credential
+  if (!(response instanceof AuthenticatorAssertionResponse)) throw new Error('No key was shown.')
+  return post('/api/passkeys/assert', {
+    id: textOf(credential.rawId),
+    authenticator_data: textOf(response.authenticatorData),
+    client_data: textOf(response.clientDataJSON),
+    signature: textOf(response.signature),
+  })
+}
+
+/** The browser's reasons in our words. */
+export function passkeyProblem(error: unknown): string | undefined {
+  if (!(error instanceof DOMException)) return undefined
+  if (error.name === 'NotAllowedError') return 'It was cancelled, or took too long. Try again.'
+  if (error.name === 'InvalidStateError') return 'This device has a passkey for you already.'
+  return error.name === 'SecurityError'
+    ? 'Passkeys work on http://localhost only: open the console there.'
+    : undefined
+}
+
+function expectCredential(given: Credential | null): PublicKeyCredential {
+  if (!(given instanceof PublicKeyCredential)) throw new Error('The browser gave no passkey.')
+  return given
+}
+
+const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0))
+
+const textOf = (bytes: ArrayBuffer): string =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')

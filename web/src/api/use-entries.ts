@@ -1,0 +1,38 @@
+import { useEffect, useEffectEvent } from 'react'
+import type { Entry } from './entry.ts'
+import { live } from './live.ts'
+
+/** A burst is one change. */
+const gather = 150
+/** Looking is recorded too, so what never rests is looked at now and then. */
+const usualRest = 750
+
+/** Acts when entries came that matter here: at once, and not again before it has rested (C10). */
+export function useEntries(
+  matters: (entry: Entry) => boolean,
+  act: () => void,
+  rest = usualRest,
+): void {
+  const isOurs = useEffectEvent(matters)
+  const onCome = useEffectEvent(act)
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let last = -Infinity
+    const stop = live.onEntries((entries) => {
+      if (timer !== undefined || !entries.some((entry) => isOurs(entry))) return
+      const wait = Math.max(gather, last + rest - performance.now())
+      timer = setTimeout(() => {
+        timer = undefined
+        last = performance.now()
+        onCome()
+      }, wait)
+    })
+    return () => {
+      stop()
+      clearTimeout(timer)
+    }
+  }, [rest])
+}
+
+/** The noun of an entry: `approval` of `approval.rejected`. */
+export const nounOf = ({ type }: Entry): string => type.slice(0, type.indexOf('.'))

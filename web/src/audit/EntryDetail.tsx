@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link, useLocation } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { chainOf } from './chain.ts'
+import { outcomeOf, plainText } from './text.ts'
+import { CopyIcon } from '../shared/Copy.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Sentence } from '../shared/Sentence.tsx'
+import { Awaited, Note } from '../shared/States.tsx'
+import { useTitle } from '../shared/use-title.ts'
+import { Chain } from './Chain.tsx'
+import { entryQuery } from './entry-queries.ts'
+import type { EntryAnswer } from './entry-queries.ts'
+import { Facts } from './Facts.tsx'
+import { Content } from './Content.tsx'
+import { Proof } from './Proof.tsx'
+
+const route = getRouteApi('/audit/$seq')
+
+/** One entry: beside the list, or a page of its own on a phone. */
+export function EntryDetail() {
+  const { seq } = route.useParams()
+  const query = useQuery(entryQuery(seq))
+  return (
+    <section
+      aria-label={`Entry ${seq}`}
+      className="scroll-thin min-w-0 flex-1 scroll-pt-12 overflow-y-auto"
+    >
+      <header className="sticky top-0 z-10 flex h-11.25 items-center gap-1 border-b border-line bg-bg pr-2 pl-7 text-xs text-faint max-md:pl-2">
+        <Close label="Back to the list" icon="back" className="md:hidden" />
+        <span className="mr-auto">Entry {seq}</span>
+        <CopyIcon text={`${location.origin}/audit/${seq}`} what="link" />
+        <Close label="Close" icon="cross" className="max-md:hidden" />
+      </header>
+      {!query.isSuccess && <Awaited query={query} what="the entry" />}
+      {query.data && <Body key={seq} answer={query.data} />}
+    </section>
+  )
+}
+
+const Close = ({
+  label,
+  icon,
+  className,
+}: {
+  label: string
+  icon: 'back' | 'cross'
+  className: string
+}) => (
+  <Link
+    to="/audit"
+    search={true}
+    aria-label={label}
+    title={label}
+    className={`grid size-8 place-items-center rounded text-soft hover:bg-raised hover:text-text max-md:size-11 ${className}`}
+  >
+    <Icon name={icon} />
+  </Link>
+)
+
+function Body({ answer }: { answer: EntryAnswer }) {
+  const { entry, payload } = answer
+  const heading = useFocusOnOpen()
+  const outcome = outcomeOf(entry)
+  const message = entry.data?.['message']
+  const isNoted = (outcome === 'refused' || outcome === 'failed') && typeof message === 'string'
+  const chain = chainOf(entry)
+  useTitle(plainText(entry), 'Audit')
+  return (
+    <article className="grid max-w-195 gap-6 px-7 pt-5 pb-10 max-md:px-4">
+      <h2
+        ref={heading}
+        tabIndex={-1}
+        className="text-lg font-[620] tracking-[-.01em] text-balance break-words outline-none [&_b]:font-[620]"
+      >
+        <Sentence entry={entry} isBrief={isNoted} />
+      </h2>
+      {isNoted && (
+        <Note
+          tone={outcome === 'failed' ? 'escalate' : 'suggest'}
+          icon={outcome === 'failed' ? 'warn' : 'stop'}
+        >
+          <Plain text={message} />
+        </Note>
+      )}
+      <Facts entry={entry} />
+      {chain && <Chain chain={chain} entry={entry} />}
+      <Content entry={entry} payload={payload} />
+      <Proof answer={answer} />
+    </article>
+  )
+}
+
+/** Opening an entry starts reading it; walking the list by keys stays in the list. */
+function useFocusOnOpen() {
+  const ref = useRef<HTMLHeadingElement>(null)
+  const { keepFocus } = useLocation().state
+  useEffect(() => {
+    if (!keepFocus) ref.current?.focus({ preventScroll: true })
+  }, [keepFocus])
+  return ref
+}

@@ -1,0 +1,109 @@
+import { Link } from '@tanstack/react-router'
+import { memo, useState } from 'react'
+import type { Filters } from './filter.ts'
+import { kindOf, outcomeOf } from './text.ts'
+import type { EntryKind } from './text.ts'
+import { ActorChip, OutcomeChip } from '../shared/Chips.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import type { IconName } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Sentence } from '../shared/Sentence.tsx'
+import { clockTime, fullTime } from '../shared/time.ts'
+import type { EntryLine } from './row.ts'
+
+const icons: Record<EntryKind, IconName> = {
+  call: 'call',
+  action: 'action',
+  decision: 'decision',
+  agent: 'agent',
+  person: 'person',
+  access: 'key',
+  halt: 'halt',
+  resume: 'resume',
+  system: 'system',
+  other: 'other',
+}
+
+type Props = {
+  row: EntryLine
+  /** It came while the list was open. */
+  isNew: boolean
+  isWide: boolean
+  isSelected: boolean
+  filters: Filters
+}
+
+/** Young enough to be pointed out when it appears. */
+const fresh = 3000
+
+export const EntryRow = memo(function EntryRow(props: Props) {
+  const { row, isNew, isWide, isSelected, filters } = props
+  const { entry, isEcho } = row
+  const outcome = outcomeOf(entry)
+  const kind = kindOf(entry)
+  const [arrives] = useState(() => isNew && Date.now() - entry.at < fresh)
+  const time = (
+    <time
+      dateTime={new Date(entry.at).toISOString()}
+      title={fullTime(entry.at)}
+      className="shrink-0 text-xs"
+    >
+      {clockTime(entry.at)}
+    </time>
+  )
+  const icon = (
+    <span className={kind === 'halt' || outcome === 'failed' ? 'text-escalate' : ''}>
+      <Icon name={icons[kind]} />
+    </span>
+  )
+  const sentence = (
+    <span className={`min-w-0 flex-1 truncate ${isEcho ? '[&_b]:font-normal' : 'text-text'}`}>
+      <Sentence entry={entry} />
+    </span>
+  )
+  return (
+    <Link
+      to="/audit/$seq"
+      params={{ seq: String(entry.seq) }}
+      search={filters}
+      data-row={row.key}
+      className={`flex h-full border-b border-line px-4 text-soft -outline-offset-2 ${arrives ? 'arrive' : ''} ${
+        isSelected ? 'bg-accent-bg shadow-[inset_2px_0_var(--accent)]' : 'hover:bg-raised'
+      } ${isWide ? 'items-center gap-3' : 'flex-col justify-center gap-0.5'}`}
+    >
+      {isWide ? (
+        <>
+          {icon}
+          {time}
+          {sentence}
+          <span className="flex w-36 min-w-0 shrink-0 text-xs">
+            <ActorChip actor={entry.actor} />
+          </span>
+          <span className="hidden w-32 shrink-0 truncate text-xs @4xl:block">
+            {entry.domain && <Plain text={entry.domain} />}
+          </span>
+          <span className="flex w-18 shrink-0 justify-end">
+            {outcome && <OutcomeChip outcome={outcome} />}
+          </span>
+        </>
+      ) : (
+        <>
+          <span className="flex items-center gap-2.5">
+            {icon}
+            {sentence}
+            {time}
+          </span>
+          <span className="flex items-center gap-3 pl-6.5 text-xs">
+            {outcome && outcome !== 'done' && <OutcomeChip outcome={outcome} />}
+            <ActorChip actor={entry.actor} />
+            {entry.domain && (
+              <span className="min-w-0 truncate">
+                <Plain text={entry.domain} />
+              </span>
+            )}
+          </span>
+        </>
+      )}
+    </Link>
+  )
+})

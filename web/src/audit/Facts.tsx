@@ -1,0 +1,110 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Entry } from '../api/entry.ts'
+import type { Filters } from './filter.ts'
+import { outcomeOf } from './text.ts'
+import { ActorChip, Chip, OutcomeChip, actorKinds } from '../shared/Chips.tsx'
+import { CopyIcon } from '../shared/Copy.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { clientName } from '../shared/client-name.ts'
+import { fullTime, took } from '../shared/time.ts'
+
+/** Everything the entry says of itself, who and when first. */
+export function Facts({ entry }: { entry: Entry }) {
+  const { actor, domain, subject, data = {}, ids = {} } = entry
+  const outcome = outcomeOf(entry)
+  const { tool, effect, ms } = data
+  return (
+    <dl className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-3 gap-y-1.5">
+      <Fact name="Who">
+        <Only filters={{ actor: actor.id }}>
+          <ActorChip actor={actor} />
+        </Only>
+        {actor.verified === false ? (
+          <Chip tone="suggest" icon="info">
+            not verified
+          </Chip>
+        ) : (
+          <span className="text-soft">{actorKinds[actor.kind].toLowerCase()}</span>
+        )}
+      </Fact>
+      {actor.client && (
+        <Fact name="Client">
+          <Plain text={clientName(actor.client)} />
+          <span className="text-faint">says so itself</span>
+        </Fact>
+      )}
+      <Fact name="When">{fullTime(entry.at)}</Fact>
+      {domain !== undefined && (
+        <Fact name="Domain">
+          <Only filters={{ domain }}>
+            <Code text={domain} />
+          </Only>
+        </Fact>
+      )}
+      {subject !== undefined && (
+        <Fact name="Subject">
+          <Code text={subject} />
+        </Fact>
+      )}
+      {typeof tool === 'string' && (
+        <Fact name="Tool">
+          <Code text={tool} />
+          {typeof effect === 'string' && <span className="text-soft">{effect}</span>}
+        </Fact>
+      )}
+      {outcome && (
+        <Fact name="Outcome">
+          <OutcomeChip outcome={outcome} />
+          {entry.outcome !== outcome && entry.outcome && <Code text={entry.outcome} />}
+          {typeof ms === 'number' && <span className="text-soft">in {took(ms)}</span>}
+        </Fact>
+      )}
+      <Fact name="Type">
+        <Only filters={{ type: entry.type }}>
+          <Code text={entry.type} />
+        </Only>
+      </Fact>
+      {actor.session !== undefined && <Id name="Session" id={actor.session} />}
+      {Object.entries(ids).map(([name, id]) => (
+        <Id key={name} name={name.charAt(0).toUpperCase() + name.slice(1)} id={id} />
+      ))}
+    </dl>
+  )
+}
+
+const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <>
+    <dt className="text-faint">{name}</dt>
+    <dd className="flex min-w-0 flex-wrap items-center gap-x-2.5 break-words">{children}</dd>
+  </>
+)
+
+const Code = ({ text }: { text: string }) => (
+  <code className="min-w-0 font-mono text-code break-all">
+    <Plain text={text} />
+  </code>
+)
+
+const Id = ({ name, id }: { name: string; id: string }) => (
+  <Fact name={name}>
+    <span className="flex min-w-0 items-center gap-1">
+      <code className="min-w-0 font-mono text-xs break-all">
+        <Plain text={id} />
+      </code>
+      <CopyIcon text={id} what={`${name.toLowerCase()} id`} />
+    </span>
+  </Fact>
+)
+
+/** A value that leads to all entries that share it. */
+const Only = ({ filters, children }: { filters: Filters; children: ReactNode }) => (
+  <Link
+    to="/audit"
+    search={filters}
+    title="Only entries with the same"
+    className="min-w-0 underline decoration-line underline-offset-3 hover:decoration-current"
+  >
+    {children}
+  </Link>
+)

@@ -1,0 +1,134 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Popover } from 'radix-ui'
+import { useId } from 'react'
+import { formCount, outcomes } from './filter.ts'
+import type { Filters } from './filter.ts'
+import { Button } from '../shared/Button.tsx'
+import { SelectField, TextField } from '../shared/Field.tsx'
+import { agentsQuery, peopleQuery } from '../api/queries.ts'
+
+type Props = { filters: Filters; isOpen: boolean; onOpen: (isOpen: boolean) => void }
+
+export function FilterPopover({ filters, isOpen, onOpen }: Props) {
+  const count = formCount(filters)
+  return (
+    <Popover.Root open={isOpen} onOpenChange={onOpen}>
+      <Popover.Trigger asChild>
+        <Button size="sm" icon="filter">
+          <span className="sr-only @3xl:not-sr-only">Filters</span>
+          {count > 0 && <span className="font-semibold">{count}</span>}
+        </Button>
+      </Popover.Trigger>
+      <Popover.Portal container={document.getElementById('main')}>
+        <Popover.Content
+          align="end"
+          sideOffset={4}
+          collisionPadding={12}
+          aria-label="Filters"
+          className="settle scroll-thin z-20 max-h-(--radix-popover-content-available-height) w-90 max-w-[calc(100vw-24px)] overflow-y-auto rounded-lg border border-line bg-panel p-4 shadow-raised"
+        >
+          <FilterForm filters={filters} onDone={() => onOpen(false)} />
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}
+
+const anyOutcome = { value: '', label: 'Any' }
+
+function FilterForm({ filters, onDone }: { filters: Filters; onDone: () => void }) {
+  const navigate = useNavigate()
+  const actors = useActors()
+  const list = useId()
+  const apply = (form: FormData) => {
+    const { kind, q, call, proposal } = filters
+    const given = [...form.entries()].filter(
+      ([, value]) => typeof value === 'string' && value !== '',
+    )
+    void navigate({
+      to: '/audit',
+      search: {
+        ...(kind && { kind }),
+        ...(q && { q }),
+        ...(call && { call }),
+        ...(proposal && { proposal }),
+        ...Object.fromEntries(given),
+      },
+    })
+    onDone()
+  }
+  return (
+    <form
+      className="grid gap-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        apply(new FormData(event.currentTarget))
+      }}
+    >
+      <TextField
+        name="actor"
+        label="Who"
+        placeholder="An agent or a person"
+        list={list}
+        defaultValue={filters.actor}
+      />
+      <datalist id={list}>
+        {actors.map((id) => (
+          <option key={id}>{id}</option>
+        ))}
+      </datalist>
+      <div className="grid gap-3 sm:grid-cols-2">
+        <TextField
+          name="domain"
+          label="Domain"
+          placeholder="crm.deals"
+          defaultValue={filters.domain}
+        />
+        <SelectField
+          name="outcome"
+          label="Outcome"
+          defaultValue={filters.outcome}
+          choices={[anyOutcome, ...Object.keys(outcomes).map((value) => ({ value, label: value }))]}
+        />
+      </div>
+      <TextField
+        name="subject"
+        label="Subject begins with"
+        placeholder="deal_ or /home/…"
+        defaultValue={filters.subject}
+      />
+      <TextField
+        name="type"
+        label="Type"
+        placeholder="call.done, or call. for all of them"
+        pattern="[a-z][a-z_]*\.([a-z][a-z_]*)?"
+        title="A noun and a past word, such as halt.set, or the noun with its dot"
+        defaultValue={filters.type}
+      />
+      <div className="grid gap-3 sm:grid-cols-2">
+        <TextField type="date" name="from" label="From" defaultValue={filters.from} />
+        <TextField type="date" name="to" label="To" defaultValue={filters.to} />
+      </div>
+      <div className="flex justify-end gap-2 pt-1">
+        <Button
+          onClick={() => {
+            void navigate({ to: '/audit', search: {} })
+            onDone()
+          }}
+        >
+          Clear all
+        </Button>
+        <Button tone="primary" type="submit">
+          Apply
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function useActors(): string[] {
+  const agents = useQuery(agentsQuery).data ?? []
+  const people = useQuery(peopleQuery).data?.people ?? []
+  return [...new Set([...agents, ...people].map(({ id }) => id)), 'cowork']
+}

@@ -1,0 +1,135 @@
+import { useQuery } from '@tanstack/react-query'
+import type { CheckedProof } from './proof.ts'
+import type { EntryProof } from '../api/entry.ts'
+import { Button } from '../shared/Button.tsx'
+import { CopyButton, CopyIcon } from '../shared/Copy.tsx'
+import { Sideways } from '../shared/Sideways.tsx'
+import { Hint, Note } from '../shared/States.tsx'
+import { sentenceOf } from '../shared/toast.ts'
+import { Section } from '../shared/Section.tsx'
+import { proofQuery } from './entry-queries.ts'
+import type { EntryAnswer } from './entry-queries.ts'
+import { ProofPicture } from './ProofPicture.tsx'
+
+/** The proof is fetched and checked here, in the browser: the daemon is not believed. */
+export function Proof({ answer }: { answer: EntryAnswer }) {
+  const { data, error, refetch } = useQuery(proofQuery(answer.entry))
+  const copy = data && <CopyButton text={JSON.stringify(data.proof, null, 2)} what="proof" />
+  return (
+    <Section title="Proof" aside={copy}>
+      {error ? (
+        <Note tone="suggest" icon="warn">
+          <p>
+            <Hint text={sentenceOf(error)} />
+          </p>
+          <Button size="sm" className="mt-2" onClick={() => void refetch()}>
+            Try again
+          </Button>
+        </Note>
+      ) : data ? (
+        <Checked {...data} answer={answer} />
+      ) : (
+        <p role="status" className="text-soft">
+          Checking in this browser…
+        </p>
+      )}
+      <Hashes answer={answer} />
+    </Section>
+  )
+}
+
+type CheckedProps = { proof: EntryProof; checked: CheckedProof; answer: EntryAnswer }
+
+function Checked({ proof, checked, answer }: CheckedProps) {
+  const fault = faultOf(checked, answer)
+  return (
+    <>
+      {fault ? (
+        <Note tone="escalate" icon="warn">
+          <b>Not proven.</b> {fault}
+        </Note>
+      ) : (
+        <Note tone="act" icon="check">
+          <b>Proven in this browser.</b> Unchanged since it was written, at place {answer.entry.seq}{' '}
+          of {proof.size.toLocaleString()} under a checkpoint
+          {checked.isSigned === undefined ? (
+            <Hint text=". This browser cannot check its signature; `cowork audit verify` can." />
+          ) : (
+            ' whose signature is right.'
+          )}
+        </Note>
+      )}
+      <ProofPicture checked={checked} seq={answer.entry.seq} />
+      <details className="text-xs">
+        <summary className="text-soft">
+          The path as a table: {checked.steps.length}{' '}
+          {checked.steps.length === 1 ? 'step' : 'steps'}
+        </summary>
+        <PathTable checked={checked} />
+        <p className="pt-3 pb-1 text-faint">Checkpoint</p>
+        <pre className="font-mono break-all whitespace-pre-wrap">{proof.checkpoint.trim()}</pre>
+      </details>
+    </>
+  )
+}
+
+function faultOf(checked: CheckedProof, { hash }: EntryAnswer): string | undefined {
+  if (checked.leaf !== hash) return 'Its text does not have the hash that the daemon shows.'
+  if (!checked.isSame) return 'The entry shown here is not the one that was hashed.'
+  if (!checked.isIncluded) return 'The path does not lead to the root of the checkpoint.'
+  return checked.isSigned === false
+    ? 'The checkpoint is not signed by the key of this ledger.'
+    : undefined
+}
+
+const PathTable = ({ checked }: { checked: CheckedProof }) => (
+  <Sideways label="Steps of the path">
+    <table className="mt-2 w-full text-left">
+      <thead className="text-faint">
+        <tr>
+          <th className="pr-3 font-normal">Step</th>
+          <th className="pr-3 font-normal">Side</th>
+          <th className="pr-3 font-normal">Beside</th>
+          <th className="font-normal">Gives</th>
+        </tr>
+      </thead>
+      <tbody className="font-mono">
+        {checked.steps.map(({ side, sibling, above }, at) => (
+          <tr key={above}>
+            <td className="pr-3">{at + 1}</td>
+            <td className="pr-3">{side}</td>
+            <td className="pr-3">{short(sibling)}</td>
+            <td>{short(above)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </Sideways>
+)
+
+const short = (hash: string) => `${hash.slice(0, 16)}…`
+
+function Hashes({ answer: { entry, hash, prev_ok: isJoined } }: { answer: EntryAnswer }) {
+  return (
+    <dl className="grid grid-cols-[96px_minmax(0,1fr)] items-center gap-x-3 gap-y-1">
+      <dt className="text-faint">Hash</dt>
+      <Hash hash={hash} what="hash" />
+      <dt className="text-faint">Before it</dt>
+      <Hash hash={entry.prev} what="hash of the entry before" />
+      {!isJoined && (
+        <dd className="col-start-2 text-escalate">
+          This is not the hash of the entry before. Verify the ledger.
+        </dd>
+      )}
+    </dl>
+  )
+}
+
+const Hash = ({ hash, what }: { hash: string; what: string }) => (
+  <dd className="flex min-w-0 items-center gap-1">
+    <code className="min-w-0 truncate font-mono text-code" title={hash}>
+      {hash}
+    </code>
+    <CopyIcon text={hash} what={what} />
+  </dd>
+)

@@ -1,0 +1,189 @@
+import { Link } from '@tanstack/react-router'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import {
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+} from 'react'
+import { isFiltered } from './filter.ts'
+import type { Filters } from './filter.ts'
+import { look } from '../shared/appearance.ts'
+import { buttonClass } from '../shared/Button.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Awaited, Empty } from '../shared/States.tsx'
+import { dayName } from '../shared/time.ts'
+import { useNow } from '../shared/use-now.ts'
+import { EntryRow } from './EntryRow.tsx'
+import { ReadsRow } from './ReadsRow.tsx'
+import { heightOf, rowsOf, timeOf } from './row.ts'
+import type { Row } from './row.ts'
+import { useListKeys } from './use-list-keys.ts'
+import { useSelection } from './use-selection.ts'
+import { useSteady } from './use-steady.ts'
+import { useTimeline } from './use-timeline.ts'
+
+const heights = {
+  calm: { wide: { day: 32, entry: 40 }, narrow: { day: 32, entry: 62 } },
+  compact: { wide: { day: 28, entry: 32 }, narrow: { day: 28, entry: 54 } },
+}
+/** From here on an entry fits on one line. */
+const wideFrom = 700
+const dayClass =
+  'flex h-full items-center border-b border-line px-4 text-xs font-semibold text-faint'
+
+type Props = { filters: Filters; selected: number | undefined }
+
+/** The ledger as a list, newest first: thousands of rows, of which only those in sight exist. */
+export function Timeline({ filters, selected }: Props) {
+  const timeline = useTimeline(filters)
+  const { entries, hasNextPage, isFetchingNextPage, fetchNextPage } = timeline
+  const { open, toggle } = useOpenRuns()
+  const folds = !isSearching(filters)
+  const rows = useMemo(
+    () => rowsOf(entries, { folds, open, selected }),
+    [entries, folds, open, selected],
+  )
+  const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
+  const isWide = useWidth(scroller) >= wideFrom
+  const { density } = useSyncExternalStore(look.subscribe, look.get)
+  const sizes = heights[density][isWide ? 'wide' : 'narrow']
+
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller,
+    estimateSize: (at) => heightOf(rows[at], sizes),
+    getItemKey: (at) => rows[at]?.key ?? at,
+    overscan: 12,
+    // Nothing that is scrolled to hides under the day above.
+    scrollPaddingStart: sizes.day,
+  })
+  useLayoutEffect(() => list.measure(), [list, sizes])
+  const { unseen, toTop } = useSteady(scroller, { entries, rows, sizes })
+  useListKeys({ rows, list, selected, toTop })
+  useSelection(selected, rows, sizes, list)
+
+  const shown = list.getVirtualItems()
+  const isNearEnd = (shown.at(-1)?.index ?? 0) >= rows.length - 40
+  useEffect(() => {
+    if (isNearEnd && hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [isNearEnd, hasNextPage, isFetchingNextPage, fetchNextPage])
+
+  const now = useNow()
+  const [mountedAt] = useState(Date.now)
+  const first = rows[list.getVirtualItemForOffset(list.scrollOffset ?? 0)?.index ?? 0]
+  if (!timeline.isSuccess) return <Awaited query={timeline} what="entries" rows={12} />
+  if (!first) return <Nothing isFiltered={isFiltered(filters)} />
+
+  const content = (row: Row) => {
+    if (row.kind === 'day') return <h2 className={dayClass}>{dayName(row.at, now)}</h2>
+    if (row.kind === 'reads')
+      return <ReadsRow run={row} isWide={isWide} onToggle={() => toggle(row.key)} />
+    return (
+      <EntryRow
+        row={row}
+        isNew={row.entry.at > mountedAt}
+        isWide={isWide}
+        isSelected={row.entry.seq === selected}
+        filters={filters}
+      />
+    )
+  }
+  return (
+    <div className="relative min-h-0 flex-1">
+      {unseen > 0 && <NewPill count={unseen} onPress={toTop} />}
+      <div
+        ref={setScroller}
+        className="scroll-thin h-full scroll-pt-8 overflow-y-auto [overflow-anchor:none]"
+      >
+        <p
+          aria-hidden
+          className={`sticky top-0 z-[1] bg-bg ${dayClass}`}
+          style={{ height: sizes.day, marginBottom: -sizes.day }}
+        >
+          {dayName(timeOf(first), now)}
+        </p>
+        <ol
+          aria-label="Entries, newest first"
+          className="relative"
+          style={{ height: list.getTotalSize() }}
+        >
+          {shown.map(({ index, start, size }) => {
+            const row = rows[index]
+            const place = { height: size, transform: `translateY(${start}px)` }
+            return (
+              row && (
+                <li key={row.key} className="absolute inset-x-0 top-0" style={place}>
+                  {content(row)}
+                </li>
+              )
+            )
+          })}
+        </ol>
+        {isFetchingNextPage && <End>Reading older entries…</End>}
+        {!hasNextPage && <End>{isFiltered(filters) ? 'No more.' : 'The ledger begins here.'}</End>}
+      </div>
+    </div>
+  )
+}
+
+const End = ({ children }: { children: string }) => (
+  <p className="py-4 text-center text-xs text-faint">{children}</p>
+)
+
+const NewPill = ({ count, onPress }: { count: number; onPress: () => void }) => (
+  <button
+    type="button"
+    onClick={onPress}
+    className="settle absolute top-10 left-1/2 z-10 flex h-7 -translate-x-1/2 items-center gap-1.5 rounded-full border border-line bg-panel px-3 text-xs font-[550] text-accent shadow-raised max-md:h-9"
+  >
+    <Icon name="up" size={14} />
+    {count} new
+  </button>
+)
+
+/** Whoever looks for something certain wants to see each of it. */
+const isSearching = ({ q, type, outcome, call, proposal }: Filters) =>
+  [q, type, outcome, call, proposal].some((filter) => filter !== undefined)
+
+function useOpenRuns() {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const toggle = (key: string) =>
+    setOpen((keys) => {
+      const next = new Set(keys)
+      if (!next.delete(key)) next.add(key)
+      return next
+    })
+  return { open, toggle }
+}
+
+function useWidth(element: HTMLElement | null): number {
+  const subscribe = useCallback(
+    (changed: () => void) => {
+      const watch = new ResizeObserver(changed)
+      if (element) watch.observe(element)
+      return () => watch.disconnect()
+    },
+    [element],
+  )
+  return useSyncExternalStore(subscribe, () => element?.clientWidth ?? 0)
+}
+
+const Nothing = ({ isFiltered: hasFilters }: { isFiltered: boolean }) =>
+  hasFilters ? (
+    <Empty icon="filter" title="No entry matches">
+      <p>Take a filter away, or widen the days.</p>
+      <Link to="/audit" search={{}} className={buttonClass()}>
+        Clear all filters
+      </Link>
+    </Empty>
+  ) : (
+    <Empty icon="audit" title="Nothing has happened yet">
+      <p>Every call, decision and change will be recorded here.</p>
+      <Link to="/settings/$section" params={{ section: 'agents' }} className={buttonClass()}>
+        Connect an agent
+      </Link>
+    </Empty>
+  )

@@ -1,0 +1,105 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useRef } from 'react'
+import { useKeys } from '../shared/use-keys.ts'
+import { kinds, without } from './filter.ts'
+import type { Filters, Kind } from './filter.ts'
+import { Button } from '../shared/Button.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { ExportMenu } from './ExportMenu.tsx'
+import { FilterPopover } from './FilterPopover.tsx'
+import type { Verify } from './use-verify.ts'
+
+type Props = {
+  filters: Filters
+  verify: Verify
+  isFilterOpen: boolean
+  onFilterOpen: (isOpen: boolean) => void
+}
+
+export const Toolbar = ({ filters, verify, isFilterOpen, onFilterOpen }: Props) => (
+  <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-4 py-2.5">
+    <KindPills filters={filters} />
+    <div className="flex w-full min-w-0 items-center justify-end gap-1.5 @3xl:w-auto @3xl:flex-1">
+      <SearchBox key={filters.q ?? ''} filters={filters} />
+      <FilterPopover filters={filters} isOpen={isFilterOpen} onOpen={onFilterOpen} />
+      <ExportMenu filters={filters} />
+      <Button
+        size="sm"
+        icon="decision"
+        aria-label="Verify the ledger"
+        disabled={verify.state.status === 'running'}
+        onClick={verify.start}
+      >
+        <span className="hidden @3xl:inline">Verify</span>
+      </Button>
+    </div>
+  </div>
+)
+
+const KindPills = ({ filters }: { filters: Filters }) => (
+  <nav
+    aria-label="Kinds of entries"
+    className="-mx-4 -my-1 flex w-[calc(100%+32px)] gap-1.5 overflow-x-auto px-4 py-1 [scrollbar-width:none] @3xl:mx-0 @3xl:w-auto @3xl:px-0"
+  >
+    <KindPill filters={filters} kind={undefined} />
+    {(Object.keys(kinds) as Kind[]).map((kind) => (
+      <KindPill key={kind} filters={filters} kind={kind} />
+    ))}
+  </nav>
+)
+
+function KindPill({ filters, kind }: { filters: Filters; kind: Kind | undefined }) {
+  const isOn = filters.kind === kind
+  return (
+    <Link
+      to="/audit"
+      search={withKind(filters, kind)}
+      activeOptions={{ exact: true, includeSearch: true }}
+      className={`flex h-6 shrink-0 items-center rounded-full border px-2.25 text-xs max-md:h-8 max-md:px-3 ${
+        isOn ? 'border-text bg-text text-bg' : 'border-line text-soft hover:border-edge'
+      }`}
+    >
+      {kind ? kinds[kind].label : 'All'}
+    </Link>
+  )
+}
+
+/** Another kind drops the exact type, which would contradict it. */
+const withKind = (filters: Filters, kind: Kind | undefined): Filters => ({
+  ...without(filters, 'kind', 'type'),
+  ...(kind && { kind }),
+})
+
+/** Text goes into the address when it is sent, so that Back undoes one search and not one letter. */
+function SearchBox({ filters }: { filters: Filters }) {
+  const navigate = useNavigate()
+  const input = useRef<HTMLInputElement>(null)
+  useKeys({ '/': () => input.current?.focus() })
+  const search = (q: string) => {
+    void navigate({ to: '/audit', search: { ...without(filters, 'q'), ...(q !== '' && { q }) } })
+  }
+  return (
+    <form
+      role="search"
+      className="flex h-7 min-w-24 flex-1 items-center gap-1.5 rounded border border-line bg-panel pl-2 text-faint focus-within:border-edge max-md:h-9 @3xl:max-w-60"
+      onSubmit={(event) => {
+        event.preventDefault()
+        search(input.current?.value.trim() ?? '')
+      }}
+    >
+      <Icon name="search" size={14} />
+      <input
+        ref={input}
+        type="search"
+        aria-label="Find in entries"
+        placeholder="Find in entries"
+        defaultValue={filters.q}
+        maxLength={200}
+        // Empties by its cross or by Escape.
+        onInput={(event) => event.currentTarget.value === '' && filters.q && search('')}
+        onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+        className="h-full min-w-0 flex-1 bg-transparent pr-1 text-xs text-text outline-none max-md:text-[16px]"
+      />
+    </form>
+  )
+}

@@ -1,0 +1,148 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { Button, IconButton } from '../shared/Button.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import type { IconName } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Hint } from '../shared/States.tsx'
+import { took } from '../shared/time.ts'
+import { sentenceOf } from '../shared/toast.ts'
+import type { Fault, Verification, Verify } from './use-verify.ts'
+
+const count = (n: number) => n.toLocaleString()
+const entries = (n: number) => `${count(n)} ${n === 1 ? 'entry' : 'entries'}`
+
+/** How the check goes and how it ended, above the list until it is put away. */
+export function VerifyStrip({ verify: { state, start, stop } }: { verify: Verify }) {
+  if (state.status === 'idle') return null
+  if (state.status === 'running')
+    return (
+      <Strip tone="bg-raised" icon="decision" onClose={stop} closeLabel="Stop the check">
+        <p>
+          Checking every hash and signature… {count(state.entries)}
+          {state.total > 0 && ` of ${entries(state.total)}`}
+        </p>
+        <progress
+          aria-label="Verifying the ledger"
+          className="mt-1.5 block h-1 w-full max-w-90 appearance-none overflow-hidden rounded-full bg-line [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-line [&::-webkit-progress-value]:bg-accent"
+          value={state.entries}
+          max={Math.max(state.total, 1)}
+        />
+      </Strip>
+    )
+  if (state.status === 'failed')
+    return (
+      <Strip tone="bg-suggest-bg" ink="text-suggest" icon="warn" onClose={stop}>
+        <p>
+          <b>The ledger was not checked.</b> <Hint text={sentenceOf(state.error)} />
+        </p>
+        <Button size="sm" onClick={start} className="mt-2">
+          Try again
+        </Button>
+      </Strip>
+    )
+  return <Outcome result={state.result} onClose={stop} />
+}
+
+function Outcome({ result, onClose }: { result: Verification; onClose: () => void }) {
+  const time = took(Math.round(result.seconds * 1000))
+  const bad = result.first_bad
+  if (bad)
+    return (
+      <Strip tone="bg-escalate-bg" ink="text-escalate" icon="warn" onClose={onClose}>
+        <p>
+          <b>{result.acceptable ? 'Entries without a proof.' : 'The ledger was changed.'}</b> The
+          first bad entry is <EntryLink seq={bad.seq} />: <Plain text={bad.why} />.{' '}
+          {entries(result.entries)} read in {time}.
+        </p>
+        <Faults faults={result.problems.slice(1)} more="Other places" />
+        <p className="text-soft">
+          <Hint text="Keep a copy of the state folder, then compare with a backup: `cowork audit verify` tells the same without this console." />
+        </p>
+      </Strip>
+    )
+  const [finding] = result.findings
+  if (finding)
+    return (
+      <Strip tone="bg-suggest-bg" ink="text-suggest" icon="warn" onClose={onClose}>
+        <p>
+          <b>As it was written, but not as it should be.</b> All {entries(result.entries)} are
+          unchanged; entry <EntryLink seq={finding.seq} /> tells that <Plain text={finding.why} />.
+        </p>
+        <Faults faults={result.findings.slice(1)} more="Also" />
+      </Strip>
+    )
+  return (
+    <Strip tone="bg-act-bg" ink="text-act" icon="check" onClose={onClose}>
+      <p>
+        <b>{entries(result.entries)}, all as written.</b> {count(result.checkpoints)} signed{' '}
+        {result.checkpoints === 1 ? 'checkpoint' : 'checkpoints'}, {time}.
+        {result.unsigned &&
+          ` Signed up to entry ${count(result.signed)}; the newer entries are not signed yet but intact.`}
+      </p>
+      <Faults
+        faults={result.accepted.map(({ seq, from, to, reason }) => ({
+          seq,
+          why: `accepts entries ${from}–${to} without a proof: ${reason}`,
+        }))}
+        more="Accepted"
+      />
+    </Strip>
+  )
+}
+
+const Faults = ({ faults, more }: { faults: readonly Fault[]; more: string }) =>
+  faults.length > 0 && (
+    <details className="my-1">
+      <summary className="text-soft">
+        {more}: {faults.length}
+      </summary>
+      <ul>
+        {faults.map(({ seq, why }) => (
+          <li key={`${seq} ${why}`}>
+            <EntryLink seq={seq} /> <Plain text={why} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+
+const EntryLink = ({ seq }: { seq: number }) => (
+  <Link
+    to="/audit/$seq"
+    params={{ seq: String(seq) }}
+    search={true}
+    className="text-accent underline"
+  >
+    {seq}
+  </Link>
+)
+
+type StripProps = {
+  tone: string
+  ink?: string
+  icon: IconName
+  onClose: () => void
+  closeLabel?: string
+  children: ReactNode
+}
+
+const Strip = ({
+  tone,
+  ink = 'text-soft',
+  icon,
+  onClose,
+  closeLabel = 'Dismiss',
+  children,
+}: StripProps) => (
+  <div
+    role="status"
+    className={`settle flex gap-2.5 border-b border-line py-1.5 pr-2 pl-4 ${tone}`}
+  >
+    <span className={`mt-2 ${ink}`}>
+      <Icon name={icon} />
+    </span>
+    <div className="min-w-0 flex-1 self-center py-1">{children}</div>
+    <IconButton icon="cross" label={closeLabel} onClick={onClose} />
+  </div>
+)

@@ -1,0 +1,39 @@
+import { queryOptions } from '@tanstack/react-query'
+import { get } from '../api/client.ts'
+import type { ChainId } from './chain.ts'
+import type { Entry, EntryProof, LedgerPage } from '../api/entry.ts'
+import { checkProof } from './proof.ts'
+
+export type EntryAnswer = {
+  readonly entry: Entry
+  readonly payload?: unknown
+  readonly hash: string
+  readonly prev_ok: boolean
+}
+
+export const entryQuery = (seq: string) =>
+  queryOptions({
+    queryKey: ['entry', seq],
+    queryFn: ({ signal }) => get<EntryAnswer>(`/api/ledger/${encodeURIComponent(seq)}`, {}, signal),
+  })
+
+export const proofQuery = (entry: Entry) =>
+  queryOptions({
+    queryKey: ['proof', entry.seq],
+    queryFn: async ({ signal }) => {
+      // Browsers keep their hashing from pages that anybody on the way could change.
+      if (!isSecureContext) throw new Error('Proofs are checked on localhost or over HTTPS only.')
+      const proof = await get<EntryProof>(`/api/ledger/${entry.seq}/proof`, {}, signal)
+      return { proof, checked: await checkProof(proof, entry) }
+    },
+  })
+
+/** A chain may still grow: it is read again each time it is looked at. */
+export const chainQuery = (chain: ChainId) =>
+  queryOptions({
+    queryKey: ['chain', chain],
+    queryFn: async ({ signal }) =>
+      (await get<LedgerPage>('/api/ledger', { [chain.name]: chain.id, limit: 200 }, signal))
+        .entries,
+    staleTime: 0,
+  })

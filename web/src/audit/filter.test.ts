@@ -1,0 +1,75 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { searchOf } from '../api/query-string.ts'
+import {
+  filterNames,
+  filtersOf,
+  kinds,
+  outcomes,
+  parseSearch,
+  queryOf,
+  stringifySearch,
+  without,
+} from './filter.ts'
+
+test('C1 the address says what is shown, without quotes or brackets', () => {
+  const filters = { kind: 'calls', actor: 'sales', q: '42', from: '2026-11-01' } as const
+  const address = stringifySearch(filters)
+  expect(address).toBe('?kind=calls&actor=sales&q=42&from=2026-11-01')
+  expect(filtersOf(parseSearch(address))).toEqual(filters)
+  expect(stringifySearch({})).toBe('')
+})
+
+test('C1 whatever stands in the address becomes filters that the address can say again', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 40 })
+  const names = [...filterNames, 'other']
+  const search = fc.record(Object.fromEntries(names.map((name) => [name, text])), {
+    requiredKeys: [],
+  })
+  fc.assert(
+    fc.property(search, (given) => {
+      const filters = filtersOf(given)
+      expect('other' in filters).toBe(false)
+      expect(filtersOf(parseSearch(stringifySearch(filters)))).toEqual(
+        // A lone surrogate cannot be written in an address.
+        Object.fromEntries(
+          Object.entries(filters).map(([name, value]) => [name, value.toWellFormed().trim()]),
+        ),
+      )
+      searchOf(queryOf(filters))
+    }),
+  )
+})
+
+test.each([
+  [{ kind: 'toString' }],
+  [{ outcome: 'maybe' }],
+  [{ type: 'CALL' }],
+  [{ from: '2026-02-30' }],
+  [{ to: 'yesterday' }],
+  [{ actor: '   ' }],
+  [{ q: ['a'] }],
+])('C1 %o means nothing and is left out', (search) => {
+  expect(filtersOf(search)).toEqual({})
+})
+
+test('C8 kind, type and outcome together ask for the types that are all of them', () => {
+  const types = (search: Record<string, string>) => queryOf(filtersOf(search))['type']
+  expect(types({})).toBeUndefined()
+  expect(types({ kind: 'calls' })).toEqual(kinds.calls.types)
+  expect(types({ kind: 'calls', type: 'halt.' })).toEqual(['halt.'])
+  expect(types({ outcome: 'refused' })).toEqual(outcomes.refused)
+  expect(types({ outcome: 'refused', kind: 'calls' })).toEqual(['call.refused'])
+  expect(types({ outcome: 'done', type: 'call.done' })).toEqual(['call.done'])
+  expect(types({ outcome: 'done', kind: 'halts' })).toEqual(['nothing.'])
+})
+
+test('C8 days are local and both included', () => {
+  const { since, until } = queryOf({ from: '2026-11-14', to: '2026-11-15' })
+  expect(since).toBe(new Date(2026, 10, 14).toISOString())
+  expect(until).toBe(new Date(2026, 10, 16).toISOString())
+})
+
+test('C8 a filter can be taken away', () => {
+  expect(without({ kind: 'calls', q: 'x', actor: 'y' }, 'kind', 'q')).toEqual({ actor: 'y' })
+})

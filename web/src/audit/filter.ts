@@ -1,0 +1,138 @@
+import type { Query } from '../api/query-string.ts'
+import type { Outcome } from './text.ts'
+
+/** What the Audit screen shows, as its address says it. */
+export type Filters = {
+  readonly kind?: Kind
+  readonly type?: string
+  readonly outcome?: Outcome
+  readonly actor?: string
+  readonly domain?: string
+  readonly subject?: string
+  readonly q?: string
+  /** Local days, both included. */
+  readonly from?: string
+  readonly to?: string
+  readonly call?: string
+  readonly proposal?: string
+}
+
+export const kinds = {
+  calls: { label: 'Calls', types: ['call.'] },
+  decisions: {
+    label: 'Actions',
+    types: ['action.', 'proposal.', 'approval.', 'handoff.', 'work.'],
+  },
+  access: {
+    label: 'Access',
+    types: [
+      'agent.',
+      'person.',
+      'role.',
+      'invitation.',
+      'link.',
+      'session.',
+      'passkey.',
+      'auth.',
+      'grant.',
+    ],
+  },
+  halts: { label: 'Halts', types: ['halt.'] },
+  system: {
+    label: 'System',
+    types: ['daemon.', 'ledger.', 'payload.', 'note.', 'store.', 'trash.'],
+  },
+} as const satisfies Record<string, { label: string; types: readonly string[] }>
+export type Kind = keyof typeof kinds
+
+export const outcomes: Record<Outcome, readonly string[]> = {
+  done: ['call.done'],
+  refused: ['call.refused', 'request.refused', 'auth.failed', 'passkey.refused'],
+  failed: ['call.failed'],
+}
+
+const typeName = /^[a-z][a-z_]*\.([a-z][a-z_]*)?$/
+const texts = ['type', 'actor', 'domain', 'subject', 'q', 'call', 'proposal'] as const
+const days = ['from', 'to'] as const
+export const filterNames = ['kind', 'outcome', ...texts, ...days] as const
+export type FilterName = (typeof filterNames)[number]
+
+/** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
+export function filtersOf(search: Record<string, unknown>): Filters {
+  const text = (name: string) => {
+    const given = search[name]
+    return typeof given === 'string' && given.trim() !== '' ? given.trim().slice(0, 200) : undefined
+  }
+  const one = <T extends string>(name: string, from: Record<T, unknown>) => {
+    const given = text(name)
+    return given !== undefined && Object.hasOwn(from, given) ? (given as T) : undefined
+  }
+  const found: Record<string, string | undefined> = {
+    kind: one('kind', kinds),
+    outcome: one('outcome', outcomes),
+    ...Object.fromEntries(texts.map((name) => [name, text(name)])),
+    type: typeName.test(text('type') ?? '') ? text('type') : undefined,
+    ...Object.fromEntries(days.map((name) => [name, midnight(text(name)) && text(name)])),
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
+}
+
+/** What it asks the API for. */
+export function queryOf(filters: Filters): Query {
+  const { actor, domain, subject, q, call, proposal, from, to } = filters
+  const until = midnight(to)
+  until?.setDate(until.getDate() + 1)
+  return {
+    type: typesOf(filters),
+    actor,
+    domain,
+    subject,
+    q,
+    call,
+    proposal,
+    since: midnight(from)?.toISOString(),
+    until: until?.toISOString(),
+  }
+}
+
+/** Entries that are of the kind or type asked for and ended as asked for. */
+function typesOf({ kind, type, outcome }: Filters): readonly string[] | undefined {
+  const wanted = type ? [type] : kind && kinds[kind].types
+  if (!outcome) return wanted
+  const ends = outcomes[outcome].filter(
+    (end) =>
+      wanted?.some((each) => (each.endsWith('.') ? end.startsWith(each) : end === each)) ?? true,
+  )
+  // Nothing is both: a type that no entry has.
+  return ends.length > 0 ? ends : ['nothing.']
+}
+
+function midnight(day: string | undefined): Date | undefined {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '') ?? []
+  if (!year) return undefined
+  const at = new Date(Number(year), Number(month) - 1, Number(date))
+  return at.getDate() === Number(date) ? at : undefined
+}
+
+export function without(filters: Filters, ...names: readonly FilterName[]): Filters {
+  const left = Object.entries(filters).filter(([name]) => !names.some((one) => one === name))
+  return Object.fromEntries(left)
+}
+
+export const isFiltered = (filters: Filters): boolean => Object.keys(filters).length > 0
+
+/** Those that the Filters button stands for; kinds and text have places of their own. */
+export const formCount = (filters: Filters): number =>
+  filterNames.filter((name) => name !== 'kind' && name !== 'q' && filters[name] !== undefined)
+    .length
+
+/** The address as people write one: `?actor=sales&q=deal`, without quotes around anything. */
+export const parseSearch = (search: string): Record<string, string> =>
+  Object.fromEntries(new URLSearchParams(search))
+
+export function stringifySearch(search: Record<string, unknown>): string {
+  const given = Object.entries(search).filter(
+    (pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== '',
+  )
+  return given.length > 0 ? `?${new URLSearchParams(given).toString()}` : ''
+}

@@ -1,0 +1,120 @@
+import type { Entry } from '../api/entry.ts'
+import { dayOf } from '../shared/time.ts'
+
+type DayRow = { readonly kind: 'day'; readonly key: string; readonly at: number }
+export type ReadsRun = {
+  readonly kind: 'reads'
+  readonly key: string
+  /** The newest of them, which stands for all. */
+  readonly first: Entry
+  readonly entries: readonly Entry[]
+  readonly isOpen: boolean
+}
+export type EntryLine = {
+  readonly kind: 'entry'
+  readonly key: string
+  readonly entry: Entry
+  /** The record of a call whose effect stands beside it in words of its own. */
+  readonly isEcho: boolean
+}
+export type Row = DayRow | ReadsRun | EntryLine
+
+export const keyOf = ({ seq }: Pick<Entry, 'seq'>): string => `entry ${seq}`
+
+type Folding = {
+  /** Reads of one actor that follow each other become one line. */
+  readonly folds: boolean
+  readonly open: ReadonlySet<string>
+  readonly selected: number | undefined
+}
+
+/** Entries, newest first, under the days they belong to. */
+export function rowsOf(entries: readonly Entry[], { folds, open, selected }: Folding): Row[] {
+  const rows: Row[] = []
+  let day = ''
+  for (let at = 0; at < entries.length;) {
+    const entry = entries[at]
+    if (!entry) break
+    const its = dayOf(entry.at)
+    if (its !== day) rows.push({ kind: 'day', key: its, at: entry.at })
+    day = its
+    const run = folds ? readsFrom(entries, at) : []
+    if (run.length > 1) {
+      // Runs grow at the top, so the oldest of them names them.
+      const key = `reads ${run.at(-1)?.seq}`
+      const isOpen = open.has(key) || run.some(({ seq }) => seq === selected)
+      rows.push({ kind: 'reads', key, first: entry, entries: run, isOpen })
+      if (isOpen)
+        rows.push(
+          ...run.map((one): Row => ({ kind: 'entry', key: keyOf(one), entry: one, isEcho: true })),
+        )
+      at += run.length
+    } else {
+      const isEcho =
+        isRead(entry) || isEchoOf(entry, entries[at - 1]) || isEchoOf(entry, entries[at + 1])
+      rows.push({ kind: 'entry', key: keyOf(entry), entry, isEcho })
+      at += 1
+    }
+  }
+  return rows
+}
+
+const isRead = ({ type, data }: Entry) => type === 'call.done' && data?.['effect'] === 'read'
+
+function readsFrom(entries: readonly Entry[], start: number): readonly Entry[] {
+  const first = entries[start]
+  let end = start
+  for (
+    let next = first;
+    next && first && isRead(next) && isBeside(next, first);
+    next = entries[end]
+  )
+    end++
+  return entries.slice(start, end)
+}
+
+const isBeside = (a: Entry, b: Entry) =>
+  a.actor.id === b.actor.id && a.actor.kind === b.actor.kind && dayOf(a.at) === dayOf(b.at)
+
+const isCall = ({ type }: Entry) => type.startsWith('call.')
+
+const isEchoOf = (entry: Entry, beside: Entry | undefined) =>
+  beside !== undefined &&
+  isCall(entry) &&
+  !isCall(beside) &&
+  entry.ids?.['call'] !== undefined &&
+  entry.ids['call'] === beside.ids?.['call']
+
+export type Sizes = { readonly day: number; readonly entry: number }
+
+export const heightOf = (row: Row | undefined, sizes: Sizes): number =>
+  row?.kind === 'day' ? sizes.day : sizes.entry
+
+export function timeOf(row: Row): number {
+  if (row.kind === 'day') return row.at
+  return row.kind === 'reads' ? row.first.at : row.entry.at
+}
+
+type Laid = { readonly rows: readonly Row[]; readonly sizes: Sizes }
+
+/**
+ * Where to scroll so that the row that stood at `top` stands there again. Heights are known
+ * beforehand, so this is right to the pixel.
+ */
+export function topAfter(before: Laid, after: Laid, top: number): number {
+  const places = new Map<string, number>()
+  let offset = 0
+  for (const row of after.rows) {
+    places.set(row.key, offset)
+    offset += heightOf(row, after.sizes)
+  }
+  offset = 0
+  for (const row of before.rows) {
+    const height = heightOf(row, before.sizes)
+    const place = places.get(row.key)
+    if (offset + height > top && place !== undefined && row.kind !== 'day')
+      return place + top - offset
+    offset += height
+  }
+  return top
+}

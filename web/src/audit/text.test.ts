@@ -1,0 +1,198 @@
+import { expect, test } from 'vitest'
+import { entry } from '../api/entry.fixture.ts'
+import { kindOf, outcomeOf, plainText, textOf } from './text.ts'
+
+const person = { kind: 'human', id: 'owner' } as const
+const system = { kind: 'system', id: 'cowork' } as const
+
+test.each([
+  [
+    { type: 'trust.forgiven', subject: 'sales-agent', data: { reason: 'Wrong price list' } },
+    'Forgave sales-agent — Wrong price list',
+  ],
+  [{ type: 'trust.client_seen', subject: 'codex' }, 'Saw codex act through another client'],
+  [
+    { type: 'look_back.opened', subject: 'codex', data: { count: 10 } },
+    'Brought actions of codex to the inbox to look back',
+  ],
+  [{ type: 'trust.converted' }, 'Recorded credit in place of evidence'],
+  [
+    { type: 'call.done', data: { tool: 'cowork_log', effect: 'write' }, subject: 'deal_1' },
+    'Ran cowork_log on deal_1',
+  ],
+  [{ type: 'call.done', data: { tool: 'cowork_status', effect: 'read' } }, 'Called cowork_status'],
+  [{ type: 'call.started', data: { tool: 'read_file' }, subject: '/x' }, 'Started read_file on /x'],
+  [
+    {
+      type: 'call.refused',
+      outcome: 'halted',
+      data: { tool: 'cowork_log', message: 'Halted by owner' },
+    },
+    'Tried cowork_log — Halted by owner',
+  ],
+  [
+    { type: 'call.failed', data: { tool: 'cowork_log', message: 'Full disk' } },
+    'Tried cowork_log — Full disk',
+  ],
+  [
+    { type: 'action.logged', data: { action: 'update_deal', phase: 'execute' }, subject: 'deal_1' },
+    'Did update_deal on deal_1',
+  ],
+  [
+    { type: 'action.logged', data: { action: 'update_deal', phase: 'verify' }, subject: 'deal_1' },
+    'Verified update_deal on deal_1',
+  ],
+  [
+    { type: 'handoff.created', subject: '', data: { kind: 'handoff', action: 'review' } },
+    'Handed work to a person, to review',
+  ],
+  [
+    {
+      type: 'handoff.resolved',
+      actor: person,
+      data: { requester: 'sales', reason: 'Take the second' },
+    },
+    'Answered a handoff of sales — Take the second',
+  ],
+  [{ type: 'handoff.acknowledged' }, 'Read the answer to its handoff'],
+  [
+    { type: 'handoff.reminded', actor: system, data: { requester: 'sales' } },
+    'Reminded people of a handoff of sales',
+  ],
+  [
+    { type: 'policy.loaded', actor: system, subject: '0a1b', data: { note: 'cowork.yaml' } },
+    'Took the policies of cowork.yaml as version 0a1b',
+  ],
+  [
+    { type: 'policy.saved', actor: person, subject: '0a1b', data: { note: 'Stricter' } },
+    'Saved the policies as version 0a1b — Stricter',
+  ],
+  [{ type: 'agent.added', actor: person, subject: 'sales' }, 'Added agent sales'],
+  [{ type: 'agent.changed', actor: person, subject: 'sales' }, 'Changed the tools of agent sales'],
+  [{ type: 'agent.rotated', actor: person, subject: 'sales' }, 'Gave agent sales a new token'],
+  [{ type: 'agent.revoked', actor: person, subject: 'sales' }, 'Revoked agent sales'],
+  [
+    {
+      type: 'person.invited',
+      actor: person,
+      subject: '1a2b',
+      data: { name: 'Anna', role: 'viewer' },
+    },
+    'Invited Anna as viewer',
+  ],
+  [
+    { type: 'person.joined', subject: 'anna', data: { name: 'Anna', role: 'viewer' } },
+    'Anna joined as viewer',
+  ],
+  [
+    { type: 'role.changed', subject: 'anna', data: { from: 'viewer', to: 'reviewer' } },
+    'Made anna a reviewer',
+  ],
+  [{ type: 'session.opened', actor: person }, 'Opened the console'],
+  [{ type: 'session.ended', actor: person, data: { reason: 'revoked' } }, 'Revoked a session'],
+  [{ type: 'session.ended', actor: person, data: { reason: 'a new one' } }, 'A session ended'],
+  [
+    { type: 'passkey.added', actor: person, subject: 'AQ', data: { name: 'Laptop' } },
+    'Added passkey Laptop',
+  ],
+  [
+    { type: 'halt.set', actor: person, subject: 'all', data: { reason: 'lunch' } },
+    'Halted all agents — lunch',
+  ],
+  [
+    { type: 'halt.set', actor: person, subject: 'agent:codex', data: { reason: '' } },
+    'Halted agent codex',
+  ],
+  [{ type: 'halt.lifted', actor: person, subject: 'domain:a:b' }, 'Resumed domain a:b'],
+  [
+    {
+      type: 'auth.failed',
+      actor: system,
+      subject: '127.0.0.1',
+      outcome: 'wrong_token',
+      data: { count: 1 },
+    },
+    'A wrong credential from 127.0.0.1 — wrong token',
+  ],
+  [
+    {
+      type: 'auth.failed',
+      actor: system,
+      subject: '127.0.0.1',
+      outcome: 'no_token',
+      data: { count: 4 },
+    },
+    '4 wrong credentials from 127.0.0.1 — no token',
+  ],
+  [{ type: 'daemon.started', actor: system, data: { version: '0.1.0' } }, 'cowork 0.1.0 started'],
+  [
+    { type: 'grant.made', subject: '/home/x', data: { permission: 'read', agent_id: '*' } },
+    'Opened /home/x to every agent',
+  ],
+  [
+    { type: 'grant.made', subject: '/home/x', data: { permission: 'deny', agent_id: 'codex' } },
+    'Closed /home/x for good',
+  ],
+  [
+    { type: 'grant.revoked', subject: '/home/x', data: { reason: 'session_ended' } },
+    'Revoked access to /home/x — session ended',
+  ],
+  [
+    { type: 'work.changed', subject: 'shop/a', data: { fields: ['status'], status: 'in_review' } },
+    'Set shop/a to in review',
+  ],
+  [{ type: 'work.changed', subject: 'shop/a', outcome: 'done' }, 'Finished shop/a'],
+  [
+    { type: 'work.changed', subject: 'shop/a', data: { fields: ['comments'], status: 'planned' } },
+    'Commented on shop/a',
+  ],
+  [
+    { type: 'work.changed', subject: 'shop/a', data: { fields: ['title', 'notes'] } },
+    'Changed shop/a — title, notes',
+  ],
+  [{ type: 'work.changed', subject: 'shop/one', data: { items: ['a'] } }, 'Changed shop/one'],
+  [{ type: 'work.moved', subject: 'shop/a', data: { to: 'two' } }, 'Moved shop/a to two'],
+  [
+    { type: 'work.lease_expired', actor: system, subject: 'shop/a', data: { agent: 'codex' } },
+    'codex let its claim of shop/a run out',
+  ],
+  [
+    { type: 'work.merged', subject: 'shop', outcome: 'conflicts' },
+    'Took over what was edited in the file of shop with conflicts',
+  ],
+  [{ type: 'plan.auto_voided', subject: '/home/x' }, 'Plan auto voided: /home/x'],
+] as const)('C8 %o reads as one line', (part, text) => {
+  expect(plainText(entry(part))).toBe(text)
+})
+
+test('A13 words of others are kept apart from ours, so that they can be shown as plain text', () => {
+  const said = textOf(entry({ data: { tool: 'x\u202e' }, subject: 'on Added agent root' }))
+  expect(said).toEqual(['Ran', { said: 'x\u202e' }, 'on', { said: 'on Added agent root' }])
+})
+
+test('A13 nothing hides in the title either', () => {
+  const shown = entry({ data: { tool: 'x' }, subject: 'a\u202eb' })
+  expect(plainText(shown)).toBe('Ran x on aU+202Eb')
+})
+
+test('C8 only an end has an outcome', () => {
+  const outcome = (type: string) => outcomeOf(entry({ type }))
+  expect(['call.done', 'call.refused', 'call.failed', 'auth.failed'].map(outcome)).toEqual([
+    'done',
+    'refused',
+    'failed',
+    'refused',
+  ])
+  expect(['call.started', 'agent.added', 'halt.set'].map(outcome)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
+})
+
+test('C8 each noun has its kind, and an unknown one has one too', () => {
+  const kinds = ['call.done', 'halt.set', 'halt.lifted', 'grant.made', 'plan.made'].map((type) =>
+    kindOf(entry({ type })),
+  )
+  expect(kinds).toEqual(['call', 'halt', 'resume', 'access', 'other'])
+})

@@ -1,0 +1,107 @@
+import { infiniteQueryOptions, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import type { InfiniteData } from '@tanstack/react-query'
+import { useEffect, useMemo } from 'react'
+import { get } from '../api/client.ts'
+import type { Entry, LedgerPage } from '../api/entry.ts'
+import { isFiltered, queryOf } from './filter.ts'
+import type { Filters } from './filter.ts'
+import { live } from '../api/live.ts'
+
+/** Newest first. `newest` is the last entry that was looked at, whether it passed the filter or not. */
+type Page = {
+  readonly entries: readonly Entry[]
+  readonly newest: number
+  readonly isLast: boolean
+}
+type Pages = InfiniteData<Page, number | undefined>
+
+const pageSize = 200
+/** What lies further down is read again when someone scrolls there. */
+const mostKept = 10_000
+/** A burst is asked for once. */
+const gather = 250
+
+async function fetchPage(
+  filters: Filters,
+  before: number | undefined,
+  signal: AbortSignal,
+): Promise<Page> {
+  const query = { ...queryOf(filters), before, limit: pageSize, newest: true }
+  const { entries, size } = await get<LedgerPage>('/api/ledger', query, signal)
+  return { entries: entries.toReversed(), newest: size, isLast: entries.length < pageSize }
+}
+
+const timelineQuery = (filters: Filters) =>
+  infiniteQueryOptions({
+    queryKey: ['ledger', filters],
+    queryFn: ({ pageParam, signal }) => fetchPage(filters, pageParam, signal),
+    initialPageParam: undefined as number | undefined,
+    getNextPageParam: (page) => (page.isLast ? undefined : page.entries.at(-1)?.seq),
+    gcTime: 60_000,
+  })
+
+/** The ledger, newest first, growing at the top as it happens and at the bottom as one scrolls. */
+export function useTimeline(filters: Filters) {
+  const client = useQueryClient()
+  const query = useInfiniteQuery(timelineQuery(filters))
+  useEffect(() => {
+    const { queryKey } = timelineQuery(filters)
+    const stop = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+
+    const add = (fresh: readonly Entry[], newest: number) =>
+      client.setQueryData<Pages>(queryKey, (data) => data && grown(data, fresh, newest))
+    const newest = () => client.getQueryData<Pages>(queryKey)?.pages[0]?.newest
+
+    /** Filters are the daemon's business: it is asked for what passed since. */
+    async function catchUp() {
+      timer = undefined
+      const after = newest()
+      if (after === undefined || after >= (live.last() ?? 0)) return
+      const query = { ...queryOf(filters), after, limit: 1000 }
+      const { entries, size } = await get<LedgerPage>('/api/ledger', query, stop.signal)
+      const isWhole = entries.length < 1000
+      add(entries, isWhole ? size : (entries.at(-1)?.seq ?? size))
+      if (!isWhole) later()
+    }
+    const later = () => {
+      timer ??= setTimeout(() => catchUp().catch(() => undefined), gather)
+    }
+
+    const quit = live.onEntries((entries) => {
+      const known = newest()
+      const isNext = known !== undefined && entries[0]?.seq === known + 1
+      if (isNext && !isFiltered(filters)) add(entries, entries.at(-1)?.seq ?? known)
+      else later()
+    })
+    // What came between the first page and this moment.
+    if (newest() !== undefined) later()
+    return () => {
+      quit()
+      stop.abort()
+      clearTimeout(timer)
+    }
+  }, [client, filters, query.isSuccess])
+
+  const entries = useMemo(
+    () => query.data?.pages.flatMap((page) => page.entries) ?? [],
+    [query.data],
+  )
+  return { ...query, entries }
+}
+
+function grown(data: Pages, fresh: readonly Entry[], newest: number): Pages {
+  const [first, ...rest] = data.pages
+  if (!first || newest <= first.newest) return data
+  const unseen = fresh.filter(({ seq }) => seq > first.newest).toReversed()
+  const top = { ...first, entries: [...unseen, ...first.entries], newest }
+  const cut =
+    top.entries.length > mostKept
+      ? { ...top, entries: top.entries.slice(0, mostKept), isLast: false }
+      : top
+  const isCut = cut !== top
+  return {
+    pages: isCut ? [cut] : [cut, ...rest],
+    pageParams: isCut ? data.pageParams.slice(0, 1) : data.pageParams,
+  }
+}

@@ -1,0 +1,85 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { ApiError, request } from '../api/client.ts'
+import type { Problem } from '../api/client.ts'
+import { readLines } from './ndjson.ts'
+
+export type Fault = { readonly seq: number; readonly why: string }
+type Accepted = {
+  readonly seq: number
+  readonly from: number
+  readonly to: number
+  readonly reason: string
+}
+export type Verification = {
+  readonly ok: boolean
+  readonly entries: number
+  readonly checkpoints: number
+  readonly signed: number
+  /** The entries after `signed`: covered by the MAC of the daemon, or a problem. */
+  readonly unsigned?: { readonly from: number; readonly to: number; readonly intact: boolean }
+  /** The missing proof over the newest entries is the only problem. */
+  readonly acceptable: boolean
+  /** Entries without a proof that the owner accepted. */
+  readonly accepted: readonly Accepted[]
+  readonly root: string
+  readonly first_bad?: Fault
+  readonly problems: readonly Fault[]
+  readonly findings: readonly Fault[]
+  readonly seconds: number
+}
+
+type Line =
+  | { readonly entries: number; readonly total: number }
+  | { readonly result: Verification }
+  | { readonly error: Problem }
+
+type VerifyState =
+  | { readonly status: 'idle' }
+  | { readonly status: 'running'; readonly entries: number; readonly total: number }
+  | { readonly status: 'done'; readonly result: Verification }
+  | { readonly status: 'failed'; readonly error: unknown }
+
+export type Verify = { state: VerifyState; start: () => void; stop: () => void }
+
+/** Has the daemon check the whole ledger and follows how far it is. */
+export function useVerify(): Verify {
+  const [state, setState] = useState<VerifyState>({ status: 'idle' })
+  const running = useRef<AbortController>(undefined)
+  const stop = useCallback(() => {
+    running.current?.abort()
+    running.current = undefined
+    setState({ status: 'idle' })
+  }, [])
+  const start = useCallback(() => {
+    if (running.current) return
+    const mine = new AbortController()
+    running.current = mine
+    setState({ status: 'running', entries: 0, total: 0 })
+    check(mine.signal, setState)
+      .catch((error: unknown) => {
+        if (!mine.signal.aborted) setState({ status: 'failed', error })
+      })
+      .finally(() => {
+        if (running.current === mine) running.current = undefined
+      })
+  }, [])
+  useEffect(
+    () => () => {
+      running.current?.abort()
+      running.current = undefined
+    },
+    [],
+  )
+  return { state, start, stop }
+}
+
+async function check(signal: AbortSignal, tell: (state: VerifyState) => void) {
+  const response = await request('/api/ledger/verify', { body: {}, signal })
+  if (!response.body) throw new Error('The check gave no answer. Try again.')
+  for await (const line of readLines<Line>(response.body)) {
+    if ('error' in line) throw new ApiError(line.error)
+    if ('result' in line) return tell({ status: 'done', result: line.result })
+    tell({ status: 'running', ...line })
+  }
+  throw new Error('The check broke off. Try again.')
+}

@@ -1,7 +1,0 @@
-import { createStore } from './store.ts'
-
-/** The dialogs that can be opened from anywhere; one at a time. */
-export type DialogName = 'palette' | 'halt' | 'shortcuts'
-export const dialogs = createStore<DialogName | undefined>(undefined)
-export const openDialog = (name: DialogName): void => dialogs.set(name)
-export const closeDialog = (): void => dialogs.set(undefined)

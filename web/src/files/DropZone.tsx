@@ -1,0 +1,84 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { DragEvent, ReactNode, RefObject } from 'react'
+import { countText } from './byte-size.ts'
+import { plainString } from '../shared/plain.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { addFile } from './add-file.ts'
+import { diskKey } from './file-queries.ts'
+
+type Props = {
+  folder: string
+  isOn: boolean
+  /** The browser's own dialog, for whom dropping is nothing. */
+  input: RefObject<HTMLInputElement | null>
+  children: ReactNode
+}
+
+/** A file dropped here is copied into the workspace: a browser does not tell where it lay (GR10). */
+export function DropZone({ folder, isOn, input, children }: Props) {
+  const client = useQueryClient()
+  const [isOver, setOver] = useState(false)
+
+  async function add(files: readonly File[]) {
+    let added = 0
+    for (const file of files)
+      try {
+        const path = await addFile(folder, file)
+        added++
+        if (files.length === 1) toast(`Copied to ${plainString(path)}.`)
+      } catch (error) {
+        toastProblem(error)
+      }
+    if (files.length > 1 && added > 0)
+      toast(`Copied ${countText(added, 'file', 'files')} into the workspace.`)
+    await client.invalidateQueries({ queryKey: diskKey })
+  }
+
+  const carriesFiles = (event: DragEvent) => isOn && event.dataTransfer.types.includes('Files')
+  return (
+    // The pointer's way; the button that opens a dialog is everybody's.
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions
+    <div
+      className="relative flex min-h-0 flex-1"
+      onDragOver={(event) => {
+        if (!carriesFiles(event)) return
+        event.preventDefault()
+        event.dataTransfer.dropEffect = 'copy'
+        setOver(true)
+      }}
+      onDragLeave={(event) => {
+        if (
+          !(
+            event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget)
+          )
+        )
+          setOver(false)
+      }}
+      onDrop={(event) => {
+        setOver(false)
+        if (!carriesFiles(event)) return
+        event.preventDefault()
+        void add([...event.dataTransfer.files])
+      }}
+    >
+      {children}
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to add"
+        onChange={(event) => {
+          void add([...(event.currentTarget.files ?? [])])
+          event.currentTarget.value = ''
+        }}
+      />
+      {isOver && (
+        <p className="pointer-events-none absolute inset-2 z-20 grid place-items-center rounded-lg border-2 border-dashed border-accent bg-accent-bg/90 text-accent">
+          Drop to copy into {folder === '' ? 'the workspace' : plainString(folder)}
+        </p>
+      )}
+    </div>
+  )
+}

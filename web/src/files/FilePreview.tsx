@@ -1,0 +1,247 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { ApiError } from '../api/client.ts'
+import { callFiles } from './call.ts'
+import type { ReadFile } from './file.ts'
+import { isAbsolute, nameOf } from './path.ts'
+import { previewOf } from './preview.ts'
+import { sizeText } from './byte-size.ts'
+import { withoutFile } from './view.ts'
+import type { FilesView } from './view.ts'
+import { Button, buttonClass } from '../shared/Button.tsx'
+import { CopyIcon } from '../shared/Copy.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Sideways } from '../shared/Sideways.tsx'
+import { Loading, Note } from '../shared/States.tsx'
+import { plainString } from '../shared/plain.ts'
+import { ago, fullTime } from '../shared/time.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { useNow } from '../shared/use-now.ts'
+import { useTitle } from '../shared/use-title.ts'
+import { readQuery, standing } from './file-queries.ts'
+import { FileTrouble } from './FileTrouble.tsx'
+import { FileVersions } from './FileVersions.tsx'
+import { saveFile } from './save-file.ts'
+import { neighbourOf } from './use-file-keys.ts'
+
+type Props = { path: string; view: FilesView; mayChange: boolean }
+
+/** Whoever closes a file to agents can still take back what they did to it. */
+const isClosed = ({ code }: ApiError) => code === 'no_grant' || code === 'root_replaced'
+
+/** One file: what it is, and as much of it as can be shown. */
+export function FilePreview({ path, view, mayChange }: Props) {
+  const remove = useRemove(path, view)
+  // What is on its way to the trash is not looked for again.
+  const reading = useQuery({ ...readQuery(path), enabled: remove.isIdle || remove.isError })
+  const { error, refetch } = reading
+  const data = standing(reading)
+  useTitle(nameOf(path), 'Files')
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  const [hasVersions, setVersions] = useState(false)
+  return (
+    <section
+      aria-label="File"
+      className="scroll-thin flex min-w-0 flex-1 flex-col overflow-y-auto border-l border-line max-md:border-0"
+    >
+      <header className="sticky top-0 z-10 flex min-h-12 items-center gap-2 border-b border-line bg-bg px-5 max-md:px-2">
+        <h2
+          ref={heading}
+          tabIndex={-1}
+          className="min-w-0 flex-1 truncate font-[550] whitespace-pre outline-none max-md:order-1"
+        >
+          <Plain text={nameOf(path)} />
+        </h2>
+        <Close path={path} view={view} />
+      </header>
+      {data ? (
+        <div className="grid gap-4 px-5 py-4 max-md:px-4">
+          <Facts read={data} />
+          <Acts
+            subject={data.path}
+            path={path}
+            mayChange={mayChange}
+            remove={remove}
+            versions={{ isOn: hasVersions, turn: () => setVersions(!hasVersions) }}
+          />
+          {hasVersions && <FileVersions path={path} mayChange={mayChange} />}
+          <Content read={data} />
+        </div>
+      ) : error ? (
+        <>
+          <FileTrouble error={error} retry={() => void refetch()}>
+            {error instanceof ApiError && error.code === 'too_large' && (
+              <Acts path={path} mayChange={mayChange} remove={remove} />
+            )}
+          </FileTrouble>
+          {error instanceof ApiError && isClosed(error) && (
+            <div className="px-5 pb-4 max-md:px-4">
+              <FileVersions path={path} mayChange={mayChange} />
+            </div>
+          )}
+        </>
+      ) : (
+        <Loading what="the file" rows={4} />
+      )}
+    </section>
+  )
+}
+
+const Close = ({ path, view }: { path: string; view: FilesView }) => (
+  <Link
+    to="/files"
+    search={withoutFile(view)}
+    state={{ row: path }}
+    activeOptions={{ exact: true, includeSearch: true }}
+    aria-label="Close"
+    title="Close"
+    className="grid size-8 shrink-0 place-items-center rounded text-soft hover:bg-raised hover:text-text max-md:size-11"
+  >
+    <span className="max-md:hidden">
+      <Icon name="cross" />
+    </span>
+    <span className="md:hidden">
+      <Icon name="back" />
+    </span>
+  </Link>
+)
+
+function Facts({ read }: { read: ReadFile }) {
+  const now = useNow()
+  const at = Date.parse(read.modified_at)
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-xs text-soft">
+      <span>{sizeText(read.size_bytes)}</span>
+      <time dateTime={read.modified_at} title={fullTime(at)}>
+        changed {ago(at, now)}
+      </time>
+      {read.encoding !== 'base64' && read.mime.startsWith('text/') && <span>{read.encoding}</span>}
+      <span className="flex min-w-0 basis-full items-center gap-1">
+        <span className="min-w-0 font-mono break-all">
+          <Plain text={read.path} />
+        </span>
+        <CopyIcon text={read.path} what="path" />
+      </span>
+    </p>
+  )
+}
+
+/** What was deleted lies in the trash, so nobody is asked twice. */
+function useRemove(path: string, view: FilesView) {
+  const navigate = useNavigate()
+  const name = plainString(nameOf(path))
+  const bringBack = async (id: string) => {
+    try {
+      await callFiles('trash_restore', { trash_id: id })
+      toast(`${name} is back.`)
+    } catch (error) {
+      toastProblem(error)
+    }
+  }
+  return useMutation({
+    mutationFn: () => callFiles<{ trash_id: string }>('delete_file', { path }),
+    // The stream may take its row away before the answer comes.
+    onMutate: () => neighbourOf(path),
+    onSuccess: ({ trash_id: id }, _, row) => {
+      toast(`${name} is in the trash.`, false, { label: 'Undo', run: () => void bringBack(id) })
+      void navigate({ to: '/files', search: withoutFile(view), state: { row } })
+    },
+    onError: toastProblem,
+  })
+}
+
+type ActsProps = Omit<Props, 'view'> & {
+  remove: ReturnType<typeof useRemove>
+  /** As the ledger names it, once that is known. */
+  subject?: string
+  versions?: { isOn: boolean; turn: () => void }
+}
+
+function Acts({ subject, path, mayChange, versions, remove }: ActsProps) {
+  return (
+    <div className="flex flex-wrap gap-2">
+      {subject !== undefined && (
+        <Link to="/audit" search={{ subject }} className={buttonClass('plain', 'sm')}>
+          <Icon name="audit" size={14} />
+          What happened to it
+        </Link>
+      )}
+      {versions && (
+        <Button size="sm" icon="clock" aria-expanded={versions.isOn} onClick={versions.turn}>
+          Versions
+        </Button>
+      )}
+      {mayChange && !isAbsolute(path) && (
+        <Button size="sm" icon="trash" disabled={remove.isPending} onClick={() => remove.mutate()}>
+          Move to the trash
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function Content({ read }: { read: ReadFile }) {
+  const preview = previewOf(read)
+  if (preview.kind === 'withheld')
+    return (
+      <Note tone="suggest" icon="key">
+        <p className="font-[550]">Not shown here</p>
+        <p className="text-soft">
+          Its name is one of those that hold secrets. Open it on your own disk.
+        </p>
+      </Note>
+    )
+  if (preview.kind === 'picture')
+    return (
+      <Picture key={preview.source} source={preview.source} name={plainString(nameOf(read.path))} />
+    )
+  if (preview.kind === 'none')
+    return (
+      <div className="grid justify-items-start gap-3">
+        <p className="text-soft">There is no preview of this kind of file.</p>
+        {read.content !== undefined && (
+          <Button icon="download" onClick={() => void saveFile(read).catch(toastProblem)}>
+            Download
+          </Button>
+        )}
+      </div>
+    )
+  if (preview.text === '') return <p className="text-soft">It is empty.</p>
+  return (
+    <div className="grid gap-2">
+      {read.warnings?.map((warning) => (
+        <Note key={warning} tone="suggest" icon="info">
+          <Plain text={warning} />
+        </Note>
+      ))}
+      <div className="overflow-hidden rounded border border-line bg-panel">
+        <Sideways
+          as="pre"
+          label="Content"
+          className="p-3 font-mono text-code whitespace-pre-wrap [overflow-wrap:anywhere]"
+        >
+          <Plain text={preview.text} lines spaces />
+        </Sideways>
+      </div>
+      {preview.isCut && (
+        <p className="text-xs text-faint">The beginning of it. The file is longer.</p>
+      )}
+    </div>
+  )
+}
+
+function Picture({ source, name }: { source: string; name: string }) {
+  const [isBroken, setBroken] = useState(false)
+  if (isBroken) return <p className="text-soft">It cannot be drawn: the picture is damaged.</p>
+  return (
+    <img
+      src={source}
+      alt={name}
+      onError={() => setBroken(true)}
+      className="max-h-[70dvh] max-w-full justify-self-start rounded border border-line bg-raised object-contain"
+    />
+  )
+}

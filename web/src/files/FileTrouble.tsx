@@ -1,0 +1,35 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { ApiError } from '../api/client.ts'
+import { buttonClass } from '../shared/Button.tsx'
+import { Trouble } from '../shared/States.tsx'
+
+const elsewhere: Readonly<Record<string, readonly [to: '/files/grants' | '/files/trash', string]>> =
+  {
+    no_grant: ['/files/grants', 'Grants'],
+    root_replaced: ['/files/grants', 'Grants'],
+    not_found: ['/files/trash', 'Trash'],
+  }
+
+type Props = { error: unknown; retry: () => void; children?: ReactNode }
+
+/** What cannot be shown, why, and where one can go from there. */
+export function FileTrouble({ error, retry, children }: Props) {
+  const isRefused = error instanceof ApiError && error.code !== 'unreachable'
+  const other = isRefused ? elsewhere[error.code] : undefined
+  return (
+    <Trouble error={error} retry={retry}>
+      {children}
+      {isRefused && (
+        <Link to="/files" className={buttonClass()}>
+          Workspace
+        </Link>
+      )}
+      {other && (
+        <Link to={other[0]} className={buttonClass()}>
+          {other[1]}
+        </Link>
+      )}
+    </Trouble>
+  )
+}

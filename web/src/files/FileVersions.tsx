@@ -1,0 +1,175 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { callFiles } from './call.ts'
+import type { Version } from './file.ts'
+import { nameOf } from './path.ts'
+import { sizeText } from './byte-size.ts'
+import { Button } from '../shared/Button.tsx'
+import { DiffView } from '../shared/DiffView.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Section } from '../shared/Section.tsx'
+import { Loading } from '../shared/States.tsx'
+import { plainString } from '../shared/plain.ts'
+import { diffLines, sizeOf } from '../policies/diff.ts'
+import { ago, dateTime, dateTimeSeconds, fullTime } from '../shared/time.ts'
+import { toldApart } from '../shared/distinct-name.ts'
+import { useNow } from '../shared/use-now.ts'
+import { Confirm } from '../settings/Confirm.tsx'
+import { diskKey, standing, versionDiffQuery, versionsQuery } from './file-queries.ts'
+import { FileTrouble } from './FileTrouble.tsx'
+
+type Props = { path: string; mayChange: boolean }
+
+/** What it was before: to be looked at, and to be put back (TR3). */
+export function FileVersions({ path, mayChange }: Props) {
+  const query = useQuery(versionsQuery(path))
+  const { error, refetch } = query
+  const versions = standing(query)
+  const at = ({ replaced_at }: Version) => Date.parse(replaced_at)
+  const ends = toldApart(versions ?? [], (version) => fullTime(at(version)))
+  const shortEnds = toldApart(
+    versions ?? [],
+    (version) => dateTime(at(version)),
+    (version) => dateTimeSeconds(at(version)),
+  )
+  const [compared, setCompared] = useState<string>()
+  return (
+    <Section title="Versions" says="before each change">
+      {versions ? (
+        versions.length === 0 ? (
+          <p className="text-soft">There is none: nobody changed it through cowork.</p>
+        ) : (
+          <ol aria-label="Versions, newest first" className="border-t border-line">
+            {versions.map((version, place) => (
+              <Line
+                key={version.version_id}
+                version={version}
+                until={ends[place] ?? ''}
+                shortUntil={shortEnds[place] ?? ''}
+                path={path}
+                mayChange={mayChange}
+                isCompared={version.version_id === compared}
+                onCompare={() =>
+                  setCompared(compared === version.version_id ? undefined : version.version_id)
+                }
+              />
+            ))}
+          </ol>
+        )
+      ) : error ? (
+        <FileTrouble error={error} retry={() => void refetch()} />
+      ) : (
+        <Loading what="versions" rows={2} />
+      )}
+    </Section>
+  )
+}
+
+type LineProps = Props & {
+  version: Version
+  /** When it ended, in full and in short; told apart from the others. */
+  until: string
+  shortUntil: string
+  isCompared: boolean
+  onCompare: () => void
+}
+
+function Line(props: LineProps) {
+  const { version, until, shortUntil, path, mayChange, isCompared, onCompare } = props
+  const now = useNow()
+  const client = useQueryClient()
+  const [isAsking, setAsking] = useState(false)
+  const at = Date.parse(version.replaced_at)
+  const when = fullTime(at)
+  return (
+    <li className="grid gap-2 border-b border-line py-1.5">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <p className="min-w-0 flex-1 basis-40">
+          <time dateTime={version.replaced_at} title={when}>
+            until {shortUntil}
+          </time>
+          <span className="block text-xs text-soft">
+            {ago(at, now)}, {sizeText(version.size_bytes)}, replaced by{' '}
+            <Plain text={version.replaced_by} />
+          </span>
+        </p>
+        <span className="flex gap-2">
+          <Button
+            size="sm"
+            aria-expanded={isCompared}
+            aria-label={`Compare with the version until ${until}`}
+            onClick={onCompare}
+          >
+            Compare
+          </Button>
+          {mayChange && (
+            <Button
+              size="sm"
+              icon="undo"
+              aria-label={`Restore the version until ${until}`}
+              onClick={() => setAsking(true)}
+            >
+              Restore
+            </Button>
+          )}
+        </span>
+      </div>
+      {isCompared && <Compared path={path} version={version.version_id} />}
+      {isAsking && (
+        <Confirm
+          title="Restore this version?"
+          action="Restore"
+          act={async () => {
+            const version_id = version.version_id
+            await callFiles('file_restore_version', { path, version_id })
+            await client.invalidateQueries({ queryKey: diskKey })
+          }}
+          done={`${plainString(nameOf(path))} is what it was.`}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            <Plain text={nameOf(path)} /> is again what it was until {when},{' '}
+            {sizeText(version.size_bytes)}. What it is now is kept as a version.
+          </p>
+        </Confirm>
+      )}
+    </li>
+  )
+}
+
+/** How a comparison ends that is not all there. */
+const cutMark = '[more differs than is shown]'
+
+function Compared({ path, version }: { path: string; version: string }) {
+  const query = useQuery(versionDiffQuery(path, version))
+  const { error, refetch } = query
+  const data = standing(query)
+  if (!data)
+    return error ? (
+      <FileTrouble error={error} retry={() => void refetch()} />
+    ) : (
+      <Loading what="the comparison" rows={2} />
+    )
+  const isCut = data.diff.endsWith(cutMark)
+  const lines = diffLines(isCut ? data.diff.slice(0, -cutMark.length) : data.diff)
+  const { more, less } = sizeOf(lines)
+  return (
+    <div className="grid gap-1">
+      {lines.length === 0 ? (
+        <p className="text-xs text-soft">
+          {data.diff === ''
+            ? 'They say the same.'
+            : 'They differ; it cannot be shown line by line.'}
+        </p>
+      ) : (
+        <>
+          <p className="text-xs text-soft">
+            Since then: {more.toLocaleString()} added, {less.toLocaleString()} taken out
+          </p>
+          <DiffView label="What changed since" lines={lines} className="max-h-[50dvh]" />
+          {isCut && <p className="text-xs text-faint">More differs than is shown.</p>}
+        </>
+      )}
+    </div>
+  )
+}

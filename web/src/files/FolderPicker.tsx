@@ -1,0 +1,148 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { isFolder } from './file.ts'
+import type { Browsed, Listed } from './file.ts'
+import { joined, nameOf } from './path.ts'
+import { Button, IconButton } from '../shared/Button.tsx'
+import { Dialog, DialogActions } from '../shared/Dialog.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Loading, Trouble } from '../shared/States.tsx'
+import { browseQuery } from './file-queries.ts'
+
+export type Picked = {
+  readonly path: string
+  readonly isFile: boolean
+}
+
+type Props = {
+  title: string
+  /** What the button says about the folder that is open. */
+  action: string
+  /** What comes of choosing it, where that is not plain. */
+  hint?: string
+  /** Files can be picked as well as folders. */
+  withFiles?: boolean
+  onPick: (picked: Picked) => void
+  onClose: () => void
+}
+
+/** The disk as the daemon sees it: a browser gives no paths away. Starts at home. */
+export function FolderPicker({ title, action, hint, withFiles = false, onPick, onClose }: Props) {
+  const [chosen, setPath] = useState<string>()
+  const path = chosen ?? '~'
+  const { data, error, refetch } = useQuery(browseQuery(path))
+  return (
+    <Dialog title={title} onClose={onClose} wide>
+      {data ? (
+        <Folder data={data} withFiles={withFiles} onOpen={setPath} onPick={onPick} />
+      ) : error ? (
+        <Trouble
+          error={error}
+          retry={() => (chosen === undefined ? void refetch() : setPath(undefined))}
+        />
+      ) : (
+        <Loading what="the folder" rows={6} />
+      )}
+      {hint && <p className="text-xs text-soft">{hint}</p>}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          tone="primary"
+          // Where it starts nobody has chosen anything yet.
+          disabled={!data || chosen === undefined}
+          onClick={() => data && onPick(pickedOf(data))}
+        >
+          {action}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  )
+}
+
+const pickedOf = ({ path }: Browsed): Picked => ({
+  path,
+  isFile: false,
+})
+
+/** Rarely what one looks for, so it comes last. */
+const isHidden = ({ name }: Listed) => name.startsWith('.')
+
+type FolderProps = {
+  data: Browsed
+  withFiles: boolean
+  onOpen: (path: string) => void
+  onPick: (picked: Picked) => void
+}
+
+function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
+  const here = useRef<HTMLParagraphElement>(null)
+  // Each folder is a new place: reading goes on with its name.
+  useEffect(() => here.current?.focus(), [data.path])
+  const { parent } = data
+  const shown = data.entries
+    .filter((entry) => withFiles || isFolder(entry))
+    .toSorted((a, b) => Number(isHidden(a)) - Number(isHidden(b)))
+  return (
+    <div className="grid gap-2">
+      <div className="flex items-center gap-2">
+        <IconButton
+          icon="up"
+          label="The folder around"
+          disabled={parent === null}
+          onClick={() => parent !== null && onOpen(parent)}
+        />
+        <p
+          ref={here}
+          tabIndex={-1}
+          data-autofocus
+          className="min-w-0 font-mono text-code break-all outline-none"
+        >
+          <Plain text={data.path} />
+        </p>
+      </div>
+      <div className="scroll-thin h-80 max-h-[45dvh] overflow-y-auto rounded border border-line">
+        {shown.length === 0 ? (
+          <p className="p-3 text-soft">
+            {withFiles ? 'There is nothing in here.' : 'No folders in here.'}
+          </p>
+        ) : (
+          <ul aria-label="In this folder">
+            {shown.map((entry) => {
+              const path = joined(data.path, nameOf(entry.name))
+              const goesIn = isFolder(entry)
+              return (
+                <li key={entry.name}>
+                  <button
+                    type="button"
+                    disabled={entry.forbidden === true}
+                    title={
+                      entry.forbidden === true
+                        ? 'Closed for agents, whatever is granted'
+                        : undefined
+                    }
+                    onClick={() => (goesIn ? onOpen(path) : onPick({ path, isFile: true }))}
+                    className="flex h-8 w-full items-center gap-2.5 px-3 text-left -outline-offset-2 enabled:hover:bg-raised disabled:text-faint max-md:h-11"
+                  >
+                    <span
+                      className={goesIn && entry.forbidden !== true ? 'text-accent' : 'text-soft'}
+                    >
+                      <Icon name={goesIn ? 'folder' : 'file'} />
+                    </span>
+                    <span className="min-w-0 truncate">
+                      <Plain text={nameOf(entry.name)} />
+                    </span>
+                    {entry.forbidden === true && (
+                      <span className="ml-auto shrink-0 text-xs">always closed</span>
+                    )}
+                  </button>
+                </li>
+              )
+            })}
+          </ul>
+        )}
+        {data.capped && <p className="p-3 text-xs text-faint">There is more than is listed.</p>}
+      </div>
+    </div>
+  )
+}

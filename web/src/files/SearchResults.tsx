@@ -1,0 +1,139 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { RefObject } from 'react'
+import type { Hit } from './file.ts'
+import { nameOf, parentOf, relativeTo } from './path.ts'
+import { countText } from './byte-size.ts'
+import { placeOf, withoutFile } from './view.ts'
+import type { FilesView } from './view.ts'
+import { Button, buttonClass } from '../shared/Button.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Empty, Loading } from '../shared/States.tsx'
+import { infoQuery, searchQuery, standing } from './file-queries.ts'
+import { FileTrouble } from './FileTrouble.tsx'
+import { useFileKeys } from './use-file-keys.ts'
+
+type Props = { view: FilesView; place: RefObject<HTMLElement | null> }
+
+export function SearchResults({ view, place }: Props) {
+  const search = useInfiniteQuery(searchQuery(view))
+  const { error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = search
+  const data = standing(search)
+  const workspace = useQuery(infoQuery).data?.workspace_path
+  useFileKeys(data !== undefined, place)
+  if (!data)
+    return error ? (
+      <FileTrouble error={error} retry={() => void refetch()} />
+    ) : (
+      <Loading what="what was found" rows={6} />
+    )
+  const hits = data.pages.flatMap((page) => page.results)
+  const total = data.pages[0]?.total_count ?? hits.length
+  const skipped = data.pages[0]?.skipped ?? []
+  if (hits.length === 0) return <NoMatch view={view} skipped={skipped} />
+  return (
+    <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
+      <p role="status" className="px-5 py-2 text-xs text-faint max-md:px-4">
+        {countText(total, 'match', 'matches')} <Plain text={placeOf(view)} />
+        {skipped.length > 0 && '. Not all of it was searched: see below.'}
+      </p>
+      <ul aria-label="Found">
+        {hits.map((hit) => (
+          <Row
+            key={`${hit.path} ${hit.line ?? 0}`}
+            hit={hit}
+            path={workspace === undefined ? hit.path : relativeTo(workspace, hit.path)}
+            view={view}
+          />
+        ))}
+      </ul>
+      {hasNextPage && (
+        <p className="p-3 text-center">
+          <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show more
+          </Button>
+        </p>
+      )}
+      {skipped.length > 0 && (
+        <div className="pt-3">
+          <NotSearched skipped={skipped} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+const NotSearched = ({ skipped }: { skipped: readonly string[] }) =>
+  skipped.map((text) => (
+    <p key={text} className="px-5 pb-2 text-xs wrap-anywhere text-faint max-md:px-4">
+      <Plain text={text} />
+    </p>
+  ))
+
+type RowProps = { hit: Hit; path: string; view: FilesView }
+
+function Row({ hit, path, view }: RowProps) {
+  const isOpen = view.open === path
+  return (
+    <li>
+      <Link
+        to="/files"
+        search={{ ...withoutFile(view), open: path }}
+        activeOptions={{ exact: true, includeSearch: true }}
+        aria-current={isOpen ? 'true' : undefined}
+        data-row={path}
+        className={`grid grid-cols-[16px_minmax(0,1fr)] gap-x-2.5 border-b border-line px-5 py-2 -outline-offset-2 max-md:px-4 ${
+          isOpen ? 'bg-accent-bg shadow-[inset_2px_0_var(--accent)]' : 'hover:bg-raised'
+        }`}
+      >
+        <span className="pt-0.5 text-soft">
+          <Icon name="file" />
+        </span>
+        <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
+          <span className="break-all">
+            <Plain text={nameOf(path)} />
+          </span>
+          <span className="text-xs break-all text-soft">
+            <Plain text={parentOf(path)} />
+            {hit.line !== undefined && `, line ${hit.line.toLocaleString()}`}
+          </span>
+        </span>
+        {hit.snippet !== undefined && (
+          <code className="col-start-2 line-clamp-2 font-mono text-xs break-all text-soft">
+            <Plain text={hit.snippet} />
+          </code>
+        )}
+      </Link>
+    </li>
+  )
+}
+
+function NoMatch({ view, skipped }: { view: FilesView; skipped: readonly string[] }) {
+  const { q = '', by } = view
+  const { by: _, ...byName } = withoutFile(view)
+  return (
+    <Empty icon="search" title="Nothing matches">
+      <p className="wrap-anywhere">
+        {by === 'content' ? 'No file' : 'No name'} <Plain text={placeOf(view)} /> holds “
+        <Plain text={q} />
+        ”.
+      </p>
+      <NotSearched skipped={skipped} />
+      <p className="flex flex-wrap justify-center gap-2">
+        <Link
+          to="/files"
+          search={by === 'content' ? byName : { ...byName, by: 'content' }}
+          className={buttonClass()}
+        >
+          {by === 'content' ? 'Search names' : 'Search content'}
+        </Link>
+        {view.in !== 'all' && (
+          <Link to="/files" search={{ ...withoutFile(view), in: 'all' }} className={buttonClass()}>
+            Search everywhere
+          </Link>
+        )}
+      </p>
+    </Empty>
+  )
+}

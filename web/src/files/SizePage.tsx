@@ -1,0 +1,134 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { countText, shareText, sizeText } from './byte-size.ts'
+import { partsOf } from './usage.ts'
+import type { Part } from './usage.ts'
+import { buttonClass } from '../shared/Button.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Empty, Loading } from '../shared/States.tsx'
+import { Crumbs } from './Crumbs.tsx'
+import { standing, usageQuery } from './file-queries.ts'
+import { FileTrouble } from './FileTrouble.tsx'
+import { fileAt, Treemap } from './Treemap.tsx'
+import { useGrantRoot } from './use-grant-root.ts'
+
+const route = getRouteApi('/files/size')
+
+/** Where the room goes: as areas, and as a table of the same numbers (C11). */
+export function SizePage() {
+  const { path = '' } = route.useSearch()
+  const root = useGrantRoot(path)
+  const usage = useQuery(usageQuery(path))
+  const { error, refetch } = usage
+  const data = standing(usage)
+  const whole = data && partsOf(data, path)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const before = useRef(path)
+  useEffect(() => {
+    if (before.current === path) return
+    before.current = path
+    // The area that was pressed is gone: reading goes on with the folder it led to.
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
+  }, [path])
+  return (
+    <div className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-4 max-md:px-4">
+      <header className="flex flex-wrap items-center gap-x-4 gap-y-1 pb-3">
+        <h2 ref={heading} tabIndex={-1} className="basis-full font-[550] outline-none">
+          Where the room goes
+        </h2>
+        <Crumbs to="/files/size" path={path} root={root} />
+        {whole && (
+          <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-soft">
+            {sizeText(whole.bytes)} in {countText(whole.files, 'file', 'files')}
+            <Link
+              to="/files"
+              search={path === '' ? {} : { path }}
+              className={buttonClass('plain', 'sm')}
+            >
+              <Icon name="folder" size={14} />
+              Open in Workspace
+            </Link>
+          </p>
+        )}
+      </header>
+      {whole ? (
+        whole.bytes === 0 ? (
+          <Empty icon="folder" title="Nothing takes up room here" />
+        ) : (
+          <div className="grid gap-4">
+            <Treemap parts={whole.parts} />
+            <SizeTable parts={whole.parts} bytes={whole.bytes} />
+          </div>
+        )
+      ) : error ? (
+        <FileTrouble error={error} retry={() => void refetch()} />
+      ) : (
+        <Loading what="sizes" rows={6} />
+      )}
+    </div>
+  )
+}
+
+const SizeTable = ({ parts, bytes }: { parts: readonly Part[]; bytes: number }) => (
+  <table className="w-full max-w-195 border-collapse text-left">
+    <caption className="sr-only">Folders and files by size</caption>
+    <thead className="text-xs text-faint">
+      <tr className="[&>th]:h-8 [&>th]:border-b [&>th]:border-line [&>th]:font-semibold">
+        <th scope="col">Name</th>
+        <th scope="col" className="w-20 text-right">
+          Size
+        </th>
+        <th scope="col" className="w-16 text-right">
+          Share
+        </th>
+        <th scope="col" className="w-20 text-right max-md:hidden">
+          Files
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {parts.map((part) => (
+        <tr
+          key={`${part.kind} ${part.path}`}
+          className="h-9 max-md:h-11 [&>td]:border-b [&>td]:border-line"
+        >
+          <td className="max-w-0 pr-2">
+            <PartName part={part} />
+          </td>
+          <td className="text-right">{sizeText(part.bytes)}</td>
+          <td className="text-right text-soft">{shareText(part.bytes, bytes)}</td>
+          <td className="text-right text-soft max-md:hidden">{part.files.toLocaleString()}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+const nameLook =
+  'flex min-h-6 items-center gap-2 underline decoration-line underline-offset-3 hover:decoration-current max-md:min-h-9'
+
+/** Leads where the area of the same name leads. */
+function PartName({ part: { kind, name, path } }: { part: Part }) {
+  if (kind === 'rest') return <span className="block truncate pl-6 text-soft">{name}</span>
+  const words = (
+    <>
+      <span className={kind === 'folder' ? 'text-accent' : 'text-soft'}>
+        <Icon name={kind} />
+      </span>
+      <span className="min-w-0 truncate whitespace-pre">
+        <Plain text={name} />
+      </span>
+    </>
+  )
+  return kind === 'folder' ? (
+    <Link to="/files/size" search={{ path }} aria-current={undefined} className={nameLook}>
+      {words}
+    </Link>
+  ) : (
+    <Link to="/files" search={fileAt(path)} aria-current={undefined} className={nameLook}>
+      {words}
+    </Link>
+  )
+}

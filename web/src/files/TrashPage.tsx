@@ -1,0 +1,178 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { ApiError } from '../api/client.ts'
+import { callFiles } from './call.ts'
+import { isFolder, purgedText } from './file.ts'
+import type { Purged, Trashed } from './file.ts'
+import { nameOf, parentOf, relativeTo } from './path.ts'
+import { sizeText } from './byte-size.ts'
+import { Button, IconButton } from '../shared/Button.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Menu } from '../shared/Menu.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Awaited, Empty } from '../shared/States.tsx'
+import { plainString } from '../shared/plain.ts'
+import { meQuery } from '../api/queries.ts'
+import { ago, fullTime, left } from '../shared/time.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { toldApart } from '../shared/distinct-name.ts'
+import { useNow } from '../shared/use-now.ts'
+import { Confirm } from '../settings/Confirm.tsx'
+import { infoQuery, standing, trashQuery } from './file-queries.ts'
+import { RestoreAs } from './RestoreAs.tsx'
+import { useFocusKept } from './use-focus-return.ts'
+
+/** What was deleted, and until when it can come back (TR1). */
+export function TrashPage() {
+  const trash = useInfiniteQuery(trashQuery)
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = trash
+  const workspace = useQuery(infoQuery).data?.workspace_path
+  const role = useQuery(meQuery).data?.person.role
+  const place = useRef<HTMLElement>(null)
+  useFocusKept(place, 'li')
+  const items = standing(trash)?.pages.flatMap((page) => page.items)
+  if (!items) return <Awaited query={trash} what="the trash" />
+  const pathOf = ({ path }: Trashed) =>
+    workspace === undefined ? path : relativeTo(workspace, path)
+  const names = toldApart(
+    items,
+    (item) => nameOf(item.path),
+    pathOf,
+    (item) => `${pathOf(item)}, deleted ${fullTime(Date.parse(item.deleted_at))}`,
+  )
+  return (
+    <section
+      ref={place}
+      tabIndex={-1}
+      aria-label="Trash"
+      className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-3 outline-none max-md:px-4"
+    >
+      {items.length === 0 ? (
+        <Empty icon="trash" title="The trash is empty">
+          <p>What agents delete lies here for a while before it is gone.</p>
+        </Empty>
+      ) : (
+        <ul aria-label="Deleted files" className="border-t border-line">
+          {items.map((item, at) => (
+            <Line
+              key={item.trash_id}
+              item={item}
+              path={pathOf(item)}
+              called={plainString(names[at] ?? item.path)}
+              role={role}
+            />
+          ))}
+        </ul>
+      )}
+      {hasNextPage && (
+        <p className="p-3 text-center">
+          <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show more
+          </Button>
+        </p>
+      )}
+    </section>
+  )
+}
+
+const forGood = { label: 'Delete for good', icon: 'cross', danger: true } as const
+
+type LineProps = {
+  item: Trashed
+  /** As the workspace calls it. */
+  path: string
+  /** What tells it from the others. */
+  called: string
+  role: string | undefined
+}
+
+function Line({ item, path, called, role }: LineProps) {
+  const now = useNow()
+  const client = useQueryClient()
+  const [isAsking, setAsking] = useState(false)
+  const [isNaming, setNaming] = useState(false)
+  const name = plainString(nameOf(path))
+  const readAgain = () => client.invalidateQueries({ queryKey: trashQuery.queryKey })
+  const restore = useMutation({
+    mutationFn: () => callFiles('trash_restore', { trash_id: item.trash_id }),
+    onSuccess: async () => {
+      toast(`${name} is back.`)
+      await readAgain()
+    },
+    onError: (error) =>
+      error instanceof ApiError && error.code === 'exists' ? setNaming(true) : toastProblem(error),
+  })
+  const mayRestore = role !== undefined && role !== 'viewer'
+  const at = Date.parse(item.deleted_at)
+  return (
+    <li className="flex items-center gap-3 border-b border-line py-2">
+      <span className="self-start pt-0.5 text-soft">
+        <Icon name={isFolder(item) ? 'folder' : 'file'} />
+      </span>
+      <div className="min-w-0 flex-1">
+        <p className="break-all" title={plainString(item.path)}>
+          <Plain text={nameOf(path)} />
+        </p>
+        <p className="flex flex-wrap gap-x-3 text-xs text-soft">
+          {parentOf(path) !== '' && (
+            <span className="break-all">
+              <Plain text={parentOf(path)} />
+            </span>
+          )}
+          {!isFolder(item) && <span>{sizeText(item.size_bytes)}</span>}
+          <span>
+            deleted by <Plain text={item.deleted_by} />,{' '}
+            <time dateTime={item.deleted_at} title={fullTime(at)}>
+              {ago(at, now)}
+            </time>
+          </span>
+          <span>gone in {left(Date.parse(item.expires_at), now)}</span>
+        </p>
+      </div>
+      {mayRestore && (
+        <Button
+          size="sm"
+          icon="undo"
+          aria-label={`Restore ${called}`}
+          // A button that is switched off loses the focus.
+          aria-disabled={restore.isPending}
+          onClick={() => restore.isPending || restore.mutate()}
+        >
+          Restore
+        </Button>
+      )}
+      {mayRestore && (
+        <Menu
+          trigger={<IconButton icon="more" label={`More about ${called}`} />}
+          items={[
+            { label: 'Restore as…', icon: 'undo', act: () => setNaming(true) },
+            ...(role === 'owner' ? [{ ...forGood, act: () => setAsking(true) }] : []),
+          ]}
+        />
+      )}
+      {isNaming && (
+        <RestoreAs
+          id={item.trash_id}
+          path={path}
+          onDone={readAgain}
+          onClose={() => setNaming(false)}
+        />
+      )}
+      {isAsking && (
+        <Confirm
+          title={`Delete ${name} for good?`}
+          action="Delete for good"
+          act={async () => {
+            const purged = await callFiles<Purged>('trash_purge', { trash_ids: [item.trash_id] })
+            await readAgain()
+            return purged
+          }}
+          done={(purged) => purgedText(name, purged)}
+          onClose={() => setAsking(false)}
+        >
+          <p>Its content cannot be brought back. That it was deleted stays in the ledger.</p>
+        </Confirm>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,102 @@
+import { Link } from '@tanstack/react-router'
+import { useRef } from 'react'
+import type { CSSProperties } from 'react'
+import { parentOf } from './path.ts'
+import { sizeText } from './byte-size.ts'
+import { sizeMap, wordsIn } from './size-map.ts'
+import type { Drawn } from './size-map.ts'
+import type { Part } from './usage.ts'
+import { Plain } from '../shared/Plain.tsx'
+import { plainString } from '../shared/plain.ts'
+import { useWidth } from '../shared/use-width.ts'
+
+const height = 400
+
+/** Folders by how much room they take, with what is in them: a press looks into a folder and opens a file. */
+export function Treemap({ parts }: { parts: readonly Part[] }) {
+  const frame = useRef<HTMLDivElement>(null)
+  const width = useWidth(frame, 800)
+  return (
+    <div
+      ref={frame}
+      role="group"
+      aria-label="Folders and files by size, as areas"
+      className="relative w-full overflow-hidden rounded"
+      style={{ height }}
+    >
+      {sizeMap(parts, { width, height }).map((drawn) => (
+        <Area key={`${drawn.part.kind} ${drawn.part.path}`} {...drawn} />
+      ))}
+    </div>
+  )
+}
+
+/** Mixed with the ground, so that each is seen on it, by day and by night. */
+const looks = {
+  folder: [
+    'bg-[color-mix(in_oklab,var(--accent)_15%,var(--panel))] border-[color-mix(in_oklab,var(--accent)_40%,var(--panel))]',
+    'bg-[color-mix(in_oklab,var(--accent)_30%,var(--panel))] border-[color-mix(in_oklab,var(--accent)_50%,var(--panel))]',
+  ],
+  file: [
+    'bg-[color-mix(in_oklab,var(--edge)_30%,var(--panel))] border-edge',
+    'bg-[color-mix(in_oklab,var(--edge)_30%,var(--panel))] border-edge',
+  ],
+  rest: ['bg-raised border-line text-soft', 'bg-raised border-line text-soft'],
+} as const
+
+function Area({ part, box, level, isOpen }: Drawn) {
+  const size = sizeText(part.bytes)
+  const { hasName, hasSize } = wordsIn(box, part.name, size, isOpen)
+  const words = (
+    <>
+      <span
+        className={
+          hasName ? `min-w-0 truncate ${part.kind === 'rest' ? '' : 'font-[550]'}` : 'sr-only'
+        }
+      >
+        <Plain text={part.name} />
+      </span>{' '}
+      <span className={hasSize ? 'shrink-0' : 'sr-only'}>{size}</span>
+    </>
+  )
+  const shared = {
+    title: `${plainString(part.name)} ${size}`,
+    style: placeOf(box),
+    // Without words nothing may keep it from being as narrow as it is.
+    className: `absolute flex overflow-hidden rounded-sm border text-xs -outline-offset-2 ${
+      hasName ? 'px-1.5 py-0.5' : ''
+    } ${isOpen ? 'gap-1.5' : 'flex-col'} ${looks[part.kind][level]}`,
+  }
+  if (part.kind === 'rest') return <span {...shared}>{words}</span>
+  const link = {
+    ...shared,
+    'aria-current': undefined,
+    className: `${shared.className} hover:border-text`,
+  }
+  if (part.kind === 'folder')
+    return (
+      <Link to="/files/size" search={{ path: part.path }} {...link}>
+        {words}
+      </Link>
+    )
+  return (
+    <Link to="/files" search={fileAt(part.path)} {...link}>
+      {words}
+    </Link>
+  )
+}
+
+/** The file, open beside the folder it lies in. */
+export const fileAt = (path: string) => {
+  const folder = parentOf(path)
+  return { ...(folder !== '' && { path: folder }), open: path }
+}
+
+/** A gap between neighbours, as wide everywhere. */
+const gap = 2
+const placeOf = ({ x, y, width, height: tall }: Drawn['box']): CSSProperties => ({
+  left: x,
+  top: y,
+  width: Math.max(1, width - gap),
+  height: Math.max(1, tall - gap),
+})

@@ -1,0 +1,37 @@
+import { ApiError } from '../api/client.ts'
+import { callFiles } from './call.ts'
+import { freeName, joined } from './path.ts'
+
+/** As many names as are tried before somebody should choose one. */
+const mostAttempts = 50
+
+/** Copies a file into a folder of the workspace, beside whatever has its name already. */
+export async function addFile(folder: string, file: File): Promise<string> {
+  const content = await base64Of(file)
+  for (let attempt = 1; ; attempt++) {
+    const path = joined(folder, freeName(file.name, attempt))
+    try {
+      await callFiles('create_file', { path, content, encoding: 'base64' })
+      return path
+    } catch (error) {
+      const isTaken = error instanceof ApiError && error.code === 'exists'
+      if (!isTaken || attempt >= mostAttempts) throw error
+    }
+  }
+}
+
+/** By the browser's own encoder, which does not need the bytes as a string first. */
+const base64Of = (file: File): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.addEventListener('load', () => {
+      const address = typeof reader.result === 'string' ? reader.result : ''
+      resolve(address.slice(address.indexOf(',') + 1))
+    })
+    reader.addEventListener('error', () =>
+      reject(
+        new Error(`${file.name} could not be read. A folder cannot be dropped; drop its files.`),
+      ),
+    )
+    reader.readAsDataURL(file)
+  })

@@ -1,0 +1,149 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { ApiError } from '../api/client.ts'
+import { callFiles } from './call.ts'
+import type {
+  Browsed,
+  Found,
+  Grant,
+  Listing,
+  ReadFile,
+  Trashed,
+  Usage,
+  Version,
+  WorkspaceInfo,
+} from './file.ts'
+import { mostBytes } from './preview.ts'
+import type { FilesView } from './view.ts'
+import type { Entry } from '../api/entry.ts'
+
+/** The disk changes without telling: what is looked at again is read again. */
+const fresh = { staleTime: 0 } as const
+const from = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor })
+
+/** Everything that lies on the disk begins like this, so that all of it is read again at once. */
+export const diskKey = ['files'] as const
+
+/** Most folders come whole, so that their order is the person's and not the disk's. */
+const rowsAtOnce = 1000
+
+/**
+ * What was read stays on the screen while the daemon is away. Once it answers that it is gone, or closed, it is
+ * not shown as if it were there.
+ */
+export const standing = <Data>({ data, error }: { data: Data | undefined; error: unknown }) =>
+  error instanceof ApiError && error.code !== 'unreachable' ? undefined : data
+
+export const infoQuery = queryOptions({
+  ...fresh,
+  queryKey: [...diskKey, 'info'],
+  queryFn: () => callFiles<WorkspaceInfo>('get_workspace_info'),
+})
+
+export const listingQuery = (path: string) =>
+  infiniteQueryOptions({
+    ...fresh,
+    queryKey: [...diskKey, 'list', path],
+    queryFn: ({ pageParam }) =>
+      callFiles<Listing>('list_files', { path, limit: rowsAtOnce, ...from(pageParam) }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor,
+  })
+
+export const readQuery = (path: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...diskKey, 'read', path],
+    queryFn: () => callFiles<ReadFile>('read_file', { path, max_bytes: mostBytes }),
+  })
+
+export const searchQuery = ({ q = '', path, in: where, by }: FilesView) =>
+  infiniteQueryOptions({
+    ...fresh,
+    queryKey: [...diskKey, 'search', q, path, where, by],
+    queryFn: ({ pageParam }) =>
+      callFiles<Found>('search_files', {
+        query: q,
+        ...(where ? { search_in: where } : path !== undefined && { path }),
+        search_type: by ?? 'filename',
+        ...from(pageParam),
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor,
+  })
+
+export const usageQuery = (path: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...diskKey, 'usage', path],
+    queryFn: () => callFiles<Usage>('workspace_usage', { path, depth: 2 }),
+  })
+
+export const versionsQuery = (path: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...diskKey, 'versions', path],
+    queryFn: async () =>
+      (await callFiles<{ versions: readonly Version[] }>('file_versions', { path })).versions,
+  })
+
+/** What it is now, against what it was. */
+export const versionDiffQuery = (path: string, version: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...diskKey, 'diff', path, version],
+    queryFn: () => callFiles<{ diff: string }>('file_diff', { path, version_id: version }),
+  })
+
+export const trashQuery = infiniteQueryOptions({
+  ...fresh,
+  queryKey: ['trash'],
+  queryFn: ({ pageParam }) =>
+    callFiles<{ items: readonly Trashed[]; next_cursor?: string }>('trash_list', from(pageParam)),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.next_cursor,
+})
+
+/** Use is counted without an entry of its own; see `usesGrant`. */
+export const grantsQuery = queryOptions({
+  ...fresh,
+  refetchOnWindowFocus: true,
+  queryKey: ['grants'],
+  queryFn: async () => (await callFiles<{ grants: readonly Grant[] }>('list_grants')).grants,
+})
+
+export const browseQuery = (path: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: ['browse', path],
+    queryFn: () => callFiles<Browsed>('browse_folder', { path }),
+  })
+
+/** Tools that leave the disk, or where agents keep their files, otherwise than it was. */
+const changing = new Set([
+  'create_file',
+  'update_file',
+  'delete_file',
+  'move_file',
+  'copy_file',
+  'file_restore_version',
+  'trash_restore',
+  'trash_purge',
+  'workspace_choose',
+])
+
+/** Whether it tells of a change on the disk, or of what may be seen of it, by whomever. */
+export const changesDisk = ({ type, data }: Entry): boolean =>
+  (type === 'call.done' && changing.has(String(data?.['tool']))) ||
+  type.startsWith('trash.') ||
+  type === 'grant.made' ||
+  type === 'grant.revoked'
+
+/** Whether an agent did something under a grant: the entry names it, or is about files that it opened (GR1). */
+export function usesGrant({ type, actor, ids, data }: Entry): boolean {
+  if (type !== 'call.done' || actor.kind !== 'agent') return false
+  const files = data?.['files']
+  return ids?.['grant'] !== undefined || (Array.isArray(files) && files.some(isUnderGrant))
+}
+
+const isUnderGrant = (file: unknown) =>
+  typeof file === 'object' && file !== null && 'grant' in file && file.grant !== undefined

@@ -1,0 +1,71 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { chipsOf, everyKind } from './filter.ts'
+import type { InboxFilters, KindChip, View } from './filter.ts'
+import { FindBox } from '../shared/FindBox.tsx'
+import { Views } from '../shared/Views.tsx'
+import type { Inbox } from './use-inbox.ts'
+
+const number = new Intl.NumberFormat()
+
+/** What the list shows: which kinds, which words, and whether it still waits. */
+export function InboxBar({ filters, inbox }: { filters: InboxFilters; inbox: Inbox }) {
+  const { view, ...others } = filters
+  const isWaiting = view === undefined
+  const shows = (value: View, name: string) => ({
+    name,
+    isOn: view === value,
+    search: { ...others, view: value },
+  })
+  const navigate = useNavigate()
+  const find = (q: string) => {
+    const { q: _, ...rest } = filters
+    void navigate({ to: '.', search: { ...rest, ...(q !== '' && { q }) }, replace: true })
+  }
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-2 border-b border-line px-4 py-2.5">
+      <nav
+        aria-label="Kinds"
+        className="-mx-4 -my-1 flex gap-1.5 overflow-x-auto px-4 py-1 [scrollbar-width:none]"
+      >
+        {chipsOf(isWaiting ? inbox.counts : everyKind, filters.kind).map((chip) => (
+          <Pill key={chip.kind ?? 'all'} chip={chip} filters={filters} hasCount={isWaiting} />
+        ))}
+      </nav>
+      <div className="flex items-center gap-2">
+        <FindBox key={view} what="the inbox" text={filters.q} onFind={find} />
+        <Views
+          label="Views"
+          to="/inbox"
+          views={[
+            { name: 'Waiting', isOn: isWaiting, search: others },
+            ...(inbox.asleep > 0 || view === 'snoozed'
+              ? [shows('snoozed', `Snoozed ${inbox.asleep}`)]
+              : []),
+            shows('decided', 'Decided'),
+          ]}
+        />
+      </div>
+    </div>
+  )
+}
+
+type PillProps = { chip: KindChip; filters: InboxFilters; hasCount: boolean }
+
+function Pill({ chip, filters, hasCount }: PillProps) {
+  const { kind: _, ...others } = filters
+  const isOn = filters.kind === chip.kind
+  return (
+    <Link
+      to="/inbox"
+      search={{ ...others, ...(chip.kind !== undefined && { kind: chip.kind }) }}
+      activeOptions={{ exact: true, includeSearch: true }}
+      aria-current={isOn ? 'page' : undefined}
+      className={`flex h-6 shrink-0 items-center rounded-full border px-2.25 text-xs max-md:h-8 max-md:px-3 ${
+        isOn ? 'border-text bg-text text-bg' : 'border-line text-soft hover:border-edge'
+      }`}
+    >
+      {chip.label}
+      {hasCount && ` ${number.format(chip.count)}`}
+    </Link>
+  )
+}

@@ -1,0 +1,157 @@
+import { Link } from '@tanstack/react-router'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from 'react'
+import { isNarrowed } from './filter.ts'
+import type { InboxFilters } from './filter.ts'
+import { hasId, idsOf } from './row.ts'
+import { look } from '../shared/appearance.ts'
+import { buttonClass } from '../shared/Button.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Empty, Loading, Trouble } from '../shared/States.tsx'
+import { ChecksLine, GroupLine, InboxRow } from './Row.tsx'
+import { useCursor } from './use-cursor.ts'
+import type { Inbox } from './use-inbox.ts'
+import type { Picks } from './use-picks.ts'
+import { useSteadyList } from './use-steady-list.ts'
+
+const heights = { calm: 87, compact: 67 }
+
+const names = {
+  pending: 'Waiting for you, newest first',
+  decided: 'Decided, newest first',
+  snoozed: 'Snoozed, newest first',
+}
+
+type Props = {
+  inbox: Inbox
+  filters: InboxFilters
+  current: string | undefined
+  picked: ReadonlySet<string>
+  picks: Picks
+  onToggleGroup: (key: string) => void
+}
+
+/** Ten thousand rows, of which only those in sight exist. */
+export function InboxList({ inbox, filters, current, picked, picks, onToggleGroup }: Props) {
+  const { rows, more } = inbox
+  const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
+  const [since] = useState(Date.now)
+  const { density } = useSyncExternalStore(look.subscribe, look.get)
+  const height = heights[density]
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller,
+    estimateSize: () => height,
+    getItemKey: (at) => rows[at]?.key ?? at,
+    overscan: 8,
+  })
+  useLayoutEffect(() => list.measure(), [list, height])
+  const name = names[filters.view ?? 'pending']
+  const { unseen, spacer, toTop } = useSteadyList(scroller, {
+    rows,
+    height,
+    name: `${name} ${filters.kind} ${filters.q}`,
+    isReading: current !== undefined,
+  })
+  useCursor({ rows, list, current, picks, toTop })
+
+  const shown = list.getVirtualItems()
+  const isNearEnd = (shown.at(-1)?.index ?? 0) >= rows.length - 40
+  useEffect(() => {
+    if (isNearEnd) more?.()
+  }, [isNearEnd, more])
+
+  if (inbox.state === 'loading') return <Loading what="the inbox" rows={8} />
+  if (inbox.state === 'failed') return <Trouble error={inbox.error} retry={inbox.retry} />
+  if (rows.length === 0) return <Nothing filters={filters} asleep={inbox.asleep} />
+  return (
+    <div className="relative min-h-0 flex-1">
+      {unseen > 0 && (
+        <button
+          type="button"
+          onClick={toTop}
+          className="settle absolute top-2 left-1/2 z-10 flex h-7 -translate-x-1/2 items-center gap-1.5 rounded-full border border-line bg-panel px-3 text-xs font-[550] text-accent shadow-raised max-md:h-9"
+        >
+          <Icon name="up" size={14} />
+          {unseen} new
+        </button>
+      )}
+      <div ref={setScroller} className="scroll-thin h-full overflow-y-auto [overflow-anchor:none]">
+        <ol aria-label={name} className="relative" style={{ height: list.getTotalSize() }}>
+          {shown.map(({ index, start, size }) => {
+            const row = rows[index]
+            if (!row) return null
+            const place = { height: size, transform: `translateY(${start}px)` }
+            const common = {
+              isPicked: idsOf(row).every((id) => picked.has(id)),
+              hasPicks: picked.size > 0,
+              picks: filters.view === 'decided' ? undefined : picks,
+            }
+            return (
+              <li
+                key={row.key}
+                aria-setsize={rows.length}
+                aria-posinset={index + 1}
+                className="absolute inset-x-0 top-0"
+                style={place}
+              >
+                {row.kind === 'group' ? (
+                  <GroupLine {...common} row={row} onToggle={() => onToggleGroup(row.key)} />
+                ) : row.kind === 'checks' ? (
+                  <ChecksLine
+                    row={row}
+                    isCurrent={current !== undefined && hasId(row, current)}
+                    filters={filters}
+                  />
+                ) : (
+                  <InboxRow
+                    {...common}
+                    row={row}
+                    since={since}
+                    isCurrent={row.item.id === current}
+                    filters={filters}
+                  />
+                )}
+              </li>
+            )
+          })}
+        </ol>
+        <div ref={spacer} aria-hidden />
+      </div>
+    </div>
+  )
+}
+
+function Nothing({ filters, asleep }: { filters: InboxFilters; asleep: number }) {
+  const { view } = filters
+  if (isNarrowed(filters))
+    return (
+      <Empty icon="filter" title="Nothing here matches">
+        <p>Take a filter away, or search for less.</p>
+        <Link to="/inbox" search={view ? { view } : {}} className={buttonClass()}>
+          Clear the filters
+        </Link>
+      </Empty>
+    )
+  if (view === 'decided')
+    return (
+      <Empty icon="decision" title="Nothing has been decided yet">
+        <p>What you and others approve or deny will stand here.</p>
+      </Empty>
+    )
+  if (view === 'snoozed')
+    return (
+      <Empty icon="clock" title="Nothing is snoozed">
+        <p>Press S on something that can wait. It comes back by itself.</p>
+      </Empty>
+    )
+  return (
+    <Empty icon="inbox" title="Nothing waits for you.">
+      <p>
+        {asleep > 0
+          ? `${asleep} snoozed will come back by ${asleep === 1 ? 'itself' : 'themselves'}.`
+          : 'What agents may not do by themselves will be asked here.'}
+      </p>
+    </Empty>
+  )
+}

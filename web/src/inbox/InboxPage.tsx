@@ -1,0 +1,151 @@
+import { getRouteApi, useNavigate, useParams } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { isEditable, isReturnable } from './approval.ts'
+import type { Item } from './approval.ts'
+import { idToOpen } from './row.ts'
+import type { Row } from './row.ts'
+import { useQueue } from './use-queue.ts'
+import { useKeys } from '../shared/use-keys.ts'
+import { meQuery, queries } from '../api/queries.ts'
+import { approvalQuery } from './approval-queries.ts'
+import { AskDialog } from './dialog/AskDialog.tsx'
+import { InboxBar } from './InboxBar.tsx'
+import { InboxList } from './InboxList.tsx'
+import { ItemDetail } from './item/ItemDetail.tsx'
+import { NothingOpen } from './NothingOpen.tsx'
+import { OutcomeStrip } from './OutcomeStrip.tsx'
+import { SelectionBar } from './SelectionBar.tsx'
+import { useActs } from './use-acts.ts'
+import type { AskName } from './use-acts.ts'
+import { cursorKey } from './use-cursor.ts'
+import { itemsOf, useInbox } from './use-inbox.ts'
+import { usePicks } from './use-picks.ts'
+
+const route = getRouteApi('/inbox')
+
+/** The queue and the item that is read, side by side; on a phone one at a time. */
+export function InboxPage() {
+  const filters = route.useSearch()
+  const { id: current } = useParams({ strict: false })
+  const navigate = useNavigate()
+  const { open, toggle, unfold } = useOpenGroups()
+  const inbox = useInbox({ filters, current, open })
+  const { rows } = inbox
+  const { picked, picks } = usePicks(rows)
+  const acts = useActs(rows, current, picks.clear)
+  const known = useQueue().items
+  const role = useQuery(meQuery).data?.person.role
+  const mayDecide = role !== undefined && role !== 'viewer'
+
+  const rowAtCursor = () => {
+    const key = cursorKey(rows, current)
+    return rows.find((row) => row.key === key)
+  }
+  /** What a key is about: what is selected, or else the row at the cursor. */
+  const targets = (): readonly Item[] => {
+    if (picked.size > 0) return itemsOf(rows).filter(({ id }) => picked.has(id))
+    const row = rowAtCursor()
+    if (row?.kind === 'item') return [row.item]
+    if (row?.kind === 'checks') return row.items
+    if (row !== undefined || current === undefined) return []
+    // The open item may be there before the list is.
+    const item = known.get(current) ?? queries.getQueryData(approvalQuery(current).queryKey)
+    return item ? [item] : []
+  }
+  /**
+   * A folded group is seen before it is decided: the first press shows and selects its items. Checks are answered
+   * one by one, where they are read.
+   */
+  const decided = (act: (items: readonly Item[]) => void) => () => {
+    const row = rowAtCursor()
+    if (picked.size === 0 && row?.kind === 'checks') return openRow(row)
+    shown(act)()
+  }
+  const shown = (act: (items: readonly Item[]) => void) => () => {
+    const row = rowAtCursor()
+    if (picked.size === 0 && row?.kind === 'group') {
+      unfold(row.key)
+      return picks.pick(row)
+    }
+    act(targets())
+  }
+  const one = (name: AskName, isFit: (item: Item) => boolean) => () => {
+    const [item, ...others] = targets()
+    if (item && others.length === 0 && isFit(item)) acts.begin(name, [item])
+  }
+  const openRow = (row: Row) => {
+    const id = idToOpen(row)
+    if (id !== undefined && id !== current)
+      void navigate({ to: '/inbox/$id', params: { id }, search: true })
+  }
+  const close = () => void navigate({ to: '/inbox', search: true })
+  const readsChecks = current !== undefined && known.get(current)?.kind === 'spot_check'
+  useKeys({
+    x: () => {
+      const row = rowAtCursor()
+      if (row && row.kind !== 'checks' && filters.view !== 'decided') picks.toggle(row)
+    },
+    s: shown((items) => acts.begin('snooze', items)),
+    // A key may come before the person is known: then the daemon says who may not. Open checks have their own.
+    ...(role !== 'viewer' &&
+      !(readsChecks && picked.size === 0) && {
+        a: decided(acts.approve),
+        d: decided((items) => acts.begin('deny', items)),
+        e: one('edit', isEditable),
+        r: one('hand_back', isReturnable),
+      }),
+    ...(picked.size > 0 ? { Escape: picks.clear } : current !== undefined ? { Escape: close } : {}),
+  })
+
+  return (
+    <div className="flex h-full">
+      <section
+        aria-label="Inbox"
+        className={`flex w-[40%] min-w-85 shrink-0 flex-col border-r border-line max-md:w-full max-md:min-w-0 max-md:border-0 ${
+          current === undefined ? '' : 'max-md:hidden'
+        }`}
+      >
+        <InboxBar filters={filters} inbox={inbox} />
+        {acts.report && <OutcomeStrip report={acts.report} onClose={acts.clearReport} />}
+        <InboxList
+          inbox={inbox}
+          filters={filters}
+          current={current}
+          picked={picked}
+          picks={picks}
+          onToggleGroup={toggle}
+        />
+        {picked.size > 0 && (
+          <SelectionBar
+            count={picked.size}
+            mayDecide={mayDecide}
+            isBusy={acts.isBusy}
+            onApprove={() => acts.approve(targets())}
+            onDeny={() => acts.begin('deny', targets())}
+            onSnooze={() => acts.begin('snooze', targets())}
+            onClear={picks.clear}
+          />
+        )}
+      </section>
+      {current === undefined ? (
+        <NothingOpen inbox={inbox} />
+      ) : (
+        <ItemDetail key={current} id={current} acts={acts} mayDecide={mayDecide} />
+      )}
+      {acts.ask && <AskDialog ask={acts.ask} acts={acts} />}
+    </div>
+  )
+}
+
+function useOpenGroups() {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const toggle = (key: string) =>
+    setOpen((keys) => {
+      const next = new Set(keys)
+      if (!next.delete(key)) next.add(key)
+      return next
+    })
+  const unfold = (key: string) => setOpen((keys) => new Set([...keys, key]))
+  return { open, toggle, unfold }
+}

@@ -1,0 +1,100 @@
+import { useQuery } from '@tanstack/react-query'
+import { isHandoff } from './approval.ts'
+import type { Item } from './approval.ts'
+import { holdsTexts } from './grant.ts'
+import {
+  endingOf,
+  handoffWords,
+  percent,
+  quorumText,
+  riskText,
+  secondsTo,
+  ticks,
+  timeLeft,
+} from './text.ts'
+import { Chip, ModeChip } from '../shared/Chips.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import type { IconName } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { ago } from '../shared/time.ts'
+import { useNow, useSecond } from '../shared/use-now.ts'
+import { approvalQuery } from './approval-queries.ts'
+import { useWho } from './use-who.ts'
+
+const icons: Record<string, IconName> = {
+  proposal: 'call',
+  grant: 'folder',
+  call: 'action',
+  permission: 'key',
+  spot_check: 'eye',
+  handoff: 'handoff',
+  finding: 'info',
+}
+
+const kindIcon = (kind: string): IconName =>
+  (Object.hasOwn(icons, kind) ? icons[kind] : undefined) ?? 'other'
+
+/** The third line of a row: how much the agent may do itself, and what makes this one different. */
+export function Meta({ item }: { item: Item }) {
+  if (item.status !== 'pending') return <Ended item={item} />
+  const risk = riskText(item)
+  const quorum = quorumText(item)
+  return (
+    <>
+      <ModeChip mode={item.mode} trust={item.trust_level} />
+      {item.kind === 'grant' && <Holding id={item.id} />}
+      {isHandoff(item) && <span>{handoffWords(item.action)}</span>}
+      {item.held && <HeldChip until={item.held.until} />}
+      {risk && <span>{risk}</span>}
+      {quorum && <span>{quorum} approved</span>}
+      <TimeLeft expires={item.expires_at} />
+      {item.confidence !== null && <span>confidence {percent(item.confidence)}</span>}
+    </>
+  )
+}
+
+/** What lies where access is asked for. Few of them wait at a time, and the item that is opened has it, too. */
+const Holding = ({ id }: { id: string }) => {
+  const grant = useQuery(approvalQuery(id)).data?.grant
+  return grant && holdsTexts(grant).map((text) => <span key={text}>{text}</span>)
+}
+
+const HeldChip = ({ until }: { until: string }) => (
+  <Chip tone="accent" icon="clock">
+    releases in {secondsTo(until, useSecond())} s
+  </Chip>
+)
+
+function TimeLeft({ expires }: { expires: string | null }) {
+  const now = useNow()
+  if (ticks(expires, now)) return <RunningOut expires={expires} />
+  const left = timeLeft(expires, now)
+  return left && <span>{left}</span>
+}
+
+const RunningOut = ({ expires }: { expires: string | null }) => (
+  <span className="font-[550] text-escalate">{timeLeft(expires, useSecond())}</span>
+)
+
+function Ended({ item }: { item: Item }) {
+  const who = useWho(item.decided_by)
+  const now = useNow()
+  if (item.status === 'pending') return null
+  const good = item.status === 'approved' || item.status === 'consumed'
+  const tone = good ? 'act' : item.status === 'rejected' ? 'escalate' : 'plain'
+  return (
+    <>
+      <Chip tone={tone} icon={good ? 'check' : item.status === 'rejected' ? 'stop' : 'clock'}>
+        {endingOf(item)}
+      </Chip>
+      {item.decided_by !== undefined && (
+        <span className="truncate">
+          by <Plain text={who(item.decided_by)} />
+          {item.decided_at !== undefined && `, ${ago(Date.parse(item.decided_at), now)}`}
+        </span>
+      )}
+    </>
+  )
+}
+
+export const KindIcon = ({ kind }: { kind: string }) => <Icon name={kindIcon(kind)} />

@@ -1,0 +1,90 @@
+import { Link } from '@tanstack/react-router'
+import type { Item, Outcome } from './approval.ts'
+import { useQueue } from './use-queue.ts'
+import { decidedText, outcomeText, since } from './text.ts'
+import { IconButton } from '../shared/Button.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { useSecond } from '../shared/use-now.ts'
+import type { Report } from './use-acts.ts'
+import { useWho } from './use-who.ts'
+
+type Props = { report: Report; onClose: () => void }
+
+/** What became of each of many: the whole in a line, the parts below it (B2). */
+export function OutcomeStrip({ report: { items, outcomes, verdict }, onClose }: Props) {
+  const known = useQueue().items
+  const isUndone = ({ id, status }: Outcome) => {
+    const item = known.get(id)
+    return status === 'held' && item?.status === 'pending' && !item.held
+  }
+  if (outcomes.every(isUndone)) return null
+  const failed = outcomes.filter(({ error }) => error)
+  const done = outcomes.length - failed.length
+  const word = verdict === 'approve' ? 'approved' : 'denied'
+  return (
+    <section
+      aria-label="What became of them"
+      className="flex items-start gap-1 border-b border-line bg-panel py-1.5 pr-2 pl-4"
+    >
+      <details open={failed.length > 0} className="group/out min-w-0 flex-1">
+        <summary className="flex list-none items-center gap-2 leading-6 [&::-webkit-details-marker]:hidden">
+          <span className={failed.length > 0 ? 'text-escalate' : 'text-act'}>
+            <Icon name={failed.length > 0 ? 'warn' : 'check'} />
+          </span>
+          <span role="status" className="min-w-0 flex-1">
+            {done} {word}
+            {failed.length > 0 && `, ${failed.length} not`}
+          </span>
+          <span className="flex items-center gap-1 text-xs text-soft">
+            each
+            <span className="group-open/out:rotate-90">
+              <Icon name="right" size={12} />
+            </span>
+          </span>
+        </summary>
+        <ol className="scroll-thin max-h-44 overflow-y-auto pt-0.5 pb-1 text-xs">
+          {[...failed, ...outcomes.filter(({ error }) => !error)].slice(0, 200).map((outcome) => (
+            <Line
+              key={outcome.id}
+              outcome={outcome}
+              item={items.find(({ id }) => id === outcome.id)}
+            />
+          ))}
+        </ol>
+      </details>
+      <IconButton icon="cross" label="Dismiss" small onClick={onClose} />
+    </section>
+  )
+}
+
+function Line({ outcome, item }: { outcome: Outcome; item: Item | undefined }) {
+  const now = useQueue().items.get(outcome.id)
+  return (
+    <li className="flex gap-3 py-0.5">
+      <Link
+        to="/inbox/$id"
+        params={{ id: outcome.id }}
+        search={true}
+        className="min-w-0 flex-1 truncate hover:underline"
+      >
+        <Plain text={item?.summary ?? outcome.id} />
+      </Link>
+      <span className={`shrink-0 ${outcome.error ? 'text-escalate' : 'text-soft'}`}>
+        {outcome.error && now?.decided_at !== undefined ? (
+          <Late item={now} at={now.decided_at} />
+        ) : outcome.status === 'held' && now?.status !== 'pending' ? (
+          'Done.'
+        ) : (
+          outcomeText(outcome)
+        )}
+      </span>
+    </li>
+  )
+}
+
+function Late({ item, at }: { item: Item; at: string }) {
+  const who = useWho(item.decided_by)
+  const now = useSecond()
+  return decidedText(item, who(item.decided_by), since(Date.parse(at), now))
+}

@@ -1,0 +1,22 @@
+import { queryOptions } from '@tanstack/react-query'
+import { get } from '../api/client.ts'
+import type { Detail, Item, ItemPage } from './approval.ts'
+
+export const approvalQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['approval', id],
+    queryFn: ({ signal }) => get<Detail>(`/api/approvals/${encodeURIComponent(id)}`, {}, signal),
+    gcTime: 60_000,
+  })
+
+/** All rows of a look-back, those that were answered before too: the newest checks of an agent have them. */
+export const lookBackQuery = ({ requester, look_back: lookBack }: Item) =>
+  queryOptions({
+    queryKey: ['approvals', 'look-back', requester, lookBack],
+    queryFn: async ({ signal }) => {
+      const query = { status: 'all', kind: 'spot_check', agent: requester, limit: 1000 }
+      const { items } = await get<ItemPage>('/api/approvals', query, signal)
+      return items.filter((item) => item.look_back === lookBack)
+    },
+    gcTime: 60_000,
+  })

@@ -1,0 +1,103 @@
+import { call } from '../api/client.ts'
+import { meQuery, queries } from '../api/queries.ts'
+import { createStore } from '../api/store.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import type { Decision, Item, Outcome, OverrideType, Severity, Verdict } from './approval.ts'
+import { batchesOf } from './batch.ts'
+import { queue } from './queue.ts'
+import { heldWord, outcomeText } from './text.ts'
+
+/** Decisions that can still be undone, newest last. */
+export type Hold = {
+  readonly ids: readonly string[]
+  /** What was decided: “Approved”. */
+  readonly says: string
+  readonly until: string
+}
+export const holds = createStore<readonly Hold[]>([])
+
+const myId = () => queries.getQueryData(meQuery.queryKey)?.person.id ?? 'you'
+
+/** Decides by the one tool there is for it, and gives what became of each (C2, B2). */
+export async function decide(items: readonly Item[], decision: Decision): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const batch of batchesOf(items, decision)) {
+    const answer = await call<{ outcomes: readonly Outcome[] }>('cowork_decide', {
+      approval_ids: batch.ids,
+      ...batch.decision,
+      hold: true,
+    })
+    queue.settle(answer.outcomes, myId(), decision.decision)
+    outcomes.push(...answer.outcomes)
+  }
+  hold(outcomes, heldWord(items, decision))
+  return outcomes
+}
+
+function hold(outcomes: readonly Outcome[], says: string) {
+  const held = outcomes.filter(({ status }) => status === 'held')
+  const until = held.flatMap((outcome) => outcome.until ?? []).at(-1)
+  if (until === undefined) return
+  const mine = { ids: held.map(({ id }) => id), says, until }
+  holds.set([...holds.get(), mine])
+  setTimeout(() => drop(mine), Math.max(0, Date.parse(until) - Date.now()))
+}
+
+export const drop = (gone: Hold): void => holds.set(holds.get().filter((one) => one !== gone))
+
+/** What `cowork_resolve_handoff` takes besides the id. */
+export type Answer = {
+  readonly resolution: string
+  readonly hand_back: boolean
+  readonly instructions?: string
+  readonly decide_proposal?: Verdict
+  readonly override_type?: OverrideType
+  readonly severity?: Severity
+  readonly description?: string
+}
+
+type Resolved = {
+  readonly hand_back_refused?: { readonly message: string; readonly hint: string }
+  readonly proposal?: {
+    readonly proposal_id: string
+    readonly status: Outcome['status']
+    readonly trust?: NonNullable<Outcome['trust']>
+  }
+}
+
+/** Answers a handoff, and gives what there is to say about it (H2). */
+export async function answerHandoff(
+  item: Item,
+  answer: Answer,
+): Promise<{ text: string; isProblem: boolean }> {
+  const { hand_back_refused: refused, proposal } = await call<Resolved>('cowork_resolve_handoff', {
+    handoff_id: item.id,
+    ...answer,
+  })
+  queue.settle([{ id: item.id, status: 'approved' }], myId(), 'approve')
+  if (proposal) queue.refresh([proposal.proposal_id])
+  if (refused) return { text: `Resolved. ${refused.message} ${refused.hint}`, isProblem: true }
+  const done = answer.hand_back ? 'Resolved and handed back.' : 'Resolved.'
+  const { proposal_id: id, ...outcome } = proposal ?? { proposal_id: '' }
+  const about = 'status' in outcome ? ` Its proposal: ${outcomeText({ id, ...outcome })}` : ''
+  return { text: done + about, isProblem: false }
+}
+
+/** Takes the last decision back while it is held. */
+export async function undo(given = holds.get().at(-1)): Promise<void> {
+  if (!given) return toast('There is nothing to undo: what was decided is released.')
+  drop(given)
+  try {
+    const { outcomes } = await call<{
+      outcomes: readonly { id: string; status: 'pending' | 'error' }[]
+    }>('cowork_undo', { approval_ids: given.ids })
+    const late = outcomes.filter(({ status }) => status === 'error').length
+    queue.unhold(outcomes.filter(({ status }) => status === 'pending').map(({ id }) => id))
+    queue.refresh(given.ids)
+    if (late === 0) toast(given.ids.length === 1 ? 'It waits again.' : 'They wait again.')
+    else toast(late === 1 ? 'One was released already.' : `${late} were released already.`, true)
+  } catch (error) {
+    queue.refresh(given.ids)
+    toastProblem(error)
+  }
+}

@@ -1,0 +1,179 @@
+import { useQuery } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import type { Allow, Detail, Item } from '../approval.ts'
+import { allowedFor, allowOf, isExact, patternsOf } from '../permission.ts'
+import type { AllowForm } from '../permission.ts'
+import { Button } from '../../shared/Button.tsx'
+import { Dialog, DialogActions } from '../../shared/Dialog.tsx'
+import { ErrorNote } from '../../shared/ErrorNote.tsx'
+import { TextArea, TextField } from '../../shared/Field.tsx'
+import { Plain } from '../../shared/Plain.tsx'
+import { Awaited, Note } from '../../shared/States.tsx'
+import { hiddenNote, plainString } from '../../shared/plain.ts'
+import { useNow } from '../../shared/use-now.ts'
+import { approvalQuery } from '../approval-queries.ts'
+import { useSending } from './use-decision.ts'
+import type { Sending } from './use-decision.ts'
+
+const ways: readonly { value: Allow['for']; name: string }[] = [
+  { value: 'once', name: 'Once' },
+  { value: 'uses', name: 'A number of times' },
+  { value: 'session', name: 'For this session' },
+  { value: 'until', name: 'Until a time' },
+  { value: 'always', name: 'Always' },
+]
+
+/** Lets the agent do this again without asking. It begins at “once”: wider is chosen, never given (Y8). */
+export function AllowDialog({ item, ...sending }: Sending & { item: Item }) {
+  const query = useQuery(approvalQuery(item.id))
+  const { data } = query
+  return (
+    <Dialog title="Allow calls like this" onClose={sending.onClose} wide>
+      {data ? (
+        <AllowFields detail={data} {...sending} />
+      ) : (
+        <Awaited query={query} what="the call" rows={3} />
+      )}
+    </Dialog>
+  )
+}
+
+function AllowFields({ detail, ...sending }: Sending & { detail: Detail }) {
+  const [exact] = useState(() => patternsOf(detail.change))
+  const [form, setForm] = useState<AllowForm>({
+    for: 'once',
+    uses: '10',
+    until: '',
+    patterns: exact,
+  })
+  const { submit, error, isPending } = useSending(sending, [detail])
+  const asked = allowOf(form, exact, useNow())
+  const set = (part: Partial<AllowForm>) => setForm((before) => ({ ...before, ...part }))
+  const isWide = form.for !== 'once'
+  return (
+    <form
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if ('allow' in asked) submit({ decision: 'approve', allow: asked.allow })
+      }}
+    >
+      <Ways form={form} hasSession={detail.session !== null} onChange={set} />
+      {isWide && Object.keys(exact).length > 0 && (
+        <Patterns exact={exact} form={form} onChange={set} />
+      )}
+      <Note tone={form.for === 'always' ? 'escalate' : isWide ? 'suggest' : 'plain'} icon="info">
+        <b>
+          <Plain text={detail.requester} />
+        </b>{' '}
+        may call{' '}
+        <b>
+          <Plain text={detail.action} />
+        </b>{' '}
+        {isExact(form.patterns, exact)
+          ? 'with exactly these arguments'
+          : 'with arguments like these'}{' '}
+        {allowedFor(form)}
+        {isWide && ', without asking. Equal calls that wait are let through now'}.
+      </Note>
+      {'lacks' in asked && <p className="text-escalate">{asked.lacks}</p>}
+      <ErrorNote error={error} />
+      <DialogActions>
+        <Button onClick={sending.onClose}>Cancel</Button>
+        <Button tone="primary" type="submit" disabled={isPending || 'lacks' in asked}>
+          {isWide ? 'Allow' : 'Approve once'}
+        </Button>
+      </DialogActions>
+    </form>
+  )
+}
+
+type FormProps = { form: AllowForm; onChange: (part: Partial<AllowForm>) => void }
+
+function Ways({ form, hasSession, onChange }: FormProps & { hasSession: boolean }) {
+  const name = useId()
+  return (
+    <fieldset className="grid gap-0.5">
+      <legend className="pb-1 text-xs font-semibold text-soft">How long</legend>
+      {ways.map(({ value, name: label }) => (
+        <div key={value} className="flex min-h-9 flex-wrap items-center gap-x-4 gap-y-1">
+          <label className="flex items-center gap-2.5 has-disabled:text-faint">
+            <input
+              type="radio"
+              name={name}
+              className="accent-(--accent)"
+              checked={form.for === value}
+              disabled={value === 'session' && !hasSession}
+              onChange={() => onChange({ for: value })}
+              {...(value === 'once' && { 'data-autofocus': true })}
+            />
+            {label}
+            {value === 'session' && !hasSession && ' (the call named none)'}
+          </label>
+          {value === 'uses' && form.for === 'uses' && (
+            <Small
+              label="Times"
+              type="number"
+              value={form.uses}
+              onChange={(uses) => onChange({ uses })}
+            />
+          )}
+          {value === 'until' && form.for === 'until' && (
+            <Small
+              label="Until"
+              type="datetime-local"
+              value={form.until}
+              onChange={(until) => onChange({ until })}
+            />
+          )}
+        </div>
+      ))}
+    </fieldset>
+  )
+}
+
+type SmallProps = {
+  label: string
+  type: 'number' | 'datetime-local'
+  value: string
+  onChange: (value: string) => void
+}
+
+const Small = ({ label, type, value, onChange }: SmallProps) => (
+  <input
+    aria-label={label}
+    type={type}
+    min={type === 'number' ? 1 : undefined}
+    value={value}
+    onChange={(event) => onChange(event.target.value)}
+    className="h-8.5 w-auto rounded border border-edge bg-panel px-2.5 max-md:h-11 max-md:text-[16px]"
+  />
+)
+
+const Patterns = ({
+  exact,
+  form,
+  onChange,
+}: FormProps & { exact: Readonly<Record<string, string>> }) => (
+  <fieldset className="grid gap-3">
+    <legend className="pb-1 text-xs font-semibold text-soft">
+      With these arguments; in one that you change * stands for anything
+    </legend>
+    {Object.entries(exact).map(([name, value]) => {
+      const now = form.patterns[name] ?? ''
+      const common = {
+        label: plainString(name),
+        spellCheck: false,
+        autoCapitalize: 'off',
+        value: now,
+        hint: hiddenNote(now) ?? (now === value ? undefined : 'Matches other calls than this one.'),
+      }
+      const set = (text: string) => onChange({ patterns: { ...form.patterns, [name]: text } })
+      return value.includes('\n') ? (
+        <TextArea key={name} {...common} rows={3} onChange={(event) => set(event.target.value)} />
+      ) : (
+        <TextField key={name} {...common} onChange={(event) => set(event.target.value)} />
+      )
+    })}
+  </fieldset>
+)

@@ -1,0 +1,218 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { isFinding, needsOverride, overrideTypes, severities } from '../approval.ts'
+import type { Item, OverrideType, Severity } from '../approval.ts'
+import { overrideWords, severityWords } from '../text.ts'
+import { Button } from '../../shared/Button.tsx'
+import { Dialog, DialogActions } from '../../shared/Dialog.tsx'
+import { ErrorNote } from '../../shared/ErrorNote.tsx'
+import { Choices, TextArea } from '../../shared/Field.tsx'
+import { Keys } from '../../shared/Keys.tsx'
+import { Plain } from '../../shared/Plain.tsx'
+import { approvalQuery } from '../approval-queries.ts'
+import { TrustChange } from '../item/TrustChange.tsx'
+import { useSending } from './use-decision.ts'
+import type { Sending } from './use-decision.ts'
+
+/** Says no. Of what trust is about it says why, and what that costs the agent (B4, T4). */
+export function DenyDialog({ items, ...sending }: Sending & { items: readonly Item[] }) {
+  const isJudged = items.some(needsOverride)
+  const [type, setType] = useState<OverrideType>()
+  const [severity, setSeverity] = useState<Severity>('medium')
+  const [text, setText] = useState('')
+  const { submit, error, isPending } = useSending(sending, items)
+  const said = text.trim()
+  const title = items.length > 1 ? `Deny ${items.length}` : isJudged ? 'Override' : 'Deny'
+  const deny = () =>
+    submit({
+      decision: 'reject',
+      ...(said !== '' && { reason: said }),
+      ...(type && {
+        override: { type, severity, ...(said !== '' && { description: said }) },
+      }),
+    })
+  return (
+    <Dialog title={title} onClose={sending.onClose}>
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (type || !isJudged) deny()
+        }}
+      >
+        <About items={items} />
+        {!items.every(isFinding) && (
+          <OverrideKind
+            items={items}
+            isNeeded={isJudged}
+            type={type}
+            severity={severity}
+            onType={setType}
+            onSeverity={setSeverity}
+          />
+        )}
+        <TextArea
+          label={isJudged ? 'What should have happened' : 'Reason'}
+          hint={`${items.every(isFinding) ? 'For the record.' : 'The agent reads it.'} You may leave it empty.`}
+          rows={3}
+          maxLength={2000}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <ErrorNote error={error} />
+        <DialogActions>
+          <Button onClick={sending.onClose}>Cancel</Button>
+          <Button tone="danger" type="submit" disabled={isPending || (isJudged && !type)}>
+            {title}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}
+
+function About({ items }: { items: readonly Item[] }) {
+  const [only] = items
+  if (items.length === 1 && only)
+    return (
+      <p className="text-soft">
+        <Plain text={only.summary} />
+      </p>
+    )
+  const judged = items.filter(needsOverride).length
+  return (
+    <p className="text-soft">
+      One decision, recorded for each.
+      {judged < items.length &&
+        judged > 0 &&
+        ` It counts as an override for ${judged}; the others are refused and change no trust.`}
+    </p>
+  )
+}
+
+type KindProps = {
+  items: readonly Item[]
+  isNeeded: boolean
+  type: OverrideType | undefined
+  severity: Severity
+  onType: (type: OverrideType | undefined) => void
+  onSeverity: (severity: Severity) => void
+}
+
+/** Of which kind an override is and how bad, with what that costs the agent (T4). */
+export const OverrideKind = (props: KindProps) => (
+  <>
+    <Types isNeeded={props.isNeeded} type={props.type} onChoose={props.onType} />
+    {props.type && (
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <Choices
+          label="Severity"
+          value={props.severity}
+          choices={severities.map((value) => ({ value, label: severityWords[value] }))}
+          onChoose={props.onSeverity}
+        />
+        <Cost items={props.items} type={props.type} severity={props.severity} />
+      </div>
+    )}
+  </>
+)
+
+type TypesProps = {
+  isNeeded: boolean
+  type: OverrideType | undefined
+  onChoose: (type: OverrideType | undefined) => void
+}
+
+/** Each type with what it means; the number beside it chooses it too. */
+function Types({ isNeeded, type, onChoose }: TypesProps) {
+  const byNumber = (key: string) => {
+    const chosen = overrideTypes[Number(key) - 1]
+    if (chosen) onChoose(chosen)
+  }
+  return (
+    <fieldset>
+      <legend className="pb-1 text-xs font-semibold text-soft">
+        {isNeeded ? 'Why' : 'Does it say something about the agent? Then trust falls.'}
+      </legend>
+      {!isNeeded && (
+        <TypeLine
+          name="No"
+          means="Trust stays as it is."
+          isOn={!type}
+          isFirst
+          onChoose={() => onChoose(undefined)}
+          onNumber={byNumber}
+        />
+      )}
+      {overrideTypes.map((each, at) => (
+        <TypeLine
+          key={each}
+          {...overrideWords[each]}
+          number={at + 1}
+          isOn={type === each}
+          isFirst={isNeeded && at === 0}
+          onChoose={() => onChoose(each)}
+          onNumber={byNumber}
+        />
+      ))}
+    </fieldset>
+  )
+}
+
+type TypeLineProps = {
+  name: string
+  means: string
+  number?: number
+  isOn: boolean
+  isFirst: boolean
+  onChoose: () => void
+  onNumber: (key: string) => void
+}
+
+export const TypeLine = ({
+  name,
+  means,
+  number,
+  isOn,
+  isFirst,
+  onChoose,
+  onNumber,
+}: TypeLineProps) => (
+  <label className="-mx-2 flex items-center gap-2.5 rounded px-2 py-1 has-checked:bg-accent-bg has-focus-visible:outline-2 has-focus-visible:outline-accent hover:bg-raised max-md:py-2">
+    <input
+      type="radio"
+      name="override"
+      className="accent-(--accent) outline-none"
+      checked={isOn}
+      onChange={onChoose}
+      onKeyDown={(event) => onNumber(event.key)}
+      {...(isFirst && { 'data-autofocus': true })}
+    />
+    <span className="font-[550]">{name}</span>
+    <span className="min-w-0 flex-1 text-xs text-soft">{means}</span>
+    {number !== undefined && (
+      <span className="max-md:hidden">
+        <Keys combo={String(number)} />
+      </span>
+    )}
+  </label>
+)
+
+function Cost({
+  items,
+  type,
+  severity,
+}: {
+  items: readonly Item[]
+  type: OverrideType
+  severity: Severity
+}) {
+  const [only] = items
+  const { data } = useQuery({ ...approvalQuery(only?.id ?? ''), enabled: items.length === 1 })
+  const to = data?.effect.overrides.find(
+    (one) => one.type === type && one.severity === severity,
+  )?.to
+  if (!data || to === undefined) return null
+  const from = data.effect.approve?.from ?? data.why.trust_level ?? data.trust_level
+  return <TrustChange from={from} to={to} thresholds={data.why.thresholds} />
+}

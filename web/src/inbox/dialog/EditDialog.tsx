@@ -1,0 +1,158 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Detail, Item } from '../approval.ts'
+import { changeLines, fieldsOf, parsed, typed } from '../change.ts'
+import type { Edited } from '../change.ts'
+import { Button } from '../../shared/Button.tsx'
+import { Dialog, DialogActions } from '../../shared/Dialog.tsx'
+import { ErrorNote } from '../../shared/ErrorNote.tsx'
+import { SelectField, TextArea, TextField } from '../../shared/Field.tsx'
+import { Plain } from '../../shared/Plain.tsx'
+import { Awaited } from '../../shared/States.tsx'
+import { hiddenNote, plainString } from '../../shared/plain.ts'
+import { approvalQuery } from '../approval-queries.ts'
+import { Lines } from '../item/Lines.tsx'
+import { useSending } from './use-decision.ts'
+import type { Sending } from './use-decision.ts'
+
+/** Approves something other than what was asked; the agent is told what it really was (B3). */
+export function EditDialog({ item, ...sending }: Sending & { item: Item }) {
+  const query = useQuery(approvalQuery(item.id))
+  const { data } = query
+  return (
+    <Dialog title="Edit and approve" onClose={sending.onClose} wide>
+      <p className="text-soft">
+        <Plain text={item.summary} />
+      </p>
+      {data ? (
+        <Editor detail={data} {...sending} />
+      ) : (
+        <Awaited query={query} what="the change" rows={3} />
+      )}
+    </Dialog>
+  )
+}
+
+type Read = { value: unknown } | { problem: string }
+
+function Editor({ detail, ...sending }: Sending & { detail: Detail }) {
+  const { change } = detail
+  const fields = fieldsOf(change)
+  const [asJson, setAsJson] = useState(fields === undefined)
+  const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() =>
+    Object.fromEntries((fields ?? []).map(({ name, value }) => [name, String(value ?? '')])),
+  )
+  const [json, setJson] = useState(() => JSON.stringify(change, null, 2))
+  const { submit, error, isPending } = useSending(sending, [detail])
+
+  const read: Read = asJson || !fields ? parsed(json) : readFields(fields, texts)
+  const edited = 'value' in read ? read.value : undefined
+  const isChanged = 'value' in read && JSON.stringify(edited) !== JSON.stringify(change)
+  return (
+    <form
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isChanged) submit({ decision: 'approve', change: edited })
+      }}
+    >
+      {asJson || !fields ? (
+        <TextArea
+          label="As JSON"
+          hint={hiddenNote(json)}
+          rows={Math.min(16, json.split('\n').length + 1)}
+          spellCheck={false}
+          autoCapitalize="off"
+          data-autofocus
+          className="font-mono text-code"
+          value={json}
+          onChange={(event) => setJson(event.target.value)}
+        />
+      ) : (
+        fields.map((field, at) => (
+          <FieldInput
+            key={field.name}
+            field={field}
+            isFirst={at === 0}
+            text={texts[field.name] ?? ''}
+            onText={(text) => setTexts((all) => ({ ...all, [field.name]: text }))}
+          />
+        ))
+      )}
+      <div role="status" className="grid min-h-5.5 gap-1">
+        {'problem' in read ? (
+          <p className="text-escalate">{read.problem}</p>
+        ) : isChanged ? (
+          <Lines label="What you change" lines={changeLines(change, edited)} />
+        ) : (
+          <p className="text-faint">Nothing is changed yet.</p>
+        )}
+      </div>
+      <ErrorNote error={error} />
+      <DialogActions>
+        {fields && (
+          <Button
+            tone="quiet"
+            className="mr-auto"
+            onClick={() => {
+              if (!asJson && 'value' in read) setJson(JSON.stringify(edited, null, 2))
+              setAsJson(!asJson)
+            }}
+          >
+            {asJson ? 'Edit the fields' : 'Edit as JSON'}
+          </Button>
+        )}
+        <Button onClick={sending.onClose}>Cancel</Button>
+        <Button tone="primary" type="submit" disabled={isPending || !isChanged}>
+          Approve the change
+        </Button>
+      </DialogActions>
+    </form>
+  )
+}
+
+function readFields(fields: readonly Edited[], texts: Readonly<Record<string, string>>): Read {
+  const value: Record<string, Edited['value']> = {}
+  for (const { name, value: was } of fields) {
+    const now = typed(was, texts[name] ?? '')
+    if (now === undefined) return { problem: `${plainString(name)} must be a number.` }
+    value[name] = now
+  }
+  return { value }
+}
+
+type FieldProps = {
+  field: Edited
+  text: string
+  isFirst: boolean
+  onText: (text: string) => void
+}
+
+function FieldInput({ field: { name, value }, text, isFirst, onText }: FieldProps) {
+  const common = {
+    label: plainString(name),
+    value: text,
+    hint: hiddenNote(text),
+    ...(isFirst && { 'data-autofocus': true }),
+  }
+  if (typeof value === 'boolean')
+    return (
+      <SelectField
+        {...common}
+        choices={[
+          { value: 'true', label: 'true' },
+          { value: 'false', label: 'false' },
+        ]}
+        onChange={(event) => onText(event.target.value)}
+      />
+    )
+  if (typeof value === 'string' && (value.includes('\n') || value.length > 80))
+    return <TextArea {...common} rows={4} onChange={(event) => onText(event.target.value)} />
+  return (
+    <TextField
+      {...common}
+      inputMode={typeof value === 'number' ? 'decimal' : 'text'}
+      onChange={(event) => onText(event.target.value)}
+    />
+  )
+}

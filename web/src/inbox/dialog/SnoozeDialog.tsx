@@ -1,0 +1,62 @@
+import type { Item } from '../approval.ts'
+import { inAnHour, tomorrow } from '../snooze.ts'
+import { snoozed } from '../snooze-store.ts'
+import { Button } from '../../shared/Button.tsx'
+import { Dialog } from '../../shared/Dialog.tsx'
+import { shortTime } from '../../shared/time.ts'
+import { toast } from '../../shared/toast.ts'
+import { useNow } from '../../shared/use-now.ts'
+
+type Props = {
+  items: readonly Item[]
+  onClose: () => void
+  onDone: (ids: readonly string[]) => void
+}
+
+/** Puts it off in this browser: it still waits, and others still see it. */
+export function SnoozeDialog({ items, onClose, onDone }: Props) {
+  const now = useNow()
+  const ids = items.map(({ id }) => id)
+  const isSnoozed = ids.every((id) => Object.hasOwn(snoozed.get(), id))
+  const until = (time: number, name: string) => () => {
+    snoozed.until(ids, time)
+    toast(`Snoozed until ${name}.`)
+    onClose()
+    onDone(ids)
+  }
+  const choices = [
+    { name: 'In an hour', time: inAnHour(now), said: shortTime(inAnHour(now)) },
+    {
+      name: 'Tomorrow morning',
+      time: tomorrow(now),
+      said: `tomorrow, ${shortTime(tomorrow(now))}`,
+    },
+  ]
+  return (
+    <Dialog title={ids.length === 1 ? 'Snooze' : `Snooze ${ids.length}`} onClose={onClose}>
+      <p className="text-soft">Hidden in this browser only. It comes back by itself.</p>
+      <div className="grid gap-2">
+        {choices.map(({ name, time, said }, at) => (
+          <Button
+            key={name}
+            onClick={until(time, said)}
+            {...(at === 0 && { 'data-autofocus': true })}
+          >
+            <span className="mr-auto">{name}</span>
+            <span className="text-soft">{said}</span>
+          </Button>
+        ))}
+        {isSnoozed && (
+          <Button
+            onClick={() => {
+              snoozed.wake(ids)
+              onClose()
+            }}
+          >
+            <span className="mr-auto">Back into the inbox now</span>
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,40 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseSearch, stringifySearch } from '../audit/filter.ts'
+import { chipsOf, countsOf, inboxFiltersOf, kindLabel, matches } from './filter.ts'
+import { item } from './approval.fixture.ts'
+
+test('C1 the address says what the inbox shows, and no address is an error', () => {
+  const filters = { kind: 'spot_check', q: 'deal stage', view: 'decided' } as const
+  expect(inboxFiltersOf(parseSearch(stringifySearch(filters)))).toEqual(filters)
+  expect(inboxFiltersOf({ kind: '../x', q: '  ', view: 'all' })).toEqual({})
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom('kind', 'q', 'view'), fc.anything()), (search) => {
+      const once = inboxFiltersOf(search)
+      expect(inboxFiltersOf({ ...once })).toEqual(once)
+    }),
+  )
+})
+
+test('C2 a search finds each of its words anywhere in the row', () => {
+  const deal = item()
+  for (const q of ['closed_won', 'SALES crm', 'deal_12345 update', 'stage'])
+    expect(matches(deal, { q }), q).toBe(true)
+  for (const q of ['sales tickets', 'lost']) expect(matches(deal, { q }), q).toBe(false)
+  expect(matches(deal, { kind: 'call' })).toBe(false)
+  expect(matches(deal, { kind: 'proposal', q: 'won' })).toBe(true)
+})
+
+test('C2 chips show the kinds there are with their counts, and the one that is chosen', () => {
+  const counts = countsOf([item(), item(), item({ kind: 'call' })])
+  expect(counts).toEqual({ all: 3, proposal: 2, call: 1 })
+  const said = (chosen?: string) =>
+    chipsOf(counts, chosen).map(({ label, count }) => `${label} ${count}`)
+  expect(said()).toEqual(['All 3', 'Proposals 2', 'Calls 1'])
+  expect(said('spot_check')).toEqual(['All 3', 'Proposals 2', 'Calls 1', 'Spot checks 0'])
+})
+
+test('C2 a kind without a word of its own is called by its name', () => {
+  expect(kindLabel('system_finding')).toBe('System finding')
+  expect(kindLabel('constructor')).toBe('Constructor')
+})

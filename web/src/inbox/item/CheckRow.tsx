@@ -1,0 +1,240 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call } from '../../api/client.ts'
+import type { Check, Decision, Detail, Item } from '../approval.ts'
+import { changeLines, plainLines } from '../change.ts'
+import { answeredWord, answerWords, isWaiting, reasons } from '../check.ts'
+import type { Answer } from '../check.ts'
+import { checksKey } from '../row.ts'
+import { age, riskText } from '../text.ts'
+import { useKeys } from '../../shared/use-keys.ts'
+import { Button } from '../../shared/Button.tsx'
+import { ErrorNote } from '../../shared/ErrorNote.tsx'
+import { Icon } from '../../shared/Icon.tsx'
+import type { IconName } from '../../shared/Icon.tsx'
+import { Plain } from '../../shared/Plain.tsx'
+import { Loading, Trouble } from '../../shared/States.tsx'
+import { fullTime } from '../../shared/time.ts'
+import { toastProblem } from '../../shared/toast.ts'
+import { useNow } from '../../shared/use-now.ts'
+import { approvalQuery } from '../approval-queries.ts'
+import { Lines } from './Lines.tsx'
+import { focusedKey } from '../use-cursor.ts'
+import { useAnswer } from './use-answer.ts'
+import { useFollow } from './use-follow.ts'
+import { WrongDialog } from '../dialog/WrongDialog.tsx'
+
+type Props = {
+  item: Item
+  isOpen: boolean
+  mayDecide: boolean
+  onToggle: () => void
+  onAnswered: (answer: Answer) => void
+}
+
+/** One action that was done alone: a line, and when it is open all of it with its answers. */
+export function CheckRow({ item, isOpen, mayDecide, onToggle, onAnswered }: Props) {
+  const now = useNow()
+  const at = Date.parse(item.created_at)
+  return (
+    <li id={`check-${item.id}`} className="overflow-hidden rounded border border-line bg-panel">
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={onToggle}
+        className="flex w-full items-center gap-2.5 px-3 py-2 text-left -outline-offset-2 hover:bg-raised max-md:min-h-11"
+      >
+        <span className={`text-soft ${isOpen ? 'rotate-90' : ''}`}>
+          <Icon name="right" size={14} />
+        </span>
+        <span className="min-w-0 flex-1 truncate">
+          <b className="font-[550]">
+            <Plain text={item.action} />
+          </b>
+          {item.target !== '' && (
+            <span className="text-soft">
+              {' '}
+              on <Plain text={item.target} />
+            </span>
+          )}
+        </span>
+        {isWaiting(item) ? (
+          <time dateTime={item.created_at} title={fullTime(at)} className="text-xs text-faint">
+            {age(at, now)}
+          </time>
+        ) : (
+          <AnswerMark item={item} />
+        )}
+      </button>
+      {isOpen && <Opened item={item} mayDecide={mayDecide} onAnswered={onAnswered} />}
+    </li>
+  )
+}
+
+const marks: Readonly<Record<string, { icon: IconName; tone: string }>> = {
+  approved: { icon: 'check', tone: 'text-act' },
+  rejected: { icon: 'cross', tone: 'text-escalate' },
+}
+
+function AnswerMark({ item }: { item: Item }) {
+  const { icon, tone } = marks[item.status] ?? { icon: 'clock', tone: 'text-soft' }
+  return (
+    <span className={`flex shrink-0 items-center gap-1 text-xs ${tone}`}>
+      <Icon name={icon} size={12} />
+      {answeredWord(item) ?? (item.held ? 'Can still be undone' : 'Closed')}
+    </span>
+  )
+}
+
+type OpenedProps = Pick<Props, 'item' | 'mayDecide' | 'onAnswered'>
+
+/** Reading it is what lets the answer count: the daemon notes who opened what. */
+function Opened({ item, mayDecide, onAnswered }: OpenedProps) {
+  const { data, error, refetch } = useQuery(approvalQuery(item.id))
+  useFollow(item.id, item)
+  if (!data)
+    return error ? (
+      <Trouble error={error} retry={() => void refetch()} />
+    ) : (
+      <Loading what="the action" rows={2} />
+    )
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-3 border-t border-line px-3 pt-3 pb-3.5">
+      <What detail={data} />
+      {data.check?.undo && <Undo undo={data.check.undo} />}
+      {data.check && mayDecide && isWaiting(item) && (
+        <Answers item={item} check={data.check} onAnswered={onAnswered} />
+      )}
+    </div>
+  )
+}
+
+/** The change, and what the ledger has of it. */
+function What({ detail }: { detail: Detail }) {
+  const { change, before, check, domain } = detail
+  const isProposal = check?.record.some(({ type }) => type.startsWith('proposal.')) ?? false
+  const lines = isProposal ? changeLines(before, change) : plainLines(change)
+  const risk = riskText(detail)
+  return (
+    <>
+      {lines.length > 0 ? (
+        <Lines label="What it did" lines={lines} />
+      ) : (
+        <p className="text-faint">No arguments.</p>
+      )}
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-soft">
+        <span className="font-mono text-code">
+          <Plain text={domain} />
+        </span>
+        {risk && <span>{risk}</span>}
+        {check && <Record record={check.record} />}
+      </p>
+    </>
+  )
+}
+
+const Record = ({ record }: Pick<Check, 'record'>) => (
+  <span className="flex flex-wrap gap-x-2">
+    {record.length === 0 ? 'Nothing in the ledger' : 'Ledger:'}
+    {record.map(({ seq, type, outcome }) => (
+      <Link
+        key={seq}
+        to="/audit/$seq"
+        params={{ seq: String(seq) }}
+        className="underline decoration-line underline-offset-3 hover:decoration-current"
+      >
+        {type.replace('.', ' ').replaceAll('_', ' ')}
+        {outcome !== undefined && `, ${outcome.replaceAll('_', ' ')}`}
+      </Link>
+    ))}
+  </span>
+)
+
+/** Takes back what was done, where that is possible. */
+function Undo({ undo }: { undo: NonNullable<Check['undo']> }) {
+  const { mutate, isPending, isSuccess, error } = useMutation({
+    mutationFn: () => call(undo.tool, undo.arguments),
+  })
+  return (
+    <div className="grid gap-2">
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-xs text-soft">
+        <Button size="sm" icon="undo" disabled={isPending || isSuccess} onClick={() => mutate()}>
+          Undo
+        </Button>
+        <span role="status">{isSuccess ? 'Undone.' : <Plain text={undo.text} />}</span>
+      </p>
+      <ErrorNote error={error} />
+    </div>
+  )
+}
+
+type AnswersProps = { item: Item; check: Check; onAnswered: (answer: Answer) => void }
+
+const decisions: Record<'confirm' | 'differently', Decision> = {
+  confirm: { decision: 'approve' },
+  differently: {
+    decision: 'reject',
+    reason: reasons.differently,
+    override: { type: 'human_preference', severity: 'medium', description: reasons.differently },
+  },
+}
+
+/** The three answers, each with what it leads to before it is given (C2). */
+function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersProps) {
+  const { answer, isBusy } = useAnswer()
+  const [isAsking, setAsking] = useState(false)
+  const send = async (given: Answer, decision: Decision) => {
+    await answer(item, given, decision)
+    onAnswered(given)
+  }
+  const give = (given: 'confirm' | 'differently') => {
+    if (!isBusy) send(given, decisions[given]).catch(toastProblem)
+  }
+  /** A key in the list is about the row that has the focus there. */
+  const here = (act: () => void) => () => {
+    const key = focusedKey()
+    if (key === undefined || key === checksKey(item.group)) act()
+  }
+  useKeys({
+    a: here(() => give('confirm')),
+    d: here(() => setAsking(true)),
+    r: here(() => give('differently')),
+  })
+  return (
+    <div role="group" aria-label="Was this right?" className="grid gap-1.5">
+      <AnswerLine says={consequences.confirm}>
+        <Button size="sm" tone="primary" keys="a" disabled={isBusy} onClick={() => give('confirm')}>
+          {answerWords.confirm}
+        </Button>
+      </AnswerLine>
+      <AnswerLine says={consequences.wrong}>
+        <Button size="sm" keys="d" disabled={isBusy} onClick={() => setAsking(true)}>
+          {answerWords.wrong}
+        </Button>
+      </AnswerLine>
+      <AnswerLine says={consequences.differently}>
+        <Button size="sm" keys="r" disabled={isBusy} onClick={() => give('differently')}>
+          {answerWords.differently}
+        </Button>
+      </AnswerLine>
+      {isAsking && (
+        <WrongDialog
+          item={item}
+          faults={faults}
+          send={(decision) => send('wrong', decision)}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </div>
+  )
+}
+
+const AnswerLine = ({ says, children }: { says: string; children: React.ReactNode }) => (
+  <div className="grid grid-cols-[248px_minmax(0,1fr)] items-center gap-x-3 gap-y-1 max-sm:grid-cols-[minmax(0,1fr)] [&>button]:w-full">
+    {children}
+    <p className="text-xs text-soft">
+      <Plain text={says} />
+    </p>
+  </div>
+)

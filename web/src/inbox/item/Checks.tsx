@@ -1,0 +1,199 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { modeOfLevel, riskWords } from '../../agents/class-standing.ts'
+import type { Item } from '../approval.ts'
+import {
+  accountsOf,
+  checksOf,
+  checksTitle,
+  isWaiting,
+  nextWaiting,
+  progressText,
+  reasons,
+} from '../check.ts'
+import type { Account, Answer } from '../check.ts'
+import { decide } from '../decision.ts'
+import { useQueue } from '../use-queue.ts'
+import { Button } from '../../shared/Button.tsx'
+import { LevelChip } from '../../shared/Chips.tsx'
+import { Meter } from '../../shared/Meter.tsx'
+import { Plain } from '../../shared/Plain.tsx'
+import { Note } from '../../shared/States.tsx'
+import { toastProblem } from '../../shared/toast.ts'
+import { nounOf, useEntries } from '../../api/use-entries.ts'
+import { useTitle } from '../../shared/use-title.ts'
+import { classesQuery, pairKey } from '../../agents/agent-queries.ts'
+import { lookBackQuery } from '../approval-queries.ts'
+import { CheckRow } from './CheckRow.tsx'
+import { Close } from './Close.tsx'
+import { useFocusOnOpen } from './use-focus-on-open.ts'
+
+type Props = {
+  id: string
+  item: Item
+  /** Why people are asked, once it is read. */
+  why: string | undefined
+  /** When it was opened: what was answered since stays in sight. */
+  since: number
+  mayDecide: boolean
+}
+
+/** Checks of one agent, or one look-back: each row with its own answer, and what that leads to (T14). */
+export function Checks({ id, item, why, since, mayDecide }: Props) {
+  const heading = useFocusOnOpen()
+  const queued = useQueue().items
+  const isLookBack = item.look_back !== undefined
+  const listed = useQuery({ ...lookBackQuery(item), enabled: isLookBack }).data
+  const rows = useMemo(
+    () => checksOf(item, { queued: queued.values(), listed: listed ?? [], since }),
+    [item, queued, listed, since],
+  )
+  const title = checksTitle(rows)
+  const waiting = rows.filter(isWaiting)
+  const { open, toggle, goOn } = useOpenRow(id, rows)
+  useTitle(title, 'Inbox')
+  return (
+    <section
+      aria-label="Item"
+      className="scroll-thin flex min-w-0 flex-1 flex-col overflow-y-auto [scroll-padding-block:48px_80px]"
+    >
+      <header className="sticky top-0 z-10 flex h-12 shrink-0 items-center border-b border-line bg-bg px-1 md:hidden">
+        <Close label="Back to the list" icon="back" />
+      </header>
+      <article className="grid w-full max-w-195 grid-cols-[minmax(0,1fr)] gap-4 px-7 pt-5.5 pb-7 max-md:px-4">
+        <header className="flex items-start gap-1">
+          <h2
+            ref={heading}
+            tabIndex={-1}
+            className="min-w-0 flex-1 text-lg font-[620] tracking-[-.01em] text-balance [overflow-wrap:anywhere] outline-none"
+          >
+            <Plain text={title} />
+          </h2>
+          <span className="max-md:hidden">
+            <Close label="Close" icon="cross" />
+          </span>
+        </header>
+        {why !== undefined && (
+          <Note tone={isLookBack ? 'suggest' : 'plain'} icon="eye">
+            <Plain text={why} />
+          </Note>
+        )}
+        <Accounts agent={item.requester} accounts={accountsOf(rows)} />
+        <p role="status" className="flex items-center gap-2.5 text-xs font-semibold text-soft">
+          {progressText(rows)}
+          <Meter value={1 - waiting.length / rows.length} tone="act" className="w-24" />
+        </p>
+        <ol aria-label="Actions to check" className="grid gap-2">
+          {rows.map((row) => (
+            <CheckRow
+              key={row.id}
+              item={row}
+              isOpen={row.id === open}
+              mayDecide={mayDecide}
+              onToggle={() => toggle(row.id)}
+              onAnswered={(answer) => goOn(row.id, answer)}
+            />
+          ))}
+        </ol>
+        {mayDecide && waiting.length > 0 && <Skip items={waiting} />}
+      </article>
+    </section>
+  )
+}
+
+/** One row is open at a time. The next that waits follows an answer, with the focus if it was in the row. */
+function useOpenRow(id: string, rows: readonly Item[]) {
+  const first = rows.find((row) => row.id === id && isWaiting(row)) ?? rows.find(isWaiting)
+  const [chosen, setChosen] = useState<string>()
+  const moved = useRef(false)
+  const open = chosen ?? first?.id ?? id
+  useEffect(() => {
+    if (!moved.current) return
+    moved.current = false
+    const row = document.getElementById(`check-${open}`)
+    row?.scrollIntoView({ block: 'nearest' })
+    if (document.activeElement === document.body) row?.querySelector('button')?.focus()
+  }, [open])
+  return {
+    open,
+    toggle: (row: string) => setChosen(row === open ? '' : row),
+    goOn(row: string, answer: Answer) {
+      const next = nextWaiting(
+        rows.filter((other) => other.id === row || isWaiting(other)),
+        row,
+      )
+      // What was wrong may be to be undone: it stays in sight.
+      if (answer === 'wrong' || !next || next.id === row) return
+      moved.current = true
+      setChosen(next.id)
+    },
+  }
+}
+
+type AccountsProps = { agent: string; accounts: readonly Account[] }
+
+/** How the agent stands where these checks count, as it changes with each answer. */
+function Accounts({ agent, accounts }: AccountsProps) {
+  const client = useQueryClient()
+  const domains = new Set(accounts.map(({ domain }) => domain))
+  const nouns = new Set(['approval', 'override', 'trust', 'look_back'])
+  useEntries(
+    (entry) => entry.domain !== undefined && domains.has(entry.domain) && nouns.has(nounOf(entry)),
+    () => {
+      for (const domain of domains)
+        void client.invalidateQueries({ queryKey: pairKey(agent, domain) })
+    },
+  )
+  return (
+    <ul aria-label="How the agent stands" className="grid gap-1.5">
+      {accounts.map((account) => (
+        <AccountLine key={`${account.domain} ${account.risk}`} agent={agent} account={account} />
+      ))}
+    </ul>
+  )
+}
+
+function AccountLine({ agent, account }: { agent: string; account: Account }) {
+  const { data } = useQuery(classesQuery(agent, account.domain))
+  const found = data?.find(({ risk }) => risk === account.risk)
+  return (
+    <li className="min-w-0 break-words text-soft">
+      {found && (
+        <span className="mr-2 inline-flex translate-y-[-1px] align-middle">
+          <LevelChip mode={modeOfLevel[found.level]} />
+        </span>
+      )}
+      <span className="font-mono text-code">
+        <Plain text={account.domain} />
+      </span>
+      , {riskWords[account.risk].toLowerCase()}
+      {found && (
+        <>
+          :{' '}
+          <Plain
+            text={found.next === undefined ? found.reason : `${found.reason} · ${found.next}`}
+          />
+        </>
+      )}
+    </li>
+  )
+}
+
+/** Closes what nobody wants to look at. */
+function Skip({ items }: { items: readonly Item[] }) {
+  const [isBusy, setBusy] = useState(false)
+  const skip = () => {
+    setBusy(true)
+    decide(items, { decision: 'approve', skip: true, reason: reasons.skip })
+      .catch(toastProblem)
+      .finally(() => setBusy(false))
+  }
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-xs text-soft">
+      <Button size="sm" disabled={isBusy} onClick={skip}>
+        {items.length === 1 ? 'Skip it' : `Skip all ${items.length}`}
+      </Button>
+      Counts for nothing; the agent makes up for it by asking.
+    </p>
+  )
+}

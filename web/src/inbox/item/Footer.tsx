@@ -1,0 +1,234 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { narrowestOf } from '../grant.ts'
+import {
+  isAllowable,
+  isEditable,
+  isFinding,
+  isHandoff,
+  isReturnable,
+  needsOverride,
+} from '../approval.ts'
+import type { Decision, Detail, GrantRequest, Item } from '../approval.ts'
+import { undo } from '../decision.ts'
+import { effectText, secondsTo } from '../text.ts'
+import { Button } from '../../shared/Button.tsx'
+import { SelectField } from '../../shared/Field.tsx'
+import { meQuery, policiesQuery } from '../../api/queries.ts'
+import { toastProblem } from '../../shared/toast.ts'
+import { useSecond } from '../../shared/use-now.ts'
+import type { Acts } from '../use-acts.ts'
+import { useWho } from '../use-who.ts'
+
+type Props = { item: Item; detail: Detail; acts: Acts; mayDecide: boolean }
+
+/** What one can do, with its key, and what it does before it is done (C2). */
+export function Footer({ item, detail, acts, mayDecide }: Props) {
+  const me = useQuery(meQuery).data?.person.id
+  if (item.status !== 'pending') return null
+  if (item.held) return <Held item={item} held={item.held} />
+  if (!mayDecide)
+    return <Bar>{<p className="text-soft">You may read this. Reviewers and owners decide.</p>}</Bar>
+  if (isHandoff(item)) return <HandoffBar item={item} acts={acts} />
+  if (detail.grant) return <GrantBar item={item} grant={detail.grant} acts={acts} />
+  const hasApproved = me !== undefined && item.approvers.given.includes(me)
+  const lacksPolicy = item.kind === 'permission' && acts.policies[item.id] === undefined
+  const one = [item]
+  return (
+    <Bar>
+      {item.kind === 'permission' && <PolicyChoice item={item} acts={acts} />}
+      <div className="flex flex-wrap gap-2 max-md:grid max-md:w-full max-md:grid-cols-2">
+        <Button
+          tone="primary"
+          keys="a"
+          disabled={acts.isBusy || hasApproved || lacksPolicy}
+          onClick={() => acts.approve(one)}
+        >
+          {approveWords[item.kind] ?? 'Approve'}
+        </Button>
+        {isAllowable(item) && (
+          <Button disabled={acts.isBusy || hasApproved} onClick={() => acts.begin('allow', one)}>
+            Allow…
+          </Button>
+        )}
+        {isEditable(item) && (
+          <Button
+            keys="e"
+            disabled={acts.isBusy || hasApproved}
+            onClick={() => acts.begin('edit', one)}
+          >
+            {item.kind === 'call' ? 'Edit…' : 'Edit and approve'}
+          </Button>
+        )}
+        <Button keys="d" disabled={acts.isBusy} onClick={() => acts.begin('deny', one)}>
+          {needsOverride(item) ? 'Override' : isFinding(item) ? 'End it' : 'Deny'}
+        </Button>
+        {isReturnable(item) && (
+          <Button keys="r" disabled={acts.isBusy} onClick={() => acts.begin('hand_back', one)}>
+            Hand back
+          </Button>
+        )}
+      </div>
+      <p className="ml-auto min-w-24 flex-1 text-right text-xs leading-4 text-faint max-md:order-first max-md:basis-full max-md:text-left">
+        {hasApproved ? (
+          'You approved it. Another person is needed.'
+        ) : (
+          <Effect item={item} detail={detail} />
+        )}
+      </p>
+    </Bar>
+  )
+}
+
+const HandoffBar = ({ item, acts }: { item: Item; acts: Acts }) => (
+  <Bar>
+    <div className="flex flex-wrap gap-2 max-md:grid max-md:w-full max-md:grid-cols-2">
+      <Button
+        tone="primary"
+        keys="a"
+        disabled={acts.isBusy}
+        onClick={() => acts.begin('resolve', [item])}
+      >
+        Resolve
+      </Button>
+      <Button keys="r" disabled={acts.isBusy} onClick={() => acts.begin('hand_back', [item])}>
+        Hand back
+      </Button>
+    </div>
+    <p className="ml-auto min-w-24 flex-1 text-right text-xs leading-4 text-faint max-md:order-first max-md:basis-full max-md:text-left">
+      It waits until somebody answers
+    </p>
+  </Bar>
+)
+
+/** The narrowest of what can be allowed; wider ones stand above, where nothing is pressed by habit (C2). */
+function GrantBar({ item, grant, acts }: { item: Item; grant: GrantRequest; acts: Acts }) {
+  const narrowest = narrowestOf(grant)
+  const answer = (decision: Decision) => void acts.send([item], decision).catch(toastProblem)
+  return (
+    <Bar>
+      <div className="flex flex-wrap gap-2 max-md:grid max-md:w-full max-md:grid-cols-[auto_minmax(0,1fr)]">
+        {narrowest && (
+          <Button
+            tone="primary"
+            keys="a"
+            className="max-md:col-span-2"
+            disabled={acts.isBusy}
+            onClick={() => acts.approve([item])}
+          >
+            {narrowest.label}
+          </Button>
+        )}
+        <Button keys="d" disabled={acts.isBusy} onClick={() => acts.begin('deny', [item])}>
+          Deny
+        </Button>
+        <Button
+          tone="quiet"
+          disabled={acts.isBusy}
+          onClick={() => answer({ decision: 'reject', grant: { choice: 'deny_always' } })}
+        >
+          Deny and don’t ask again
+        </Button>
+      </div>
+    </Bar>
+  )
+}
+
+const approveWords: Record<string, string> = {
+  call: 'Approve once',
+  permission: 'Allow under this policy',
+  finding: 'Keep it',
+}
+
+const effects: Record<string, string> = {
+  call: 'Runs once, with these arguments',
+  permission: 'Then the policy decides here',
+  finding: 'Keeping it changes nothing',
+}
+
+/** The numbers stay together where the line breaks. */
+function Effect({ item: { kind }, detail: { effect } }: { item: Item; detail: Detail }) {
+  const [said, numbers] = effectText(effect.approve)?.split(': ') ?? []
+  if (!numbers) return said ?? effects[kind] ?? 'No trust changes'
+  return (
+    <>
+      {said}: <span className="whitespace-nowrap">{numbers}</span>
+    </>
+  )
+}
+
+const Bar = ({ children }: { children: React.ReactNode }) => (
+  <footer
+    ref={keepRoom}
+    className="sticky bottom-0 mt-auto flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-bg/90 px-7 py-3 backdrop-blur-sm max-md:px-4"
+  >
+    {children}
+  </footer>
+)
+
+/** Tells its height to what is told at the lower edge of the window, so that no toast covers a decision (C11). */
+function keepRoom(bar: HTMLElement | null) {
+  if (!bar) return undefined
+  const { style } = document.documentElement
+  const watch = new ResizeObserver(() => style.setProperty('--bar', `${bar.offsetHeight}px`))
+  watch.observe(bar)
+  return () => {
+    watch.disconnect()
+    style.removeProperty('--bar')
+  }
+}
+
+function Held({ item, held }: { item: Item; held: NonNullable<Item['held']> }) {
+  const who = useWho(held.by)
+  const left = secondsTo(held.until, useSecond())
+  const verb = held.decision === 'approve' ? 'Approved' : 'Denied'
+  return (
+    <Bar>
+      <p role="status">
+        {verb} by {who(held.by)}
+        <span aria-hidden className="text-soft">
+          , released in {left} s
+        </span>
+      </p>
+      <Button
+        icon="undo"
+        keys="z"
+        className="ml-auto"
+        onClick={() => void undo({ ids: [item.id], says: verb, until: held.until })}
+      >
+        Undo
+      </Button>
+    </Bar>
+  )
+}
+
+function PolicyChoice({ item, acts }: { item: Item; acts: Acts }) {
+  const { data, error } = useQuery(policiesQuery)
+  if (error) return <p className="basis-full text-escalate">The policies could not be read.</p>
+  if (data?.policies.length === 0)
+    return (
+      <p className="basis-full text-soft">
+        There is no policy yet.{' '}
+        <Link to="/policies/edit" className="underline underline-offset-3">
+          Write one
+        </Link>
+        , then allow this.
+      </p>
+    )
+  return (
+    <div className="basis-full">
+      <SelectField
+        label="Under which policy"
+        value={acts.policies[item.id] ?? ''}
+        onChange={(event) => acts.choosePolicy(item.id, event.target.value)}
+        choices={[
+          { value: '', label: 'Choose…' },
+          ...(data?.policies ?? []).map(({ id, description, rules }) => ({
+            value: id,
+            label: `${id}${description ? `: ${description}` : ''} (${rules === 1 ? 'one rule' : `${rules} rules`})`,
+          })),
+        ]}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,108 @@
+import type { Detail, GrantRequest } from '../approval.ts'
+import { countText, sizeText } from '../../files/byte-size.ts'
+import { Icon } from '../../shared/Icon.tsx'
+import { Plain } from '../../shared/Plain.tsx'
+import { Section } from '../../shared/Section.tsx'
+import { Note } from '../../shared/States.tsx'
+
+type Props = { detail: Detail; grant: GrantRequest }
+
+/** What the agent says, and what really lies there: the two are told apart (C2). */
+export const GrantDetail = ({ detail: { reasoning }, grant }: Props) => (
+  <>
+    {reasoning !== null && reasoning !== '' && (
+      <blockquote className="border-l-2 border-line pl-3 text-soft">
+        <p className="text-xs text-faint">the agent says</p>
+        <p className="break-words whitespace-pre-wrap">
+          Reason: {'"'}
+          <Plain text={reasoning} lines />
+          {'"'}
+        </p>
+      </blockquote>
+    )}
+    {grant.real !== grant.path && (
+      <Note tone="suggest" icon="link">
+        It is a link, and leads to{' '}
+        <code className="font-mono text-code break-all">
+          <Plain text={grant.real} />
+        </code>
+      </Note>
+    )}
+    {grant.warning !== undefined && (
+      <Note tone="escalate" icon="warn">
+        {grant.warning}
+      </Note>
+    )}
+    {grant.missing ? (
+      <Note tone="suggest" icon="info">
+        There is nothing at this place now.
+      </Note>
+    ) : (
+      grant.inside && <Inside inside={grant.inside} folder={grant.folder} />
+    )}
+    {grant.sensitive.length > 0 && <Sensitive names={grant.sensitive} />}
+  </>
+)
+
+type InsideProps = { inside: NonNullable<GrantRequest['inside']>; folder: string | null }
+
+const Inside = ({ inside, folder }: InsideProps) => {
+  const { files, folders, bytes, sample, capped } = inside
+  const more = files + folders - sample.length
+  return (
+    <Section title="What is inside">
+      <p>
+        {capped && 'At least '}
+        {countText(files, 'file', 'files')}
+        {folders > 0 && ` and ${countText(folders, 'folder', 'folders')}`}, {sizeText(bytes)}
+        {folder !== null && (
+          <span className="text-soft">
+            , in{' '}
+            <code className="font-mono text-code break-all">
+              <Plain text={folder} />
+            </code>
+          </span>
+        )}
+      </p>
+      {sample.length > 0 && (
+        <ul aria-label="Some of it" className="border-t border-line text-xs">
+          {sample.map((name) => (
+            <li key={name} className="flex items-center gap-2 border-b border-line py-1">
+              <span className="text-faint">
+                <Icon name={name.endsWith('/') ? 'folder' : 'file'} size={12} />
+              </span>
+              <span className="min-w-0 break-all">
+                <Plain text={name} />
+              </span>
+            </li>
+          ))}
+          {more > 0 && (
+            <li className="py-1 text-soft">
+              and {capped && 'at least '}
+              {more.toLocaleString()} more
+            </li>
+          )}
+        </ul>
+      )}
+    </Section>
+  )
+}
+
+const Sensitive = ({ names }: { names: readonly string[] }) => (
+  <section aria-label="Sensitive">
+    <Note tone="escalate" icon="warn">
+      <p className="font-[550]">
+        {names.length === 1
+          ? 'One name in it looks sensitive'
+          : `${names.length} names in it look sensitive`}
+      </p>
+      <ul className="font-mono text-xs">
+        {names.map((name) => (
+          <li key={name} className="break-all">
+            <Plain text={name} />
+          </li>
+        ))}
+      </ul>
+    </Note>
+  </section>
+)

@@ -1,0 +1,221 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Detail, Handoff, Turn } from '../approval.ts'
+import { plainLines } from '../change.ts'
+import { age, endingOf } from '../text.ts'
+import { Chip, ModeChip } from '../../shared/Chips.tsx'
+import { CopyButton } from '../../shared/Copy.tsx'
+import { Plain } from '../../shared/Plain.tsx'
+import { Section } from '../../shared/Section.tsx'
+import { fullTime } from '../../shared/time.ts'
+import { useNow } from '../../shared/use-now.ts'
+import { approvalQuery } from '../approval-queries.ts'
+import { Lines } from './Lines.tsx'
+import { Reasoning } from './Reasoning.tsx'
+import { useFollow } from './use-follow.ts'
+
+type Props = { detail: Detail; handoff: Handoff }
+
+/** All that one needs to go on where the agent stopped (H1, H5, H6). */
+export function HandoffDetail({ detail: { id, requester, summary }, handoff }: Props) {
+  const { thread, reason } = handoff
+  const hasThread = thread.length > 1 || thread.some(({ resolution }) => resolution !== undefined)
+  return (
+    <>
+      {hasThread ? (
+        <Thread id={id} thread={thread} requester={requester} />
+      ) : (
+        // The heading says it already where it is one line.
+        reason !== summary && <Reasoning text={reason} title="Why" />
+      )}
+      <Tried attempts={handoff.attempted_actions} />
+      <Context context={handoff.context} />
+      {handoff.proposal_id !== null && <NamedProposal id={handoff.proposal_id} />}
+      <Recent recent={handoff.packet.recent} />
+    </>
+  )
+}
+
+const Tried = ({ attempts }: { attempts: readonly unknown[] }) => (
+  <Section title="What it tried" says={attempts.length > 0 ? 'the agent says' : undefined}>
+    {attempts.length === 0 ? (
+      <p className="text-soft">Nothing, it says.</p>
+    ) : (
+      <ol className="grid gap-1.5">
+        {attempts.map((attempt, at) => (
+          // What was tried has no name but its place.
+          // oxlint-disable-next-line react/no-array-index-key
+          <li key={at} className="grid grid-cols-[20px_minmax(0,1fr)]">
+            <span className="text-faint">{at + 1}</span>
+            {typeof attempt === 'string' ? (
+              <span className="break-words whitespace-pre-wrap">
+                <Plain text={attempt} lines />
+              </span>
+            ) : (
+              <Lines label={`Attempt ${at + 1}`} lines={plainLines(attempt)} />
+            )}
+          </li>
+        ))}
+      </ol>
+    )}
+  </Section>
+)
+
+function Context({ context }: { context: unknown }) {
+  const lines = plainLines(context)
+  if (context === null || lines.length === 0) return null
+  return (
+    <Section
+      title="Context"
+      says="the agent says"
+      aside={<CopyButton text={JSON.stringify(context, null, 2)} what="JSON" />}
+    >
+      <Lines label="Context" lines={lines} />
+    </Section>
+  )
+}
+
+/** What it is about: still waiting, it can be decided with the answer. */
+function NamedProposal({ id }: { id: string }) {
+  const { data } = useQuery(approvalQuery(id))
+  useFollow(id, data)
+  if (!data) return null
+  return (
+    <Section title="About this proposal">
+      <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+        <Link
+          to="/inbox/$id"
+          params={{ id }}
+          search={true}
+          className="min-w-0 break-words underline decoration-line underline-offset-3 hover:decoration-current"
+        >
+          <Plain text={data.summary} />
+        </Link>
+        {data.status === 'pending' ? (
+          <ModeChip mode={data.mode} trust={data.trust_level} />
+        ) : (
+          <Chip tone="plain">{endingOf(data)}</Chip>
+        )}
+      </p>
+    </Section>
+  )
+}
+
+/** Entries of the ledger, so that nothing has to be looked up. */
+function Recent({ recent }: { recent: Handoff['packet']['recent'] }) {
+  const now = useNow()
+  if (recent.length === 0) return null
+  return (
+    <Section title="What it did last here">
+      <ol className="border-t border-line text-xs">
+        {recent.toReversed().map(({ seq, at, type, action, subject, outcome }) => (
+          <li key={seq} className="border-b border-line">
+            <Link
+              to="/audit/$seq"
+              params={{ seq: String(seq) }}
+              className="flex items-baseline gap-2.5 py-1 hover:bg-raised"
+            >
+              <time
+                dateTime={at}
+                title={fullTime(Date.parse(at))}
+                className="w-16 shrink-0 text-faint"
+              >
+                {age(Date.parse(at), now)}
+              </time>
+              <span className="min-w-0 flex-1 truncate">
+                {type.replace('.', ' ').replaceAll('_', ' ')}
+                {action !== undefined && (
+                  <b>
+                    {' '}
+                    <Plain text={action} />
+                  </b>
+                )}
+                {subject !== undefined && (
+                  <span className="text-soft">
+                    {' '}
+                    <Plain text={subject} />
+                  </span>
+                )}
+              </span>
+              {outcome !== undefined && (
+                <span className="shrink-0 text-soft">
+                  <Plain text={outcome.replaceAll('_', ' ')} />
+                </span>
+              )}
+            </Link>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  )
+}
+
+type ThreadProps = { id: string; thread: readonly Turn[]; requester: string }
+
+/** What was asked and answered before, oldest first; the one that is open is marked. */
+const Thread = ({ id, thread, requester }: ThreadProps) => (
+  <Section title="Thread">
+    <ol className="grid gap-3">
+      {thread.map((turn) => (
+        <TurnLines
+          key={turn.handoff_id}
+          turn={turn}
+          isOpen={turn.handoff_id === id}
+          requester={requester}
+        />
+      ))}
+    </ol>
+  </Section>
+)
+
+type TurnProps = { turn: Turn; isOpen: boolean; requester: string }
+
+function TurnLines({ turn, isOpen, requester }: TurnProps) {
+  const now = useNow()
+  const at = Date.parse(turn.at)
+  return (
+    <li
+      aria-current={isOpen || undefined}
+      className={`grid gap-1.5 border-l-2 pl-3 ${isOpen ? 'border-accent' : 'border-line'}`}
+    >
+      <div>
+        <p className="flex gap-2 text-xs text-faint">
+          <b className="text-soft">
+            <Plain text={requester} />
+          </b>
+          <time dateTime={turn.at} title={fullTime(at)}>
+            {age(at, now)}
+          </time>
+          {!isOpen && (
+            <Link
+              to="/inbox/$id"
+              params={{ id: turn.handoff_id }}
+              search={true}
+              className="underline decoration-line underline-offset-3 hover:decoration-current"
+            >
+              open it
+            </Link>
+          )}
+        </p>
+        <p className="break-words whitespace-pre-wrap">
+          <Plain text={turn.reason} lines />
+        </p>
+      </div>
+      {turn.resolution !== undefined && (
+        <div>
+          <p className="text-xs text-faint">
+            Answered{turn.hand_back ? ', and handed back' : ', and kept by a person'}
+          </p>
+          <p className="break-words whitespace-pre-wrap">
+            <Plain text={turn.resolution} lines />
+          </p>
+          {turn.instructions !== undefined && (
+            <p className="break-words whitespace-pre-wrap text-soft">
+              Instructions: <Plain text={turn.instructions} lines />
+            </p>
+          )}
+        </div>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,156 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { isCheck } from '../approval.ts'
+import type { Detail, Item } from '../approval.ts'
+import { useQueue } from '../use-queue.ts'
+import { IconButton } from '../../shared/Button.tsx'
+import { CopyIcon } from '../../shared/Copy.tsx'
+import { Plain } from '../../shared/Plain.tsx'
+import { Loading, Trouble } from '../../shared/States.tsx'
+import { useTitle } from '../../shared/use-title.ts'
+import { approvalQuery } from '../approval-queries.ts'
+import { Change } from './Change.tsx'
+import { Checks } from './Checks.tsx'
+import { Close } from './Close.tsx'
+import { ConflictNote } from './ConflictNote.tsx'
+import { Ending } from './Ending.tsx'
+import { Footer } from './Footer.tsx'
+import { GrantChoices } from './GrantChoices.tsx'
+import { GrantDetail } from './GrantDetail.tsx'
+import { HandoffDetail } from './HandoffDetail.tsx'
+import { History } from './History.tsx'
+import { ItemFacts, Record } from './ItemFacts.tsx'
+import { Reasoning } from './Reasoning.tsx'
+import { TrustChart } from './TrustChart.tsx'
+import type { Acts } from '../use-acts.ts'
+import { useFocusOnOpen } from './use-focus-on-open.ts'
+import { useFollow } from './use-follow.ts'
+import { Why } from './Why.tsx'
+
+type Props = {
+  id: string
+  acts: Acts
+  mayDecide: boolean
+  /** There is no list that it was opened from. */
+  isAlone?: boolean
+}
+
+/** One item: beside the list, or a page of its own on a phone. */
+export function ItemDetail({ id, acts, mayDecide, isAlone = false }: Props) {
+  const { data, error, refetch } = useQuery(approvalQuery(id))
+  const known = useQueue().items.get(id)
+  // What the list knows is there at once and at least as new; the rest follows.
+  const item = known ?? data
+  const [since] = useState(Date.now)
+  useFollow(id, item)
+  if (item && isAnsweredHere(item, since))
+    return <Checks id={id} item={item} why={data?.why.text} since={since} mayDecide={mayDecide} />
+  return (
+    <section
+      aria-label="Item"
+      className="scroll-thin flex min-w-0 flex-1 flex-col overflow-y-auto [scroll-padding-block:48px_80px]"
+    >
+      <header className="sticky top-0 z-10 flex h-12 shrink-0 items-center justify-between border-b border-line bg-bg px-1 md:hidden">
+        {isAlone ? <span /> : <Close label="Back to the list" icon="back" />}
+        {item && <Tools item={item} acts={acts} />}
+      </header>
+      {item && (
+        <Body item={item} detail={data} acts={acts} mayDecide={mayDecide} isAlone={isAlone} />
+      )}
+      {!data && !error && !item && <Loading what="the item" />}
+      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
+      {item && data && <Footer item={item} detail={data} acts={acts} mayDecide={mayDecide} />}
+    </section>
+  )
+}
+
+/** Checks are read together, as long as one of them waits or was answered since; a look-back always. */
+const isAnsweredHere = (item: Item, since: number) =>
+  isCheck(item) &&
+  (item.status === 'pending' ||
+    item.look_back !== undefined ||
+    Date.parse(item.decided_at ?? '') >= since)
+
+const Tools = ({ item, acts }: { item: Item; acts: Acts }) => (
+  <span className="flex items-center gap-1">
+    {item.status === 'pending' && !item.held && (
+      <IconButton
+        icon="clock"
+        label="Snooze"
+        aria-keyshortcuts="s"
+        onClick={() => acts.begin('snooze', [item])}
+      />
+    )}
+    <CopyIcon text={`${location.origin}/inbox/${item.id}`} what="link" />
+  </span>
+)
+
+type BodyProps = {
+  item: Item
+  detail: Detail | undefined
+  acts: Acts
+  mayDecide: boolean
+  isAlone: boolean
+}
+
+function Body({ item, detail, acts, mayDecide, isAlone }: BodyProps) {
+  const heading = useFocusOnOpen()
+  useTitle(item.summary, 'Inbox')
+  return (
+    <article className="grid w-full max-w-195 grid-cols-[minmax(0,1fr)] gap-5 px-7 pt-5.5 pb-7 max-md:px-4">
+      <header className="flex items-start gap-1">
+        <div className="min-w-0 flex-1">
+          <h2
+            ref={heading}
+            tabIndex={-1}
+            className="text-lg font-[620] tracking-[-.01em] text-balance [overflow-wrap:anywhere] outline-none"
+          >
+            <Plain text={item.summary} />
+          </h2>
+        </div>
+        <span className="flex items-center max-md:hidden">
+          <Tools item={item} acts={acts} />
+          {!isAlone && <Close label="Close" icon="cross" />}
+        </span>
+      </header>
+      {item.status !== 'pending' && <Ending item={item} />}
+      <ConflictNote item={item} />
+      {detail ? (
+        <>
+          <Why detail={detail} />
+          <ItemFacts detail={detail} />
+          <About detail={detail} />
+          {detail.grant && item.status === 'pending' && !item.held && mayDecide && (
+            <GrantChoices item={item} grant={detail.grant} acts={acts} />
+          )}
+          {detail.grant && <History detail={detail} />}
+          <Record detail={detail} />
+        </>
+      ) : (
+        <div className="-mx-4">
+          <Loading what="the item" rows={4} />
+        </div>
+      )}
+    </article>
+  )
+}
+
+/** What it is about, by kind. */
+function About({ detail }: { detail: Detail }) {
+  if (detail.grant) return <GrantDetail detail={detail} grant={detail.grant} />
+  if (detail.handoff)
+    return (
+      <>
+        <HandoffDetail detail={detail} handoff={detail.handoff} />
+        <TrustChart detail={detail} />
+      </>
+    )
+  return (
+    <>
+      <Change detail={detail} />
+      <Reasoning text={detail.reasoning} />
+      <TrustChart detail={detail} />
+      <History detail={detail} />
+    </>
+  )
+}

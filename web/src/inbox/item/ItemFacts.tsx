@@ -1,0 +1,139 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { clientName } from '../../shared/client-name.ts'
+import type { Detail } from '../approval.ts'
+import { handoffWords, percent } from '../text.ts'
+import { Chip } from '../../shared/Chips.tsx'
+import { CopyIcon } from '../../shared/Copy.tsx'
+import { Plain } from '../../shared/Plain.tsx'
+import { Section } from '../../shared/Section.tsx'
+import { ago, fullTime, left } from '../../shared/time.ts'
+import { useNow } from '../../shared/use-now.ts'
+import { useWho } from '../use-who.ts'
+
+/** Who asks, where, about what, and how sure. */
+export function ItemFacts({ detail }: { detail: Detail }) {
+  const { approvers, client } = detail
+  const who = useWho(...approvers.given)
+  return (
+    <Facts>
+      <Fact name="Agent">
+        <span>
+          <Plain text={detail.requester} />
+          {client && (
+            <span className="text-soft" title="As the client calls itself">
+              , <Plain text={clientName(client)} />
+            </span>
+          )}
+        </span>
+      </Fact>
+      <Fact name="Domain">
+        <Code text={detail.domain} />
+      </Fact>
+      {detail.kind === 'call' && (
+        <Fact name="Tool">
+          <Code text={detail.action} />
+        </Fact>
+      )}
+      {detail.handoff && (
+        <Fact name="Handoff">
+          <span>{handoffWords(detail.handoff.handoff_mode)}</span>
+          {detail.handoff.overdue && (
+            <Chip tone="escalate" icon="clock">
+              nobody answered in time
+            </Chip>
+          )}
+        </Fact>
+      )}
+      {!detail.handoff && detail.target !== detail.domain && (
+        <Fact name="Target">
+          <Code text={detail.target} />
+        </Fact>
+      )}
+      {detail.confidence !== null && (
+        <Fact name="Confidence">
+          <span>
+            {percent(detail.confidence)}
+            <span className="text-soft">, the agent says</span>
+          </span>
+        </Fact>
+      )}
+      {approvers.needed > 1 && (
+        <Fact name="Approvals">
+          <span>
+            {approvers.given.length} of {approvers.needed}
+            {approvers.given.length > 0 && (
+              <span className="text-soft">
+                {' '}
+                by <Plain text={approvers.given.map(who).join(', ')} />
+              </span>
+            )}
+          </span>
+        </Fact>
+      )}
+    </Facts>
+  )
+}
+
+/** What binds the decision: when it was asked, until when it waits, and the digest of it (A1). */
+export function Record({ detail }: { detail: Detail }) {
+  const now = useNow()
+  const { id, kind, status, digest, action, expires_at: expires } = detail
+  const asked = Date.parse(detail.created_at)
+  const filters = kind === 'proposal' ? { proposal: id } : { actor: detail.requester }
+  return (
+    <Section title="Record">
+      <Facts>
+        {(kind === 'proposal' || kind === 'spot_check') && (
+          <Fact name="Action">
+            <Code text={action} />
+          </Fact>
+        )}
+        <Fact name="Asked">
+          <time dateTime={detail.created_at} title={fullTime(asked)}>
+            {ago(asked, now)}
+          </time>
+          {status === 'pending' && expires !== null && (
+            <span className="text-soft" title={fullTime(Date.parse(expires))}>
+              expires in {left(Date.parse(expires), now)}
+            </span>
+          )}
+        </Fact>
+        <Fact name="Digest">
+          <span className="flex items-center gap-1">
+            <code title={digest} className="font-mono text-xs">
+              {digest.slice(0, 12)}…
+            </code>
+            <CopyIcon text={digest} what="digest" />
+          </span>
+        </Fact>
+        <Fact name="Ledger">
+          <Link
+            to="/audit"
+            search={filters}
+            className="underline decoration-line underline-offset-3 hover:decoration-current"
+          >
+            {kind === 'proposal' ? 'Every step of it' : 'What this agent did'}
+          </Link>
+        </Fact>
+      </Facts>
+    </Section>
+  )
+}
+
+const Facts = ({ children }: { children: ReactNode }) => (
+  <dl className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-3 gap-y-1.5">{children}</dl>
+)
+
+const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <>
+    <dt className="text-faint">{name}</dt>
+    <dd className="flex min-w-0 flex-wrap items-center gap-x-2.5 break-words">{children}</dd>
+  </>
+)
+
+const Code = ({ text }: { text: string }) => (
+  <code className="min-w-0 font-mono text-code break-all">
+    <Plain text={text} />
+  </code>
+)

@@ -1,0 +1,91 @@
+import type { Detail } from '../approval.ts'
+import { bandsOf, chartDays, stepPath } from '../trust-chart.ts'
+import { levelWords, score } from '../text.ts'
+import { Plain } from '../../shared/Plain.tsx'
+import { Section } from '../../shared/Section.tsx'
+import { Sideways } from '../../shared/Sideways.tsx'
+import { fullTime } from '../../shared/time.ts'
+import { useNow } from '../../shared/use-now.ts'
+
+const box = { width: 600, height: 84 }
+const fills = { act: 'fill-act-bg', suggest: 'fill-suggest-bg', escalate: 'fill-escalate-bg' }
+const inks = { act: 'text-act', suggest: 'text-suggest', escalate: 'text-escalate' }
+
+/** Trust over time on the bands of the modes, and the same as a table. */
+export function TrustChart({ detail }: { detail: Detail }) {
+  const now = useNow()
+  const { trust_points: points, why, domain } = detail
+  if (points.length === 0) return null
+  const bands = bandsOf(why.thresholds, box.height)
+  const last = points.at(-1)?.score ?? 0
+  return (
+    <Section
+      title={
+        <>
+          Trust in <Plain text={domain} />, last {chartDays} days
+        </>
+      }
+    >
+      <figure className="grid gap-1.5">
+        <div className="flex gap-2">
+          <svg
+            role="img"
+            aria-label={`Trust from ${score(points[0]?.score ?? 0)} to ${score(last)}`}
+            viewBox={`0 0 ${box.width} ${box.height}`}
+            preserveAspectRatio="none"
+            className="h-21 min-w-0 flex-1 rounded-sm"
+          >
+            {bands.map(({ mode, y, height }) => (
+              <rect key={mode} y={y} width={box.width} height={height} className={fills[mode]} />
+            ))}
+            <path
+              d={stepPath(points, now, box)}
+              fill="none"
+              stroke="var(--text)"
+              strokeWidth={1.6}
+              vectorEffect="non-scaling-stroke"
+            />
+          </svg>
+          <div aria-hidden className="relative h-21 w-17 text-[11px] leading-3.5">
+            {bands.map(({ mode, y, height }) => (
+              <span
+                key={mode}
+                className={`absolute left-0 -translate-y-1/2 ${inks[mode]}`}
+                style={{ top: y + height / 2 }}
+              >
+                {levelWords[mode]}
+              </span>
+            ))}
+          </div>
+        </div>
+        <details>
+          <summary className="w-fit text-xs text-soft">As a table</summary>
+          <Sideways label="Trust as a table" className="mt-1 max-h-60">
+            <table className="w-full text-left text-xs">
+              <thead className="text-faint">
+                <tr>
+                  <th className="py-0.5 pr-4 font-semibold">When</th>
+                  <th className="py-0.5 pr-4 font-semibold">Trust</th>
+                  <th className="py-0.5 font-semibold">Cause</th>
+                </tr>
+              </thead>
+              <tbody>
+                {points.toReversed().map(({ at, score: value, cause }, index) => (
+                  // A mistake and its look-back fall into one moment, and neither ever moves.
+                  // oxlint-disable-next-line react/no-array-index-key
+                  <tr key={`${at} ${index}`} className="border-t border-line">
+                    <td className="py-0.5 pr-4 whitespace-nowrap">{fullTime(Date.parse(at))}</td>
+                    <td className="py-0.5 pr-4">{score(value)}</td>
+                    <td className="py-0.5">
+                      <Plain text={cause.replaceAll('_', ' ')} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Sideways>
+        </details>
+      </figure>
+    </Section>
+  )
+}

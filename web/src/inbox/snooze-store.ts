@@ -1,0 +1,44 @@
+import { createStore } from '../api/store.ts'
+import { nextWake, snoozedOf, stillAsleep } from './snooze.ts'
+import type { Snoozed } from './snooze.ts'
+
+const place = 'cowork.snoozed'
+const stored = () => stillAsleep(snoozedOf(localStorage.getItem(place)), Date.now())
+
+const store = createStore(stored())
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** The longest a timer of the browser can wait. */
+const longest = 2 ** 31 - 1
+
+function show(next: Snoozed) {
+  store.set(next)
+  clearTimeout(timer)
+  const wake = nextWake(next)
+  // What wakes up shows again by itself.
+  if (wake !== undefined)
+    timer = setTimeout(() => show(stored()), Math.min(wake - Date.now() + 50, longest))
+}
+
+function keep(next: Snoozed) {
+  localStorage.setItem(place, JSON.stringify(next))
+  show(next)
+}
+
+show(store.get())
+addEventListener('storage', ({ key }) => {
+  if (key === place) show(stored())
+})
+
+/** Putting off is a person's own affair: it stays in this browser and decides nothing. */
+export const snoozed = {
+  get: store.get,
+  subscribe: store.subscribe,
+  until(ids: readonly string[], time: number) {
+    keep({ ...stored(), ...Object.fromEntries(ids.map((id) => [id, time])) })
+  },
+  wake(ids: readonly string[]) {
+    const gone = new Set(ids)
+    keep(Object.fromEntries(Object.entries(stored()).filter(([id]) => !gone.has(id))))
+  },
+}

@@ -1,0 +1,192 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import * as daemon from '../../../src/base/override.ts'
+import { overrideTypes, severities } from './approval.ts'
+import { item } from './approval.fixture.ts'
+import {
+  age,
+  commonSummary,
+  decidedText,
+  effectText,
+  emphasised,
+  endingOf,
+  handoffWords,
+  heldWord,
+  modeText,
+  outcomeText,
+  pastText,
+  quorumText,
+  riskText,
+  secondsTo,
+  signed,
+  since,
+  timeLeft,
+} from './text.ts'
+
+const now = Date.parse('2026-11-15T12:00:00Z')
+const later = (seconds: number) => new Date(now + seconds * 1000).toISOString()
+
+test.each([
+  [later(8 * 60 + 12), 'expires in 8:12'],
+  [later(59), 'expires in 0:59'],
+  [later(3600), 'expires in 1 h'],
+  [later(23.9 * 3600), 'expires in 23 h'],
+  [later(24 * 3600), undefined],
+  [later(-1), 'expired'],
+  [null, undefined],
+])('C2 of what ends at %s the row says %s', (expires, said) => {
+  expect(timeLeft(expires, now)).toBe(said)
+})
+
+test('T4 types and severities of an override are those of the daemon, in its order', () => {
+  expect(overrideTypes).toEqual(daemon.overrideTypes)
+  expect(severities).toEqual(daemon.severities)
+})
+
+test('C2 a row names mode and trust, risk, quorum and the hold', () => {
+  expect(modeText('suggest', 0.72)).toBe('suggest 0.72')
+  expect(modeText('escalate', null)).toBe('escalate')
+  expect(riskText(item({ risk: 'high' }))).toBe('high-risk field')
+  expect(riskText(item({ risk: 'high', kind: 'call' }))).toBe('high risk')
+  expect(riskText(item())).toBeUndefined()
+  expect(quorumText(item({ approvers: { needed: 2, given: ['ben'] } }))).toBe('1 of 2')
+  expect(quorumText(item())).toBeUndefined()
+  expect(secondsTo(later(5), now)).toBe(5)
+  expect(secondsTo(later(-5), now)).toBe(0)
+  expect(age(now - 120_000, now)).toBe('2 min')
+  expect(age(now, now)).toBe('now')
+})
+
+test('C2 A5 who decided stands there to the second', () => {
+  const decided = item({ status: 'approved', decided_by: 'ben', decided_at: later(-3) })
+  expect(decidedText(decided, 'Ben', since(now - 3000, now))).toBe('Approved by Ben 3 s ago')
+  expect(decidedText({ ...decided, status: 'rejected' }, 'you', since(now - 200_000, now))).toBe(
+    'Denied by you 3 min ago',
+  )
+  expect(decidedText({ ...decided, auto: true }, 'x', 'just now')).toBe(
+    'Approved by trust just now',
+  )
+  expect(decidedText({ ...decided, status: 'expired' }, 'x', '')).toMatch(/nobody decided/)
+  const withdrawn = { ...decided, status: 'withdrawn' } as const
+  expect(decidedText({ ...withdrawn, decided_by: decided.requester }, 'x', '')).toBe(
+    'The agent took it back',
+  )
+  expect(decidedText({ ...withdrawn, decided_by: 'ben' }, 'Ben', 'just now')).toBe(
+    'It ended when the agent was revoked by Ben just now',
+  )
+  expect(decidedText({ ...withdrawn, reason: 'stale' }, 'x', '')).toBe(
+    'Not run: the target changed after the agent asked',
+  )
+  expect(decidedText({ ...withdrawn, reason: 'BLOCKED by p' }, 'x', '')).toBe(
+    'Not run: BLOCKED by p',
+  )
+})
+
+test('C2 T3 T4 the change of trust is said before it is made, and after', () => {
+  expect(effectText({ from: 0.72, to: 0.74 })).toBe('Approving adds 0.02: 0.72 → 0.74')
+  expect(effectText({ from: 1, to: 1 })).toBe('Trust stays 1.00')
+  expect(effectText(null)).toBeUndefined()
+  expect(signed(-0.12)).toBe('−0.12')
+  expect(signed(0.02)).toBe('+0.02')
+  expect(signed(-0.0075)).toBe('−0.0075')
+  expect(signed(-0.015)).toBe('−0.015')
+  expect(outcomeText({ id: 'p', status: 'approved', trust: { from: 0.72, to: 0.74 } })).toBe(
+    'Approved. Trust 0.72 → 0.74.',
+  )
+  expect(outcomeText({ id: 'p', status: 'voted' })).toMatch(/One more person/)
+  const trust = { from: 0.52, to: 0.4, demoted: true }
+  expect(outcomeText({ id: 'p', status: 'rejected', trust })).toMatch(/and demoted\.$/)
+})
+
+test('C2 GR3 what a decision answered besides is said', () => {
+  const also = ['one', 'two'].map((id) => ({ id, summary: `AI wants to read files in: /${id}` }))
+  expect(outcomeText({ id: 'p', status: 'approved', also: also.slice(1) })).toBe(
+    'Approved. That answers one more request of this agent.',
+  )
+  expect(outcomeText({ id: 'p', status: 'rejected', also })).toBe(
+    'Denied. That answers 2 more requests of this agent.',
+  )
+})
+
+test('C2 what was decided before on the same target reads as a sentence', () => {
+  const past = { id: 'h', at: later(-9), decided_by: 'ben', summary: 'x', reason: null }
+  expect(pastText({ ...past, status: 'approved', trust_change: 0.02 }, 'You')).toBe('You approved')
+  expect(pastText({ ...past, status: 'rejected', trust_change: -0.03 }, 'Ben')).toBe('Ben overrode')
+  expect(pastText({ ...past, status: 'rejected', trust_change: null }, 'Ben')).toBe('Ben denied')
+  expect(pastText({ ...past, status: 'expired', trust_change: null }, '')).toBe('Expired')
+})
+
+test('C2 a group says what its items share', () => {
+  const said = (...summaries: string[]) => commonSummary(summaries.map((summary) => ({ summary })))
+  expect(said('Set priority of t_1 to high', 'Set priority of t_2 to high')).toBe(
+    'Set priority of … to high',
+  )
+  expect(said('Set owner of a to x', 'Set owner of b to y')).toBe('Set owner of …')
+  expect(said('Close a', 'Close a')).toBe('Close a')
+  expect(said('a b', 'a b c')).toBe('a b …')
+  expect(said('one', 'two')).toBe('…')
+})
+
+test('C2 nothing that a group says is said by some of it only', () => {
+  const words = fc.array(fc.constantFrom('set', 'x', 'y', 'to', 'of'), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  fc.assert(
+    fc.property(fc.array(words, { minLength: 2, maxLength: 5 }), (lines) => {
+      const [head = '', tail = ''] = commonSummary(
+        lines.map((line) => ({ summary: line.join(' ') })),
+      ).split('…')
+      for (const line of lines) {
+        expect(line.join(' ').startsWith(head.trimEnd())).toBe(true)
+        expect(line.join(' ').endsWith(tail.trimStart())).toBe(true)
+      }
+    }),
+  )
+})
+
+test('A8 the reason names the field and the policy, and no letter of it is lost', () => {
+  const text = 'You are asked because deal_stage is high risk in crm-write-policy.'
+  const names = emphasised(text, ['deal_stage', 'crm-write-policy'])
+  expect(names.filter(({ isName }) => isName).map((piece) => piece.text)).toEqual([
+    'deal_stage',
+    'crm-write-policy',
+  ])
+  fc.assert(
+    fc.property(fc.string(), fc.array(fc.string({ maxLength: 3 })), (sentence, given) => {
+      expect(
+        emphasised(sentence, given)
+          .map((piece) => piece.text)
+          .join(''),
+      ).toBe(sentence)
+    }),
+  )
+})
+
+test('C2 H1 a handoff says in words what the agent wants, and how it ended', () => {
+  expect(handoffWords('takeover')).toBe('stops: you take over')
+  expect(handoffWords('hand_over')).toBe('hand over')
+  expect(endingOf(item({ kind: 'handoff', status: 'approved' }))).toBe('resolved')
+  expect(endingOf(item({ kind: 'handoff', status: 'consumed' }))).toBe('resolved, read')
+  expect(endingOf(item({ kind: 'handoff', status: 'withdrawn' }))).toBe('taken back')
+  expect(endingOf(item({ status: 'consumed' }))).toBe('approved, done')
+  const answered = item({ kind: 'handoff', status: 'approved', decided_by: 'ben' })
+  expect(decidedText(answered, 'Ben', 'just now')).toBe('Resolved by Ben just now')
+})
+
+test('C2 T14 a check is confirmed or marked as wrong, neither approved nor denied', () => {
+  const check = { kind: 'spot_check' }
+  expect(endingOf({ ...check, status: 'approved' })).toBe('confirmed')
+  expect(endingOf({ ...check, status: 'rejected' })).toBe('marked as wrong')
+  const wrong = item({ kind: 'spot_check', status: 'rejected' })
+  expect(decidedText(wrong, 'Ben', '3 s ago')).toBe('Marked as wrong by Ben 3 s ago')
+})
+
+test('C2 a decision that can be undone is named by its own word', () => {
+  const check = item({ kind: 'spot_check' })
+  expect(heldWord([item(), check], { decision: 'approve' })).toBe('Approved')
+  expect(heldWord([item()], { decision: 'reject' })).toBe('Denied')
+  expect(heldWord([check], { decision: 'approve' })).toBe('Confirmed')
+  expect(heldWord([check], { decision: 'approve', skip: true })).toBe('Skipped')
+  expect(heldWord([check], { decision: 'reject' })).toBe('Answered')
+})

@@ -1,0 +1,235 @@
+import { isCheck } from './approval.ts'
+import type {
+  Decision,
+  HandoffMode,
+  Item,
+  Mode,
+  Outcome,
+  OverrideType,
+  Past,
+  Severity,
+  Status,
+} from './approval.ts'
+import { ago } from '../shared/time.ts'
+import { answeredWord } from './check.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+export const score = (value: number): string => value.toFixed(2)
+
+/** `+0.02`, `−0.12`: with a real minus, and every digit that matters. */
+export function signed(change: number): string {
+  const size = Math.abs(Math.round(change * 10_000) / 10_000)
+  const digits = size.toFixed(4).replace(/0{1,2}$/, '')
+  return `${change < 0 ? '−' : '+'}${digits}`
+}
+
+export const percent = (share: number): string => `${Math.round(share * 100)} %`
+
+/** How old, as short as it can be: it stands where only ages stand. */
+export function age(at: number, now: number): string {
+  const passed = now - at
+  if (passed < minute) return 'now'
+  if (passed < hour) return `${Math.floor(passed / minute)} min`
+  return passed < day ? `${Math.floor(passed / hour)} h` : `${Math.floor(passed / day)} d`
+}
+
+/** To the second while it is young: “decided by Ben 3 s ago”. */
+export function since(at: number, now: number): string {
+  const passed = Math.max(0, now - at)
+  return passed < minute ? `${Math.floor(passed / 1000)} s ago` : ago(at, now)
+}
+
+/** `8:12`, then `5 h`; nothing while there is more than a day. */
+export function timeLeft(expires: string | null, now: number): string | undefined {
+  if (expires === null) return undefined
+  const rest = Date.parse(expires) - now
+  if (rest >= day) return undefined
+  if (rest <= 0) return 'expired'
+  if (rest >= hour) return `expires in ${Math.floor(rest / hour)} h`
+  return `expires in ${clock(rest)}`
+}
+
+/** Whether what is shown of it changes every second. */
+export const ticks = (expires: string | null, now: number): boolean =>
+  expires !== null && Date.parse(expires) - now < hour
+
+const clock = (ms: number) =>
+  `${Math.floor(ms / minute)}:${String(Math.floor((ms % minute) / 1000)).padStart(2, '0')}`
+
+export const secondsTo = (until: string, now: number): number =>
+  Math.max(0, Math.round((Date.parse(until) - now) / 1000))
+
+export const modeText = (mode: Mode, trust: number | null): string =>
+  trust === null ? mode : `${mode} ${score(trust)}`
+
+/** What people call the mode of an agent in a domain. */
+export const levelWords: Record<Mode, string> = {
+  act: 'Autonomous',
+  suggest: 'Supervised',
+  escalate: 'Probation',
+}
+
+export function riskText({ risk, kind }: Pick<Item, 'risk' | 'kind'>): string | undefined {
+  if (risk !== 'high') return undefined
+  return kind === 'proposal' ? 'high-risk field' : 'high risk'
+}
+
+export function quorumText({ approvers }: Pick<Item, 'approvers'>): string | undefined {
+  const { needed, given } = approvers
+  return needed > 1 ? `${given.length} of ${needed}` : undefined
+}
+
+const endings: Record<Exclude<Status, 'pending'>, string> = {
+  approved: 'approved',
+  rejected: 'denied',
+  expired: 'expired',
+  withdrawn: 'taken back',
+  consumed: 'approved, done',
+}
+
+/** How it ended, as a word beside it. */
+export function endingOf({
+  kind,
+  status,
+  ...more
+}: Pick<Item, 'kind' | 'status' | 'reason'>): string {
+  if (status === 'pending') return 'waits'
+  if (kind === 'spot_check')
+    return answeredWord({ status, ...more })?.toLowerCase() ?? endings[status]
+  if (kind !== 'handoff') return endings[status]
+  if (status === 'consumed') return 'resolved, read'
+  return status === 'approved' ? 'resolved' : endings[status]
+}
+
+const asked: Record<HandoffMode, string> = {
+  escalate: 'cannot go on alone',
+  review: 'wants it looked at',
+  collaborate: 'wants to do it together',
+  delegate: 'gives it to you',
+  takeover: 'stops: you take over',
+}
+
+/** What the agent wants of a person; a mode this console has no words for is its own. */
+export const handoffWords = (mode: string): string =>
+  Object.hasOwn(asked, mode) ? asked[mode as HandoffMode] : mode.replaceAll('_', ' ')
+
+/** What became of it: “Approved by Ben 3 s ago”; `who` is how the decider is called here. */
+export function decidedText(item: Item, who: string, when: string): string {
+  if (item.status === 'expired') return 'It expired: nobody decided in time'
+  if (item.status === 'withdrawn' && item.reason)
+    return item.reason === 'stale'
+      ? 'Not run: the target changed after the agent asked'
+      : `Not run: ${item.reason}`
+  if (item.status === 'withdrawn')
+    return item.decided_by === item.requester
+      ? 'The agent took it back'
+      : `It ended when the agent was revoked by ${who} ${when}`
+  const check = item.kind === 'spot_check' && answeredWord(item)
+  if (check) return `${check} by ${who} ${when}`
+  const verb =
+    item.status === 'rejected' ? 'Denied' : item.kind === 'handoff' ? 'Resolved' : 'Approved'
+  return `${verb} by ${item.auto ? 'trust' : who} ${when}`
+}
+
+/** What was decided on the same target before: `You approved`, `Ben overrode`. */
+export function pastText({ status, trust_change }: Past, who: string): string {
+  if (status === 'expired' || status === 'withdrawn' || status === 'pending')
+    return undecided(status)
+  if (status !== 'rejected') return `${who} approved`
+  return `${who} ${trust_change === null ? 'denied' : 'overrode'}`
+}
+
+const undecided = (status: 'expired' | 'withdrawn' | 'pending') =>
+  status === 'expired' ? 'Expired' : status === 'pending' ? 'Waits' : 'The agent took back'
+
+/** What approving does to trust, said before it is done (C2). */
+export function effectText(effect: { from: number; to: number } | null): string | undefined {
+  if (!effect) return undefined
+  const { from, to } = effect
+  if (from === to) return `Trust stays ${score(from)}`
+  const change = signed(to - from).slice(1)
+  return `Approving ${to > from ? 'adds' : 'takes'} ${change}: ${score(from)} → ${score(to)}`
+}
+
+export function outcomeText(outcome: Outcome): string {
+  const { also = [], error } = outcome
+  if (error) return error.message
+  if (also.length === 0) return ownText(outcome)
+  const more = also.length === 1 ? 'one more request' : `${also.length} more requests`
+  return `${ownText(outcome)} That answers ${more} of this agent.`
+}
+
+function ownText({ status, trust }: Outcome): string {
+  const done = {
+    approved: 'Approved',
+    rejected: 'Denied',
+    voted: 'Your approval counts',
+    held: 'Held',
+  }
+  const word = status === 'error' ? 'Not decided' : done[status]
+  if (status === 'voted') return `${word}. One more person is needed.`
+  if (!trust || trust.from === trust.to) return `${word}.`
+  const turn = trust.promoted ? ' and promoted' : trust.demoted ? ' and demoted' : ''
+  return `${word}. Trust ${score(trust.from)} → ${score(trust.to)}${turn}.`
+}
+
+/** What was decided, while it can be undone: “Approved”. */
+export function heldWord(items: readonly Item[], { decision, skip }: Decision): string {
+  if (!items.every(isCheck)) return decision === 'approve' ? 'Approved' : 'Denied'
+  return skip ? 'Skipped' : decision === 'approve' ? 'Confirmed' : 'Answered'
+}
+
+export const overrideWords: Record<OverrideType, { name: string; means: string }> = {
+  agent_wrong: { name: 'The agent is wrong', means: 'It should have known better.' },
+  missing_context: { name: 'Missing context', means: 'It could not know.' },
+  edge_case: { name: 'Edge case', means: 'Right as a rule, wrong here.' },
+  human_preference: { name: 'My preference', means: 'Not wrong; I would do it differently.' },
+  policy_change: { name: 'The policy changed', means: 'Right by the rules of before.' },
+}
+
+export const severityWords: Record<Severity, string> = {
+  low: 'Low',
+  medium: 'Medium',
+  high: 'High',
+  critical: 'Critical',
+}
+
+/** What all of them say, with `…` where they differ: “Set priority of … to high”. */
+export function commonSummary(items: readonly Pick<Item, 'summary'>[]): string {
+  const [first = [], ...rest] = items.map(({ summary }) => summary.split(' '))
+  const shortest = Math.min(first.length, ...rest.map((words) => words.length))
+  let head = 0
+  while (head < shortest && rest.every((words) => words[head] === first[head])) head++
+  if (head === first.length && rest.every((words) => words.length === head)) return first.join(' ')
+  let tail = 0
+  while (
+    tail < shortest - head &&
+    rest.every((words) => words.at(-1 - tail) === first.at(-1 - tail))
+  )
+    tail++
+  return [...first.slice(0, head), '…', ...first.slice(first.length - tail)].join(' ')
+}
+
+export type Piece = { readonly text: string; readonly isName: boolean }
+
+/** A sentence with the names in it apart, so that they can be set off. */
+export function emphasised(sentence: string, names: readonly string[]): Piece[] {
+  const pieces: Piece[] = []
+  let from = 0
+  while (from < sentence.length) {
+    const found = names
+      .filter((name) => name !== '')
+      .map((name) => ({ name, at: sentence.indexOf(name, from) }))
+      .filter(({ at }) => at !== -1)
+      .toSorted((a, b) => a.at - b.at || b.name.length - a.name.length)[0]
+    if (!found) break
+    if (found.at > from) pieces.push({ text: sentence.slice(from, found.at), isName: false })
+    pieces.push({ text: found.name, isName: true })
+    from = found.at + found.name.length
+  }
+  if (from < sentence.length) pieces.push({ text: sentence.slice(from), isName: false })
+  return pieces
+}

@@ -1,0 +1,163 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { ApiError } from '../api/client.ts'
+import { isHandoff } from './approval.ts'
+import type { Decision, Item, Outcome } from './approval.ts'
+import { answerHandoff, decide } from './decision.ts'
+import type { Answer } from './decision.ts'
+import { queue } from './queue.ts'
+import { idToOpen, nextAfter } from './row.ts'
+import type { Row } from './row.ts'
+import { decidedText, outcomeText, since } from './text.ts'
+import { peopleQuery, queries } from '../api/queries.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { focusRow } from '../shared/focus-row.ts'
+
+/** What a decision is asked for in a dialog of its own. */
+export type AskName =
+  | 'deny'
+  | 'hand_back'
+  | 'resolve'
+  | 'edit'
+  | 'allow'
+  | 'until'
+  | 'snooze'
+  | 'conflict'
+export type Ask = { readonly name: AskName; readonly items: readonly Item[] }
+
+/** What became of each of many. */
+export type Report = {
+  readonly items: readonly Item[]
+  readonly outcomes: readonly Outcome[]
+  readonly verdict: Decision['decision']
+}
+
+/** A second press that follows at once was meant for the item that just left. */
+const doublePress = 400
+/** Others were faster: nothing is left to correct in what was sent. */
+const over = new Set(['already_decided', 'approval_expired', 'not_found'])
+
+export type Acts = ReturnType<typeof useActs>
+
+export function useActs(rows: readonly Row[], current: string | undefined, clear: () => void) {
+  const navigate = useNavigate()
+  const [ask, setAsk] = useState<Ask>()
+  const [report, setReport] = useState<Report>()
+  const [isBusy, setBusy] = useState(false)
+  const [policies, setPolicies] = useState<Readonly<Record<string, string>>>({})
+  const lastAt = useRef(0)
+
+  /** Goes on where the list goes on; on a phone back to the list, where the thumb hits no other item. */
+  function advance(gone: ReadonlySet<string>) {
+    clear()
+    const next = nextAfter(rows, gone)
+    const id = next && idToOpen(next)
+    const isInList = document.activeElement?.closest('[data-row]') !== null
+    if (current !== undefined && gone.has(current)) {
+      const isPhone = matchMedia('(width < 720px)').matches
+      if (id !== undefined && !isPhone)
+        void navigate({
+          to: '/inbox/$id',
+          params: { id },
+          search: true,
+          replace: true,
+          ...(isInList && { state: { keepFocus: true } }),
+        })
+      else void navigate({ to: '/inbox', search: true, replace: true })
+    }
+    if (isInList && next) focusRow(next.key)
+  }
+
+  /** Somebody else was faster: who, and when. */
+  async function tellLate(outcome: Outcome) {
+    const [[item], { people }] = await Promise.all([
+      queue.read([outcome.id]),
+      queries.ensureQueryData(peopleQuery),
+    ])
+    const who = (id = 'nobody') => people.find((person) => person.id === id)?.name ?? id
+    if (item?.held) return toast(`${who(item.held.by)} has just decided it.`, true)
+    const at = item?.decided_at
+    if (!item || item.status === 'pending' || at === undefined)
+      return toast(outcomeText(outcome), true)
+    toast(`${decidedText(item, who(item.decided_by), since(Date.parse(at), Date.now()))}.`, true)
+  }
+
+  /** Throws what the person can correct; all else is told. */
+  async function send(items: readonly Item[], decision: Decision): Promise<void> {
+    setBusy(true)
+    try {
+      const outcomes = await decide(items, decision)
+      lastAt.current = Date.now()
+      const [only] = outcomes
+      if (items.length > 1) setReport({ items, outcomes, verdict: decision.decision })
+      else if (only?.error && !over.has(only.error.code)) throw new ApiError(only.error)
+      else if (only?.error) await tellLate(only)
+      else if (only && only.status !== 'held') toast(outcomeText(only))
+      const made = outcomes.filter(({ error }) => !error)
+      const gone = new Set(made.flatMap(({ id, also = [] }) => [id, ...also.map((one) => one.id)]))
+      if (gone.size > 0) advance(gone)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  /** Answers a handoff, which is one act even where it decides a proposal as well. */
+  async function answer(item: Item, given: Answer): Promise<void> {
+    setBusy(true)
+    try {
+      const { text, isProblem } = await answerHandoff(item, given)
+      lastAt.current = Date.now()
+      toast(text, isProblem)
+      advance(new Set([item.id]))
+    } catch (error) {
+      if (!(error instanceof ApiError) || !over.has(error.code)) throw error
+      // It may have been about the proposal: then the handoff still waits for its answer.
+      const [now] = await queue.read([item.id])
+      if (now?.status === 'pending') throw error
+      await tellLate({ id: item.id, status: 'error', error })
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  const open = (id: string) => void navigate({ to: '/inbox/$id', params: { id }, search: true })
+
+  return {
+    ask,
+    report,
+    isBusy,
+    policies,
+    choosePolicy: (id: string, policy: string) => setPolicies((all) => ({ ...all, [id]: policy })),
+    clearReport: () => setReport(undefined),
+    closeAsk: () => setAsk(undefined),
+    send,
+    answer,
+    /** They are put off: the list goes on without them. */
+    leave: (ids: readonly string[]) => advance(new Set(ids)),
+    /** Opens the dialog for these, if any of them still waits. */
+    begin(name: AskName, given: readonly Item[]) {
+      const items = given.filter(isOpen)
+      const [only] = items
+      if (!only) return
+      const isAnswered = name === 'deny' && items.length === 1 && isHandoff(only)
+      setAsk({ name: isAnswered ? 'resolve' : name, items })
+    },
+    approve(given: readonly Item[]) {
+      const items = given.filter(isOpen)
+      const [only] = items
+      if (!only || isBusy || Date.now() - lastAt.current < doublePress) return
+      const policy = policies[only.id]
+      const isAlone = items.length === 1
+      if (isAlone && isHandoff(only)) return setAsk({ name: 'resolve', items })
+      if (isAlone && only.kind === 'permission' && policy === undefined) {
+        toast('Choose the policy first.')
+        return open(only.id)
+      }
+      if (isAlone && only.policy_conflict) return setAsk({ name: 'conflict', items })
+      const more = isAlone && policy !== undefined ? { policy_id: policy } : {}
+      send(items, { decision: 'approve', ...more }).catch(toastProblem)
+    },
+  }
+}
+
+const isOpen = ({ status, held }: Item): boolean => status === 'pending' && !held

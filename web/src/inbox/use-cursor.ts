@@ -1,0 +1,80 @@
+import { useNavigate } from '@tanstack/react-router'
+import type { Virtualizer } from '@tanstack/react-virtual'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import { hasId, idToOpen } from './row.ts'
+import type { Row } from './row.ts'
+import { useKeys } from '../shared/use-keys.ts'
+import { focusRow } from '../shared/focus-row.ts'
+import type { Picks } from './use-picks.ts'
+
+type Deps = {
+  readonly rows: readonly Row[]
+  readonly list: Virtualizer<HTMLDivElement, Element>
+  readonly current: string | undefined
+  readonly picks: Picks
+  readonly toTop: () => void
+}
+
+/** j and k walk the list, with shift they select on the way; an open item follows. */
+export function useCursor({ rows, list, current, picks, toTop }: Deps): void {
+  const navigate = useNavigate()
+  const walked = useRef<string>(undefined)
+
+  function move(step: 1 | -1, extends_: boolean) {
+    const key = cursorKey(rows, current) ?? walked.current
+    const at = rows.findIndex((row) => row.key === key)
+    const row = rows[at === -1 ? 0 : at + step]
+    if (!row) return
+    walked.current = row.key
+    list.scrollToIndex(rows.indexOf(row))
+    if (extends_) picks.extend(row, rows[at])
+    const id = idToOpen(row)
+    if (current !== undefined && id !== undefined)
+      void navigate({
+        to: '/inbox/$id',
+        params: { id },
+        search: true,
+        replace: true,
+        state: { keepFocus: true },
+      })
+    focusRow(row.key)
+  }
+
+  useKeys({
+    j: () => move(1, false),
+    k: () => move(-1, false),
+    J: () => move(1, true),
+    K: () => move(-1, true),
+    t: toTop,
+  })
+
+  const show = useEffectEvent((id: string) => {
+    const index = rows.findIndex((row) => hasId(row, id))
+    // Behind an item that fills a phone's screen the list has no height, and no place to scroll to.
+    if (index !== -1 && list.scrollElement?.clientHeight) list.scrollToIndex(index)
+  })
+  const focus = useEffectEvent((id: string) => {
+    const row = rows.find((one) => hasId(one, id))
+    if (row && document.activeElement === document.body) focusRow(row.key)
+  })
+  const before = useRef(current)
+  useEffect(() => {
+    if (current !== undefined) show(current)
+    const closed = before.current
+    before.current = current
+    if (current !== undefined || closed === undefined) return
+    // The item leaves the page a frame later, and takes the focus with it.
+    setTimeout(() => focus(closed), 50)
+  }, [current])
+}
+
+/** The row that keys are about: the focused one, or else the one that is open. */
+export function cursorKey(rows: readonly Row[], current: string | undefined): string | undefined {
+  const open = current === undefined ? undefined : rows.find((row) => hasId(row, current))
+  return focusedKey() ?? open?.key
+}
+
+export function focusedKey(): string | undefined {
+  const { activeElement } = document
+  return activeElement instanceof HTMLElement ? activeElement.dataset['row'] : undefined
+}

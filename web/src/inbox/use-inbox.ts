@@ -1,0 +1,72 @@
+import { useEffect, useMemo } from 'react'
+import { countsOf, matches } from './filter.ts'
+import type { InboxFilters } from './filter.ts'
+import type { Counts, Item } from './approval.ts'
+import { queue } from './queue.ts'
+import { newestFirst, rowsOf } from './row.ts'
+import type { Row } from './row.ts'
+import { useQueue, useWaiting } from './use-queue.ts'
+import { useDecided } from './use-decided.ts'
+
+export type Inbox = {
+  readonly rows: readonly Row[]
+  readonly counts: Counts
+  readonly asleep: number
+  readonly state: 'loading' | 'ready' | 'failed'
+  readonly error: unknown
+  readonly retry: () => void
+  /** Asks for more at the end of the list, where there may be more. */
+  readonly more: (() => void) | undefined
+}
+
+type Shown = {
+  readonly filters: InboxFilters
+  readonly current: string | undefined
+  readonly open: ReadonlySet<string>
+}
+
+/** The rows the address asks for, from what waits, sleeps or was decided. */
+export function useInbox({ filters, current, open }: Shown): Inbox {
+  const { state, error, items, counts, isWhole } = useQueue()
+  const { waiting, asleep } = useWaiting()
+  const decided = useDecided(filters)
+  useEffect(() => queue.want(), [])
+
+  const { view } = filters
+  const shown = useMemo(() => {
+    if (view === 'decided') return decided.items
+    const pending = view === 'snoozed' ? asleep : waiting
+    const found = pending.filter((item) => matches(item, filters))
+    // What is being read stays where it is, although somebody decided it meanwhile.
+    const read = current === undefined ? undefined : items.get(current)
+    if (read && !view && read.status !== 'pending' && matches(read, filters)) found.push(read)
+    return newestFirst(found)
+  }, [view, decided.items, asleep, waiting, filters, items, current])
+
+  const gathers = view !== 'decided'
+  const folds = gathers && filters.q === undefined
+  const rows = useMemo(
+    () => rowsOf(shown, { gathers, folds, open, current }),
+    [shown, gathers, folds, open, current],
+  )
+  const pendingCounts = useMemo(
+    () => (isWhole ? countsOf(waiting) : counts),
+    [isWhole, waiting, counts],
+  )
+
+  const common = { rows, counts: pendingCounts, asleep: asleep.length }
+  if (view !== 'decided') return { ...common, state, error, retry: queue.retry, more: undefined }
+  return {
+    ...common,
+    state: decided.isPending ? 'loading' : decided.isError ? 'failed' : 'ready',
+    error: decided.error,
+    retry: () => void decided.refetch(),
+    more:
+      decided.hasNextPage && !decided.isFetchingNextPage
+        ? () => void decided.fetchNextPage()
+        : undefined,
+  }
+}
+
+export const itemsOf = (rows: readonly Row[]): Item[] =>
+  rows.flatMap((row) => (row.kind !== 'item' ? row.items : row.isMember ? [] : [row.item]))

@@ -1,0 +1,49 @@
+import { useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { idsBetween, picksOf } from './row.ts'
+import type { Row } from './row.ts'
+
+export type Picks = {
+  readonly toggle: (row: Row) => void
+  readonly pick: (row: Row) => void
+  /** Selects everything from the last one that was selected to here. */
+  readonly extend: (row: Row, from?: Row) => void
+  readonly clear: () => void
+}
+
+/** What is selected; what has left the list is no longer. The acts never change, so rows need not. */
+export function usePicks(rows: readonly Row[]): { picked: ReadonlySet<string>; picks: Picks } {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const there = useMemo(() => new Set(rows.flatMap(picksOf)), [rows])
+  const picked = useMemo(() => new Set([...chosen].filter((id) => there.has(id))), [chosen, there])
+  const latest = useRef({ rows, picked })
+  useLayoutEffect(() => {
+    latest.current = { rows, picked }
+  }, [rows, picked])
+
+  const anchor = useRef<string>(undefined)
+  const picks = useMemo(() => {
+    const add = (ids: readonly string[]) => setChosen(new Set([...latest.current.picked, ...ids]))
+    return {
+      toggle(row: Row) {
+        anchor.current = row.key
+        const ids = picksOf(row)
+        const { picked: before } = latest.current
+        if (!ids.every((id) => before.has(id))) return add(ids)
+        setChosen(new Set([...before].filter((id) => !ids.includes(id))))
+      },
+      pick(row: Row) {
+        anchor.current = row.key
+        add(picksOf(row))
+      },
+      extend(row: Row, from?: Row) {
+        anchor.current ??= from?.key ?? row.key
+        add(idsBetween(latest.current.rows, anchor.current, row.key))
+      },
+      clear() {
+        anchor.current = undefined
+        setChosen(new Set())
+      },
+    }
+  }, [])
+  return { picked, picks }
+}

@@ -1,0 +1,63 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { idsOf, steadyTop } from './row.ts'
+import type { Row } from './row.ts'
+
+type Shown = {
+  readonly rows: readonly Row[]
+  readonly height: number
+  /** Which list this is: another one begins at its top. */
+  readonly name: string
+  /** Somebody reads an item of it. */
+  readonly isReading: boolean
+}
+
+const isAtTop = (element: HTMLElement) => element.scrollTop < 8
+const isInUse = (element: HTMLElement) => element.matches(':hover, :focus-within')
+
+/**
+ * What is read or pointed at stays under the eye and the pointer while the list changes around it; how
+ * many came above it is counted. Only at its top, with nobody at it, the list moves by itself.
+ */
+export function useSteadyList(scroller: HTMLElement | null, shown: Shown) {
+  const before = useRef(shown)
+  const spacer = useRef<HTMLDivElement>(null)
+  const [unseen, setUnseen] = useState(0)
+  const { rows, height, name, isReading } = shown
+
+  useLayoutEffect(() => {
+    const old = before.current
+    before.current = { rows, height, name, isReading }
+    if (!scroller || old.rows === rows) return
+    if (old.name !== name) {
+      setUnseen(0)
+      scroller.scrollTo({ top: 0 })
+      return
+    }
+    const isIdle = isAtTop(scroller) && !isReading && !isInUse(scroller)
+    if (isIdle || old.height !== height || old.rows.length === 0) return
+    const { scrollTop } = scroller
+    const top = steadyTop(old.rows, rows, { top: scrollTop, height })
+    if (top === scrollTop) return
+    // A short list has no room to scroll: it gets as much as it needs.
+    if (spacer.current)
+      spacer.current.style.height = `${Math.max(0, top + scroller.clientHeight - rows.length * height)}px`
+    scroller.scrollTo({ top })
+    const known = new Set(old.rows.flatMap(idsOf))
+    const above = rows.slice(0, Math.floor(top / height)).flatMap(idsOf)
+    const came = new Set(above.filter((id) => !known.has(id))).size
+    if (came > 0) setUnseen((count) => count + came)
+  }, [rows, height, name, isReading, scroller])
+
+  useEffect(() => {
+    if (!scroller) return
+    const look = () => {
+      if (!isAtTop(scroller)) return
+      setUnseen(0)
+      if (spacer.current) spacer.current.style.height = '0'
+    }
+    scroller.addEventListener('scroll', look, { passive: true })
+    return () => scroller.removeEventListener('scroll', look)
+  }, [scroller])
+
+  return { unseen, spacer, toTop: () => scroller?.scrollTo({ top: 0 }) }
+}

@@ -1,0 +1,109 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Listed, Mapping } from './policy.ts'
+import { isPattern, matrixOf } from './matrix.ts'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Section } from '../shared/Section.tsx'
+import { Sideways } from '../shared/Sideways.tsx'
+import { Note } from '../shared/States.tsx'
+import { plainString } from '../shared/plain.ts'
+import { nounOf, useEntries } from '../api/use-entries.ts'
+import { standingsQuery } from '../agents/agent-queries.ts'
+
+/** Agent by domain, and the policy that decides there. With the first mapping, no policy means blocked (Y4). */
+export function MatrixTable({ listed: { mappings } }: { listed: Listed }) {
+  const client = useQueryClient()
+  const { data: standings = [] } = useQuery(standingsQuery)
+  useEntries(
+    (entry) => nounOf(entry) === 'trust',
+    () => void client.invalidateQueries(standingsQuery),
+  )
+  // What is allowed in the inbox maps nobody else out.
+  if (!mappings.some(({ source }) => source === 'config'))
+    return (
+      <Section title="Who works where">
+        <Note tone="plain" icon="info">
+          Nobody is mapped, so every agent may propose everywhere and no rule above applies yet. The
+          first mapping changes that: whom none of them names is blocked.
+        </Note>
+      </Section>
+    )
+  const { agents, domains, at } = matrixOf(
+    mappings,
+    standings.map(({ agent_id: agent, domain }) => ({ agent, domain })),
+  )
+  return (
+    <Section
+      title="Who works where"
+      says="* stands for any text; where no policy fits, an agent is blocked"
+    >
+      <Sideways label="Policies by agent and domain">
+        <table className="border-collapse text-left">
+          <caption className="sr-only">
+            The policy that decides for each agent in each domain
+          </caption>
+          <thead>
+            <tr>
+              <th className="sticky left-0 bg-bg py-1 pr-4 text-xs font-semibold text-faint">
+                Agent
+              </th>
+              {domains.map((domain) => (
+                <th
+                  key={domain}
+                  scope="col"
+                  className="min-w-28 px-3 py-1 font-mono text-xs font-normal whitespace-nowrap text-soft"
+                >
+                  <Plain text={domain} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {agents.map((agent) => (
+              <tr key={agent}>
+                <th
+                  scope="row"
+                  className={`sticky left-0 max-w-45 truncate border-t border-line bg-bg py-1.5 pr-4 font-[550] max-md:max-w-28 ${isPattern(agent) ? 'text-soft' : ''}`}
+                  title={plainString(agent)}
+                >
+                  <Plain text={agent} />
+                </th>
+                {domains.map((domain) => (
+                  <Cell key={domain} mapping={at(agent, domain)} />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Sideways>
+    </Section>
+  )
+}
+
+function Cell({ mapping }: { mapping: Mapping | undefined }) {
+  if (!mapping)
+    return (
+      <td className="border-t border-l border-line px-3 py-1.5">
+        <span className="flex items-center gap-1.5 text-xs text-faint">
+          <Icon name="stop" size={12} />
+          blocked
+        </span>
+      </td>
+    )
+  const { policy_id: id, agent_id: agent, domain, source } = mapping
+  const by = source === 'approved' ? 'allowed in the inbox' : `by ${agent} in ${domain}`
+  return (
+    <td
+      className="border-t border-l border-line px-3 py-1.5 whitespace-nowrap"
+      title={plainString(by)}
+    >
+      <a
+        href={`#policy-${encodeURIComponent(id)}`}
+        className="underline decoration-line underline-offset-3 hover:decoration-current"
+      >
+        <Plain text={id} />
+      </a>
+      {source === 'approved' && <span className="block text-xs text-soft">from the inbox</span>}
+    </td>
+  )
+}

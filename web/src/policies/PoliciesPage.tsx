@@ -1,0 +1,33 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Outlet } from '@tanstack/react-router'
+import { useSyncExternalStore } from 'react'
+import { Tabs } from '../shared/Tabs.tsx'
+import { draft } from './draft.ts'
+import { policiesQuery } from '../api/queries.ts'
+import { useEntries } from '../api/use-entries.ts'
+
+const draftMark = <span className="text-xs font-normal text-suggest">draft</span>
+
+/** What agents may do where: read it, try another, look back. */
+export function PoliciesPage() {
+  const client = useQueryClient()
+  const hasDraft = useSyncExternalStore(draft.subscribe, draft.get) !== undefined
+  // A permission that is approved in the inbox is a mapping too.
+  useEntries(
+    ({ type, data }) => type === 'approval.approved' && data?.['kind'] === 'permission',
+    () => void client.invalidateQueries(policiesQuery),
+  )
+  return (
+    <div className="flex h-full flex-col">
+      <Tabs
+        label="Policies"
+        tabs={[
+          { to: '/policies', name: 'Rules' },
+          { to: '/policies/edit', name: 'Edit and simulate', mark: hasDraft && draftMark },
+          { to: '/policies/versions', name: 'Versions' },
+        ]}
+      />
+      <Outlet />
+    </div>
+  )
+}

@@ -1,0 +1,210 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Version } from './policy.ts'
+import { diffLines, sizeOf } from './diff.ts'
+import { draft } from './draft.ts'
+import { Button } from '../shared/Button.tsx'
+import { Chip } from '../shared/Chips.tsx'
+import { DiffView } from '../shared/DiffView.tsx'
+import { SelectField } from '../shared/Field.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Section } from '../shared/Section.tsx'
+import { Awaited, Empty } from '../shared/States.tsx'
+import { queries } from '../api/queries.ts'
+import { ago, fullTime } from '../shared/time.ts'
+import { toastProblem } from '../shared/toast.ts'
+import { useNow } from '../shared/use-now.ts'
+import { useIsOwner } from '../settings/roles.ts'
+import { diffQuery, textQuery, versionsQuery } from './policy-queries.ts'
+import type { Versions } from './policy-queries.ts'
+
+const route = getRouteApi('/policies/versions')
+
+/** What was in force when, by whom and why, and what each of them changed. */
+export function VersionsPage() {
+  const query = useQuery(versionsQuery)
+  const { data } = query
+  return (
+    <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
+      {data ? (
+        data.versions.length > 0 ? (
+          <History data={data} />
+        ) : (
+          <Empty icon="clock" title="Nothing was ever saved">
+            <p>Versions begin with the first start.</p>
+          </Empty>
+        )
+      ) : (
+        <Awaited query={query} what="versions" />
+      )}
+    </div>
+  )
+}
+
+function History({ data: { versions } }: { data: Versions }) {
+  const { from, to } = route.useSearch()
+  const at = Math.max(
+    0,
+    versions.findIndex(({ version }) => version === to),
+  )
+  const shown = versions[at]
+  const before = versions.find(({ version }) => version === from) ?? versions[at + 1]
+  return (
+    <div className="grid gap-7 px-7 pt-5 pb-12 max-md:px-4 lg:grid-cols-[minmax(260px,5fr)_minmax(0,9fr)]">
+      <ol aria-label="Versions, newest first" className="self-start border-t border-line">
+        {versions.map((version, place) => (
+          <VersionLine
+            key={version.number}
+            version={version}
+            isActive={place === 0}
+            isShown={place === at}
+          />
+        ))}
+      </ol>
+      {shown && <Changes shown={shown} before={before} versions={versions} />}
+    </div>
+  )
+}
+
+type LineProps = { version: Version; isActive: boolean; isShown: boolean }
+
+function VersionLine({ version: it, isActive, isShown }: LineProps) {
+  const now = useNow()
+  const at = Date.parse(it.at)
+  return (
+    <li className="border-b border-line">
+      <Link
+        to="/policies/versions"
+        search={{ to: it.version }}
+        activeOptions={{ exact: true, includeSearch: true }}
+        aria-current={isShown ? 'true' : undefined}
+        className={`grid gap-0.5 px-3 py-2 -outline-offset-2 ${
+          isShown ? 'bg-accent-bg shadow-[inset_2px_0_var(--accent)]' : 'hover:bg-raised'
+        }`}
+      >
+        <span className="flex items-center gap-2">
+          <b>Number {it.number}</b>
+          <code className="font-mono text-xs text-soft">{it.version.slice(0, 8)}</code>
+          {isActive && (
+            <Chip tone="act" icon="check">
+              in force
+            </Chip>
+          )}
+        </span>
+        <span className="text-xs text-soft" title={fullTime(at)}>
+          {it.source === 'file' ? (
+            'from cowork.yaml'
+          ) : (
+            <>
+              by <Plain text={it.by} />
+            </>
+          )}
+          , {ago(at, now)}
+        </span>
+        {it.note && it.source === 'saved' && (
+          <span className="break-words">
+            <Plain text={it.note} />
+          </span>
+        )}
+      </Link>
+    </li>
+  )
+}
+
+type ChangesProps = {
+  shown: Version
+  before: Version | undefined
+  versions: readonly Version[]
+}
+
+function Changes({ shown, before, versions }: ChangesProps) {
+  const navigate = useNavigate()
+  const isOwner = useIsOwner()
+  const others = versions.filter(({ number }) => number !== shown.number)
+  return (
+    <div className="grid min-w-0 content-start gap-4">
+      <div className="flex flex-wrap items-end gap-3">
+        {before && (
+          <div className="min-w-50 flex-1">
+            <SelectField
+              label={`What number ${shown.number} changed, against`}
+              value={String(before.number)}
+              choices={others.map(({ number, version }) => ({
+                value: String(number),
+                label: `Number ${number} (${version.slice(0, 8)})`,
+              }))}
+              onChange={(event) => {
+                const chosen = others.find(({ number }) => String(number) === event.target.value)
+                void navigate({
+                  to: '/policies/versions',
+                  search: { to: shown.version, ...(chosen && { from: chosen.version }) },
+                  replace: true,
+                })
+              }}
+            />
+          </div>
+        )}
+        {isOwner && <EditFrom version={shown} active={versions[0]} />}
+      </div>
+      {before ? (
+        <Compared from={before.version} to={shown.version} />
+      ) : (
+        <Whole version={shown.version} />
+      )}
+    </div>
+  )
+}
+
+function Compared({ from, to }: { from: string; to: string }) {
+  const query = useQuery(diffQuery(from, to))
+  if (!query.isSuccess) return <Awaited query={query} what="the comparison" rows={4} />
+  const lines = diffLines(query.data.diff)
+  if (lines.length === 0) return <p className="text-soft">They say the same.</p>
+  const { more, less } = sizeOf(lines)
+  return (
+    <Section title={`${more} added, ${less} taken out`}>
+      <DiffView label="What changed" lines={lines} className="max-h-[65dvh]" />
+    </Section>
+  )
+}
+
+/** The first there was has nothing to be compared with. */
+function Whole({ version }: { version: string }) {
+  const query = useQuery(textQuery(version))
+  if (!query.isSuccess) return <Awaited query={query} what="the version" rows={4} />
+  return (
+    <Section title="The first there was">
+      <DiffView
+        label="What it says"
+        lines={query.data
+          .trimEnd()
+          .split('\n')
+          .map((text) => ({ sign: ' ', text }))}
+        className="max-h-[65dvh]"
+      />
+    </Section>
+  )
+}
+
+function EditFrom({ version, active }: { version: Version; active: Version | undefined }) {
+  const navigate = useNavigate()
+  const [isBusy, setBusy] = useState(false)
+  const begin = async () => {
+    setBusy(true)
+    try {
+      const text = await queries.fetchQuery(textQuery(version.version))
+      draft.keep({ text, from: active?.version ?? version.version })
+      await navigate({ to: '/policies/edit' })
+    } catch (error) {
+      toastProblem(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Button disabled={isBusy} onClick={() => void begin()}>
+      {version.number === active?.number ? 'Edit it' : 'Go back to it…'}
+    </Button>
+  )
+}

@@ -1,0 +1,92 @@
+import { useEffect, useId, useRef } from 'react'
+import type { KeyboardEvent } from 'react'
+import type { TextProblem } from './yaml-text.ts'
+
+/** Of the text and the numbers beside it. */
+const lineHeight = 20
+
+type Props = {
+  text: string
+  problems: readonly TextProblem[]
+  onText: (text: string) => void
+  onReview: () => void
+}
+
+/** Puts the caret where a problem is, from wherever it is named. */
+export function goTo({ line, column }: { line: number; column: number }): void {
+  const area = document.querySelector<HTMLTextAreaElement>('#policy-text')
+  if (!area) return
+  const starts = area.value.split('\n').slice(0, line - 1)
+  const at = starts.reduce((sum, one) => sum + one.length + 1, 0) + column - 1
+  area.focus()
+  area.setSelectionRange(at, at)
+  area.scrollTop = Math.max(0, (line - 4) * lineHeight)
+}
+
+/** A plain field with numbered lines: the browser's own undo, spelling and reading aloud all work in it. */
+export function YamlEditor({ text, problems, onText, onReview }: Props) {
+  const area = useRef<HTMLTextAreaElement>(null)
+  const numbers = useRef<HTMLPreElement>(null)
+  const hint = useId()
+  const lines = text.split('\n').length
+  const faulty = new Set(problems.map(({ line }) => line))
+  const follow = () => {
+    if (area.current && numbers.current) numbers.current.scrollTop = area.current.scrollTop
+  }
+  useEffect(follow, [text])
+  return (
+    <div className="flex min-h-80 flex-1 bg-panel font-mono text-code lg:min-h-0">
+      <label htmlFor="policy-text" className="sr-only">
+        Policies and mappings as YAML
+      </label>
+      <p id={hint} className="sr-only">
+        Tab leaves the field.
+      </p>
+      <pre
+        ref={numbers}
+        aria-hidden
+        className="w-11 shrink-0 overflow-hidden border-r border-line py-3 pr-2 text-right text-faint select-none"
+      >
+        {Array.from({ length: lines }, (_, at) => (
+          <span
+            key={at}
+            className={`block ${faulty.has(at + 1) ? 'bg-escalate-bg font-semibold text-escalate' : ''}`}
+          >
+            {faulty.has(at + 1) ? `! ${at + 1}` : at + 1}
+          </span>
+        ))}
+        <span className="block h-20" />
+      </pre>
+      <textarea
+        id="policy-text"
+        ref={area}
+        aria-describedby={hint}
+        aria-invalid={problems.length > 0}
+        wrap="off"
+        spellCheck={false}
+        autoCapitalize="off"
+        autoComplete="off"
+        value={text}
+        onScroll={follow}
+        onChange={(event) => onText(event.target.value)}
+        onKeyDown={(event) => {
+          keepIndent(event)
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onReview()
+        }}
+        className="scroll-thin min-w-0 flex-1 resize-none bg-transparent py-3 pr-3 pl-3 leading-5 whitespace-pre -outline-offset-2 max-md:text-[16px]"
+      />
+    </div>
+  )
+}
+
+/** A new line begins below the last one. Typed as if by hand, so that undo takes it back. */
+function keepIndent(event: KeyboardEvent<HTMLTextAreaElement>) {
+  const { key, ctrlKey, metaKey, shiftKey, altKey, nativeEvent, currentTarget } = event
+  if (key !== 'Enter' || ctrlKey || metaKey || shiftKey || altKey || nativeEvent.isComposing) return
+  const { value, selectionStart } = currentTarget
+  const line = value.slice(value.lastIndexOf('\n', selectionStart - 1) + 1, selectionStart)
+  const indent = /^ */.exec(line)?.[0] ?? ''
+  if (indent === '') return
+  event.preventDefault()
+  document.execCommand('insertText', false, `\n${indent}`)
+}

@@ -1,0 +1,138 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { describeSelection } from '#base/selection-fields.ts'
+import { call } from '../api/client.ts'
+import { Button, IconButton } from '../shared/Button.tsx'
+import { Chip } from '../shared/Chips.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Menu } from '../shared/Menu.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Empty, Hint } from '../shared/States.tsx'
+import { agentsQuery } from '../api/queries.ts'
+import type { Agent } from '../api/queries.ts'
+import { ago, left } from '../shared/time.ts'
+import { useNow } from '../shared/use-now.ts'
+import { AddAgent } from './AddAgent.tsx'
+import { Confirm } from './Confirm.tsx'
+import { useIsOwner } from './roles.ts'
+import { RotateAgent } from './RotateAgent.tsx'
+import { Item, List, Loaded, SettingsSection } from './SettingsSection.tsx'
+
+export function Agents() {
+  const agents = useQuery(agentsQuery)
+  const isOwner = useIsOwner()
+  const [isAdding, setAdding] = useState(false)
+  const add = isOwner && (
+    <Button tone="primary" icon="plus" onClick={() => setAdding(true)}>
+      Add an agent
+    </Button>
+  )
+  return (
+    <SettingsSection
+      title="Agents"
+      lead={
+        <Hint text="Programs that come in over MCP, one agent for each client. `cowork connect claude-code` does it all from the terminal." />
+      }
+      action={(agents.data?.length ?? 0) > 0 && add}
+    >
+      <Loaded query={agents} what="agents">
+        {(all) =>
+          all.length > 0 ? (
+            <List label="Agents">
+              {all
+                .toSorted((a, b) => a.status.localeCompare(b.status) || a.id.localeCompare(b.id))
+                .map((agent) => (
+                  <AgentItem key={agent.id} agent={agent} mayChange={isOwner} />
+                ))}
+            </List>
+          ) : (
+            <Empty icon="agent" title="The door is open">
+              <p>
+                Without agents any program on this computer may come in, unverified. The first agent
+                closes the door: from then on each needs a token.
+              </p>
+              {add}
+            </Empty>
+          )
+        }
+      </Loaded>
+      {isAdding && <AddAgent onClose={() => setAdding(false)} />}
+    </SettingsSection>
+  )
+}
+
+const sources = {
+  config: 'from cowork.yaml',
+  environment: 'from the environment',
+  store: undefined,
+}
+
+function AgentItem({ agent, mayChange }: { agent: Agent; mayChange: boolean }) {
+  const now = useNow()
+  const [asked, setAsked] = useState<'rotate' | 'revoke'>()
+  const close = () => setAsked(undefined)
+  const { id, status, last_seen_at: seen } = agent
+  const isActive = status === 'active'
+  const ending = agent.credentials.find(({ expires_at: at }) => at !== undefined)?.expires_at
+  const isEnding = ending !== undefined && Date.parse(ending) > now
+  return (
+    <Item
+      icon={<Icon name="agent" />}
+      title={
+        <>
+          <Link
+            to="/audit"
+            search={{ actor: id }}
+            title={`What ${id} did`}
+            className={`underline decoration-line underline-offset-3 hover:decoration-current ${isActive ? '' : 'text-soft'}`}
+          >
+            <Plain text={id} />
+          </Link>
+          {!isActive && <Chip tone="plain">revoked</Chip>}
+          {isActive && isEnding && (
+            <Chip tone="suggest" icon="info">
+              old token ends in {left(Date.parse(ending), now)}
+            </Chip>
+          )}
+        </>
+      }
+      detail={
+        <>
+          <span title="Scopes: effect:toolset">{scopesOf(agent)}</span>
+          <span>Tools: {describeSelection(agent)}</span>
+          <span>{seen ? `seen ${ago(Date.parse(seen), now)}` : 'not seen since the start'}</span>
+          {sources[agent.source] && <span>{sources[agent.source]}</span>}
+        </>
+      }
+    >
+      {mayChange && isActive && agent.source === 'store' && (
+        <Menu
+          trigger={<IconButton icon="more" label={`Change ${id}`} />}
+          items={[
+            { label: 'Give a new token', icon: 'key', act: () => setAsked('rotate') },
+            { label: 'Revoke', icon: 'cross', danger: true, act: () => setAsked('revoke') },
+          ]}
+        />
+      )}
+      {asked === 'rotate' && <RotateAgent id={id} onClose={close} />}
+      {asked === 'revoke' && (
+        <Confirm
+          title={`Revoke ${id}?`}
+          action="Revoke"
+          act={() => call('cowork_revoke_agent', { id })}
+          done={`${id} is revoked.`}
+          onClose={close}
+        >
+          <p>
+            Its tokens and sessions end at once; its next call is refused. What it did stays in the
+            ledger.
+          </p>
+        </Confirm>
+      )}
+    </Item>
+  )
+}
+
+const scopesOf = ({ scopes }: Agent) =>
+  scopes.includes('*') ? 'may use every tool' : `may use ${scopes.join(', ')}`

@@ -1,0 +1,140 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../api/client.ts'
+import { browserName } from '../shared/client-name.ts'
+import { hasPasskeys, registerPasskey } from '../api/passkey.ts'
+import { Button } from '../shared/Button.tsx'
+import { Dialog, DialogActions } from '../shared/Dialog.tsx'
+import { ErrorNote } from '../shared/ErrorNote.tsx'
+import { TextField } from '../shared/Field.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Empty, Note } from '../shared/States.tsx'
+import { meQuery, passkeysQuery } from '../api/queries.ts'
+import type { Passkey } from '../api/queries.ts'
+import { ago } from '../shared/time.ts'
+import { toast } from '../shared/toast.ts'
+import { useNow } from '../shared/use-now.ts'
+import { Confirm } from './Confirm.tsx'
+import { Item, List, Loaded, SettingsSection } from './SettingsSection.tsx'
+
+export function Passkeys() {
+  const passkeys = useQuery(passkeysQuery)
+  const [isAdding, setAdding] = useState(false)
+  const add = (
+    <Button tone="primary" icon="plus" disabled={!hasPasskeys} onClick={() => setAdding(true)}>
+      Add a passkey
+    </Button>
+  )
+  return (
+    <SettingsSection
+      title="Passkeys"
+      lead="With a passkey, changes to people and agents ask for your fingerprint, face or key. A program on this computer can read files, but not press it."
+      action={(passkeys.data?.length ?? 0) > 0 && add}
+    >
+      <Loaded query={passkeys} what="passkeys">
+        {(all) =>
+          all.length > 0 ? (
+            <List label="Passkeys">
+              {all.map((passkey) => (
+                <PasskeyItem key={passkey.id} passkey={passkey} />
+              ))}
+            </List>
+          ) : (
+            <Empty icon="key" title="No passkey yet">
+              <p>Until you add one, whoever holds your session can change people and agents.</p>
+              {add}
+            </Empty>
+          )
+        }
+      </Loaded>
+      {!hasPasskeys && (
+        <Note tone="suggest" icon="info">
+          This browser has no passkeys. Use a current one.
+        </Note>
+      )}
+      {isAdding && <AddPasskey onClose={() => setAdding(false)} />}
+    </SettingsSection>
+  )
+}
+
+function AddPasskey({ onClose }: { onClose: () => void }) {
+  const client = useQueryClient()
+  const [name, setName] = useState(browserName(navigator.userAgent) ?? 'This device')
+  const add = useMutation({
+    mutationFn: () => registerPasskey(name.trim()),
+    onSuccess: async () => {
+      toast('The passkey is added.')
+      onClose()
+      await client.invalidateQueries(passkeysQuery)
+      await client.invalidateQueries(meQuery)
+    },
+  })
+  return (
+    <Dialog title="Add a passkey" onClose={onClose}>
+      <p className="text-soft">
+        Your browser asks for a fingerprint, a face, a PIN or a security key. The private half never
+        leaves it.
+      </p>
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          add.mutate()
+        }}
+      >
+        <TextField
+          label="Name"
+          hint="So that you know it again in the list."
+          required
+          maxLength={100}
+          data-autofocus
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <ErrorNote error={add.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button tone="primary" icon="key" type="submit" disabled={add.isPending}>
+            Continue
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}
+
+function PasskeyItem({ passkey }: { passkey: Passkey }) {
+  const now = useNow()
+  const me = useQuery(meQuery).data?.person.id
+  const [isRemoving, setRemoving] = useState(false)
+  const used = passkey.last_used_at
+  return (
+    <Item
+      icon={<Icon name="key" />}
+      title={<Plain text={passkey.name} />}
+      detail={
+        <>
+          {passkey.person !== me && <Plain text={passkey.person} />}
+          <span>added {ago(Date.parse(passkey.created_at), now)}</span>
+          <span>{used ? `used ${ago(Date.parse(used), now)}` : 'not used yet'}</span>
+        </>
+      }
+    >
+      <Button size="sm" aria-label={`Remove ${passkey.name}`} onClick={() => setRemoving(true)}>
+        Remove
+      </Button>
+      {isRemoving && (
+        <Confirm
+          title={`Remove the passkey ${passkey.name}?`}
+          action="Remove"
+          act={() => call('cowork_remove_passkey', { id: passkey.id })}
+          done="The passkey is removed."
+          onClose={() => setRemoving(false)}
+        >
+          <p>Without any passkey, changes to people and agents no longer ask for one.</p>
+        </Confirm>
+      )}
+    </Item>
+  )
+}

@@ -1,0 +1,160 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../api/client.ts'
+import { Button, IconButton } from '../shared/Button.tsx'
+import { Chip } from '../shared/Chips.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Menu } from '../shared/Menu.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { meQuery, peopleQuery } from '../api/queries.ts'
+import type { Invitation, ListedPerson } from '../api/queries.ts'
+import { ago, left } from '../shared/time.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { useNow } from '../shared/use-now.ts'
+import { Confirm } from './Confirm.tsx'
+import { InviteDialog } from './InviteDialog.tsx'
+import { roleLabel, roles, useIsOwner } from './roles.ts'
+import { Item, List, Loaded, SettingsSection } from './SettingsSection.tsx'
+
+export function People() {
+  const people = useQuery(peopleQuery)
+  const isOwner = useIsOwner()
+  const [isInviting, setInviting] = useState(false)
+  return (
+    <SettingsSection
+      title="People"
+      lead="Who may open this console, and what they may do here. Owners change it."
+      action={
+        isOwner && (
+          <Button tone="primary" icon="plus" onClick={() => setInviting(true)}>
+            Invite a person
+          </Button>
+        )
+      }
+    >
+      <Loaded query={people} what="people">
+        {({ people: all, invitations }) => (
+          <List label="People">
+            {all
+              .filter(({ status }) => status === 'active')
+              .map((person) => (
+                <PersonItem key={person.id} person={person} mayChange={isOwner} />
+              ))}
+            {invitations.map((invitation) => (
+              <InvitationItem key={invitation.id} invitation={invitation} mayChange={isOwner} />
+            ))}
+          </List>
+        )}
+      </Loaded>
+      {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
+    </SettingsSection>
+  )
+}
+
+function PersonItem({ person, mayChange }: { person: ListedPerson; mayChange: boolean }) {
+  const now = useNow()
+  const me = useQuery(meQuery).data?.person
+  const [isRemoving, setRemoving] = useState(false)
+  const setRole = useMutation({
+    mutationFn: (role: string) => call('cowork_set_role', { person: person.id, role }),
+    onSuccess: () => toast(`The role of ${person.name} is changed.`),
+    onError: toastProblem,
+  })
+  const isMe = me?.id === person.id
+  return (
+    <Item
+      icon={<Icon name="person" />}
+      title={
+        <>
+          <Plain text={person.name} />
+          {isMe && <Chip tone="accent">you</Chip>}
+        </>
+      }
+      detail={
+        <>
+          <Plain text={person.id} />
+          <span>{roles.find(({ value }) => value === person.role)?.may}</span>
+          <span>
+            {person.last_seen_at
+              ? `here ${ago(Date.parse(person.last_seen_at), now)}`
+              : 'not here yet'}
+          </span>
+        </>
+      }
+    >
+      {mayChange && person.id !== 'owner' ? (
+        <>
+          <select
+            aria-label={`Role of ${person.name}`}
+            value={setRole.isPending ? setRole.variables : person.role}
+            disabled={setRole.isPending}
+            onChange={(event) => setRole.mutate(event.target.value)}
+            className="h-8 rounded border border-edge bg-panel px-2 text-xs max-md:h-11"
+          >
+            {roles.map(({ value, label }) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+          <IconButton
+            icon="cross"
+            label={`Remove ${person.name}`}
+            onClick={() => setRemoving(true)}
+          />
+        </>
+      ) : (
+        <span className="text-xs text-soft">{roleLabel(person.role)}</span>
+      )}
+      {isRemoving && (
+        <Confirm
+          title={`Remove ${person.name}?`}
+          action="Remove"
+          act={() => call('cowork_remove_person', { person: person.id })}
+          done={`${person.name} is removed.`}
+          onClose={() => setRemoving(false)}
+        >
+          <p>
+            All their sessions end at once and their passkeys are forgotten. What they did stays in
+            the ledger.
+          </p>
+        </Confirm>
+      )}
+    </Item>
+  )
+}
+
+function InvitationItem({ invitation, mayChange }: { invitation: Invitation; mayChange: boolean }) {
+  const now = useNow()
+  const withdraw = () =>
+    void call('cowork_withdraw_invitation', { invitation: invitation.id }).then(
+      () => toast(`The invitation of ${invitation.name} is withdrawn.`),
+      toastProblem,
+    )
+  return (
+    <Item
+      icon={<Icon name="link" />}
+      title={
+        <>
+          <Plain text={invitation.name} />
+          <Chip tone="suggest" icon="info">
+            invited
+          </Chip>
+        </>
+      }
+      detail={
+        <>
+          <span>{roleLabel(invitation.role)}</span>
+          <span>link good for {left(Date.parse(invitation.expires_at), now)}</span>
+        </>
+      }
+    >
+      {mayChange && (
+        <Menu
+          trigger={<IconButton icon="more" label={`Invitation of ${invitation.name}`} />}
+          items={[{ label: 'Withdraw the invitation', icon: 'cross', danger: true, act: withdraw }]}
+        />
+      )}
+    </Item>
+  )
+}

@@ -1,0 +1,123 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../api/client.ts'
+import { browserName } from '../shared/client-name.ts'
+import { Button } from '../shared/Button.tsx'
+import { Chip } from '../shared/Chips.tsx'
+import { CopyBox } from '../shared/Copy.tsx'
+import { Dialog, DialogActions } from '../shared/Dialog.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { sessionsQuery } from '../api/queries.ts'
+import type { ListedSession } from '../api/queries.ts'
+import { session as thisSession } from '../api/session.ts'
+import { ago, fullTime, shortTime } from '../shared/time.ts'
+import { toastProblem } from '../shared/toast.ts'
+import { useNow } from '../shared/use-now.ts'
+import { Confirm } from './Confirm.tsx'
+import { useIsOwner } from './roles.ts'
+import { Item, List, Loaded, SettingsSection } from './SettingsSection.tsx'
+
+export function Sessions() {
+  const sessions = useQuery(sessionsQuery)
+  const isOwner = useIsOwner()
+  const [link, setLink] = useState<{ link: string; expires_at: string }>()
+  const open = useMutation({
+    mutationFn: () => call<{ link: string; expires_at: string }>('cowork_open_link'),
+    onSuccess: setLink,
+    onError: toastProblem,
+  })
+  return (
+    <SettingsSection
+      title="Sessions"
+      lead={`Browsers in which ${isOwner ? 'people have' : 'you have'} this console open. A session ends after 30 days without use.`}
+      action={
+        <Button icon="link" disabled={open.isPending} onClick={() => open.mutate()}>
+          Open in another browser
+        </Button>
+      }
+    >
+      <Loaded query={sessions} what="sessions">
+        {(all) => (
+          <List label="Sessions">
+            {all
+              .toSorted((a, b) => Number(b.current) - Number(a.current))
+              .map((session) => (
+                <SessionItem key={session.id} session={session} />
+              ))}
+          </List>
+        )}
+      </Loaded>
+      {link && (
+        <Dialog title="A link that opens the console as you" onClose={() => setLink(undefined)}>
+          <p className="text-soft">
+            It works once, until {shortTime(Date.parse(link.expires_at))}, in any browser on this
+            computer. Give it to nobody.
+          </p>
+          <CopyBox text={link.link} what="link" />
+          <DialogActions>
+            <Button tone="primary" onClick={() => setLink(undefined)}>
+              Done
+            </Button>
+          </DialogActions>
+        </Dialog>
+      )}
+    </SettingsSection>
+  )
+}
+
+function SessionItem({ session }: { session: ListedSession }) {
+  const now = useNow()
+  const [isRevoking, setRevoking] = useState(false)
+  const device = browserName(session.user_agent) ?? session.user_agent
+  return (
+    <Item
+      icon={<Icon name="device" />}
+      title={
+        <>
+          <Plain text={device} />
+          {session.current && <Chip tone="accent">this device</Chip>}
+        </>
+      }
+      detail={
+        <>
+          <Plain text={session.name} />
+          <span title={fullTime(Date.parse(session.last_seen_at))}>
+            used {ago(Date.parse(session.last_seen_at), now)}
+          </span>
+          <span title={fullTime(Date.parse(session.created_at))}>
+            opened {ago(Date.parse(session.created_at), now)}
+          </span>
+        </>
+      }
+    >
+      {session.current ? (
+        <Button size="sm" onClick={() => void thisSession.signOut()}>
+          Sign out
+        </Button>
+      ) : (
+        <Button
+          size="sm"
+          aria-label={`Revoke ${device} of ${session.name}`}
+          onClick={() => setRevoking(true)}
+        >
+          Revoke
+        </Button>
+      )}
+      {isRevoking && (
+        <Confirm
+          title="Revoke this session?"
+          action="Revoke"
+          act={() => call('cowork_revoke_session', { session: session.id })}
+          done="The session has ended."
+          onClose={() => setRevoking(false)}
+        >
+          <p>
+            {device} of {session.name} is signed out at once. A new link opens the console there
+            again.
+          </p>
+        </Confirm>
+      )}
+    </Item>
+  )
+}

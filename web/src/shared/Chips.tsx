@@ -1,0 +1,97 @@
+import type { ReactNode } from 'react'
+import type { Mode } from '../inbox/approval.ts'
+import { levelWords, modeText, score } from '../inbox/text.ts'
+import type { Actor, ActorKind } from '../api/entry.ts'
+import type { Outcome } from '../audit/text.ts'
+import { Icon } from './Icon.tsx'
+import type { IconName } from './Icon.tsx'
+import { Plain } from './Plain.tsx'
+
+type Tone = 'act' | 'suggest' | 'escalate' | 'accent' | 'plain'
+
+const tones: Record<Tone, string> = {
+  act: 'bg-act-bg text-act',
+  suggest: 'bg-suggest-bg text-suggest',
+  escalate: 'bg-escalate-bg text-escalate',
+  accent: 'bg-accent-bg text-accent',
+  plain: 'bg-raised text-soft',
+}
+
+/** Colour, icon and word together, never colour alone. */
+export const Chip = ({
+  tone,
+  icon,
+  children,
+}: {
+  tone: Tone
+  icon?: IconName
+  children: ReactNode
+}) => (
+  <span
+    className={`inline-flex h-4.5 shrink-0 items-center gap-1 rounded-sm px-1.5 text-xs font-[550] whitespace-nowrap ${tones[tone]}`}
+  >
+    {icon && <Icon name={icon} size={12} />}
+    {children}
+  </span>
+)
+
+/** What an agent may do by itself, and the trust behind it where it is known. */
+export const ModeChip = ({ mode, trust = null }: { mode: Mode; trust?: number | null }) => (
+  <Chip tone={mode} icon={mode}>
+    {modeText(mode, trust)}
+  </Chip>
+)
+
+/** The same of an agent in a domain, in the word for it. */
+export const LevelChip = ({ mode, trust }: { mode: Mode; trust?: number }) => (
+  <Chip tone={mode} icon={mode}>
+    {levelWords[mode]}
+    {trust !== undefined && ` ${score(trust)}`}
+  </Chip>
+)
+
+const actorIcons: Record<ActorKind, IconName> = {
+  agent: 'agent',
+  human: 'person',
+  system: 'system',
+}
+export const actorKinds: Record<ActorKind, string> = {
+  agent: 'Agent',
+  human: 'Person',
+  system: 'System',
+}
+
+export const ActorChip = ({ actor }: { actor: Actor }) => (
+  <span
+    className="inline-flex min-w-0 items-center gap-1.5"
+    title={`${actorKinds[actor.kind]}${actor.verified === false ? ', says so itself: no token' : ''}`}
+  >
+    <Icon name={actorIcons[actor.kind]} size={14} />
+    <span className="sr-only">{actorKinds[actor.kind]}</span>
+    <span className="truncate">
+      <Plain text={actor.id} />
+    </span>
+  </span>
+)
+
+/** Done is the rule and stays quiet; what was refused or failed is seen at once. */
+export function OutcomeChip({ outcome }: { outcome: Outcome }) {
+  if (outcome === 'refused')
+    return (
+      <Chip tone="suggest" icon="stop">
+        refused
+      </Chip>
+    )
+  if (outcome === 'failed')
+    return (
+      <Chip tone="escalate" icon="warn">
+        failed
+      </Chip>
+    )
+  return (
+    <span className="inline-flex shrink-0 items-center gap-1 text-xs text-soft">
+      <Icon name="check" size={12} />
+      done
+    </span>
+  )
+}

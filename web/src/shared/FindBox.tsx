@@ -1,0 +1,61 @@
+import { useEffect, useRef } from 'react'
+import { useKeys } from './use-keys.ts'
+import { Icon } from './Icon.tsx'
+
+/** How long typing pauses before the address follows it. */
+const pause = 200
+
+type Props = { what: string; text: string | undefined; onFind: (text: string) => void }
+
+/** Finds in the list of this screen while one types; `/` leads here. */
+export function FindBox({ what, text = '', onFind }: Props) {
+  const input = useRef<HTMLInputElement>(null)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useKeys({ '/': () => input.current?.focus() })
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const sent = useRef(text)
+  useEffect(() => {
+    // Back, or a link, changed the address under the field.
+    if (input.current && text !== sent.current) input.current.value = text
+    sent.current = text
+  }, [text])
+  const find = (given: string) => {
+    clearTimeout(timer.current)
+    sent.current = given.trim()
+    if (sent.current !== text) onFind(sent.current)
+  }
+  return (
+    <form
+      role="search"
+      className="flex h-7 min-w-0 flex-1 items-center gap-1.5 rounded border border-line bg-panel pl-2 text-faint focus-within:border-edge max-md:h-9"
+      onSubmit={(event) => {
+        event.preventDefault()
+        find(input.current?.value ?? '')
+        input.current?.blur()
+      }}
+    >
+      <Icon name="search" size={14} />
+      <input
+        ref={input}
+        type="search"
+        aria-label={`Find in ${what}`}
+        placeholder="Find"
+        defaultValue={text}
+        maxLength={200}
+        onInput={(event) => {
+          const { value } = event.currentTarget
+          clearTimeout(timer.current)
+          timer.current = setTimeout(() => find(value), pause)
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return
+          event.preventDefault()
+          event.currentTarget.value = ''
+          find('')
+          event.currentTarget.blur()
+        }}
+        className="h-full min-w-0 flex-1 bg-transparent pr-1 text-xs text-text outline-none max-md:text-[16px]"
+      />
+    </form>
+  )
+}

@@ -1,0 +1,23 @@
+import { isMac } from './use-keys.ts'
+
+const names: Record<string, string> = {
+  mod: isMac ? '⌘' : 'Ctrl',
+  shift: isMac ? '⇧' : 'Shift',
+  escape: 'Esc',
+  enter: '↵',
+}
+
+const shown = (key: string) =>
+  names[key.toLowerCase()] ?? (key.length === 1 ? key.toUpperCase() : key)
+
+/** A key as it is written on the keyboard; `bare` on coloured ground. */
+export function Keys({ combo, bare = false }: { combo: string; bare?: boolean }) {
+  const look = bare ? 'border-current/45' : 'border-line bg-panel text-soft'
+  return (
+    <kbd
+      className={`shrink-0 rounded-sm border border-b-2 px-1.25 font-mono text-[11px] leading-4 font-normal whitespace-nowrap ${look}`}
+    >
+      {combo.split(/[ +]/).map(shown).join(' ')}
+    </kbd>
+  )
+}

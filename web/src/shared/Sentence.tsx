@@ -1,0 +1,32 @@
+import { Fragment } from 'react'
+import type { Entry } from '../api/entry.ts'
+import { textOf } from '../audit/text.ts'
+import type { Part } from '../audit/text.ts'
+import { Plain } from './Plain.tsx'
+
+/** What an entry says, in one line: our words plain, those of others strong, their reasons soft. */
+export const Sentence = ({ entry, isBrief = false }: { entry: Entry; isBrief?: boolean }) =>
+  briefly(textOf(entry), isBrief).map((part, at) => (
+    // The parts of a sentence never move.
+    // oxlint-disable-next-line react/no-array-index-key
+    <Fragment key={at}>
+      {at > 0 && part !== ':' && ' '}
+      {typeof part === 'string' ? (
+        part
+      ) : part.isAside ? (
+        <span className="text-soft">
+          <Plain text={part.said} />
+        </span>
+      ) : (
+        <b>
+          <Plain text={part.said} />
+        </b>
+      )}
+    </Fragment>
+  ))
+
+/** Where the reason stands on its own elsewhere, the sentence ends before it. */
+function briefly(parts: Part[], isBrief: boolean): Part[] {
+  const dash = parts.indexOf('—')
+  return isBrief && dash !== -1 ? parts.slice(0, dash) : parts
+}

@@ -1,0 +1,127 @@
+import type { ReactNode } from 'react'
+import { ApiError } from '../api/client.ts'
+import { useCommand } from '../api/use-command.ts'
+import { withCommand } from '../welcome/command.ts'
+import { Button } from './Button.tsx'
+import { Icon } from './Icon.tsx'
+import type { IconName } from './Icon.tsx'
+
+type Props = { icon: IconName; title: string; children?: ReactNode }
+
+/** A place where there is nothing, and what to do about it. */
+export const Empty = ({ icon, title, children }: Props) => (
+  <div className="mx-auto grid max-w-90 justify-items-center gap-3 px-6 py-16 text-center">
+    <span className="text-faint">
+      <Icon name={icon} size={24} />
+    </span>
+    <p className="font-[550]">{title}</p>
+    <div className="grid justify-items-center gap-3 text-soft">{children}</div>
+  </div>
+)
+
+type TroubleProps = {
+  error: unknown
+  retry?: () => void
+  /** Other ways to go on. */
+  children?: ReactNode
+}
+
+export function Trouble({ error, retry, children }: TroubleProps) {
+  const hint = error instanceof ApiError ? error.hint : undefined
+  return (
+    <div
+      role="alert"
+      className="mx-auto grid max-w-100 justify-items-center gap-3 px-6 py-16 text-center"
+    >
+      <span className="text-escalate">
+        <Icon name="warn" size={24} />
+      </span>
+      <p className="font-[550]">
+        {error instanceof Error ? error.message : 'Something went wrong.'}
+      </p>
+      {hint && (
+        <p className="text-soft">
+          <Hint text={hint} />
+        </p>
+      )}
+      <div className="flex flex-wrap justify-center gap-2">
+        {retry && <Button onClick={retry}>Try again</Button>}
+        {children}
+      </div>
+    </div>
+  )
+}
+
+/** Commands stand between backticks. They are shown as they run there (K4). */
+export function Hint({ text }: { text: string }) {
+  const parts = withCommand(text, useCommand()).split('`')
+  return parts.map((part, at) =>
+    at % 2 === 1 ? (
+      <code
+        // The parts of a sentence never move.
+        // oxlint-disable-next-line react/no-array-index-key
+        key={at}
+        className="rounded-sm bg-raised px-1 font-mono text-code [overflow-wrap:anywhere] text-text"
+      >
+        {part}
+      </code>
+    ) : (
+      part
+    ),
+  )
+}
+
+type LoadingProps = { rows?: number; what: string }
+
+/** Grey lines where the content will be; said once to those who cannot see them. */
+export const Loading = ({ rows = 6, what }: LoadingProps) => (
+  <div role="status" className="grid">
+    <span className="sr-only">Loading {what}</span>
+    {Array.from({ length: rows }, (_, row) => (
+      <div
+        key={row}
+        aria-hidden
+        className="pulse flex items-center gap-3 border-b border-line px-4 py-3"
+      >
+        <span className="size-4 rounded-sm bg-raised" />
+        <span className="h-3 w-16 rounded-sm bg-raised" />
+        <span className={`h-3 rounded-sm bg-raised ${row % 3 === 0 ? 'w-1/2' : 'w-1/3'}`} />
+      </div>
+    ))}
+  </div>
+)
+
+type AwaitedProps = LoadingProps & { query: { error: unknown; refetch: () => unknown } }
+
+/** In the place of what a query has not brought: that it comes, or why it does not. */
+export const Awaited = ({ query, ...loading }: AwaitedProps) =>
+  query.error ? (
+    <Trouble error={query.error} retry={() => void query.refetch()} />
+  ) : (
+    <Loading {...loading} />
+  )
+
+export const Note = ({
+  tone,
+  icon,
+  children,
+}: {
+  tone: 'suggest' | 'escalate' | 'act' | 'plain'
+  icon: IconName
+  children: ReactNode
+}) => {
+  const tones = {
+    suggest: 'bg-suggest-bg text-suggest',
+    escalate: 'bg-escalate-bg text-escalate',
+    act: 'bg-act-bg text-act',
+    plain: 'bg-raised text-soft',
+  }
+  return (
+    <div className={`flex gap-2 rounded px-3 py-2.5 ${tones[tone]}`}>
+      <span className="mt-0.5">
+        <Icon name={icon} />
+      </span>
+      <div className="min-w-0 text-text">{children}</div>
+    </div>
+  )
+}

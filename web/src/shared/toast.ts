@@ -1,0 +1,32 @@
+import { ApiError } from '../api/client.ts'
+import { createStore } from '../api/store.ts'
+
+export type Toast = {
+  readonly id: number
+  readonly text: string
+  readonly isProblem: boolean
+  /** What can still be done about it. */
+  readonly act?: { readonly label: string; readonly run: () => void } | undefined
+}
+
+const shownFor = 5000
+let count = 0
+export const toasts = createStore<readonly Toast[]>([])
+
+export function toast(text: string, isProblem = false, act?: Toast['act']): void {
+  const id = ++count
+  toasts.set([...toasts.get().slice(-2), { id, text, isProblem, act }])
+  setTimeout(() => dismissToast(id), isProblem || act ? shownFor * 2 : shownFor)
+}
+
+export const dismissToast = (id: number): void =>
+  toasts.set(toasts.get().filter((each) => each.id !== id))
+
+export const toastProblem = (error: unknown): void => toast(sentenceOf(error), true)
+
+/** What went wrong and what to do, in one line. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof ApiError)
+    return error.hint ? `${error.message} ${error.hint}` : error.message
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,134 @@
+import { useEffectEvent, useLayoutEffect } from 'react'
+import { look } from './appearance.ts'
+import { screens } from '../screens.ts'
+
+/** Keys as people read them: `j`, `?`, `g a` (one after the other), `mod+k` (Ctrl, or ⌘ on a Mac). */
+type Bindings = Readonly<Record<string, () => void>>
+
+const layers: (() => Bindings)[] = []
+/** How long a chord waits for its second key. */
+const patience = 1200
+let pending: { first: string; until: number } | undefined
+
+addEventListener('keydown', (event) => {
+  if (event.defaultPrevented || event.isComposing) return
+  // Walking goes on while a key is held; whatever decides wants a press each.
+  if (event.repeat && !/^[jk]$/i.test(event.key)) return
+  const combo = comboOf(event)
+  if (combo === undefined) return
+  const chord = pending && pending.until > event.timeStamp ? `${pending.first} ${combo}` : combo
+  pending = undefined
+  const act = find(chord)
+  if (act) {
+    event.preventDefault()
+    act()
+  } else if (isFirst(combo)) pending = { first: combo, until: event.timeStamp + patience }
+})
+
+function comboOf(event: KeyboardEvent): string | undefined {
+  if (event.ctrlKey || event.metaKey)
+    return event.altKey ? undefined : `mod+${event.key.toLowerCase()}`
+  if (event.altKey || isTyping(event.target) || document.querySelector('dialog[open]'))
+    return undefined
+  if (event.key.length === 1 && look.get().keys === 'off') return undefined
+  return event.key
+}
+
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable ||
+    target.matches('input, textarea, select, [role="menu"] *, [role="tablist"] *'))
+
+/** The innermost screen that knows the key has it. */
+const find = (chord: string) =>
+  layers
+    .toReversed()
+    .map((layer) => layer()[chord])
+    .find((act) => act !== undefined)
+
+const isFirst = (key: string) =>
+  layers.some((layer) => Object.keys(layer()).some((chord) => chord.startsWith(`${key} `)))
+
+/** `everywhere` is what holds where no screen has the key for itself. */
+export function useKeys(bindings: Bindings, reach: 'screen' | 'everywhere' = 'screen'): void {
+  const current = useEffectEvent(() => bindings)
+  // Before the screen is painted: a key may follow at once.
+  useLayoutEffect(() => {
+    const layer = () => current()
+    if (reach === 'screen') layers.push(layer)
+    else layers.unshift(layer)
+    return () => {
+      layers.splice(layers.indexOf(layer), 1)
+    }
+  }, [reach])
+}
+
+export const isMac = /mac|iphone|ipad/i.test(navigator.platform)
+
+type Shortcut = { readonly keys: string; readonly does: string }
+
+/** The list that `?` and Settings show. */
+export const shortcuts: readonly { readonly title: string; readonly keys: readonly Shortcut[] }[] =
+  [
+    {
+      title: 'Everywhere',
+      keys: [
+        { keys: 'mod+k', does: 'Search or jump to' },
+        { keys: '/', does: 'Search this screen' },
+        ...screens.map(({ key, title }) => ({ keys: `g ${key}`, does: `Go to ${title}` })),
+        { keys: '?', does: 'Show the shortcuts' },
+      ],
+    },
+    {
+      title: 'In lists',
+      keys: [
+        { keys: 'j', does: 'Next' },
+        { keys: 'k', does: 'Previous' },
+        { keys: 'Enter', does: 'Open' },
+        { keys: 'Escape', does: 'Close what is open' },
+      ],
+    },
+    {
+      title: 'Inbox',
+      keys: [
+        { keys: 'a', does: 'Approve, confirm a check, or resolve a handoff' },
+        { keys: 'd', does: 'Override, deny, or mark a check as wrong' },
+        { keys: 'e', does: 'Edit and approve' },
+        {
+          keys: 'r',
+          does: 'Hand back with instructions; of a check: I would have done it differently',
+        },
+        { keys: 's', does: 'Snooze' },
+        { keys: 'x', does: 'Select' },
+        { keys: 'shift+j', does: 'Select on downwards' },
+        { keys: 'shift+k', does: 'Select on upwards' },
+        { keys: 'z', does: 'Undo while it is held' },
+        { keys: 't', does: 'Back to the newest' },
+      ],
+    },
+    {
+      title: 'Policies',
+      keys: [{ keys: 'mod+enter', does: 'Simulate what you wrote' }],
+    },
+    {
+      title: 'Files',
+      keys: [{ keys: 'u', does: 'Up to the folder around' }],
+    },
+    {
+      title: 'Work',
+      keys: [
+        { keys: 'h', does: 'Column to the left' },
+        { keys: 'l', does: 'Column to the right' },
+        { keys: 'Space', does: 'Lift a story; arrows carry it, Space puts it down' },
+        { keys: 'n', does: 'New story' },
+      ],
+    },
+    {
+      title: 'Audit',
+      keys: [
+        { keys: 'v', does: 'Verify the ledger' },
+        { keys: 'f', does: 'Filters' },
+        { keys: 't', does: 'Back to the newest' },
+      ],
+    },
+  ]

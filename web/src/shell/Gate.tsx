@@ -1,0 +1,74 @@
+import type { SessionState } from '../api/session.ts'
+import { CopyBox } from '../shared/Copy.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Hint } from '../shared/States.tsx'
+
+type Closed = Exclude<SessionState, { status: 'open' }>
+
+/** What a person sees who has no session: what happened, and the one thing to do. */
+export function Gate({ state }: { state: Closed }) {
+  const target = location.pathname + location.search
+  return (
+    <main className="grid min-h-full place-items-center px-5 py-10">
+      <div className="grid w-full max-w-105 gap-5">
+        <p className="flex items-center gap-2 font-[650] tracking-[-.01em]">
+          <Mark />
+          cowork
+        </p>
+        {state.status === 'entering' ? (
+          <p role="status" className="text-soft">
+            Signing you in…
+          </p>
+        ) : (
+          <>
+            <Why {...state} />
+            {state.why !== 'invitation' && <CopyBox text="cowork open" what="command" />}
+            {target !== '/' && (
+              <p className="text-faint">
+                You will come back to{' '}
+                <code className="font-mono text-code break-all">{target}</code>
+              </p>
+            )}
+          </>
+        )}
+      </div>
+    </main>
+  )
+}
+
+const titles = {
+  none: 'Open the console from your terminal',
+  link: 'This link does not open the console',
+  invitation: 'This invitation does not work',
+  ended: 'Your session has ended',
+}
+
+const nextSteps = {
+  none: 'Run this on the computer cowork runs on. It opens a page that is signed in; this one follows.',
+  link: 'A link works once, within five minutes. Run this for a new one.',
+  invitation: 'Ask the person who invited you for a new link.',
+  ended: 'Run this to sign in again.',
+}
+
+function Why({ why, problem }: Extract<Closed, { status: 'closed' }>) {
+  return (
+    <div className="grid gap-2">
+      <h1 className="text-lg font-[620] tracking-[-.01em] text-balance">{titles[why]}</h1>
+      {problem && (
+        <p role="alert" className="flex gap-2 text-suggest">
+          <span className="mt-0.5">
+            <Icon name="info" />
+          </span>
+          <span className="text-text">
+            <Hint text={problem.message} />
+          </span>
+        </p>
+      )}
+      <p className="text-soft">{nextSteps[why]}</p>
+    </div>
+  )
+}
+
+export const Mark = () => (
+  <span aria-hidden className="size-4 rounded-[5px] bg-linear-135 from-accent to-act" />
+)

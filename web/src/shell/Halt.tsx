@@ -1,0 +1,121 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../api/client.ts'
+import { plainString } from '../shared/plain.ts'
+import { statusQuery } from '../api/queries.ts'
+import type { Halt } from '../api/queries.ts'
+import { ago } from '../shared/time.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { useNow } from '../shared/use-now.ts'
+import { Button } from '../shared/Button.tsx'
+import { Dialog, DialogActions } from '../shared/Dialog.tsx'
+import { ErrorNote } from '../shared/ErrorNote.tsx'
+import { TextField } from '../shared/Field.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+
+/** Stops all of them, or one. */
+export function HaltDialog({ agent, onClose }: { agent?: string; onClose: () => void }) {
+  const [reason, setReason] = useState('')
+  const name = agent === undefined ? undefined : plainString(agent)
+  const scope = agent === undefined ? 'all' : `agent:${agent}`
+  const halt = useMutation({
+    mutationFn: () => call('cowork_halt', { scope, reason: reason.trim() }),
+    onSuccess: () => {
+      toast(name === undefined ? 'All agents are halted.' : `${name} is paused.`)
+      onClose()
+    },
+  })
+  const action = name === undefined ? 'Halt all agents' : `Pause ${name}`
+  return (
+    <Dialog title={`${action}?`} onClose={onClose}>
+      <p className="text-soft">
+        Every new call of {name === undefined ? 'every agent' : 'this agent'} is refused until
+        someone resumes. Calls under way finish.
+      </p>
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          halt.mutate()
+        }}
+      >
+        <TextField
+          label="Reason"
+          hint="People and agents who ask why will read it. You may leave it empty."
+          maxLength={500}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+          data-autofocus
+        />
+        <ErrorNote error={halt.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button tone="danger" icon="halt" type="submit" disabled={halt.isPending}>
+            {action}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Stands above every screen for as long as anything is halted. */
+export function HaltBanner({ mayResume }: { mayResume: boolean }) {
+  const halts = useQuery(statusQuery).data?.halts ?? []
+  if (halts.length === 0) return null
+  return (
+    <section
+      aria-label="Halted"
+      className="row-start-1 border-b border-line bg-escalate-bg md:col-start-2"
+    >
+      {halts.map((halt) => (
+        <HaltLine key={halt.scope} halt={halt} mayResume={mayResume} />
+      ))}
+    </section>
+  )
+}
+
+function HaltLine({ halt, mayResume }: { halt: Halt; mayResume: boolean }) {
+  const now = useNow()
+  const resume = useMutation({
+    mutationFn: () => call('cowork_resume', { scope: halt.scope }),
+    onSuccess: () =>
+      toast(halt.scope === 'all' ? 'Agents may act again.' : `Resumed ${halt.scope}.`),
+    onError: toastProblem,
+  })
+  return (
+    <div role="alert" className="flex items-center gap-2.5 px-5 py-2 max-md:px-4">
+      <span className="text-escalate">
+        <Icon name="halt" />
+      </span>
+      <p className="min-w-0 flex-1">
+        <b>{haltedWhat(halt.scope)}</b>
+        {halt.reason && (
+          <>
+            : <Plain text={halt.reason} />
+          </>
+        )}{' '}
+        <span className="text-soft">
+          by <Plain text={halt.by} />, {ago(Date.parse(halt.at), now)}
+        </span>
+      </p>
+      {mayResume && (
+        <Button size="sm" icon="resume" disabled={resume.isPending} onClick={() => resume.mutate()}>
+          Resume
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function haltedWhat(scope: string) {
+  if (scope === 'all') return 'All agents are halted'
+  const [kind, ...name] = scope.split(':')
+  return (
+    <>
+      {kind === 'agent' ? 'Agent' : kind === 'domain' ? 'Domain' : 'Server'}{' '}
+      <Plain text={name.join(':')} /> is halted
+    </>
+  )
+}

@@ -1,0 +1,217 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Command } from 'cmdk'
+import { useState } from 'react'
+import { call } from '../api/client.ts'
+import { openDialog } from './dialog.ts'
+import { look } from '../shared/appearance.ts'
+import { agentsQuery, meQuery, statusQuery } from '../api/queries.ts'
+import { screens } from '../screens.ts'
+import { session } from '../api/session.ts'
+import { sections } from '../settings/section.ts'
+import type { Section } from '../settings/section.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { IconButton } from '../shared/Button.tsx'
+import { Dialog } from '../shared/Dialog.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import type { IconName } from '../shared/Icon.tsx'
+import { Keys } from '../shared/Keys.tsx'
+import { Plain } from '../shared/Plain.tsx'
+
+type ItemProps = {
+  icon: IconName
+  label: string
+  detail?: string
+  keys?: string
+  /** Shown whatever is typed. */
+  always?: boolean
+  act: () => void
+}
+
+const Item = ({ icon, label, detail, keys, always = false, act }: ItemProps) => (
+  <Command.Item
+    value={`${label} ${detail ?? ''}`}
+    forceMount={always}
+    onSelect={act}
+    className="flex h-9 cursor-pointer items-center gap-2.5 rounded px-2.5 select-none data-[selected=true]:bg-raised max-md:h-11"
+  >
+    <span className="text-soft">
+      <Icon name={icon} />
+    </span>
+    <span className="truncate">
+      <Plain text={label} />
+    </span>
+    {detail && <span className="truncate text-xs text-faint">{detail}</span>}
+    <span className="ml-auto flex max-md:hidden">{keys && <Keys combo={keys} />}</span>
+  </Command.Item>
+)
+
+const group =
+  '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-semibold [&_[cmdk-group-heading]]:text-faint'
+
+/** Everything by name: screens, entries by number, agents, acts. */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState('')
+  const navigate = useNavigate()
+  const agents = useQuery(agentsQuery).data ?? []
+  const isHalted = useQuery(statusQuery).data?.halts.some(({ scope }) => scope === 'all')
+  const role = useQuery(meQuery).data?.person.role
+  const mayAct = role !== undefined && role !== 'viewer'
+  const then = (act: () => unknown) => () => {
+    onClose()
+    void act()
+  }
+  const number = /^#?(\d{1,15})$/.exec(text.trim())?.[1]
+  const words = text.trim()
+  const resume = () =>
+    call('cowork_resume', { scope: 'all' }).then(() => toast('Agents may act again.'), toastProblem)
+  return (
+    <Dialog title="Search or jump to" onClose={onClose} bare wide>
+      <Command label="Search or jump to" loop>
+        <div className="flex items-center gap-2.5 border-b border-line px-4">
+          <span className="text-soft">
+            <Icon name="search" />
+          </span>
+          <Command.Input
+            data-autofocus
+            value={text}
+            onValueChange={setText}
+            placeholder="A screen, an entry number, an agent, something to do"
+            className="h-12 min-w-0 flex-1 bg-transparent outline-none max-md:text-[16px]"
+          />
+          <span className="max-md:hidden">
+            <Keys combo="escape" />
+          </span>
+          <IconButton icon="cross" label="Close" onClick={onClose} className="-mr-3 md:hidden" />
+        </div>
+        <Command.List className="scroll-thin max-h-[min(420px,60dvh)] overflow-y-auto p-1.5 pb-2">
+          {number && (
+            <Command.Group heading="Entries" forceMount className={group}>
+              <Item
+                always
+                icon="audit"
+                label={`Entry ${number}`}
+                act={then(() => navigate({ to: '/audit/$seq', params: { seq: number } }))}
+              />
+            </Command.Group>
+          )}
+          <Command.Group heading="Go to" className={group}>
+            {screens.map(({ to, title, icon, key }) => (
+              <Item
+                key={to}
+                icon={icon}
+                label={title}
+                keys={`g ${key}`}
+                act={then(() => navigate({ to }))}
+              />
+            ))}
+            {(Object.keys(sections) as Section[]).map((section) => (
+              <Item
+                key={section}
+                icon={sections[section].icon}
+                label={sections[section].title}
+                detail="Settings"
+                act={then(() => navigate({ to: '/settings/$section', params: { section } }))}
+              />
+            ))}
+          </Command.Group>
+          <Command.Group heading="Do" className={group}>
+            {mayAct && !isHalted && (
+              <Item icon="halt" label="Halt all agents" act={() => openDialog('halt')} />
+            )}
+            {mayAct && isHalted && (
+              <Item icon="resume" label="Resume all agents" act={then(resume)} />
+            )}
+            <Item
+              icon="decision"
+              label="Edit the policies"
+              act={then(() => navigate({ to: '/policies/edit' }))}
+            />
+            <Item
+              icon="decision"
+              label="Verify the ledger"
+              act={then(() => navigate({ to: '/audit', hash: 'verify' }))}
+            />
+            <Item
+              icon="resume"
+              label="First steps"
+              act={then(() => navigate({ to: '/welcome' }))}
+            />
+            <Item
+              icon="look"
+              label="Light theme"
+              act={then(() => look.change({ theme: 'light' }))}
+            />
+            <Item icon="look" label="Dark theme" act={then(() => look.change({ theme: 'dark' }))} />
+            <Item
+              icon="look"
+              label="Theme of the system"
+              act={then(() => look.change({ theme: 'system' }))}
+            />
+            <Item
+              icon="keyboard"
+              label="Keyboard shortcuts"
+              keys="?"
+              act={() => openDialog('shortcuts')}
+            />
+            <Item icon="back" label="Sign out" act={then(session.signOut)} />
+          </Command.Group>
+          {agents.length > 0 && (
+            <Command.Group heading="Agents" className={group}>
+              {agents.map(({ id }) => (
+                <Item
+                  key={id}
+                  icon="agent"
+                  label={id}
+                  detail="trust"
+                  act={then(() => navigate({ to: '/agents/$agent', params: { agent: id } }))}
+                />
+              ))}
+            </Command.Group>
+          )}
+          {agents.length > 0 && (
+            <Command.Group heading="What an agent did" className={group}>
+              {agents.map(({ id }) => (
+                <Item
+                  key={id}
+                  icon="agent"
+                  label={id}
+                  detail="what it did"
+                  act={then(() => navigate({ to: '/audit', search: { actor: id } }))}
+                />
+              ))}
+            </Command.Group>
+          )}
+          {words !== '' && (
+            <Command.Group heading="Search" forceMount className={group}>
+              <Item
+                always
+                icon="inbox"
+                label={`Find “${words}” in the inbox`}
+                act={then(() => navigate({ to: '/inbox', search: { q: words } }))}
+              />
+              <Item
+                always
+                icon="folder"
+                label={`Find “${words}” in files`}
+                act={then(() => navigate({ to: '/files', search: { q: words, in: 'all' } }))}
+              />
+              <Item
+                always
+                icon="work"
+                label={`Find “${words}” in the work`}
+                act={then(() => navigate({ to: '/work', search: { q: words } }))}
+              />
+              <Item
+                always
+                icon="search"
+                label={`Find “${words}” in all entries`}
+                act={then(() => navigate({ to: '/audit', search: { q: words } }))}
+              />
+            </Command.Group>
+          )}
+        </Command.List>
+      </Command>
+    </Dialog>
+  )
+}

@@ -1,0 +1,15 @@
+import { useEffect, useSyncExternalStore } from 'react'
+import { session } from '../api/session.ts'
+import { toast } from '../shared/toast.ts'
+import { Gate } from './Gate.tsx'
+import { Shell } from './Shell.tsx'
+
+/** Without a session the address stays what it was, and its page opens as soon as there is one. */
+export function Root() {
+  const state = useSyncExternalStore(session.subscribe, session.get)
+  const notice = state.status === 'open' ? state.notice : undefined
+  useEffect(() => {
+    if (notice) toast(`${notice.message} You are signed in already.`, true)
+  }, [notice])
+  return state.status === 'open' ? <Shell /> : <Gate state={state} />
+}

@@ -1,0 +1,46 @@
+import { useRef, useSyncExternalStore } from 'react'
+import type { ReactNode } from 'react'
+import { dismissToast, toasts } from '../shared/toast.ts'
+import { Button, IconButton } from '../shared/Button.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Hint } from '../shared/States.tsx'
+import { useFocusBack } from '../shared/use-focus-back.ts'
+
+export function Toasts({ children }: { children: ReactNode }) {
+  const list = useSyncExternalStore(toasts.subscribe, toasts.get)
+  const place = useRef<HTMLDivElement>(null)
+  useFocusBack(place)
+  return (
+    // Above the bar of what is to be decided, however high that is; on a phone above the screens, too.
+    <div className="pointer-events-none fixed right-4 bottom-[calc(max(60px,var(--bar,0px))+12px)] z-30 grid max-w-[calc(100vw-32px)] justify-items-end gap-2 max-md:bottom-[calc(max(12px,var(--bar,0px))+68px)]">
+      <div ref={place} role="status" className="grid justify-items-end gap-2">
+        {list.map(({ id, text, isProblem, act }) => (
+          <div
+            key={id}
+            className="settle pointer-events-auto flex max-w-105 items-center gap-2.5 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-3 shadow-raised"
+          >
+            <span className={isProblem ? 'text-escalate' : 'text-act'}>
+              <Icon name={isProblem ? 'warn' : 'check'} />
+            </span>
+            <p className="min-w-0 [overflow-wrap:anywhere]">
+              <Hint text={text} />
+            </p>
+            {act && (
+              <Button
+                size="sm"
+                onClick={() => {
+                  dismissToast(id)
+                  act.run()
+                }}
+              >
+                {act.label}
+              </Button>
+            )}
+            <IconButton icon="cross" label="Dismiss" onClick={() => dismissToast(id)} />
+          </div>
+        ))}
+      </div>
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,119 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useSyncExternalStore } from 'react'
+import { isEditable, isReturnable } from '../inbox/approval.ts'
+import type { Item } from '../inbox/approval.ts'
+import { queue } from '../inbox/queue.ts'
+import { useQueue } from '../inbox/use-queue.ts'
+import { useKeys } from '../shared/use-keys.ts'
+import { Button, buttonClass } from '../shared/Button.tsx'
+import { ErrorNote } from '../shared/ErrorNote.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Loading } from '../shared/States.tsx'
+import { toastProblem } from '../shared/toast.ts'
+import { isOpen, practiceAgent, round, startRound } from './practice.ts'
+import { AskDialog } from '../inbox/dialog/AskDialog.tsx'
+import { ItemDetail } from '../inbox/item/ItemDetail.tsx'
+import { useActs } from '../inbox/use-acts.ts'
+import { Step } from './Step.tsx'
+import type { StepProps } from './WelcomePage.tsx'
+
+/** A demo agent asks, and one answers with the very buttons of the Inbox; all of it is in the ledger. */
+export function PracticeStep({ onNext }: StepProps) {
+  const now = useSyncExternalStore(round.subscribe, round.get)
+  const start = useMutation({ mutationFn: startRound })
+  if (now)
+    return (
+      <Playing
+        ids={now.ids}
+        onNext={onNext}
+        onAgain={() => start.mutate(undefined, { onError: toastProblem })}
+      />
+    )
+  return (
+    <Step
+      title="Try it once"
+      lead="A practice agent comes in, proposes a change and asks to see a folder of yours. You decide. Whatever you allow it ends with the round."
+      actions={
+        <>
+          <Button tone="primary" disabled={start.isPending} onClick={() => start.mutate()}>
+            Start the practice round
+          </Button>
+          <Button onClick={onNext}>Not now</Button>
+        </>
+      }
+    >
+      <ErrorNote error={start.error} />
+    </Step>
+  )
+}
+
+type PlayingProps = StepProps & { ids: readonly string[]; onAgain: () => void }
+
+function Playing({ ids, onNext, onAgain }: PlayingProps) {
+  const { items } = useQueue()
+  const asked = ids.map((id) => items.get(id))
+  const open = asked.find((item) => item && isOpen(item))
+  const isDone = asked.every((item) => item && !isOpen(item))
+  useEffect(() => queue.refresh(ids), [ids])
+  if (open) return <Deciding key={open.id} item={open} />
+  if (!isDone) return <Loading what="what it asks for" rows={4} />
+  return (
+    <Step
+      title="That is all there is to it"
+      lead="What agents want waits in the Inbox, and what you decide is kept in the ledger. The practice agent is gone, and so is what you allowed it."
+      actions={
+        <>
+          <Button tone="primary" onClick={onNext}>
+            Go to the Inbox
+          </Button>
+          <Link to="/audit" search={{ actor: practiceAgent }} className={buttonClass()}>
+            See what was recorded
+          </Link>
+          <Button tone="quiet" onClick={onAgain}>
+            Once more
+          </Button>
+        </>
+      }
+    >
+      <ul aria-label="What you decided" className="border-t border-line">
+        {asked.map((item) => item && <Decided key={item.id} item={item} />)}
+      </ul>
+    </Step>
+  )
+}
+
+const Decided = ({ item }: { item: Item }) => {
+  const isAllowed = item.status === 'approved' || item.held?.decision === 'approve'
+  return (
+    <li className="flex items-center gap-2.5 border-b border-line py-2">
+      <span className={isAllowed ? 'text-act' : 'text-escalate'}>
+        <Icon name={isAllowed ? 'check' : 'stop'} />
+      </span>
+      <span className="min-w-0 flex-1 break-words">
+        <Plain text={item.summary} />
+      </span>
+      <span className="text-xs text-soft">{isAllowed ? 'allowed' : 'denied'}</span>
+    </li>
+  )
+}
+
+const nothing = () => {}
+
+/** The item itself, with the keys it has in the Inbox. */
+function Deciding({ item }: { item: Item }) {
+  const acts = useActs([], undefined, nothing)
+  useKeys({
+    a: () => acts.approve([item]),
+    d: () => acts.begin('deny', [item]),
+    ...(isEditable(item) && { e: () => acts.begin('edit', [item]) }),
+    ...(isReturnable(item) && { r: () => acts.begin('hand_back', [item]) }),
+  })
+  return (
+    <div className="flex min-h-0 flex-1">
+      <ItemDetail id={item.id} acts={acts} mayDecide isAlone />
+      {acts.ask && <AskDialog ask={acts.ask} acts={acts} />}
+    </div>
+  )
+}

@@ -1,0 +1,122 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { call } from '../api/client.ts'
+import { Button } from '../shared/Button.tsx'
+import { Dialog, DialogActions } from '../shared/Dialog.tsx'
+import { ErrorNote } from '../shared/ErrorNote.tsx'
+import { SelectField, TextArea, TextField } from '../shared/Field.tsx'
+import { Awaited } from '../shared/States.tsx'
+import { plainString } from '../shared/plain.ts'
+import { toast } from '../shared/toast.ts'
+import { backlogChanges, backlogDraft } from './backlog-draft.ts'
+import type { BacklogDraft } from './backlog-draft.ts'
+import { backlogNames } from './text.ts'
+import { backlogStatuses } from './work.ts'
+import type { BacklogItem, BacklogWhole } from './work.ts'
+import { LongText } from './LongText.tsx'
+import { PriorityField } from './PriorityField.tsx'
+import { useWork } from './work-context.ts'
+import { itemQuery } from './work-queries.ts'
+
+type Props = { item?: BacklogItem; onClose: () => void }
+
+/** Something new for the backlog, or other words for what is there. */
+export const BacklogDialog = ({ item, onClose }: Props) => (
+  <Dialog
+    title={item ? `Edit ${plainString(item.id)}` : 'Add to the backlog'}
+    onClose={onClose}
+    wide
+  >
+    {item ? <Editing id={item.id} onClose={onClose} /> : <Form onClose={onClose} />}
+  </Dialog>
+)
+
+/** The form begins with the item as it is now, not as a list said a while ago. */
+function Editing({ id, onClose }: { id: string; onClose: () => void }) {
+  const { project } = useWork()
+  const query = useQuery(itemQuery(project, id))
+  const { data, isFetchedAfterMount } = query
+  if (data && isFetchedAfterMount) return <Form item={data} onClose={onClose} />
+  return <Awaited query={query} what="the item" rows={4} />
+}
+
+function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
+  const { project } = useWork()
+  // As it was when the form was opened (W22).
+  const [before] = useState(item)
+  const [from] = useState(() => backlogDraft(before))
+  const [draft, setDraft] = useState(from)
+  const first = useRef<HTMLInputElement>(null)
+  // Where it comes after the dialog, that has nothing to choose any more.
+  useEffect(() => first.current?.focus(), [])
+  const changed = backlogChanges(draft, from, before)
+  const save = useMutation({
+    mutationFn: () =>
+      before
+        ? call('worksync_update_backlog', {
+            project,
+            item_id: before.id,
+            expect_rev: before.rev,
+            ...changed,
+          })
+        : call('worksync_add_backlog', { project, ...changed }),
+    onSuccess: () => {
+      toast(before ? `${plainString(before.id)} is changed.` : 'It is on the backlog.')
+      onClose()
+    },
+  })
+  const set = (name: keyof BacklogDraft) => (event: { target: { value: string } }) =>
+    setDraft({ ...draft, [name]: event.target.value })
+  return (
+    <form
+      className="grid gap-4 text-left text-text"
+      onSubmit={(event) => {
+        event.preventDefault()
+        save.mutate()
+      }}
+    >
+      <TextField
+        ref={first}
+        label="What is to be done"
+        required
+        maxLength={500}
+        data-autofocus
+        value={draft.summary}
+        onChange={set('summary')}
+      />
+      <TextField label="Theme" maxLength={100} value={draft.theme} onChange={set('theme')} />
+      <div className="grid grid-cols-2 gap-4">
+        <PriorityField value={draft.priority} onChange={set('priority')} />
+        <SelectField
+          label="Status"
+          choices={backlogStatuses.map((value) => ({ value, label: backlogNames[value] }))}
+          value={draft.status}
+          onChange={set('status')}
+        />
+      </div>
+      {before?.text_note === undefined ? (
+        <TextArea
+          label="Text"
+          hint="All there is to say about it. It is kept as a file in BACKLOG/, where you may edit it as well."
+          rows={10}
+          maxLength={256_000}
+          value={draft.text}
+          onChange={set('text')}
+        />
+      ) : (
+        <LongText item={before} />
+      )}
+      <ErrorNote error={save.error} />
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          tone="primary"
+          type="submit"
+          disabled={save.isPending || Object.keys(changed).length === 0}
+        >
+          {before ? 'Save' : 'Add'}
+        </Button>
+      </DialogActions>
+    </form>
+  )
+}

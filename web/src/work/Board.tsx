@@ -1,0 +1,157 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useKeys } from '../shared/use-keys.ts'
+import { Sideways } from '../shared/Sideways.tsx'
+import { cardFrom, columnsOf } from './board.ts'
+import type { Direction } from './board.ts'
+import type { Sprint, Status } from './work.ts'
+import { focusRow } from '../shared/focus-row.ts'
+import { CardFace } from './StoryCard.tsx'
+import { StatusColumn } from './StatusColumn.tsx'
+import { useDrag } from './use-drag.ts'
+import { useLift } from './use-lift.ts'
+import { useMoves } from './use-moves.ts'
+import { useView, useWork } from './work-context.ts'
+import { boardQuery } from './work-queries.ts'
+import type { BoardData } from './work-queries.ts'
+
+/** So many of a column are drawn until somebody asks for all. */
+const mostCards = 60
+
+type Props = { board: BoardData; sprints: readonly Sprint[] }
+
+/** A column for each status; a story is moved by dragging it, by keys, or by its menu. */
+export function Board({ board, sprints }: Props) {
+  const { stories, sprint, isWhole } = board
+  const { project, mayChange } = useWork()
+  const view = useView()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const moves = useMoves(project)
+  const hint = useId()
+  const [whole, setWhole] = useState<ReadonlySet<Status>>(new Set())
+  const columns = useMemo(
+    () =>
+      columnsOf(stories).map(({ status, cards }) => ({
+        status,
+        cards: whole.has(status) ? cards : cards.slice(0, mostCards),
+        count: cards.length,
+      })),
+    [stories, whole],
+  )
+
+  /** As it is by now, not as it was when the dragging began. */
+  const cardNow = (id: string) =>
+    client
+      .getQueryData(boardQuery(project, sprint.id).queryKey)
+      ?.stories.find((card) => card.id === id)
+  const follow = useFollow(stories)
+  function drop(id: string, to: Status) {
+    const card = cardNow(id)
+    if (card && card.status !== to) void moves.toStatus(card, to)
+  }
+  function walk(direction: Direction) {
+    const { activeElement } = document
+    const focused = activeElement instanceof HTMLElement ? activeElement.dataset['row'] : undefined
+    const id = cardFrom(columns, focused ?? view.story, direction)
+    if (id === undefined) return
+    if (view.story !== undefined)
+      void navigate({
+        to: '.',
+        search: { ...view, story: id },
+        replace: true,
+        state: { keepFocus: true },
+      })
+    focusRow(id)
+    showRow(id)
+  }
+  useEffect(() => {
+    if (view.story !== undefined) showRow(view.story)
+  }, [view.story])
+  const { drag, ghost, onPointerDown } = useDrag(drop)
+  const { lift, said, onKeyDown, onBlur } = useLift({
+    cards: stories,
+    mayMove: mayChange,
+    onWalk: walk,
+    onDrop(id, to) {
+      follow(id, to)
+      drop(id, to)
+    },
+  })
+  useKeys({
+    j: () => walk('down'),
+    k: () => walk('up'),
+    h: () => walk('left'),
+    l: () => walk('right'),
+  })
+  const held = drag ?? lift
+  const dragged = drag && cardNow(drag.id)
+  return (
+    <Sideways label={`Board of ${sprint.id}`} className="min-h-0 flex-1 -outline-offset-2">
+      <div
+        role="presentation"
+        onPointerDown={mayChange ? onPointerDown : undefined}
+        onKeyDown={onKeyDown}
+        onBlur={onBlur}
+        className={`flex min-h-full gap-2 p-4 md:h-full md:w-max md:min-w-full max-md:flex-col max-md:p-3 ${drag ? 'cursor-grabbing select-none' : ''}`}
+      >
+        {columns.map(({ status, cards, count }) => (
+          <StatusColumn
+            key={status}
+            status={status}
+            cards={cards}
+            count={count}
+            stories={stories}
+            sprints={sprints}
+            hint={hint}
+            heldId={held?.id}
+            isOver={held?.over === status}
+            moves={moves}
+            onShowAll={() => setWhole(new Set([...whole, status]))}
+          />
+        ))}
+      </div>
+      {!isWhole && (
+        <p className="px-4 pb-3 text-xs text-faint">
+          These are the first {stories.length}; the search finds the others.
+        </p>
+      )}
+      <p id={hint} hidden>
+        {mayChange ? 'Space lifts it, arrow keys walk.' : 'Arrow keys walk.'}
+      </p>
+      <p aria-live="assertive" className="sr-only">
+        {said}
+      </p>
+      {drag && dragged && (
+        <div
+          ref={ghost}
+          aria-hidden
+          className="pointer-events-none fixed z-30 rotate-1 rounded border border-edge bg-panel shadow-raised"
+          style={drag.box}
+        >
+          <CardFace card={dragged} waits={[]} />
+        </div>
+      )}
+    </Sideways>
+  )
+}
+
+const showRow = (id: string) =>
+  document
+    .querySelector(`[data-row="${CSS.escape(id)}"]`)
+    ?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+
+/** A card that was carried elsewhere by keys keeps the focus there. */
+function useFollow(stories: BoardData['stories']) {
+  const carried = useRef<{ id: string; to: Status }>(undefined)
+  useLayoutEffect(() => {
+    const { id, to } = carried.current ?? {}
+    if (id === undefined || stories.find((card) => card.id === id)?.status !== to) return
+    carried.current = undefined
+    focusRow(id)
+  }, [stories])
+  return (id: string, to: Status) => {
+    carried.current = { id, to }
+  }
+}

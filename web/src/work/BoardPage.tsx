@@ -1,0 +1,107 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useKeys } from '../shared/use-keys.ts'
+import { Button } from '../shared/Button.tsx'
+import { Meter } from '../shared/Meter.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Awaited, Empty } from '../shared/States.tsx'
+import { useEntries } from '../api/use-entries.ts'
+import { progressOf, sprintShown } from './board.ts'
+import { changes } from './entry-match.ts'
+import type { Card, Sprint } from './work.ts'
+import { Board } from './Board.tsx'
+import { NewSprint } from './NewSprint.tsx'
+import { SprintPicker } from './SprintPicker.tsx'
+import { StaleNote } from './StaleNote.tsx'
+import { StoryDialog } from './StoryDialog.tsx'
+import { useView, useWork } from './work-context.ts'
+import { boardQuery, sprintsQuery } from './work-queries.ts'
+import { WorkBar } from './WorkBar.tsx'
+
+/** One sprint at a time, by what is to be done with its stories. */
+export function BoardPage() {
+  const { project } = useWork()
+  const { sprint: asked } = useView()
+  const client = useQueryClient()
+  const query = useQuery(sprintsQuery(project))
+  const { data: sprints } = query
+  useEntries(
+    (entry) => changes(entry, project, 'sprint'),
+    () => void client.invalidateQueries(sprintsQuery(project)),
+  )
+  if (!sprints) return <Awaited query={query} what="sprints" rows={8} />
+  const sprint = sprintShown(sprints, asked)
+  return sprint ? (
+    <SprintBoard key={sprint.id} sprint={sprint} sprints={sprints} />
+  ) : (
+    <>
+      <WorkBar />
+      <NoSprint />
+    </>
+  )
+}
+
+function SprintBoard({ sprint, sprints }: { sprint: Sprint; sprints: readonly Sprint[] }) {
+  const { project, mayChange } = useWork()
+  const client = useQueryClient()
+  const [isAdding, setAdding] = useState(false)
+  const query = boardQuery(project, sprint.id)
+  const shown = useQuery(query)
+  const { data: board } = shown
+  useEntries(
+    (entry) => changes(entry, project, 'story'),
+    () => void client.invalidateQueries(query),
+  )
+  useKeys(mayChange ? { n: () => setAdding(true) } : {})
+  return (
+    <>
+      <WorkBar>
+        <SprintPicker sprint={sprint} sprints={sprints} stories={board?.stories} />
+        {board && <Progress stories={board.stories} />}
+        {mayChange && (
+          <Button size="sm" icon="plus" className="ml-auto" onClick={() => setAdding(true)}>
+            New story
+          </Button>
+        )}
+      </WorkBar>
+      {board?.isStale && <StaleNote />}
+      {sprint.goal && (
+        <p className="shrink-0 truncate px-5 pt-2 text-soft max-md:px-4" title="Goal of the sprint">
+          <Plain text={sprint.goal} />
+        </p>
+      )}
+      {board ? (
+        <Board board={board} sprints={sprints} />
+      ) : (
+        <Awaited query={shown} what="the board" rows={8} />
+      )}
+      {isAdding && <StoryDialog sprint={sprint.id} onClose={() => setAdding(false)} />}
+    </>
+  )
+}
+
+function Progress({ stories }: { stories: readonly Card[] }) {
+  const { done, of } = progressOf(stories)
+  return of === 0 ? null : (
+    <span className="flex items-center gap-2 text-xs text-soft">
+      <Meter value={done / of} tone="act" />
+      {done} of {of} done
+    </span>
+  )
+}
+
+function NoSprint() {
+  const { mayChange } = useWork()
+  const [isAdding, setAdding] = useState(false)
+  return (
+    <Empty icon="work" title="No sprint yet">
+      <p>Stories belong to a sprint. What has none yet waits in the backlog.</p>
+      {mayChange && (
+        <Button icon="plus" onClick={() => setAdding(true)}>
+          New sprint
+        </Button>
+      )}
+      {isAdding && <NewSprint onClose={() => setAdding(false)} />}
+    </Empty>
+  )
+}

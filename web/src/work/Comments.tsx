@@ -1,0 +1,90 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../api/client.ts'
+import { Button } from '../shared/Button.tsx'
+import { ErrorNote } from '../shared/ErrorNote.tsx'
+import { TextArea } from '../shared/Field.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Section } from '../shared/Section.tsx'
+import { ago, fullTime } from '../shared/time.ts'
+import { useNow } from '../shared/use-now.ts'
+import type { Comment, Story } from './work.ts'
+import { useNames } from './use-names.ts'
+import { useWork } from './work-context.ts'
+
+/** What agents and people said about it, in turn. */
+export function Comments({ story: { id, comments = [] } }: { story: Story }) {
+  const { mayChange } = useWork()
+  if (comments.length === 0 && !mayChange) return null
+  return (
+    <Section title="Comments">
+      {comments.length > 0 && (
+        <ol aria-label="Comments" className="grid gap-3">
+          {comments.map((comment, at) => (
+            // Comments are only ever added at the end.
+            // oxlint-disable-next-line react/no-array-index-key
+            <Said key={at} comment={comment} />
+          ))}
+        </ol>
+      )}
+      {mayChange && <Say id={id} />}
+    </Section>
+  )
+}
+
+function Said({ comment: { at, by, text } }: { comment: Comment }) {
+  const now = useNow()
+  const nameOf = useNames()
+  const when = Date.parse(at)
+  return (
+    <li className="grid gap-0.5">
+      <p className="flex gap-2 text-xs text-soft">
+        <b>
+          <Plain text={nameOf(by)} />
+        </b>
+        <time dateTime={at} title={fullTime(when)}>
+          {ago(when, now)}
+        </time>
+      </p>
+      <p className="break-words whitespace-pre-wrap">
+        <Plain text={text} lines />
+      </p>
+    </li>
+  )
+}
+
+function Say({ id }: { id: string }) {
+  const { project } = useWork()
+  const [text, setText] = useState('')
+  const say = useMutation({
+    mutationFn: () => call('worksync_comment', { project, story_id: id, text: text.trim() }),
+    onSuccess: () => setText(''),
+  })
+  return (
+    <form
+      className="grid gap-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        say.mutate()
+      }}
+    >
+      <TextArea
+        label="Add a comment"
+        hint="Whoever works on it reads it. Comments cannot be changed."
+        rows={2}
+        maxLength={10_000}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <ErrorNote error={say.error} />
+      <Button
+        type="submit"
+        size="sm"
+        className="justify-self-start"
+        disabled={text.trim() === '' || say.isPending}
+      >
+        Comment
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,74 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Plain } from '../shared/Plain.tsx'
+import { Awaited, Empty } from '../shared/States.tsx'
+import { ago, fullTime } from '../shared/time.ts'
+import { useEntries } from '../api/use-entries.ts'
+import { useNow } from '../shared/use-now.ts'
+import { changesProjects } from './entry-match.ts'
+import type { ConflictBrief } from './work.ts'
+import { ConflictNote } from './ConflictNote.tsx'
+import { useView, useWork } from './work-context.ts'
+import { conflictQuery, conflictsQuery } from './work-queries.ts'
+
+/** Where the file and a tool said different things, until somebody chooses. */
+export function ConflictsPage() {
+  const { project } = useWork()
+  const client = useQueryClient()
+  const query = useQuery(conflictsQuery(project))
+  const { data: conflicts } = query
+  useEntries(changesProjects, () => void client.invalidateQueries(conflictsQuery(project)))
+  if (!conflicts) return <Awaited query={query} what="conflicts" rows={4} />
+  return conflicts.length === 0 ? (
+    <Empty icon="check" title="No conflict">
+      <p>
+        When the file is edited while a tool changes the same, what the tool wrote stands, and both
+        are shown here for you to choose.
+      </p>
+    </Empty>
+  ) : (
+    <ul
+      aria-label="Conflicts"
+      className="scroll-thin grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-5 py-4 max-md:px-4"
+    >
+      {conflicts.map((conflict) => (
+        <Line key={conflict.id} conflict={conflict} />
+      ))}
+    </ul>
+  )
+}
+
+function Line({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
+  const { project } = useWork()
+  const view = useView()
+  const now = useNow()
+  const query = useQuery(conflictQuery(project, id))
+  const { data } = query
+  return (
+    <li className="grid max-w-195 gap-2">
+      <p className="flex flex-wrap gap-x-2.5">
+        {data?.about === 'story' ? (
+          <Link
+            to="."
+            search={{ ...view, story: item }}
+            className="font-mono text-code underline decoration-line underline-offset-3 hover:decoration-current"
+          >
+            <Plain text={item} />
+          </Link>
+        ) : (
+          <span className="font-mono text-code">
+            <Plain text={item === '*' ? 'the whole file' : item} />
+          </span>
+        )}
+        <time dateTime={at} title={fullTime(Date.parse(at))} className="text-soft">
+          {ago(Date.parse(at), now)}
+        </time>
+      </p>
+      {data ? (
+        <ConflictNote conflict={data.conflict} />
+      ) : (
+        <Awaited query={query} what="the conflict" rows={2} />
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,86 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call } from '../api/client.ts'
+import { IconButton } from '../shared/Button.tsx'
+import { Menu } from '../shared/Menu.tsx'
+import { plainString } from '../shared/plain.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { withoutStory } from './view.ts'
+import { sprintLabel, sprintNames } from './text.ts'
+import type { Card, Sprint, SprintStatus } from './work.ts'
+import { CompleteSprint } from './CompleteSprint.tsx'
+import { SprintChip } from './Looks.tsx'
+import { NewSprint } from './NewSprint.tsx'
+import { Picker } from './Picker.tsx'
+import { useView, useWork } from './work-context.ts'
+
+const order: readonly SprintStatus[] = ['active', 'planned', 'completed', 'reference']
+
+type Props = {
+  sprint: Sprint
+  sprints: readonly Sprint[]
+  stories: readonly Card[] | undefined
+}
+
+/** Which sprint is shown, how it stands, and what can be done with it. */
+export function SprintPicker({ sprint, sprints, stories }: Props) {
+  const view = useView()
+  const navigate = useNavigate()
+  const { project, mayChange } = useWork()
+  const [asked, setAsked] = useState<'new' | 'complete'>()
+  const close = () => setAsked(undefined)
+  const begin = () =>
+    call('worksync_update_sprint', {
+      project,
+      sprint_id: sprint.id,
+      status: 'active',
+      expect_rev: sprint.rev,
+    }).then(() => toast(`${plainString(sprint.id)} is active.`), toastProblem)
+  return (
+    <>
+      <Picker
+        label="Sprint"
+        value={sprint.id}
+        onPick={(id) => void navigate({ to: '.', search: { ...withoutStory(view), sprint: id } })}
+      >
+        {order.map((status) => {
+          const group = sprints.filter((one) => one.status === status)
+          return group.length === 0 ? null : (
+            <optgroup key={status} label={sprintNames[status]}>
+              {group.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {plainString(sprintLabel(one, sprints))}
+                </option>
+              ))}
+            </optgroup>
+          )
+        })}
+      </Picker>
+      <SprintChip status={sprint.status} />
+      {mayChange && (
+        <Menu
+          trigger={<IconButton icon="more" label="More about sprints" />}
+          items={[
+            ...(sprint.status === 'planned'
+              ? [{ label: 'Begin this sprint', icon: 'resume' as const, act: () => void begin() }]
+              : []),
+            ...(sprint.status === 'active' && stories
+              ? [
+                  {
+                    label: 'Complete this sprint',
+                    icon: 'check' as const,
+                    act: () => setAsked('complete'),
+                  },
+                ]
+              : []),
+            { label: 'New sprint', icon: 'plus', act: () => setAsked('new') },
+          ]}
+        />
+      )}
+      {asked === 'new' && <NewSprint onClose={close} />}
+      {asked === 'complete' && stories && (
+        <CompleteSprint sprint={sprint} sprints={sprints} stories={stories} onClose={close} />
+      )}
+    </>
+  )
+}

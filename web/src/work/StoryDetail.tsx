@@ -1,0 +1,122 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useLocation } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { Icon } from '../shared/Icon.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Section } from '../shared/Section.tsx'
+import { Awaited } from '../shared/States.tsx'
+import { plainString } from '../shared/plain.ts'
+import { useEntries } from '../api/use-entries.ts'
+import { changes } from './entry-match.ts'
+import { withoutStory } from './view.ts'
+import type { Story } from './work.ts'
+import { useTitle } from '../shared/use-title.ts'
+import { Acceptance } from './Acceptance.tsx'
+import { Comments } from './Comments.tsx'
+import { ConflictNote } from './ConflictNote.tsx'
+import { LeaseNote } from './LeaseNote.tsx'
+import { LongText } from './LongText.tsx'
+import { StatusChip } from './Looks.tsx'
+import { Needs } from './Needs.tsx'
+import { StoryActs } from './StoryActs.tsx'
+import { StoryFacts } from './StoryFacts.tsx'
+import { StoryHistory } from './StoryHistory.tsx'
+import { useView, useWork } from './work-context.ts'
+import { storyQuery } from './work-queries.ts'
+
+/** One story: what is to be done, who has it, what it hangs on, what was said and done about it. */
+export function StoryDetail({ id }: { id: string }) {
+  const { project, mayChange } = useWork()
+  const client = useQueryClient()
+  const query = useQuery(storyQuery(project, id))
+  const { data: story } = query
+  useEntries(
+    (entry) =>
+      changes(entry, project, 'story') ||
+      (story?.from_backlog !== undefined && changes(entry, project, 'backlog')),
+    () => void client.invalidateQueries(storyQuery(project, id)),
+  )
+  useTitle(id, 'Work')
+  return (
+    <section
+      aria-label="Story"
+      className="scroll-thin flex w-[46%] max-w-170 min-w-90 shrink-0 flex-col overflow-y-auto border-l border-line [scroll-padding-block:48px_80px] max-md:w-full max-md:min-w-0 max-md:border-0"
+    >
+      <header className="sticky top-0 z-10 flex h-12 shrink-0 items-center border-b border-line bg-bg px-1 md:hidden">
+        <Close label="Back to the board" icon="back" />
+      </header>
+      {story ? (
+        <>
+          <article className="grid w-full gap-5 px-6 pt-5 pb-7 max-md:px-4">
+            <Heading story={story} />
+            {story.conflicts.map((conflict) => (
+              <ConflictNote key={conflict.id} conflict={conflict} />
+            ))}
+            {story.lease && <LeaseNote story={story} lease={story.lease} />}
+            <StoryFacts story={story} />
+            {story.notes && (
+              <Section title="Notes">
+                <p className="break-words whitespace-pre-wrap">
+                  <Plain text={story.notes} lines />
+                </p>
+              </Section>
+            )}
+            <LongText item={story} says={`from ${plainString(story.from_backlog ?? '')}`} />
+            <Acceptance story={story} />
+            <Needs story={story} />
+            <Comments story={story} />
+            <StoryHistory id={id} />
+          </article>
+          {mayChange && <StoryActs story={story} />}
+        </>
+      ) : (
+        <Awaited query={query} what="the story" />
+      )}
+    </section>
+  )
+}
+
+function Close({ label, icon }: { label: string; icon: 'back' | 'cross' }) {
+  return (
+    <Link
+      to="."
+      search={withoutStory(useView())}
+      aria-label={label}
+      title={label}
+      className="grid size-8 shrink-0 place-items-center rounded text-soft hover:bg-raised hover:text-text max-md:size-11"
+    >
+      <Icon name={icon} />
+    </Link>
+  )
+}
+
+function Heading({ story: { id, title, status, ready } }: { story: Story }) {
+  const ref = useRef<HTMLHeadingElement>(null)
+  const { keepFocus } = useLocation().state
+  useEffect(() => {
+    if (!keepFocus) ref.current?.focus({ preventScroll: true })
+  }, [keepFocus])
+  return (
+    <header className="flex items-start gap-3">
+      <div className="grid min-w-0 flex-1 gap-1.5">
+        <h2
+          ref={ref}
+          tabIndex={-1}
+          className="text-lg font-[620] tracking-[-.01em] break-words outline-none"
+        >
+          <Plain text={title ?? id} />
+        </h2>
+        <p className="flex flex-wrap items-center gap-2 text-soft">
+          <span className="font-mono text-code break-all">
+            <Plain text={id} />
+          </span>
+          <StatusChip status={status} />
+          {ready && <span className="text-xs">can be begun</span>}
+        </p>
+      </div>
+      <span className="max-md:hidden">
+        <Close label="Close" icon="cross" />
+      </span>
+    </header>
+  )
+}

@@ -1,0 +1,90 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, Outlet, useNavigate } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { useKeys } from '../shared/use-keys.ts'
+import { Button, buttonClass } from '../shared/Button.tsx'
+import { Awaited, Empty, Hint } from '../shared/States.tsx'
+import { meQuery } from '../api/queries.ts'
+import { useEntries } from '../api/use-entries.ts'
+import { changesProjects } from './entry-match.ts'
+import { withoutStory } from './view.ts'
+import type { Project } from './work.ts'
+import { Found } from './Found.tsx'
+import { NewProject } from './NewProject.tsx'
+import { StoryDetail } from './StoryDetail.tsx'
+import { useView, Work } from './work-context.ts'
+import { projectsQuery } from './work-queries.ts'
+import { WorkTabs } from './WorkTabs.tsx'
+
+/** What is to be done, by whom, and how far it is; one story beside it, or alone on a phone. */
+export function WorkPage() {
+  const view = useView()
+  const client = useQueryClient()
+  const query = useQuery(projectsQuery)
+  const { data: projects } = query
+  const role = useQuery(meQuery).data?.person.role
+  const mayChange = role !== undefined && role !== 'viewer'
+  useEntries(changesProjects, () => void client.invalidateQueries(projectsQuery))
+  if (!projects) return <Awaited query={query} what="the work" rows={8} />
+  if (projects.length === 0) return <NoProject mayChange={mayChange} />
+  const shown = projects.find(({ project }) => project === (view.project ?? projects[0]?.project))
+  return shown ? (
+    <Shown project={shown} projects={projects} mayChange={mayChange} />
+  ) : (
+    <Empty icon="search" title="There is no such project">
+      <Link to="/work" className={buttonClass()}>
+        Show the first one
+      </Link>
+    </Empty>
+  )
+}
+
+type Props = { project: Project; projects: readonly Project[]; mayChange: boolean }
+
+function Shown({ project, projects, mayChange }: Props) {
+  const view = useView()
+  const navigate = useNavigate()
+  const { project: name } = project
+  const { story, q } = view
+  useKeys(
+    story === undefined
+      ? {}
+      : { Escape: () => void navigate({ to: '.', search: withoutStory(view) }) },
+  )
+  const context = useMemo(() => ({ project: name, mayChange }), [name, mayChange])
+  return (
+    <Work value={context}>
+      <div className="flex h-full">
+        <section
+          aria-label="Work"
+          className={`flex min-w-0 flex-1 flex-col ${story === undefined ? '' : 'max-md:hidden'}`}
+        >
+          <WorkTabs project={project} projects={projects} />
+          {q === undefined ? <Outlet /> : <Found q={q} isEverywhere={view.project === undefined} />}
+        </section>
+        {story !== undefined && <StoryDetail key={`${name}/${story}`} id={story} />}
+      </div>
+    </Work>
+  )
+}
+
+function NoProject({ mayChange }: { mayChange: boolean }) {
+  const [isAdding, setAdding] = useState(false)
+  return (
+    <Empty icon="work" title="No project yet">
+      <p>
+        A project has sprints, stories and a backlog that agents and people share, in a file of
+        plain text.
+      </p>
+      <p>
+        <Hint text="An agent adds one with `worksync_register_project`, or you do it here." />
+      </p>
+      {mayChange && (
+        <Button icon="plus" onClick={() => setAdding(true)}>
+          New project
+        </Button>
+      )}
+      {isAdding && <NewProject onClose={() => setAdding(false)} />}
+    </Empty>
+  )
+}

@@ -1,0 +1,66 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { IconButton } from '../shared/Button.tsx'
+import { Menu } from '../shared/Menu.tsx'
+import { plainString } from '../shared/plain.ts'
+import type { Project } from './work.ts'
+import { NewProject } from './NewProject.tsx'
+import { Picker } from './Picker.tsx'
+import { useView, useWork } from './work-context.ts'
+
+const tabs = [
+  { to: '/work', name: 'Board' },
+  { to: '/work/backlog', name: 'Backlog' },
+  { to: '/work/conflicts', name: 'Conflicts' },
+] as const
+
+type Props = { project: Project; projects: readonly Project[] }
+
+/** Which project, and which side of it. */
+export function WorkTabs({ project, projects }: Props) {
+  const { q: _, story: __, ...view } = useView()
+  const { mayChange } = useWork()
+  const navigate = useNavigate()
+  const [isAdding, setAdding] = useState(false)
+  return (
+    <div className="flex shrink-0 flex-wrap items-center gap-2 border-b border-line px-5 max-md:gap-y-0 max-md:px-2 max-md:pb-1.5">
+      <nav
+        aria-label="Work"
+        className="flex min-w-0 flex-1 gap-1 overflow-x-auto [scrollbar-width:none] max-md:basis-full"
+      >
+        {tabs.map(({ to, name }) => (
+          <Link
+            key={to}
+            to={to}
+            search={view}
+            activeOptions={{ exact: true, includeSearch: false }}
+            className="flex h-10 shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2 text-soft -outline-offset-2 hover:text-text aria-[current=page]:border-text aria-[current=page]:font-[550] aria-[current=page]:text-text max-md:h-11"
+          >
+            {name}
+            {to === '/work/conflicts' && project.conflicts > 0 && (
+              <span className="text-xs font-[550] text-escalate">{project.conflicts}</span>
+            )}
+          </Link>
+        ))}
+      </nav>
+      <Picker
+        label="Project"
+        value={project.project}
+        onPick={(name) => void navigate({ to: '.', search: { project: name } })}
+      >
+        {projects.map(({ project: name }) => (
+          <option key={name} value={name}>
+            {plainString(name)}
+          </option>
+        ))}
+      </Picker>
+      {mayChange && (
+        <Menu
+          trigger={<IconButton icon="more" label="More about projects" />}
+          items={[{ label: 'New project', icon: 'plus', act: () => setAdding(true) }]}
+        />
+      )}
+      {isAdding && <NewProject onClose={() => setAdding(false)} />}
+    </div>
+  )
+}

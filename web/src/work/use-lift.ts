@@ -1,0 +1,82 @@
+import { useEffect, useState } from 'react'
+import type { KeyboardEvent } from 'react'
+import { statusFrom } from './board.ts'
+import type { Direction } from './board.ts'
+import { statusNames } from './text.ts'
+import { statuses } from './work.ts'
+import type { Card, Status } from './work.ts'
+
+type Lift = { readonly id: string; readonly over: Status }
+
+const arrows: Readonly<Record<string, Direction>> = {
+  ArrowUp: 'up',
+  ArrowDown: 'down',
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+}
+
+const placeOf = (status: Status) =>
+  `${statusNames[status]}, column ${statuses.indexOf(status) + 1} of ${statuses.length}`
+
+type Board = {
+  readonly cards: readonly Card[]
+  readonly mayMove: boolean
+  onWalk(direction: Direction): void
+  onDrop(id: string, to: Status): void
+}
+
+/** Cards are dragged by keys: Space lifts one, arrows carry it, Space puts it down (WCAG 2.1.1). */
+export function useLift({ cards, mayMove, onWalk, onDrop }: Board) {
+  const [lift, setLift] = useState<Lift>()
+  /** What a screen reader is told of it. */
+  const [said, setSaid] = useState('')
+
+  const over = lift?.over
+  useEffect(() => {
+    const column = document.querySelector(`[data-column="${over ?? ''}"]`)
+    column?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [over])
+
+  function take(id: string, status: Status) {
+    setLift({ id, over: status })
+    setSaid(
+      `${id} is lifted. ${placeOf(status)}. Left and right choose a column, Space puts it down, Escape leaves it where it was.`,
+    )
+  }
+  function leave() {
+    setLift(undefined)
+    setSaid('It stays where it was.')
+  }
+  function put({ id, over: to }: Lift, from: Status) {
+    if (to === from) return leave()
+    setLift(undefined)
+    setSaid(`${id} is put down in ${statusNames[to]}.`)
+    onDrop(id, to)
+  }
+
+  function onKeyDown(event: KeyboardEvent) {
+    const { key, target } = event
+    const id = target instanceof HTMLElement ? target.dataset['row'] : undefined
+    const card = cards.find((one) => one.id === id)
+    if (!card || event.ctrlKey || event.metaKey || event.altKey) return
+    const way = arrows[key]
+    const isHeld = lift?.id === card.id
+    if (isHeld && (key === ' ' || key === 'Enter')) put(lift, card.status)
+    else if (isHeld && key === 'Escape') leave()
+    else if (isHeld && (way === 'left' || way === 'right')) {
+      const next = statusFrom(lift.over, way)
+      setLift({ ...lift, over: next })
+      setSaid(placeOf(next))
+    } else if (!isHeld && key === ' ' && mayMove) take(card.id, card.status)
+    else if (!isHeld && way) onWalk(way)
+    else return
+    event.preventDefault()
+  }
+
+  /** Who goes elsewhere has put nothing down. */
+  const onBlur = () => {
+    if (lift) leave()
+  }
+
+  return { lift, said, onKeyDown, onBlur }
+}

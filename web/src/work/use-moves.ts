@@ -1,0 +1,56 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { call } from '../api/client.ts'
+import { plainString } from '../shared/plain.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { withCard } from './board.ts'
+import { statusNames } from './text.ts'
+import type { Card, Status } from './work.ts'
+import { boardQuery } from './work-queries.ts'
+
+type Movable = Pick<Card, 'id' | 'rev' | 'sprint_id'>
+export type Moves = ReturnType<typeof useMoves>
+
+/** Moving stories: the card is where it was put at once, and back again if the daemon refuses. */
+export function useMoves(project: string) {
+  const client = useQueryClient()
+  const keyOf = (sprint: string) => boardQuery(project, sprint).queryKey
+
+  const show = (sprint: string, id: string, change: Parameters<typeof withCard>[2]) =>
+    client.setQueryData(
+      keyOf(sprint),
+      (board) => board && { ...board, stories: withCard(board.stories, id, change) },
+    )
+
+  /** Whether it is there now. */
+  async function toStatus({ id, rev, sprint_id: sprint }: Movable, status: Status) {
+    // What is being read would show it where it was.
+    await client.cancelQueries({ queryKey: keyOf(sprint) })
+    show(sprint, id, { status })
+    const args = { project, story_id: id, expect_rev: rev }
+    try {
+      const { story } = await (status === 'done'
+        ? call<{ story: Card }>('worksync_done', args)
+        : call<{ story: Card }>('worksync_update_story', { ...args, status }))
+      // The next move is made from this revision; the rest comes by the stream.
+      show(sprint, id, { status, rev: story.rev })
+      toast(`${plainString(id)}: ${statusNames[status].toLowerCase()}.`)
+      return true
+    } catch (error) {
+      toastProblem(error)
+      await client.invalidateQueries({ queryKey: keyOf(sprint) })
+      return false
+    }
+  }
+
+  async function toSprint({ id, rev, sprint_id: from }: Movable, sprint: string) {
+    try {
+      await call('worksync_move', { project, story_id: id, sprint_id: sprint, expect_rev: rev })
+      toast(`${plainString(id)} is in ${plainString(sprint)}.`)
+    } catch (error) {
+      toastProblem(error)
+      await client.invalidateQueries({ queryKey: keyOf(from) })
+    }
+  }
+
+  return { toStatus, toSprint }
+}

@@ -1,0 +1,209 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { call, get } from '../api/client.ts'
+import type { Entry, LedgerPage } from '../api/entry.ts'
+import { joined } from './text-part.ts'
+import { isAbout } from './entry-match.ts'
+import type {
+  BacklogItem,
+  BacklogWhole,
+  Card,
+  Conflict,
+  ConflictBrief,
+  Hit,
+  Project,
+  ProjectDetail,
+  Sprint,
+  Story,
+} from './work.ts'
+
+/** A file can be edited without a word to us: what is looked at again is read again, and merged by that. */
+const fresh = { staleTime: 0, refetchOnWindowFocus: 'always' } as const
+
+type Paged = { readonly next_cursor?: string; readonly stale?: readonly string[] }
+/** Replies are short (W23): so many of them make a list, and who has more than that searches. */
+const mostPages = 20
+
+/** All pages of a reply. */
+async function pagesOf<Page extends Paged>(
+  tool: string,
+  args: object,
+  most = mostPages,
+): Promise<readonly Page[]> {
+  const pages: Page[] = []
+  for (let cursor: string | undefined; pages.length < most;) {
+    const page = await call<Page>(tool, { ...args, ...(cursor !== undefined && { cursor }) })
+    pages.push(page)
+    cursor = page.next_cursor
+    if (cursor === undefined) break
+  }
+  return pages
+}
+
+export const projectsQuery = queryOptions({
+  ...fresh,
+  queryKey: ['work', 'projects'],
+  queryFn: async () =>
+    (await pagesOf<Paged & { projects: readonly Project[] }>('worksync_projects', {})).flatMap(
+      ({ projects }) => projects,
+    ),
+})
+
+/** Everything of one project begins like this. */
+const keyOf = (project: string) => ['work', 'of', project] as const
+
+export const projectQuery = (project: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...keyOf(project), 'project'],
+    queryFn: async () =>
+      (await call<{ projects: readonly ProjectDetail[] }>('worksync_projects', { project }))
+        .projects[0] ?? null,
+  })
+
+type Found = Paged & { readonly results: readonly Hit[]; readonly total: number }
+
+const listOf = (project: string, kind: Hit['kind']) =>
+  pagesOf<Found>('worksync_search', { project, kind, limit: 1000 })
+
+export const sprintsQuery = (project: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...keyOf(project), 'sprints'],
+    queryFn: async (): Promise<readonly Sprint[]> =>
+      (await listOf(project, 'sprint'))
+        .flatMap(({ results }) => results)
+        .filter((hit) => hit.kind === 'sprint'),
+  })
+
+export const backlogQuery = (project: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...keyOf(project), 'backlog'],
+    queryFn: async () => {
+      const pages = await listOf(project, 'backlog')
+      const items: readonly BacklogItem[] = pages
+        .flatMap(({ results }) => results)
+        .filter((hit) => hit.kind === 'backlog')
+      return { items, isWhole: !pages.at(-1)?.next_cursor, isStale: isStale(pages) }
+    },
+  })
+
+/** However a text is spelt, it has fewer. */
+const mostParts = 200
+
+/** One item with its text, all of it: who edits a part of a text would lose the rest. */
+export const itemQuery = (project: string, id: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...keyOf(project), 'item', id],
+    queryFn: async (): Promise<BacklogWhole> => {
+      const args = { project, item_id: id }
+      const parts = await pagesOf<Paged & { item: BacklogWhole }>('worksync_get', args, mostParts)
+      if (parts.at(-1)?.next_cursor !== undefined)
+        throw new Error('It is too long to be shown here. Look at its file.')
+      return joined(parts.map(({ item }) => item))
+    },
+  })
+
+export type BoardData = {
+  readonly sprint: Sprint
+  readonly stories: readonly Card[]
+  /** There are more than are shown. */
+  readonly isWhole: boolean
+  /** The file cannot be read at present: this is how it was. */
+  readonly isStale: boolean
+}
+type BoardPage = Paged & { readonly sprint: Sprint; readonly stories: readonly Card[] }
+
+const isStale = (pages: readonly Paged[]) => pages.some(({ stale }) => stale !== undefined)
+
+export const boardQuery = (project: string, sprint: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...keyOf(project), 'board', sprint],
+    queryFn: async (): Promise<BoardData> => {
+      const args = { project, sprint_id: sprint, limit: 1000 }
+      const pages = await pagesOf<BoardPage>('worksync_get', args)
+      return {
+        sprint: (pages[0] as BoardPage).sprint,
+        stories: pages.flatMap(({ stories }) => stories),
+        isWhole: !pages.at(-1)?.next_cursor,
+        isStale: isStale(pages),
+      }
+    },
+  })
+
+export const storyQuery = (project: string, id: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...keyOf(project), 'story', id],
+    queryFn: async () => {
+      const parts = await pagesOf<Paged & { story: Story }>('worksync_get', {
+        project,
+        story_id: id,
+      })
+      return joined(parts.map(({ story }) => story))
+    },
+  })
+
+const historyShown = 30
+
+/** What the ledger says about a story, newest first: acts on it, and edits of the file that changed it. */
+export const storyHistoryQuery = (project: string, id: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...keyOf(project), 'history', id],
+    queryFn: async ({ signal }): Promise<readonly Entry[]> => {
+      // As the record spells it at the end of a subject or in a list: STORY-1, and not STORY-10.
+      const q = JSON.stringify(id).slice(1)
+      const query = { type: ['work.'], domain: 'work', newest: true, limit: 200, q }
+      const { entries } = await get<LedgerPage>('/api/ledger', query, signal)
+      return entries
+        .filter((entry) => isAbout(entry, project, id))
+        .toReversed()
+        .slice(0, historyShown)
+    },
+  })
+
+type Status = { readonly conflicts: readonly ConflictBrief[] }
+
+export const conflictsQuery = (project: string) =>
+  queryOptions({
+    ...fresh,
+    queryKey: [...keyOf(project), 'conflicts'],
+    queryFn: async () =>
+      (await call<{ projects: readonly Status[] }>('worksync_status', { project })).projects[0]
+        ?.conflicts ?? [],
+  })
+
+type ConflictPart = Paged & {
+  readonly conflict: Conflict
+  /** What has been changed twice; absent where it is the file. */
+  readonly about?: 'story' | 'sprint' | 'backlog'
+}
+
+/** What both sides wrote does not change any more. */
+export const conflictQuery = (project: string, id: string) =>
+  queryOptions({
+    queryKey: [...keyOf(project), 'conflict', id],
+    queryFn: async () => {
+      const parts = await pagesOf<ConflictPart>('worksync_get', { project, conflict_id: id })
+      const conflict = joined(parts.map((part) => part.conflict))
+      return { conflict, about: parts[0]?.about }
+    },
+  })
+
+/** In one project, or in all of them. */
+export const findQuery = (project: string | undefined, q: string) =>
+  infiniteQueryOptions({
+    ...fresh,
+    queryKey: ['work', 'find', project, q],
+    queryFn: ({ pageParam: cursor }) =>
+      call<Found>('worksync_search', {
+        query: q,
+        ...(project !== undefined && { project }),
+        ...(cursor !== undefined && { cursor }),
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor,
+  })
