@@ -3,7 +3,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { startNotices } from './inbox/notification-switch.ts'
-import { queue } from './inbox/queue.ts'
+import { followEntries, startQueue } from './inbox/queue.ts'
 import { startLoadingAhead } from './shell/late-screen.ts'
 import { startLive } from './api/live.ts'
 import './shared/appearance.ts'
@@ -15,8 +15,24 @@ import { startPractice } from './welcome/practice.ts'
 
 startSession()
 startLive()
-startQueries()
-queue.start()
+startQueries([
+  {
+    invalidates: {
+      agent: ['agents'],
+      person: ['people', 'sessions', 'session'],
+      role: ['people', 'session'],
+      invitation: ['people'],
+      session: ['sessions'],
+      passkey: ['passkeys', 'session'],
+      halt: ['status'],
+      permission: ['permissions'],
+      grant: ['grants'],
+      policy: ['policies'],
+    },
+    onEntries: followEntries,
+  },
+])
+startQueue()
 startPractice()
 startNotices((id) => {
   void (id === undefined

@@ -4,15 +4,15 @@ import { useEffect, useMemo } from 'react'
 import { listOf, rowsOf, shownRows } from './standing.ts'
 import type { AgentFilters, AgentRow, Standing } from './standing.ts'
 import { isCheck } from '../inbox/approval.ts'
-import { queue } from '../inbox/queue.ts'
+import { onArrival } from '../inbox/queue.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { FindBox } from '../shared/FindBox.tsx'
 import { Empty, Hint, Loading, Trouble } from '../shared/States.tsx'
 import { Views } from '../shared/Views.tsx'
-import { agentsQuery } from '../api/queries.ts'
-import { nounOf, useEntries } from '../api/use-entries.ts'
-import { standingsQuery } from './agent-queries.ts'
+import { agentsQuery, standingsQuery } from './agent-queries.ts'
+import { nounOf } from '../api/entry.ts'
+import { useEntries } from '../api/use-entries.ts'
 import { AgentDetail } from './AgentDetail.tsx'
 import { AgentsTable } from './AgentsTable.tsx'
 import { HeatMap } from './HeatMap.tsx'
@@ -36,7 +36,7 @@ export function AgentsPage() {
   // A check that is opened writes no entry: the queue finds it.
   useEffect(
     () =>
-      queue.onArrival((items) => {
+      onArrival((items) => {
         if (items.some(isCheck)) void client.invalidateQueries(standingsQuery)
       }),
     [client],

@@ -5,6 +5,24 @@ import { joined } from './standing.ts'
 import type { StandingForPeople, Status } from './standing.ts'
 import { call } from '../api/client.ts'
 
+export type Agent = {
+  readonly id: string
+  readonly source: 'config' | 'store' | 'environment'
+  readonly status: 'active' | 'revoked'
+  readonly scopes: readonly string[]
+  readonly tools?: readonly string[]
+  readonly exclude?: readonly string[]
+  readonly read_only?: boolean
+  readonly created_at?: string
+  readonly last_seen_at?: string
+  readonly credentials: readonly { readonly hash_prefix: string; readonly expires_at?: string }[]
+}
+
+export const agentsQuery = queryOptions({
+  queryKey: ['agents'],
+  queryFn: async () => (await call<{ agents: readonly Agent[] }>('cowork_list_agents')).agents,
+})
+
 type Standings = { readonly standings: readonly StandingForPeople[] }
 
 export const standingsQuery = queryOptions({

@@ -40,3 +40,6 @@ export type EntryProof = {
 
 /** Ids by which entries of one act find each other, the one that says most first. */
 export const chainIds = ['proposal', 'call'] as const
+
+/** The noun of an entry: `approval` of `approval.rejected`. */
+export const nounOf = ({ type }: Entry): string => type.slice(0, type.indexOf('.'))

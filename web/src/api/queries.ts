@@ -1,9 +1,10 @@
 import { QueryClient, queryOptions } from '@tanstack/react-query'
 import { call, get } from './client.ts'
+import { nounOf } from './entry.ts'
+import type { Entry } from './entry.ts'
 import { live } from './live.ts'
-import type { Listed } from '../policies/policy.ts'
 import { session } from './session.ts'
-import type { Me, Role } from './session.ts'
+import type { Me } from './session.ts'
 
 export type Halt = {
   readonly scope: string
@@ -18,52 +19,6 @@ export type Status = {
   readonly ledger: { readonly size: number }
 }
 
-export type Agent = {
-  readonly id: string
-  readonly source: 'config' | 'store' | 'environment'
-  readonly status: 'active' | 'revoked'
-  readonly scopes: readonly string[]
-  readonly tools?: readonly string[]
-  readonly exclude?: readonly string[]
-  readonly read_only?: boolean
-  readonly created_at?: string
-  readonly last_seen_at?: string
-  readonly credentials: readonly { readonly hash_prefix: string; readonly expires_at?: string }[]
-}
-
-export type ListedPerson = {
-  readonly id: string
-  readonly name: string
-  readonly role: Role
-  readonly status: 'active' | 'removed'
-  readonly joined_at: string
-  readonly last_seen_at?: string
-}
-export type Invitation = {
-  readonly id: string
-  readonly name: string
-  readonly role: Role
-  readonly invited_by: string
-  readonly expires_at: string
-}
-export type ListedSession = {
-  readonly id: string
-  readonly person: string
-  readonly name: string
-  readonly user_agent: string
-  readonly created_at: string
-  readonly last_seen_at: string
-  readonly expires_at: string
-  readonly current: boolean
-}
-export type Passkey = {
-  readonly id: string
-  readonly person: string
-  readonly name: string
-  readonly created_at: string
-  readonly last_used_at?: string
-}
-
 export const meQuery = queryOptions({
   queryKey: ['session'],
   queryFn: ({ signal }) => get<Me>('/api/session', {}, signal),
@@ -72,49 +27,6 @@ export const statusQuery = queryOptions({
   queryKey: ['status'],
   queryFn: () => call<Status>('cowork_status'),
 })
-export const agentsQuery = queryOptions({
-  queryKey: ['agents'],
-  queryFn: async () => (await call<{ agents: readonly Agent[] }>('cowork_list_agents')).agents,
-})
-export const peopleQuery = queryOptions({
-  queryKey: ['people'],
-  queryFn: () =>
-    call<{ people: readonly ListedPerson[]; invitations: readonly Invitation[] }>(
-      'cowork_list_people',
-    ),
-})
-export const sessionsQuery = queryOptions({
-  queryKey: ['sessions'],
-  queryFn: async () =>
-    (await call<{ sessions: readonly ListedSession[] }>('cowork_list_sessions')).sessions,
-})
-export const passkeysQuery = queryOptions({
-  queryKey: ['passkeys'],
-  queryFn: async () =>
-    (await call<{ passkeys: readonly Passkey[] }>('cowork_list_passkeys')).passkeys,
-})
-/** The policies in force, and who works under which. */
-export const policiesQuery = queryOptions({
-  queryKey: ['policies', 'listed'],
-  queryFn: () => call<Listed>('cowork_list_policies'),
-})
-
-/**
- * What each noun of the ledger makes old. A read by tool is itself an entry, so nothing here may
- * follow `call`, and nothing is read again but for a reason.
- */
-const touched: Record<string, readonly string[]> = {
-  agent: ['agents'],
-  person: ['people', 'sessions', 'session'],
-  role: ['people', 'session'],
-  invitation: ['people'],
-  session: ['sessions'],
-  passkey: ['passkeys', 'session'],
-  halt: ['status'],
-  permission: ['permissions'],
-  grant: ['grants'],
-  policy: ['policies'],
-}
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -123,11 +35,25 @@ export const queries = new QueryClient({
   },
 })
 
-/** Feeds the caches from the stream, and forgets all when the person changes. */
-export function startQueries(): void {
+/** What a screen does with new entries. */
+export type EntryFollower = {
+  /**
+   * The first words of the query keys that an entry of this noun makes stale. A read by tool is itself an entry, so
+   * nothing here may follow `call`.
+   */
+  readonly invalidates: Readonly<Record<string, readonly string[]>>
+  readonly onEntries?: (entries: readonly Entry[]) => void
+}
+
+/** Updates the cache from the stream, and clears it when the person changes. */
+export function startQueries(followers: readonly EntryFollower[]): void {
   live.onEntries((entries) => {
-    const nouns = new Set(entries.map(({ type }) => type.split('.')[0] ?? ''))
-    const keys = new Set([...nouns].flatMap((noun) => touched[noun] ?? []))
+    const nouns = new Set(entries.map(nounOf))
+    const keys = new Set<string>()
+    for (const { invalidates, onEntries } of followers) {
+      onEntries?.(entries)
+      for (const noun of nouns) for (const key of invalidates[noun] ?? []) keys.add(key)
+    }
     for (const key of keys) void queries.invalidateQueries({ queryKey: [key] })
   })
   // What could not be read while the daemon was away.
@@ -139,6 +65,8 @@ export function startQueries(): void {
   session.subscribe(() => {
     if (session.token() === token) return
     token = session.token()
-    queries.clear()
+    // A tab that goes on as another person shows nothing of the one before.
+    if (token) void queries.resetQueries()
+    else queries.clear()
   })
 }

@@ -33,6 +33,3 @@ export function useEntries(
     }
   }, [rest])
 }
-
-/** The noun of an entry: `approval` of `approval.rejected`. */
-export const nounOf = ({ type }: Entry): string => type.slice(0, type.indexOf('.'))

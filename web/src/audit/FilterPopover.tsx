@@ -6,7 +6,8 @@ import { formCount, outcomes } from './filter.ts'
 import type { Filters } from './filter.ts'
 import { Button } from '../shared/Button.tsx'
 import { SelectField, TextField } from '../shared/Field.tsx'
-import { agentsQuery, peopleQuery } from '../api/queries.ts'
+import { agentsQuery } from '../agents/agent-queries.ts'
+import { peopleQuery } from '../settings/person-queries.ts'
 
 type Props = { filters: Filters; isOpen: boolean; onOpen: (isOpen: boolean) => void }
 

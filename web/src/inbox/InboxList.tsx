@@ -61,8 +61,8 @@ export function InboxList({ inbox, filters, current, picked, picks, onToggleGrou
     if (isNearEnd) more?.()
   }, [isNearEnd, more])
 
-  if (inbox.state === 'loading') return <Loading what="the inbox" rows={8} />
-  if (inbox.state === 'failed') return <Trouble error={inbox.error} retry={inbox.retry} />
+  if (inbox.status === 'pending') return <Loading what="the inbox" rows={8} />
+  if (inbox.status === 'error') return <Trouble error={inbox.error} retry={inbox.retry} />
   if (rows.length === 0) return <Nothing filters={filters} asleep={inbox.asleep} />
   return (
     <div className="relative min-h-0 flex-1">

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { Item, Outcome } from './approval.ts'
-import { useQueue } from './use-queue.ts'
+import { useQueue } from './queue.ts'
 import { decidedText, outcomeText, since } from './text.ts'
 import { IconButton } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'

@@ -4,7 +4,7 @@ import { createStore } from '../api/store.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import type { Decision, Item, Outcome, OverrideType, Severity, Verdict } from './approval.ts'
 import { batchesOf } from './batch.ts'
-import { queue } from './queue.ts'
+import { applyOutcomes, applyUndo, refreshItems } from './queue.ts'
 import { heldWord, outcomeText } from './text.ts'
 
 /** Decisions that can still be undone, newest last. */
@@ -27,7 +27,7 @@ export async function decide(items: readonly Item[], decision: Decision): Promis
       ...batch.decision,
       hold: true,
     })
-    queue.settle(answer.outcomes, myId(), decision.decision)
+    applyOutcomes(answer.outcomes, myId(), decision.decision)
     outcomes.push(...answer.outcomes)
   }
   hold(outcomes, heldWord(items, decision))
@@ -74,8 +74,8 @@ export async function answerHandoff(
     handoff_id: item.id,
     ...answer,
   })
-  queue.settle([{ id: item.id, status: 'approved' }], myId(), 'approve')
-  if (proposal) queue.refresh([proposal.proposal_id])
+  applyOutcomes([{ id: item.id, status: 'approved' }], myId(), 'approve')
+  if (proposal) refreshItems([proposal.proposal_id])
   if (refused) return { text: `Resolved. ${refused.message} ${refused.hint}`, isProblem: true }
   const done = answer.hand_back ? 'Resolved and handed back.' : 'Resolved.'
   const { proposal_id: id, ...outcome } = proposal ?? { proposal_id: '' }
@@ -92,12 +92,12 @@ export async function undo(given = holds.get().at(-1)): Promise<void> {
       outcomes: readonly { id: string; status: 'pending' | 'error' }[]
     }>('cowork_undo', { approval_ids: given.ids })
     const late = outcomes.filter(({ status }) => status === 'error').length
-    queue.unhold(outcomes.filter(({ status }) => status === 'pending').map(({ id }) => id))
-    queue.refresh(given.ids)
+    applyUndo(outcomes.filter(({ status }) => status === 'pending').map(({ id }) => id))
+    refreshItems(given.ids)
     if (late === 0) toast(given.ids.length === 1 ? 'It waits again.' : 'They wait again.')
     else toast(late === 1 ? 'One was released already.' : `${late} were released already.`, true)
   } catch (error) {
-    queue.refresh(given.ids)
+    refreshItems(given.ids)
     toastProblem(error)
   }
 }

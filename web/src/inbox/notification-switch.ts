@@ -1,6 +1,6 @@
 import { createStore } from '../api/store.ts'
 import { noticesOf } from './notification.ts'
-import { queue } from './queue.ts'
+import { onArrival } from './queue.ts'
 
 /** What the person chose here, and what the browser lets them choose. */
 export type Notifying = 'on' | 'off' | 'blocked' | 'unsupported'
@@ -34,7 +34,7 @@ export const notifying = {
 
 /** Tells of what cannot wait while nobody looks at this page; a press leads to the item. */
 export function startNotices(open: (id: string | undefined) => void): void {
-  queue.onArrival((items) => {
+  onArrival((items) => {
     if (!document.hidden || notifying.get() !== 'on') return
     for (const { title, body, tag, id } of noticesOf(items)) {
       const notice = new Notification(title, { body, tag })

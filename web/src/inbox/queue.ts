@@ -1,275 +1,203 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { get } from '../api/client.ts'
 import type { Entry } from '../api/entry.ts'
 import { live } from '../api/live.ts'
+import { queries } from '../api/queries.ts'
+import type { Query } from '../api/query-string.ts'
 import { session } from '../api/session.ts'
-import { createStore } from '../api/store.ts'
+import { nounOf } from '../api/entry.ts'
 import { isCheck } from './approval.ts'
 import type { Counts, Item, ItemPage, Outcome, Verdict } from './approval.ts'
 
 export type Queue = {
-  readonly state: 'loading' | 'ready' | 'failed'
-  readonly error?: unknown
-  /** What waits, and what was decided while this page was open. */
+  /** Items that are pending, and items that were decided while this page was open. */
   readonly items: ReadonlyMap<string, Item>
-  /** Of what waits, as the daemon counts it. */
+  /** The pending items as the daemon counts them. */
   readonly counts: Counts
-  /** Every page was read, so the items are all there are. */
-  readonly isWhole: boolean
+  /** The cursor of the next page; null once every page was read. */
+  readonly next: string | null
 }
 
-const empty: Queue = { state: 'loading', items: new Map(), counts: { all: 0 }, isWhole: false }
+const empty: Queue = { items: new Map(), counts: { all: 0 }, next: null }
 const pageSize = 1000
-/** As many ids as one question may carry. */
-const batch = 200
-/** A burst is asked for once. */
-const gather = 80
-/** Without a stream the first page is read anyway. */
-const patience = 1000
-/** A check is opened without an entry, so that no agent learns of it: it is asked for now and then (T14). */
-const checksEvery = 15_000
-/** What was decided while the page is open is kept up to here. */
-const mostDecided = 500
+/** The most ids that one request can carry. */
+const maxIds = 200
+/** A burst of entries leads to one request. */
+const gatherMs = 80
+/** Without a stream the first page is read after this time. */
+const streamTimeoutMs = 1000
+/** A check is opened without an entry, so that no agent learns of it: the queue polls for checks (T14). */
+const checkIntervalMs = 15_000
+const maxDecided = 500
 const nouns = new Set(['proposal', 'approval', 'permission', 'handoff', 'grant'])
 
+const queueKey = ['queue', 'items']
+/** Set when the queue was read before the stream began: something may have happened in between. */
+let isReadEarly = false
+
 /**
- * Everything that waits for a person, by id: read once in pages, and from then on only what the
- * ledger names as changed is asked for again. The first page serves the rail and the notices
- * everywhere; the rest is read when the Inbox is open.
+ * The items by id. The first page serves the rail and the notifications on every screen. From then on only the
+ * items that the ledger names as changed are read again.
  */
-function createQueue() {
-  const store = createStore<Queue>(empty)
-  const arrivals = new Set<(items: readonly Item[]) => void>()
-  /** Ids to ask about, and those that an answer about ids made newer than a page under way. */
-  const changed = new Set<string>()
-  const newer = new Set<string>()
-  let reading = new AbortController()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let next: string | null = null
-  let isPaging = false
-  let isWanted = false
-  let hasBegun = false
+export const queueQuery = queryOptions({
+  queryKey: queueKey,
+  queryFn: async ({ signal }) => {
+    isReadEarly = !(await hasStreamBegun())
+    const known = listPending().map(({ id }) => id)
+    const page = await readPage(null, signal)
+    refreshItems(known)
+    return addPage(page)
+  },
+  structuralSharing: false,
+  gcTime: Infinity,
+})
 
-  const change = (part: Partial<Queue>) => store.set({ ...store.get(), ...part })
+/** Adds the page at this cursor to the queue; the Inbox reads one after the other while it is open. */
+export const nextPageQuery = (after: string | null) =>
+  queryOptions({
+    queryKey: ['queue', 'page', after],
+    queryFn: async ({ signal }) => {
+      queries.setQueryData(queueKey, addPage(await readPage(after, signal)))
+      return null
+    },
+    enabled: after !== null,
+    gcTime: 0,
+  })
 
-  async function load() {
-    reading.abort()
-    const { signal } = (reading = new AbortController())
-    const before = [...store.get().items.values()].filter(isPending)
-    const found = new Set<string>()
-    newer.clear()
-    isPaging = true
-    try {
-      take(await page(null, signal), found)
-      change({ state: 'ready', error: undefined })
-      await readOn(signal, found)
-      // What waited and stands in no page any more was decided meanwhile.
-      if (next === null) refresh(before.map(({ id }) => id).filter((id) => !found.has(id)))
-    } catch (error) {
-      if (!signal.aborted && store.get().state !== 'ready') change({ state: 'failed', error })
-    } finally {
-      if (!signal.aborted) isPaging = false
-    }
-  }
-
-  async function readOn(signal: AbortSignal, found = new Set<string>()) {
-    while (isWanted && next !== null) take(await page(next, signal), found)
-  }
-
-  const page = (after: string | null, signal: AbortSignal) =>
-    get<ItemPage>(
-      '/api/approvals',
-      { status: 'pending', limit: pageSize, ...(after !== null && { after }) },
-      signal,
-    )
-
-  function take(answer: ItemPage, found: Set<string>) {
-    const items = new Map(store.get().items)
-    for (const item of answer.items) {
-      found.add(item.id)
-      if (!newer.has(item.id)) items.set(item.id, item)
-    }
-    next = answer.next
-    change({ items, counts: answer.counts, isWhole: next === null })
-  }
-
-  /** Asks about these now, and gives what there is of them. */
-  async function read(ids: readonly string[]): Promise<readonly Item[]> {
-    const answer = await get<ItemPage>('/api/approvals', { ids: ids.slice(0, batch).join(',') })
-    update(answer)
-    return answer.items
-  }
-
-  function refresh(ids: readonly string[]) {
-    for (const id of ids) changed.add(id)
-    if (changed.size > 0) timer ??= setTimeout(() => void ask(), gather)
-  }
-
-  async function ask() {
-    const { signal } = reading
-    const ids = [...changed].slice(0, batch)
-    for (const id of ids) changed.delete(id)
-    try {
-      update(await get<ItemPage>('/api/approvals', { ids: ids.join(',') }, signal))
-    } catch {
-      for (const id of ids) changed.add(id)
-    }
-    timer = undefined
-    // Where the daemon is gone the stream says when it is back.
-    if (live.state.get() === 'live') refresh([])
-  }
-
-  function update({ items: fresh, counts }: ItemPage) {
-    const items = new Map(store.get().items)
-    const arrived = fresh.filter((item) => isPending(item) && !items.has(item.id))
-    for (const item of fresh) {
-      // Set anew: what was decided last stands last, and is forgotten last.
-      items.delete(item.id)
-      items.set(item.id, item)
-      newer.add(item.id)
-    }
-    forget(items)
-    change({ items, counts })
-    if (arrived.length > 0) for (const tell of arrivals) tell(arrived)
-  }
-
-  /** Asks for the checks that wait: nothing announces them. */
-  async function readChecks() {
-    if (document.visibilityState !== 'visible' || !session.token() || isPaging) return
-    const { signal } = reading
-    try {
-      const query = { status: 'pending', kind: 'spot_check', limit: pageSize }
-      const answer = await get<ItemPage>('/api/approvals', query, signal)
-      const found = new Set(answer.items.map(({ id }) => id))
-      const known = [...store.get().items.values()].filter(
-        (item) => isCheck(item) && isPending(item),
-      )
-      update(answer)
-      if (answer.next === null) refresh(known.map(({ id }) => id).filter((id) => !found.has(id)))
-    } catch {
-      // The stream says when the daemon is back; until then it is asked again.
-    }
-  }
-
-  /** Everything that waits is read again when the policy changes, and the items of a pair when its trust may have. */
-  function touched(entries: readonly Entry[]): string[] {
-    const isPolicy = entries.some(({ type }) => type.startsWith('policy.'))
-    const domains = new Set(entries.filter(movesTrust).map(({ domain }) => domain))
-    return [...store.get().items.values()]
-      .filter((item) => isPending(item) && (isPolicy || domains.has(item.domain)))
-      .map(({ id }) => id)
-  }
-
-  function onEntries(entries: readonly Entry[]) {
-    if (entries.some(({ type }) => type === 'look_back.opened')) void readChecks()
-    refresh(touched(entries))
-    const ids = entries
-      .filter(({ type }) => nouns.has(type.slice(0, type.indexOf('.'))))
-      .map(({ ids: its }) => its?.['approval'] ?? its?.['handoff'] ?? its?.['proposal'])
-    refresh(ids.filter((id) => id !== undefined))
-  }
-
-  /** Another person, or none: nothing of the last one stays. */
-  function restart() {
-    reading.abort()
-    clearTimeout(timer)
-    timer = undefined
-    changed.clear()
-    next = null
-    hasBegun = false
-    store.set(empty)
-    if (!session.token()) return
-    if (live.state.get() === 'live') begin()
-    else setTimeout(() => !hasBegun && session.token() && void load(), patience)
-  }
-
-  /** Read after the stream has begun, so that nothing falls between the two. */
-  function begin() {
-    if (hasBegun || !session.token()) return
-    hasBegun = true
-    void load()
-  }
-
+export function useQueue() {
+  const { data, status, error, refetch } = useQuery(queueQuery)
+  const queue = data ?? empty
   return {
-    get: store.get,
-    subscribe: store.subscribe,
-    /** All of it, because somebody looks at it. */
-    want() {
-      isWanted = true
-      if (next !== null && !isPaging) {
-        isPaging = true
-        void readOn(reading.signal)
-          .catch(() => undefined)
-          .finally(() => (isPaging = false))
-      }
-      return () => {
-        isWanted = false
-      }
-    },
-    retry() {
-      change({ state: 'loading' })
-      void load()
-    },
-    refresh,
-    read,
-    readChecks: () => void readChecks(),
-    /** What deciding answered is shown at once; the record itself follows. */
-    settle(outcomes: readonly Outcome[], by: string, verdict: Verdict) {
-      const items = new Map(store.get().items)
-      for (const outcome of outcomes) {
-        const item = items.get(outcome.id)
-        if (item) items.set(item.id, settled(item, outcome, by, verdict))
-      }
-      change({ items })
-      refresh(outcomes.map(({ id }) => id))
-    },
-    /** Undone: it waits as before. */
-    unhold(ids: readonly string[]) {
-      const items = new Map(store.get().items)
-      for (const id of ids) {
-        const { held: _, ...item } = items.get(id) ?? {}
-        if ('id' in item) items.set(id, item)
-      }
-      change({ items })
-    },
-    /** Told of items that began to wait while this page was open. */
-    onArrival(listener: (items: readonly Item[]) => void) {
-      arrivals.add(listener)
-      return () => {
-        arrivals.delete(listener)
-      }
-    },
-    start() {
-      let token = session.token()
-      live.onEntries(onEntries)
-      live.state.subscribe(() => {
-        if (live.state.get() !== 'live') return
-        begin()
-        refresh([])
-      })
-      session.subscribe(() => {
-        if (session.token() === token) return
-        token = session.token()
-        restart()
-      })
-      setInterval(() => void readChecks(), checksEvery)
-      for (const back of ['focus', 'visibilitychange'])
-        addEventListener(back, () => void readChecks())
-      restart()
-    },
+    ...queue,
+    isWhole: queue.next === null,
+    // What was read stays in sight although reading it again failed.
+    status: data ? ('success' as const) : status,
+    error,
+    refetch,
   }
 }
 
-const movesTrust = ({ type }: Entry): boolean =>
-  /^(override\.recorded|trust\.|approval\.(approved|rejected)$)/.test(type)
-
+const currentQueue = (): Queue => queries.getQueryData<Queue>(queueKey) ?? empty
+export const findItem = (id: string): Item | undefined => currentQueue().items.get(id)
 export const isPending = ({ status }: Pick<Item, 'status'>): boolean => status === 'pending'
+const listPending = () => [...currentQueue().items.values()].filter(isPending)
 
-function forget(items: Map<string, Item>) {
-  const decided = [...items.values()].filter((item) => !isPending(item))
-  for (const { id } of decided.slice(0, Math.max(0, decided.length - mostDecided))) items.delete(id)
+function patchItems(change: (items: Map<string, Item>) => void, counts?: Counts) {
+  queries.setQueryData<Queue>(queueKey, (queue) => {
+    if (!queue) return undefined
+    const items = new Map(queue.items)
+    change(items)
+    return { ...queue, items, counts: counts ?? queue.counts }
+  })
 }
 
-function settled(item: Item, { status, until }: Outcome, by: string, decision: Verdict): Item {
+const hasStreamBegun = () =>
+  new Promise<boolean>((resolve) => {
+    const check = () => {
+      if (live.state.get() === 'live') end(true)
+    }
+    const end = (hasBegun: boolean) => {
+      stop()
+      clearTimeout(timer)
+      resolve(hasBegun)
+    }
+    const stop = live.state.subscribe(check)
+    const timer = setTimeout(() => end(false), streamTimeoutMs)
+    check()
+  })
+
+const readPage = (after: string | null, signal: AbortSignal) =>
+  get<ItemPage>(
+    '/api/approvals',
+    { status: 'pending', limit: pageSize, after: after ?? undefined },
+    signal,
+  )
+
+/** A page never replaces a known item, which was read by its id at a later time. */
+function addPage({ items: page, counts, next }: ItemPage): Queue {
+  const items = new Map(currentQueue().items)
+  for (const item of page) if (!items.has(item.id)) items.set(item.id, item)
+  return { items, counts, next }
+}
+
+/** Reads items into the queue, unless another person has signed in meanwhile. */
+async function readInto(query: Query): Promise<ItemPage> {
+  const token = session.token()
+  await queries.ensureQueryData(queueQuery)
+  const answer = await get<ItemPage>('/api/approvals', query)
+  if (session.token() !== token) return { items: [], counts: { all: 0 }, next: null }
+  const { items } = currentQueue()
+  const arrived = answer.items.filter((item) => isPending(item) && !items.has(item.id))
+  patchItems((all) => {
+    for (const item of answer.items) {
+      // Deleted first: the item decided last stands last, and is forgotten last.
+      all.delete(item.id)
+      all.set(item.id, item)
+    }
+    forgetDecided(all)
+  }, answer.counts)
+  if (arrived.length > 0) for (const listener of arrivalListeners) listener(arrived)
+  return answer
+}
+
+function forgetDecided(items: Map<string, Item>) {
+  const decided = [...items.values()].filter((item) => !isPending(item))
+  for (const { id } of decided.slice(0, Math.max(0, decided.length - maxDecided))) items.delete(id)
+}
+
+export const readItems = async (ids: readonly string[]): Promise<readonly Item[]> =>
+  (await readInto({ ids: ids.slice(0, maxIds).join(',') })).items
+
+const changed = new Set<string>()
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** Reads these items again, soon and in one request with others. */
+export function refreshItems(ids: readonly string[]): void {
+  for (const id of ids) changed.add(id)
+  if (changed.size > 0) timer ??= setTimeout(() => void readChanged(), gatherMs)
+}
+
+async function readChanged() {
+  const token = session.token()
+  const ids = [...changed].slice(0, maxIds)
+  for (const id of ids) changed.delete(id)
+  try {
+    await readItems(ids)
+  } catch {
+    if (session.token() === token) for (const id of ids) changed.add(id)
+  }
+  timer = undefined
+  // While the daemon is away, the stream says when it is back.
+  if (live.state.get() === 'live') refreshItems([])
+}
+
+/** Reads the checks that are pending: no entry announces them. */
+export async function readChecks(): Promise<void> {
+  const isReading = queries.isFetching({ queryKey: ['queue'] }) > 0
+  if (document.visibilityState !== 'visible' || !session.token() || isReading) return
+  try {
+    const query = { status: 'pending', kind: 'spot_check', limit: pageSize }
+    const { items, next } = await readInto(query)
+    const found = new Set(items.map(({ id }) => id))
+    const missing = listPending().filter((item) => isCheck(item) && !found.has(item.id))
+    if (next === null) refreshItems(missing.map(({ id }) => id))
+  } catch {
+    // The next poll tries again.
+  }
+}
+
+/** Shows what a decision answered at once; the record itself follows. */
+export function applyOutcomes(outcomes: readonly Outcome[], by: string, verdict: Verdict): void {
+  patchItems((items) => {
+    for (const outcome of outcomes) {
+      const item = items.get(outcome.id)
+      if (item) items.set(item.id, applyOutcome(item, outcome, by, verdict))
+    }
+  })
+  refreshItems(outcomes.map(({ id }) => id))
+}
+
+function applyOutcome(item: Item, { status, until }: Outcome, by: string, decision: Verdict): Item {
   if (status === 'held' && until !== undefined) return { ...item, held: { decision, by, until } }
   if (status === 'voted')
     return { ...item, approvers: { ...item.approvers, given: [...item.approvers.given, by] } }
@@ -278,4 +206,60 @@ function settled(item: Item, { status, until }: Outcome, by: string, decision: V
   return { ...item, status, decided_by: by, decided_at: decidedAt, channel: 'console' }
 }
 
-export const queue = createQueue()
+/** Shows items whose decision was undone as pending again. */
+export function applyUndo(ids: readonly string[]): void {
+  patchItems((items) => {
+    for (const id of ids) {
+      const { held: _, ...item } = items.get(id) ?? {}
+      if ('id' in item) items.set(id, item)
+    }
+  })
+}
+
+const arrivalListeners = new Set<(items: readonly Item[]) => void>()
+
+/** Calls the listener with items that became pending while this page was open. */
+export function onArrival(listener: (items: readonly Item[]) => void): () => void {
+  arrivalListeners.add(listener)
+  return () => void arrivalListeners.delete(listener)
+}
+
+export function onQueueChange(listener: () => void): () => void {
+  return queries.getQueryCache().subscribe(({ type, query }) => {
+    if (type === 'updated' && query.queryKey === queueKey) listener()
+  })
+}
+
+const movesTrust = ({ type }: Entry): boolean =>
+  /^(override\.recorded|trust\.|approval\.(approved|rejected)$)/.test(type)
+
+/** Reads again the items that entries name, all items after a change of policy, and those whose trust may have moved. */
+export function followEntries(entries: readonly Entry[]): void {
+  if (entries.some(({ type }) => type === 'look_back.opened')) void readChecks()
+  const isPolicy = entries.some(({ type }) => type.startsWith('policy.'))
+  const domains = new Set(entries.filter(movesTrust).map(({ domain }) => domain))
+  const touched = listPending().filter(({ domain }) => isPolicy || domains.has(domain))
+  const named = entries
+    .filter((entry) => nouns.has(nounOf(entry)))
+    .map(({ ids }) => ids?.['approval'] ?? ids?.['handoff'] ?? ids?.['proposal'])
+  refreshItems([...touched.map(({ id }) => id), ...named.filter((id) => id !== undefined)])
+}
+
+export function startQueue(): void {
+  session.subscribe(() => {
+    if (!session.token()) changed.clear()
+  })
+  live.state.subscribe(() => {
+    if (live.state.get() !== 'live') return
+    if (isReadEarly) void readAgain()
+    refreshItems([])
+  })
+  setInterval(() => void readChecks(), checkIntervalMs)
+  for (const back of ['focus', 'visibilitychange']) addEventListener(back, () => void readChecks())
+}
+
+async function readAgain() {
+  isReadEarly = false
+  await queries.ensureQueryData(queueQuery).catch(() => undefined)
+  await queries.invalidateQueries({ queryKey: queueKey })
+}

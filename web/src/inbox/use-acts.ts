@@ -5,11 +5,12 @@ import { isHandoff } from './approval.ts'
 import type { Decision, Item, Outcome } from './approval.ts'
 import { answerHandoff, decide } from './decision.ts'
 import type { Answer } from './decision.ts'
-import { queue } from './queue.ts'
+import { readItems } from './queue.ts'
 import { idToOpen, nextAfter } from './row.ts'
 import type { Row } from './row.ts'
 import { decidedText, outcomeText, since } from './text.ts'
-import { peopleQuery, queries } from '../api/queries.ts'
+import { peopleQuery } from '../settings/person-queries.ts'
+import { queries } from '../api/queries.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { focusRow } from '../shared/focus-row.ts'
 
@@ -71,7 +72,7 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
   /** Somebody else was faster: who, and when. */
   async function tellLate(outcome: Outcome) {
     const [[item], { people }] = await Promise.all([
-      queue.read([outcome.id]),
+      readItems([outcome.id]),
       queries.ensureQueryData(peopleQuery),
     ])
     const who = (id = 'nobody') => people.find((person) => person.id === id)?.name ?? id
@@ -112,7 +113,7 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
     } catch (error) {
       if (!(error instanceof ApiError) || !over.has(error.code)) throw error
       // It may have been about the proposal: then the handoff still waits for its answer.
-      const [now] = await queue.read([item.id])
+      const [now] = await readItems([item.id])
       if (now?.status === 'pending') throw error
       await tellLate({ id: item.id, status: 'error', error })
     } finally {

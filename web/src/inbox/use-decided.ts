@@ -4,9 +4,8 @@ import { get } from '../api/client.ts'
 import type { ItemPage } from './approval.ts'
 import { matches } from './filter.ts'
 import type { InboxFilters } from './filter.ts'
-import { isPending } from './queue.ts'
 import { newestFirst } from './row.ts'
-import { useQueue } from './use-queue.ts'
+import { isPending, useQueue } from './queue.ts'
 
 const pageSize = 200
 

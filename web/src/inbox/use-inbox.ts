@@ -1,18 +1,19 @@
-import { useEffect, useMemo } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { countsOf, matches } from './filter.ts'
 import type { InboxFilters } from './filter.ts'
 import type { Counts, Item } from './approval.ts'
-import { queue } from './queue.ts'
 import { newestFirst, rowsOf } from './row.ts'
 import type { Row } from './row.ts'
-import { useQueue, useWaiting } from './use-queue.ts'
+import { nextPageQuery, useQueue } from './queue.ts'
+import { useWaiting } from './use-waiting.ts'
 import { useDecided } from './use-decided.ts'
 
 export type Inbox = {
   readonly rows: readonly Row[]
   readonly counts: Counts
   readonly asleep: number
-  readonly state: 'loading' | 'ready' | 'failed'
+  readonly status: 'pending' | 'success' | 'error'
   readonly error: unknown
   readonly retry: () => void
   /** Asks for more at the end of the list, where there may be more. */
@@ -27,10 +28,10 @@ type Shown = {
 
 /** The rows the address asks for, from what waits, sleeps or was decided. */
 export function useInbox({ filters, current, open }: Shown): Inbox {
-  const { state, error, items, counts, isWhole } = useQueue()
+  const { items, counts, next, isWhole, status, error, refetch } = useQueue()
   const { waiting, asleep } = useWaiting()
   const decided = useDecided(filters)
-  useEffect(() => queue.want(), [])
+  useQuery(nextPageQuery(next))
 
   const { view } = filters
   const shown = useMemo(() => {
@@ -55,10 +56,11 @@ export function useInbox({ filters, current, open }: Shown): Inbox {
   )
 
   const common = { rows, counts: pendingCounts, asleep: asleep.length }
-  if (view !== 'decided') return { ...common, state, error, retry: queue.retry, more: undefined }
+  if (view !== 'decided')
+    return { ...common, status, error, retry: () => void refetch(), more: undefined }
   return {
     ...common,
-    state: decided.isPending ? 'loading' : decided.isError ? 'failed' : 'ready',
+    status: decided.status,
     error: decided.error,
     retry: () => void decided.refetch(),
     more:

@@ -7,7 +7,8 @@ import { Section } from '../shared/Section.tsx'
 import { Sideways } from '../shared/Sideways.tsx'
 import { Note } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
-import { nounOf, useEntries } from '../api/use-entries.ts'
+import { nounOf } from '../api/entry.ts'
+import { useEntries } from '../api/use-entries.ts'
 import { standingsQuery } from '../agents/agent-queries.ts'
 
 /** Agent by domain, and the policy that decides there. With the first mapping, no policy means blocked (Y4). */

@@ -3,7 +3,7 @@ import { Outlet } from '@tanstack/react-router'
 import { useSyncExternalStore } from 'react'
 import { Tabs } from '../shared/Tabs.tsx'
 import { draft } from './draft.ts'
-import { policiesQuery } from '../api/queries.ts'
+import { policiesQuery } from './policy-queries.ts'
 import { useEntries } from '../api/use-entries.ts'
 
 const draftMark = <span className="text-xs font-normal text-suggest">draft</span>

@@ -1,7 +1,13 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call, get } from '../api/client.ts'
 import type { Item, ItemPage } from '../inbox/approval.ts'
-import type { Version } from './policy.ts'
+import type { Listed, Version } from './policy.ts'
+
+/** The policies in force, and who works under which. */
+export const policiesQuery = queryOptions({
+  queryKey: ['policies', 'listed'],
+  queryFn: () => call<Listed>('cowork_list_policies'),
+})
 
 export type Versions = { readonly active: string; readonly versions: readonly Version[] }
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { openDialog } from './dialog.ts'
-import { useWaiting } from '../inbox/use-queue.ts'
+import { useWaiting } from '../inbox/use-waiting.ts'
 import { screens } from '../screens.ts'
 import { Mark } from './Gate.tsx'
 import { Icon } from '../shared/Icon.tsx'

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Navigate } from '@tanstack/react-router'
-import { agentsQuery, meQuery } from '../api/queries.ts'
+import { agentsQuery } from '../agents/agent-queries.ts'
+import { meQuery } from '../api/queries.ts'
 import { seen } from './welcome-visit.ts'
 import { grantsQuery } from '../files/file-queries.ts'
 

@@ -3,8 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useSyncExternalStore } from 'react'
 import { isEditable, isReturnable } from '../inbox/approval.ts'
 import type { Item } from '../inbox/approval.ts'
-import { queue } from '../inbox/queue.ts'
-import { useQueue } from '../inbox/use-queue.ts'
+import { refreshItems, useQueue } from '../inbox/queue.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { Button, buttonClass } from '../shared/Button.tsx'
 import { ErrorNote } from '../shared/ErrorNote.tsx'
@@ -56,7 +55,7 @@ function Playing({ ids, onNext, onAgain }: PlayingProps) {
   const asked = ids.map((id) => items.get(id))
   const open = asked.find((item) => item && isOpen(item))
   const isDone = asked.every((item) => item && !isOpen(item))
-  useEffect(() => queue.refresh(ids), [ids])
+  useEffect(() => refreshItems(ids), [ids])
   if (open) return <Deciding key={open.id} item={open} />
   if (!isDone) return <Loading what="what it asks for" rows={4} />
   return (

@@ -1,11 +1,12 @@
 import { ApiError, call } from '../api/client.ts'
 import type { Item } from '../inbox/approval.ts'
-import { isPending, queue } from '../inbox/queue.ts'
+import { findItem, isPending, onQueueChange, readItems } from '../inbox/queue.ts'
 import { live } from '../api/live.ts'
 import { joined, nameOf, parentOf } from '../files/path.ts'
 import { isFolder } from '../files/file.ts'
 import type { Browsed, Grant, WorkspaceInfo } from '../files/file.ts'
-import type { Agent, Status } from '../api/queries.ts'
+import type { Agent } from '../agents/agent-queries.ts'
+import type { Status } from '../api/queries.ts'
 import { createStore } from '../api/store.ts'
 import { toastProblem } from '../shared/toast.ts'
 import { usualFolders } from './welcome.ts'
@@ -33,16 +34,16 @@ export function startPractice(): void {
   const look = () => {
     const now = round.get()
     if (!now || now.isOver) return
-    const asked = now.ids.map((id) => queue.get().items.get(id))
+    const asked = now.ids.map(findItem)
     if (asked.every((item) => item && !isOpen(item))) endRound(now).catch(toastProblem)
   }
-  queue.subscribe(look)
+  onQueueChange(look)
   round.subscribe(look)
   // What was decided while no page was open stands in no list of what waits.
   const ask = async () => {
     const now = round.get()
     if (live.state.get() !== 'live' || !now || now.isOver) return
-    if ((await queue.read(now.ids)).length > 0) return
+    if ((await readItems(now.ids)).length > 0) return
     // Another daemon than the one it was begun with.
     localStorage.removeItem(place)
     round.set(undefined)

@@ -5,7 +5,7 @@ import type { Decision, Item } from '../approval.ts'
 import { answeredText } from '../check.ts'
 import type { Answer } from '../check.ts'
 import { decide } from '../decision.ts'
-import { queue } from '../queue.ts'
+import { readChecks } from '../queue.ts'
 import { toast } from '../../shared/toast.ts'
 import { classesQuery } from '../../agents/agent-queries.ts'
 import { approvalQuery } from '../approval-queries.ts'
@@ -31,7 +31,7 @@ export function useAnswer() {
       const [outcome] = await decide([item], decision)
       if (outcome?.error) throw new ApiError(outcome.error)
       if (!outcome || outcome.status === 'held') return
-      if (outcome.look_back) queue.readChecks()
+      if (outcome.look_back) void readChecks()
       const gate = { wasOpen, isOpen: await isGateOpen(item, 0) }
       const followed = answeredText(given, outcome, gate)
       if (followed !== undefined) toast(followed)

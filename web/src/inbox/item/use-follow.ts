@@ -3,6 +3,7 @@ import { useEffect } from 'react'
 import type { Item } from '../approval.ts'
 import type { Entry } from '../../api/entry.ts'
 import { live } from '../../api/live.ts'
+import { nounOf } from '../../api/entry.ts'
 import { approvalQuery } from '../approval-queries.ts'
 
 /** A burst is asked for once. */
@@ -15,10 +16,10 @@ export function useFollow(id: string, item: Item | undefined): void {
   const domain = item?.domain
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
-    const touches = ({ type, ids, domain: where }: Entry) =>
-      ids?.['approval'] === id ||
-      type.startsWith('policy.') ||
-      (domain !== undefined && where === domain && nouns.has(type.slice(0, type.indexOf('.'))))
+    const touches = (entry: Entry) =>
+      entry.ids?.['approval'] === id ||
+      entry.type.startsWith('policy.') ||
+      (domain !== undefined && entry.domain === domain && nouns.has(nounOf(entry)))
     const stop = live.onEntries((entries) => {
       if (entries.some(touches))
         timer ??= setTimeout(() => {

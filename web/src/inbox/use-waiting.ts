@@ -1,18 +1,13 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import type { Item } from './approval.ts'
 import { isUrgent } from './notification.ts'
-import { isPending, queue } from './queue.ts'
-import type { Queue } from './queue.ts'
-import type { Snoozed } from './snooze.ts'
+import { isPending, useQueue } from './queue.ts'
 import { snoozed } from './snooze-store.ts'
-
-export const useQueue = (): Queue => useSyncExternalStore(queue.subscribe, queue.get)
-const useSnoozed = (): Snoozed => useSyncExternalStore(snoozed.subscribe, snoozed.get)
 
 /** What waits for this person now, and what they put off. */
 export function useWaiting(): { waiting: Item[]; asleep: Item[]; total: number; urgent: number } {
   const { items, counts, isWhole } = useQueue()
-  const putOff = useSnoozed()
+  const putOff = useSyncExternalStore(snoozed.subscribe, snoozed.get)
   return useMemo(() => {
     const pending = [...items.values()].filter(isPending)
     const asleep = pending.filter(({ id }) => Object.hasOwn(putOff, id))
