@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { wireShapes } from './web/wire-shapes.ts'
 
 // Generous: a busy machine is slow, and only what hangs should fail for it.
 const steady = { testTimeout: 60_000, hookTimeout: 60_000, setupFiles: ['test/seed.ts'] }
@@ -20,6 +21,17 @@ export default defineConfig({
           exclude: ['**/*.int.test.ts', 'test/browser/**'],
           isolate: false,
           globalSetup: ['test/temp.ts'],
+          ...steady,
+          ...poll,
+        },
+      },
+      {
+        // Parts of the console, in a DOM without a browser.
+        plugins: [wireShapes],
+        test: {
+          name: 'component',
+          include: ['web/src/**/*.test.tsx'],
+          environment: 'happy-dom',
           ...steady,
           ...poll,
         },

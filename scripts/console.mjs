@@ -17,7 +17,7 @@ const filesIn = (folder) =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) return entry.name === 'dist' ? [] : filesIn(path)
-    return entry.name.endsWith('.test.ts') ? [] : [path]
+    return /\.test\.tsx?$/.test(entry.name) ? [] : [path]
   })
 
 /** `node` runs Vite; `env` must find it. */

@@ -17,6 +17,7 @@ const checks = [
   { name: 'generated files', command: ['node', 'scripts/generate.mjs', '--check'] },
   { name: 'rules', command: ['node', 'scripts/spec.mjs'] },
   { name: 'unit tests', vitest: ['--project', 'unit'], quick: true },
+  { name: 'component tests', vitest: ['--project', 'component'], quick: true },
   { name: 'integration tests', vitest: ['--project', 'integration'] },
   { name: 'browser tests', vitest: ['--project', 'browser'], needs: provideChromium },
 ]

@@ -1,4 +1,4 @@
-import type { Item } from './approval.ts'
+import type { Detail, GrantRequest, Handoff, Item } from './approval.ts'
 
 /** An item as the API gives it; a test says what matters to it. */
 export const item = (part: Partial<Item> = {}): Item => ({
@@ -18,5 +18,59 @@ export const item = (part: Partial<Item> = {}): Item => ({
   expires_at: null,
   approvers: { needed: 1, given: [] },
   group: '',
+  ...part,
+})
+
+/** The detail of an item as the API gives it. */
+export const detail = (part: Partial<Detail> = {}): Detail => ({
+  ...item(),
+  why: {
+    text: 'deal_stage is a field of high risk, so a person decides.',
+    rules: [],
+    policy_id: null,
+    policy_description: null,
+    policy_version: '0a1b2c3d',
+    trust_level: 0.72,
+    thresholds: { suggest: 0.5, act: 0.8 },
+    gated: false,
+    high_risk_fields: ['deal_stage'],
+  },
+  change: { deal_stage: 'closed_won' },
+  before: { deal_stage: 'open' },
+  reasoning: 'The contract is signed.',
+  field: 'deal_stage',
+  digest: 'd1',
+  session: null,
+  client: null,
+  effect: { approve: { from: 0.72, to: 0.74 }, overrides: [] },
+  history: [],
+  trust_points: [],
+  ...part,
+})
+
+export const grantRequest = (part: Partial<GrantRequest> = {}): GrantRequest => ({
+  path: '/home/anna/Invoices',
+  real: '/home/anna/Invoices',
+  permission: 'read',
+  is_folder: true,
+  missing: false,
+  folder: '/home/anna/Invoices',
+  inside: { files: 3, folders: 1, bytes: 1200, sample: ['a.pdf'], capped: false },
+  sensitive: [],
+  ...part,
+})
+
+export const handoff = (part: Partial<Handoff> = {}): Handoff => ({
+  handoff_mode: 'review',
+  reason: 'Two prices contradict each other.',
+  confidence: null,
+  attempted_actions: ['Compared both lists'],
+  context: { list: 'b2b' },
+  packet: { recent: [] },
+  parent_handoff_id: null,
+  proposal_id: null,
+  overdue: false,
+  reminded: 0,
+  thread: [],
   ...part,
 })

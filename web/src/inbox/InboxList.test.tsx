@@ -1,0 +1,50 @@
+import { screen } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { ApiError } from '../api/client.ts'
+import { renderPart } from '../shell/console.fixture.tsx'
+import type { InboxFilters } from './filter.ts'
+import { InboxList } from './InboxList.tsx'
+import type { Inbox } from './use-inbox.ts'
+
+async function show(part: Partial<Inbox>, filters: InboxFilters = {}) {
+  let retries = 0
+  const inbox: Inbox = {
+    rows: [],
+    counts: { all: 0 },
+    asleep: 0,
+    status: 'success',
+    error: null,
+    retry: () => (retries += 1),
+    more: undefined,
+    ...part,
+  }
+  const does = () => {}
+  const picks = { toggle: does, pick: does, extend: does, clear: does }
+  const list = { current: undefined, picked: new Set<string>(), picks, onToggleGroup: does }
+  await renderPart(<InboxList inbox={inbox} filters={filters} {...list} />)
+  return () => retries
+}
+
+test('C13 the inbox shows that it is loading', async () => {
+  await show({ status: 'pending' })
+  expect(screen.getByRole('status').textContent).toContain('Loading the inbox')
+})
+
+test('C13 an inbox that could not be read says why and is read again', async () => {
+  const retries = await show({
+    status: 'error',
+    error: new ApiError({ code: 'unreachable', message: 'cowork does not answer.' }),
+  })
+  expect(screen.getByRole('alert').textContent).toContain('cowork does not answer.')
+  screen.getByRole('button', { name: 'Try again' }).click()
+  expect(retries()).toBe(1)
+})
+
+test('C13 an empty inbox says so, and one that is narrowed leads back to all', async () => {
+  await show({})
+  expect(screen.getByText('Nothing waits for you.')).toBeDefined()
+  await show({}, { q: 'deal' })
+  expect(screen.getAllByRole('link').some((link) => link.getAttribute('href') === '/inbox')).toBe(
+    true,
+  )
+})

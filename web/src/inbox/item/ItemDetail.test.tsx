@@ -1,0 +1,149 @@
+import { screen, waitFor } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { queries } from '../../api/queries.ts'
+import type { Role } from '../../api/session.ts'
+import { renderPart, startFakeDaemon, toolAnswer } from '../../shell/console.fixture.tsx'
+import { approvalQuery } from '../approval-queries.ts'
+import type { Detail } from '../approval.ts'
+import { detail, grantRequest, handoff } from '../approval.fixture.ts'
+import { useActs } from '../use-acts.ts'
+import { ItemDetail } from './ItemDetail.tsx'
+
+const Item = ({ id, mayDecide }: { id: string; mayDecide: boolean }) => (
+  <ItemDetail id={id} acts={useActs([], id, () => {})} mayDecide={mayDecide} />
+)
+
+async function show(given: Detail, role: Role = 'owner') {
+  queries.setQueryData(approvalQuery(given.id).queryKey, given)
+  const view = <Item id={given.id} mayDecide={role !== 'viewer'} />
+  return renderPart(view, { role, pending: [given] })
+}
+
+const buttons = () => {
+  const footer = document.querySelector('footer')
+  return [...(footer?.querySelectorAll('button') ?? [])].map(
+    ({ firstChild }) => firstChild?.textContent,
+  )
+}
+const press = (name: RegExp) => screen.getByRole('button', { name }).click()
+
+test('C2 A8 a proposal shows why, the change, the reasoning, and what can be done', async () => {
+  await show(detail())
+  expect(screen.getByRole('heading', { level: 2 }).textContent).toContain('closed_won')
+  expect(screen.getByRole('region', { name: 'Why am I asked' }).textContent).toContain('0.72')
+  expect(screen.getByText('The contract is signed.')).toBeDefined()
+  expect(buttons()).toEqual(['Approve', 'Edit and approve', 'Override', 'Hand back'])
+})
+
+test('C2 a tool call shows its tool and can be allowed for longer', async () => {
+  await show(detail({ kind: 'call', action: 'send_mail', change: { to: 'bob' }, before: {} }))
+  expect(screen.getByText('send_mail')).toBeDefined()
+  expect(buttons()).toEqual(['Approve once', 'Allow…', 'Edit…', 'Deny', 'Hand back'])
+})
+
+test('C2 GR3 an access request shows what lies there and offers the narrowest first', async () => {
+  await show(
+    detail({ kind: 'grant', grant: grantRequest({ sensitive: ['id_rsa'] }), reasoning: 'Totals' }),
+  )
+  expect(screen.getByText(/3 files and 1 folder/)).toBeDefined()
+  expect(screen.getByText('id_rsa')).toBeDefined()
+  const choices = screen.getByRole('list', { name: 'What you can allow' })
+  const [narrowest] = choices.querySelectorAll('button')
+  expect(narrowest?.textContent).toContain(buttons()[0])
+  expect(buttons().slice(1)).toEqual(['Deny', 'Deny and don’t ask again'])
+})
+
+test('C2 H1 H2 a handoff shows its packet and is answered, neither approved nor denied', async () => {
+  await show(detail({ kind: 'handoff', handoff: handoff() }))
+  expect(screen.getByText('Two prices contradict each other.')).toBeDefined()
+  expect(screen.getByText('Compared both lists')).toBeDefined()
+  expect(buttons()).toEqual(['Resolve', 'Hand back'])
+})
+
+test('C2 a new domain is allowed only once a policy is chosen', async () => {
+  startFakeDaemon(
+    toolAnswer('cowork_list_policies', {
+      policies: [{ id: 'sales', description: 'Deals', mode: 'suggest', rules: 1 }],
+      version: '0a1b',
+      mappings: [],
+      active: null,
+      versions: [],
+      body: { policies: [], mappings: [] },
+    }),
+  )
+  await show(detail({ kind: 'permission' }))
+  await screen.findByRole('option', { name: 'sales: Deals (one rule)' })
+  const approve = screen.getByRole<HTMLButtonElement>('button', { name: /Allow under/ })
+  expect(approve.disabled).toBe(true)
+})
+
+test('C2 a finding of cowork is kept or ended, and nobody can be corrected for it', async () => {
+  await show(detail({ kind: 'finding', requester: 'cowork' }))
+  expect(buttons()).toEqual(['Keep it', 'End it'])
+})
+
+test('A13 words of an agent are shown as plain text', async () => {
+  await show(detail({ summary: 'pay \u202E100', reasoning: '<b>bold</b>' }))
+  expect(screen.getByRole('heading', { level: 2 }).textContent).toContain('U+202E')
+  expect(screen.getByText('<b>bold</b>')).toBeDefined()
+})
+
+test('I6 C2 a viewer finds nothing to decide with', async () => {
+  await show(detail({ kind: 'grant', grant: grantRequest() }), 'viewer')
+  expect(screen.getByText(/Reviewers and owners decide/)).toBeDefined()
+  expect(buttons()).toEqual([])
+  expect(screen.queryByRole('list', { name: 'What you can allow' })).toBeNull()
+})
+
+test('A4 who approved already waits for another person', async () => {
+  await show(detail({ approvers: { needed: 2, given: ['anna'] } }))
+  expect(screen.getByText('You approved it. Another person is needed.')).toBeDefined()
+  expect(screen.getByText('1 of 2', { exact: false })).toBeDefined()
+  expect(screen.getByRole<HTMLButtonElement>('button', { name: /^Approve/ }).disabled).toBe(true)
+  expect(screen.getByRole<HTMLButtonElement>('button', { name: /^Override/ }).disabled).toBe(false)
+})
+
+test('C2 a decision that can be undone says who took it, and is undone by the tool', async () => {
+  const sent = startFakeDaemon(
+    toolAnswer('cowork_undo', { outcomes: [{ id: 'p-1', status: 'pending' }] }),
+  )
+  const until = new Date(Date.now() + 8000).toISOString()
+  await show(detail({ held: { decision: 'approve', by: 'anna', until } }))
+  expect(screen.getByText(/Approved by you/)).toBeDefined()
+  press(/^Undo/)
+  await screen.findByRole('button', { name: /^Approve/ })
+  expect(sent[0]?.body).toEqual({ arguments: { approval_ids: ['p-1'] } })
+})
+
+test('C2 B2 approving sends one decision and shows it at once', async () => {
+  const until = new Date(Date.now() + 8000).toISOString()
+  const sent = startFakeDaemon(
+    toolAnswer('cowork_decide', {
+      outcomes: [{ id: 'p-1', status: 'held', until }],
+      count: 1,
+      errors: 0,
+    }),
+  )
+  await show(detail())
+  press(/^Approve/)
+  expect(await screen.findByText(/Approved by you/)).toBeDefined()
+  expect(sent[0]?.body).toEqual({
+    arguments: { approval_ids: ['p-1'], decision: 'approve', hold: true },
+  })
+})
+
+test('C13 an item shows that it is loading, and then why it does not come', async () => {
+  startFakeDaemon({
+    '/api/approvals/gone': {
+      status: 404,
+      body: { error: { code: 'not_found', message: 'Not found: gone', hint: 'Run `cowork up`.' } },
+    },
+  })
+  await renderPart(<Item id="gone" mayDecide />)
+  expect(screen.getByRole('status').textContent).toContain('Loading the item')
+  const alert = await screen.findByRole('alert')
+  expect(alert.textContent).toContain('Not found: gone')
+  expect(alert.querySelector('code')?.textContent).toBe('cowork up')
+  expect(screen.getByRole('button', { name: 'Try again' })).toBeDefined()
+  await waitFor(() => expect(screen.queryByText('Loading the item')).toBeNull())
+})
