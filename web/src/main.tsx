@@ -3,35 +3,20 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { startNotices } from './inbox/notification-switch.ts'
-import { followEntries, startQueue } from './inbox/queue.ts'
+import { startQueue } from './inbox/queue.ts'
 import { startLoadingAhead } from './shell/late-screen.ts'
 import { startLive } from './api/live.ts'
 import './shared/appearance.ts'
 import { queries, startQueries } from './api/queries.ts'
-import { router } from './shell/router.tsx'
+import { router } from './shell/router.ts'
 import { session, startSession } from './api/session.ts'
+import { screens } from './screens.ts'
 import './tokens.css'
 import { startPractice } from './welcome/practice.ts'
 
 startSession()
 startLive()
-startQueries([
-  {
-    invalidates: {
-      agent: ['agents'],
-      person: ['people', 'sessions', 'session'],
-      role: ['people', 'session'],
-      invitation: ['people'],
-      session: ['sessions'],
-      passkey: ['passkeys', 'session'],
-      halt: ['status'],
-      permission: ['permissions'],
-      grant: ['grants'],
-      policy: ['policies'],
-    },
-    onEntries: followEntries,
-  },
-])
+startQueries(screens)
 startQueue()
 startPractice()
 startNotices((id) => {

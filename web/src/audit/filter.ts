@@ -1,5 +1,5 @@
 import type { Query } from '../api/query-string.ts'
-import type { Outcome } from './text.ts'
+import type { Outcome } from './outcome.ts'
 
 /** What the Audit screen shows, as its address says it. */
 export type Filters = {

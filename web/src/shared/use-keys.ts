@@ -1,6 +1,5 @@
 import { useEffectEvent, useLayoutEffect } from 'react'
 import { look } from './appearance.ts'
-import { screens } from '../screens.ts'
 
 /** Keys as people read them: `j`, `?`, `g a` (one after the other), `mod+k` (Ctrl, or ⌘ on a Mac). */
 type Bindings = Readonly<Record<string, () => void>>
@@ -64,71 +63,3 @@ export function useKeys(bindings: Bindings, reach: 'screen' | 'everywhere' = 'sc
 }
 
 export const isMac = /mac|iphone|ipad/i.test(navigator.platform)
-
-type Shortcut = { readonly keys: string; readonly does: string }
-
-/** The list that `?` and Settings show. */
-export const shortcuts: readonly { readonly title: string; readonly keys: readonly Shortcut[] }[] =
-  [
-    {
-      title: 'Everywhere',
-      keys: [
-        { keys: 'mod+k', does: 'Search or jump to' },
-        { keys: '/', does: 'Search this screen' },
-        ...screens.map(({ key, title }) => ({ keys: `g ${key}`, does: `Go to ${title}` })),
-        { keys: '?', does: 'Show the shortcuts' },
-      ],
-    },
-    {
-      title: 'In lists',
-      keys: [
-        { keys: 'j', does: 'Next' },
-        { keys: 'k', does: 'Previous' },
-        { keys: 'Enter', does: 'Open' },
-        { keys: 'Escape', does: 'Close what is open' },
-      ],
-    },
-    {
-      title: 'Inbox',
-      keys: [
-        { keys: 'a', does: 'Approve, confirm a check, or resolve a handoff' },
-        { keys: 'd', does: 'Override, deny, or mark a check as wrong' },
-        { keys: 'e', does: 'Edit and approve' },
-        {
-          keys: 'r',
-          does: 'Hand back with instructions; of a check: I would have done it differently',
-        },
-        { keys: 's', does: 'Snooze' },
-        { keys: 'x', does: 'Select' },
-        { keys: 'shift+j', does: 'Select on downwards' },
-        { keys: 'shift+k', does: 'Select on upwards' },
-        { keys: 'z', does: 'Undo while it is held' },
-        { keys: 't', does: 'Back to the newest' },
-      ],
-    },
-    {
-      title: 'Policies',
-      keys: [{ keys: 'mod+enter', does: 'Simulate what you wrote' }],
-    },
-    {
-      title: 'Files',
-      keys: [{ keys: 'u', does: 'Up to the folder around' }],
-    },
-    {
-      title: 'Work',
-      keys: [
-        { keys: 'h', does: 'Column to the left' },
-        { keys: 'l', does: 'Column to the right' },
-        { keys: 'Space', does: 'Lift a story; arrows carry it, Space puts it down' },
-        { keys: 'n', does: 'New story' },
-      ],
-    },
-    {
-      title: 'Audit',
-      keys: [
-        { keys: 'v', does: 'Verify the ledger' },
-        { keys: 'f', does: 'Filters' },
-        { keys: 't', does: 'Back to the newest' },
-      ],
-    },
-  ]

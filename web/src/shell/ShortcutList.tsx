@@ -1,4 +1,4 @@
-import { shortcuts } from '../shared/use-keys.ts'
+import { shortcuts } from './shortcuts.ts'
 import { Dialog } from '../shared/Dialog.tsx'
 import { Keys } from '../shared/Keys.tsx'
 

@@ -1,8 +1,8 @@
 import { Fragment } from 'react'
 import type { Entry } from '../api/entry.ts'
-import { textOf } from '../audit/text.ts'
-import type { Part } from '../audit/text.ts'
-import { Plain } from './Plain.tsx'
+import { textOf } from './text.ts'
+import { Plain } from '../shared/Plain.tsx'
+import type { Part } from '../shared/sentence.ts'
 
 /** What an entry says, in one line: our words plain, those of others strong, their reasons soft. */
 export const Sentence = ({ entry, isBrief = false }: { entry: Entry; isBrief?: boolean }) =>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { entry } from '../api/entry.fixture.ts'
-import { kindOf, outcomeOf, plainText, textOf } from './text.ts'
+import { outcomeOf } from './outcome.ts'
+import { kindOf, plainText, textOf } from './text.ts'
 
 const person = { kind: 'human', id: 'owner' } as const
 const system = { kind: 'system', id: 'cowork' } as const

@@ -1,0 +1,27 @@
+import { createRoute } from '@tanstack/react-router'
+import { lateScreen } from '../shell/late-screen.ts'
+import { rootRoute } from '../shell/root-route.ts'
+import type { Screen } from '../shell/screen.ts'
+import { entryText } from './entry-text.ts'
+import { agentFiltersOf } from './standing.ts'
+
+const agents = createRoute({
+  getParentRoute: () => rootRoute,
+  path: 'agents',
+  validateSearch: agentFiltersOf,
+  component: lateScreen(() => import('./AgentsPage.tsx'), 'AgentsPage'),
+})
+
+/** The page reads the name itself: the table marks the agent that is open. */
+const agent = createRoute({ getParentRoute: () => agents, path: '$agent' })
+
+export const agentsScreen = {
+  to: '/agents',
+  title: 'Agents',
+  icon: 'agent',
+  key: 'e',
+  routes: agents.addChildren([agent]),
+  shortcuts: [],
+  invalidates: { agent: ['agents'], permission: ['permissions'], halt: ['status'] },
+  entryText,
+} as const satisfies Screen

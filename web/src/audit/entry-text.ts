@@ -1,0 +1,33 @@
+import { about, because, field, said, word } from '../shared/sentence.ts'
+import type { EntryText, Sentence } from '../shared/sentence.ts'
+
+const tried: Sentence = (e) => ['Tried', word(e, 'tool'), ...about(e), ...because(e)]
+
+/** The entries that no other screen is about: calls, and cowork itself. */
+export const entryText: EntryText = {
+  kinds: { call: 'call', action: 'action', daemon: 'system', ledger: 'system', payload: 'system' },
+  sentences: {
+    'call.started': (e) => ['Started', word(e, 'tool'), ...about(e)],
+    'call.done': (e) => [
+      field(e, 'effect') === 'read' ? 'Called' : 'Ran',
+      word(e, 'tool'),
+      ...about(e),
+    ],
+    'call.failed': tried,
+    'call.refused': tried,
+    'action.logged': (e) => [
+      field(e, 'phase') === 'verify' ? 'Verified' : 'Did',
+      word(e, 'action'),
+      ...about(e),
+    ],
+    'request.refused': (e) => ['Refused a request from', said(e.subject), ...because(e)],
+    'daemon.started': (e) => ['cowork', word(e, 'version'), 'started'],
+    'daemon.stopped': () => ['cowork stopped'],
+    'ledger.baselined': () => ['Began to record rows of the store'],
+    'payload.erased': (e) => [
+      'Erased the content of entry',
+      said(e.subject),
+      ...because(e, 'reason'),
+    ],
+  },
+}

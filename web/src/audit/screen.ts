@@ -1,0 +1,37 @@
+import { createRoute, redirect } from '@tanstack/react-router'
+import { lateScreen } from '../shell/late-screen.ts'
+import { rootRoute } from '../shell/root-route.ts'
+import type { Screen } from '../shell/screen.ts'
+import { entryText } from './entry-text.ts'
+import { filtersOf } from './filter.ts'
+
+const audit = createRoute({
+  getParentRoute: () => rootRoute,
+  path: 'audit',
+  validateSearch: filtersOf,
+  component: lateScreen(() => import('./AuditPage.tsx'), 'AuditPage'),
+})
+
+const entry = createRoute({
+  getParentRoute: () => audit,
+  path: '$seq',
+  beforeLoad: ({ params }) => {
+    if (!/^\d{1,15}$/.test(params.seq)) redirect({ to: '/audit', throw: true })
+  },
+  component: lateScreen(() => import('./EntryDetail.tsx'), 'EntryDetail'),
+})
+
+export const auditScreen = {
+  to: '/audit',
+  title: 'Audit',
+  icon: 'audit',
+  key: 'a',
+  routes: audit.addChildren([entry]),
+  shortcuts: [
+    { keys: 'v', does: 'Verify the ledger' },
+    { keys: 'f', does: 'Filters' },
+    { keys: 't', does: 'Back to the newest' },
+  ],
+  invalidates: {},
+  entryText,
+} as const satisfies Screen

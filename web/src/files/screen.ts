@@ -1,0 +1,49 @@
+import { createRoute } from '@tanstack/react-router'
+import { lateScreen } from '../shell/late-screen.ts'
+import { rootRoute } from '../shell/root-route.ts'
+import type { Screen } from '../shell/screen.ts'
+import { entryText } from './entry-text.ts'
+import { filesViewOf } from './view.ts'
+
+const files = createRoute({
+  getParentRoute: () => rootRoute,
+  path: 'files',
+  component: lateScreen(() => import('./FilesPage.tsx'), 'FilesPage'),
+})
+
+const workspace = createRoute({
+  getParentRoute: () => files,
+  path: '/',
+  validateSearch: filesViewOf,
+  component: lateScreen(() => import('./WorkspacePage.tsx'), 'WorkspacePage'),
+})
+
+const grants = createRoute({
+  getParentRoute: () => files,
+  path: 'grants',
+  component: lateScreen(() => import('./GrantsPage.tsx'), 'GrantsPage'),
+})
+
+const trash = createRoute({
+  getParentRoute: () => files,
+  path: 'trash',
+  component: lateScreen(() => import('./TrashPage.tsx'), 'TrashPage'),
+})
+
+const size = createRoute({
+  getParentRoute: () => files,
+  path: 'size',
+  validateSearch: filesViewOf,
+  component: lateScreen(() => import('./SizePage.tsx'), 'SizePage'),
+})
+
+export const filesScreen = {
+  to: '/files',
+  title: 'Files',
+  icon: 'folder',
+  key: 'f',
+  routes: files.addChildren([workspace, grants, trash, size]),
+  shortcuts: [{ keys: 'u', does: 'Up to the folder around' }],
+  invalidates: { grant: ['grants'] },
+  entryText,
+} as const satisfies Screen

@@ -1,0 +1,43 @@
+import { createRoute } from '@tanstack/react-router'
+import { lateScreen } from '../shell/late-screen.ts'
+import { rootRoute } from '../shell/root-route.ts'
+import type { Screen } from '../shell/screen.ts'
+import { entryText } from './entry-text.ts'
+import { inboxFiltersOf } from './filter.ts'
+import { followEntries } from './queue.ts'
+
+const inbox = createRoute({
+  getParentRoute: () => rootRoute,
+  path: 'inbox',
+  validateSearch: inboxFiltersOf,
+  component: lateScreen(() => import('./InboxPage.tsx'), 'InboxPage'),
+})
+
+/** The page reads the id itself: list and item share what is selected and asked. */
+const item = createRoute({ getParentRoute: () => inbox, path: '$id' })
+
+export const inboxScreen = {
+  to: '/inbox',
+  title: 'Inbox',
+  icon: 'inbox',
+  key: 'i',
+  routes: inbox.addChildren([item]),
+  shortcuts: [
+    { keys: 'a', does: 'Approve, confirm a check, or resolve a handoff' },
+    { keys: 'd', does: 'Override, deny, or mark a check as wrong' },
+    { keys: 'e', does: 'Edit and approve' },
+    {
+      keys: 'r',
+      does: 'Hand back with instructions; of a check: I would have done it differently',
+    },
+    { keys: 's', does: 'Snooze' },
+    { keys: 'x', does: 'Select' },
+    { keys: 'shift+j', does: 'Select on downwards' },
+    { keys: 'shift+k', does: 'Select on upwards' },
+    { keys: 'z', does: 'Undo while it is held' },
+    { keys: 't', does: 'Back to the newest' },
+  ],
+  invalidates: {},
+  onEntries: followEntries,
+  entryText,
+} as const satisfies Screen

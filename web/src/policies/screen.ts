@@ -1,0 +1,42 @@
+import { createRoute } from '@tanstack/react-router'
+import { lateScreen } from '../shell/late-screen.ts'
+import { rootRoute } from '../shell/root-route.ts'
+import type { Screen } from '../shell/screen.ts'
+import { comparedOf } from './comparison.ts'
+import { entryText } from './entry-text.ts'
+
+const policies = createRoute({
+  getParentRoute: () => rootRoute,
+  path: 'policies',
+  component: lateScreen(() => import('./PoliciesPage.tsx'), 'PoliciesPage'),
+})
+
+const rules = createRoute({
+  getParentRoute: () => policies,
+  path: '/',
+  component: lateScreen(() => import('./RulesPage.tsx'), 'RulesPage'),
+})
+
+const edit = createRoute({
+  getParentRoute: () => policies,
+  path: 'edit',
+  component: lateScreen(() => import('./EditPage.tsx'), 'EditPage'),
+})
+
+const versions = createRoute({
+  getParentRoute: () => policies,
+  path: 'versions',
+  validateSearch: comparedOf,
+  component: lateScreen(() => import('./VersionsPage.tsx'), 'VersionsPage'),
+})
+
+export const policiesScreen = {
+  to: '/policies',
+  title: 'Policies',
+  icon: 'decision',
+  key: 'p',
+  routes: policies.addChildren([rules, edit, versions]),
+  shortcuts: [{ keys: 'mod+enter', does: 'Simulate what you wrote' }],
+  invalidates: { policy: ['policies'] },
+  entryText,
+} as const satisfies Screen

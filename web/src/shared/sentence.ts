@@ -1,0 +1,42 @@
+import type { Entry } from '../api/entry.ts'
+
+/** Our own words, and words that someone else chose: those are shown as plain text (A13). */
+export type Part = string | { readonly said: string; readonly isAside?: true }
+type Parts = readonly (Part | undefined)[]
+
+/** Says what an entry records: what happened, to what, and why if it did not. The actor stands beside it. */
+export type Sentence = (entry: Entry) => Parts
+
+export type EntryKind =
+  | 'call'
+  | 'action'
+  | 'decision'
+  | 'agent'
+  | 'person'
+  | 'access'
+  | 'halt'
+  | 'resume'
+  | 'system'
+  | 'other'
+
+/** How the entries of one screen read in the Audit. */
+export type EntryText = {
+  /** By noun, or by type where one of its types is of another kind. */
+  readonly kinds: Readonly<Record<string, EntryKind>>
+  /** By type. */
+  readonly sentences: Readonly<Record<string, Sentence>>
+}
+
+export const said = (text: unknown): Part | undefined =>
+  typeof text === 'string' && text !== '' ? { said: text } : undefined
+export const field = (entry: Entry, name: string): unknown => entry.data?.[name]
+export const word = (entry: Entry, name: string): Part | undefined => said(field(entry, name))
+export const about = (entry: Entry, before = 'on'): Parts =>
+  entry.subject ? [before, said(entry.subject)] : []
+export const because = (entry: Entry, name = 'message'): Parts => aside(field(entry, name))
+export const aside = (text: unknown): Parts =>
+  typeof text === 'string' && text !== '' ? ['—', { said: text, isAside: true }] : []
+
+/** `lease_expired` as people write it. */
+export const spaced = (text: unknown): string =>
+  typeof text === 'string' ? text.replaceAll('_', ' ') : ''

@@ -1,0 +1,37 @@
+import { createRouter } from '@tanstack/react-router'
+import { parseSearch, stringifySearch } from '../audit/filter.ts'
+import { screens } from '../screens.ts'
+import { homeRoute, welcomeRoute } from '../welcome/routes.ts'
+import { Lost } from './Lost.tsx'
+import { Root } from './Root.tsx'
+import { rootRoute } from './root-route.ts'
+import type { Screen } from './screen.ts'
+import { ScreenTrouble } from './ScreenTrouble.tsx'
+
+type RoutesOf<Screens extends readonly Screen[]> = {
+  readonly [At in keyof Screens]: Screens[At]['routes']
+}
+// `map` forgets which route stands where, and the types of all links come from that.
+const screenRoutes = screens.map(({ routes }) => routes) as unknown as RoutesOf<typeof screens>
+
+rootRoute.update({ component: Root, notFoundComponent: Lost })
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([homeRoute, welcomeRoute, ...screenRoutes]),
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  defaultErrorComponent: ScreenTrouble,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+  interface HistoryState {
+    /** Set when the keys moved the selection: the focus stays in the list. */
+    keepFocus?: boolean
+    /** The row of the file list that the focus goes to; the first one where it is not there. */
+    row?: string
+  }
+}

@@ -1,0 +1,47 @@
+import { createRoute } from '@tanstack/react-router'
+import { lateScreen } from '../shell/late-screen.ts'
+import { rootRoute } from '../shell/root-route.ts'
+import type { Screen } from '../shell/screen.ts'
+import { entryText } from './entry-text.ts'
+import { workViewOf } from './view.ts'
+
+const work = createRoute({
+  getParentRoute: () => rootRoute,
+  path: 'work',
+  validateSearch: workViewOf,
+  component: lateScreen(() => import('./WorkPage.tsx'), 'WorkPage'),
+})
+
+const board = createRoute({
+  getParentRoute: () => work,
+  path: '/',
+  component: lateScreen(() => import('./BoardPage.tsx'), 'BoardPage'),
+})
+
+const backlog = createRoute({
+  getParentRoute: () => work,
+  path: 'backlog',
+  component: lateScreen(() => import('./BacklogPage.tsx'), 'BacklogPage'),
+})
+
+const conflicts = createRoute({
+  getParentRoute: () => work,
+  path: 'conflicts',
+  component: lateScreen(() => import('./ConflictsPage.tsx'), 'ConflictsPage'),
+})
+
+export const workScreen = {
+  to: '/work',
+  title: 'Work',
+  icon: 'work',
+  key: 'w',
+  routes: work.addChildren([board, backlog, conflicts]),
+  shortcuts: [
+    { keys: 'h', does: 'Column to the left' },
+    { keys: 'l', does: 'Column to the right' },
+    { keys: 'Space', does: 'Lift a story; arrows carry it, Space puts it down' },
+    { keys: 'n', does: 'New story' },
+  ],
+  invalidates: {},
+  entryText,
+} as const satisfies Screen
