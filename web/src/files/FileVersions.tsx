@@ -12,7 +12,7 @@ import { Loading } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
 import { diffLines, sizeOf } from '../policies/diff.ts'
 import { ago, dateTime, dateTimeSeconds, fullTime } from '../shared/time.ts'
-import { toldApart } from '../shared/distinct-name.ts'
+import { toDistinctNames } from '../shared/distinct-name.ts'
 import { useNow } from '../shared/use-now.ts'
 import { Confirm } from '../settings/Confirm.tsx'
 import { diskKey, standing, versionDiffQuery, versionsQuery } from './file-queries.ts'
@@ -26,8 +26,8 @@ export function FileVersions({ path, mayChange }: Props) {
   const { error, refetch } = query
   const versions = standing(query)
   const at = ({ replaced_at }: Version) => Date.parse(replaced_at)
-  const ends = toldApart(versions ?? [], (version) => fullTime(at(version)))
-  const shortEnds = toldApart(
+  const ends = toDistinctNames(versions ?? [], (version) => fullTime(at(version)))
+  const shortEnds = toDistinctNames(
     versions ?? [],
     (version) => dateTime(at(version)),
     (version) => dateTimeSeconds(at(version)),

@@ -7,7 +7,7 @@ import { AddGrant } from './AddGrant.tsx'
 import { useEntries } from '../api/use-entries.ts'
 import { grantsQuery, standing, usesGrant } from './file-queries.ts'
 import { GrantLine } from './GrantLine.tsx'
-import { useFocusKept } from './use-focus-return.ts'
+import { useFocusReturn } from './use-focus-return.ts'
 
 /** An agent at work uses its grants many times a second: how long ago that was is seen soon enough. */
 const restMs = 3000
@@ -21,7 +21,7 @@ export function GrantsPage() {
   const client = useQueryClient()
   useEntries(usesGrant, () => void client.invalidateQueries(grantsQuery), restMs)
   const place = useRef<HTMLElement>(null)
-  useFocusKept(place, 'li')
+  useFocusReturn(place, 'li')
   const add = role === 'owner' && (
     <Button icon="plus" onClick={() => setAdding(true)}>
       Grant access

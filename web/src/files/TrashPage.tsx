@@ -15,12 +15,12 @@ import { plainString } from '../shared/plain.ts'
 import { meQuery } from '../api/queries.ts'
 import { ago, fullTime, left } from '../shared/time.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
-import { toldApart } from '../shared/distinct-name.ts'
+import { toDistinctNames } from '../shared/distinct-name.ts'
 import { useNow } from '../shared/use-now.ts'
 import { Confirm } from '../settings/Confirm.tsx'
 import { infoQuery, standing, trashQuery } from './file-queries.ts'
 import { RestoreAs } from './RestoreAs.tsx'
-import { useFocusKept } from './use-focus-return.ts'
+import { useFocusReturn } from './use-focus-return.ts'
 
 /** What was deleted, and until when it can come back (TR1). */
 export function TrashPage() {
@@ -29,12 +29,12 @@ export function TrashPage() {
   const workspace = useQuery(infoQuery).data?.workspace_path
   const role = useQuery(meQuery).data?.person.role
   const place = useRef<HTMLElement>(null)
-  useFocusKept(place, 'li')
+  useFocusReturn(place, 'li')
   const items = standing(trash)?.pages.flatMap((page) => page.items)
   if (!items) return <Awaited query={trash} what="the trash" />
   const pathOf = ({ path }: Trashed) =>
     workspace === undefined ? path : relativeTo(workspace, path)
-  const names = toldApart(
+  const names = toDistinctNames(
     items,
     (item) => nameOf(item.path),
     pathOf,

@@ -2,7 +2,7 @@ import { useLocation } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { RefObject } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
-import { useFocusKept } from './use-focus-return.ts'
+import { useFocusReturn } from './use-focus-return.ts'
 
 export const rowLook = (isOpen: boolean): string =>
   `flex h-9 items-center gap-2.5 border-b border-line px-5 -outline-offset-2 in-data-[density=compact]:h-8 max-md:h-12 max-md:px-4 ${
@@ -21,7 +21,7 @@ export function neighbourOf(path: string): string {
 
 /** j and k walk the rows that are there; Enter follows the link. Whoever comes from elsewhere finds the place. */
 export function useFileKeys(isThere: boolean, place: RefObject<HTMLElement | null>): void {
-  useFocusKept(place, '[data-row]')
+  useFocusReturn(place, '[data-row]')
   const { row: wanted } = useLocation().state
   useEffect(() => {
     if (isThere) rowsOf().find(isOpen)?.scrollIntoView({ block: 'nearest' })

@@ -5,7 +5,7 @@ import type { RefObject } from 'react'
  * Where what had the focus is gone with its row, the row in its place has it, or the last one, or the place itself:
  * a list that is worked off by keyboard goes on where one was (C11).
  */
-export function useFocusKept(place: RefObject<HTMLElement | null>, rows: string): void {
+export function useFocusReturn(place: RefObject<HTMLElement | null>, rows: string): void {
   const last = useRef<{ readonly element: Element; readonly at: number }>(undefined)
   useEffect(() => {
     const remember = ({ target }: FocusEvent) => {

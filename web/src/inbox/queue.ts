@@ -120,12 +120,12 @@ function addPage({ items: page, counts, next }: ItemPage): Queue {
   return { items, counts, next }
 }
 
-/** Reads items into the queue, unless another person has signed in meanwhile. */
+/** Reads items into the queue. */
 async function readInto(query: Query): Promise<ItemPage> {
   const token = session.token()
   await queries.ensureQueryData(queueQuery)
   const answer = await get<ItemPage>('/api/approvals', query)
-  if (session.token() !== token) return { items: [], counts: { all: 0 }, next: null }
+  if (session.token() !== token) throw new Error('Another person has signed in meanwhile.')
   const { items } = currentQueue()
   const arrived = answer.items.filter((item) => isPending(item) && !items.has(item.id))
   patchItems((all) => {

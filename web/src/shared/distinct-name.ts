@@ -1,7 +1,7 @@
 type Naming<Item> = (item: Item) => string
 
 /** What each is called: the first of its names that no other here has, so that no two buttons are called alike. */
-export function toldApart<Item>(
+export function toDistinctNames<Item>(
   items: readonly Item[],
   ...namings: readonly Naming<Item>[]
 ): string[] {

@@ -12,7 +12,7 @@ import { Awaited, Note } from '../../shared/States.tsx'
 import { hiddenNote, plainString } from '../../shared/plain.ts'
 import { useNow } from '../../shared/use-now.ts'
 import { approvalQuery } from '../approval-queries.ts'
-import { useSending } from './use-decision.ts'
+import { useDecision } from './use-decision.ts'
 import type { Sending } from './use-decision.ts'
 
 const ways: readonly { value: Allow['for']; name: string }[] = [
@@ -46,7 +46,7 @@ function AllowFields({ detail, ...sending }: Sending & { detail: Detail }) {
     until: '',
     patterns: exact,
   })
-  const { submit, error, isPending } = useSending(sending, [detail])
+  const { submit, error, isPending } = useDecision(sending, [detail])
   const asked = allowOf(form, exact, useNow())
   const set = (part: Partial<AllowForm>) => setForm((before) => ({ ...before, ...part }))
   const isWide = form.for !== 'once'

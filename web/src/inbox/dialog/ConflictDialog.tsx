@@ -4,12 +4,12 @@ import { Dialog, DialogActions } from '../../shared/Dialog.tsx'
 import { ErrorNote } from '../../shared/ErrorNote.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { ConflictText } from '../item/ConflictNote.tsx'
-import { useSending } from './use-decision.ts'
+import { useDecision } from './use-decision.ts'
 import type { Sending } from './use-decision.ts'
 
 /** The second confirmation for a request that the active policy blocks. */
 export function ConflictDialog({ item, ...sending }: Sending & { item: Item }) {
-  const { submit, error, isPending } = useSending(sending, [item])
+  const { submit, error, isPending } = useDecision(sending, [item])
   const { policy_conflict: conflict } = item
   if (!conflict) return null
   return (

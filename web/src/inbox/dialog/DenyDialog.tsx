@@ -11,7 +11,7 @@ import { Keys } from '../../shared/Keys.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { approvalQuery } from '../approval-queries.ts'
 import { TrustChange } from '../item/TrustChange.tsx'
-import { useSending } from './use-decision.ts'
+import { useDecision } from './use-decision.ts'
 import type { Sending } from './use-decision.ts'
 
 /** Says no. Of what trust is about it says why, and what that costs the agent (B4, T4). */
@@ -20,7 +20,7 @@ export function DenyDialog({ items, ...sending }: Sending & { items: readonly It
   const [type, setType] = useState<OverrideType>()
   const [severity, setSeverity] = useState<Severity>('medium')
   const [text, setText] = useState('')
-  const { submit, error, isPending } = useSending(sending, items)
+  const { submit, error, isPending } = useDecision(sending, items)
   const said = text.trim()
   const title = items.length > 1 ? `Deny ${items.length}` : isJudged ? 'Override' : 'Deny'
   const deny = () =>

@@ -12,7 +12,7 @@ import { Awaited } from '../../shared/States.tsx'
 import { hiddenNote, plainString } from '../../shared/plain.ts'
 import { approvalQuery } from '../approval-queries.ts'
 import { Lines } from '../item/Lines.tsx'
-import { useSending } from './use-decision.ts'
+import { useDecision } from './use-decision.ts'
 import type { Sending } from './use-decision.ts'
 
 /** Approves something other than what was asked; the agent is told what it really was (B3). */
@@ -43,7 +43,7 @@ function Editor({ detail, ...sending }: Sending & { detail: Detail }) {
     Object.fromEntries((fields ?? []).map(({ name, value }) => [name, String(value ?? '')])),
   )
   const [json, setJson] = useState(() => JSON.stringify(change, null, 2))
-  const { submit, error, isPending } = useSending(sending, [detail])
+  const { submit, error, isPending } = useDecision(sending, [detail])
 
   const read: Read = asJson || !fields ? parsed(json) : readFields(fields, texts)
   const edited = 'value' in read ? read.value : undefined

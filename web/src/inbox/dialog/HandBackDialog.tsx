@@ -10,13 +10,13 @@ import { Plain } from '../../shared/Plain.tsx'
 import { plainString } from '../../shared/plain.ts'
 import { approvalQuery } from '../approval-queries.ts'
 import { TrustChange } from '../item/TrustChange.tsx'
-import { useSending } from './use-decision.ts'
+import { useDecision } from './use-decision.ts'
 import type { Sending } from './use-decision.ts'
 
 /** Back to the agent with what it did not know: a denial that says how to go on. */
 export function HandBackDialog({ item, ...sending }: Sending & { item: Item }) {
   const [text, setText] = useState('')
-  const { submit, error, isPending } = useSending(sending, [item])
+  const { submit, error, isPending } = useDecision(sending, [item])
   const isJudged = needsOverride(item)
   const { data } = useQuery(approvalQuery(item.id))
   const effect = data?.effect.overrides.find(

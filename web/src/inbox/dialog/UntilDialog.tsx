@@ -7,14 +7,14 @@ import { ErrorNote } from '../../shared/ErrorNote.tsx'
 import { TextField } from '../../shared/Field.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { useNow } from '../../shared/use-now.ts'
-import { useSending } from './use-decision.ts'
+import { useDecision } from './use-decision.ts'
 import type { Sending } from './use-decision.ts'
 
 /** Access that ends by itself (GR3). */
 export function UntilDialog({ item, ...sending }: Sending & { item: Item }) {
   const now = useNow()
   const [text, setText] = useState(() => inDays(1, now))
-  const { submit, error, isPending } = useSending(sending, [item])
+  const { submit, error, isPending } = useDecision(sending, [item])
   const asked = untilOf(text, now)
   return (
     <Dialog title="Allow until…" onClose={sending.onClose}>

@@ -7,7 +7,7 @@ export type Sending = {
 }
 
 /** Sends the decision of a dialog, which closes when it was taken and says why when it was not. */
-export function useSending({ send, onClose }: Sending, items: readonly Item[]) {
+export function useDecision({ send, onClose }: Sending, items: readonly Item[]) {
   const { mutate, error, isPending } = useMutation({
     mutationFn: (decision: Decision) => send(items, decision),
     onSuccess: onClose,
