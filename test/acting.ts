@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
+import { acting } from './tools.ts'
 
 export type Effect = 'read' | 'write' | 'destructive'
 
@@ -14,7 +15,6 @@ export function actingTool(toolset: string, effect: Effect, name = `${toolset}_$
     title: `To ${effect}`,
     description: 'For tests',
     toolset,
-    effect,
     by: 'anyone',
     input: z.object({
       path: z.string(),
@@ -23,11 +23,11 @@ export function actingTool(toolset: string, effect: Effect, name = `${toolset}_$
     }),
     output: z.object({ done: z.string() }),
     touches: ({ path }) => ({ domain: toolset, target: path }),
-    async run(input) {
+    ...acting(effect, async (input: { path: string; fail?: boolean | undefined }) => {
       runs.push(input)
       if (input.fail) throw new CoworkError('disk_full', 'There is no room.')
       return { done: input.path }
-    },
+    }),
   })
   return { tool, runs }
 }

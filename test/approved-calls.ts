@@ -28,7 +28,7 @@ function slowTool() {
     async run({ path }) {
       started.push(path)
       await new Promise<void>((resolve) => ends.push(resolve))
-      return { done: path }
+      return { output: { done: path } }
     },
   })
   return { tool, started, end: () => ends.splice(0).forEach((resolve) => resolve()) }
@@ -51,7 +51,7 @@ function rowTool() {
     fingerprint: async ({ id }) => ({ [id]: row.rev }),
     async run(input) {
       runs.push(input)
-      return { rev: (row.rev += 1) }
+      return { output: { rev: (row.rev += 1) } }
     },
   })
   return { tool, row, runs }

@@ -110,7 +110,7 @@ test('SV18 a hint says how to call a tool that the list lacks', async () => {
       title: name,
       input: z.object({}),
       output: z.object({}),
-      run: () => Promise.reject(new CoworkError('not_found', 'Not found: x', { hint })),
+      read: () => Promise.reject(new CoworkError('not_found', 'Not found: x', { hint })),
     })
   const rig = await openRig({
     tools: [

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
-import type { Tool } from '#base/tool.ts'
+import type { Call } from '#base/tool.ts'
 import type { Arrival } from '../src/server/mcp/door.ts'
 import { createRig } from './conformance/rig.ts'
 import type { RigOptions } from './conformance/rig.ts'
@@ -27,7 +27,7 @@ export const echo = defineTool({
   core: true,
   input: z.object({ word: z.string(), agent_id: z.string().optional() }),
   output: z.object({ word: z.string(), caller: z.string(), session: z.string() }),
-  run: ({ word }, { caller }) =>
+  read: ({ word }, { caller }) =>
     Promise.resolve({ word, caller: caller.id, session: caller.session }),
 })
 const say = defineTool({
@@ -39,7 +39,7 @@ const say = defineTool({
   input: z.object({ client: z.boolean().optional() }),
   output: z.array(z.string()),
   text: (lines) => lines.join('\n'),
-  run: (_, { caller }) => Promise.resolve(['one', JSON.stringify(caller.client)]),
+  run: (_, { caller }) => Promise.resolve({ output: ['one', JSON.stringify(caller.client)] }),
 })
 const broken = defineTool({
   ...common,
@@ -47,7 +47,7 @@ const broken = defineTool({
   title: 'Broken',
   input: z.object({ how: z.string() }),
   output: z.object({ never: z.number() }),
-  run({ how }) {
+  read({ how }) {
     if (how === 'bug') throw new TypeError('secret detail of the inside')
     throw new CoworkError('not_found', `There is no ${how}.`, {
       hint: 'Look elsewhere.',
@@ -63,7 +63,7 @@ const approve = defineTool({
   by: 'human',
   input: z.object({}),
   output: z.object({}),
-  run: () => Promise.resolve({}),
+  read: () => Promise.resolve({}),
 })
 export const tools = [echo, say, broken, approve]
 
@@ -138,17 +138,14 @@ export const modernCall = (name: string, args: object, method = 'tools/call') =>
   headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, 'mcp-name': name },
 })
 
-export function tool(
-  name: string,
-  run: (call: Parameters<NonNullable<Tool['run']>>[1]) => Promise<string>,
-) {
+export function tool(name: string, read: (call: Call) => Promise<string>) {
   return defineTool({
     ...common,
     name,
     title: name,
     input: z.object({}),
     output: z.string(),
-    run: (_, call) => run(call),
+    read: (_, call) => read(call),
   })
 }
 

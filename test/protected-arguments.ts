@@ -35,7 +35,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       touches: ({ user }) => ({ domain: 'crm', target: user }),
       async run(input) {
         runs.push(input)
-        return { user: input.user, echo: `password=${input.password}` }
+        return { output: { user: input.user, echo: `password=${input.password}` } }
       },
     })
     const system = await governed({}, { tools: [tool] }, store ?? (await newStore()))

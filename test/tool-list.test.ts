@@ -86,7 +86,7 @@ test('SV17 a listed schema keeps names, types, choices, descriptions and what is
         .optional(),
     }),
     output: z.object({}),
-    run: () => Promise.resolve({}),
+    read: () => Promise.resolve({}),
   })
   expect(listingOf(tool)).toEqual({
     name: 'sample',
@@ -128,7 +128,7 @@ test('SV17 a property that is named as a keyword of JSON Schema stays', () => {
         by: 'anyone',
         input: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))),
         output: z.object({}),
-        run: () => Promise.resolve({}),
+        read: () => Promise.resolve({}),
       })
       const { properties } = listingOf(tool).inputSchema as { properties: object }
       expect(Object.keys(properties).toSorted()).toEqual(names.toSorted())

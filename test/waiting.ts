@@ -43,7 +43,7 @@ export function crm() {
         deleted.push(id)
         progress(1, 1)
         if (id === 'gone') throw gone()
-        return Promise.resolve({ deleted: id, reason })
+        return Promise.resolve({ output: { deleted: id, reason } })
       },
     }),
     defineTool({

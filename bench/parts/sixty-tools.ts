@@ -20,7 +20,7 @@ const echo = (name: string) =>
     by: 'anyone',
     input: text,
     output: text,
-    run: async (input) => input,
+    read: async (input) => input,
   })
 const noTasks = {
   get: async () => undefined,

@@ -22,8 +22,8 @@ export type Call = {
    */
   readonly enter?: () => Promise<void>
   /**
-   * Resolves when the transaction that settles the call is in line, or will never be: one that is asked for after
-   * that comes after it.
+   * Of a `run`: resolves when the transaction that records its end is queued, or never will be. A transaction that is
+   * asked for after that comes after it.
    */
   readonly inLine?: Promise<void>
   /** What the MCP door adds for tools that speak MCP themselves; absent on the other doors. */
@@ -33,6 +33,21 @@ export type Call = {
 export type CallTold = {
   readonly ids?: EntryIds
   readonly data?: Readonly<Record<string, unknown>>
+  /** One more file that the call is about. Several are listed; so is one that is not the subject of the entry. */
+  readonly touched?: { readonly file: TouchedFile; readonly isSubject: boolean }
+}
+
+/** One of the files that a call was about (FT8). What is not said of it is as the entry says. */
+export type TouchedFile = {
+  readonly path: string
+  /** In the workspace, or under a grant. */
+  readonly area?: string
+  readonly grant?: string
+  /** False where this one was refused, though others were not. */
+  readonly success?: boolean
+  readonly code?: string
+  readonly size_bytes?: number
+  readonly sha256?: string
 }
 
 /** What a call is about, in the words of policy and of the ledger. */
@@ -57,7 +72,6 @@ type Common<I extends Input, O extends z.ZodType> = {
   readonly toolset: string
   /** Part of the default list (SV17). */
   readonly core?: boolean
-  readonly effect: Effect
   /** Who may call it: without this an agent could approve itself. */
   readonly by: 'agent' | 'human' | 'anyone'
   /** The least role a person needs; by default to read is for viewers and the rest for reviewers (I6). */
@@ -121,27 +135,44 @@ type Common<I extends Input, O extends z.ZodType> = {
 /** A block of an MCP tool result. */
 export type ContentBlock = Readonly<Record<string, unknown>>
 
-/** A tool acts in the world (`run`), or changes the store alone, then in one transaction (`change`). */
+/** A tool only looks (`read`), changes the store alone (`change`), or acts outside of it (`run`). */
 export type Tool<I extends Input = Input, O extends z.ZodType = z.ZodType> = Common<I, O> &
-  (
-    | {
-        readonly run: (input: z.output<I>, call: Call) => Promise<z.output<O>>
-        /**
-         * It may begin while `call.started` is still on its way to the disk, and does nothing that anyone could
-         * see before `call.enter` has resolved. Two waits for the disk become one.
-         */
-        readonly begins?: true
-        /** In the transaction that records that it was done: what the store keeps of it. Not for reads. */
-        readonly settle?: (tx: Tx, output: z.output<O>, call: Call) => Promise<void>
-        readonly change?: never
-      }
-    | {
-        readonly change: (tx: Tx, input: z.output<I>, call: Call) => Promise<z.output<O> | Refused>
-        readonly run?: never
-        readonly begins?: never
-        readonly settle?: never
-      }
-  )
+  (ReadTool<I, O> | ChangeTool<I, O> | RunTool<I, O>)
+
+/** Answered first and recorded soon after. */
+type ReadTool<I extends Input, O extends z.ZodType> = {
+  readonly effect: 'read'
+  readonly read: (input: z.output<I>, call: Call) => Promise<z.output<O>>
+  readonly change?: never
+  readonly run?: never
+}
+
+/** What it changes and the entry about it are one transaction. */
+type ChangeTool<I extends Input, O extends z.ZodType> = {
+  readonly effect: Effect
+  readonly change: (tx: Tx, input: z.output<I>, call: Call) => Promise<z.output<O> | Refused>
+  readonly read?: never
+  readonly run?: never
+}
+
+/** On record before it acts, and again before it is answered. */
+type RunTool<I extends Input, O extends z.ZodType> = {
+  readonly effect: Exclude<Effect, 'read'>
+  readonly run: (input: z.output<I>, call: Call) => Promise<RunResult<z.output<O>>>
+  /**
+   * It may begin while `call.started` is still on its way to the disk, and does nothing that anyone could see before
+   * `call.enter` has resolved. Two waits for the disk become one.
+   */
+  readonly begins?: true
+  readonly read?: never
+  readonly change?: never
+}
+
+export type RunResult<T = unknown> = {
+  readonly output: T
+  /** Writes what the store keeps of the run, in the transaction that records its end. */
+  readonly finalize?: (tx: Tx) => Promise<void>
+}
 
 /** Types a tool's functions by its own schemas; dispatch parses before it calls them. */
 export const defineTool = <I extends Input, O extends z.ZodType>(tool: Tool<I, O>): Tool =>

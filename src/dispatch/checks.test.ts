@@ -16,7 +16,7 @@ const tool = (more: Partial<Tool>): Tool => ({
     by: 'anyone',
     input: z.object({}),
     output: z.object({}),
-    run: async () => ({}),
+    read: async () => ({}),
   }),
   ...(more as object),
 })

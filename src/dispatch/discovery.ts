@@ -33,7 +33,7 @@ export const discoveryTools = ({ catalogue, isOpen }: Deps): Tool[] => [
       query: z.string().max(500).describe('What you want to do'),
     }),
     output: dispatchResults.cowork_find_tools,
-    async run({ query }, { caller }) {
+    async read({ query }, { caller }) {
       const usable = catalogue()
         .list()
         .filter((tool) => isUsable(tool, caller, isOpen()) && tool.name !== useName)
@@ -68,7 +68,7 @@ export const discoveryTools = ({ catalogue, isOpen }: Deps): Tool[] => [
     }),
     output: dispatchResults.cowork_use,
     // Calls of a known tool never get here: `createUse` hands them on as calls of that tool.
-    run: ({ tool }) => Promise.reject(cannotUse(tool, catalogue())),
+    read: ({ tool }) => Promise.reject(cannotUse(tool, catalogue())),
   }),
 ]
 

@@ -27,15 +27,15 @@ const base = {
   output: z.object({ said: z.string() }),
 } as const
 
-const say = (more: Partial<Tool> = {}): Tool => ({
-  ...defineTool({
+const say = (more: Partial<Tool> = {}): Tool => {
+  const { read, ...said } = defineTool({
     ...base,
     name: 'say',
     effect: 'read',
-    run: async ({ text }) => ({ said: text }),
-  }),
-  ...(more as object),
-})
+    read: async ({ text }) => ({ said: text }),
+  })
+  return { ...said, ...(!more.run && { read }), ...(more as object) } as Tool
+}
 
 let open: TestLedger | undefined
 afterEach(async () => {
@@ -77,7 +77,10 @@ test('L1 a write is recorded before it runs and after', async () => {
   const { dispatch, entries } = await setup([
     say({
       effect: 'write',
-      run: async () => (seen.push(...(await entries()).map((e) => e.type)), { said: '' }),
+      run: async () => (
+        seen.push(...(await entries()).map((e) => e.type)),
+        { output: { said: '' } }
+      ),
     }),
   ])
   await dispatch(call())
@@ -99,7 +102,7 @@ test('L1 a tool that begins early does nothing to be seen before its call is on 
         seen.push(await types())
         await enter?.()
         seen.push(await types())
-        return { said: '' }
+        return { output: { said: '' } }
       },
     }),
   ])
@@ -113,7 +116,7 @@ test('L1 a tool that begins early does nothing to be seen before its call is on 
 
 test('L1 who waits for a call to be in line is recorded after it, and waits for none that failed', async () => {
   const inLine = new Map<string, Promise<void> | undefined>()
-  const settled: string[] = []
+  const ends: string[] = []
   const { dispatch } = await setup([
     say({
       effect: 'write',
@@ -122,13 +125,12 @@ test('L1 who waits for a call to be in line is recorded after it, and waits for 
         if (text === 'first') await sleep(20)
         if (text === 'fails') throw new CoworkError('not_found', 'No.')
         if (text === 'last') await Promise.all([inLine.get('first'), inLine.get('fails')])
-        return { said: text }
+        return { output: { said: text }, finalize: async () => void ends.push(String(text)) }
       },
-      settle: async (_, output) => void settled.push((output as { said: string }).said),
     }),
   ])
   await Promise.all(['first', 'fails', 'last'].map((text) => dispatch(call({ text }))))
-  expect(settled).toEqual(['first', 'last'])
+  expect(ends).toEqual(['first', 'last'])
 })
 
 test('A11 a tool that begins early is called back when its call cannot be recorded', async () => {
@@ -142,7 +144,7 @@ test('A11 a tool that begins early is called back when its call cannot be record
           heard = error
           throw error
         })
-        return { said: 'done' }
+        return { output: { said: 'done' } }
       },
     }),
   ])
@@ -158,7 +160,7 @@ test('A11 L12 what ran and could not be recorded to its end is not said to have 
       effect: 'write',
       run: async () => {
         await db.transact((tx) => tx.run(loseHead))
-        return { said: 'done' }
+        return { output: { said: 'done' } }
       },
     }),
   ])
@@ -261,8 +263,8 @@ test('A11 the first check that refuses decides, and what it refuses does not run
   const never: Check = () => {
     throw new Error('must not be asked')
   }
-  const run = async () => ((ran = true), { said: '' })
-  const { dispatch, entries } = await setup([say({ run })], [no, never])
+  const read = async () => ((ran = true), { said: '' })
+  const { dispatch, entries } = await setup([say({ read })], [no, never])
   expect(await dispatch(call())).toMatchObject({ status: 'refused', code: 'halted' })
   expect(ran).toBe(false)
   await expect.poll(async () => (await entries()).map((e) => e.outcome)).toEqual(['halted'])
@@ -291,10 +293,10 @@ test('SV12 whatever the arguments are, the answer is an answer', async () => {
 })
 
 test('SV12 a bug is answered as internal, and logged with its stack', async () => {
-  const run = async () => {
+  const read = async () => {
     throw new TypeError('secret detail')
   }
-  const { dispatch, logged } = await setup([say({ run })])
+  const { dispatch, logged } = await setup([say({ read })])
   const answer = await dispatch(call())
   expect(answer).toMatchObject({ status: 'failed', code: 'internal' })
   expect(JSON.stringify(answer)).not.toContain('secret detail')
@@ -303,12 +305,12 @@ test('SV12 a bug is answered as internal, and logged with its stack', async () =
 
 test('SV14 a cancelled call says so, and one cancelled before it began does not run', async () => {
   let ran = 0
-  const run = async (_: unknown, { signal }: { signal: AbortSignal }) => {
+  const read = async (_: unknown, { signal }: { signal: AbortSignal }) => {
     ran++
     await sleep(5000, undefined, { signal })
     return { said: 'late' }
   }
-  const { dispatch } = await setup([say({ run })])
+  const { dispatch } = await setup([say({ read })])
   const stop = new AbortController()
   const answer = dispatch({ ...call(), signal: stop.signal })
   await expect.poll(() => ran).toBe(1)

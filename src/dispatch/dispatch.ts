@@ -8,10 +8,11 @@ import type { Log } from '#base/log.ts'
 import type { Call, CallTold, Tool, Touch } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
 import { parseArguments } from './arguments.ts'
+import { entryOf } from './call-record.ts'
 import { unknownToolHint } from './catalogue.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Attempt, Check, Refusal, Verdict } from './checks.ts'
-import { createPerform, entryOf } from './perform.ts'
+import { createExecutor } from './execute.ts'
 import type { EarlierRun } from './settled.ts'
 
 export type CallRequest = {
@@ -91,7 +92,7 @@ export type DispatchDeps = {
 /** The one path of every call: understand → decide → record → run → record. */
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const { catalogue, checks, isOpen, ledger, now } = deps
-  const perform = createPerform(deps)
+  const execute = createExecutor(deps)
 
   return async function dispatch(request) {
     const id = newId()
@@ -142,10 +143,10 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       if (next.mode === 'wait' || (verdict.mode === 'act' && next.decision)) verdict = next
     }
     if (verdict.mode === 'act') request.observe?.({ mode: 'act' })
-    const performed = perform({ id, startedAt, attempt, verdict, request, haltRevision })
+    const executed = execute({ id, startedAt, attempt, verdict, request, haltRevision })
     const { notes } = understood
-    if (notes.length === 0) return performed
-    const answer = await performed
+    if (notes.length === 0) return executed
+    const answer = await executed
     return answer.status === 'done' ? { ...answer, notes } : answer
   }
 }

@@ -1,8 +1,6 @@
 import { CoworkError } from '#base/errors.ts'
 import { noProgress } from '#base/tool.ts'
-import type { Call } from '#base/tool.ts'
-import { touchedData } from '#ledger'
-import type { TouchedFile } from '#ledger'
+import type { Call, TouchedFile } from '#base/tool.ts'
 import type { FileWorker } from './client.ts'
 import { explained } from './faults.ts'
 import type { Grants } from './grants/service.ts'
@@ -23,17 +21,7 @@ export type Disk = ReturnType<typeof createDisk>
 
 /** What a call does on disk: by the caller's own right, through the worker, and known to the ledger. */
 export function createDisk({ worker, places, grants }: Deps) {
-  /** Of each call what it was about so far. */
-  const touched = new WeakMap<Told, readonly TouchedFile[]>()
   const inOrder = createInOrder()
-
-  /** Several are told as a list; so is one that the entry cannot have as its subject. */
-  function tell(call: Told, file: TouchedFile, isSubject: boolean): void {
-    const files = [...(touched.get(call) ?? []), file]
-    touched.set(call, files)
-    if (isSubject && file.grant !== undefined) call.tell({ ids: { grant: file.grant } })
-    if (files.length > 1 || !isSubject) call.tell({ data: touchedData(files) })
-  }
 
   /** Under which paths an answer has rows: as they lie after links, those of a move at both ends. */
   function changedBy(op: Op, about: readonly Placed[], answer: object): string[] {
@@ -57,11 +45,15 @@ export function createDisk({ worker, places, grants }: Deps) {
     async place(call: Told, wanted: Wanted, isSubject = true): Promise<Placed> {
       try {
         const placed = await places.place(call.caller, wanted)
-        tell(call, touchedOf(placed), isSubject)
+        const { grant } = placed
+        const ids = isSubject && grant ? { ids: { grant: grant.id } } : {}
+        call.tell({ ...ids, touched: { file: touchedOf(placed), isSubject } })
         return placed
       } catch (error) {
-        if (error instanceof CoworkError)
-          tell(call, { ...places.named(wanted.path), success: false, code: error.code }, isSubject)
+        if (error instanceof CoworkError) {
+          const file = { ...places.named(wanted.path), success: false, code: error.code }
+          call.tell({ touched: { file, isSubject } })
+        }
         throw error
       }
     },

@@ -27,22 +27,26 @@ async function setup() {
   let time = 0
   const store = createHistoryStore(db.dialect, 'here')
   const history = createHistory(store, () => time, 3)
-  const settle = (output: unknown) => ledger.transact((tx) => history.settle(tx, output, call))
   const replaced = (sha256: string) => ({
     operation: 'update_file',
     made: '/w/a',
     replaced: { path: '/w/a', before: { sha256, size: 1, mode: 0o644 } },
   })
-  return { db, store, history, settle, replaced, pass: (ms: number) => (time += ms) }
+  return {
+    db,
+    store,
+    history,
+    transact: ledger.transact,
+    replaced,
+    pass: (ms: number) => (time += ms),
+  }
 }
 
 test('TR3 what a call changed is written when it is recorded, and not before', async () => {
-  const { db, store, history, settle, replaced } = await setup()
-  const output = history.changed({ success: true }, replaced('s1'))
+  const { db, store, history, transact, replaced } = await setup()
+  const finalize = history.changed(call, replaced('s1'))
   expect(await store.versions(db)).toEqual([])
-  await settle({ success: true })
-  expect(await store.versions(db)).toEqual([])
-  await settle(output)
+  await transact(finalize)
   expect(await store.versions(db)).toMatchObject([
     { path: '/w/a', sha256: 's1', by: call.caller.id, call: call.id, operation: 'update_file' },
   ])
@@ -50,10 +54,10 @@ test('TR3 what a call changed is written when it is recorded, and not before', a
 })
 
 test('TR4 of one file no more than the limit are kept from one change to the next', async () => {
-  const { db, store, history, settle, replaced, pass } = await setup()
+  const { db, store, history, transact, replaced, pass } = await setup()
   for (const n of [1, 2, 3, 4, 5]) {
     pass(1)
-    await settle(history.changed({}, replaced(`s${n}`)))
+    await transact(history.changed(call, replaced(`s${n}`)))
   }
   const kept = await store.versionsOf(db, '/w/a', 10)
   expect(kept.map(({ sha256 }) => sha256)).toEqual(['s5', 's4', 's3'])
@@ -63,12 +67,12 @@ test('TR4 of one file no more than the limit are kept from one change to the nex
 
 test('TR4 a content that a row is about to name is spared, for as long as that may take', async () => {
   const { history, replaced, pass } = await setup()
-  history.changed({}, replaced('s1'))
+  history.changed(call, replaced('s1'))
   const spared: boolean[] = []
   const look = () => history.cleaning(async (is) => void spared.push(is('s1'), is('other')))
   await look()
   pass(11 * 60_000)
-  history.changed({}, replaced('s2'))
+  history.changed(call, replaced('s2'))
   await look()
   expect(spared).toEqual([true, false, false, false])
 })
@@ -139,7 +143,7 @@ test('TR4 a cleaning that waited for a write spares what that write is about to 
   const change = async () => {
     await history.writing(() => written.promise)
     for (let turn = 0; turn < 20; turn++) await Promise.resolve()
-    history.changed({}, replaced('s1'))
+    history.changed(call, replaced('s1'))
   }
   const changing = change()
   let isSpared: boolean | undefined

@@ -24,17 +24,13 @@ export type Change = {
 
 export type History = ReturnType<typeof createHistory>
 
-/**
- * Between the disk and the store: the worker has acted, the rows about it are not written yet. They wait at the
- * call's output, so that nothing has to be cleaned up when the call does not get that far.
- */
+/** Between the disk and the store: the worker has acted, the rows about it are not written yet. */
 export function createHistory(
   store: HistoryStore,
   now: Clock,
   maxPerFile: number,
   follow?: Grants['follow'],
 ) {
-  const changes = new WeakMap<object, Change>()
   const listeners = new Set<() => void>()
   /** Contents that rows are about to name: they must not go for being unknown. */
   const expected = new Map<string, number>()
@@ -56,48 +52,37 @@ export function createHistory(
 
   const isExpected = (sha256: string) => now() - (expected.get(sha256) ?? -Infinity) <= expectedMs
 
+  async function write(tx: Tx, call: Call, change: Change): Promise<void> {
+    const { operation, made, replaced, moved, trashed, restored, purged = [] } = change
+    const by = call.caller.id
+    const at = now()
+    if (moved) await store.move(tx, moved.from, moved.to)
+    if (restored) await store.takeFromTrash(tx, restored.id, restored.path)
+    if (made !== undefined) await store.keepMade(tx, made, by, at)
+    if (replaced) {
+      const { path } = replaced
+      const { swap, ...before } = replaced.before
+      if (swap) await follow?.(tx, { path, ...swap }, call)
+      const id = newId()
+      // By this the call can be undone.
+      call.tell({ data: { replaced: id } })
+      await store.keepVersion(tx, { id, path, ...before, at, by, operation, call: call.id })
+      for (const sha256 of await store.dropBeyond(tx, path, maxPerFile)) surplus.add(sha256)
+    }
+    if (trashed) await store.keepTrash(tx, { ...trashed, by, call: call.id })
+    for (const id of purged) await store.dropTrash(tx, id)
+  }
+
   return {
-    /** Ties a change to the output of its call. */
-    changed<T extends object>(output: T, change: Change): T {
-      changes.set(output, change)
+    /** Gives what writes the rows about a change, for the transaction that records the end of its call. */
+    changed(call: Call, change: Change): (tx: Tx) => Promise<void> {
       if (change.replaced) {
         const { sha256, size } = change.replaced.before
         expect(sha256)
         addedBytes += size
       }
       for (const tell of listeners) tell()
-      return output
-    },
-    /** `settle` of every tool that changes files. */
-    async settle(tx: Tx, output: unknown, call: Call): Promise<void> {
-      const change = changes.get(output as object)
-      if (!change) return
-      const { operation, made, replaced, moved, trashed, restored, purged = [] } = change
-      const by = call.caller.id
-      const at = now()
-      if (moved) await store.move(tx, moved.from, moved.to)
-      if (restored) await store.takeFromTrash(tx, restored.id, restored.path)
-      if (made !== undefined) await store.keepMade(tx, made, by, at)
-      if (replaced) {
-        const { path } = replaced
-        const { swap, ...before } = replaced.before
-        if (swap) await follow?.(tx, { path, ...swap }, call)
-        const id = newId()
-        // By this the call can be undone.
-        call.tell({ data: { replaced: id } })
-        await store.keepVersion(tx, {
-          id,
-          path,
-          ...before,
-          at,
-          by,
-          operation,
-          call: call.id,
-        })
-        for (const sha256 of await store.dropBeyond(tx, path, maxPerFile)) surplus.add(sha256)
-      }
-      if (trashed) await store.keepTrash(tx, { ...trashed, by, call: call.id })
-      for (const id of purged) await store.dropTrash(tx, id)
+      return (tx) => write(tx, call, change)
     },
     /** What has come and gone since it was asked last; equal contents are counted each time. */
     takeGrowth(): { readonly bytes: number; readonly surplus: readonly string[] } {

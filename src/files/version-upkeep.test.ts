@@ -44,17 +44,18 @@ async function setup(more: { maxPerFile?: number; maxBytes?: number } = {}) {
     time++
     const asked = { at: inWorkspace(path), how: 'put', encoding: 'binary' } as const
     const { before } = await history.writing(() => disk.run('write', asked, content))
-    return history.changed(
-      {},
-      { operation: 'create_file', made: path, replaced: before && { path, before } },
-    )
+    return history.changed(call, {
+      operation: 'create_file',
+      made: path,
+      replaced: before && { path, before },
+    })
   }
   return {
     ...upkeep,
     store,
     db,
     write,
-    settle: (output: object) => ledger.transact((tx) => history.settle(tx, output, call)),
+    settle: ledger.transact,
     folder,
     asks,
     pass: (ms: number) => (time += ms),

@@ -142,7 +142,8 @@ test('C9, SV5 choosing writes the one setting, keeps comments and the file as it
   const before = '# mine\nworkspace:\n  path: ~/AI # here\n'
   writeFileSync(configFile, before)
   const [tool] = setupTools({ ...rules, configFile, now: () => 0 })
-  const choose = (path: string) => tool?.run?.({ path }, {} as Call) as Promise<object>
+  const choose = (path: string) =>
+    tool?.run?.({ path }, {} as Call).then(({ output }) => output as object)
   const chosen = await choose('~/Work')
   expect(readFileSync(configFile, 'utf8')).toBe(
     `# mine\nworkspace:\n  path: ${join(home, 'Work')} # here\n`,

@@ -14,7 +14,7 @@ const dropFile = defineTool({
   by: 'anyone',
   input: z.object({ path: z.string() }),
   output: z.object({}),
-  run: async () => ({}),
+  run: async () => ({ output: {} }),
 })
 
 const limited = (budget: number) =>

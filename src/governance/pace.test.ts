@@ -5,6 +5,7 @@ import type { Tool } from '#base/tool.ts'
 import { anna, propose, sales, support } from '../../test/acts.ts'
 import { governed } from '../../test/governed.ts'
 import type { Governed, Settings } from '../../test/governed.ts'
+import { acting } from '../../test/tools.ts'
 
 const minute = 60_000
 
@@ -14,11 +15,10 @@ const tool = (name: string, effect: Tool['effect'], by: Tool['by'] = 'anyone') =
     title: name,
     description: 'For tests',
     toolset: 'files',
-    effect,
     by,
     input: z.object({ path: z.string().default('a'), owner: z.string().optional() }),
     output: z.object({}),
-    run: async () => ({}),
+    ...acting(effect, async () => ({})),
   })
 
 const paced = (settings: Settings) =>

@@ -17,7 +17,7 @@ const hashOf = (input: z.ZodObject) =>
       by: 'agent',
       input,
       output: z.object({}),
-      run: async () => ({}),
+      run: async () => ({ output: {} }),
     }),
   )
 

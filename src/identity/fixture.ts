@@ -18,6 +18,7 @@ import { identityMigrations } from './migrations.ts'
 import { createIdentity } from './service.ts'
 import type { Identity, IdentityDeps } from './service.ts'
 import { identityTools } from './tools.ts'
+import { callTool } from '../../test/tools.ts'
 
 /** Time for tests: it stands still until it is moved, and wakes whoever slept until then. */
 export function createTime(start = Date.parse('2026-08-01T12:00:00Z')) {
@@ -123,7 +124,7 @@ export const call: Call = {
 }
 
 const common = { title: '', description: '', input: z.object({}), output: z.object({}) }
-const run = async () => ({})
+const run = async () => ({ output: {} })
 /** Tools of other modules that an agent's tools are chosen from. */
 const others: Tool[] = [
   defineTool({
@@ -133,7 +134,7 @@ const others: Tool[] = [
     effect: 'read',
     by: 'anyone',
     core: true,
-    run,
+    read: async () => ({}),
   }),
   defineTool({
     ...common,
@@ -161,10 +162,7 @@ export function createUse(identity: Identity, db: Db) {
     const tool = tools.get(name) as Tool
     const given = tool.input.parse(input)
     const its = { ...call, caller: by }
-    const output = tool.change
-      ? await db.transact((tx) => tool.change(tx, given, its))
-      : await tool.run(given, its)
-    return tool.output.parse(output)
+    return tool.output.parse(await callTool(tool, db, given, its))
   }
 }
 

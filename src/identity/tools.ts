@@ -90,7 +90,7 @@ const agentTools = (
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_agents,
-    run: async () => ({ agents: (await identity.listAgents()).map(toListed) }),
+    read: async () => ({ agents: (await identity.listAgents()).map(toListed) }),
   }),
   defineTool({
     name: 'cowork_set_tools',

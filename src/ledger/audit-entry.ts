@@ -1,9 +1,9 @@
 import { rfc3339 } from '#base/clock.ts'
+import type { TouchedFile } from '#base/tool.ts'
 import { callEnds, isDone } from './calls.ts'
 import type { Shown } from './mirror.ts'
 import type { Entry } from './model.ts'
 import { touchedIn } from './touched.ts'
-import type { TouchedFile } from './touched.ts'
 import type { AuditEntry } from './wire.ts'
 
 /** A line for each file that the call was about; one where it says no more than its subject. */

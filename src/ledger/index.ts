@@ -36,7 +36,6 @@ export {
 export { verifyTail } from './tail.ts'
 export { ledgerTools } from './tools.ts'
 export { touchedData, touchedIn } from './touched.ts'
-export type { TouchedFile } from './touched.ts'
 export { verifyLedger } from './verify.ts'
 export type { LedgerSource, Verification } from './verify.ts'
 export { visibleEntries, visibleTo } from './visibility.ts'

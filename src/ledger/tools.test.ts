@@ -49,7 +49,7 @@ async function setup() {
       progress: () => undefined,
       tell: () => undefined,
     }
-    const answer = (await tool?.run?.(tool.input.parse(args), call)) as
+    const answer = (await tool?.read?.(tool.input.parse(args), call)) as
       | { entries: Record<string, unknown>[] }
       | undefined
     return answer?.entries ?? []

@@ -35,7 +35,7 @@ export const ledgerTools = (
       limit: effort(z.int().min(1).max(1000)).default(100),
     }),
     output: ledgerResults.get_audit_log,
-    async run({ path_filter, operation_filter, date_from, limit }, { caller }) {
+    async read({ path_filter, operation_filter, date_from, limit }, { caller }) {
       const prefixes = prefixesOf(path_filter ?? '')
       const find = (pathPrefix: string | undefined) =>
         ledger.find({

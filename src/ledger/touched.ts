@@ -1,17 +1,5 @@
+import type { TouchedFile } from '#base/tool.ts'
 import type { Entry } from './model.ts'
-
-/** One of the files that a call was about (FT8). What is not said of it is as the entry says. */
-export type TouchedFile = {
-  readonly path: string
-  /** In the workspace, or under a grant. */
-  readonly area?: string
-  readonly grant?: string
-  /** False where this one was refused, though others were not. */
-  readonly success?: boolean
-  readonly code?: string
-  readonly size_bytes?: number
-  readonly sha256?: string
-}
 
 /** Entries stay small: of a call about more files the first are named, and how many there were. */
 const mostTouched = 100

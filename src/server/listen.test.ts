@@ -13,6 +13,7 @@ import { anna } from '../../test/acts.ts'
 import { createRig } from '../../test/conformance/rig.ts'
 import type { RigOptions } from '../../test/conformance/rig.ts'
 import { listen, listenSocket } from './listen.ts'
+import { acting } from '../../test/tools.ts'
 
 const initialize = {
   jsonrpc: '2.0',
@@ -32,11 +33,10 @@ const tool = (name: string, effect: 'read' | 'write') =>
     title: name,
     description: 'For the test',
     toolset: 'files',
-    effect,
     by: 'anyone',
     input: z.object({}),
     output: z.object({}),
-    run: () => Promise.resolve({}),
+    ...acting(effect, async () => ({})),
   })
 const tools = [tool('look', 'read'), tool('change', 'write')]
 

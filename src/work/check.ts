@@ -32,7 +32,7 @@ export const checkWork =
     const trouble = work.root.trouble()
     // Other daemons of the same database answer from the store; with a store of its own there is nothing to
     // answer. What a tool does to files is for the one that holds them.
-    const isOnFiles = tool.effect !== 'read' && tool.run !== undefined
+    const isOnFiles = tool.run !== undefined
     if (trouble !== undefined && (work.db.dialect === 'sqlite' || isOnFiles))
       return {
         mode: 'refuse',

@@ -20,6 +20,7 @@ import { createWork } from './service.ts'
 import { createWorkStore } from './store.ts'
 import { workTools } from './tools/index.ts'
 import { readIndex } from './yaml/read.ts'
+import { callTool } from '../../test/tools.ts'
 
 export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
@@ -101,9 +102,7 @@ export async function createWorld(engine: Engine) {
         progress: () => undefined,
         tell: (facts) => void told.push(facts),
       }
-      const given = tool.change
-        ? await db.transact((tx) => tool.change(tx, input, made))
-        : await tool.run(input, made)
+      const given = await callTool(tool, db, input, made)
       return { output: tool.output.parse(given) as Said, told, id: made.id }
     }
 

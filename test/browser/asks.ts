@@ -80,5 +80,5 @@ export const mailTool = defineTool({
   input: z.object({ to: z.string(), body: z.string() }),
   output: z.object({ sent: z.boolean() }),
   touches: ({ to }) => ({ domain: 'mail', target: to }),
-  run: async () => ({ sent: true }),
+  run: async () => ({ output: { sent: true } }),
 })

@@ -25,7 +25,7 @@ export const rawTool = (name: string, run: Run, listing: Tool['listing'] = {}): 
     output: z.unknown(),
     speaksMcp: true,
     listing,
-    async run(args, call) {
+    async read(args, call) {
       const exchange = exchangeOf(call)
       if (!exchange) throw new Error('the suite calls over MCP')
       const answer = await run(exchange, args, call)

@@ -9,6 +9,7 @@ import type { Channel } from './model.ts'
 import { startNotify } from './service.ts'
 import { startTelegram } from './telegram/fixture.ts'
 import { notifyTools } from './tools.ts'
+import { callTool } from '../../../test/tools.ts'
 
 const anna: Caller = {
   kind: 'human',
@@ -47,10 +48,7 @@ async function setup() {
         tell: () => undefined,
       }
       const given = tool.input.parse(input)
-      const output = tool.change
-        ? await ledger.transact((tx) => tool.change(tx, given, call))
-        : await tool.run(given, call)
-      return tool.output.parse(output) as Record<string, unknown>
+      return tool.output.parse(await callTool(tool, ledger, given, call)) as Record<string, unknown>
     }
     return { service, tools, use }
   }

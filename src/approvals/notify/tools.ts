@@ -28,7 +28,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
     }),
     output: approvalResults.cowork_list_deliveries,
     touches: () => ({ domain: 'cowork' }),
-    async run(input) {
+    async read(input) {
       const found = await notify.list(input.status, input.limit)
       return { deliveries: found.map(toListed) }
     },
@@ -58,7 +58,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
     touches: (input) => ({ domain: 'cowork', target: input.id }),
     async run(input, call) {
       const { ok, reason } = await notify.test(input.id, call)
-      return { ok, ...(reason !== undefined && { reason }) }
+      return { output: { ok, ...(reason !== undefined && { reason }) } }
     },
   }),
   defineTool({

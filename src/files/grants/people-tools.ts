@@ -92,7 +92,7 @@ const addGrant = ({ db, grants, agents, defaultScope, now }: Deps) =>
         })
       })
       await grants.refresh()
-      return shownGrant(grant)
+      return { output: shownGrant(grant) }
     },
   })
 
@@ -120,7 +120,7 @@ const revokeGrant = ({ db, grants }: Deps) =>
       call.tell({ ids: { grant: id } })
       const grant = await db.transact((tx) => grants.revoke(tx, id, actorOf(call.caller), call.id))
       await grants.refresh()
-      return {
+      const output = {
         success: true as const,
         revoked_path: grant.path,
         ...(grant.by === configBy && {
@@ -128,6 +128,7 @@ const revokeGrant = ({ db, grants }: Deps) =>
             'It stands in the configuration and comes back at the next start: remove it there.',
         }),
       }
+      return { output }
     },
   })
 
@@ -145,7 +146,7 @@ const browseFolder = ({ guard, where }: Deps) =>
     input: z.strictObject({ path }),
     output: fileResults.browse_folder,
     touches: ({ path: target }) => ({ domain: 'files', target }),
-    async run({ path: given }) {
+    async read({ path: given }) {
       const understood = understandPath(given, where)
       const asked =
         understood.area === 'workspace' ? join(where.workspace, understood.path) : understood.path

@@ -51,7 +51,7 @@ function checkGrant({ grants, guard, where }: GrantToolDeps) {
     input: z.strictObject({ path }),
     output: fileResults.check_grant,
     touches: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
-    async run({ path: given }, { caller }) {
+    async read({ path: given }, { caller }) {
       const understood = understandPath(given, where)
       if (understood.area === 'workspace')
         return {
@@ -105,26 +105,34 @@ const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
     touches: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
     async run(asked: AccessRequest, call) {
       const answer = await grants.request(asked, call)
-      if (answer.status === 'denied')
-        return {
-          status: 'denied' as const,
-          ...(answer.reason !== undefined && { feedback: answer.reason }),
-          message: ['User denied access request', answer.reason].filter(Boolean).join(': '),
-          next: 'Do not ask for it again. Work without it, or hand over with cowork_handoff.',
-        }
-      if (answer.status === 'pending') {
-        const { id } = answer.approval
-        return {
-          status: 'pending' as const,
-          request_id: id,
-          review_url: approvals().reviewUrl(id),
-          message: 'Waiting for user approval',
-          next: `Not a failure: do not work around it. Call cowork_check_approval ${plainJson({ request_id: id, wait_seconds: 25 })}, or tell the user and go on with other work.`,
-        }
-      }
-      return grantedAnswer(answer, asked)
+      return { output: requestAnswer(answer, asked, approvals().reviewUrl) }
     },
   })
+
+function requestAnswer(
+  answer: AccessAnswer,
+  asked: AccessRequest,
+  reviewUrl: (id: string) => string,
+) {
+  if (answer.status === 'denied')
+    return {
+      status: 'denied' as const,
+      ...(answer.reason !== undefined && { feedback: answer.reason }),
+      message: ['User denied access request', answer.reason].filter(Boolean).join(': '),
+      next: 'Do not ask for it again. Work without it, or hand over with cowork_handoff.',
+    }
+  if (answer.status === 'pending') {
+    const { id } = answer.approval
+    return {
+      status: 'pending' as const,
+      request_id: id,
+      review_url: reviewUrl(id),
+      message: 'Waiting for user approval',
+      next: `Not a failure: do not work around it. Call cowork_check_approval ${plainJson({ request_id: id, wait_seconds: 25 })}, or tell the user and go on with other work.`,
+    }
+  }
+  return grantedAnswer(answer, asked)
+}
 
 /** As the ledger names files; what is no path is named as it was given. */
 function namedPath(given: string, where: Where): string {
@@ -180,7 +188,7 @@ const listGrants = ({ grants }: GrantToolDeps) =>
       list.length === 0
         ? 'Nothing outside the workspace is granted. Ask with request_grant {"path": "…", "permission": "read", "reason": "…"}.'
         : list.map(formatGrant).join('\n'),
-    async run(_, { caller }) {
+    async read(_, { caller }) {
       const listed = await (caller.kind === 'agent' ? grants.of(caller) : grants.list())
       const shown = listed.map(async (grant) => shownGrant(grant, await grants.isInPlace(grant)))
       return { grants: await Promise.all(shown) }

@@ -37,7 +37,7 @@ export const findTools = (files: Files): Tool[] => [
     }),
     output: fileResults.list_files,
     touches: (input) => files.places.touch(input.path),
-    async run({ cursor: after, limit: most, details, ...asked }, call) {
+    async read({ cursor: after, limit: most, details, ...asked }, call) {
       const limited = { ...asked, after, limit: most ?? usualCount, bare: !details }
       const listed = await files.reading.list(call, limited)
       const entries = listed.entries.map(details ? entryOf : nameOf)
@@ -71,7 +71,7 @@ export const findTools = (files: Files): Tool[] => [
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(20)).default(3), cursor }),
     output: fileResults.file_tree,
     touches: (input) => files.places.touch(input.path),
-    async run({ path: given, depth, cursor: after }, call) {
+    async read({ path: given, depth, cursor: after }, call) {
       const asked = { path: given, recursive: true, depth, after, limit: treeCount, bare: true }
       const listed = await files.reading.list(call, asked)
       const lines = fitting(listed.entries.map(treeLine), Buffer.byteLength)
@@ -96,7 +96,7 @@ export const findTools = (files: Files): Tool[] => [
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(6)).default(2) }),
     output: fileResults.workspace_usage,
     touches: (input) => files.places.touch(input.path),
-    async run({ path: given, depth }, call) {
+    async read({ path: given, depth }, call) {
       const {
         path: at,
         files: count,

@@ -10,7 +10,6 @@ const pageSize = 100
 
 export const historyTools = (files: Files): Tool[] => {
   const { places, history, versions, trash } = files
-  const settle: Tool['settle'] = (tx, output, call) => history.settle(tx, output, call)
   return [
     defineTool({
       name: 'file_versions',
@@ -22,7 +21,7 @@ export const historyTools = (files: Files): Tool[] => {
       input: z.strictObject({ path }),
       output: fileResults.file_versions,
       touches: (input) => places.touch(input.path),
-      async run(input, call) {
+      async read(input, call) {
         const { path: at, versions: kept } = await versions.list(call, input.path)
         return {
           path: at,
@@ -52,7 +51,7 @@ export const historyTools = (files: Files): Tool[] => {
       output: fileResults.file_diff,
       touches: (input) =>
         places.touch(input.path, ...(input.with === undefined ? [] : [input.with])),
-      async run({ path: given, version_id, with: other }, call) {
+      async read({ path: given, version_id, with: other }, call) {
         const compared = await versions.diff(call, given, { version: version_id, path: other })
         return {
           path: compared.path,
@@ -87,13 +86,15 @@ export const historyTools = (files: Files): Tool[] => {
           restored_at: time(stat.modifiedAt),
           size_bytes: stat.size,
         }
-        return history.changed(output, {
-          operation: 'file_restore_version',
-          made: at,
-          replaced: before && { path: at, before },
-        })
+        return {
+          output,
+          finalize: history.changed(call, {
+            operation: 'file_restore_version',
+            made: at,
+            replaced: before && { path: at, before },
+          }),
+        }
       },
-      settle,
     }),
     defineTool({
       name: 'trash_list',
@@ -105,7 +106,7 @@ export const historyTools = (files: Files): Tool[] => {
       input: z.strictObject({ cursor }),
       output: fileResults.trash_list,
       touches: () => places.touch(''),
-      async run({ cursor: after }) {
+      async read({ cursor: after }) {
         const { items, next } = await trash.list(after, pageSize)
         return {
           items: items.map((item) => ({
@@ -142,13 +143,15 @@ export const historyTools = (files: Files): Tool[] => {
       async run({ trash_id, destination }, call) {
         const { path: at, stat } = await trash.restore(call, trash_id, destination)
         const output = { success: true as const, restored_path: at }
-        return history.changed(output, {
-          operation: 'trash_restore',
-          restored: { id: trash_id, path: at },
-          ...(stat.type === 'file' && { made: at }),
-        })
+        return {
+          output,
+          finalize: history.changed(call, {
+            operation: 'trash_restore',
+            restored: { id: trash_id, path: at },
+            ...(stat.type === 'file' && { made: at }),
+          }),
+        }
       },
-      settle,
     }),
     defineTool({
       name: 'trash_purge',
@@ -171,9 +174,11 @@ export const historyTools = (files: Files): Tool[] => {
         call.tell({ data: touchedData(gone) })
         const some = left.length > 0 && { left_in: [...left] }
         const output = { purged: ids, count: ids.length, ...some }
-        return history.changed(output, { operation: 'trash_purge', purged: ids })
+        return {
+          output,
+          finalize: history.changed(call, { operation: 'trash_purge', purged: ids }),
+        }
       },
-      settle,
     }),
   ]
 }

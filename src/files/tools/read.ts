@@ -52,7 +52,7 @@ export const readTools = (files: Files): Tool[] => [
     }),
     output: fileResults.read_file,
     touches: (input) => files.places.touch(input.path),
-    async run({ path: given, max_bytes, ...asked }, call) {
+    async read({ path: given, max_bytes, ...asked }, call) {
       const most = mostFor(call)
       const maxBytes = Math.min(
         max_bytes ?? defaultBytes(call),
@@ -81,7 +81,7 @@ export const readTools = (files: Files): Tool[] => [
     // As read_file gives them; said once, since every agent reads it (FT9).
     output: fileResults.read_files,
     touches: ({ paths: [first = '', ...others] }) => files.places.touch(first, ...others),
-    async run({ paths }, call) {
+    async read({ paths }, call) {
       const maxBytes = Math.floor(defaultBytes(call) / paths.length)
       const most = mostFor(call)
       let left = most ?? Infinity

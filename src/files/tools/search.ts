@@ -35,7 +35,7 @@ export const searchTool = (files: Files): Tool =>
       path === undefined && search_in === 'granted'
         ? { domain: 'files', data: { area: 'granted' } }
         : files.places.touch(path ?? ''),
-    async run({ limit: most, search_type: by, ...input }, call) {
+    async read({ limit: most, search_type: by, ...input }, call) {
       const resultOf = resultBy(by === 'filename' ? by : 'content')
       const found = await files.reading.search(call, {
         query: input.query,

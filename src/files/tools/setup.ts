@@ -49,7 +49,7 @@ export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => 
       if (changed)
         writeFileAtomic(before === undefined ? configFile : realpathSync(configFile), text)
       const isHere = path === rules.guard.workspace
-      return {
+      const output = {
         path,
         config: configFile,
         changed,
@@ -65,6 +65,7 @@ export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => 
               ]),
         ].join(' '),
       }
+      return { output }
     },
   }),
 ]

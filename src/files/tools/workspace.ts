@@ -20,7 +20,7 @@ export const workspaceTools = (
     input: z.strictObject({}),
     output: fileResults.get_workspace_info,
     touches: () => files.places.touch(''),
-    async run(_, call) {
+    async read(_, call) {
       const next = nextWorkspace()
       const {
         path: at,

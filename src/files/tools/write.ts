@@ -18,7 +18,6 @@ const noBackup =
 
 export const writeTools = (files: Files): Tool[] => {
   const { places, history, writing, trash } = files
-  const settle: Tool['settle'] = (tx, output, call) => history.settle(tx, output, call)
   const warned = (at: string, ...others: readonly string[]) => {
     const told = [
       ...(places.isSensitive(at) ? ['The name is one of those that hold secrets.'] : []),
@@ -73,13 +72,15 @@ export const writeTools = (files: Files): Tool[] => {
           size_bytes: stat.size,
           ...warned(at),
         }
-        return history.changed(output, {
-          operation: 'create_file',
-          made: at,
-          replaced: before && { path: at, before },
-        })
+        return {
+          output,
+          finalize: history.changed(call, {
+            operation: 'create_file',
+            made: at,
+            replaced: before && { path: at, before },
+          }),
+        }
       },
-      settle,
       text: ({ full_path, size_bytes, warnings: told }) =>
         withWarnings(
           `Wrote ${shown(full_path)} (${size_bytes} ${size_bytes === 1 ? 'byte' : 'bytes'}).`,
@@ -123,7 +124,7 @@ export const writeTools = (files: Files): Tool[] => {
       recorded: async (input) => ({
         ...input,
         ...(input.content !== undefined && {
-          content: await digestOf(bytesIn(input, input.content)),
+          content: await digestOf(Buffer.from(input.content)),
         }),
         ...(input.edits && {
           edits: await Promise.all(
@@ -139,7 +140,7 @@ export const writeTools = (files: Files): Tool[] => {
         const { path: given, content, edits, create_backup, dry_run, expected_sha256 } = input
         const written = await writing.update(call, {
           path: given,
-          content: content === undefined ? undefined : bytesIn(input, content),
+          content: content === undefined ? undefined : Buffer.from(content),
           edits,
           backup: create_backup,
           dryRun: dry_run,
@@ -155,11 +156,13 @@ export const writeTools = (files: Files): Tool[] => {
           diff: shownDiff(isHidden ? undefined : diff),
           ...warned(at, ...(before && create_backup && backup === undefined ? [noBackup] : [])),
         }
-        if (!before) return output
+        if (!before) return { output }
         const replaced = { path: at, before }
-        return history.changed(output, { operation: 'update_file', made: at, replaced })
+        return {
+          output,
+          finalize: history.changed(call, { operation: 'update_file', made: at, replaced }),
+        }
       },
-      settle,
       textOnly: true,
       text({ path: at, updated_at, backup_path, diff, warnings: told }) {
         if (diff === '') return withWarnings(`${shown(at)} has that content already.`, told)
@@ -190,9 +193,8 @@ export const writeTools = (files: Files): Tool[] => {
           deleted_path: trashed.path,
           trash_id: trashed.id,
         }
-        return history.changed(output, { operation: 'delete_file', trashed })
+        return { output, finalize: history.changed(call, { operation: 'delete_file', trashed }) }
       },
-      settle,
       text: ({ deleted_path, trash_id }) =>
         `Moved ${shown(deleted_path)} to the trash. To undo: trash_restore ${plainJson({ trash_id })}`,
     }),
@@ -213,9 +215,8 @@ export const writeTools = (files: Files): Tool[] => {
         const { from, path: at } = await writing.move(call, input.source, arrivalOf(input))
         const output = { success: true as const, new_path: at }
         const moved = { from, to: at }
-        return history.changed(output, { operation: 'move_file', moved })
+        return { output, finalize: history.changed(call, { operation: 'move_file', moved }) }
       },
-      settle,
       text: ({ new_path }) => `Moved to ${shown(new_path)}.`,
     }),
     defineTool({
@@ -239,9 +240,8 @@ export const writeTools = (files: Files): Tool[] => {
       async run(input, call) {
         const { path: at } = await writing.copy(call, input.source, arrivalOf(input))
         const output = { success: true as const, destination_path: at }
-        return history.changed(output, { operation: 'copy_file', made: at })
+        return { output, finalize: history.changed(call, { operation: 'copy_file', made: at }) }
       },
-      settle,
       text: ({ destination_path }) => `Copied to ${shown(destination_path)}.`,
     }),
   ]
@@ -259,22 +259,14 @@ const digestOf = async (content: Buffer) => ({
   sha256: await sha256HexInParts(content),
 })
 
-const contents = new WeakMap<object, Buffer>()
-
-/** The content that a call brought: spelt once, for the ledger and for the disk. */
-function bytesIn(input: object, text: string): Buffer {
-  const known = contents.get(input) ?? Buffer.from(text)
-  contents.set(input, known)
-  return known
-}
-
-/** The same where it may be bytes; undefined where it says so and is none. */
-function contentOf(input: { readonly content: string; readonly encoding: string }) {
-  if (input.encoding !== 'base64') return bytesIn(input, input.content)
-  const known = contents.get(input) ?? bytesOf(input.content)
-  if (known) contents.set(input, known)
-  return known
-}
+/** The bytes of the content; undefined where it says that it is base64 and is not. */
+const contentOf = ({
+  content,
+  encoding,
+}: {
+  readonly content: string
+  readonly encoding: string
+}) => (encoding === 'base64' ? bytesOf(content) : Buffer.from(content))
 
 function bytesOf(content: string): Buffer | undefined {
   const letters = content.replaceAll(/\s/g, '')

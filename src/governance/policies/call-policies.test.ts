@@ -5,6 +5,7 @@ import type { Tool } from '#base/tool.ts'
 import { anna, ben, decide, support, trusted } from '../../../test/acts.ts'
 import { governed } from '../../../test/governed.ts'
 import type { Settings } from '../../../test/governed.ts'
+import { acting } from '../../../test/tools.ts'
 
 /** Arguments of any name; what was done is remembered. */
 function toolbox() {
@@ -15,16 +16,15 @@ function toolbox() {
       title: name,
       description: 'For tests',
       toolset,
-      effect,
       by: 'agent',
       input: z.looseObject({ path: z.string().optional() }),
       output: z.object({}),
       // A tool may say it is about anything: it is not for arguments to choose whose rules hold.
       touches: ({ path }) => ({ domain: toolset === 'crm' ? 'crm' : 'free', target: path ?? '' }),
-      run: async () => {
+      ...acting(effect, async () => {
         done.push(name)
         return {}
-      },
+      }),
     })
   const effects = ['read', 'write', 'destructive'] as const
   const tools = ['files', 'work', 'jobs', 'crm'].flatMap((toolset) =>

@@ -30,7 +30,7 @@ const look = defineTool({
   input: z.object({ id: z.string() }),
   output: z.object({}),
   touches: ({ id }) => ({ domain: 'crm', target: id }),
-  run: async () => ({}),
+  read: async () => ({}),
 })
 
 const reason = (criteria: object, more: object = {}) => ({

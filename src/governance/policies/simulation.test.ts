@@ -203,7 +203,7 @@ test('Y6 Y7 calls are judged again too, also those that nobody had a say in', as
     input: z.object({ path: z.string() }),
     output: z.object({}),
     touches: ({ path }) => ({ domain: 'files', target: path }),
-    run: async () => ({}),
+    run: async () => ({ output: {} }),
   })
   const system = await governed({}, { tools: [write] })
   for (const path of ['notes.md', '.env', 'a/.env']) await system.call('write_file', { path })

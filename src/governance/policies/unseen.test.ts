@@ -121,7 +121,7 @@ describe('arguments of which the ledger keeps a digest', () => {
       ...(content !== undefined && { content: digest }),
       ...(edits && { edits: edits.map(() => ({ old: digest, new: digest })) }),
     }),
-    run: async () => ({}),
+    run: async () => ({ output: {} }),
   })
   const written = async () => {
     const system = await governed({}, { tools: [write] })

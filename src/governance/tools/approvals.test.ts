@@ -106,7 +106,7 @@ test('B3 RA2 an edited call is told with the edit while it runs, and after it', 
     by: 'agent',
     input: z.object({ text: z.string() }),
     output: z.object({}),
-    run: () => promise.then(() => ({})),
+    run: () => promise.then(() => ({ output: {} })),
   })
   const system = await governed({}, { tools: [slow] })
   const { approval_id: id } = await system.call('crm_slow', { text: 'a' })
@@ -129,7 +129,7 @@ const dump = defineTool({
   by: 'agent',
   input: z.object({ text: z.string(), times: z.number() }),
   output: z.object({ dumped: z.string() }),
-  run: async ({ text, times }) => ({ dumped: text.repeat(times) }),
+  run: async ({ text, times }) => ({ output: { dumped: text.repeat(times) } }),
 })
 
 async function dumped(text: string, times: number) {

@@ -119,7 +119,7 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
         ...(output.result_part === undefined ? [] : [partText(output)]),
         `(${output.kind.replace('_', ' ')} ${output.approval_id}, ${output.status}${output.decided_at === null ? '' : ` at ${output.decided_at}`}${output.expires_at === null || output.decided_at !== null ? '' : `, expires ${output.expires_at}`}: ${output.review_url})`,
       ].join('\n'),
-    async run(input, { caller, signal }) {
+    async read(input, { caller, signal }) {
       /** Whether a decision, or the run of an approved call, is still to come. */
       const isOpen = (approval: Approval) =>
         approval.status === 'pending' ||

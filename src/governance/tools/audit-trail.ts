@@ -19,7 +19,7 @@ export const auditTrailTool = ({ ledger }: { readonly ledger: Ledger }) =>
     by: 'anyone',
     input: z.object({ ...who, proposal_id: z.string().min(1).max(128) }),
     output: proposalResults.cowork_audit_trail,
-    async run({ proposal_id }, { caller }) {
+    async read({ proposal_id }, { caller }) {
       const found = await ledger.find({ proposal: proposal_id, limit: 1000 })
       // Whose proposal it is sees all of it, the decisions of people too.
       const isTheirs = found.some(

@@ -14,7 +14,7 @@ export const listPermissionsTool = ({ permissions, db }: Governance) =>
     by: 'human',
     input: z.object({}),
     output: decisionResults.cowork_list_permissions,
-    run: async () => ({ permissions: await permissions.list(db) }),
+    read: async () => ({ permissions: await permissions.list(db) }),
   })
 
 export const revokePermissionTool = ({ permissions }: Governance) =>

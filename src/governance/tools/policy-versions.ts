@@ -42,7 +42,7 @@ export const savePoliciesTool = ({ versions }: Governance, simulation: Simulatio
       if (lost.length > 0) throw wouldLockOut(lost)
       const saved = await versions.save(read, { note, from }, call)
       const { version, number } = saved.version
-      return {
+      const output = {
         version,
         number,
         from: saved.from,
@@ -51,6 +51,7 @@ export const savePoliciesTool = ({ versions }: Governance, simulation: Simulatio
           ? `Version ${version} is in force.`
           : `Version ${version} says the same already.`,
       }
+      return { output }
     },
   })
 
@@ -80,7 +81,7 @@ export const policyVersionsTool = ({ versions }: Governance) =>
       limit: effort(z.int().min(1).max(200)).default(50),
     }),
     output: policyResults.cowork_policy_versions,
-    async run({ version, limit }) {
+    async read({ version, limit }) {
       const listed = (await versions.list(limit)).map(shownVersion)
       const answer = { active: versions.version(), versions: listed }
       if (version === undefined) return answer
@@ -115,7 +116,7 @@ export const policyDiffTool = (governance: Governance, simulation: Simulation) =
       body: bodyInput.optional(),
     }),
     output: policyResults.cowork_policy_diff,
-    async run({ from, to, body }) {
+    async read({ from, to, body }) {
       if ((to === undefined) === (body === undefined))
         throw new CoworkError('invalid_input', 'Compare with `to` or with `body`, one of them.', {
           hint: 'Give the version it is compared with, or what you wrote.',

@@ -26,7 +26,7 @@ export const validatePolicyTool = ({ proposals, db }: Governance) =>
     }),
     output: policyResults.cowork_validate_policy,
     touches: (input) => ({ domain: input.domain }),
-    async run(input, { caller }) {
+    async read(input, { caller }) {
       const named = caller.kind === 'agent' ? caller : { id: input.agent_id ?? '*' }
       const { policies, policy, isMapped } = await proposals.policyFor(db, named, input.domain)
       const { field, proposed_value: value } = input
@@ -75,7 +75,7 @@ export const listPoliciesTool = ({ versions, store, db }: Governance) =>
     by: 'human',
     input: z.object({}),
     output: policyResults.cowork_list_policies,
-    async run() {
+    async read() {
       const approved = await store.mappings(db)
       const { policies, problem } = readable(versions)
       const newest = (await versions.list(20)).map(shownVersion)

@@ -100,7 +100,7 @@ export const reportTool = (deps: GovernanceDeps) =>
     by: 'anyone',
     input: z.object(scopeInput),
     output: reportResults.cowork_governance_report,
-    async run(input, { caller }) {
+    async read(input, { caller }) {
       const { waits, now } = deps.governance
       const scope = scopeOf(input, caller, now())
       const { longestMs: longestWaitMs } = waits
@@ -151,7 +151,7 @@ export const qualityTool = ({ governance, ledger }: GovernanceDeps) =>
     by: 'anyone',
     input: z.object(scopeInput),
     output: reportResults.cowork_quality_metrics,
-    async run(input, { caller }) {
+    async read(input, { caller }) {
       const { approvals, waits, now } = governance
       const scope = scopeOf(input, caller, now())
       const { longestMs: longestWaitMs } = waits

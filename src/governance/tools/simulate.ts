@@ -46,7 +46,7 @@ export const simulatePolicyTool = (simulation: Simulation) =>
       domain: domain.optional().describe('In this domain only'),
     }),
     output: policyResults.cowork_simulate_policy,
-    async run(input) {
+    async read(input) {
       const { body, version, policy_id: policyId, proposal } = input
       if ([body, version, policyId].filter((it) => it !== undefined).length > 1)
         throw tooMuch('Try `body`, `version` or `policy_id`, one of them.')

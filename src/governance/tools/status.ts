@@ -30,7 +30,7 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
     }),
     output: trustResults.cowork_status,
     lean: leanStatus,
-    async run({ agent_id, domain: where, include_timeline, timeline_limit }, { caller }) {
+    async read({ agent_id, domain: where, include_timeline, timeline_limit }, { caller }) {
       const { store, db, inbox, handoffs } = governance
       const checkpoint = await ledger.latestCheckpoint()
       const agent = caller.kind === 'agent' ? caller.id : agent_id

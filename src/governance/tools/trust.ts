@@ -95,7 +95,7 @@ export const checkTrustTool = (governance: Governance, ledger: Pick<Ledger, 'tra
       domain,
     }),
     output: trustResults.cowork_check_trust,
-    async run({ agent_id, domain: where }, { caller }) {
+    async read({ agent_id, domain: where }, { caller }) {
       const pair = { agent: agentOf(caller, agent_id), domain: where }
       const known = await store.trust(db, pair.agent, where)
       const stored = known ?? (await create(pair, caller))
@@ -202,7 +202,7 @@ export const standingTool = ({ store, db, standings }: Governance) =>
       domain: domain.optional(),
     }),
     output: trustResults.cowork_standing,
-    async run({ agent_id: agent, domain: where }) {
+    async read({ agent_id: agent, domain: where }) {
       const pairs = await store.all(db, {
         ...(agent !== undefined && { agent }),
         ...(where !== undefined && { domain: where }),
@@ -230,7 +230,7 @@ export const trustHistoryTool = (governance: Governance) =>
       days: effort(z.int().min(1).max(365)).default(30),
     }),
     output: trustResults.cowork_trust_history,
-    async run({ agent_id, domain: where, days }, { caller }) {
+    async read({ agent_id, domain: where, days }, { caller }) {
       const { store, db, rules, now } = governance
       const agent = agentOf(caller, agent_id)
       const at = now()

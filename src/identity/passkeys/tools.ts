@@ -17,7 +17,7 @@ export const passkeyTools = (identity: Identity): Tool[] => [
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_passkeys,
-    async run(_, { caller }) {
+    async read(_, { caller }) {
       const passkeys = await identity.passkeys.list(caller)
       return {
         passkeys: passkeys.map(({ id, person, name, createdAt, lastUsedAt }) => ({

@@ -41,7 +41,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_people,
-    async run() {
+    async read() {
       const { people, invitations } = await identity.people.list()
       return { people: people.map(toPerson), invitations: invitations.map(toInvitation) }
     },
@@ -123,7 +123,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_sessions,
-    async run(_, { caller }) {
+    async read(_, { caller }) {
       const open = await identity.people.listSessions(caller)
       return { sessions: open.map((opened) => toSession(opened, caller.session)) }
     },

@@ -12,7 +12,7 @@ const common = {
   by: 'anyone',
   input: z.object({}),
   output: z.object({ word: z.string(), more: z.array(z.string()) }),
-  run: () => Promise.reject(new Error('never called')),
+  read: () => Promise.reject(new Error('never called')),
 } as const
 const plain = defineTool({ ...common, name: 'plain' })
 const lean = defineTool({ ...common, name: 'lean', lean: ({ word }) => ({ word }) })

@@ -35,7 +35,7 @@ test('I3 a call may bring its token as an argument, and no further than the door
     title: 'Look',
     input: z.strictObject({ agent_id: z.string().optional() }),
     output: z.object({ caller: z.string() }),
-    run(input, { caller }) {
+    read(input, { caller }) {
       seen = input
       return Promise.resolve({ caller: caller.id })
     },
@@ -128,7 +128,7 @@ describe('RS4 limits of an agent message', () => {
     title: 'Note',
     input: z.object({ given: z.unknown(), agent_token: z.string().optional() }),
     output: z.object({}),
-    run: () => Promise.resolve({}),
+    read: () => Promise.resolve({}),
   })
   const upload = defineTool({ ...note, name: 'upload', large: true })
   const arrival = { bearer: sales.token }

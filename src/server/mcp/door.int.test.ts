@@ -22,7 +22,7 @@ const hang = defineTool({
   by: 'anyone',
   input: z.object({}),
   output: z.object({}),
-  run(_, { signal }) {
+  read(_, { signal }) {
     watched.started.resolve()
     return new Promise((_resolve, reject) => {
       signal.addEventListener('abort', () => {

@@ -16,7 +16,7 @@ const echo = defineTool({
   by: 'anyone',
   input: z.object({ word: z.string() }),
   output: z.object({ word: z.string() }),
-  run: ({ word }) => Promise.resolve({ word }),
+  read: ({ word }) => Promise.resolve({ word }),
 })
 
 const version = fc.constantFrom('2026-07-28', '2025-11-25', '2099-01-01', '', 'x')

@@ -26,7 +26,7 @@ const tool = defineTool({
       },
     },
   },
-  run: () => Promise.resolve(undefined),
+  read: () => Promise.resolve(undefined),
 })
 
 const check = (args: object, headers: Record<string, string>) => () =>

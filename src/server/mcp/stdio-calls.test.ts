@@ -22,14 +22,14 @@ const tools = [
     name: 'echo',
     input: z.object({ word: z.string() }),
     output: z.object({ word: z.string() }),
-    run: ({ word }) => Promise.resolve({ word }),
+    read: ({ word }) => Promise.resolve({ word }),
   }),
   defineTool({
     ...common,
     name: 'wait',
     input: z.object({}),
     output: z.object({}),
-    async run(_, { signal, progress }) {
+    async read(_, { signal, progress }) {
       progress(1, 2, 'half')
       await sleep(5000, undefined, { signal }).catch(() => stopped.push('wait'))
       return {}

@@ -21,7 +21,7 @@ const echo = defineTool({
   core: true,
   input: z.object({ word: z.string() }),
   output: z.object({ word: z.string(), caller: z.string(), session: z.string() }),
-  run: ({ word }, { caller }) =>
+  read: ({ word }, { caller }) =>
     Promise.resolve({ word, caller: caller.id, session: caller.session }),
 })
 const sales = { id: 'sales', token: 'sk-cowork-sales' }

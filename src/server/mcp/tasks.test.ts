@@ -55,7 +55,7 @@ function createRecords() {
         inputRequests: { ok: { method: 'elicitation/create' } },
       }
       records.set(call.id, { owner: call.caller.id, task })
-      return Promise.resolve(taskResult(task))
+      return Promise.resolve({ output: taskResult(task) })
     },
   })
   return { source, wait }

@@ -19,7 +19,7 @@ function tool(name: string, more: Partial<Tool> = {}): Tool {
       limit: z.number().int().min(1).default(10),
     }),
     output: z.object({ size: z.number(), more: z.object({ x: z.string() }).optional() }),
-    run: () => Promise.resolve({ size: 1 }),
+    run: () => Promise.resolve({ output: { size: 1 } }),
   })
   return { ...common, ...more } as Tool
 }

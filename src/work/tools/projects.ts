@@ -40,7 +40,7 @@ export const projectTools = (work: Work): Tool[] => [
     input: z.object({ project: project.optional(), cursor }),
     output: workResults.worksync_projects,
     touches: (input) => touch(input.project ?? '*'),
-    async run(input, call) {
+    async read(input, call) {
       const names = input.project === undefined ? work.projects() : [input.project]
       const listed = await Promise.all(
         names.map(async (name) => {
@@ -89,7 +89,7 @@ export const projectTools = (work: Work): Tool[] => [
     input: z.object({ project: project.optional(), topic: z.string().max(100).optional(), cursor }),
     output: workResults.worksync_guidance,
     touches: (input) => touch(input.project ?? '*'),
-    async run({ project: name, topic, cursor: from }, call) {
+    async read({ project: name, topic, cursor: from }, call) {
       const entry = name === undefined ? undefined : work.registry.get(name)
       if (name !== undefined && !entry) throw unknownProject(name)
       const { texts, faults } = await guidanceFor(work, call, name, entry)
@@ -130,7 +130,7 @@ export const projectTools = (work: Work): Tool[] => [
     async run(given, call) {
       const { project: name } = withoutAgent(given, call)
       if (name !== undefined && !work.registry.get(name)) throw unknownProject(name)
-      return syncVault(work, name)
+      return { output: await syncVault(work, name) }
     },
   }),
   defineTool({
@@ -162,7 +162,7 @@ export const projectTools = (work: Work): Tool[] => [
         },
         call,
       )
-      return { project: name, folder: work.root.folderOf(name) }
+      return { output: { project: name, folder: work.root.folderOf(name) } }
     },
   }),
   defineTool({
@@ -177,7 +177,7 @@ export const projectTools = (work: Work): Tool[] => [
     async run(given, call) {
       const { project: name } = withoutAgent(given, call)
       await work.registry.unregister(name, call)
-      return { project: name, folder: work.root.folderOf(name) }
+      return { output: { project: name, folder: work.root.folderOf(name) } }
     },
   }),
 ]

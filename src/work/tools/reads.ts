@@ -100,7 +100,7 @@ export function readTools(work: Work): Tool[] {
   const viewHistory = defineTool({
     ...historyShape,
     effect: 'read',
-    async run({ project: name, ...paging }) {
+    async read({ project: name, ...paging }) {
       return historyPage(await work.historyOf(work.db, name), name, paging)
     },
   })
@@ -116,7 +116,7 @@ export function readTools(work: Work): Tool[] {
       input: z.object({ project: project.optional(), cursor }),
       output: workResults.worksync_status,
       touches: (input) => touch(input.project ?? '*'),
-      async run(input) {
+      async read(input) {
         const found = await boardsOf(input.project)
         const { page, ...next } = pageOf(
           found.map((board) => {
@@ -148,7 +148,7 @@ export function readTools(work: Work): Tool[] {
       output: workResults.worksync_get,
       touches: ({ project: name, story_id, sprint_id, item_id, conflict_id }) =>
         touch(name, story_id ?? sprint_id ?? item_id ?? conflict_id),
-      async run({ project: name, story_id, sprint_id, item_id, conflict_id, ...paging }) {
+      async read({ project: name, story_id, sprint_id, item_id, conflict_id, ...paging }) {
         const board = await boards.current(name)
         const missing = (what: string, id: string) =>
           new CoworkError('not_found', `${name} has no ${what} ${JSON.stringify(id)}.`, {
@@ -202,7 +202,7 @@ export function readTools(work: Work): Tool[] {
       input: z.object({ project, sprint_id: sprintId.optional(), cursor, limit }),
       output: workResults.worksync_ready,
       touches: (input) => touch(input.project),
-      async run({ project: name, sprint_id: sprint, ...paging }) {
+      async read({ project: name, sprint_id: sprint, ...paging }) {
         const ready = readyIn(await boards.current(name), now(), sprint)
         const { page, ...next } = pageOf(
           ready.map((story) => () => brief(story, now())),
@@ -228,7 +228,7 @@ export function readTools(work: Work): Tool[] {
       }),
       output: workResults.worksync_search,
       touches: (input) => touch(input.project ?? '*'),
-      async run({ query, project: name, kind, sprint_id: sprint, status, ...paging }) {
+      async read({ query, project: name, kind, sprint_id: sprint, status, ...paging }) {
         const found = await boardsOf(name)
         const words = wordsIn(query)
         const inTexts = await Promise.all(found.map((board) => textHits(board, words, kind)))

@@ -1,0 +1,79 @@
+import { actorOf } from '#base/caller.ts'
+import type { Caller } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Draft, EntryIds } from '#base/entry.ts'
+import { noProgress } from '#base/tool.ts'
+import type { Call, CallTold, Touch } from '#base/tool.ts'
+import { touchedData } from '#ledger'
+import type { Execution } from './execute.ts'
+
+export type CallRecord = ReturnType<typeof createCallRecord>
+
+/** The call as its tool sees it, and the entries about it. */
+export function createCallRecord(
+  { id, startedAt, attempt, request }: Pick<Execution, 'id' | 'startedAt' | 'attempt' | 'request'>,
+  now: Clock,
+) {
+  const { tool, caller, touch } = attempt
+  let ids: EntryIds = {}
+  let details: Pick<CallTold, 'ids' | 'data'> = {}
+  const touched: NonNullable<CallTold['touched']>[] = []
+
+  const call: Call = {
+    id,
+    caller,
+    signal: request.signal ?? new AbortController().signal,
+    progress: request.progress ?? noProgress,
+    tell(more) {
+      if (more.touched) touched.push(more.touched)
+      const files = touched.map(({ file }) => file)
+      const isListed = touched.length > 1 || touched.some(({ isSubject }) => !isSubject)
+      details = {
+        ids: { ...details.ids, ...more.ids },
+        data: {
+          ...details.data,
+          ...(more.touched && isListed && touchedData(files)),
+          ...more.data,
+        },
+      }
+    },
+    ...(request.exchange !== undefined && { exchange: request.exchange }),
+  }
+
+  const elapsed = () => ({ ms: now() - startedAt })
+
+  function entry(type: string, more: Partial<Draft> = {}, said = details): Draft {
+    const draft = entryOf(type, id, caller, touch)
+    return {
+      ...draft,
+      ...more,
+      ids: { ...draft.ids, ...ids, ...said.ids, ...more.ids },
+      data: { ...draft.data, tool: tool.name, effect: tool.effect, ...said.data, ...more.data },
+    }
+  }
+
+  return {
+    call,
+    entry,
+    elapsed,
+    /** The ids of what the call was decided by. */
+    setIds: (decidedBy: EntryIds) => void (ids = decidedBy),
+    /** What the tool tells belongs to the end, however early it tells it. */
+    started: (more: Partial<Draft>): Draft => entry('call.started', more, {}),
+    done: (): Draft => entry('call.done', { outcome: 'done', data: elapsed() }),
+  }
+}
+
+export function entryOf(type: string, call: string, caller: Caller, touch?: Touch): Draft {
+  const { claim } = caller
+  return {
+    type,
+    actor: actorOf(caller),
+    ids: { call },
+    ...(touch && { domain: touch.domain }),
+    ...(touch?.target !== undefined && { subject: touch.target }),
+    ...((touch?.data ?? claim) !== undefined && {
+      data: { ...touch?.data, ...(claim !== undefined && { claim }) },
+    }),
+  }
+}

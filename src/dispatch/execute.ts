@@ -1,0 +1,159 @@
+import type { Passage } from '#approvals'
+import { CoworkError } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+import { Refused } from '#base/tool.ts'
+import type { Call, Tool } from '#base/tool.ts'
+import type { Ledger } from '#ledger'
+import { createAdmission, NotExecuted, toRefusal } from './admission.ts'
+import type { Admission } from './admission.ts'
+import { createCallRecord } from './call-record.ts'
+import type { CallRecord } from './call-record.ts'
+import { changePath } from './change-path.ts'
+import type { Attempt, Refusal, Verdict } from './checks.ts'
+import type { Answer, CallRequest, DispatchDeps } from './dispatch.ts'
+import { readPath } from './read-path.ts'
+import { runPath } from './run-path.ts'
+import { gone, settledOf, staleMessage } from './settled.ts'
+
+export type ExecutorDeps = Pick<DispatchDeps, 'approvals' | 'halts' | 'ledger' | 'now' | 'log'>
+
+/** A call that the checks let through. */
+export type Execution = {
+  readonly id: string
+  readonly startedAt: number
+  readonly attempt: Attempt
+  readonly verdict: Exclude<Verdict, { mode: 'refuse' }>
+  readonly request: CallRequest
+  /** The revision of the halts that the checks looked at. */
+  readonly haltRevision: number | undefined
+}
+
+/** One of the three ways from a call to its output: read, change or run. */
+export type CallPath = {
+  /** The output of the tool, `Refused` by it, or `NotExecuted`. */
+  execute(): Promise<unknown>
+  /** Whether a failure has to be on disk before the caller learns of it. */
+  mustCommitFailure(failure: Refusal): boolean
+}
+
+export type PathContext = {
+  readonly ledger: Ledger
+  readonly tool: Tool
+  readonly input: Attempt['input']
+  readonly record: CallRecord
+  readonly admission: Admission
+  /** Nobody is asked: nothing but a halt or the store itself can stop the call now. */
+  readonly isSure: boolean
+}
+
+/** How long a repeated call waits for the run of what is approved already. */
+const runWaitMs = 3000
+
+/** Carries out a call that may run, between its entries; or finds that it has to wait. */
+export function createExecutor(deps: ExecutorDeps) {
+  const { ledger, now, log } = deps
+
+  return async function execute(execution: Execution): Promise<Answer> {
+    const { id, attempt, verdict, request } = execution
+    const { tool, input } = attempt
+    const record = createCallRecord(execution, now)
+    const admission = createAdmission(deps, execution, record)
+    const isSure = verdict.mode === 'act' && request.approval === undefined
+    const path = choosePath({ ledger, tool, input, record, admission, isSure })
+    try {
+      record.call.signal.throwIfAborted()
+      const output = await path.execute()
+      if (output instanceof NotExecuted) return await answerNotExecuted(output, execution, record)
+      if (output instanceof Refused) return { status: 'refused', call: id, ...toRefusal(output) }
+      return { status: 'done', call: id, tool, output }
+    } catch (error) {
+      const failure = explain(error, record.call, log)
+      const data = { ...record.elapsed(), message: failure.message }
+      const failed = record.entry('call.failed', { outcome: failure.code, data })
+      if (path.mustCommitFailure(failure))
+        await ledger
+          .transact(async (tx) => {
+            tx.append(failed)
+            await admission.fail(tx, failure)
+          })
+          .catch(() => ledger.note(failed))
+      else ledger.note(failed)
+      return { status: 'failed', call: id, ...failure }
+    } finally {
+      admission.release()
+    }
+  }
+
+  async function answerNotExecuted(
+    { reason }: NotExecuted,
+    { id, attempt: { tool }, request }: Execution,
+    { call, entry }: CallRecord,
+  ): Promise<Answer> {
+    if ('halted' in reason) {
+      const { code, message } = reason.halted
+      ledger.note(entry('call.refused', { outcome: code, data: { message } }))
+      return { status: 'refused', call: id, ...reason.halted }
+    }
+    const { passage } = reason
+    const answer = await answerPassage(passage, tool, call, request.approval !== undefined)
+    // A new question is on record by itself; one that is met again is worth a line.
+    if (passage.as !== 'waiting' || !passage.isNew)
+      ledger.note(
+        entry('call.refused', {
+          outcome: answer.status === 'done' ? 'approval_used' : answer.code,
+          ids: { call: id, approval: passage.approval.id },
+        }),
+      )
+    return { ...answer, call: id }
+  }
+
+  /** A repeated approved call waits a little for its result. */
+  async function answerPassage(
+    passage: Exclude<Passage, { as: 'claimed' }>,
+    tool: Tool,
+    { signal }: Call,
+    isRunner: boolean,
+  ) {
+    const { approvals } = deps
+    const { as, approval } = passage
+    if (as === 'gone') return gone(approval, tool)
+    const earlier = as === 'waiting' ? passage.stale : undefined
+    const isRepeated = !isRunner && (as === 'approved' || as === 'used')
+    const latest = isRepeated ? await approvals.finished(approval.id, runWaitMs, signal) : undefined
+    const settled = settledOf(latest ?? approval, tool, approvals)
+    if (isRepeated && settled.status !== 'waiting') approvals.noteDelivered(approval.id)
+    return earlier && settled.status === 'waiting'
+      ? { ...settled, message: `${staleMessage(earlier)} ${settled.message}` }
+      : settled
+  }
+}
+
+function choosePath(context: PathContext): CallPath {
+  const { tool, admission } = context
+  if (tool.change) return changePath(tool.change, context)
+  if (tool.run) return runPath(tool, context)
+  const { read } = tool
+  if (!admission.isDecided) return readPath(read, context)
+  // Somebody decided on this read: it is recorded like a run.
+  return runPath({ run: async (input, call) => ({ output: await read(input, call) }) }, context)
+}
+
+/** What went wrong, for the caller. A bug is logged with its stack and answered without it. */
+function explain(error: unknown, call: Call, log: Log): Refusal {
+  // What the tool itself says of its act counts, also when nobody waits for it any longer.
+  if (error instanceof CoworkError) {
+    const { code, message, hint, details } = error
+    return { code, message, ...(hint && { hint }), details }
+  }
+  if (call.signal.aborted) return { code: 'cancelled', message: 'The call was cancelled.' }
+  log.error('a call failed unexpectedly', {
+    call: call.id,
+    error: error instanceof Error ? error.stack : String(error),
+  })
+  return {
+    code: 'internal',
+    message:
+      'The call failed because of a fault in cowork; nothing it changed in the store was kept.',
+    hint: `The log names the cause under call ${call.id}.`,
+  }
+}

@@ -1,0 +1,15 @@
+import type { Tool } from '#base/tool.ts'
+import type { CallPath, PathContext } from './execute.ts'
+
+/** A read changes nothing, so it is answered first and recorded soon after (L12). */
+export const readPath = (
+  read: NonNullable<Tool['read']>,
+  { ledger, input, record }: PathContext,
+): CallPath => ({
+  async execute() {
+    const output = await read(input, record.call)
+    ledger.note(record.done())
+    return output
+  },
+  mustCommitFailure: () => false,
+})

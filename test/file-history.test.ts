@@ -1,0 +1,56 @@
+import { expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
+import type { Caller } from '#base/caller.ts'
+import { silentLog } from '#base/log.ts'
+import { defineTool } from '#base/tool.ts'
+import { createCatalogue, createDispatch } from '#dispatch'
+import { createHistoryStore } from '../src/files/history-store.ts'
+import { createHistory } from '../src/files/history.ts'
+import { fileMigrations } from '../src/files/migrations.ts'
+import { governanceSchema, testGovernance } from './governance.ts'
+import { openTestLedger } from './ledger.ts'
+
+const sales: Caller = { kind: 'agent', id: 'sales', session: 's1', verified: true, scopes: ['*'] }
+
+test('TR3 the version that undoes a call is kept with its end, whatever becomes of its output', async () => {
+  const { db, ledger, entries, close } = await openTestLedger([
+    ...governanceSchema,
+    ...fileMigrations,
+  ])
+  onTestFinished(close)
+  const store = createHistoryStore(db.dialect, 'here')
+  const history = createHistory(store, Date.now, 3)
+  const output = z.object({ path: z.string() })
+  const write = defineTool({
+    name: 'write',
+    title: 'Write',
+    description: 'For tests',
+    toolset: 'files',
+    effect: 'write',
+    by: 'anyone',
+    input: z.object({ path: z.string() }),
+    output,
+    async run({ path }, call) {
+      const before = { sha256: 'a'.repeat(64), size: 1, mode: 0o644 }
+      const change = { operation: 'write', made: path, replaced: { path, before } }
+      // Another object than the one that was made with the change.
+      const validated = output.parse(structuredClone({ path }))
+      return { output: validated, finalize: history.changed(call, change) }
+    },
+  })
+  const dispatch = createDispatch({
+    catalogue: createCatalogue([write]),
+    checks: [],
+    approvals: testGovernance(db).approvals,
+    isOpen: () => false,
+    ledger,
+    now: Date.now,
+    log: silentLog,
+  })
+  const answer = await dispatch({ tool: 'write', arguments: { path: '/w/a' }, caller: sales })
+  expect(answer).toMatchObject({ status: 'done', output: { path: '/w/a' } })
+  const [version] = await store.versions(db)
+  expect(version).toMatchObject({ path: '/w/a', call: answer.call, operation: 'write' })
+  const done = (await entries()).find(({ type }) => type === 'call.done')
+  expect(done?.data).toMatchObject({ replaced: version?.id })
+})
