@@ -12,7 +12,7 @@ import { openTestLedger } from './ledger.ts'
 
 const sales: Caller = { kind: 'agent', id: 'sales', session: 's1', verified: true, scopes: ['*'] }
 
-test('TR3 the version that undoes a call is kept with its end, whatever becomes of its output', async () => {
+test('RH2, TR3 the version that undoes a call is kept with its end, whatever becomes of its output', async () => {
   const { db, ledger, entries, close } = await openTestLedger([
     ...governanceSchema,
     ...fileMigrations,

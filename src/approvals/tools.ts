@@ -1,3 +1,4 @@
+import type { Attempt, Verdict } from '#base/call-check.ts'
 import * as z from 'zod'
 import { nearest } from '#base/config/suggest.ts'
 import { defineTool } from '#base/tool.ts'
@@ -29,20 +30,20 @@ const haltName = 'cowork_halt'
  */
 export const checkHaltScope =
   (namesOf: NamesOf) =>
-  async ({ tool, input }: { readonly tool: Tool; readonly input: Record<string, unknown> }) => {
+  async ({ tool, input }: Pick<Attempt, 'tool' | 'input'>): Promise<Verdict> => {
     const scope = tool.name === haltName && input['force'] !== true ? String(input['scope']) : 'all'
     const at = scope.indexOf(':')
     const [word, name] = [scope.slice(0, at), scope.slice(at + 1)]
     const names =
       scope === 'all' ? undefined : await namesOf(word === 'agent' ? 'agent' : 'domain', name)
-    if (!names) return { mode: 'act' } as const
+    if (!names) return { mode: 'act' }
     const close = nearest(name, names)
     return {
       mode: 'refuse',
       code: word === 'agent' ? 'unknown_agent' : 'unknown_domain',
       message: `Unknown ${word}: ${JSON.stringify(name)}. Nothing was halted.`,
       hint: `${close === undefined ? '' : `Did you mean ${word}:${close}? `}To halt a name before its first call, set force (--force on the command line).`,
-    } as const
+    }
   }
 
 export const haltTools = (halts: Halts): Tool[] => [

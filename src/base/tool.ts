@@ -60,6 +60,16 @@ export type Touch = {
   readonly data?: Readonly<Record<string, unknown>>
 }
 
+/** A path that a call needs, and what for. */
+export type PathRequest = {
+  readonly path: string
+  readonly need: 'read' | 'create' | 'write' | 'delete'
+  /** A file comes to be under this name, so its extension matters (F5). */
+  readonly makes?: boolean
+  /** What is kept of the file is the owner's, whatever is granted by now (TR3). */
+  readonly ownerNeedsNoGrant?: boolean
+}
+
 /** The `progress` of a call whose client did not ask for it. */
 export const noProgress: Call['progress'] = () => undefined
 
@@ -97,6 +107,8 @@ type Common<I extends Input, O extends z.ZodType> = {
   /** Parts of the listing kept as another server wrote them (its schemas, icons, `_meta`). */
   readonly listing?: Readonly<Record<string, unknown>>
   readonly touches?: (input: z.output<I>) => Touch
+  /** The paths that a call needs, checked before it runs. Absent where the tool answers path by path. */
+  readonly paths?: (input: z.output<I>) => readonly PathRequest[]
   /**
    * These arguments make it high risk, and trust decides about it wherever it belongs. Said as the reason where there
    * is one for people to read: what follows "because".

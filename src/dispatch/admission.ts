@@ -1,9 +1,9 @@
 import type { Passage } from '#approvals'
+import type { Refusal } from '#base/call-check.ts'
 import type { Tx } from '#base/db/port.ts'
 import { McpResult, Refused } from '#base/tool.ts'
 import type { CallRecord } from './call-record.ts'
 import { haltRefusal } from './checks.ts'
-import type { Refusal } from './checks.ts'
 import type { Execution, ExecutorDeps } from './execute.ts'
 
 /** Why the call does not run now: halted since the checks, waiting for a person, rejected, or run before. */

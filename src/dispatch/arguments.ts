@@ -3,7 +3,7 @@ import { nearest } from '#base/config/suggest.ts'
 import { clamp, unwrap } from '#base/effort.ts'
 import { plainText } from '#base/plain.ts'
 import type { Tool } from '#base/tool.ts'
-import type { Refusal } from './checks.ts'
+import type { Refusal } from '#base/call-check.ts'
 import { formatExample } from './example.ts'
 
 /** Arguments that any call may bring to say who calls; a tool that does not read them never sees them. */

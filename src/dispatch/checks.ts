@@ -1,44 +1,18 @@
+import type { Attempt, Refusal, Verdict } from '#base/call-check.ts'
 import type { Caller, Role } from '#base/caller.ts'
-import type { ErrorCode } from '#base/errors.ts'
 import { globMatches } from '#base/glob.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { isCallable } from '#base/selection.ts'
-import type { Tool, Touch } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
 import type { Approval, Approvals, Halt, Halts } from '#approvals'
 import type { CallVerdict } from '#governance'
 import type { Identity } from '#identity'
-
-/** A parsed call that waits for its verdict. */
-export type Attempt = {
-  readonly tool: Tool
-  readonly input: Record<string, unknown>
-  readonly caller: Caller
-  readonly touch: Touch
-  /** The approval that the runner starts it with (A15). */
-  readonly approval?: string | undefined
-}
-
-export type Refusal = {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly hint?: string
-  readonly details?: Readonly<Record<string, unknown>>
-}
-
-/** `act`, a wait for a person, or why not. */
-export type Verdict =
-  | Exclude<CallVerdict, { mode: 'refuse' }>
-  | ({
-      readonly mode: 'refuse'
-      /** What the entry says besides, such as which of several files it was. */
-      readonly told?: Readonly<Record<string, unknown>>
-    } & Refusal)
 
 /**
  * One reason why a call may not run. app.ts hands the list to dispatch, so no domain imports a sibling
  * to refuse a call. The first refusal wins; a wait counts only where nothing refuses.
  */
-export type Check = (attempt: Attempt) => Verdict | Promise<Verdict>
+export type Check = (attempt: Attempt) => CallVerdict | Promise<CallVerdict>
 
 const act: Verdict = { mode: 'act' }
 

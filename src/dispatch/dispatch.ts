@@ -1,4 +1,5 @@
 import type { Approval, Approvals, Halts } from '#approvals'
+import type { Attempt, Refusal, Verdict } from '#base/call-check.ts'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
@@ -6,12 +7,13 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Call, CallTold, Tool, Touch } from '#base/tool.ts'
+import type { CallVerdict } from '#governance'
 import type { Ledger } from '#ledger'
 import { parseArguments } from './arguments.ts'
 import { entryOf } from './call-record.ts'
 import { unknownToolHint } from './catalogue.ts'
 import type { Catalogue } from './catalogue.ts'
-import type { Attempt, Check, Refusal, Verdict } from './checks.ts'
+import type { Check } from './checks.ts'
 import { createExecutor } from './execute.ts'
 import type { EarlierRun } from './settled.ts'
 
@@ -133,7 +135,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     request.observe?.({ effect: asked.tool.effect, domain: asked.touch.domain })
     const attempt = isOpen() ? asDecider(asked) : asked
     const haltRevision = deps.halts?.revision()
-    let verdict: Exclude<Verdict, { mode: 'refuse' }> = { mode: 'act' }
+    let verdict: Exclude<CallVerdict, { mode: 'refuse' }> = { mode: 'act' }
     for (const check of checks) {
       const next = await check(attempt)
       if (next.mode === 'refuse') {

@@ -1,15 +1,16 @@
 import type { Passage } from '#approvals'
+import type { Attempt, Refusal } from '#base/call-check.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { Refused } from '#base/tool.ts'
 import type { Call, Tool } from '#base/tool.ts'
+import type { CallVerdict } from '#governance'
 import type { Ledger } from '#ledger'
 import { createAdmission, NotExecuted, toRefusal } from './admission.ts'
 import type { Admission } from './admission.ts'
 import { createCallRecord } from './call-record.ts'
 import type { CallRecord } from './call-record.ts'
 import { changePath } from './change-path.ts'
-import type { Attempt, Refusal, Verdict } from './checks.ts'
 import type { Answer, CallRequest, DispatchDeps } from './dispatch.ts'
 import { readPath } from './read-path.ts'
 import { runPath } from './run-path.ts'
@@ -22,7 +23,7 @@ export type Execution = {
   readonly id: string
   readonly startedAt: number
   readonly attempt: Attempt
-  readonly verdict: Exclude<Verdict, { mode: 'refuse' }>
+  readonly verdict: Exclude<CallVerdict, { mode: 'refuse' }>
   readonly request: CallRequest
   /** The revision of the halts that the checks looked at. */
   readonly haltRevision: number | undefined

@@ -1,12 +1,12 @@
 import { stale } from '#approvals'
 import type { Approval, Approvals } from '#approvals'
+import type { Refusal } from '#base/call-check.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { ErrorCode } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import { McpResult } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { checkCall, editSentence } from '#governance'
-import type { Refusal } from './checks.ts'
 
 /** Says with a result that the call ran once under an approval, and what a person changed first (B3). */
 export type EarlierRun = {

@@ -1,11 +1,11 @@
 import { CoworkError } from '#base/errors.ts'
 import { noProgress } from '#base/tool.ts'
-import type { Call, TouchedFile } from '#base/tool.ts'
+import type { Call, PathRequest, TouchedFile } from '#base/tool.ts'
 import type { FileWorker } from './client.ts'
 import { explained } from './faults.ts'
 import type { Grants } from './grants/service.ts'
 import { createInOrder } from './in-order.ts'
-import type { Placed, Places, Wanted } from './places.ts'
+import type { Placed, Places } from './places.ts'
 import { changing } from './worker/protocol.ts'
 import type { Answered, Ask, Op, Progress } from './worker/protocol.ts'
 
@@ -42,7 +42,7 @@ export function createDisk({ worker, places, grants }: Deps) {
 
   return {
     /** Where it lies for this caller. The entry that ends the call says under which grant (FT8). */
-    async place(call: Told, wanted: Wanted, isSubject = true): Promise<Placed> {
+    async place(call: Told, wanted: PathRequest, isSubject = true): Promise<Placed> {
       try {
         const placed = await places.place(call.caller, wanted)
         const { grant } = placed

@@ -1,5 +1,7 @@
 /** Words of the file domain. No code here, so that both the daemon and the worker may read it. */
 
+import type { PathRequest } from '#base/tool.ts'
+
 export type Permission = 'read' | 'read-write' | 'write'
 type GrantScope = 'session' | 'permanent'
 export type GrantedBy = 'user_explicit' | 'user_implicit' | 'system_setup'
@@ -42,7 +44,7 @@ export type Grant = {
 export type Area = 'workspace' | 'granted'
 
 /** What a call wants to do with a path. `create` is a new file only; `delete` is for the workspace. */
-export type Need = 'read' | 'create' | 'write' | 'delete'
+export type Need = PathRequest['need']
 
 /** How well the disk is guarded here (PV6): kernel rules and walk; the walk alone; checks before and after. */
 export type Containment = 'landlock' | 'walk' | 'checked'

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Caller } from '#base/caller.ts'
 import { plainText } from '#base/plain.ts'
 import { remembering } from '#base/remember.ts'
-import type { Touch } from '#base/tool.ts'
+import type { PathRequest, Touch } from '#base/tool.ts'
 import { touchedData } from '#ledger'
 import { fileFault, grantHint, requestHint } from './faults.ts'
 import type { Grants } from './grants/service.ts'
@@ -20,13 +20,6 @@ export type Placed = {
   /** The absolute path, as replies and the ledger name it. */
   readonly path: string
   readonly grant?: Grant
-}
-
-export type Wanted = {
-  readonly path: string
-  readonly need: Need
-  /** A file comes to be under this name, so its extension matters (F5). */
-  readonly makes?: boolean
 }
 
 type Deps = {
@@ -57,7 +50,7 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
   }
 
   /** Where the worker finds it, or a fault that says why this caller may not use it so. */
-  async function place(caller: Caller, { path: given, need, makes }: Wanted): Promise<Placed> {
+  async function place(caller: Caller, { path: given, need, makes }: PathRequest): Promise<Placed> {
     const { area, path, below } = locate(given)
     if (closedTo[need === 'read' ? 'read' : 'write'](path))
       throw fileFault('forbidden_path', path, `${plainText(path, 300)} is closed to agents.`)

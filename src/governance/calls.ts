@@ -1,13 +1,13 @@
 import { digestOf, oneLine, toFingerprint } from '#approvals'
 import type { Approval, Approvals, Binding, Mode, Opening, Passage } from '#approvals'
+import type { Attempt, RefuseVerdict } from '#base/call-check.ts'
 import { actorOf } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import type { EntryIds } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
-import type { ErrorCode } from '#base/errors.ts'
-import type { Call, Refused, Tool, Touch } from '#base/tool.ts'
+import type { Call, Refused, Tool } from '#base/tool.ts'
 import { canonicalJson } from '#base/hash.ts'
 import { fieldsOf } from './rules/fields.ts'
 import { judge } from './rules/judge.ts'
@@ -23,16 +23,6 @@ import type { GovernanceStore } from './store.ts'
 import { newTrust } from './rules/trust.ts'
 import { schemaHash } from './schema-hash.ts'
 import type { Volume } from './volume.ts'
-
-/** A parsed call that waits for its verdict. */
-export type Attempted = {
-  readonly tool: Tool
-  readonly input: Readonly<Record<string, unknown>>
-  readonly caller: Caller
-  readonly touch: Touch
-  /** The approval that the call was given; the runner starts it (A15). */
-  readonly approval?: string | undefined
-}
 
 /** Act, with what is to be done in the transactions around it; wait, and how to ask; or a rule forbids it. */
 export type CallVerdict =
@@ -50,13 +40,7 @@ export type CallVerdict =
       readonly digest: string
       readonly open: (tx: Tx, call: Call) => Promise<Approval>
     } & Binding)
-  | {
-      readonly mode: 'refuse'
-      readonly code: ErrorCode
-      readonly message: string
-      readonly hint: string
-      readonly details?: Readonly<Record<string, unknown>>
-    }
+  | RefuseVerdict
 
 type Deps = {
   readonly db: Db
@@ -87,14 +71,14 @@ export function createCallJudge(deps: Deps) {
     deps
 
   /** Whether trust has a say in this call where no mapping names its domain (Y9). */
-  function isJudged({ tool, input }: Attempted): boolean {
+  function isJudged({ tool, input }: Attempt): boolean {
     if (tool.effect === 'read') return false
     if (deps.everyWrite || isHighRisk(tool, input)) return true
     return !builtIn.includes(tool.toolset)
   }
 
   function openingOf(
-    attempted: Attempted,
+    attempted: Attempt,
     judgement: Judgement,
     digest: string,
     byTrust: boolean,
@@ -126,7 +110,7 @@ export function createCallJudge(deps: Deps) {
   }
 
   /** What a person, a rule or trust says to it; `act` where nobody has a say. */
-  async function verdictOn(attempted: Attempted): Promise<CallVerdict> {
+  async function verdictOn(attempted: Attempt): Promise<CallVerdict> {
     const { tool, input, caller } = attempted
     const isRead = tool.effect === 'read'
     if (!deps.policies().isMapped && !isJudged(attempted)) return act
@@ -227,7 +211,7 @@ export function createCallJudge(deps: Deps) {
     }
   }
 
-  return async function decide(attempted: Attempted): Promise<CallVerdict> {
+  return async function decide(attempted: Attempt): Promise<CallVerdict> {
     const { tool, caller } = attempted
     // Declaring, logging and asking are how an agent obeys.
     if (caller.kind !== 'agent' || tool.toolset === 'cowork' || tool.asks) return act
@@ -256,11 +240,11 @@ const refusalOf = ({ code, message, hint = '', details }: Refused | CoworkError)
   details,
 })
 
-export const isHighRisk = (tool: Tool, input: Attempted['input']) =>
+export const isHighRisk = (tool: Tool, input: Attempt['input']) =>
   tool.effect === 'destructive' || Boolean(tool.isRisky?.(input))
 
 /** Why it is, where the tool says it. */
-function becauseOf(tool: Tool, input: Attempted['input']) {
+function becauseOf(tool: Tool, input: Attempt['input']) {
   const reason = tool.isRisky?.(input)
   return typeof reason === 'string' && reason !== '' ? { because: reason } : {}
 }
@@ -276,15 +260,15 @@ const asks = ({ highRisk, approvers, isUnreadable }: Effect) =>
 const forbidsOrAsks = (effect: Effect) => effect.hardStop || asks(effect)
 
 /** Of cowork's own tools it is not for the arguments to say under whose rules they are. */
-export const domainOf = ({ tool, touch }: Pick<Attempted, 'tool' | 'touch'>): string =>
+export const domainOf = ({ tool, touch }: Pick<Attempt, 'tool' | 'touch'>): string =>
   builtIn.includes(tool.toolset) ? tool.toolset : touch.domain
 
 /** The arguments of a call, so that calls which differ only in how they write a path are one call (A1). */
-export const canonicalOf = ({ tool, input }: Pick<Attempted, 'tool' | 'input'>): unknown =>
+export const canonicalOf = ({ tool, input }: Pick<Attempt, 'tool' | 'input'>): unknown =>
   tool.canonicalInput?.(input) ?? input
 
 /** The state of what the call would change; undefined where that cannot be read (A15). */
-async function fingerprintOf({ tool, input, caller }: Attempted): Promise<string | undefined> {
+async function fingerprintOf({ tool, input, caller }: Attempt): Promise<string | undefined> {
   try {
     const states = await tool.fingerprint?.(input, caller)
     return states && toFingerprint(states)
@@ -295,7 +279,7 @@ async function fingerprintOf({ tool, input, caller }: Attempted): Promise<string
 }
 
 /** Of the canonical arguments; what is no JSON text has none. */
-function digestOfCall({ tool, input, caller, touch: { target = '' } }: Attempted) {
+function digestOfCall({ tool, input, caller, touch: { target = '' } }: Attempt) {
   try {
     const content: unknown = JSON.parse(canonicalJson(canonicalOf({ tool, input })))
     if (target.includes('\0') || !target.isWellFormed()) return undefined

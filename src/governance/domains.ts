@@ -1,10 +1,10 @@
+import type { Attempt, Verdict } from '#base/call-check.ts'
 import { mixesScripts, toSkeleton } from '#base/confusables.ts'
 import type { Reader } from '#base/db/port.ts'
 import type { ErrorCode } from '#base/errors.ts'
 import { globMatches } from '#base/glob.ts'
 import { plainText } from '#base/plain.ts'
 import { remembering } from '#base/remember.ts'
-import type { Attempted, CallVerdict } from './calls.ts'
 import type { Policies } from './rules/policy.ts'
 import type { GovernanceStore } from './store.ts'
 
@@ -92,7 +92,7 @@ const namedIn = (input: Readonly<Record<string, unknown>>): string | undefined =
 /** The check of every call that names a domain. */
 export const checkDomain =
   ({ problemWith }: Domains) =>
-  async ({ tool, input }: Pick<Attempted, 'tool' | 'input'>): Promise<CallVerdict> => {
+  async ({ tool, input }: Pick<Attempt, 'tool' | 'input'>): Promise<Verdict> => {
     const domain = tool.toolset === 'cowork' ? namedIn(input) : undefined
     const problem = domain === undefined ? undefined : await problemWith(domain)
     return problem ? { mode: 'refuse', ...problem } : { mode: 'act' }

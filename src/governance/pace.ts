@@ -1,9 +1,10 @@
+import type { Attempt, RefuseVerdict } from '#base/call-check.ts'
 import type { Approvals, Passage } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
-import type { Attempted, CallVerdict } from './calls.ts'
+import type { CallVerdict } from './calls.ts'
 
 const hour = 60 * 60 * 1000
 /** So long the same call stays refused, unless the agent does something else first. */
@@ -11,7 +12,7 @@ const openFor = 10 * 60 * 1000
 /** Of callers that nobody heard of for an hour nothing need be known; in open mode they name themselves. */
 const mostKept = 10_000
 
-type Judge = (attempted: Attempted) => Promise<CallVerdict>
+type Judge = (attempted: Attempt) => Promise<CallVerdict>
 type Settings = Pick<Config['authority'], 'tool_budgets' | 'repeat_limit'>
 type Passing = Pick<Approvals, 'resume' | 'ended'>
 /** A call that ran, with the approval that it used up. */
@@ -27,7 +28,7 @@ export function createPace({ tool_budgets, repeat_limit }: Settings, now: Clock)
   const lastOf = new Map<string, Run>()
 
   /** Refuses what was called too often in a row, whether or not it was let through (V3). */
-  function repeated({ tool, input, caller }: Attempted): Refusal | undefined {
+  function repeated({ tool, input, caller }: Attempt): RefuseVerdict | undefined {
     if (repeat_limit === undefined) return undefined
     // Asking whether a person has decided is asking the same again: not counted, though it is another call.
     if (tool.toolset === 'cowork' && tool.effect === 'read') {
@@ -56,7 +57,7 @@ export function createPace({ tool_budgets, repeat_limit }: Settings, now: Clock)
     return calls
   }
 
-  function overBudget(agent: string, tool: string): Refusal | undefined {
+  function overBudget(agent: string, tool: string): RefuseVerdict | undefined {
     const budget = budgets.get(tool)
     if (budget === undefined) return undefined
     const calls = callsOf(agent, tool)
@@ -124,7 +125,6 @@ export function createPace({ tool_budgets, repeat_limit }: Settings, now: Clock)
   }
 }
 
-type Refusal = Extract<CallVerdict, { mode: 'refuse' }>
 type Run = { readonly digest: string; readonly count: number; readonly at: number }
 
 function dropOldest<T>(kept: Map<string, T>, isOld: (value: T) => boolean): void {
@@ -135,11 +135,11 @@ function dropOldest<T>(kept: Map<string, T>, isOld: (value: T) => boolean): void
   if (kept.size >= mostKept && first !== undefined) kept.delete(first)
 }
 
-const errorOf = (refusal: Refusal) => new CoworkError(refusal.code, refusal.message, refusal)
+const errorOf = (refusal: RefuseVerdict) => new CoworkError(refusal.code, refusal.message, refusal)
 
 const secondsUntil = (then: number, at: number) => Math.max(1, Math.ceil((then - at) / 1000))
 
-const circuitOpen = (tool: string, count: number, seconds: number): Refusal => ({
+const circuitOpen = (tool: string, count: number, seconds: number): RefuseVerdict => ({
   mode: 'refuse',
   code: 'CIRCUIT_OPEN',
   message: `${tool} was called ${count} times in a row with the same arguments.`,
@@ -147,7 +147,7 @@ const circuitOpen = (tool: string, count: number, seconds: number): Refusal => (
   details: { error: true, circuit_open: true, repeats: count, retry_after_seconds: seconds },
 })
 
-const budgetSpent = (tool: string, budget: number, seconds: number): Refusal => ({
+const budgetSpent = (tool: string, budget: number, seconds: number): RefuseVerdict => ({
   mode: 'refuse',
   code: 'TOOL_BUDGET_EXCEEDED',
   message:

@@ -1,23 +1,6 @@
-import type { Caller } from '#base/caller.ts'
-import type { ErrorCode } from '#base/errors.ts'
-import type { Tool } from '#base/tool.ts'
+import type { Attempt, Verdict } from '#base/call-check.ts'
 import { unknownProject } from './journal.ts'
 import type { Work } from './service.ts'
-
-type Attempt = {
-  readonly tool: Tool
-  readonly caller: Caller
-  readonly input: Readonly<Record<string, unknown>>
-}
-type Verdict =
-  | { readonly mode: 'act' }
-  | {
-      readonly mode: 'refuse'
-      readonly code: ErrorCode
-      readonly message: string
-      readonly hint: string
-      readonly details?: Readonly<Record<string, unknown>>
-    }
 
 /**
  * Before every call about work: the caller has a token where one is needed (W2), what people wrote meanwhile is taken over first (W5), and a file that
@@ -25,7 +8,7 @@ type Verdict =
  */
 export const checkWork =
   (work: Work) =>
-  async ({ tool, caller, input }: Attempt): Promise<Verdict> => {
+  async ({ tool, caller, input }: Pick<Attempt, 'tool' | 'caller' | 'input'>): Promise<Verdict> => {
     if (tool.toolset !== 'work') return { mode: 'act' }
     const refusal = work.keyRefusal(caller)
     if (refusal) return { mode: 'refuse', ...refusal }

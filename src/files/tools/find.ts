@@ -7,7 +7,7 @@ import type { Files } from '../service.ts'
 import { cursorOf } from '../worker/columns.ts'
 import type { Listed } from '../worker/protocol.ts'
 import { searchTool } from './search.ts'
-import { cursor, fitting, limit, more, path, shown, time } from './words.ts'
+import { cursor, fitting, limit, more, path, readsPath, shown, time } from './words.ts'
 import { fileResults } from '../wire.ts'
 import type { ListedFile } from '../wire.ts'
 
@@ -37,6 +37,7 @@ export const findTools = (files: Files): Tool[] => [
     }),
     output: fileResults.list_files,
     touches: (input) => files.places.touch(input.path),
+    paths: readsPath,
     async read({ cursor: after, limit: most, details, ...asked }, call) {
       const limited = { ...asked, after, limit: most ?? usualCount, bare: !details }
       const listed = await files.reading.list(call, limited)
@@ -71,6 +72,7 @@ export const findTools = (files: Files): Tool[] => [
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(20)).default(3), cursor }),
     output: fileResults.file_tree,
     touches: (input) => files.places.touch(input.path),
+    paths: readsPath,
     async read({ path: given, depth, cursor: after }, call) {
       const asked = { path: given, recursive: true, depth, after, limit: treeCount, bare: true }
       const listed = await files.reading.list(call, asked)
@@ -96,6 +98,7 @@ export const findTools = (files: Files): Tool[] => [
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(6)).default(2) }),
     output: fileResults.workspace_usage,
     touches: (input) => files.places.touch(input.path),
+    paths: readsPath,
     async read({ path: given, depth }, call) {
       const {
         path: at,

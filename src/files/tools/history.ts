@@ -21,6 +21,7 @@ export const historyTools = (files: Files): Tool[] => {
       input: z.strictObject({ path }),
       output: fileResults.file_versions,
       touches: (input) => places.touch(input.path),
+      paths: (input) => [{ path: input.path, need: 'read', ownerNeedsNoGrant: true }],
       async read(input, call) {
         const { path: at, versions: kept } = await versions.list(call, input.path)
         return {
@@ -51,6 +52,12 @@ export const historyTools = (files: Files): Tool[] => {
       output: fileResults.file_diff,
       touches: (input) =>
         places.touch(input.path, ...(input.with === undefined ? [] : [input.with])),
+      paths: (input) =>
+        [input.path, ...(input.with === undefined ? [] : [input.with])].map((one) => ({
+          path: one,
+          need: 'read',
+          ownerNeedsNoGrant: true,
+        })),
       async read({ path: given, version_id, with: other }, call) {
         const compared = await versions.diff(call, given, { version: version_id, path: other })
         return {
@@ -77,6 +84,7 @@ export const historyTools = (files: Files): Tool[] => {
       input: z.strictObject({ path, version_id: z.string() }),
       output: fileResults.file_restore_version,
       touches: (input) => places.touch(input.path),
+      paths: (input) => [{ path: input.path, need: 'write', ownerNeedsNoGrant: true }],
       isRisky: (input) => places.riskOf(input.path),
       async run({ path: given, version_id }, call) {
         const { path: at, stat, before } = await versions.restore(call, given, version_id)
@@ -139,6 +147,9 @@ export const historyTools = (files: Files): Tool[] => {
         destination === undefined
           ? { domain: 'files', target: trash_id, data: { area: 'workspace' } }
           : places.touch(destination),
+      // Whether it is made there, or only comes back, is known when it is looked up.
+      paths: ({ destination }) =>
+        destination === undefined ? [] : [{ path: destination, need: 'create' }],
       isRisky: ({ destination }) => destination !== undefined && places.riskOf(destination),
       async run({ trash_id, destination }, call) {
         const { path: at, stat } = await trash.restore(call, trash_id, destination)

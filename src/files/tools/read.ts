@@ -9,7 +9,7 @@ import { touchedData } from '#ledger'
 import type { FileRead } from '../reading.ts'
 import type { Files } from '../service.ts'
 import type { Range } from '../worker/protocol.ts'
-import { mostAnswerBytes, path, sensitiveWarning, shown, time } from './words.ts'
+import { mostAnswerBytes, path, readsPath, sensitiveWarning, shown, time } from './words.ts'
 import { fileResults } from '../wire.ts'
 import type { FileReadResult } from '../wire.ts'
 
@@ -52,6 +52,7 @@ export const readTools = (files: Files): Tool[] => [
     }),
     output: fileResults.read_file,
     touches: (input) => files.places.touch(input.path),
+    paths: readsPath,
     async read({ path: given, max_bytes, ...asked }, call) {
       const most = mostFor(call)
       const maxBytes = Math.min(

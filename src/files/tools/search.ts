@@ -3,7 +3,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { FoundFile, SkippedFiles } from '../search.ts'
 import type { Files } from '../service.ts'
-import { cursor, fitting, limit, more, shown, time } from './words.ts'
+import { cursor, fitting, limit, more, readsPath, shown, time } from './words.ts'
 import { fileResults } from '../wire.ts'
 import type { SearchHit } from '../wire.ts'
 
@@ -35,6 +35,7 @@ export const searchTool = (files: Files): Tool =>
       path === undefined && search_in === 'granted'
         ? { domain: 'files', data: { area: 'granted' } }
         : files.places.touch(path ?? ''),
+    paths: ({ path }) => (path === undefined ? [] : readsPath({ path })),
     async read({ limit: most, search_type: by, ...input }, call) {
       const resultOf = resultBy(by === 'filename' ? by : 'content')
       const found = await files.reading.search(call, {

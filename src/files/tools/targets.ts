@@ -7,44 +7,30 @@ import type { Files } from '../service.ts'
 type Input = Readonly<Record<string, unknown>>
 type Places = Pick<Files['places'], 'locate'>
 
-/** The paths that each tool changes, moves or takes the content of. */
-const targets: Readonly<Record<string, (input: Input) => readonly unknown[]>> = {
-  create_file: ({ path }) => [path],
-  update_file: ({ path }) => [path],
-  delete_file: ({ path }) => [path],
-  move_file: (input) => [input['source'], arrivalOf(input)],
-  copy_file: (input) => [input['source'], arrivalOf(input)],
-  file_restore_version: ({ path }) => [path],
-  trash_restore: ({ destination }) => [destination],
-}
-
-const moving = new Set(['move_file', 'copy_file'])
-
-const arrivalOf = ({ source, destination }: Input) =>
-  destinationOf(String(destination), String(source))
-
 /** Binds approvals of a file tool to the files themselves: to their paths however written, and to their state (A15). */
 export function withTargets(
   tool: Tool,
   { places, stateOf }: Pick<Files, 'places' | 'stateOf'>,
 ): Tool {
-  const targetsOf = targets[tool.name]
+  const { paths } = tool
   return {
     ...tool,
-    canonicalInput: (input) =>
-      canonicalPaths(
-        places,
-        moving.has(tool.name) ? { ...input, destination: arrivalOf(input) } : input,
-      ),
-    ...(targetsOf && {
-      fingerprint: async (input: Input, caller: Caller) => {
-        const paths = targetsOf(input).filter((path) => typeof path === 'string')
-        const states = await Promise.all(paths.map((path) => stateOf(caller, path)))
-        return states.length > 0 ? Object.fromEntries(states) : undefined
-      },
-    }),
+    canonicalInput: (input) => canonicalPaths(places, { ...input, ...arrivalIn(input) }),
+    ...(tool.effect !== 'read' &&
+      paths && {
+        fingerprint: async (input: Input, caller: Caller) => {
+          const states = await Promise.all(paths(input).map(({ path }) => stateOf(caller, path)))
+          return states.length > 0 ? Object.fromEntries(states) : undefined
+        },
+      }),
   }
 }
+
+/** Where a file that is moved or copied comes to lie. */
+const arrivalIn = ({ source, destination }: Input) =>
+  typeof source === 'string' && typeof destination === 'string'
+    ? { destination: destinationOf(destination, source) }
+    : {}
 
 const pathArguments = ['path', 'source', 'destination', 'with']
 

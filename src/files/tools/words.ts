@@ -3,12 +3,18 @@ import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { effort } from '#base/effort.ts'
 import { plainJson, plainText } from '#base/plain.ts'
+import type { PathRequest } from '#base/tool.ts'
 
 /** What the tools of this folder share. Bare types: every word of a schema is read by every agent (FT9). */
 
 export const path = z.string().describe('In the workspace, or full')
 export const cursor = z.string().optional()
 export const limit = effort(z.int().min(1).max(10_000)).optional()
+
+/** The `paths` of a tool that reads one path. */
+export const readsPath = (input: { readonly path: string }): readonly PathRequest[] => [
+  { path: input.path, need: 'read' },
+]
 
 export const time = (at: number): string => rfc3339(at)
 

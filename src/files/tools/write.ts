@@ -3,7 +3,7 @@ import { CoworkError } from '#base/errors.ts'
 import { sha256HexInParts } from '#base/hash.ts'
 import { plainJson } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
-import type { Tool } from '#base/tool.ts'
+import type { PathRequest, Tool } from '#base/tool.ts'
 import type { Files } from '../service.ts'
 import { destinationOf } from '../rules/paths.ts'
 import { path, shown, shownDiff, time } from './words.ts'
@@ -45,6 +45,9 @@ export const writeTools = (files: Files): Tool[] => {
       output: fileResults.create_file,
       large: true,
       touches: (input) => places.touch(input.path),
+      paths: (input) => [
+        { path: input.path, need: input.overwrite ? 'write' : 'create', makes: true },
+      ],
       isRisky: (input) => places.riskOf(input.path),
       recorded: async (input) => ({
         ...input,
@@ -119,6 +122,7 @@ export const writeTools = (files: Files): Tool[] => {
         const touch = places.touch(input.path)
         return input.dry_run ? { ...touch, data: { ...touch.data, dry_run: true } } : touch
       },
+      paths: (input) => [{ path: input.path, need: 'write' }],
       // A dry run writes nothing, and shows nothing of what is sensitive.
       isRisky: (input) => !input.dry_run && places.riskOf(input.path),
       recorded: async (input) => ({
@@ -186,6 +190,7 @@ export const writeTools = (files: Files): Tool[] => {
       input: z.strictObject({ path }),
       output: fileResults.delete_file,
       touches: (input) => places.touch(input.path),
+      paths: (input) => [{ path: input.path, need: 'delete' }],
       async run(input, call) {
         const trashed = await trash.remove(call, input.path)
         const output = {
@@ -210,6 +215,7 @@ export const writeTools = (files: Files): Tool[] => {
       input: z.strictObject({ source: z.string(), destination: z.string() }),
       output: fileResults.move_file,
       touches: (input) => places.touchBoth(input.source, arrivalOf(input), 'from'),
+      paths: (input) => [{ path: input.source, need: 'write' }, arrival(input)],
       isRisky: (input) => places.riskOf(input.source, arrivalOf(input)),
       async run(input, call) {
         const { from, path: at } = await writing.move(call, input.source, arrivalOf(input))
@@ -231,6 +237,7 @@ export const writeTools = (files: Files): Tool[] => {
       input: z.strictObject({ source: z.string(), destination: z.string() }),
       output: fileResults.copy_file,
       touches: (input) => places.touchBoth(input.source, arrivalOf(input), 'to'),
+      paths: (input) => [{ path: input.source, need: 'read' }, arrival(input)],
       // A secret under a plain name is found and shown like any text.
       isRisky: (input) =>
         places.riskOf(
@@ -250,8 +257,15 @@ export const writeTools = (files: Files): Tool[] => {
 const withWarnings = (text: string, told: readonly string[] = []) =>
   [text, ...told.map((warning) => `[${warning}]`)].join('\n')
 
-const arrivalOf = ({ source, destination }: { source: string; destination: string }) =>
-  destinationOf(destination, source)
+type Transfer = { readonly source: string; readonly destination: string }
+
+const arrivalOf = ({ source, destination }: Transfer) => destinationOf(destination, source)
+
+const arrival = (input: Transfer): PathRequest => ({
+  path: arrivalOf(input),
+  need: 'create',
+  makes: true,
+})
 
 /** What the ledger keeps of a content: enough to know it again. */
 const digestOf = async (content: Buffer) => ({
