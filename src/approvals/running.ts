@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
-import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Approval } from './model.ts'
 import type { ApprovalStore } from './store.ts'
 
@@ -25,13 +25,15 @@ const batchSize = 200
 export function createRunning({ db, store, endLost, now, log }: Deps) {
   const ids = new Set<string>()
   const isShared = db.dialect === 'postgres'
-  let timer: NodeJS.Timeout | undefined
-
-  function renew(): void {
-    db.transact((tx) => store.renewLeases(tx, [...ids], now() + leaseMs)).catch((error: unknown) =>
-      log.warn('approvals: leases of running calls not renewed', { error: messageOf(error) }),
-    )
-  }
+  const renewal = startPeriodicTask({
+    intervalMs: renewIntervalMs,
+    async run() {
+      if (ids.size > 0) await db.transact((tx) => store.renewLeases(tx, [...ids], now() + leaseMs))
+    },
+    failure: 'approvals: leases of running calls not renewed',
+    log,
+    runsAtStart: false,
+  })
 
   const isLost = ({ id, runUntil }: Pick<Approval, 'id' | 'runUntil'>): boolean =>
     runUntil !== undefined && !ids.has(id) && (!isShared || runUntil <= now())
@@ -40,15 +42,9 @@ export function createRunning({ db, store, endLost, now, log }: Deps) {
     /** Returns the end of the lease. The transaction of the claim may be retried or rolled back. */
     begin(id: string): number {
       ids.add(id)
-      timer ??= setInterval(renew, renewIntervalMs).unref()
       return now() + leaseMs
     },
-    end(id: string): void {
-      ids.delete(id)
-      if (ids.size > 0) return
-      clearInterval(timer)
-      timer = undefined
-    },
+    end: (id: string) => void ids.delete(id),
     isLost,
     /** Whether a daemon is running it. */
     isRunning: (approval: Approval): boolean =>
@@ -58,8 +54,6 @@ export function createRunning({ db, store, endLost, now, log }: Deps) {
       const unfinished = await store.unfinished(db, before, batchSize)
       for (const id of unfinished) if (!ids.has(id)) await db.transact((tx) => endLost(tx, id))
     },
-    close(): void {
-      clearInterval(timer)
-    },
+    close: renewal.close,
   }
 }

@@ -713,7 +713,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     async close() {
       stopErasing()
       waits.close()
-      running.close()
+      await running.close()
       await sweeper.close()
     },
   }

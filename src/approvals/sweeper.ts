@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { ProtectedStore } from './protected-store.ts'
 import type { ApprovalStore } from './store.ts'
 
@@ -33,15 +34,10 @@ const troubles = ['store_unavailable', 'store_closed', 'outcome_unknown', 'clock
 /** Makes held decisions and expires old requests when their time comes, also after a restart (A7). */
 export function startSweeper(deps: Deps) {
   const { db, store, settle, giveBack, endLost, unclaimable, now, log } = deps
-  let closed = false
-  let timer: NodeJS.Timeout | undefined
-  let wakeAt = Infinity
-  let running = Promise.resolve()
   /** Held here and not met in the store yet, by id. */
   const expected = new Map<string, number>()
 
-  async function sweep(): Promise<void> {
-    let next = Infinity
+  async function sweep(): Promise<number> {
     try {
       const due = await store.due(db, now(), atOnce)
       for (const id of due) expected.delete(id)
@@ -53,12 +49,13 @@ export function startSweeper(deps: Deps) {
       await endLost()
       const failed = settled.find(({ status }) => status === 'rejected')
       if (failed?.status === 'rejected') throw failed.reason
-      next = await store.next(db)
-    } catch (error) {
-      log.error('approvals that are due could not be settled', { error: messageOf(error) })
+      return delayUntil(await store.next(db))
+    } finally {
+      task.runWithin(delayUntil(soonest()))
     }
-    plan(Math.min(next, soonest()))
   }
+
+  const delayUntil = (at: number) => Math.min(Math.max(shortestPause, at - now()), longestPause)
 
   function soonest(): number {
     let at = Infinity
@@ -77,26 +74,18 @@ export function startSweeper(deps: Deps) {
     }
   }
 
-  function plan(at: number) {
-    if (closed) return
-    clearTimeout(timer)
-    wakeAt = Math.min(at, now() + longestPause)
-    const pause = Math.max(shortestPause, wakeAt - now())
-    timer = setTimeout(() => void (running = running.then(sweep)), pause).unref()
-  }
-
-  plan(now())
+  const task = startPeriodicTask({
+    intervalMs: longestPause,
+    run: sweep,
+    failure: 'approvals that are due could not be settled',
+    log,
+  })
   return {
     /** This one is due at this time. Harmless to say twice, or of what is rolled back. */
     expect(id: string, at: number) {
       expected.set(id, at)
-      // Overdue means that the clock was set forward: the timer knows nothing of that.
-      if (at < wakeAt || wakeAt < now()) plan(at)
+      task.runWithin(delayUntil(at))
     },
-    async close() {
-      closed = true
-      clearTimeout(timer)
-      await running
-    },
+    close: task.close,
   }
 }

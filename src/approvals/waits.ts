@@ -1,7 +1,8 @@
 import type { Db } from '#base/db/port.ts'
 import { builder, query } from '#base/db/statement.ts'
-import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import { startPeriodicTask } from '#base/periodic-task.ts'
+import type { PeriodicTask } from '#base/periodic-task.ts'
 
 /** A notification of another daemon can be lost with its connection; a slow look makes up for it. */
 const lookEvery = 2000
@@ -16,34 +17,20 @@ type Row = { id: string; kind: string; status: string; run_until: number | null 
 export function createWaits(db: Db, log: Log) {
   const waiting = new Map<string, Set<() => void>>()
   const sql = builder<{ approval: Row }>(db.dialect)
-  let looking = false
-  let again = false
-  let stop: (() => void) | undefined
-  let timer: NodeJS.Timeout | undefined
+  let task: PeriodicTask | undefined
+  let stopListening: (() => void) | undefined
   let isClosed = false
 
   async function look(): Promise<void> {
-    again = true
-    if (looking) return
-    looking = true
-    try {
-      while (again && waiting.size > 0) {
-        again = false
-        const ids = [...waiting.keys()]
-        for (let at = 0; at < ids.length; at += mostAtOnce) {
-          const some = ids.slice(at, at + mostAtOnce)
-          const decided = sql
-            .selectFrom('approval')
-            .select(['id', 'kind', 'status', 'run_until'])
-            .where('id', 'in', some)
-            .where('status', '<>', 'pending')
-          for (const row of await db.all(query(decided))) if (isFinished(row)) wake(row.id)
-        }
-      }
-    } catch (error) {
-      log.warn('waiting calls could not be looked up', { error: messageOf(error) })
-    } finally {
-      looking = false
+    const ids = [...waiting.keys()]
+    for (let at = 0; at < ids.length; at += mostAtOnce) {
+      const some = ids.slice(at, at + mostAtOnce)
+      const decided = sql
+        .selectFrom('approval')
+        .select(['id', 'kind', 'status', 'run_until'])
+        .where('id', 'in', some)
+        .where('status', '<>', 'pending')
+      for (const row of await db.all(query(decided))) if (isFinished(row)) wake(row.id)
     }
   }
 
@@ -51,14 +38,17 @@ export function createWaits(db: Db, log: Log) {
     for (const resolve of waiting.get(id) ?? []) resolve()
   }
 
+  const lookNow = () => void task?.runNow()
+
+  /** Looks only while somebody waits. */
   function begin() {
-    stop = db.onGrowth(() => void look())
-    timer = setInterval(() => void look(), lookEvery).unref()
+    const failure = 'waiting calls could not be looked up'
+    task = startPeriodicTask({ intervalMs: lookEvery, run: look, failure, log })
+    stopListening = db.onGrowth(lookNow)
   }
   function end() {
-    stop?.()
-    stop = undefined
-    clearInterval(timer)
+    stopListening?.()
+    void task?.close()
   }
 
   return {
@@ -80,7 +70,7 @@ export function createWaits(db: Db, log: Log) {
         const others = waiting.get(id) ?? new Set()
         waiting.set(id, others.add(done))
         // It may have been decided before we listened.
-        void look()
+        lookNow()
       })
     },
     /** Whether a call waits here for this approval. */

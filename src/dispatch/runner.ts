@@ -6,6 +6,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Identity } from '#identity'
 import type { Catalogue } from './catalogue.ts'
 import type { Dispatch } from './dispatch.ts'
@@ -60,23 +61,14 @@ export function startRunner(deps: Deps) {
   const running = new Map<string, { readonly agent: string; readonly done: Promise<void> }>()
   /** When each approval that could not run is tried again. */
   const resting = new Map<string, number>()
-  let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> | undefined
-  let isClosed = false
-
-  function wake(): void {
-    if (!isClosed) timer ??= setTimeout(() => void startLook(), lookDelayMs)
-  }
-
-  async function startLook(): Promise<void> {
-    // One look at a time; commits during it lead to the next one.
-    await looking
-    timer = undefined
-    if (isClosed) return
-    looking = look().catch((error: unknown) =>
-      log.warn('runner: approved calls not read', { error: messageOf(error) }),
-    )
-  }
+  const looking = startPeriodicTask({
+    intervalMs: pollIntervalMs,
+    run: look,
+    failure: 'runner: approved calls not read',
+    log,
+  })
+  /** Commits during a look lead to the next one. */
+  const wake = () => looking.runWithin(lookDelayMs)
 
   async function look(): Promise<void> {
     const found = (await approvals.runnable()).filter(isForHere)
@@ -163,16 +155,11 @@ export function startRunner(deps: Deps) {
   }
 
   const stopListening = db.onGrowth(wake)
-  const poll = setInterval(wake, pollIntervalMs).unref()
-  wake()
   return {
     /** Starts nothing more and waits for what runs. A result that comes later is `outcome_unknown` after the restart. */
     async close(): Promise<void> {
-      isClosed = true
       stopListening()
-      clearInterval(poll)
-      clearTimeout(timer)
-      await looking
+      await looking.close()
       const done = Promise.all([...running.values()].map((one) => one.done))
       await Promise.race([done, sleep(graceMs, undefined, { ref: false })])
     },

@@ -151,8 +151,6 @@ export function createFiles(deps: FilesDeps) {
       )
       return [path, state]
     },
-    /** Resolves when what is done at start is done. */
-    ready: upkeep.done,
     async close(): Promise<void> {
       unfollow()
       unwatch()

@@ -1,5 +1,6 @@
 import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import { startPeriodicTask } from '#base/periodic-task.ts'
 
 const day = 24 * 60 * 60 * 1000
 
@@ -7,9 +8,9 @@ const day = 24 * 60 * 60 * 1000
 export function startUpkeep(
   steps: Readonly<Record<string, () => Promise<void>>>,
   log: Log,
-  everyMs = day,
+  intervalMs = day,
 ) {
-  let running: Promise<void> = Promise.resolve()
+  const failure = 'the upkeep of files failed'
   let isOver = false
 
   async function run(): Promise<void> {
@@ -18,20 +19,15 @@ export function startUpkeep(
         if (!isOver) await step()
       } catch (error) {
         // What ends with the daemon is no trouble.
-        if (!isOver) log.warn('the upkeep of files failed', { what, error: messageOf(error) })
+        if (!isOver) log.warn(failure, { what, error: messageOf(error) })
       }
   }
-  const next = () => (running = running.then(run))
-  void next()
-  const timer = setInterval(() => void next(), everyMs).unref()
+  const task = startPeriodicTask({ intervalMs, run, failure, log })
 
   return {
-    /** Resolves when what is under way is done. */
-    done: () => running,
     async close(): Promise<void> {
       isOver = true
-      clearInterval(timer)
-      await running
+      await task.close()
     },
   }
 }

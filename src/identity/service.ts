@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
+import { createCachedView } from '#base/cached-view.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import type { Draft } from '#base/entry.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { ToolSelection } from '#base/selection.ts'
 import { createAgents } from './agents.ts'
@@ -91,43 +92,18 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
     log,
   })
 
-  let known: Known = know(standing, { agents: [], credentials: [] }, defaultScopes)
-  // `asked` grows inside every transaction that changes agents, `read` follows once its outcome is known.
-  let asked = 1
-  let read = 0
-  let reading: Promise<void> | undefined
   const listeners = new Set<() => void>()
-
-  /**
-   * Reads through `transact`, whose bodies run one after the other: this one stands behind the change
-   * that asked for it and sees what became of it. A change rolled back later is never seen.
-   */
-  async function readAgain() {
-    const seen = await db.transact(async (tx) => {
-      const upTo = asked
-      return { upTo, stored: await store.read(tx) }
-    })
-    known = know(standing, seen.stored, defaultScopes)
-    read = seen.upTo
-    for (const listener of listeners) listener()
-  }
-
-  async function current(): Promise<Known> {
-    while (read !== asked) {
-      reading ??= readAgain().finally(() => (reading = undefined))
-      await reading
-    }
-    return known
-  }
-
-  // So that `mode` and `banner` follow a change at once and not only with the next caller.
-  db.onGrowth(() => {
-    if (read !== asked)
-      current().catch((error: unknown) =>
-        log.warn('agents could not be read again', { error: messageOf(error) }),
-      )
+  const view = createCachedView<Known>({
+    db,
+    name: 'agents',
+    initial: know(standing, { agents: [], credentials: [] }, defaultScopes),
+    read: async (tx) => know(standing, await store.read(tx), defaultScopes),
+    onRead() {
+      for (const listener of listeners) listener()
+    },
+    log,
   })
-  await current()
+  await view.current()
   await people.ensureOwner()
 
   async function recognised(presented: Presented): Promise<Recognised> {
@@ -143,7 +119,7 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   async function outcomeOf(presented: Presented): Promise<Recognised | Fault> {
     const tokens = [presented.bearer, presented.agentToken]
     const ofSession = tokens.find((token) => token && isSessionToken(token))
-    if (!ofSession) return recognise(await current(), presented, now())
+    if (!ofSession) return recognise(await view.current(), presented, now())
     const opened = await people.byToken(ofSession)
     const outcome = recogniseSession(opened, presented, now())
     if (opened && 'caller' in outcome) people.seen(opened.session)
@@ -170,8 +146,8 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   }
 
   return {
-    mode: () => (known.closed ? 'closed' : 'open'),
-    banner: () => banner(known, config),
+    mode: () => (view.latest().closed ? 'closed' : 'open'),
+    banner: () => banner(view.latest(), config),
     async identify(presented) {
       const { caller, sessionKey, session: own } = await recognised(presented)
       const { session, label } = presented
@@ -184,27 +160,24 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
         session: session ? sessions.at(session, label) : sessions.of(sessionKey, label),
       }
     },
-    callerFor: async (id) => callerNamed(await current(), id),
+    callerFor: async (id) => callerNamed(await view.current(), id),
     principalOf: async (presented) => (await recognised(presented)).principal,
     hasEnded(token) {
-      const outcome = recognise(known, { door: 'mcp', address: '', bearer: token }, now())
+      const outcome = recognise(view.latest(), { door: 'mcp', address: '', bearer: token }, now())
       return 'fault' in outcome && outcome.fault === 'ended_token'
     },
     selectionOf(token) {
-      const outcome = recognise(known, { door: 'mcp', address: '', bearer: token }, now())
+      const outcome = recognise(view.latest(), { door: 'mcp', address: '', bearer: token }, now())
       return 'caller' in outcome ? outcome.caller.selection : undefined
     },
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    async refresh() {
-      asked++
-      await current()
-    },
+    refresh: async () => void (await view.refresh()),
     async listAgents() {
-      const agents = agentsOf(await current())
-      return agents.map((agent) => {
+      const known = await view.current()
+      return agentsOf(known).map((agent) => {
         const lastSeenAt = lastSeen.get(principalOfAgent(agent.id))
         return {
           ...agent,
@@ -219,9 +192,9 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
     ...createAgents({
       store,
       now,
-      known: () => known,
+      known: view.latest,
       isShared: db.dialect === 'postgres',
-      changing: () => asked++,
+      changing: view.invalidate,
     }),
   }
 }

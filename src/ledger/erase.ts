@@ -2,8 +2,10 @@ import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import type { Actor } from '#base/entry.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import { startPeriodicTask } from '#base/periodic-task.ts'
+import type { PeriodicTask } from '#base/periodic-task.ts'
 import type { Entry } from './model.ts'
 import { findRelatives } from './relatives.ts'
 import type { LedgerStore } from './store.ts'
@@ -32,8 +34,7 @@ type Deps = {
  * it away and why: without that a verifier holds a missing payload against the ledger.
  */
 export function createErasure({ db, store, now, log }: Deps) {
-  let timer: NodeJS.Timeout | undefined
-  let busy: Promise<unknown> | undefined
+  let task: PeriodicTask | undefined
   const erasers = new Set<EraseCopies>()
 
   async function eraseCopies(tx: Tx, erased: Erased): Promise<number> {
@@ -109,17 +110,14 @@ export function createErasure({ db, store, now, log }: Deps) {
 
   /** Erases what is older than so many days, now and every hour. */
   function keepFor(days: number) {
-    const sweep = async () => {
-      if (await db.leads()) await eraseBefore(now() - days * day)
-    }
-    const tick = () => {
-      busy = sweep().catch((error: unknown) =>
-        log.error('old payloads could not be erased', { error: messageOf(error) }),
-      )
-    }
-    timer = setInterval(tick, hour)
-    timer.unref()
-    tick()
+    task = startPeriodicTask({
+      intervalMs: hour,
+      async run() {
+        if (await db.leads()) await eraseBefore(now() - days * day)
+      },
+      failure: 'old payloads could not be erased',
+      log,
+    })
   }
 
   return {
@@ -132,9 +130,6 @@ export function createErasure({ db, store, now, log }: Deps) {
     eraseCopiesAgain,
     eraseBefore,
     keepFor,
-    async close() {
-      clearInterval(timer)
-      await busy
-    },
+    close: async () => task?.close(),
   }
 }

@@ -3,9 +3,10 @@ import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import type { Draft } from '#base/entry.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
+import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Call } from '#base/tool.ts'
 import type { Act, Guards, createActs } from './act.ts'
 import type { Journal, Step } from './journal.ts'
@@ -169,12 +170,10 @@ type SweepDeps = {
   readonly log: Log
 }
 
+const maxPauseMs = 5000
+
 /** Gives back what an agent claimed and did not keep (W20). */
 export function startExpiry({ db, store, journal, now, log }: SweepDeps) {
-  let timer: NodeJS.Timeout | undefined
-  let isClosed = false
-  let running = Promise.resolve()
-
   async function expire(tx: Tx, project: string, id: string): Promise<void> {
     const held = await journal.hold(tx, project)
     const story = await store.item(tx, project, 'story', id)
@@ -203,29 +202,15 @@ export function startExpiry({ db, store, journal, now, log }: SweepDeps) {
       await db.transact((tx) => expire(tx, project, id))
   }
 
-  function schedule(inMs: number): void {
-    if (isClosed) return
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      running = sweep()
-        .catch((error: unknown) =>
-          log.error('claims that ran out could not be given back', { error: messageOf(error) }),
-        )
-        .then(async () => {
-          const next = await store.nextExpiry(db).catch(() => Infinity)
-          schedule(Math.min(Math.max(next - now(), 100), 5000))
-        })
-    }, inMs)
-    timer.unref()
-  }
-  schedule(0)
-
-  return {
-    sweep,
-    async close(): Promise<void> {
-      isClosed = true
-      clearTimeout(timer)
-      await running
+  const task = startPeriodicTask({
+    intervalMs: maxPauseMs,
+    async run() {
+      await sweep()
+      return Math.min(Math.max((await store.nextExpiry(db)) - now(), 100), maxPauseMs)
     },
-  }
+    failure: 'claims that ran out could not be given back',
+    log,
+  })
+
+  return { sweep, close: task.close }
 }

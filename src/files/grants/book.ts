@@ -1,3 +1,4 @@
+import { createCachedView } from '#base/cached-view.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { messageOf } from '#base/errors.ts'
@@ -29,7 +30,6 @@ export type Book = ReturnType<typeof createBook>
 
 /** The grants of this node in memory, so that no call has to ask the store for them. */
 export function createBook({ db, store, node, now, log }: Deps) {
-  let stored: readonly Grant[] = []
   /** What listeners were told of, by id with the file it is for; and what of it every listener has dealt with. */
   let told: ReadonlyMap<string, string> = new Map()
   const followed = new Map<string, string>()
@@ -40,44 +40,41 @@ export function createBook({ db, store, node, now, log }: Deps) {
   /** All that is being told now; and where grants only go on for another file, which is of no concern to most. */
   let telling: Promise<void> = Promise.resolve()
   let following: Promise<void> = Promise.resolve()
-  // As identity does it: `asked` grows inside every transaction that changes grants, `read` follows.
-  let asked = 1
-  let read = 0
-  let reading: Promise<void> | undefined
   const listeners = new Set<GrantListener>()
   const uses = new Map<string, { count: number; at: number }>()
   let flushing: NodeJS.Timeout | undefined
+  const view = createCachedView<readonly Grant[]>({
+    db,
+    name: 'grants',
+    initial: [],
+    read: (tx) => store.live(tx, node),
+    onRead(_, upTo) {
+      for (const [id, change] of moving)
+        if (change <= upTo) {
+          moving.delete(id)
+          moves.set(id, movesOf(id) + 1)
+        }
+      announce()
+    },
+    log,
+  })
 
   /** Those calls may go by: a new one only once every listener knows of it, an ended one not a moment longer. */
   const live = () =>
-    stored.filter(
-      (grant) => isLive(grant, now()) && (followed.has(grant.id) || grant.permission === 'deny'),
-    )
+    view
+      .latest()
+      .filter(
+        (grant) => isLive(grant, now()) && (followed.has(grant.id) || grant.permission === 'deny'),
+      )
 
   const movesOf = (id: string) => moves.get(id) ?? 0
-
-  /** Through `transact`, whose bodies run in turn: it stands behind the change that asked for it. */
-  async function readAgain(): Promise<void> {
-    const seen = await db.transact(async (tx) => {
-      const upTo = asked
-      return { upTo, rows: await store.live(tx, node) }
-    })
-    stored = seen.rows
-    read = seen.upTo
-    for (const [id, change] of moving)
-      if (change <= read) {
-        moving.delete(id)
-        moves.set(id, movesOf(id) + 1)
-      }
-    announce()
-  }
 
   /**
    * Tells who follows what is new and what has ended, also by time alone. What has ended does not wait for those who
    * still deal with what was new before.
    */
   function announce(): void {
-    const next = stored.filter((grant) => isLive(grant, now()))
+    const next = view.latest().filter((grant) => isLive(grant, now()))
     const before = told
     told = new Map(next.map((grant) => [grant.id, inodeName(grant)]))
     const ended = [...before.keys()].filter((id) => !told.has(id))
@@ -104,10 +101,7 @@ export function createBook({ db, store, node, now, log }: Deps) {
   }
 
   async function current(): Promise<void> {
-    while (read !== asked) {
-      reading ??= readAgain().finally(() => (reading = undefined))
-      await reading
-    }
+    await view.current()
     await telling
   }
 
@@ -116,14 +110,6 @@ export function createBook({ db, store, node, now, log }: Deps) {
     await current()
     await following
   }
-
-  // A decision in the console takes effect at once and not only with the next call.
-  const unfollow = db.onGrowth(() => {
-    if (read !== asked)
-      current().catch((error: unknown) =>
-        log.warn('grants could not be read again', { error: messageOf(error) }),
-      )
-  })
 
   /** Bookkeeping: how often and when last is no act that the ledger explains. */
   async function flush(): Promise<void> {
@@ -136,31 +122,26 @@ export function createBook({ db, store, node, now, log }: Deps) {
       for (const [id, { count, at }] of used) await store.use(tx, id, count, at)
     })
     const counted = new Map(used)
-    stored = stored.map((grant) => withUse(grant, counted))
+    view.update((grants) => grants.map((grant) => withUse(grant, counted)))
   }
 
   return {
     live,
     /** Said inside a transaction that changes grants, before it is known whether it commits. */
-    changing: () => void asked++,
+    changing: () => void view.invalidate(),
     /** The same, where one of them is for another file from now on. */
-    moving: (id: string) => void moving.set(id, ++asked),
+    moving: (id: string) => void moving.set(id, view.invalidate()),
     /** Whether the worker may still know it by the file that it was for before. */
     isMoving: (grant: Grant) => moving.has(grant.id) || followed.get(grant.id) !== inodeName(grant),
     /** Another number where it went on for another file meanwhile: those are numbered anew, and may come back. */
     movesOf,
     /** All that is stored, where nothing is being changed. */
-    known: () => (read === asked ? stored : undefined),
+    known: () => (view.isCurrent() ? view.latest() : undefined),
     current,
     settled,
+    /** Reads them again behind changes that are only in line. */
     async refresh(): Promise<void> {
-      asked++
-      await settled()
-    },
-    /** The same behind changes that are only in line: what is being read now may stand ahead of them. */
-    async readBehind(): Promise<void> {
-      await reading?.catch(() => undefined)
-      asked++
+      await view.refresh()
       await settled()
     },
     onChange(listener: GrantListener): () => void {
@@ -176,7 +157,7 @@ export function createBook({ db, store, node, now, log }: Deps) {
     counted: (grant: Grant): Grant => withUse(grant, uses),
     flush,
     async close(): Promise<void> {
-      unfollow()
+      view.close()
       await flush().catch(complain)
     },
   }

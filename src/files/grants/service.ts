@@ -6,6 +6,7 @@ import type { Db, Reader } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Identity } from '#identity'
 import { createGrantStore } from '../grant-store.ts'
 import type { Grant, Need, Permission } from '../model.ts'
@@ -122,9 +123,6 @@ export function createGrants(deps: GrantsDeps): Grants {
   const { make, end, endOf, latest, follow, revoke } = createChanges({ ...book, store, node, now })
   const unused = createUnused({ ...deps, end })
   const joined: Joined = new Map()
-  let timer: NodeJS.Timeout | undefined
-  let tidying = Promise.resolve()
-  let isClosed = false
   let leftOut: readonly LeftOut[] = []
 
   const underWay = createUnderWay(book)
@@ -170,16 +168,20 @@ export function createGrants(deps: GrantsDeps): Grants {
   }
 
   /** At the next end of a grant, and each minute for sessions that just fell silent. */
-  function plan(grants: readonly Grant[]): void {
-    if (isClosed) return
+  const tidying = startPeriodicTask({
+    intervalMs: longestPause,
+    async run() {
+      await tidy()
+      return untilNextEnd(book.live())
+    },
+    failure: 'grants were not tidied',
+    log,
+    runsAtStart: false,
+  })
+
+  function untilNextEnd(grants: readonly Grant[]): number {
     const soonest = Math.min(...grants.map(({ expiresAt }) => expiresAt ?? Infinity))
-    const pause = Math.min(longestPause, Math.max(0, soonest - now()))
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      tidying = tidy()
-        .catch((error: unknown) => log.error('grants were not tidied', { error: messageOf(error) }))
-        .then(() => plan(book.live()))
-    }, pause).unref()
+    return Math.min(longestPause, Math.max(0, soonest - now()))
   }
 
   async function endOfSession(session: string): Promise<void> {
@@ -197,7 +199,7 @@ export function createGrants(deps: GrantsDeps): Grants {
     await endOf(tx, agent, call)
     await deps.approvals().withdrawAll(tx, { kind: 'grant', requester: agent }, call)
   })
-  const unplan = book.onChange(({ live }) => plan(live))
+  const unplan = book.onChange(({ live }) => tidying.runWithin(untilNextEnd(live)))
   const uncopy = book.onChange(({ live }) => seedCopy.write(live))
 
   return {
@@ -220,7 +222,6 @@ export function createGrants(deps: GrantsDeps): Grants {
       await book.refresh()
       await tidy()
       await seedCopy.write(book.live())
-      plan(book.live())
     },
     leftOut: () => leftOut,
     look: replaced.look,
@@ -257,13 +258,11 @@ export function createGrants(deps: GrantsDeps): Grants {
     tidy,
     ...createRequests({ ...deps, decideNow, opens, refresh: book.refresh, of, joined }),
     async close() {
-      isClosed = true
-      clearTimeout(timer)
       unfollow()
       unfollowAgents()
       unplan()
       uncopy()
-      await tidying
+      await tidying.close()
       await book.close()
       seedCopy.close()
     },

@@ -10,7 +10,7 @@ export type UnderWay = ReturnType<typeof createUnderWay>
  * what the disk says of now does not go with what is known of before: whoever finds a grant's file replaced waits
  * here, and looks again (PV9).
  */
-export function createUnderWay({ readBehind, settled }: Pick<Book, 'readBehind' | 'settled'>) {
+export function createUnderWay({ refresh, settled }: Pick<Book, 'refresh' | 'settled'>) {
   const ahead = new Set<Replacing>()
   /** How many came in line, and how many of them are read. */
   let came = 0
@@ -40,7 +40,7 @@ export function createUnderWay({ readBehind, settled }: Pick<Book, 'readBehind' 
     async over(path: string): Promise<void> {
       await inLine(path)
       const upTo = came
-      await (read < upTo ? readBehind() : settled())
+      await (read < upTo ? refresh() : settled())
       read = Math.max(read, upTo)
     },
   }

@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
-import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
+import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { HandoffRow, HandoffStore } from './store.ts'
 
 type Deps = {
@@ -21,14 +21,8 @@ const atOnce = 200
  * neither a restart nor a second daemon misses or repeats a reminder.
  */
 export function startReminders({ db, store, timeoutMs, now, log }: Deps) {
-  let looking: Promise<void> | undefined
-
-  async function look(): Promise<void> {
-    try {
-      for (const row of await store.due(db, now(), atOnce)) await remind(row)
-    } catch (error) {
-      log.error('handoffs that wait could not be looked up', { error: messageOf(error) })
-    }
+  async function run(): Promise<void> {
+    for (const row of await store.due(db, now(), atOnce)) await remind(row)
   }
 
   const remind = ({ id, agent, domain, reminded }: HandoffRow) =>
@@ -45,13 +39,7 @@ export function startReminders({ db, store, timeoutMs, now, log }: Deps) {
       })
     })
 
-  const begin = () => void (looking ??= look().finally(() => (looking = undefined)))
-  const timer = setInterval(begin, Math.min(timeoutMs, longestPause)).unref()
-  begin()
-  return {
-    async close() {
-      clearInterval(timer)
-      await looking
-    },
-  }
+  const intervalMs = Math.min(timeoutMs, longestPause)
+  const failure = 'handoffs that wait could not be looked up'
+  return startPeriodicTask({ intervalMs, run, failure, log })
 }
