@@ -14,8 +14,6 @@ type Options<T> = {
   readonly log: Pick<Log, 'warn'>
 }
 
-export type CachedView<T> = ReturnType<typeof createCachedView<T>>
-
 /** What the store says, in memory, so that no call has to read it. A change in a transaction makes it stale. */
 export function createCachedView<T>({ db, name, initial, read, onRead, log }: Options<T>) {
   let value = initial
