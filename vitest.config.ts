@@ -19,6 +19,8 @@ export default defineConfig({
             'web/src/**/*.test.ts',
           ],
           exclude: ['**/*.int.test.ts', 'test/browser/**'],
+          // The default leaves one core idle, which is half of two.
+          maxWorkers: '100%',
           isolate: false,
           globalSetup: ['test/temp.ts'],
           ...steady,

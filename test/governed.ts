@@ -1,6 +1,4 @@
 // Everything between the doors and the store, over a real one: for tests of what is decided.
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { ApprovalKind } from '#approvals'
@@ -11,7 +9,7 @@ import type { Config } from '#base/config/index.ts'
 import { migrate } from '#base/db/migrate.ts'
 import type { Db, Sealer, Snapshot } from '#base/db/port.ts'
 import { openPostgres, readPostgres } from '#base/db/postgres.ts'
-import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
+import { readSqlite } from '#base/db/sqlite.ts'
 import { silentLog } from '#base/log.ts'
 import type { Tool } from '#base/tool.ts'
 import { checkBy, checkHalt, checkRole, checkScope } from '#dispatch'
@@ -32,6 +30,7 @@ import { migrations, recordedTables, replaysOf } from '../src/app.ts'
 import { knownNames } from '../src/app/known-names.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import { agentCaller, testConfig } from './governance.ts'
+import { openMigrated, storeFolder } from './stores.ts'
 
 export type Store = {
   readonly dialect: 'sqlite' | 'postgres'
@@ -41,26 +40,25 @@ export type Store = {
   readonly keys: { readonly ledgerKey: string; readonly ledgerPublicKey: string }
 }
 
-const newFolder = () => mkdtempSync(join(tmpdir(), 'cowork-governed-'))
 const keysIn = (folder: string) => ({
   ledgerKey: join(folder, 'ledger.key'),
   ledgerPublicKey: join(folder, 'ledger.pub'),
 })
 
 export function sqliteStore(): Store {
-  const folder = newFolder()
+  const folder = storeFolder()
   const path = join(folder, 'cowork.db')
   return {
     dialect: 'sqlite',
     keys: keysIn(folder),
-    open: async (sealer) => openSqlite(path, sealer),
+    open: (sealer) => openMigrated(path, sealer, migrations),
     snapshot: async () => readSqlite(path),
   }
 }
 
 export const postgresStore = (url: string): Store => ({
   dialect: 'postgres',
-  keys: keysIn(newFolder()),
+  keys: keysIn(storeFolder()),
   open: (sealer) => openPostgres({ url, sealer, log: silentLog }),
   snapshot: () => readPostgres(url),
 })

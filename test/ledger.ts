@@ -1,13 +1,10 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrate } from '#base/db/migrate.ts'
 import type { Migration } from '#base/db/migrate.ts'
 import type { Db } from '#base/db/port.ts'
-import { openSqlite } from '#base/db/sqlite.ts'
 import { silentLog } from '#base/log.ts'
 import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
 import type { Entry, Ledger } from '#ledger'
+import { openMigrated, storeFolder } from './stores.ts'
 
 export type TestLedger = {
   readonly db: Db
@@ -18,10 +15,12 @@ export type TestLedger = {
 
 /** The real ledger over a real SQLite file, for tests of what stands on it. */
 export async function openTestLedger(migrations: readonly Migration[] = []): Promise<TestLedger> {
-  const folder = mkdtempSync(join(tmpdir(), 'cowork-test-'))
+  const folder = storeFolder()
   const sealer = createSealer('sqlite', createRedactor({ secrets: [], patterns: [] }), Date.now)
-  const db = openSqlite(join(folder, 'cowork.db'), sealer)
-  await migrate(db, [...ledgerMigrations, ...migrations], 0)
+  const db = await openMigrated(join(folder, 'cowork.db'), sealer, [
+    ...ledgerMigrations,
+    ...migrations,
+  ])
   const ledger = await openLedger({
     db,
     sealer,

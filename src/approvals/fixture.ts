@@ -1,6 +1,4 @@
 // Approvals over a real store and ledger, with kinds of their own: for the contract tests.
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Caller } from '#base/caller.ts'
 import { migrate } from '#base/db/migrate.ts'
@@ -16,6 +14,7 @@ import type { Decision, Opening } from './model.ts'
 import { digestOf } from './rules.ts'
 import { createApprovals } from './service.ts'
 import type { ApprovalSettings, Binding } from './service.ts'
+import { openMigrated, storeFolder, storePath } from '../../test/stores.ts'
 
 export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
@@ -130,10 +129,20 @@ export function opening(
 export const digestFor = (change: object, agent = 'sales') =>
   digestOf({ agent, action: 'move', target: targetOf(change), content: change })
 
+const migrations = [...ledgerMigrations, ...approvalMigrations]
+
+export const sqliteEngine: Engine = {
+  dialect: 'sqlite',
+  async create() {
+    const path = storePath()
+    return { open: (sealer) => openMigrated(path, sealer, migrations) }
+  },
+}
+
 /** One store with a clock that can be moved, and the daemons that are started on it. */
 export async function createWorld(engine: Engine) {
   const store = await engine.create()
-  const folder = mkdtempSync(join(tmpdir(), 'cowork-approvals-'))
+  const folder = storeFolder()
   const files = { ledgerKey: join(folder, 'key'), ledgerPublicKey: join(folder, 'pub') }
   let offset = 0
   const now = () => Date.now() + offset
@@ -142,7 +151,7 @@ export async function createWorld(engine: Engine) {
     const redact = createRedactor({ secrets: [], patterns: [] })
     const sealer = createSealer(engine.dialect, redact, now)
     const db = await store.open(sealer)
-    await migrate(db, [...ledgerMigrations, ...approvalMigrations], 0)
+    await migrate(db, migrations, 0)
     const ledger = await openLedger({
       db,
       sealer,

@@ -1,12 +1,8 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Query, Reader } from '#base/db/port.ts'
-import { openSqlite } from '#base/db/sqlite.ts'
 import { CoworkError } from '#base/errors.ts'
 import { silentLog } from '#base/log.ts'
-import { createWorld, opening } from './fixture.ts'
+import { createWorld, opening, sqliteEngine } from './fixture.ts'
 import { createProtectedStore } from './protected-store.ts'
 import { createApprovalStore } from './store.ts'
 import type { ApprovalStore } from './store.ts'
@@ -14,11 +10,7 @@ import { startSweeper } from './sweeper.ts'
 
 /** A real store, and a sweeper over it whose attempts fail as long as there are errors. */
 async function setup(errors: Error[] = [], more: Partial<ApprovalStore> = {}) {
-  const path = join(mkdtempSync(join(tmpdir(), 'cowork-sweeper-')), 'cowork.db')
-  const world = await createWorld({
-    dialect: 'sqlite',
-    create: async () => ({ open: async (sealer) => openSqlite(path, sealer) }),
-  })
+  const world = await createWorld(sqliteEngine)
   const daemon = await world.start({ undoHoldMs: 0 })
   // From here on nobody else sweeps.
   await daemon.approvals.close()

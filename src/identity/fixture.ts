@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
-import { migrate } from '#base/db/migrate.ts'
 import type { Db, Sealer } from '#base/db/port.ts'
-import { openSqlite } from '#base/db/sqlite.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { createLog } from '#base/log.ts'
@@ -19,6 +16,7 @@ import { createIdentity } from './service.ts'
 import type { Identity, IdentityDeps } from './service.ts'
 import { identityTools } from './tools.ts'
 import { callTool } from '../../test/tools.ts'
+import { openMigrated, storeFolder } from '../../test/stores.ts'
 
 /** Time for tests: it stands still until it is moved, and wakes whoever slept until then. */
 export function createTime(start = Date.parse('2026-08-01T12:00:00Z')) {
@@ -97,13 +95,12 @@ export async function setup({ agents = [], ...deps }: Setup = {}) {
 }
 
 async function openStore(sealer: Sealer): Promise<Db> {
-  const folder = mkdtempSync(join(tmpdir(), 'cowork-identity-'))
-  const db = openSqlite(join(folder, 'cowork.db'), sealer)
+  const folder = storeFolder()
+  const db = await openMigrated(join(folder, 'cowork.db'), sealer, identityMigrations)
   onTestFinished(async () => {
     await db.close()
     rmSync(folder, { recursive: true })
   })
-  await migrate(db, identityMigrations, 0)
   return db
 }
 

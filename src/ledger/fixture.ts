@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '#base/db/migrate.ts'
 import type { Db, Dialect, Sealer, Snapshot } from '#base/db/port.ts'
@@ -19,6 +17,7 @@ import { openLedger } from './service.ts'
 import { databaseSource } from './sources.ts'
 import { appended, emptyFrontier, encodeFrontier, leafHash } from './tree.ts'
 import { verifyLedger } from './verify.ts'
+import { storeFolder } from '../../test/stores.ts'
 
 export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
@@ -40,7 +39,7 @@ export const draftOf = (type: string, more: Partial<Draft> = {}): Draft => ({
 /** A ledger in a store of its own, to be started, stopped, changed and verified. */
 export async function setupLedger(engine: Engine) {
   const store = await engine.create()
-  const folder = mkdtempSync(join(tmpdir(), 'cowork-ledger-'))
+  const folder = storeFolder()
   const files = {
     ledgerKey: join(folder, 'ledger.key'),
     ledgerPublicKey: join(folder, 'ledger.pub'),

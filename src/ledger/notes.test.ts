@@ -1,18 +1,16 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Draft } from '#base/entry.ts'
 import type { Db } from '#base/db/port.ts'
 import { openSqlite } from '#base/db/sqlite.ts'
 import { silentLog } from '#base/log.ts'
 import { createNotes } from './notes.ts'
+import { storePath } from '../../test/stores.ts'
 
 /** A store that keeps what is sealed, transaction by transaction. */
 function store() {
   const sealed: Draft[] = []
   const bodies: number[] = []
-  const path = join(mkdtempSync(join(tmpdir(), 'cowork-notes-')), 'cowork.db')
+  const path = storePath()
   const db = openSqlite<Draft>(path, {
     prepare: (draft) => draft,
     seal: async (_, drafts) => void sealed.push(...drafts),

@@ -1,18 +1,17 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
+import { readSqlite } from '#base/db/sqlite.ts'
 import { ledgerContract } from './contract.ts'
 import type { Engine } from './fixture.ts'
 import { headContract } from './head-contract.ts'
+import { ledgerMigrations } from './migrations.ts'
+import { openMigrated, storePath } from '../../test/stores.ts'
 
 const engine: Engine = {
   dialect: 'sqlite',
   async create() {
-    const path = join(mkdtempSync(join(tmpdir(), 'cowork-ledger-')), 'cowork.db')
+    const path = storePath()
     return {
-      open: async (sealer) => openSqlite(path, sealer),
+      open: (sealer) => openMigrated(path, sealer, ledgerMigrations),
       snapshot: async () => readSqlite(path),
       async tamper(...sql) {
         const db = new DatabaseSync(path)

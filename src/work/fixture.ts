@@ -21,6 +21,8 @@ import { createWorkStore } from './store.ts'
 import { workTools } from './tools/index.ts'
 import { readIndex } from './yaml/read.ts'
 import { callTool } from '../../test/tools.ts'
+import { guardFiles } from '../../test/guarded-files.ts'
+import { openMigrated, storePath } from '../../test/stores.ts'
 
 export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
@@ -51,6 +53,17 @@ export const sales = agentOf('sales')
 export const support = agentOf('support')
 export const anna: Caller = { ...agentOf('anna'), kind: 'human', role: 'reviewer' }
 
+const migrations = [...ledgerMigrations, ...workMigrations]
+
+export const sqliteEngine: Engine = {
+  dialect: 'sqlite',
+  guardFiles,
+  async create() {
+    const path = storePath()
+    return { open: (sealer) => openMigrated(path, sealer, migrations) }
+  },
+}
+
 /** One store and one data root with a clock that can be moved, and the daemons that are started on them. */
 export async function createWorld(engine: Engine) {
   const store = await engine.create()
@@ -68,7 +81,7 @@ export async function createWorld(engine: Engine) {
   async function start() {
     const sealer = createSealer(engine.dialect, createRedactor({ secrets: [], patterns: [] }), now)
     const db = await store.open(sealer)
-    await migrate(db, [...ledgerMigrations, ...workMigrations], 0)
+    await migrate(db, migrations, 0)
     const ledger = await openLedger({
       db,
       sealer,

@@ -1,11 +1,8 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openSqlite } from '#base/db/sqlite.ts'
-import { createWorld, parsed, storyIn, support } from './fixture.ts'
+import { createWorld, parsed, sqliteEngine, storyIn, support } from './fixture.ts'
 import type { Desk, World } from './fixture.ts'
-import { guardFiles } from '../../test/guarded-files.ts'
 
 let world: World
 let desk: Desk
@@ -16,14 +13,7 @@ const conflicts = async () => (await desk.work.boards.current(project)).conflict
 const path = () => join(world.root, 'projects', project, 'work-index.yaml')
 
 beforeAll(async () => {
-  world = await createWorld({
-    dialect: 'sqlite',
-    guardFiles,
-    async create() {
-      const file = join(mkdtempSync(join(tmpdir(), 'cowork-work-')), 'cowork.db')
-      return { open: async (sealer) => openSqlite(file, sealer) }
-    },
-  })
+  world = await createWorld(sqliteEngine)
   desk = await world.start()
 })
 beforeEach(async () => {

@@ -1,26 +1,12 @@
 import * as fc from 'fast-check'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openSqlite } from '#base/db/sqlite.ts'
 import { createModel, steps } from '../../test/work-model.ts'
 import { parsed } from '../../test/work.ts'
 import { createBoards } from './board.ts'
-import { createWorld, sales, support } from './fixture.ts'
-import type { Desk, Engine, World } from './fixture.ts'
+import { createWorld, sales, sqliteEngine, support } from './fixture.ts'
+import type { Desk, World } from './fixture.ts'
 import type { Story, WorkIndex } from './model.ts'
 import { createWorkStore } from './store.ts'
-import { guardFiles } from '../../test/guarded-files.ts'
-
-const sqlite: Engine = {
-  dialect: 'sqlite',
-  guardFiles,
-  async create() {
-    const path = join(mkdtempSync(join(tmpdir(), 'cowork-work-')), 'cowork.db')
-    return { open: async (sealer) => openSqlite(path, sealer) }
-  },
-}
 
 type Model = ReturnType<typeof createModel>
 
@@ -85,7 +71,7 @@ async function byHand(desk: Desk, project: string, model: Model, id: string, tit
 }
 
 test('W7 W10 W12 W13 W14 W15 W16 W20 whatever is done, memory, store and file say what a plain model says', async () => {
-  const world: World = await createWorld(sqlite)
+  const world: World = await createWorld(sqliteEngine)
   let desk = await world.start()
   let count = 0
   await fc.assert(

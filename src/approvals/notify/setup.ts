@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { migrate } from '#base/db/migrate.ts'
@@ -12,6 +10,7 @@ import type { Channel, Described } from './model.ts'
 import { startNotify } from './service.ts'
 import type { NotifyDeps } from './service.ts'
 import { createDeliveryStore } from './store.ts'
+import { storeFolder } from '../../../test/stores.ts'
 
 export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
@@ -19,11 +18,13 @@ export type Engine = {
   create(): Promise<{ open(sealer: Sealer): Promise<Db>; readonly daemons: 1 | 2 }>
 }
 
+export const migrations = [...ledgerMigrations, ...notifyMigrations]
+
 /** Notifications over a real store, with time that tests move. */
 export const createSetup = (engine: Engine) =>
   async function setup(now = Date.now()) {
     const place = await engine.create()
-    const folder = mkdtempSync(join(tmpdir(), 'cowork-notify-'))
+    const folder = storeFolder()
     const files = { ledgerKey: join(folder, 'key'), ledgerPublicKey: join(folder, 'pub') }
     const time = createTime(now)
     const about = new Map<string, Described>()
@@ -33,7 +34,7 @@ export const createSetup = (engine: Engine) =>
       const redact = createRedactor({ secrets: [], patterns: [] })
       const sealer = createSealer(engine.dialect, redact, time.now)
       const db = await place.open(sealer)
-      await migrate(db, [...ledgerMigrations, ...notifyMigrations], 0)
+      await migrate(db, migrations, 0)
       const ledger = await openLedger({
         db,
         sealer,
