@@ -52,12 +52,13 @@ export default defineConfig({
         },
       },
       {
-        // One Chromium at a time: a second one would only take the cores of the first.
+        // Two workers, each with one Chromium and one process for the system under test: a single one leaves half
+        // a core idle.
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           pool: 'forks',
-          maxWorkers: 1,
+          maxWorkers: 2,
           isolate: false,
           globalSetup: ['test/temp.ts', 'test/browser/setup.ts'],
           ...steady,

@@ -8,6 +8,27 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const isDebian = existsSync('/etc/debian_version') && existsSync('/usr/bin/apt-get')
 const isRoot = process.getuid?.() === 0
 
+// Each window would load the two pages of the address bar, which takes more CPU than the page under test.
+// The last flag of this name wins, so the features that Playwright disables stand here as well.
+const disabledFeatures = [
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+]
+
 /** What makes Chromium quiet: nothing here may reach out to anybody but the page under test. */
 export const chromiumFlags = [
   '--disable-gpu',
@@ -16,6 +37,7 @@ export const chromiumFlags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  `--disable-features=${disabledFeatures.join()}`,
 ]
 
 /** The path of one that starts, or undefined. One that is named is the only one. */

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { loadConfig } from '../src/base/config/index.ts'
 import { silentLog } from '../src/base/log.ts'
 import { ownerToken, statePaths } from '../src/base/state.ts'
-import { startApp } from '../src/app.ts'
+import { migrations, startApp } from '../src/app.ts'
 import { findRouteMismatch, findToolMismatch } from '#wire'
 import type { App, AppOptions } from '../src/app.ts'
+import { copyTemplate } from './stores.ts'
 
 export type TestApp = App & {
   readonly state: string
@@ -38,6 +39,8 @@ export async function startTestApp(
   const flags = given.map(({ path, value }) => ({ path, value, origin: 'the test' }))
   const { config } = loadConfig({ env: { COWORK_STATE_DIR: state }, flags })
   const paths = statePaths(state)
+  if (options.state === undefined && config.storage.url === undefined)
+    await copyTemplate(config.storage.path, migrations)
   const app = await startApp({ config, paths, version: '0.0.0-test', log: silentLog, ...options })
   const owner = ownerToken(paths)
   const url = `http://localhost:${app.port}`

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeEach, expect, inject } from 'vitest'
+import { afterEach, beforeEach, expect, inject } from 'vitest'
 import { chromiumFlags } from '../../scripts/chromium.ts'
 import { startTestApp } from '../app.ts'
 import type { TestApp } from '../app.ts'
@@ -26,24 +26,27 @@ type Visit = {
 
 export type Link = { readonly link: string; readonly expires_at: string }
 
+// One for each set of arguments in a worker: it serves all files there, and Playwright ends it with the process.
+const browsers = new Map<string, Promise<Browser>>()
+
 /**
  * A real Chromium for the tests of one file, and the real system with the console as it is now. What a test
  * opened is closed after it, and any error that a page told of and the test did not expect fails it.
  */
 export function useBrowser(args: readonly string[] = []) {
-  let launched: Promise<Browser> | undefined
   const apps = new Set<TestApp>()
   const contexts = new Set<BrowserContext>()
   const states = new Set<string>()
   let faults: string[] = []
   let allowed: RegExp[] = []
 
-  const browser = () =>
-    (launched ??= chromium.launch({
-      executablePath,
-      chromiumSandbox: false,
-      args: [...chromiumFlags, ...args],
-    }))
+  function browser(): Promise<Browser> {
+    const launched =
+      browsers.get(args.join()) ??
+      chromium.launch({ executablePath, chromiumSandbox: false, args: [...chromiumFlags, ...args] })
+    browsers.set(args.join(), launched)
+    return launched
+  }
 
   // Without a Chromium every browser test is listed as not run (SV1).
   beforeEach(({ skip }) => skip(executablePath === ''))
@@ -60,10 +63,6 @@ export function useBrowser(args: readonly string[] = []) {
     allowed = []
     expect(stray, 'errors that the pages told of').toEqual([])
   })
-  afterAll(async () => {
-    await (await launched)?.close()
-  })
-
   /** What the pages looked like when a test failed, where the end of the run leaves them. */
   async function keepPictures(name: string) {
     const folder = join(pictures, name.replaceAll(/[^\w]+/g, '-').slice(0, 80))
