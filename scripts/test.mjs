@@ -1,7 +1,9 @@
-// `npm test`: every check in turn, all of them even when one fails, the count on the last line.
+// `npm test`: every check, all of them even when one fails, the count on the last line. Checks that only read the
+// sources run at the same time, test projects one after another, since each of them uses every core.
 // With arguments it is vitest with those arguments; `--quick` leaves out what takes long.
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stepAside } from '../bin/node.mjs'
 import { chromiumMissing, provideChromium } from './chromium.ts'
@@ -34,11 +36,45 @@ const mindsSkipped = isWhole && process.env.CI === 'true'
 const reports = mkdtempSync(join(tmpdir(), 'cowork-test-'))
 const options = { shell: process.platform === 'win32' }
 let isStopped = false
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => (isStopped = true))
+const running = new Set()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.on(signal, () => {
+    isStopped = true
+    for (const child of running) child.kill(signal)
+  })
 
-async function runCommand([command, ...rest]) {
-  const code = await stepAside(command, rest, options)
-  return code === 0 ? { passed: 1, failed: 0, notRun: [] } : { passed: 0, failed: 1, notRun: [] }
+/** Runs a command and keeps its output, so that the outputs of several do not mix. */
+function runCommand([command, ...rest]) {
+  return new Promise((resolve) => {
+    const child = spawn(command, rest, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+    running.add(child)
+    const said = []
+    const end = (passed) => {
+      running.delete(child)
+      resolve({ passed: passed ? 1 : 0, failed: passed ? 0 : 1, notRun: [], said })
+    }
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => said.push(chunk))
+    child.on('error', (error) => {
+      said.push(Buffer.from(`Could not start ${command}: ${error.message}\n`))
+      end(false)
+    })
+    child.on('close', (code) => end(code === 0))
+  })
+}
+
+/** Runs as many commands at once as there are cores, and prints each output when its command ends. */
+async function runCommands(commands) {
+  const waiting = [...commands]
+  async function work() {
+    for (let check = waiting.shift(); check && !isStopped; check = waiting.shift()) {
+      const { said, ...result } = await runCommand(check.command)
+      console.log(`\n── ${check.name}`)
+      process.stdout.write(Buffer.concat(said))
+      results.push({ name: check.name, ...result })
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, work))
 }
 
 async function runVitest(vitestArgs) {
@@ -58,12 +94,13 @@ function readReport(file) {
 }
 
 const results = []
-for (const { name, command, vitest, needs } of selected) {
+await runCommands(selected.filter((check) => check.command))
+for (const { name, vitest, needs } of selected.filter((check) => check.vitest)) {
   if (isStopped) break
   console.log(`\n── ${name}`)
   // Without it vitest skips them one by one, so that they are named below.
   needs?.()
-  results.push({ name, ...(await (vitest ? runVitest(vitest) : runCommand(command))) })
+  results.push({ name, ...(await runVitest(vitest)) })
 }
 rmSync(reports, { recursive: true })
 
