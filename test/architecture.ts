@@ -59,7 +59,6 @@ export const fileSystemPlaces: readonly (readonly [RegExp, string])[] = [
   [/^src\/base\/config\//, 'the configuration and the secrets that the owner names in it'],
   [/^src\/base\/db\/sqlite\.ts$/, 'the store'],
   [/^src\/ledger\//, 'the key, the checkpoints, the mirror and the exports of the ledger'],
-  [/^src\/approvals\/notify\/setup\.ts$/, 'sets up the tests of notifications'],
   [/^src\/server\/(console|listen)\.ts$/, 'the console that was built, and the sockets'],
   [/^src\/app(\/store)?(\.ts)$/, 'the state folder and the backup of the store'],
   [/^src\/cli\//, 'runs as the person at the terminal, never for an agent'],
@@ -129,7 +128,7 @@ function importFault(file: string, specifier: string): string | undefined {
     return `only ${edge.parts.join(' and ')} may import it`
   }
   if (!target.startsWith('src/')) {
-    return isTest(file) && target.startsWith('test/') ? undefined : 'it lies outside src'
+    return isForTests(file) && target.startsWith('test/') ? undefined : 'it lies outside src'
   }
   const other = partOf(target)
   if (other === part) return undefined

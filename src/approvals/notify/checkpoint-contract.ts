@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { systemActor } from '#base/entry.ts'
 import { startReceiver } from './fixture.ts'
-import { createSetup } from './setup.ts'
-import type { Engine } from './setup.ts'
+import { createSetup } from './service-fixture.ts'
+import type { Engine } from './service-fixture.ts'
 
 const hour = 3_600_000
 

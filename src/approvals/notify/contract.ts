@@ -3,8 +3,8 @@ import { asked, decided, hang, lookedBack, startReceiver, status } from './fixtu
 import type { Delivery } from './model.ts'
 import { taken } from './rules.ts'
 import type { NotifyDeps } from './service.ts'
-import { createSetup } from './setup.ts'
-import type { Engine } from './setup.ts'
+import { createSetup } from './service-fixture.ts'
+import type { Engine } from './service-fixture.ts'
 
 const minute = 60_000
 const day = 86_400_000

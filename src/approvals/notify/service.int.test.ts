@@ -4,7 +4,7 @@ import { silentLog } from '#base/log.ts'
 import { createTestDatabase } from '../../../test/databases.ts'
 import { checkpointContract } from './checkpoint-contract.ts'
 import { notifyContract } from './contract.ts'
-import type { Engine } from './setup.ts'
+import type { Engine } from './service-fixture.ts'
 import { timingContract } from './timing-contract.ts'
 import { telegramContract } from './telegram/contract.ts'
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { notify } from '#base/config/sections/approvals.ts'
 import { says, startReceiver, status } from './fixture.ts'
 import type { Channel, Notice } from './model.ts'
-import { createSetup } from './setup.ts'
-import type { Engine } from './setup.ts'
+import { createSetup } from './service-fixture.ts'
+import type { Engine } from './service-fixture.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -3,8 +3,8 @@ import type { Caller } from '#base/caller.ts'
 import { lookedBack, startReceiver } from '../fixture.ts'
 import type { DecideAs } from '../model.ts'
 import type { NotifyDeps } from '../service.ts'
-import { createSetup } from '../setup.ts'
-import type { Engine } from '../setup.ts'
+import { createSetup } from '../service-fixture.ts'
+import type { Engine } from '../service-fixture.ts'
 import { bot, startTelegram } from './fixture.ts'
 
 const minute = 60_000
