@@ -1,10 +1,10 @@
 import { expect, inject, test } from 'vitest'
-import { createTestDatabase } from './databases.ts'
+import { createMigratedDatabase } from './databases.ts'
 import { tellStories } from './governance-model.ts'
 import { postgresStore } from './governed.ts'
 
 test('T10, A2, A7 the same with two daemons on one database', { timeout: 180_000 }, async () => {
-  const newStore = async () => postgresStore(await createTestDatabase(inject('postgresUrl')))
+  const newStore = async () => postgresStore(await createMigratedDatabase(inject('postgresUrl')))
   const seen = await tellStories(newStore, { daemons: 2, stories: 20 })
   // All of it happened.
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)

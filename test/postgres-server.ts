@@ -17,6 +17,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
+import { storeFolder } from './stores.ts'
 
 /** A real PostgreSQL from npm, for tests and benches: started, restarted, killed and thrown away. */
 export type PostgresServer = {
@@ -30,7 +31,7 @@ export type PostgresServer = {
 export async function startPostgres(): Promise<PostgresServer> {
   const native = readableBinaries()
   const user = serverUser()
-  const home = mkdtempSync(join(tmpdir(), 'cowork-pg-'))
+  const home = storeFolder()
   const data = join(home, 'data')
   mkdirSync(data)
   chmodSync(home, 0o755)

@@ -1,8 +1,8 @@
 import { inject } from 'vitest'
-import { createTestDatabase } from './databases.ts'
+import { createMigratedDatabase } from './databases.ts'
 import { postgresStore } from './governed.ts'
 import { protectedArgumentsContract } from './protected-arguments.ts'
 
 protectedArgumentsContract(async () =>
-  postgresStore(await createTestDatabase(inject('postgresUrl'))),
+  postgresStore(await createMigratedDatabase(inject('postgresUrl'))),
 )

@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
-import { createTestDatabase } from './databases.ts'
+import { createMigratedDatabase } from './databases.ts'
 import { postgresStore } from './governed.ts'
 import { replayContract } from './replay.ts'
 
-replayContract(async () => postgresStore(await createTestDatabase(inject('postgresUrl'))))
+replayContract(async () => postgresStore(await createMigratedDatabase(inject('postgresUrl'))))

@@ -1,12 +1,12 @@
 import { describe, expect, inject, test } from 'vitest'
 import { anna, proposal } from './acts.ts'
-import { createTestDatabase } from './databases.ts'
+import { createMigratedDatabase } from './databases.ts'
 import { governed, postgresStore, sqliteStore } from './governed.ts'
 import { handOver } from './handoffs.ts'
 
 const stores = {
   sqlite: async () => sqliteStore(),
-  postgres: async () => postgresStore(await createTestDatabase(inject('postgresUrl'))),
+  postgres: async () => postgresStore(await createMigratedDatabase(inject('postgresUrl'))),
 }
 
 describe.each(['sqlite', 'postgres'] as const)('on %s', (engine) => {

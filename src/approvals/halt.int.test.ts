@@ -1,6 +1,8 @@
 import { inject } from 'vitest'
-import { createTestDatabase } from '../../test/databases.ts'
+import { createMigratedDatabase } from '../../test/databases.ts'
 import { postgresStore } from '../../test/governed.ts'
 import { haltContract } from '../../test/halt-contract.ts'
 
-haltContract('postgres', async () => postgresStore(await createTestDatabase(inject('postgresUrl'))))
+haltContract('postgres', async () =>
+  postgresStore(await createMigratedDatabase(inject('postgresUrl'))),
+)

@@ -1,14 +1,14 @@
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { actingTool } from '../../test/acting.ts'
 import { anna, decide } from '../../test/acts.ts'
-import { createTestDatabase } from '../../test/databases.ts'
+import { createMigratedDatabase } from '../../test/databases.ts'
 import { movableClock, openGoverned, postgresStore } from '../../test/governed.ts'
 
 const by = { id: 'call-1', caller: anna }
 
 test('I4 A2 nothing starts at one daemon for whoever is revoked at the other in that moment', async () => {
   const { tool, runs } = actingTool('crm', 'write')
-  const store = postgresStore(await createTestDatabase(inject('postgresUrl')))
+  const store = postgresStore(await createMigratedDatabase(inject('postgresUrl')))
   const start = async () => {
     const opened = await openGoverned({}, { tools: [tool] }, store, movableClock())
     onTestFinished(opened.close)

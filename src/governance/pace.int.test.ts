@@ -1,10 +1,10 @@
 import { expect, inject, test } from 'vitest'
 import { propose } from '../../test/acts.ts'
-import { createTestDatabase } from '../../test/databases.ts'
+import { createMigratedDatabase } from '../../test/databases.ts'
 import { governed, postgresStore } from '../../test/governed.ts'
 
 test('V3 proposals at once in two daemons and many domains keep to the cap of their agent', async () => {
-  const store = postgresStore(await createTestDatabase(inject('postgresUrl')))
+  const store = postgresStore(await createMigratedDatabase(inject('postgresUrl')))
   const settings = { 'authority.agent_volume_cap': 10 }
   const first = await governed(settings, {}, store)
   const daemons = [first, await governed(settings, {}, store)]

@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
 import { checksContract } from '../../test/checks.ts'
-import { createTestDatabase } from '../../test/databases.ts'
+import { createMigratedDatabase } from '../../test/databases.ts'
 import { postgresStore } from '../../test/governed.ts'
 
-checksContract(async () => postgresStore(await createTestDatabase(inject('postgresUrl'))))
+checksContract(async () => postgresStore(await createMigratedDatabase(inject('postgresUrl'))))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { anna, ben, decide, earn, outcomesOf, propose, trusted } from '../../test/acts.ts'
 import { checksOf, classOf } from '../../test/checks.ts'
-import { createTestDatabase } from '../../test/databases.ts'
+import { createMigratedDatabase } from '../../test/databases.ts'
 import { openGoverned, postgresStore } from '../../test/governed.ts'
 import type { Governed, Said } from '../../test/governed.ts'
 
@@ -9,7 +9,7 @@ const settings = { 'authority.volume_cap': 0, 'authority.agent_volume_cap': 0 }
 const wrong = { decision: 'reject', override: { type: 'agent_wrong' } }
 let daemons: [Governed, Governed]
 beforeAll(async () => {
-  const store = postgresStore(await createTestDatabase(inject('postgresUrl')))
+  const store = postgresStore(await createMigratedDatabase(inject('postgresUrl')))
   const start = () => openGoverned(settings, { draw: () => 0 }, store)
   daemons = [await start(), await start()]
   await earn(daemons[0], 25)

@@ -10,7 +10,7 @@ import {
   proposed,
   trustOf,
 } from '../../test/acts.ts'
-import { createTestDatabase } from '../../test/databases.ts'
+import { createMigratedDatabase } from '../../test/databases.ts'
 import { movableClock, openGoverned, postgresStore } from '../../test/governed.ts'
 import type { Governed, Said } from '../../test/governed.ts'
 
@@ -18,7 +18,7 @@ const { tool, runs } = actingTool('server', 'write')
 const clock = movableClock()
 let daemons: [Governed, Governed]
 beforeAll(async () => {
-  const store = postgresStore(await createTestDatabase(inject('postgresUrl')))
+  const store = postgresStore(await createMigratedDatabase(inject('postgresUrl')))
   const settings = { 'authority.volume_cap': 20 }
   const start = () => openGoverned(settings, { tools: [tool] }, store, clock)
   daemons = [await start(), await start()]

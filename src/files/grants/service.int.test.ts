@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { anna } from '../../../test/acts.ts'
-import { createTestDatabase } from '../../../test/databases.ts'
+import { createMigratedDatabase } from '../../../test/databases.ts'
 import { postgresStore } from '../../../test/governed.ts'
 import { grantsContract } from '../../../test/grants.ts'
 import { createWorld } from '../../../test/granted.ts'
 
-const newStore = async () => postgresStore(await createTestDatabase(inject('postgresUrl')))
+const newStore = async () => postgresStore(await createMigratedDatabase(inject('postgresUrl')))
 
 grantsContract(newStore)
 

@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
-import { createTestDatabase } from '../../../test/databases.ts'
+import { createMigratedDatabase } from '../../../test/databases.ts'
 import { postgresStore } from '../../../test/governed.ts'
 import { handoffsContract } from '../../../test/handoffs.ts'
 
-handoffsContract(async () => postgresStore(await createTestDatabase(inject('postgresUrl'))))
+handoffsContract(async () => postgresStore(await createMigratedDatabase(inject('postgresUrl'))))

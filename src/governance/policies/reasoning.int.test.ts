@@ -1,11 +1,11 @@
 import { expect, inject, test } from 'vitest'
 import { actorOf } from '#base/caller.ts'
 import { propose, sales, support } from '../../../test/acts.ts'
-import { createTestDatabase } from '../../../test/databases.ts'
+import { createMigratedDatabase } from '../../../test/databases.ts'
 import { governed, postgresStore } from '../../../test/governed.ts'
 
 test('R2 sources are checked on PostgreSQL as they are elsewhere', async () => {
-  const store = postgresStore(await createTestDatabase(inject('postgresUrl')))
+  const store = postgresStore(await createMigratedDatabase(inject('postgresUrl')))
   const system = await governed({}, {}, store)
   const sha256 = 'a'.repeat(64)
   for (const by of [sales, support])

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { anna, propose } from '../../../test/acts.ts'
-import { createTestDatabase } from '../../../test/databases.ts'
+import { createMigratedDatabase } from '../../../test/databases.ts'
 import { openGoverned, postgresStore } from '../../../test/governed.ts'
 import type { Governed, Said } from '../../../test/governed.ts'
 
@@ -11,7 +11,7 @@ const body = (constraint?: string) => ({
 
 let daemons: Governed[]
 beforeAll(async () => {
-  const store = postgresStore(await createTestDatabase(inject('postgresUrl')))
+  const store = postgresStore(await createMigratedDatabase(inject('postgresUrl')))
   // The first makes the tables; then they start on an empty one together.
   const first = await openGoverned(body(), {}, store)
   const others = await Promise.all([1, 2].map(() => openGoverned(body(), {}, store)))
