@@ -38,13 +38,16 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
         return { output: { user: input.user, echo: `password=${input.password}` } }
       },
     })
-    const system = await governed({}, { tools: [tool] }, store ?? (await newStore()))
+    const settings = { 'approvals.undo_hold': '150ms' }
+    const system = await governed(settings, { tools: [tool] }, store ?? (await newStore()))
     const login = (more: object = {}) =>
       system.call('crm_login', { user: 'ann', password, ...more }, sales)
     const ask = async (more: object = {}) => String((await login(more))['approval_id'])
     const propose = async () =>
       String((await system.call('cowork_propose', proposal, sales))['proposal_id'])
-    return { ...system, runs, login, ask, propose }
+    /** A decision that is held lets the sweeper look at the clock, which tests have moved. */
+    const wake = async () => decide(system, [await ask({ note: 'wake' })], { hold: true })
+    return { ...system, runs, login, ask, propose, wake }
   }
 
   const row = async (system: Governed, id: string) =>
@@ -105,12 +108,13 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       const [pending, approved] = [await system.ask({ note: 'a' }), await system.ask({ note: 'b' })]
       await decide(system, [approved])
       system.move(8 * 24 * hour)
+      await system.wake()
       const sealed = async () => [
         (await row(system, pending))['sealed'],
         (await row(system, approved))['sealed'],
       ]
-      await expect.poll(sealed, { timeout: 20_000 }).toEqual([null, null])
-    }, 30_000)
+      await expect.poll(sealed).toEqual([null, null])
+    })
 
     test('RS7 A14 everyone is shown the redacted copy', async () => {
       const system = await setup()
@@ -153,10 +157,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
         { status: 'held' },
       ])
       expect(await dumpOf(system)).not.toContain(other)
-      system.move(60_000)
-      await expect
-        .poll(async () => (await row(system, id))['status'], { timeout: 20_000 })
-        .toBe('approved')
+      await expect.poll(async () => (await row(system, id))['status']).toBe('approved')
       const asked = (caller: typeof anna) =>
         system.call('cowork_check_approval', { approval_id: id }, caller)
       expect(await asked(sales)).toMatchObject({
@@ -164,7 +165,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       })
       expect(JSON.stringify(await asked(anna))).not.toMatch(/very-secret/)
       expect(await dumpOf(system)).not.toMatch(/very-secret/)
-    }, 30_000)
+    })
 
     test('RS7 B3 an edit that would write the mark is refused, and nothing is decided', async () => {
       const system = await setup()

@@ -26,10 +26,10 @@ afterEach(async () => {
   undo = []
 })
 
-async function opened(text?: string) {
+async function opened(text?: string, now?: () => number) {
   const work = await openTestWork(text)
   undo.push(work.close)
-  const { boards, keeper } = work.open()
+  const { boards, keeper } = work.open(now)
   undo.push(keeper.close)
   await keeper.notice('p')
   const board = () => boards.current('p')
@@ -247,14 +247,15 @@ test('RM9 W3 a reader at any instant sees the old or the new file, whole', async
 })
 
 test('W3 what is left besides the file is tidied up', async () => {
-  const { set, keeper, path } = await opened()
+  let ahead = 0
+  const { set, keeper, path } = await opened(undefined, () => Date.now() + ahead)
   await set('STORY-1', { status: 'done' })
   await keeper.flush('p')
   const own = join(dirname(path), '.cowork')
   const leftovers = () =>
     existsSync(own) ? readdirSync(own).filter((name) => name.endsWith('.old')) : []
   expect(leftovers()).toHaveLength(1)
-  await sleep(5300)
+  ahead = 5300
   await keeper.notice('p')
   expect(leftovers()).toEqual([])
 })
