@@ -16,6 +16,7 @@ test('tally: tests are counted by outcome and those left out are named', () => {
     passed: 2,
     failed: 1,
     notRun: ['test 2', 'test 1'],
+    names: ['test 0', 'test 0'],
   })
 })
 

@@ -6,16 +6,24 @@ export type VitestReport = {
     assertionResults: { fullName: string; status: string }[]
   }[]
 }
-export type Tally = { passed: number; failed: number; notRun: string[] }
+export type Tally = {
+  passed: number
+  failed: number
+  notRun: string[]
+  /** The full names of the tests that passed. */
+  names: string[]
+}
 
 /** No report or a failing exit without a failed test (an unhandled error, say) is one failure. */
 export function tallyOf(report: VitestReport | undefined, exitCode: number): Tally {
-  const tally: Tally = { passed: 0, failed: 0, notRun: [] }
+  const tally: Tally = { passed: 0, failed: 0, notRun: [], names: [] }
   for (const { status, assertionResults } of report?.testResults ?? []) {
     const before = tally.failed
     for (const test of assertionResults) {
-      if (test.status === 'passed') tally.passed++
-      else if (test.status === 'failed') tally.failed++
+      if (test.status === 'passed') {
+        tally.passed++
+        tally.names.push(test.fullName)
+      } else if (test.status === 'failed') tally.failed++
       else tally.notRun.push(test.fullName)
     }
     // A file that does not load fails without a failed test.

@@ -7,6 +7,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stepAside } from '../bin/node.mjs'
 import { chromiumMissing, provideChromium } from './chromium.ts'
+import { unprovedIn } from './primitives.ts'
 import { tallyOf } from './tally.ts'
 
 const checks = [
@@ -93,6 +94,19 @@ function readReport(file) {
   }
 }
 
+/** Checks that the test which docs/governance.md names for each primitive passed in this run (G3). */
+function checkPrimitives() {
+  console.log('\n── primitives')
+  const page = readFileSync(new URL('../docs/governance.md', import.meta.url), 'utf8')
+  const unproved = unprovedIn(
+    page,
+    results.flatMap(({ names = [] }) => names),
+  )
+  for (const { number, name, title } of unproved)
+    console.log(`${number} ${name}: no test named “${title}” passed`)
+  return { passed: unproved.length > 0 ? 0 : 1, failed: unproved.length > 0 ? 1 : 0, notRun: [] }
+}
+
 const results = []
 await runCommands(selected.filter((check) => check.command))
 for (const { name, vitest, needs } of selected.filter((check) => check.vitest)) {
@@ -103,6 +117,7 @@ for (const { name, vitest, needs } of selected.filter((check) => check.vitest)) 
   results.push({ name, ...(await runVitest(vitest)) })
 }
 rmSync(reports, { recursive: true })
+if (isWhole && !isQuick && !isStopped) results.push({ name: 'primitives', ...checkPrimitives() })
 
 const sum = (count) => results.reduce((total, result) => total + count(result), 0)
 const notRun = isWhole ? results.flatMap((result) => result.notRun) : []
