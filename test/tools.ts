@@ -1,22 +1,5 @@
-// Tools for tests, and calls of tools past dispatch.
-import type { Tx } from '#base/db/port.ts'
+// Tools for tests.
 import type { Call, Tool } from '#base/tool.ts'
-
-type Store = { transact<T>(body: (tx: Tx) => Promise<T>): Promise<T> }
-
-/** Calls a tool as dispatch does, without checks and entries. */
-export async function callTool(
-  tool: Tool,
-  store: Store,
-  input: Record<string, unknown>,
-  call: Call,
-): Promise<unknown> {
-  if (tool.change) return store.transact((tx) => tool.change(tx, input, call))
-  if (tool.read) return tool.read(input, call)
-  const { output, finalize } = await tool.run(input, call)
-  if (finalize) await store.transact(finalize)
-  return output
-}
 
 /** The effect of a tool together with a function of the kind that this effect asks for. */
 export const acting = <I, O>(

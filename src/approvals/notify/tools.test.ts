@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openTestLedger } from '../../../test/ledger.ts'
 import type { Caller } from '#base/caller.ts'
 import { silentLog } from '#base/log.ts'
+import { callTool } from '#base/tool-fixture.ts'
 import type { Tool } from '#base/tool.ts'
 import { asked, described, says, startReceiver, status } from './fixture.ts'
 import { notifyMigrations } from './migrations.ts'
@@ -9,7 +10,6 @@ import type { Channel } from './model.ts'
 import { startNotify } from './service.ts'
 import { startTelegram } from './telegram/fixture.ts'
 import { notifyTools } from './tools.ts'
-import { callTool } from '../../../test/tools.ts'
 
 const anna: Caller = {
   kind: 'human',
