@@ -64,7 +64,7 @@ export const fileSystemPlaces: readonly (readonly [RegExp, string])[] = [
   [/^src\/cli\//, 'runs as the person at the terminal, never for an agent'],
 ]
 const fileSystemModules = /^(node:)?fs(\/promises)?$/
-const isForTests = (file: string) => /(fixture|contract|\.test)\.ts$/.test(file)
+const isForTests = (file: string) => /\.test\.ts$/.test(file)
 
 /** The shapes that leave a module, `src/<module>/wire.ts` with its parts in `wire/`, and the registry of them. */
 const wireFile = /^src\/([a-z]+\/wire(\/[a-z-]+)?|wire\/[a-z-]+)\.ts$/
@@ -128,7 +128,7 @@ function importFault(file: string, specifier: string): string | undefined {
     return `only ${edge.parts.join(' and ')} may import it`
   }
   if (!target.startsWith('src/')) {
-    return isForTests(file) && target.startsWith('test/') ? undefined : 'it lies outside src'
+    return isTest(file) && target.startsWith('test/') ? undefined : 'it lies outside src'
   }
   const other = partOf(target)
   if (other === part) return undefined

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createAuthenticator } from '../src/identity/passkeys/fixture.ts'
+import { createAuthenticator } from './identity/passkeys/passkeys.fixture.ts'
 import { proposal } from './acts.ts'
 import { startTestApp } from './app.ts'
 import { testPlace } from './cli.ts'

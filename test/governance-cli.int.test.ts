@@ -7,7 +7,7 @@ import { defineTool } from '../src/base/tool.ts'
 import { overrideTypes } from '../src/governance/rules/trust.ts'
 import { startTestApp } from './app.ts'
 import { newPlace } from './cli.ts'
-import { createFixture } from './conformance/fixture.ts'
+import { createFixture } from './conformance/conformance.fixture.ts'
 import { inTerminal } from './terminal.ts'
 
 const jsonOf = (text: string) => JSON.parse(text) as Record<string, unknown>

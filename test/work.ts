@@ -6,13 +6,13 @@ import { openTestLedger } from './ledger.ts'
 import { createBoards } from '../src/work/board.ts'
 import { adopt } from '../src/work/disk/adopt.ts'
 import { createKeeper } from '../src/work/disk/keeper.ts'
-import { parsed } from '../src/work/fixture.ts'
+import { parsed } from './work/work.fixture.ts'
 import { createJournal } from '../src/work/journal.ts'
 import { workMigrations } from '../src/work/migrations.ts'
 import type { Story } from '../src/work/model.ts'
 import { createWorkStore } from '../src/work/store.ts'
 
-export { parsed, storyIn } from '../src/work/fixture.ts'
+export { parsed, storyIn } from './work/work.fixture.ts'
 
 export const sampleText = `# yaml-language-server: $schema=./SCHEMA/work-flow-schema.json
 version: 2

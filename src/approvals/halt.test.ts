@@ -1,4 +1,4 @@
 import { sqliteStore } from '../../test/governed.ts'
-import { haltContract } from '../../test/halt-contract.ts'
+import { haltContract } from '../../test/halt.contract.ts'
 
 haltContract('sqlite', () => Promise.resolve(sqliteStore()))

@@ -2,11 +2,11 @@ import { inject } from 'vitest'
 import { openPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
 import { createTestDatabase } from '../../test/databases.ts'
-import { approvalsContract } from './contract.ts'
-import { equalContract } from './equal-contract.ts'
-import type { Engine } from './fixture.ts'
-import { quorumContract } from './quorum-contract.ts'
-import { timeContract } from './time-contract.ts'
+import { approvalsContract } from '../../test/approvals/approvals.contract.ts'
+import { equalContract } from '../../test/approvals/equal.contract.ts'
+import type { Engine } from '../../test/approvals/approvals.fixture.ts'
+import { quorumContract } from '../../test/approvals/quorum.contract.ts'
+import { timeContract } from '../../test/approvals/time.contract.ts'
 
 const postgres: Engine = {
   dialect: 'postgres',

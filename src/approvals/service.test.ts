@@ -1,8 +1,8 @@
-import { approvalsContract } from './contract.ts'
-import { equalContract } from './equal-contract.ts'
-import { sqliteEngine } from './fixture.ts'
-import { quorumContract } from './quorum-contract.ts'
-import { timeContract } from './time-contract.ts'
+import { approvalsContract } from '../../test/approvals/approvals.contract.ts'
+import { equalContract } from '../../test/approvals/equal.contract.ts'
+import { sqliteEngine } from '../../test/approvals/approvals.fixture.ts'
+import { quorumContract } from '../../test/approvals/quorum.contract.ts'
+import { timeContract } from '../../test/approvals/time.contract.ts'
 
 approvalsContract(sqliteEngine)
 equalContract(sqliteEngine)

@@ -3,7 +3,7 @@ import { noSealer } from '#base/db/port.ts'
 import { openPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
 import { createTestDatabase } from '../../test/databases.ts'
-import { historyContract } from './history-contract.ts'
+import { historyContract } from '../../test/files/history.contract.ts'
 
 historyContract('postgres', async () =>
   openPostgres({

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Draft } from '#base/entry.ts'
 import { silentLog } from '#base/log.ts'
 import { createFailureNotes } from './failures.ts'
-import { createTime } from './fixture.ts'
+import { createTime } from '../../test/identity/identity.fixture.ts'
 
 function setup() {
   const time = createTime()

@@ -3,9 +3,9 @@ import { createTestDatabase } from '../../test/databases.ts'
 import { migrate } from '#base/db/migrate.ts'
 import { openPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
-import { atMcp, createRecord, refusal, setup } from './fixture.ts'
+import { atMcp, createRecord, refusal, setup } from '../../test/identity/identity.fixture.ts'
 import { identityMigrations } from './migrations.ts'
-import { selectionContract } from './selection-contract.ts'
+import { selectionContract } from '../../test/identity/selection.contract.ts'
 
 selectionContract('postgres', async () => {
   const url = await createTestDatabase(inject('postgresUrl'))

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { sha256Hex } from '#base/hash.ts'
 import { agentId, fixed, know } from './credentials.ts'
 import type { IdentityConfig, SharedKeys } from './credentials.ts'
-import { atMcp, defaults, owner } from './fixture.ts'
+import { atMcp, defaults, owner } from '../../test/identity/identity.fixture.ts'
 import { banner, recognise } from './rules.ts'
 import { mintToken } from './token.ts'
 

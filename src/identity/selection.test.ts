@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { atMcp, call, refusal, setup } from './fixture.ts'
-import { selectionContract } from './selection-contract.ts'
+import { atMcp, call, refusal, setup } from '../../test/identity/identity.fixture.ts'
+import { selectionContract } from '../../test/identity/selection.contract.ts'
 
 selectionContract('sqlite', async () => ({}))
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sha256Hex } from '#base/hash.ts'
-import { atApi, atMcp, owner, refusal, setup } from './fixture.ts'
+import { atApi, atMcp, owner, refusal, setup } from '../../test/identity/identity.fixture.ts'
 import { mintToken } from './token.ts'
 
 const sales = mintToken()

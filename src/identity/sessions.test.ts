@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTime } from './fixture.ts'
+import { createTime } from '../../test/identity/identity.fixture.ts'
 import { createSessions, labelled } from './sessions.ts'
 
 const minute = 60_000

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTime, refusal } from './fixture.ts'
+import { createTime, refusal } from '../../test/identity/identity.fixture.ts'
 import { createSlowdown, delayAfter } from './slowdown.ts'
 
 function setup() {

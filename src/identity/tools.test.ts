@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { atMcp, call, refusal, setup } from './fixture.ts'
+import { atMcp, call, refusal, setup } from '../../test/identity/identity.fixture.ts'
 import { mintToken } from './token.ts'
 import { identityTools } from './tools.ts'
 

@@ -3,9 +3,9 @@ import { inject } from 'vitest'
 import { openPostgres, readPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
 import { createTestDatabase } from '../../test/databases.ts'
-import { ledgerContract } from './contract.ts'
-import type { Engine } from './fixture.ts'
-import { headContract } from './head-contract.ts'
+import { ledgerContract } from '../../test/ledger/ledger.contract.ts'
+import type { Engine } from '../../test/ledger/ledger.fixture.ts'
+import { headContract } from '../../test/ledger/head.contract.ts'
 
 const engine: Engine = {
   dialect: 'postgres',

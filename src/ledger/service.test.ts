@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { readSqlite } from '#base/db/sqlite.ts'
-import { ledgerContract } from './contract.ts'
-import type { Engine } from './fixture.ts'
-import { headContract } from './head-contract.ts'
+import { ledgerContract } from '../../test/ledger/ledger.contract.ts'
+import type { Engine } from '../../test/ledger/ledger.fixture.ts'
+import { headContract } from '../../test/ledger/head.contract.ts'
 import { ledgerMigrations } from './migrations.ts'
 import { openMigrated, storePath } from '../../test/stores.ts'
 

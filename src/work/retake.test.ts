@@ -1,8 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createWorld, parsed, sqliteEngine, storyIn, support } from './fixture.ts'
-import type { Desk, World } from './fixture.ts'
+import {
+  createWorld,
+  parsed,
+  sqliteEngine,
+  storyIn,
+  support,
+} from '../../test/work/work.fixture.ts'
+import type { Desk, World } from '../../test/work/work.fixture.ts'
 
 let world: World
 let desk: Desk

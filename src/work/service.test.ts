@@ -1,13 +1,13 @@
-import { claimsContract } from './claims-contract.ts'
-import { workContract } from './contract.ts'
-import { editContract } from './edit-contract.ts'
-import { flowContract } from './flow-contract.ts'
-import { sqliteEngine } from './fixture.ts'
-import { handsContract } from './hands-contract.ts'
-import { readsContract } from './reads-contract.ts'
-import { searchContract } from './search-contract.ts'
-import { textContract } from './text-contract.ts'
-import { vaultContract } from './vault/contract.ts'
+import { claimsContract } from '../../test/work/claims.contract.ts'
+import { workContract } from '../../test/work/work.contract.ts'
+import { editContract } from '../../test/work/edit.contract.ts'
+import { flowContract } from '../../test/work/flow.contract.ts'
+import { sqliteEngine } from '../../test/work/work.fixture.ts'
+import { handsContract } from '../../test/work/hands.contract.ts'
+import { readsContract } from '../../test/work/reads.contract.ts'
+import { searchContract } from '../../test/work/search.contract.ts'
+import { textContract } from '../../test/work/text.contract.ts'
+import { vaultContract } from '../../test/work/vault/vault.contract.ts'
 
 claimsContract(sqliteEngine)
 editContract(sqliteEngine)

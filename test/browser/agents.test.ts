@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
-import { createFixture } from '../conformance/fixture.ts'
+import { createFixture } from '../conformance/conformance.fixture.ts'
 import { asking, mailTool, trustOf } from './asks.ts'
 import { faultsOf } from './axe.ts'
 import { ledgerOf, output, useBrowser } from './browser.ts'

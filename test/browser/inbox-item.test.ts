@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createFixture } from '../conformance/fixture.ts'
+import { createFixture } from '../conformance/conformance.fixture.ts'
 import { approvalOf, askOf, asking, mailTool, opened, statusOf, trustOf } from './asks.ts'
 import { addAuthenticator, isLive, ledgerOf, linkTo, output, useBrowser } from './browser.ts'
 

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestApp } from '../../../test/app.ts'
 import type { TestApp } from '../../../test/app.ts'
-import { flood, hang, startReceiver } from './fixture.ts'
+import { flood, hang, startReceiver } from '../../../test/approvals/notify/notify.fixture.ts'
 import type { Channel, Notice } from './model.ts'
-import { startMailServer } from './smtp-fixture.ts'
-import { startTelegram } from './telegram/fixture.ts'
+import { startMailServer } from '../../../test/approvals/notify/smtp.fixture.ts'
+import { startTelegram } from '../../../test/approvals/notify/telegram/telegram.fixture.ts'
 
 async function start(channels: Channel[]) {
   const app = await startTestApp({ 'notify.channels': channels })

@@ -2,11 +2,15 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import * as fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { createEmail } from './email.ts'
-import { createTime, noticed } from './fixture.ts'
+import { createTime, noticed } from '../../../test/approvals/notify/notify.fixture.ts'
 import type { ChannelOf } from './model.ts'
 import { isLoopback } from './post.ts'
-import { certificate, readMail, startMailServer } from './smtp-fixture.ts'
-import type { ServerOptions } from './smtp-fixture.ts'
+import {
+  certificate,
+  readMail,
+  startMailServer,
+} from '../../../test/approvals/notify/smtp.fixture.ts'
+import type { ServerOptions } from '../../../test/approvals/notify/smtp.fixture.ts'
 import { sendMail } from './smtp.ts'
 
 const never = new AbortController().signal

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { createTime, noticed, says, startReceiver, status } from './fixture.ts'
+import {
+  createTime,
+  noticed,
+  says,
+  startReceiver,
+  status,
+} from '../../../test/approvals/notify/notify.fixture.ts'
 import type { ChannelOf } from './model.ts'
 import { createNtfy } from './ntfy.ts'
 

@@ -2,11 +2,11 @@ import { inject } from 'vitest'
 import { openPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
 import { createTestDatabase } from '../../../test/databases.ts'
-import { checkpointContract } from './checkpoint-contract.ts'
-import { notifyContract } from './contract.ts'
-import type { Engine } from './service-fixture.ts'
-import { timingContract } from './timing-contract.ts'
-import { telegramContract } from './telegram/contract.ts'
+import { checkpointContract } from '../../../test/approvals/notify/checkpoint.contract.ts'
+import { notifyContract } from '../../../test/approvals/notify/notify.contract.ts'
+import type { Engine } from '../../../test/approvals/notify/service.fixture.ts'
+import { timingContract } from '../../../test/approvals/notify/timing.contract.ts'
+import { telegramContract } from '../../../test/approvals/notify/telegram/telegram.contract.ts'
 
 const engine: Engine = {
   dialect: 'postgres',

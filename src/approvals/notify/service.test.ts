@@ -1,9 +1,9 @@
-import { checkpointContract } from './checkpoint-contract.ts'
-import { notifyContract } from './contract.ts'
-import { migrations } from './service-fixture.ts'
-import type { Engine } from './service-fixture.ts'
-import { timingContract } from './timing-contract.ts'
-import { telegramContract } from './telegram/contract.ts'
+import { checkpointContract } from '../../../test/approvals/notify/checkpoint.contract.ts'
+import { notifyContract } from '../../../test/approvals/notify/notify.contract.ts'
+import { migrations } from '../../../test/approvals/notify/service.fixture.ts'
+import type { Engine } from '../../../test/approvals/notify/service.fixture.ts'
+import { timingContract } from '../../../test/approvals/notify/timing.contract.ts'
+import { telegramContract } from '../../../test/approvals/notify/telegram/telegram.contract.ts'
 import { openMigrated, storePath } from '../../../test/stores.ts'
 
 const engine: Engine = {

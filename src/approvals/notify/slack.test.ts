@@ -1,6 +1,14 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createTime, flood, hang, noticed, says, startReceiver, status } from './fixture.ts'
+import {
+  createTime,
+  flood,
+  hang,
+  noticed,
+  says,
+  startReceiver,
+  status,
+} from '../../../test/approvals/notify/notify.fixture.ts'
 import { createSlack, payloadOf } from './slack.ts'
 import { worded } from './words.ts'
 

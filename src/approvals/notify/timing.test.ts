@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { notify } from '#base/config/sections/approvals.ts'
-import { delivery } from './fixture.ts'
+import { delivery } from '../../../test/approvals/notify/notify.fixture.ts'
 import { awakeAt, digestAt, isNeedless, parcelled, planAnswer, planQuestion } from './timing.ts'
 
 const minute = 60_000

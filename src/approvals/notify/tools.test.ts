@@ -2,13 +2,19 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openTestLedger } from '../../../test/ledger.ts'
 import type { Caller } from '#base/caller.ts'
 import { silentLog } from '#base/log.ts'
-import { callTool } from '#base/tool-fixture.ts'
+import { callTool } from '../../../test/base/tool.fixture.ts'
 import type { Tool } from '#base/tool.ts'
-import { asked, described, says, startReceiver, status } from './fixture.ts'
+import {
+  asked,
+  described,
+  says,
+  startReceiver,
+  status,
+} from '../../../test/approvals/notify/notify.fixture.ts'
 import { notifyMigrations } from './migrations.ts'
 import type { Channel } from './model.ts'
 import { startNotify } from './service.ts'
-import { startTelegram } from './telegram/fixture.ts'
+import { startTelegram } from '../../../test/approvals/notify/telegram/telegram.fixture.ts'
 import { notifyTools } from './tools.ts'
 
 const anna: Caller = {

@@ -1,7 +1,12 @@
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createTime, hang, startReceiver, status } from './fixture.ts'
+import {
+  createTime,
+  hang,
+  startReceiver,
+  status,
+} from '../../../test/approvals/notify/notify.fixture.ts'
 import type { WebhookChannel } from './model.ts'
 import { pauseOf } from './post.ts'
 import { createWebhook } from './webhook.ts'

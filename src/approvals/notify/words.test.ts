@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { noticed } from './fixture.ts'
+import { noticed } from '../../../test/approvals/notify/notify.fixture.ts'
 import { lookBackNoticeOf } from './rules.ts'
 import { endOf, linesOf, unlinked, worded } from './words.ts'
 

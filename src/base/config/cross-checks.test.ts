@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { globMatches, specificityOf } from '#base/glob.ts'
-import { loadYaml, problemsOf } from './fixture.ts'
+import { loadYaml, problemsOf } from '../../../test/base/config/config.fixture.ts'
 import { configSchema } from './schema.ts'
 
 const yamlOf = (...mappings: [string, string][]) =>

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
 import { parseEnvFile, readEnvFiles } from './env-file.ts'
-import { refusalOf, tempHome } from './fixture.ts'
+import { refusalOf, tempHome } from '../../../test/base/config/config.fixture.ts'
 
 test('I8 an env file holds names and values, with comments, quotes and export', () => {
   const text = `# secrets

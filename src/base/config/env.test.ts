@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { callerFromEnvironment, fromEnvironment, mcpSettingsFile, stateDirectory } from './env.ts'
-import { problemsOf, tempHome } from './fixture.ts'
+import { problemsOf, tempHome } from '../../../test/base/config/config.fixture.ts'
 
 const folders = { home: '/home/me', cwd: '/here' }
 

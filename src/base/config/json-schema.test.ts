@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { problemsOf } from './fixture.ts'
+import { problemsOf } from '../../../test/base/config/config.fixture.ts'
 import { faultOfSchema, objectSchema } from './json-schema.ts'
 
 const accepts = (schema: Record<string, unknown>, value: unknown) =>

@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
-import { loadYaml, problemsOf, refusalOf, tempHome } from './fixture.ts'
+import {
+  loadYaml,
+  problemsOf,
+  refusalOf,
+  tempHome,
+} from '../../../test/base/config/config.fixture.ts'
 
 test('SV5 without a file the defaults hold', () => {
   const { home, load } = tempHome()

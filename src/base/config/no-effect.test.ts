@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseSync, Visitor } from 'vite'
 import { variables } from './env.ts'
-import { loadYaml, tempHome } from './fixture.ts'
+import { loadYaml, tempHome } from '../../../test/base/config/config.fixture.ts'
 import { settingsWithoutEffect, variablesWithoutEffect } from './no-effect.ts'
 import { configJsonSchema } from './schema.ts'
 

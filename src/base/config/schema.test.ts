@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { loadYaml, problemsOf } from './fixture.ts'
+import { loadYaml, problemsOf } from '../../../test/base/config/config.fixture.ts'
 import { configJsonSchema, configSchema } from './schema.ts'
 
 type Node = {

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tempHome } from './fixture.ts'
+import { tempHome } from '../../../test/base/config/config.fixture.ts'
 import { resolveReference } from './secret-sources.ts'
 
 const env = { PATH: '/usr/bin:/bin', NAME: 'Ada' }

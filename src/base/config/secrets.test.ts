@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tempHome } from './fixture.ts'
+import { tempHome } from '../../../test/base/config/config.fixture.ts'
 import { resolveReference } from './secret-sources.ts'
 import { applySecrets, readSecrets, resolveEnvironment, resolveSecrets } from './secrets.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadYaml, tempHome } from './fixture.ts'
+import { loadYaml, tempHome } from '../../../test/base/config/config.fixture.ts'
 
 /** The samples the seed documents print, key for key: people will paste them, so they must work as they are. */
 

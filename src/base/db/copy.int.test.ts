@@ -1,8 +1,8 @@
 import { inject } from 'vitest'
 import { createTestDatabase } from '../../../test/databases.ts'
 import { silentLog } from '../log.ts'
-import { copyContract, sqliteEngine } from './copy-contract.ts'
-import type { Engine } from './copy-contract.ts'
+import { copyContract, sqliteEngine } from '../../../test/base/db/copy.contract.ts'
+import type { Engine } from '../../../test/base/db/copy.contract.ts'
 import { fillPostgres, openPostgres, readPostgres } from './postgres.ts'
 
 const postgresEngine: Engine = {

@@ -1,3 +1,3 @@
-import { copyContract, sqliteEngine } from './copy-contract.ts'
+import { copyContract, sqliteEngine } from '../../../test/base/db/copy.contract.ts'
 
 copyContract(sqliteEngine, sqliteEngine)

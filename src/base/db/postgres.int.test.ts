@@ -3,7 +3,7 @@ import { startPostgres } from '../../../test/postgres-server.ts'
 import { createTestDatabase } from '../../../test/databases.ts'
 import { systemActor } from '../entry.ts'
 import { silentLog } from '../log.ts'
-import { storeContract } from './contract.ts'
+import { storeContract } from '../../../test/base/db/db.contract.ts'
 import { openPostgres } from './postgres.ts'
 import type { Sealer } from './port.ts'
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { storeContract } from './contract.ts'
+import { storeContract } from '../../../test/base/db/db.contract.ts'
 import { noSealer } from './port.ts'
 import { openSqlite, readSqlite } from './sqlite.ts'
 

@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { detailOf, itemOf, keys, loaded, play, screenWith, start } from './fixture.ts'
-import type { Played } from './fixture.ts'
+import {
+  detailOf,
+  itemOf,
+  keys,
+  loaded,
+  play,
+  screenWith,
+  start,
+} from '../../../test/cli/inbox/inbox.fixture.ts'
+import type { Played } from '../../../test/cli/inbox/inbox.fixture.ts'
 import { startState, visible } from './state.ts'
 import type { Effect, State } from './state.ts'
 

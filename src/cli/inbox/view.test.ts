@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Handoff, Item } from '../approvals.ts'
-import { detailOf, itemOf, keys, loaded, play, screenWith, start } from './fixture.ts'
+import {
+  detailOf,
+  itemOf,
+  keys,
+  loaded,
+  play,
+  screenWith,
+  start,
+} from '../../../test/cli/inbox/inbox.fixture.ts'
 import { columnsOf, textOf } from './lines.ts'
 import { startState } from './state.ts'
 import type { State } from './state.ts'

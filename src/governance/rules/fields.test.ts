@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { refusalOf } from '#base/config/fixture.ts'
+import { refusalOf } from '../../../test/base/config/config.fixture.ts'
 import { fieldsOf } from './fields.ts'
 
 const shortly = (change: unknown, field?: string) =>

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { atApi, createUse, owner, refusal } from '../fixture.ts'
-import { setupPeople } from '../people/fixture.ts'
-import type { Signed } from '../people/fixture.ts'
-import { createAuthenticator } from './fixture.ts'
-import type { Changes } from './fixture.ts'
+import { atApi, createUse, owner, refusal } from '../../../test/identity/identity.fixture.ts'
+import { setupPeople } from '../../../test/identity/people/people.fixture.ts'
+import type { Signed } from '../../../test/identity/people/people.fixture.ts'
+import { createAuthenticator } from '../../../test/identity/passkeys/passkeys.fixture.ts'
+import type { Changes } from '../../../test/identity/passkeys/passkeys.fixture.ts'
 
 const minute = 60_000
 const address = '127.0.0.1'

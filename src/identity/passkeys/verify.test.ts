@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createAuthenticator } from './fixture.ts'
-import type { Changes } from './fixture.ts'
+import { createAuthenticator } from '../../../test/identity/passkeys/passkeys.fixture.ts'
+import type { Changes } from '../../../test/identity/passkeys/passkeys.fixture.ts'
 import { algorithms, asserted, readAuthenticatorData, registered } from './verify.ts'
 import type { Question } from './verify.ts'
 

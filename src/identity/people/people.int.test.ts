@@ -3,11 +3,11 @@ import { createTestDatabase } from '../../../test/databases.ts'
 import { migrate } from '#base/db/migrate.ts'
 import { openPostgres } from '#base/db/postgres.ts'
 import { silentLog } from '#base/log.ts'
-import { createRecord, refusal } from '../fixture.ts'
+import { createRecord, refusal } from '../../../test/identity/identity.fixture.ts'
 import { identityMigrations } from '../migrations.ts'
-import { createAuthenticator } from '../passkeys/fixture.ts'
-import { peopleContract } from './contract.ts'
-import { setupPeople } from './fixture.ts'
+import { createAuthenticator } from '../../../test/identity/passkeys/passkeys.fixture.ts'
+import { peopleContract } from '../../../test/identity/people/people.contract.ts'
+import { setupPeople } from '../../../test/identity/people/people.fixture.ts'
 
 async function open(url: string) {
   const db = await openPostgres({ url, sealer: createRecord().sealer, log: silentLog })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { atApi, atMcp, owner, refusal } from '../fixture.ts'
+import { atApi, atMcp, owner, refusal } from '../../../test/identity/identity.fixture.ts'
 import { mintSessionToken } from '../token.ts'
-import { peopleContract } from './contract.ts'
-import { codeOf, setupPeople } from './fixture.ts'
+import { peopleContract } from '../../../test/identity/people/people.contract.ts'
+import { codeOf, setupPeople } from '../../../test/identity/people/people.fixture.ts'
 
 peopleContract('sqlite', async () => ({}))
 

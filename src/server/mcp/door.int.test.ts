@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
 import { startTestApp } from '../../../test/app.ts'
 import type { TestApp } from '../../../test/app.ts'
-import { createFixture } from '../../../test/conformance/fixture.ts'
+import { createFixture } from '../../../test/conformance/conformance.fixture.ts'
 import { createLineTransport } from './stdio.ts'
 
 /** Tells the test when a call begins and how it ends. */

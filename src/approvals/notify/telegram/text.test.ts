@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createTime, noticed } from '../fixture.ts'
+import { createTime, noticed } from '../../../../test/approvals/notify/notify.fixture.ts'
 import { createApi } from './api.ts'
 import { messageOf, pressOf } from './text.ts'
 

@@ -9,7 +9,7 @@ import {
   start,
   storyOf,
   wholeOf,
-} from './fixture.ts'
+} from '../../../../test/cli/work/board/board.fixture.ts'
 import { usualSprint } from './state.ts'
 import type { Effect, State } from './state.ts'
 

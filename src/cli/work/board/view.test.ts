@@ -2,7 +2,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { storyStatuses } from '../../choices.ts'
 import { columnsOf as widthOf, textOf } from '../../inbox/lines.ts'
-import { boardWith, four, keys, loaded, play, press, storyOf, wholeOf } from './fixture.ts'
+import {
+  boardWith,
+  four,
+  keys,
+  loaded,
+  play,
+  press,
+  storyOf,
+  wholeOf,
+} from '../../../../test/cli/work/board/board.fixture.ts'
 import type { Event } from './state.ts'
 import { render } from './view.ts'
 

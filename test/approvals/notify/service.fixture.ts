@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { migrate } from '#base/db/migrate.ts'
+import type { Db, Sealer } from '#base/db/port.ts'
+import { createLog } from '#base/log.ts'
+import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
+import { asked, createTime, decided, described } from './notify.fixture.ts'
+import { notifyMigrations } from '../../../src/approvals/notify/migrations.ts'
+import type { Channel, Described } from '../../../src/approvals/notify/model.ts'
+import { startNotify } from '../../../src/approvals/notify/service.ts'
+import type { NotifyDeps } from '../../../src/approvals/notify/service.ts'
+import { createDeliveryStore } from '../../../src/approvals/notify/store.ts'
+import { storeFolder } from '../../stores.ts'
+
+export type Engine = {
+  readonly dialect: 'sqlite' | 'postgres'
+  /** Two daemons of one store. SQLite has one daemon, so there both are the same. */
+  create(): Promise<{ open(sealer: Sealer): Promise<Db>; readonly daemons: 1 | 2 }>
+}
+
+export const migrations = [...ledgerMigrations, ...notifyMigrations]
+
+/** Notifications over a real store, with time that tests move. */
+export const createSetup = (engine: Engine) =>
+  async function setup(now = Date.now()) {
+    const place = await engine.create()
+    const folder = storeFolder()
+    const files = { ledgerKey: join(folder, 'key'), ledgerPublicKey: join(folder, 'pub') }
+    const time = createTime(now)
+    const about = new Map<string, Described>()
+    const logged: string[] = []
+
+    async function open() {
+      const redact = createRedactor({ secrets: [], patterns: [] })
+      const sealer = createSealer(engine.dialect, redact, time.now)
+      const db = await place.open(sealer)
+      await migrate(db, migrations, 0)
+      const ledger = await openLedger({
+        db,
+        sealer,
+        openKey: (known) => openKey(files, known),
+        copyCheckpoint: () => undefined,
+        now: time.now,
+        log: createLog({ level: 'error', write: (line) => void logged.push(line), json: true }),
+      })
+      onTestFinished(async () => {
+        await ledger.close()
+        await db.close()
+      })
+      return { db, ledger }
+    }
+    const one = await open()
+    const other = place.daemons === 2 ? await open() : one
+    const { db, ledger } = one
+    const store = createDeliveryStore(db.dialect)
+
+    function start(channels: Channel[], more: Partial<NotifyDeps> = {}) {
+      const service = startNotify({
+        ...one,
+        channels,
+        rules: [],
+        publicUrl: () => 'http://localhost:8765',
+        describe: async (_, ids) => new Map([...about].filter(([id]) => ids.includes(id))),
+        decide: async () => ({ refused: 'nobody decides here' }),
+        now: time.now,
+        wait: time.wait,
+        chance: () => 0,
+        log: createLog({ level: 'debug', write: (line) => void logged.push(line), json: true }),
+        ...more,
+      })
+      onTestFinished(() => service.close())
+      return service
+    }
+    return {
+      db,
+      ledger,
+      other,
+      store,
+      time,
+      about,
+      logged,
+      start,
+      async ask(id: string, more: Partial<Described> = {}) {
+        about.set(id, described(more))
+        await ledger.record(asked(id))
+      },
+      /** A person decides it, in the console. */
+      async decide(id: string, status: 'approved' | 'rejected' = 'approved') {
+        about.set(id, { ...(about.get(id) ?? described()), status, decidedBy: 'anna' })
+        await ledger.record(decided(id, `approval.${status}`))
+      },
+      /** So many have arrived and are known to have. Before time moves, or they count as lost on the way. */
+      async sent(count: number) {
+        await expect.poll(async () => (await store.list(db, 'sent', 1000)).length).toBe(count)
+      },
+      statuses: async () => (await store.list(db, undefined, 1000)).map((row) => row.status),
+    }
+  }

@@ -1,0 +1,233 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { migrate } from '#base/db/migrate.ts'
+import type { Db } from '#base/db/port.ts'
+import { newId } from '#base/ids.ts'
+import { createHistoryStore } from '../../src/files/history-store.ts'
+import type { Version } from '../../src/files/history-store.ts'
+import { fileMigrations } from '../../src/files/migrations.ts'
+
+/** What both engines keep the same way about earlier contents, deleted files and who made what. */
+export function historyContract(engine: string, open: () => Promise<Db>): void {
+  describe(`history on ${engine}`, () => {
+    let db: Db | undefined
+    afterEach(() => db?.close())
+
+    async function setup() {
+      db = await open()
+      await migrate(db, fileMigrations, 0)
+      const here = createHistoryStore(db.dialect, 'here')
+      return { db, here, there: createHistoryStore(db.dialect, 'there') }
+    }
+    const version = (id: string, path: string, at: number): Version => ({
+      id,
+      path,
+      origin: path,
+      at,
+      sha256: `sha-${id}`,
+      size: 5,
+      mode: 0o644,
+      by: 'sales',
+      operation: 'update_file',
+      call: 'c1',
+    })
+    const trashed = (id: string, deletedAt: number) => ({
+      id,
+      path: `/w/${id}`,
+      type: 'file' as const,
+      size: 7,
+      sha256: null,
+      by: 'sales',
+      call: 'c1',
+      deletedAt,
+    })
+
+    test('TR3 versions of a file come newest first, and only those of this node', async () => {
+      const { db: store, here, there } = await setup()
+      await store.transact(async (tx) => {
+        await here.keepVersion(tx, version('v1', '/w/a', 1))
+        await here.keepVersion(tx, version('v2', '/w/a', 2))
+        await here.keepVersion(tx, version('v3', '/w/b', 3))
+        await there.keepVersion(tx, version('v4', '/w/a', 4))
+      })
+      const ids = (found: readonly Version[]) => found.map(({ id }) => id)
+      expect(ids(await here.versionsOf(store, '/w/a', 10))).toEqual(['v2', 'v1'])
+      expect(ids(await here.versionsOf(store, '/w/a', 1))).toEqual(['v2'])
+      expect(await here.version(store, 'v1')).toEqual(version('v1', '/w/a', 1))
+      expect(await here.version(store, 'v4')).toBeUndefined()
+      await store.transact((tx) => here.dropVersion(tx, 'v4'))
+      expect(ids(await there.versions(store))).toEqual(['v4'])
+    })
+
+    test('TR3 what is known of a file goes where it goes, with all in a folder and nothing else', async () => {
+      const { db: store, here, there } = await setup()
+      // Names that only begin alike, and characters that count double in some languages.
+      const paths = ['/w/𝒹', '/w/𝒹/a', '/w/𝒹/b/c', '/w/𝒹x', '/w/other']
+      await store.transact(async (tx) => {
+        for (const [n, path] of paths.entries()) {
+          await here.keepMade(tx, path, 'sales', n)
+          await here.keepVersion(tx, version(`v${n}`, path, n))
+        }
+        // Of files that were there before.
+        await here.keepMade(tx, '/w/new/a', 'gone', 0)
+        await here.keepVersion(tx, { ...version('v9', '/w/new/a', 9), by: 'gone' })
+        await there.keepVersion(tx, version('v10', '/w/new/a', 10))
+      })
+      await store.transact((tx) => here.move(tx, '/w/𝒹', '/w/new'))
+      const after = ['/w/new', '/w/new/a', '/w/new/b/c', '/w/other', '/w/𝒹x']
+      const made = await here.made(store)
+      expect(made.map(({ path }) => path).sort()).toEqual(after)
+      expect(made.map(({ by }) => by)).not.toContain('gone')
+      const versions = await here.versions(store)
+      // Of what was there before, too: somebody may want it back.
+      expect(versions.map(({ path }) => path).sort()).toEqual([...after, '/w/new/a'].sort())
+      expect(await there.versions(store)).toHaveLength(1)
+      await store.transact((tx) => here.move(tx, '/w/new', '/w/new'))
+      expect(await here.versions(store)).toEqual(versions)
+    })
+
+    test('GR1 where a version lay when it was replaced is kept, whatever is moved, deleted and restored', async () => {
+      const { db: store, here } = await setup()
+      await store.transact(async (tx) => {
+        await here.keepVersion(tx, version('v1', '/w/t/a', 1))
+        await here.move(tx, '/w/t', '/w/t1')
+        await here.keepTrash(tx, trashed('t1', 2))
+        await here.takeFromTrash(tx, 't1', '/w/back')
+      })
+      expect(await here.versions(store)).toEqual([
+        { ...version('v1', '/w/t/a', 1), path: '/w/back/a' },
+      ])
+    })
+
+    test('GR1 SV8 versions from before that was kept lay where they are, those in the trash where it says', async () => {
+      db = await open()
+      const before = fileMigrations.filter(({ name }) => name < 'files-003')
+      await migrate(db, before, 0)
+      const [there, gone] = [newId(), newId()]
+      const paths = ['/w/a', `trash:${there}`, `trash:${there}/𝒹/b`, `trash:${gone}/c`]
+      const here = createHistoryStore(db.dialect, 'here')
+      const row = (one: Version) => {
+        const { origin: _, ...old } = one
+        return { ...old, node: 'here' }
+      }
+      await db.transact(async (tx) => {
+        const rows = paths.map((path, n) => row(version(`v${n}`, path, n)))
+        await tx.insert('file_version', rows)
+        await here.keepTrash(tx, { ...trashed(there, 5), path: '/w/𝒹ir', type: 'folder' })
+        await tx.insert('file_version', [{ ...row(version('v9', `trash:${there}`, 9)), node: 'x' }])
+      })
+      await migrate(db, fileMigrations, 0)
+      const origins = (await here.versions(db)).map(({ origin }) => origin)
+      expect(origins.sort()).toEqual(['/w/a', '/w/𝒹ir', '/w/𝒹ir/𝒹/b', `trash:${gone}/c`].sort())
+    })
+
+    test('TR3 a file that was found in the trash before its own call ended takes its versions along', async () => {
+      const { db: store, here } = await setup()
+      const item = trashed('t1', 5)
+      await store.transact(async (tx) => {
+        await here.keepVersion(tx, version('v1', item.path, 1))
+        await here.keepFound(tx, item)
+      })
+      await store.transact((tx) => here.keepTrash(tx, item))
+      expect(await here.versionsOf(store, item.path, 10)).toEqual([])
+      await store.transact((tx) => here.takeFromTrash(tx, 't1', item.path))
+      expect(await here.versionsOf(store, item.path, 10)).toHaveLength(1)
+    })
+
+    test('FT9 on Windows what is known of a folder goes with it; elsewhere a backslash is a letter', async () => {
+      const { db: store, here } = await setup()
+      const paths = ['C:\\w\\a\\x', 'C:\\w\\ab', '/w/a/x', '/w/a\\x']
+      await store.transact(async (tx) => {
+        for (const [n, path] of paths.entries())
+          await here.keepVersion(tx, version(`v${n}`, path, n))
+        await here.move(tx, 'C:\\w\\a', 'C:\\w\\b')
+        await here.move(tx, '/w/a', '/w/b')
+      })
+      const versions = await here.versions(store)
+      expect(versions.map(({ path }) => path).sort()).toEqual(
+        ['C:\\w\\b\\x', 'C:\\w\\ab', '/w/b/x', '/w/a\\x'].sort(),
+      )
+    })
+
+    test('FT9 what is known of a deleted folder waits in the trash, and comes back with it elsewhere', async () => {
+      const { db: store, here } = await setup()
+      await store.transact(async (tx) => {
+        await here.keepMade(tx, '/w/t/a', 'sales', 1)
+        await here.keepVersion(tx, version('v1', '/w/t/a', 1))
+        await here.keepTrash(tx, { ...trashed('t', 2), type: 'folder' })
+        await here.keepTrash(tx, { ...trashed('t2', 3), path: '/w/none' })
+      })
+      expect(await here.made(store)).toEqual([])
+      expect(await here.newest(store, '/w', 5)).toEqual([])
+      expect(await here.versionsOf(store, '/w/t/a', 5)).toEqual([])
+      await store.transact(async (tx) => {
+        // Another comes to its place meanwhile.
+        await here.keepVersion(tx, version('v2', '/w/t/a', 4))
+        await here.takeFromTrash(tx, 't', '/w/back')
+      })
+      expect(await here.trashed(store, 't')).toBeUndefined()
+      expect(await here.made(store)).toMatchObject([{ path: '/w/back/a', by: 'sales' }])
+      expect(await here.versionsOf(store, '/w/back/a', 5)).toMatchObject([{ id: 'v1' }])
+      expect(await here.versionsOf(store, '/w/t/a', 5)).toMatchObject([{ id: 'v2' }])
+    })
+
+    test('TR1 what is found in the trash takes nothing from the file at its path', async () => {
+      const { db: store, here } = await setup()
+      await store.transact(async (tx) => {
+        await here.keepVersion(tx, version('v1', '/w/t', 5))
+        await here.keepFound(tx, trashed('t', 2))
+      })
+      expect(await here.trashed(store, 't')).toMatchObject({ path: '/w/t' })
+      expect(await here.versionsOf(store, '/w/t', 5)).toMatchObject([{ id: 'v1' }])
+    })
+
+    test('TR4 of one file the newest stay, and the contents of the others are named', async () => {
+      const { db: store, here, there } = await setup()
+      const dropped = await store.transact(async (tx) => {
+        for (const n of [1, 2, 3, 4]) await here.keepVersion(tx, version(`v${n}`, '/w/a', n))
+        await here.keepVersion(tx, version('v5', '/w/b', 0))
+        await there.keepVersion(tx, version('v6', '/w/a', 0))
+        return here.dropBeyond(tx, '/w/a', 2)
+      })
+      expect(dropped).toEqual(['sha-v2', 'sha-v1'])
+      const left = (await here.versions(store)).map(({ id }) => id)
+      expect(left.sort()).toEqual(['v3', 'v4', 'v5'])
+      // What another node names does not lie here.
+      const named = await here.named(store, ['sha-v1', 'sha-v3', 'sha-v6'])
+      expect([...named]).toEqual(['sha-v3'])
+      expect(await here.named(store, [])).toEqual(new Set())
+    })
+
+    test('F6 who made a file stays known when another changes it', async () => {
+      const { db: store, here } = await setup()
+      await store.transact(async (tx) => {
+        await here.keepMade(tx, '/w/a', 'sales', 1)
+        await here.keepMade(tx, '/w/b', 'support', 2)
+        await here.keepMade(tx, '/w/a', 'support', 3)
+        await here.keepMade(tx, '/wide/c', 'support', 4)
+      })
+      expect(await here.newest(store, '/w', 1)).toEqual([
+        { path: '/w/a', by: 'sales', madeAt: 1, changedAt: 3 },
+      ])
+    })
+
+    test('TR1 the trash is paged newest first, an item is kept once and taken once', async () => {
+      const { db: store, here, there } = await setup()
+      const ids = ['0190-1', '0190-2', '0190-3']
+      await store.transact(async (tx) => {
+        for (const [n, id] of ids.entries()) await here.keepTrash(tx, trashed(id, n))
+        await here.keepTrash(tx, { ...trashed('0190-1', 9), by: 'other' })
+        await there.keepTrash(tx, trashed('0190-4', 4))
+      })
+      const page = await here.trashPage(store, 'g', 2)
+      expect(page.map(({ id }) => id)).toEqual(['0190-3', '0190-2'])
+      expect(await here.trashPage(store, '0190-2', 2)).toEqual([trashed('0190-1', 0)])
+      const taken = await store.transact(async (tx) => [
+        await here.dropTrash(tx, '0190-1'),
+        await here.dropTrash(tx, '0190-1'),
+        await here.dropTrash(tx, '0190-4'),
+      ])
+      expect(taken).toEqual([1, 0, 0])
+      expect(await here.trashed(store, '0190-1')).toBeUndefined()
+    })
+  })
+}

@@ -1,0 +1,79 @@
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { sha256 } from '#base/hash.ts'
+import type { Algorithm } from '../../../src/identity/passkeys/verify.ts'
+
+type Answer = {
+  type: string
+  challenge: string
+  origin: string
+  rpId: string
+  flags: number
+  crossOrigin: boolean
+}
+export type Changes = Partial<Answer>
+
+const present = 0x01
+const verified = 0x04
+const attested = 0x40
+
+/** An authenticator and the browser before it, as far as their answers go. */
+export function createAuthenticator({
+  algorithm = -7,
+  origin = 'http://localhost:8765',
+  rpId = 'localhost',
+  counts = true,
+}: { algorithm?: Algorithm; origin?: string; rpId?: string; counts?: boolean } = {}) {
+  const { publicKey, privateKey } = pairFor(algorithm)
+  const credential = randomBytes(32)
+  const id = credential.toString('base64url')
+  let count = 0
+
+  function answer(changes: Partial<Answer> & Pick<Answer, 'type' | 'challenge'>, more: Buffer[]) {
+    const given = { origin, rpId, flags: present | verified, crossOrigin: false, ...changes }
+    const counter = Buffer.alloc(4)
+    counter.writeUInt32BE(counts ? ++count : 0)
+    const { type, challenge, crossOrigin } = given
+    return {
+      authenticatorData: Buffer.concat([
+        sha256(given.rpId),
+        Buffer.from([given.flags | (more.length > 0 ? attested : 0)]),
+        counter,
+        ...more,
+      ]),
+      clientData: Buffer.from(
+        JSON.stringify({ type, challenge, origin: given.origin, crossOrigin }),
+      ),
+    }
+  }
+
+  return {
+    id,
+    algorithm,
+    /** Sets the count back, as a copy of the key would have it. */
+    rewind: (to: number) => void (count = to),
+    create(challenge: string, changes: Changes = {}) {
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(credential.length)
+      // The key in COSE form would follow; it is read from SPKI instead.
+      const more = [Buffer.alloc(16), length, credential, Buffer.from([0xa0])]
+      return {
+        id,
+        algorithm,
+        publicKey: publicKey.export({ format: 'der', type: 'spki' }),
+        ...answer({ type: 'webauthn.create', challenge, ...changes }, more),
+      }
+    },
+    get(challenge: string, changes: Changes = {}) {
+      const said = answer({ type: 'webauthn.get', challenge, ...changes }, [])
+      const signed = Buffer.concat([said.authenticatorData, sha256(said.clientData)])
+      const signature = sign(algorithm === -8 ? null : 'sha256', signed, privateKey)
+      return { id, ...said, signature }
+    },
+  }
+}
+
+function pairFor(algorithm: Algorithm) {
+  if (algorithm === -7) return generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  if (algorithm === -8) return generateKeyPairSync('ed25519')
+  return generateKeyPairSync('rsa', { modulusLength: 2048 })
+}

@@ -1,0 +1,140 @@
+import { join } from 'node:path'
+import { migrate } from '#base/db/migrate.ts'
+import type { Db, Dialect, Sealer, Snapshot } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
+import type { Draft } from '#base/entry.ts'
+import { canonicalJson } from '#base/hash.ts'
+import { silentLog } from '#base/log.ts'
+import { columnsOf } from '../../src/ledger/columns.ts'
+import type { HeadMac } from '../../src/ledger/head-mac.ts'
+import { openKey, readHeadMac } from '../../src/ledger/key-file.ts'
+import { ledgerMigrations } from '../../src/ledger/migrations.ts'
+import { genesis } from '../../src/ledger/model.ts'
+import type { Entry, Prepared } from '../../src/ledger/model.ts'
+import { createRedactor } from '../../src/ledger/redact.ts'
+import { createSealer } from '../../src/ledger/sealer.ts'
+import { openLedger } from '../../src/ledger/service.ts'
+import { databaseSource } from '../../src/ledger/sources.ts'
+import { appended, emptyFrontier, encodeFrontier, leafHash } from '../../src/ledger/tree.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { storeFolder } from '../stores.ts'
+
+export type Engine = {
+  readonly dialect: 'sqlite' | 'postgres'
+  /** A store of its own for each call. */
+  create(): Promise<{
+    open(sealer: Sealer<Prepared>): Promise<Db>
+    snapshot(): Promise<Snapshot>
+    /** As someone would who holds the database and wants to hide something. */
+    tamper(...sql: string[]): Promise<void>
+  }>
+}
+
+export const draftOf = (type: string, more: Partial<Draft> = {}): Draft => ({
+  type,
+  actor: systemActor,
+  ...more,
+})
+
+/** A ledger in a store of its own, to be started, stopped, changed and verified. */
+export async function setupLedger(engine: Engine) {
+  const store = await engine.create()
+  const folder = storeFolder()
+  const files = {
+    ledgerKey: join(folder, 'ledger.key'),
+    ledgerPublicKey: join(folder, 'ledger.pub'),
+  }
+  const copies: { size: number; note: string }[] = []
+  let time = 1_700_000_000_000
+  const start = async () => {
+    const redact = createRedactor({ secrets: [], patterns: [] })
+    const sealer = createSealer(engine.dialect, redact, () => time)
+    const db = await store.open(sealer)
+    await migrate(db, ledgerMigrations, time)
+    const ledger = await openLedger({
+      db,
+      sealer,
+      openKey: (known) => openKey(files, known),
+      copyCheckpoint: (line) => void copies.push(JSON.parse(line)),
+      now: () => time,
+      log: silentLog,
+    })
+    return {
+      db,
+      ledger,
+      stop: async () => (await ledger.close(), await db.close()),
+      /** Ends without the last checkpoint. */
+      crash: () => db.close(),
+    }
+  }
+  /** The store as `cowork ledger accept` opens it. */
+  const openUnchecked = async () => {
+    const sealer = createSealer(
+      engine.dialect,
+      createRedactor({ secrets: [], patterns: [] }),
+      () => time,
+    )
+    sealer.useKey(openKey(files, undefined))
+    const db = await store.open(sealer)
+    return { db, close: () => db.close() }
+  }
+  const verify = async (deep = true, mac?: HeadMac) => {
+    const snapshot = await store.snapshot()
+    const { source, vkey } = await databaseSource(snapshot, copies)
+    const result = await verifyLedger(source, vkey ?? '', { deep, mac })
+    await snapshot.close()
+    return result
+  }
+  /** As the verifier that has the private key. */
+  const headMac = () => readHeadMac(files.ledgerKey)
+  return {
+    ...store,
+    headMac,
+    openUnchecked,
+    start,
+    verify,
+    copies,
+    files,
+    move: (ms: number) => (time += ms),
+  }
+}
+
+/** The database protects entries; somebody who holds the database can drop that. */
+export const unlockEntries = (dialect: Dialect): string[] =>
+  dialect === 'sqlite'
+    ? ['DROP TRIGGER ledger_entry_no_update', 'DROP TRIGGER ledger_entry_no_delete']
+    : ['DROP TRIGGER ledger_entry_fixed ON ledger_entry']
+
+/** Rewrites the whole ledger of a store, consistently, as far as that is possible without the key (RS1). */
+export function forge(dialect: Dialect, entries: readonly Entry[]): string[] {
+  const literal = (value: string | number | null) =>
+    typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+  const insert = (table: string, row: Record<string, string | number | null>) =>
+    `INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${Object.values(row).map(literal).join(', ')})`
+  const statements = [
+    ...unlockEntries(dialect),
+    'DELETE FROM ledger_entry',
+    'DELETE FROM ledger_node',
+  ]
+  let frontier = emptyFrontier
+  let prev = genesis
+  let at = 0
+  for (const [i, each] of entries.entries()) {
+    const entry = { ...each, seq: i + 1, prev }
+    const body = canonicalJson(entry)
+    const leaf = leafHash(body)
+    prev = leaf.toString('hex')
+    ;({ at } = entry)
+    const { seq, type } = entry
+    statements.push(
+      insert('ledger_entry', { seq, at, type, ...columnsOf(entry), body, hash: prev }),
+    )
+    frontier = appended(frontier, leaf, (level, idx, hash) =>
+      statements.push(insert('ledger_node', { level, idx, hash: hash.toString('hex') })),
+    )
+  }
+  const { size } = frontier
+  const head = { size, at, hash: prev, frontier: encodeFrontier(frontier) }
+  const set = Object.entries(head).map(([name, value]) => `${name} = ${literal(value)}`)
+  return [...statements, `UPDATE ledger_head SET ${set.join(', ')}`]
+}

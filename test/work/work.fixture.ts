@@ -1,0 +1,166 @@
+// Work over a real store, ledger and folder, called by its tools: for the contract tests.
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Caller } from '#base/caller.ts'
+import { loadConfig } from '#base/config/index.ts'
+import { migrate } from '#base/db/migrate.ts'
+import type { Db, Sealer } from '#base/db/port.ts'
+import { newId } from '#base/ids.ts'
+import { silentLog } from '#base/log.ts'
+import { callTool } from '../base/tool.fixture.ts'
+import type { Call, CallTold } from '#base/tool.ts'
+import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
+import { checkWork } from '../../src/work/check.ts'
+import { startExpiry } from '../../src/work/claims.ts'
+import type { GuardedFiles } from '../../src/work/guarded.ts'
+import { createJournal } from '../../src/work/journal.ts'
+import { workMigrations } from '../../src/work/migrations.ts'
+import type { Story, WorkIndex } from '../../src/work/model.ts'
+import { createWork } from '../../src/work/service.ts'
+import { createWorkStore } from '../../src/work/store.ts'
+import { workTools } from '../../src/work/tools/index.ts'
+import { readIndex } from '../../src/work/yaml/read.ts'
+import { guardFiles } from '../guarded-files.ts'
+import { openMigrated, storePath } from '../stores.ts'
+
+export type Engine = {
+  readonly dialect: 'sqlite' | 'postgres'
+  /** A store of its own for each call, to be opened as often as wanted. */
+  create(): Promise<{ open(sealer: Sealer): Promise<Db> }>
+  /** The real guard and file worker, with no grants. */
+  guardFiles(state: string): GuardedFiles & { close(): Promise<void> }
+}
+
+export type World = Awaited<ReturnType<typeof createWorld>>
+export type Desk = Awaited<ReturnType<World['start']>>
+/** What a tool answers; tests say what they expect of it. */
+export type Said = Record<string, unknown> & {
+  readonly story: Story & { readonly sprint_id: string }
+  readonly item: Record<string, unknown>
+  readonly lease: { readonly fence: number; readonly until: string }
+  readonly next_cursor?: string
+}
+
+const agentOf = (id: string): Caller => ({
+  kind: 'agent',
+  id,
+  session: `session-${id}`,
+  verified: true,
+  scopes: ['*'],
+})
+export const sales = agentOf('sales')
+export const support = agentOf('support')
+export const anna: Caller = { ...agentOf('anna'), kind: 'human', role: 'reviewer' }
+
+const migrations = [...ledgerMigrations, ...workMigrations]
+
+export const sqliteEngine: Engine = {
+  dialect: 'sqlite',
+  guardFiles,
+  async create() {
+    const path = storePath()
+    return { open: (sealer) => openMigrated(path, sealer, migrations) }
+  },
+}
+
+/** One store and one data root with a clock that can be moved, and the daemons that are started on them. */
+export async function createWorld(engine: Engine) {
+  const store = await engine.create()
+  const folder = mkdtempSync(join(tmpdir(), 'cowork-work-'))
+  const files = { ledgerKey: join(folder, 'key'), ledgerPublicKey: join(folder, 'pub') }
+  const root = join(folder, 'worksync')
+  let offset = 0
+  const now = () => Date.now() + offset
+
+  function editFile(path: string, text: string): void {
+    writeFileSync(path, text)
+    offset += 1000
+  }
+
+  async function start() {
+    const sealer = createSealer(engine.dialect, createRedactor({ secrets: [], patterns: [] }), now)
+    const db = await store.open(sealer)
+    await migrate(db, migrations, 0)
+    const ledger = await openLedger({
+      db,
+      sealer,
+      openKey: (known) => openKey(files, known),
+      copyCheckpoint: () => undefined,
+      now,
+      log: silentLog,
+    })
+    const flag = { path: ['work', 'data_root'], value: root, origin: 'the test' }
+    const { config } = loadConfig({ env: { COWORK_STATE_DIR: folder }, flags: [flag] })
+    const guarded = engine.guardFiles(folder)
+    const work = createWork({ db, config, guarded, now, log: silentLog })
+    await work.start()
+    const tools = new Map(workTools(work).map((tool) => [tool.name, tool]))
+    const check = checkWork(work)
+
+    /** As dispatch calls it: checked, parsed, and a change in one transaction. What it tells comes along. */
+    async function call(name: string, args: object, caller: Caller = sales) {
+      const named = tools.get(`worksync_${name}`)
+      if (!named) throw new Error(`no tool ${name}`)
+      const input = named.input.parse(args)
+      const tool = named.forInput?.(input) ?? named
+      const verdict = await check({ tool, caller, input })
+      // Thrown, as what a tool refuses itself.
+      if (verdict.mode === 'refuse') throw Object.assign(new Error(verdict.message), verdict)
+      const told: CallTold[] = []
+      const made: Call = {
+        id: newId(),
+        caller,
+        signal: new AbortController().signal,
+        progress: () => undefined,
+        tell: (facts) => void told.push(facts),
+      }
+      const given = await callTool(tool, db, input, made)
+      return { output: tool.output.parse(given) as Said, told, id: made.id }
+    }
+
+    return {
+      db,
+      work,
+      call,
+      ask: async (name: string, args: object, caller?: Caller): Promise<Said> =>
+        (await call(name, args, caller)).output,
+      entries: () => ledger.find({ limit: 1000 }),
+      /** What the file of a project says, once it says all. */
+      async text(project: string): Promise<string> {
+        await work.keeper.flush(project)
+        return readFileSync(join(root, 'projects', project, 'work-index.yaml'), 'utf8')
+      },
+      /** What a person makes of the file, saved and long since settled. */
+      edit(project: string, change: (text: string) => string, before: string): void {
+        editFile(join(root, 'projects', project, 'work-index.yaml'), change(before))
+      },
+      editFile,
+      /** Gives back what ran out, now. */
+      async sweep(): Promise<void> {
+        const items = createWorkStore(db.dialect)
+        const journal = createJournal(items)
+        const expiry = startExpiry({ db, store: items, journal, now, log: silentLog })
+        await expiry.sweep()
+        await expiry.close()
+      },
+      async stop(): Promise<void> {
+        await work.close()
+        await guarded.close()
+        await ledger.close()
+        await db.close()
+      },
+    }
+  }
+
+  return { start, root, now, move: (ms: number) => (offset += ms) }
+}
+
+export const parsed = (text: string): WorkIndex => {
+  const read = readIndex(text)
+  if (!read.ok) throw new Error(JSON.stringify(read.problems))
+  return read.index
+}
+
+export const storyIn = (index: WorkIndex, id: string): Story | undefined =>
+  index.sprints.flatMap(({ stories }) => stories ?? []).find((story) => story.id === id)
