@@ -61,7 +61,7 @@ test.each([
   ['src/ledger/store.test.ts', "import { Client } from '@modelcontextprotocol/client'"],
   ['src/files/ops/read.ts', "import fs from 'node:fs'"],
   ['src/work/guidance.ts', "import type { Stats } from 'node:fs'"],
-  ['src/work/fixture.ts', "import { readFileSync } from 'node:fs'"],
+  ['src/work/service.test.ts', "import { readFileSync } from 'node:fs'"],
   ['src/governance/wire/trust.ts', "import { modes } from '#approvals/wire.ts'"],
   ['src/wire/index.ts', "import { fileResults } from '#files/wire.ts'"],
   ['src/cli/client.ts', "import { toolResults } from '#wire'"],

@@ -23,6 +23,7 @@ export const approvalsErrors = {
   halted: { status: 403, exit: 'denied' },
   unknown_agent: { status: 404, exit: 'failed' },
   unknown_domain: { status: 404, exit: 'failed' },
+  unknown_server: { status: 404, exit: 'failed' },
   unknown_channel: { status: 404, exit: 'notFound' },
   delivery_not_dead: { status: 409, exit: 'failed' },
   nothing_to_send: { status: 409, exit: 'failed' },

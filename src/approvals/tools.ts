@@ -1,5 +1,6 @@
 import type { Attempt, Verdict } from '#base/call-check.ts'
 import * as z from 'zod'
+import type { ErrorCode } from '#base/errors.ts'
 import { nearest } from '#base/config/suggest.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
@@ -23,6 +24,10 @@ export type NamesOf = (
 ) => Promise<readonly string[] | undefined>
 
 const haltName = 'cowork_halt'
+const unknownCodes: Readonly<Record<string, ErrorCode>> = {
+  agent: 'unknown_agent',
+  server: 'unknown_server',
+}
 
 /**
  * Refuses a scope that would stop nothing: a typo must not look like a halt (A9). A check, since it reads more of the
@@ -40,7 +45,7 @@ export const checkHaltScope =
     const close = nearest(name, names)
     return {
       mode: 'refuse',
-      code: word === 'agent' ? 'unknown_agent' : 'unknown_domain',
+      code: unknownCodes[word] ?? 'unknown_domain',
       message: `Unknown ${word}: ${JSON.stringify(name)}. Nothing was halted.`,
       hint: `${close === undefined ? '' : `Did you mean ${word}:${close}? `}To halt a name before its first call, set force (--force on the command line).`,
     }
