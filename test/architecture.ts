@@ -64,7 +64,7 @@ export const fileSystemPlaces: readonly (readonly [RegExp, string])[] = [
   [/^src\/cli\//, 'runs as the person at the terminal, never for an agent'],
 ]
 const fileSystemModules = /^(node:)?fs(\/promises)?$/
-const isForTests = (file: string) => /\.test\.ts$/.test(file)
+const isForTests = (file: string) => file.endsWith('.test.ts')
 
 /** The shapes that leave a module, `src/<module>/wire.ts` with its parts in `wire/`, and the registry of them. */
 const wireFile = /^src\/([a-z]+\/wire(\/[a-z-]+)?|wire\/[a-z-]+)\.ts$/
