@@ -64,7 +64,6 @@ export const fileSystemPlaces: readonly (readonly [RegExp, string])[] = [
   [/^src\/cli\//, 'runs as the person at the terminal, never for an agent'],
 ]
 const fileSystemModules = /^(node:)?fs(\/promises)?$/
-const isForTests = (file: string) => file.endsWith('.test.ts')
 
 /** The shapes that leave a module, `src/<module>/wire.ts` with its parts in `wire/`, and the registry of them. */
 const wireFile = /^src\/([a-z]+\/wire(\/[a-z-]+)?|wire\/[a-z-]+)\.ts$/
@@ -180,9 +179,9 @@ export function breaches(tree: Tree): string[] {
         breach('the environment is read by the config and the cli')
       }
     }
-    const mayTouchFiles = isForTests(file) || fileSystemPlaces.some(([place]) => place.test(file))
+    const mayTouchFiles = isTest(file) || fileSystemPlaces.some(([place]) => place.test(file))
     const isAround = ['process.binding', 'process.getBuiltinModule'].some((one) => members.has(one))
-    if (isAround && !isForTests(file)) breach('modules are imported, not looked up')
+    if (isAround && !isTest(file)) breach('modules are imported, not looked up')
     for (const { specifier, isType } of imports) {
       if (fileSystemModules.test(specifier) && !isType && !mayTouchFiles)
         breach(`${specifier}: files are read through the file worker (PV4)`)
