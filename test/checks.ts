@@ -189,7 +189,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
       const grown = async () => {
         const before = await system.ledger.size()
         await propose(system)
-        const unopened = system.governance.spotChecks.unopened(pair, 'normal')
+        const unopened = await system.governance.spotChecks.unopened(system.db, pair, 'normal')
         await system.governance.spotChecks.flush()
         const since = await system.ledger.find({ limit: 100, after: before })
         // An earlier read may be recorded as late as this (L12).

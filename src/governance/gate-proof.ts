@@ -22,12 +22,10 @@ type Deps = {
 /** What the gate looks at besides trust: the credit of a kind of action, and its unread checks (T11, T13). */
 export function createGateProof({ store, spotChecks, kindOf, now }: Deps) {
   return async (reader: Reader, pair: Pair, risk: Risk, action: string): Promise<Proof> => {
-    const { kind, unread } = await store.proof(
-      reader,
-      { ...pair, risk, kind: kindOf(action) },
-      now(),
-    )
-    const count = unread.count + spotChecks.unopened(pair, risk)
+    const unopened = await spotChecks.unopened(reader, pair, risk)
+    const key = { ...pair, risk, kind: kindOf(action) }
+    const { kind, unread } = await store.proof(reader, key, now())
+    const count = unread.count + unopened
     return { kind, unread: { ...unread, count } }
   }
 }

@@ -197,11 +197,18 @@ export function createSpotChecks(deps: Deps) {
   return {
     note,
     flush,
-    /** Checks that are drawn and not opened yet: the gate counts them as unread. */
-    unopened: ({ agent, domain }: Pair, risk: Risk): number =>
-      [...waiting.values()].filter(
-        (one) => one.isDrawn && one.agent === agent && one.domain === domain && one.risk === risk,
-      ).length,
+    /**
+     * Counts the checks that are drawn and not stored yet: the gate counts them as unread. Call it before the stored
+     * ones are counted: a check that is stored in between counts twice for a moment, and never not at all.
+     */
+    async unopened(reader: Reader, { agent, domain }: Pair, risk: Risk): Promise<number> {
+      let count = 0
+      for (const one of waiting.values()) {
+        const isOfPair = one.agent === agent && one.domain === domain && one.risk === risk
+        if (one.isDrawn && isOfPair && !(await store.checkOn(reader, one.id))) count++
+      }
+      return count
+    },
 
     /**
      * A mistake was found in what it did alone: others that nobody has looked at come to the inbox as one (T14).
