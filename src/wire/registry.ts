@@ -8,8 +8,12 @@ import { ledgerAnswers, ledgerResults } from '#ledger/wire.ts'
 import { serverAnswers } from '#server/wire.ts'
 import { workResults } from '#work/wire.ts'
 
-/** JSON has no undefined: an optional field has a value or is absent. */
-type FromJson<T> = T extends object ? { [Key in keyof T]: FromJson<Exclude<T[Key], undefined>> } : T
+/** JSON has no undefined: an optional field has a value or is absent. What may be any JSON stays as it is. */
+type FromJson<T> = [z.core.util.JSONType] extends [T]
+  ? T
+  : T extends object
+    ? { [Key in keyof T]: FromJson<Exclude<T[Key], undefined>> }
+    : T
 
 /** The schema of each tool's output, by the name of the tool. */
 export const toolResults = {
