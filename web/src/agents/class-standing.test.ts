@@ -51,7 +51,7 @@ test('C3 T13 a kind of action says what it still needs', () => {
 
 test('C3 T14 checks that wait are named by what brought them', () => {
   const checks = (unread: number, lookBack: number) =>
-    checksText({ checks: { unread, look_back: lookBack } })
+    checksText({ checks: { rate: 0.1, unread, look_back: lookBack } })
   expect(checks(0, 0)).toBeUndefined()
   expect(checks(1, 0)).toBe('1 check waits')
   expect(checks(12, 10)).toBe('12 checks wait')

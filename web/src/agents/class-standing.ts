@@ -1,31 +1,12 @@
+import type { ToolResults } from '#wire'
 import type { Mode, Thresholds } from '../inbox/approval.ts'
 
-export type Risk = 'low' | 'normal' | 'high'
-type Level = 'autonomous' | 'supervised' | 'probation'
-
 /** What an agent may do alone in a domain and class of risk, why, and what is missing (T11, T14). */
-export type ClassStanding = {
-  readonly risk: Risk
-  readonly level: Level
-  readonly reason: string
-  readonly next?: string
-  readonly credit: { readonly now: number; readonly needed: number }
-  readonly strikes: {
-    readonly now: number
-    readonly most: number
-    /** Clean checks in a row that take one away. */
-    readonly forgiven_after?: number
-  }
-  readonly checks: {
-    readonly unread: number
-    /** Of those, how many a look-back brought. */
-    readonly look_back: number
-  }
-  readonly kinds: readonly KindCredit[]
-}
-
+export type ClassStanding = ToolResults['cowork_standing']['standings'][number]['classes'][number]
+export type Risk = ClassStanding['risk']
+type Level = ClassStanding['level']
 type Classes = readonly ClassStanding[]
-type KindCredit = { readonly kind: string; readonly credit: number; readonly to_go: number }
+type KindCredit = ClassStanding['kinds'][number]
 
 /** The tone and the icon of a level are those of the mode behind it. */
 export const modeOfLevel: Record<Level, Mode> = {

@@ -20,6 +20,8 @@ const box = { width: 400, height: 100 }
 const span = spanOf(30, now)
 
 const history = (part: Partial<History> = {}): History => ({
+  agent_id: 'sales-agent',
+  domain: 'crm.deals',
   points: [
     { at: ago(30), score: 0.3, cause: 'before' },
     { at: ago(20), score: 0.32, cause: 'approved' },
@@ -30,7 +32,7 @@ const history = (part: Partial<History> = {}): History => ({
     score: Math.max(0.1, Math.round((0.24 - ahead / 100) * 100) / 100),
   })),
   thresholds,
-  now: { trust_level: 0.24, mode: 'escalate', gated: false },
+  now: { trust_level: 0.24, mode: 'escalate', evidence_level: 0, gated: false },
   ...part,
 })
 
@@ -43,7 +45,7 @@ test('C3 trust is drawn in steps up to now, and from there as it would decay', (
 })
 
 test('C3 T8 what idle days took already is drawn as decay, not as a decision', () => {
-  const faded = { trust_level: 0.2, mode: 'escalate', gated: false } as const
+  const faded = { trust_level: 0.2, mode: 'escalate', evidence_level: 0, gated: false } as const
   const { steps, decay } = pictureOf(history({ now: faded }), span, box)
   expect(steps).toBe('M0 70H100V68M100 68H200V76')
   expect(decay).toMatch(/^M200 76L300 80/)
@@ -56,7 +58,7 @@ test('C3 T8 what idle days took already is drawn as decay, not as a decision', (
 
 test('C3 of an agent that has just begun each decision is a step, as wide as the others', () => {
   const just = (seconds: number) => new Date(now - seconds * 1000).toISOString()
-  const points = [
+  const points: History['points'] = [
     { at: just(60), score: 0.3, cause: 'before' },
     { at: just(9), score: 0.32, cause: 'approved' },
     { at: just(8), score: 0.34, cause: 'approved' },
@@ -113,10 +115,10 @@ test('C3 T14 what happened to the gate has a mark of its own, and says in which 
 })
 
 test('C3 T8 a look-back after idle days took nothing: the days did', () => {
-  const points = [
+  const points: History['points'] = [
     { at: ago(30), score: 0.9, cause: 'before' },
     { at: ago(10), score: 0.8, cause: 'look-back', mark: 'look_back', risk: 'normal' },
-  ] as const
+  ]
   const { stops, decay } = pictureOf(history({ points }), span, box)
   expect(decay).toMatch(/^M0 10L200 20/)
   expect(kindsIn(stops)).toEqual(['look_back'])
@@ -136,7 +138,7 @@ test('C3 a pointer reads the point next to it', () => {
 test('C3 it is said when idle days would cost a mode', () => {
   const at = (trust_level: number) =>
     history({
-      now: { trust_level, mode: 'act', gated: false },
+      now: { trust_level, mode: 'act', evidence_level: 0, gated: false },
       projection: Array.from({ length: 31 }, (_, ahead) => ({
         at: ago(-ahead),
         score: Math.round((trust_level - ahead / 100) * 100) / 100,
@@ -162,12 +164,12 @@ test('C3 a thousand approvals are no thousand marks, and no other decision is le
 })
 
 test('C3 T14 a look-back does not cover that the gate closed in the same moment', () => {
-  const points = [
+  const points: History['points'] = [
     { at: ago(30), score: 0.9, cause: 'before' },
     { at: ago(10), score: 0.82, cause: 'agent_wrong', mark: 'closed', risk: 'normal' },
     { at: ago(10), score: 0.82, cause: 'look-back', mark: 'look_back', risk: 'normal' },
     { at: ago(5), score: 0.82, cause: 'checked', mark: 'opened', risk: 'normal' },
-  ] as const
+  ]
   const marks = marksOf(pictureOf(history({ points }), span, box).stops)
   expect(marks.map(({ kind, y }) => `${kind} ${y}`)).toEqual([
     'closed 18',

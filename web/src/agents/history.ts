@@ -1,7 +1,7 @@
-import type { Mode, OverrideType, Thresholds, TrustPoint } from '../inbox/approval.ts'
+import type { ToolResults } from '#wire'
+import type { OverrideType } from '../inbox/approval.ts'
 import { modeAt, overrideTypes } from '../inbox/approval.ts'
 import { riskWords } from './class-standing.ts'
-import type { Risk } from './class-standing.ts'
 import { isYoung } from '../inbox/trust-chart.ts'
 import { levelWords, overrideWords, score } from '../inbox/text.ts'
 
@@ -10,19 +10,10 @@ const day = 86_400_000
 const gateMarks = ['opened', 'closed', 'look_back', 'forgiven'] as const
 /** What happened to the gate of a class of risk (T14). */
 type GateMark = (typeof gateMarks)[number]
-type HistoryPoint = TrustPoint & { readonly mark?: GateMark; readonly risk?: Risk }
 
 /** How trust moved, and where idle days would take it. */
-export type History = {
-  readonly points: readonly HistoryPoint[]
-  readonly projection: readonly { readonly at: string; readonly score: number }[]
-  readonly thresholds: Thresholds
-  readonly now: {
-    readonly trust_level: number
-    readonly mode: Mode
-    readonly gated: boolean
-  }
-}
+export type History = ToolResults['cowork_trust_history']
+type HistoryPoint = History['points'][number]
 
 /** What moved trust or the gate; a promotion, a demotion or the gate comes with the decision that brought it. */
 export type MarkKind =

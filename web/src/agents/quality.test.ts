@@ -1,19 +1,12 @@
 import { expect, test } from 'vitest'
 import { barsOf, isRubberStamped, lasted } from './quality.ts'
-import type { Quality } from './quality.ts'
 
-const quality = (part: Partial<Quality> = {}): Quality => ({
+type Speed = Parameters<typeof isRubberStamped>[0]
+
+const quality = (part: Partial<Speed> = {}): Speed => ({
   n_reviewed: 60,
   approval_rate: 0.98,
-  approval_interval: { low: 0.9, high: 0.99 },
-  overrides: [],
-  autonomous: 0,
-  escape_rate: null,
-  latency_p50: 2,
-  latency_p95: 5,
-  confidence_avg: 0.9,
   rubber_stamp_share: 0.8,
-  collaboration_score: 90,
   ...part,
 })
 
@@ -22,6 +15,7 @@ test('C3 overrides are broken down by type and severity, the most frequent first
     override_type,
     severity,
     count,
+    rate: 0,
   })
   const bars = barsOf({
     overrides: [

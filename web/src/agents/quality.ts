@@ -1,24 +1,9 @@
+import type { ToolResults } from '#wire'
 import { overrideTypes, severities } from '../inbox/approval.ts'
 import type { OverrideType, Severity } from '../inbox/approval.ts'
 
 /** How people judged an agent's work in a domain, of what the API tells (Q1). */
-export type Quality = {
-  readonly n_reviewed: number
-  readonly approval_rate: number | null
-  readonly approval_interval: { readonly low: number; readonly high: number } | null
-  readonly overrides: readonly {
-    readonly override_type: string
-    readonly severity: string
-    readonly count: number
-  }[]
-  readonly autonomous: number
-  readonly escape_rate: number | null
-  readonly latency_p50: number | null
-  readonly latency_p95: number | null
-  readonly confidence_avg: number | null
-  readonly rubber_stamp_share: number | null
-  readonly collaboration_score: number | null
-}
+export type Quality = ToolResults['cowork_quality_metrics']
 
 export type OverrideBar = {
   readonly type: OverrideType
@@ -48,7 +33,9 @@ const nearlyAll = 0.95
 const half = 0.5
 
 /** More than 95 % approved, most of it within three seconds, over 50: nobody can have read that (G3). */
-export const isRubberStamped = (quality: Quality): boolean =>
+export const isRubberStamped = (
+  quality: Pick<Quality, 'n_reviewed' | 'approval_rate' | 'rubber_stamp_share'>,
+): boolean =>
   quality.n_reviewed >= enough &&
   (quality.approval_rate ?? 0) > nearlyAll &&
   (quality.rubber_stamp_share ?? 0) > half

@@ -1,30 +1,14 @@
-import type { Mode, Thresholds } from '../inbox/approval.ts'
-import type { ClassStanding } from './class-standing.ts'
+import type { ToolResults } from '#wire'
+
+/** The classes say more than `by_risk`. */
+type Status = Omit<ToolResults['cowork_status']['trust'][number], 'by_risk'>
+type StandingForPeople = Pick<
+  ToolResults['cowork_standing']['standings'][number],
+  'agent_id' | 'domain' | 'thresholds' | 'classes'
+>
 
 /** How far an agent is trusted in a domain, and what it may do alone, as the API says it (G5). */
-export type Standing = {
-  readonly agent_id: string
-  readonly domain: string
-  readonly trust_level: number
-  readonly mode: Mode
-  readonly accuracy: number | null
-  readonly approvals: number
-  readonly overrides: number
-  readonly override_rate: number | null
-  readonly consecutive_overrides: number
-  /** The score alone would let it act; the gate is closed. */
-  readonly gated: boolean
-  /** Whole days without a proposal or an approval: each took something off. */
-  readonly decay_days: number
-  readonly last_active_at: string
-  readonly thresholds: Thresholds
-  /** By class of risk; for people (T14). */
-  readonly classes: readonly ClassStanding[]
-}
-
-type ForPeople = 'thresholds' | 'classes'
-export type Status = Omit<Standing, ForPeople>
-export type StandingForPeople = Pick<Standing, 'agent_id' | 'domain' | ForPeople>
+export type Standing = Status & StandingForPeople
 
 /** The two reads as one, by pair. */
 export function joined(

@@ -142,7 +142,7 @@ function useRemove(path: string, view: FilesView) {
     }
   }
   return useMutation({
-    mutationFn: () => callFiles<{ trash_id: string }>('delete_file', { path }),
+    mutationFn: () => callFiles('delete_file', { path }),
     // The stream may take its row away before the answer comes.
     onMutate: () => neighbourOf(path),
     onSuccess: ({ trash_id: id }, _, row) => {

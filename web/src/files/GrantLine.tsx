@@ -20,7 +20,6 @@ const icons = { read: 'eye', 'read-write': 'edit', write: 'plus', deny: 'stop' }
 
 type Props = { grant: Grant; mayRevoke: boolean }
 /** A message where it would come back by itself. */
-type Revoked = { readonly message?: string }
 
 export function GrantLine({ grant, mayRevoke }: Props) {
   const now = useNow()
@@ -89,7 +88,7 @@ export function GrantLine({ grant, mayRevoke }: Props) {
           title={isDenied ? 'Let it ask again?' : 'Revoke this grant?'}
           action={isDenied ? 'Let it ask' : 'Revoke'}
           act={async () => {
-            const { message } = await callFiles<Revoked>('revoke_grant', { grant_id: grant.id })
+            const { message } = await callFiles('revoke_grant', { grant_id: grant.id })
             if (message !== undefined) toast(message, true)
             await client.invalidateQueries(grantsQuery)
           }}

@@ -3,7 +3,7 @@ import { useRef, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { callFiles } from './call.ts'
 import { isFolder, purgedText } from './file.ts'
-import type { Purged, Trashed } from './file.ts'
+import type { Trashed } from './file.ts'
 import { nameOf, parentOf, relativeTo } from './path.ts'
 import { sizeText } from './byte-size.ts'
 import { Button, IconButton } from '../shared/Button.tsx'
@@ -163,7 +163,7 @@ function Line({ item, path, called, role }: LineProps) {
           title={`Delete ${name} for good?`}
           action="Delete for good"
           act={async () => {
-            const purged = await callFiles<Purged>('trash_purge', { trash_ids: [item.trash_id] })
+            const purged = await callFiles('trash_purge', { trash_ids: [item.trash_id] })
             await readAgain()
             return purged
           }}

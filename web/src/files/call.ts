@@ -1,10 +1,14 @@
+import type { ToolName, ToolResults } from '#wire'
 import { ApiError, call } from '../api/client.ts'
 import { forPerson } from './file-error.ts'
 
 /** Calls a tool of the files for the person at the screen. */
-export async function callFiles<Output>(tool: string, args: object = {}): Promise<Output> {
+export async function callFiles<Name extends ToolName>(
+  tool: Name,
+  args: object = {},
+): Promise<ToolResults[Name]> {
   try {
-    return await call<Output>(tool, args)
+    return await call(tool, args)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const { code, message, hint, details } = error

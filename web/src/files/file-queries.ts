@@ -1,17 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { ApiError } from '../api/client.ts'
 import { callFiles } from './call.ts'
-import type {
-  Browsed,
-  Found,
-  Grant,
-  Listing,
-  ReadFile,
-  Trashed,
-  Usage,
-  Version,
-  WorkspaceInfo,
-} from './file.ts'
+import type { Grant } from './file.ts'
 import { mostBytes } from './preview.ts'
 import type { FilesView } from './view.ts'
 import type { Entry } from '../api/entry.ts'
@@ -36,7 +26,7 @@ export const standing = <Data>({ data, error }: { data: Data | undefined; error:
 export const infoQuery = queryOptions({
   ...fresh,
   queryKey: [...diskKey, 'info'],
-  queryFn: () => callFiles<WorkspaceInfo>('get_workspace_info'),
+  queryFn: () => callFiles('get_workspace_info'),
 })
 
 export const listingQuery = (path: string) =>
@@ -44,7 +34,7 @@ export const listingQuery = (path: string) =>
     ...fresh,
     queryKey: [...diskKey, 'list', path],
     queryFn: ({ pageParam }) =>
-      callFiles<Listing>('list_files', { path, limit: rowsAtOnce, ...from(pageParam) }),
+      callFiles('list_files', { path, limit: rowsAtOnce, ...from(pageParam) }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor,
   })
@@ -53,7 +43,7 @@ export const readQuery = (path: string) =>
   queryOptions({
     ...fresh,
     queryKey: [...diskKey, 'read', path],
-    queryFn: () => callFiles<ReadFile>('read_file', { path, max_bytes: mostBytes }),
+    queryFn: () => callFiles('read_file', { path, max_bytes: mostBytes }),
   })
 
 export const searchQuery = ({ q = '', path, in: where, by }: FilesView) =>
@@ -61,7 +51,7 @@ export const searchQuery = ({ q = '', path, in: where, by }: FilesView) =>
     ...fresh,
     queryKey: [...diskKey, 'search', q, path, where, by],
     queryFn: ({ pageParam }) =>
-      callFiles<Found>('search_files', {
+      callFiles('search_files', {
         query: q,
         ...(where ? { search_in: where } : path !== undefined && { path }),
         search_type: by ?? 'filename',
@@ -75,15 +65,14 @@ export const usageQuery = (path: string) =>
   queryOptions({
     ...fresh,
     queryKey: [...diskKey, 'usage', path],
-    queryFn: () => callFiles<Usage>('workspace_usage', { path, depth: 2 }),
+    queryFn: () => callFiles('workspace_usage', { path, depth: 2 }),
   })
 
 export const versionsQuery = (path: string) =>
   queryOptions({
     ...fresh,
     queryKey: [...diskKey, 'versions', path],
-    queryFn: async () =>
-      (await callFiles<{ versions: readonly Version[] }>('file_versions', { path })).versions,
+    queryFn: async () => (await callFiles('file_versions', { path })).versions,
   })
 
 /** What it is now, against what it was. */
@@ -91,14 +80,13 @@ export const versionDiffQuery = (path: string, version: string) =>
   queryOptions({
     ...fresh,
     queryKey: [...diskKey, 'diff', path, version],
-    queryFn: () => callFiles<{ diff: string }>('file_diff', { path, version_id: version }),
+    queryFn: () => callFiles('file_diff', { path, version_id: version }),
   })
 
 export const trashQuery = infiniteQueryOptions({
   ...fresh,
   queryKey: ['trash'],
-  queryFn: ({ pageParam }) =>
-    callFiles<{ items: readonly Trashed[]; next_cursor?: string }>('trash_list', from(pageParam)),
+  queryFn: ({ pageParam }) => callFiles('trash_list', from(pageParam)),
   initialPageParam: undefined as string | undefined,
   getNextPageParam: (page) => page.next_cursor,
 })
@@ -108,14 +96,15 @@ export const grantsQuery = queryOptions({
   ...fresh,
   refetchOnWindowFocus: true,
   queryKey: ['grants'],
-  queryFn: async () => (await callFiles<{ grants: readonly Grant[] }>('list_grants')).grants,
+  // The wire declares bare types (FT9).
+  queryFn: async () => (await callFiles('list_grants')).grants as Grant[],
 })
 
 export const browseQuery = (path: string) =>
   queryOptions({
     ...fresh,
     queryKey: ['browse', path],
-    queryFn: () => callFiles<Browsed>('browse_folder', { path }),
+    queryFn: () => callFiles('browse_folder', { path }),
   })
 
 /** Tools that leave the disk, or where agents keep their files, otherwise than it was. */

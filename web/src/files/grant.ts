@@ -1,11 +1,9 @@
-import type { Grant } from './file.ts'
+import type { Grant, Permission } from './file.ts'
 import { left } from '../shared/time.ts'
 
 const day = 86_400_000
 /** As long without use as makes one ask whether it is still needed (GR7). */
 const longUnused = 60 * day
-
-type Permission = Grant['permission']
 
 const names: Record<Permission, string> = {
   read: 'read',

@@ -3,6 +3,7 @@ import type { ReadFile } from './file.ts'
 import { previewOf } from './preview.ts'
 
 const read = (part: Partial<ReadFile>): ReadFile => ({
+  success: true,
   path: '/w/a',
   size_bytes: 3,
   modified_at: '2026-11-15T12:00:00Z',

@@ -7,7 +7,7 @@ export async function saveFile(read: ReadFile): Promise<void> {
   const whole =
     read.next_byte === undefined
       ? read
-      : await callFiles<ReadFile>('read_file', { path: read.path, max_bytes: read.size_bytes })
+      : await callFiles('read_file', { path: read.path, max_bytes: read.size_bytes })
   const bytes = Uint8Array.from(atob(whole.content ?? ''), (letter) => letter.charCodeAt(0))
   const address = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }))
   const link = document.createElement('a')

@@ -22,7 +22,7 @@ const most = 40
 const leastShare = 1 / 1000
 
 /** What lies in a folder, the largest first, and what lies in its folders. Nothing is left out. */
-export function partsOf(usage: Usage, folder: string): Whole {
+export function partsOf(usage: Omit<Usage, 'path'>, folder: string): Whole {
   const isOwn = (path: string) =>
     folder === '' && (path === '.cowork' || path.startsWith('.cowork/'))
   const folders = usage.folders.filter(({ path, files }) => files > 0 && !isOwn(path))

@@ -7,15 +7,13 @@ import { ErrorNote } from '../shared/ErrorNote.tsx'
 import { TextField } from '../shared/Field.tsx'
 import { TokenOnce } from './TokenOnce.tsx'
 
-type Added = { id: string; token: string; closed_the_door: boolean }
-
 export function AddAgent({ onClose }: { onClose: () => void }) {
   const [id, setId] = useState('')
   const [scopes, setScopes] = useState('')
   const add = useMutation({
     mutationFn: () => {
       const given = scopes.split(/[\s,]+/).filter(Boolean)
-      return call<Added>('cowork_add_agent', {
+      return call('cowork_add_agent', {
         id: id.trim(),
         ...(given.length > 0 && { scopes: given }),
       })

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { ToolResults } from '#wire'
 import { call } from '../api/client.ts'
 import { Button } from '../shared/Button.tsx'
 import { CopyBox } from '../shared/Copy.tsx'
@@ -9,13 +10,13 @@ import { SelectField, TextField } from '../shared/Field.tsx'
 import { fullTime } from '../shared/time.ts'
 import { roles } from './roles.ts'
 
-type Invited = { link: string; expires_at: string }
+type Invited = ToolResults['cowork_invite_person']
 
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('')
   const [role, setRole] = useState('reviewer')
   const invite = useMutation({
-    mutationFn: () => call<Invited>('cowork_invite_person', { name: name.trim(), role }),
+    mutationFn: () => call('cowork_invite_person', { name: name.trim(), role }),
   })
   if (invite.data) return <Link name={name.trim()} invited={invite.data} onClose={onClose} />
   return (

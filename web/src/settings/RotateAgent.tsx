@@ -8,8 +8,6 @@ import { SelectField } from '../shared/Field.tsx'
 import { shortTime } from '../shared/time.ts'
 import { TokenOnce } from './TokenOnce.tsx'
 
-type Rotated = { id: string; token: string; old_token_ends_at: string }
-
 const overlaps = [
   { value: '10', label: '10 minutes: time to put the new one in place' },
   { value: '60', label: 'One hour' },
@@ -20,8 +18,7 @@ const overlaps = [
 export function RotateAgent({ id, onClose }: { id: string; onClose: () => void }) {
   const [overlap, setOverlap] = useState('10')
   const rotate = useMutation({
-    mutationFn: () =>
-      call<Rotated>('cowork_rotate_agent', { id, overlap_minutes: Number(overlap) }),
+    mutationFn: () => call('cowork_rotate_agent', { id, overlap_minutes: Number(overlap) }),
   })
   if (rotate.data)
     return (

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { ToolResults } from '#wire'
 import { call } from '../api/client.ts'
 import { browserName } from '../shared/client-name.ts'
 import { Button } from '../shared/Button.tsx'
@@ -21,9 +22,9 @@ import { Item, List, Loaded, SettingsSection } from './SettingsSection.tsx'
 export function Sessions() {
   const sessions = useQuery(sessionsQuery)
   const isOwner = useIsOwner()
-  const [link, setLink] = useState<{ link: string; expires_at: string }>()
+  const [link, setLink] = useState<ToolResults['cowork_open_link']>()
   const open = useMutation({
-    mutationFn: () => call<{ link: string; expires_at: string }>('cowork_open_link'),
+    mutationFn: () => call('cowork_open_link'),
     onSuccess: setLink,
     onError: toastProblem,
   })

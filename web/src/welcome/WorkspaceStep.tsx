@@ -14,8 +14,6 @@ import { FolderPicker } from '../files/FolderPicker.tsx'
 import { Step } from './Step.tsx'
 import type { StepProps } from './WelcomePage.tsx'
 
-type Chosen = { readonly restart_needed: boolean }
-
 /** Where agents keep what they make. A running daemon stays where it is: another place needs a restart. */
 export function WorkspaceStep({ onNext }: StepProps) {
   const info = useQuery(infoQuery)
@@ -24,7 +22,7 @@ export function WorkspaceStep({ onNext }: StepProps) {
   const queries = useQueryClient()
   const [isPicking, setPicking] = useState(false)
   const chosen = useMutation({
-    mutationFn: (path: string) => call<Chosen>('workspace_choose', { path }),
+    mutationFn: (path: string) => call('workspace_choose', { path }),
     onSuccess: async ({ restart_needed: isLater }) => {
       await queries.invalidateQueries(infoQuery)
       if (!isLater) onNext()

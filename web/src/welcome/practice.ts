@@ -4,9 +4,6 @@ import { findItem, isPending, onQueueChange, readItems } from '../inbox/queue.ts
 import { live } from '../api/live.ts'
 import { joined, nameOf, parentOf } from '../files/path.ts'
 import { isFolder } from '../files/file.ts'
-import type { Browsed, Grant, WorkspaceInfo } from '../files/file.ts'
-import type { Agent } from '../agents/agent-queries.ts'
-import type { Status } from '../api/queries.ts'
 import { createStore } from '../api/store.ts'
 import { toastProblem } from '../shared/toast.ts'
 import { usualFolders } from './welcome.ts'
@@ -102,11 +99,9 @@ async function callAs(token: string | undefined, tool: string, args: object): Pr
 /** An agent comes in and asks for two things: to change something, and to see a folder. */
 export async function startRound(): Promise<void> {
   await dismiss()
-  const { auth } = await call<Status>('cowork_status')
+  const { auth } = await call('cowork_status')
   const token =
-    auth === 'closed'
-      ? (await call<{ token: string }>('cowork_add_agent', { id: practiceAgent })).token
-      : undefined
+    auth === 'closed' ? (await call('cowork_add_agent', { id: practiceAgent })).token : undefined
   const ids = [await propose(token), await requestFolder(token)]
   const asked = ids.filter((id) => id !== undefined)
   localStorage.setItem(place, asked.join(' '))
@@ -146,8 +141,8 @@ async function requestFolder(token: string | undefined): Promise<string | undefi
 
 async function candidates(): Promise<string[]> {
   const [home, { workspace_path: workspace }] = await Promise.all([
-    call<Browsed>('browse_folder', { path: '~' }),
-    call<WorkspaceInfo>('get_workspace_info'),
+    call('browse_folder', { path: '~' }),
+    call('get_workspace_info'),
   ])
   const folders = home.entries.filter(isFolder).map(({ name }) => nameOf(name))
   return [
@@ -167,8 +162,8 @@ async function endRound(now: Round): Promise<void> {
 
 async function dismiss(): Promise<void> {
   const [{ grants }, { agents }] = await Promise.all([
-    call<{ grants: readonly Grant[] }>('list_grants'),
-    call<{ agents: readonly Agent[] }>('cowork_list_agents'),
+    call('list_grants'),
+    call('cowork_list_agents'),
   ])
   for (const { id, agent } of grants)
     if (agent === practiceAgent) await call('revoke_grant', { grant_id: id })
