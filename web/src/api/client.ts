@@ -74,24 +74,44 @@ async function problemOf(response: Response): Promise<Problem> {
   return answer.error ?? { code: 'internal', message: `cowork answered with ${response.status}.` }
 }
 
-export async function get<Answer>(
-  path: string,
+type RouteName = keyof RouteAnswers
+/** The routes of a method, without it. */
+type Routes<Method extends string> = RouteName extends infer Name
+  ? Name extends `${Method} ${infer Route}`
+    ? Route
+    : never
+  : never
+
+/** Reads from a route; its parameters are taken from the query. */
+export function get<Route extends Routes<'GET'>>(
+  route: Route,
   query: Query = {},
   signal?: AbortSignal,
-): Promise<Answer> {
+) {
+  const rest = new Map(Object.entries(query))
+  const path = route.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = rest.get(name)
+    rest.delete(name)
+    return encodeURIComponent(String(value))
+  })
   const init = { method: 'GET', ...(signal && { signal }) }
-  return (await ask(path, init, searchOf(query))) as Answer
+  return ask<`GET ${Route}`>(path, init, searchOf(Object.fromEntries(rest)))
 }
 
-export async function post<Answer>(path: string, body: unknown): Promise<Answer> {
-  return (await ask(path, { method: 'POST', body })) as Answer
-}
+export const post = <Route extends Exclude<Routes<'POST'>, `${string}{${string}`>>(
+  route: Route,
+  body: unknown,
+) => ask<`POST ${Route}`>(route, { method: 'POST', body })
 
-async function ask(path: string, init: Init & { method: string }, search = ''): Promise<unknown> {
+async function ask<Name extends RouteName>(
+  path: string,
+  init: Init & { method: string },
+  search = '',
+): Promise<RouteAnswers[Name]> {
   const response = await request(`${path}${search}`, init)
   const answer: unknown = await response.json()
   checkVersion(`${init.method} ${path}`, findRouteMismatch(init.method, path, answer))
-  return answer
+  return answer as RouteAnswers[Name]
 }
 
 function checkVersion(name: string, mismatch: string | undefined): void {
@@ -125,13 +145,12 @@ export async function assured<T>(act: () => Promise<T>): Promise<T> {
 
 /** Calls a tool by the path every call takes. */
 export function call<Name extends ToolName>(tool: Name, args?: object): Promise<ToolResults[Name]>
-export function call<Output>(tool: string, args?: object): Promise<Output>
+export function call(tool: string, args?: object): Promise<unknown>
 export function call(tool: string, args: object = {}): Promise<unknown> {
   return assured(async () => {
     const path = `/api/tools/${encodeURIComponent(tool)}/call`
-    const { output } = await post<RouteAnswers['POST /api/tools/{name}/call']>(path, {
-      arguments: args,
-    })
+    const init = { method: 'POST', body: { arguments: args } }
+    const { output } = await ask<'POST /api/tools/{name}/call'>(path, init)
     checkVersion(tool, findToolMismatch(tool, output))
     return output
   })

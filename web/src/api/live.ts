@@ -1,5 +1,5 @@
 import { ApiError, get, request } from './client.ts'
-import type { Entry, LedgerPage } from './entry.ts'
+import type { Entry } from './entry.ts'
 import { piecesOf } from './stream.ts'
 import { session } from './session.ts'
 import { createSseParser } from './sse.ts'
@@ -168,7 +168,7 @@ async function since(after: number, signal: AbortSignal): Promise<Entry[]> {
   const found: Entry[] = []
   for (;;) {
     const from = found.at(-1)?.seq ?? after
-    const page = await get<LedgerPage>('/api/ledger', { after: from, limit: 1000 }, signal)
+    const page = await get('/api/ledger', { after: from, limit: 1000 }, signal)
     found.push(...page.entries)
     if (page.entries.length < 1000) return found
   }

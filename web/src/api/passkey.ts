@@ -1,18 +1,10 @@
 import { assured, post } from './client.ts'
 
-type Challenge = {
-  readonly challenge: string
-  readonly rp_id: string
-  readonly user: { readonly id: string; readonly name: string; readonly display_name: string }
-  readonly algorithms: readonly number[]
-  readonly allow: readonly string[]
-}
-
 export const hasPasskeys = 'PublicKeyCredential' in window
 
 /** Makes a key on this device or on one nearby and gives the daemon its public half (I6). */
 export async function registerPasskey(name: string): Promise<void> {
-  const ask = () => post<Challenge>('/api/passkeys/challenge', { for: 'register' })
+  const ask = () => post('/api/passkeys/challenge', { for: 'register' })
   const asked = await assured(ask)
   const { user } = asked
   const made = await navigator.credentials.create({
@@ -41,8 +33,8 @@ export async function registerPasskey(name: string): Promise<void> {
 }
 
 /** Shows the key: it confirms one decision, or opens settings to this session for five minutes. */
-export async function assertPasskey(decision?: string): Promise<{ assured_until: string }> {
-  const asked = await post<Challenge>('/api/passkeys/challenge', {
+export async function assertPasskey(decision?: string) {
+  const asked = await post('/api/passkeys/challenge', {
     for: 'assert',
     ...(decision !== undefined && { decision }),
   })

@@ -1,31 +1,20 @@
 import { QueryClient, queryOptions } from '@tanstack/react-query'
+import type { ToolResults } from '#wire'
 import { call, get } from './client.ts'
 import { nounOf } from './entry.ts'
 import type { Entry } from './entry.ts'
 import { live } from './live.ts'
 import { session } from './session.ts'
-import type { Me } from './session.ts'
 
-export type Halt = {
-  readonly scope: string
-  readonly reason: string
-  readonly by: string
-  readonly at: string
-}
-export type Status = {
-  readonly version: string
-  readonly auth: 'open' | 'closed'
-  readonly halts: readonly Halt[]
-  readonly ledger: { readonly size: number }
-}
+export type Halt = ToolResults['cowork_status']['halts'][number]
 
 export const meQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: ({ signal }) => get<Me>('/api/session', {}, signal),
+  queryFn: ({ signal }) => get('/api/session', {}, signal),
 })
 export const statusQuery = queryOptions({
   queryKey: ['status'],
-  queryFn: () => call<Status>('cowork_status'),
+  queryFn: () => call('cowork_status'),
 })
 
 export const queries = new QueryClient({

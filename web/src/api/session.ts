@@ -1,17 +1,8 @@
+import type { RouteAnswers } from '#wire'
 import type { Problem } from './client.ts'
 import { createStore } from './store.ts'
 
-export type Role = 'owner' | 'reviewer' | 'viewer'
-type Person = { readonly id: string; readonly name: string; readonly role: Role }
-export type Me = {
-  readonly person: Person
-  readonly has_passkey: boolean
-  readonly assured_until?: string | undefined
-  /** For the owner: the words that run `cowork` in a terminal there. */
-  readonly command?: readonly string[]
-  /** The home of whoever runs the daemon: paths in it begin with `~`. */
-  readonly home?: string
-}
+export type Role = RouteAnswers['GET /api/session']['person']['role']
 
 /** Why there is no session: none was ever here, its link did not work, or it was ended. */
 type Why = 'none' | 'link' | 'invitation' | 'ended'

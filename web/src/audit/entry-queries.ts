@@ -1,20 +1,16 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { RouteAnswers } from '#wire'
 import { get } from '../api/client.ts'
 import type { ChainId } from './chain.ts'
-import type { Entry, EntryProof, LedgerPage } from '../api/entry.ts'
+import type { Entry } from '../api/entry.ts'
 import { checkProof } from './proof.ts'
 
-export type EntryAnswer = {
-  readonly entry: Entry
-  readonly payload?: unknown
-  readonly hash: string
-  readonly prev_ok: boolean
-}
+export type EntryAnswer = RouteAnswers['GET /api/ledger/{seq}']
 
 export const entryQuery = (seq: string) =>
   queryOptions({
     queryKey: ['entry', seq],
-    queryFn: ({ signal }) => get<EntryAnswer>(`/api/ledger/${encodeURIComponent(seq)}`, {}, signal),
+    queryFn: ({ signal }) => get('/api/ledger/{seq}', { seq }, signal),
   })
 
 export const proofQuery = (entry: Entry) =>
@@ -23,7 +19,7 @@ export const proofQuery = (entry: Entry) =>
     queryFn: async ({ signal }) => {
       // Browsers keep their hashing from pages that anybody on the way could change.
       if (!isSecureContext) throw new Error('Proofs are checked on localhost or over HTTPS only.')
-      const proof = await get<EntryProof>(`/api/ledger/${entry.seq}/proof`, {}, signal)
+      const proof = await get('/api/ledger/{seq}/proof', { seq: entry.seq }, signal)
       return { proof, checked: await checkProof(proof, entry) }
     },
   })
@@ -33,7 +29,6 @@ export const chainQuery = (chain: ChainId) =>
   queryOptions({
     queryKey: ['chain', chain],
     queryFn: async ({ signal }) =>
-      (await get<LedgerPage>('/api/ledger', { [chain.name]: chain.id, limit: 200 }, signal))
-        .entries,
+      (await get('/api/ledger', { [chain.name]: chain.id, limit: 200 }, signal)).entries,
     staleTime: 0,
   })

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, useInfiniteQuery, useQueryClient } from '@tanstac
 import type { InfiniteData } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { get } from '../api/client.ts'
-import type { Entry, LedgerPage } from '../api/entry.ts'
+import type { Entry } from '../api/entry.ts'
 import { isFiltered, queryOf } from './filter.ts'
 import type { Filters } from './filter.ts'
 import { live } from '../api/live.ts'
@@ -27,7 +27,7 @@ async function fetchPage(
   signal: AbortSignal,
 ): Promise<Page> {
   const query = { ...queryOf(filters), before, limit: pageSize, newest: true }
-  const { entries, size } = await get<LedgerPage>('/api/ledger', query, signal)
+  const { entries, size } = await get('/api/ledger', query, signal)
   return { entries: entries.toReversed(), newest: size, isLast: entries.length < pageSize }
 }
 
@@ -59,7 +59,7 @@ export function useTimeline(filters: Filters) {
       const after = newest()
       if (after === undefined || after >= (live.last() ?? 0)) return
       const query = { ...queryOf(filters), after, limit: 1000 }
-      const { entries, size } = await get<LedgerPage>('/api/ledger', query, stop.signal)
+      const { entries, size } = await get('/api/ledger', query, stop.signal)
       const isWhole = entries.length < 1000
       add(entries, isWhole ? size : (entries.at(-1)?.seq ?? size))
       if (!isWhole) later()

@@ -11,7 +11,7 @@ const hints = [
 
 /** Beside the list while nothing is open: how much there is, and how to begin. */
 export function NothingOpen({ inbox }: { inbox: Inbox }) {
-  const { all } = inbox.counts
+  const { all = 0 } = inbox.counts
   if (inbox.status !== 'success' || all === 0) return <div className="flex-1 max-md:hidden" />
   return (
     <section

@@ -1,11 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import { get } from '../api/client.ts'
-import type { Detail, Item, ItemPage } from './approval.ts'
+import type { Detail, Item } from './approval.ts'
 
 export const approvalQuery = (id: string) =>
   queryOptions({
     queryKey: ['approval', id],
-    queryFn: ({ signal }) => get<Detail>(`/api/approvals/${encodeURIComponent(id)}`, {}, signal),
+    // The wire leaves open what a request for access says.
+    queryFn: async ({ signal }) => (await get('/api/approvals/{id}', { id }, signal)) as Detail,
     gcTime: 60_000,
   })
 
@@ -15,7 +16,7 @@ export const lookBackQuery = ({ requester, look_back: lookBack }: Item) =>
     queryKey: ['approvals', 'look-back', requester, lookBack],
     queryFn: async ({ signal }) => {
       const query = { status: 'all', kind: 'spot_check', agent: requester, limit: 1000 }
-      const { items } = await get<ItemPage>('/api/approvals', query, signal)
+      const { items } = await get('/api/approvals', query, signal)
       return items.filter((item) => item.look_back === lookBack)
     },
     gcTime: 60_000,

@@ -32,6 +32,7 @@ export const detail = (part: Partial<Detail> = {}): Detail => ({
     policy_version: '0a1b2c3d',
     trust_level: 0.72,
     thresholds: { suggest: 0.5, act: 0.8 },
+    evidence_level: 0,
     gated: false,
     high_risk_fields: ['deal_stage'],
   },

@@ -22,7 +22,7 @@ const myId = () => queries.getQueryData(meQuery.queryKey)?.person.id ?? 'you'
 export async function decide(items: readonly Item[], decision: Decision): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (const batch of batchesOf(items, decision)) {
-    const answer = await call<{ outcomes: readonly Outcome[] }>('cowork_decide', {
+    const answer = await call('cowork_decide', {
       approval_ids: batch.ids,
       ...batch.decision,
       hold: true,
@@ -56,21 +56,12 @@ export type Answer = {
   readonly description?: string
 }
 
-type Resolved = {
-  readonly hand_back_refused?: { readonly message: string; readonly hint: string }
-  readonly proposal?: {
-    readonly proposal_id: string
-    readonly status: Outcome['status']
-    readonly trust?: NonNullable<Outcome['trust']>
-  }
-}
-
 /** Answers a handoff, and gives what there is to say about it (H2). */
 export async function answerHandoff(
   item: Item,
   answer: Answer,
 ): Promise<{ text: string; isProblem: boolean }> {
-  const { hand_back_refused: refused, proposal } = await call<Resolved>('cowork_resolve_handoff', {
+  const { hand_back_refused: refused, proposal } = await call('cowork_resolve_handoff', {
     handoff_id: item.id,
     ...answer,
   })
@@ -78,8 +69,7 @@ export async function answerHandoff(
   if (proposal) refreshItems([proposal.proposal_id])
   if (refused) return { text: `Resolved. ${refused.message} ${refused.hint}`, isProblem: true }
   const done = answer.hand_back ? 'Resolved and handed back.' : 'Resolved.'
-  const { proposal_id: id, ...outcome } = proposal ?? { proposal_id: '' }
-  const about = 'status' in outcome ? ` Its proposal: ${outcomeText({ id, ...outcome })}` : ''
+  const about = proposal ? ` Its proposal: ${outcomeText(proposal)}` : ''
   return { text: done + about, isProblem: false }
 }
 
@@ -88,9 +78,7 @@ export async function undo(given = holds.get().at(-1)): Promise<void> {
   if (!given) return toast('There is nothing to undo: what was decided is released.')
   drop(given)
   try {
-    const { outcomes } = await call<{
-      outcomes: readonly { id: string; status: 'pending' | 'error' }[]
-    }>('cowork_undo', { approval_ids: given.ids })
+    const { outcomes } = await call('cowork_undo', { approval_ids: given.ids })
     const late = outcomes.filter(({ status }) => status === 'error').length
     applyUndo(outcomes.filter(({ status }) => status === 'pending').map(({ id }) => id))
     refreshItems(given.ids)

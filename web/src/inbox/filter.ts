@@ -84,7 +84,7 @@ export function chipsOf(counts: Counts, chosen: string | undefined): KindChip[] 
     label: kindLabel(kind, 'many'),
     count: counts[kind] ?? 0,
   })
-  return [{ kind: undefined, label: 'All', count: counts.all }, ...kinds.map(chip)]
+  return [{ kind: undefined, label: 'All', count: counts.all ?? 0 }, ...kinds.map(chip)]
 }
 
 export function countsOf(items: Iterable<Item>): Counts {

@@ -107,11 +107,7 @@ const hasStreamBegun = () =>
   })
 
 const readPage = (after: string | null, signal: AbortSignal) =>
-  get<ItemPage>(
-    '/api/approvals',
-    { status: 'pending', limit: pageSize, after: after ?? undefined },
-    signal,
-  )
+  get('/api/approvals', { status: 'pending', limit: pageSize, after: after ?? undefined }, signal)
 
 /** A page never replaces a known item, which was read by its id at a later time. */
 function addPage({ items: page, counts, next }: ItemPage): Queue {
@@ -124,7 +120,7 @@ function addPage({ items: page, counts, next }: ItemPage): Queue {
 async function readInto(query: Query): Promise<ItemPage> {
   const token = session.token()
   await queries.ensureQueryData(queueQuery)
-  const answer = await get<ItemPage>('/api/approvals', query)
+  const answer = await get('/api/approvals', query)
   if (session.token() !== token) throw new Error('Another person has signed in meanwhile.')
   const { items } = currentQueue()
   const arrived = answer.items.filter((item) => isPending(item) && !items.has(item.id))

@@ -94,7 +94,7 @@ test('C2 T3 T4 the change of trust is said before it is made, and after', () => 
     'Approved. Trust 0.72 → 0.74.',
   )
   expect(outcomeText({ id: 'p', status: 'voted' })).toMatch(/One more person/)
-  const trust = { from: 0.52, to: 0.4, demoted: true }
+  const trust = { from: 0.52, to: 0.4, demoted: true } as const
   expect(outcomeText({ id: 'p', status: 'rejected', trust })).toMatch(/and demoted\.$/)
 })
 

@@ -154,7 +154,9 @@ export function effectText(effect: { from: number; to: number } | null): string 
   return `Approving ${to > from ? 'adds' : 'takes'} ${change}: ${score(from)} → ${score(to)}`
 }
 
-export function outcomeText(outcome: Outcome): string {
+type Decided = Omit<Partial<Outcome>, 'status'> & { readonly status: string }
+
+export function outcomeText(outcome: Decided): string {
   const { also = [], error } = outcome
   if (error) return error.message
   if (also.length === 0) return ownText(outcome)
@@ -162,14 +164,14 @@ export function outcomeText(outcome: Outcome): string {
   return `${ownText(outcome)} That answers ${more} of this agent.`
 }
 
-function ownText({ status, trust }: Outcome): string {
-  const done = {
+function ownText({ status, trust }: Decided): string {
+  const done: Readonly<Record<string, string>> = {
     approved: 'Approved',
     rejected: 'Denied',
     voted: 'Your approval counts',
     held: 'Held',
   }
-  const word = status === 'error' ? 'Not decided' : done[status]
+  const word = done[status] ?? 'Not decided'
   if (status === 'voted') return `${word}. One more person is needed.`
   if (!trust || trust.from === trust.to) return `${word}.`
   const turn = trust.promoted ? ' and promoted' : trust.demoted ? ' and demoted' : ''

@@ -115,7 +115,11 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
       // It may have been about the proposal: then the handoff still waits for its answer.
       const [now] = await readItems([item.id])
       if (now?.status === 'pending') throw error
-      await tellLate({ id: item.id, status: 'error', error })
+      await tellLate({
+        id: item.id,
+        status: 'error',
+        error: { code: error.code, message: error.message },
+      })
     } finally {
       setBusy(false)
     }

@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { get } from '../api/client.ts'
-import type { ItemPage } from './approval.ts'
 import { matches } from './filter.ts'
 import type { InboxFilters } from './filter.ts'
 import { newestFirst } from './row.ts'
@@ -13,11 +12,7 @@ const decidedQuery = ({ kind, q }: InboxFilters) =>
   infiniteQueryOptions({
     queryKey: ['approvals', 'decided', kind, q],
     queryFn: ({ pageParam: after, signal }) =>
-      get<ItemPage>(
-        '/api/approvals',
-        { status: 'decided', kind, q, after, limit: pageSize },
-        signal,
-      ),
+      get('/api/approvals', { status: 'decided', kind, q, after, limit: pageSize }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
     gcTime: 60_000,

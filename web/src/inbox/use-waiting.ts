@@ -12,7 +12,9 @@ export function useWaiting(): { waiting: Item[]; asleep: Item[]; total: number; 
     const pending = [...items.values()].filter(isPending)
     const asleep = pending.filter(({ id }) => Object.hasOwn(putOff, id))
     const waiting = pending.filter(({ id }) => !Object.hasOwn(putOff, id))
-    const total = isWhole ? waiting.length : Math.max(counts.all - asleep.length, waiting.length)
+    const total = isWhole
+      ? waiting.length
+      : Math.max((counts.all ?? 0) - asleep.length, waiting.length)
     return { waiting, asleep, total, urgent: waiting.filter(isUrgent).length }
   }, [items, counts, isWhole, putOff])
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Listed } from './policy.ts'
+import type { Listed, Policy } from './policy.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
@@ -34,7 +34,8 @@ const Rules = ({ listed }: { listed: Listed }) => (
   <div className="grid gap-7 px-7 pt-5 pb-12 max-md:px-4">
     <InForce listed={listed} />
     <section aria-label="Rule sets" className="grid max-w-195 gap-6">
-      {listed.body.policies.map((policy) => (
+      {/* The API gives rules as they are written, and the daemon has checked them. */}
+      {(listed.body.policies as Policy[]).map((policy) => (
         <PolicyRules key={policy.id} policy={policy} mappings={listed.mappings} />
       ))}
     </section>

@@ -23,7 +23,7 @@ export function SavePolicies({ review, from, onClose }: Props) {
   const [isSure, setSure] = useState(false)
   const save = useMutation({
     mutationFn: () =>
-      call<{ version: string }>('cowork_save_policies', {
+      call('cowork_save_policies', {
         body: review.text,
         note: note.trim(),
         from,

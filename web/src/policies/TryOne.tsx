@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { call } from '../api/client.ts'
 import { parsed } from '../inbox/change.ts'
 import { score } from '../inbox/text.ts'
-import type { Judged, Tried } from './policy.ts'
+import type { Judged } from './policy.ts'
 import { problemsOf } from './review.ts'
 import { Button } from '../shared/Button.tsx'
 import { ErrorNote } from '../shared/ErrorNote.tsx'
@@ -28,7 +28,7 @@ export function TryOne({ text, isFit }: { text: string; isFit: boolean }) {
   const change = parsed(form.change)
   const tried = useMutation({
     mutationFn: (proposed: unknown) =>
-      call<Tried>('cowork_simulate_policy', {
+      call('cowork_simulate_policy', {
         body: text,
         proposal: { agent_id: form.agent, domain: form.domain, proposed_change: proposed },
       }),
@@ -116,20 +116,18 @@ export function TryOne({ text, isFit }: { text: string; isFit: boolean }) {
         </div>
         {!problems && <ErrorNote error={tried.error} />}
       </form>
-      {tried.data && <Result tried={tried.data} />}
+      {tried.data && (
+        <div
+          role="status"
+          className="grid grid-cols-2 gap-4 border-t border-line pt-3 max-sm:grid-cols-1"
+        >
+          {tried.data.before && <Side name="Now" judged={tried.data.before} />}
+          {tried.data.after && <Side name="Then" judged={tried.data.after} />}
+        </div>
+      )}
     </Section>
   )
 }
-
-const Result = ({ tried: { before, after } }: { tried: Tried }) => (
-  <div
-    role="status"
-    className="grid grid-cols-2 gap-4 border-t border-line pt-3 max-sm:grid-cols-1"
-  >
-    <Side name="Now" judged={before} />
-    <Side name="Then" judged={after} />
-  </div>
-)
 
 function Side({ name, judged }: { name: string; judged: Judged }) {
   const { mode, policy_id: id, violations, high_risk_fields: risky, approvers } = judged

@@ -17,7 +17,6 @@ import { toastProblem } from '../shared/toast.ts'
 import { useNow } from '../shared/use-now.ts'
 import { useIsOwner } from '../settings/roles.ts'
 import { diffQuery, textQuery, versionsQuery } from './policy-queries.ts'
-import type { Versions } from './policy-queries.ts'
 
 const route = getRouteApi('/policies/versions')
 
@@ -29,7 +28,7 @@ export function VersionsPage() {
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
       {data ? (
         data.versions.length > 0 ? (
-          <History data={data} />
+          <History versions={data.versions} />
         ) : (
           <Empty icon="clock" title="Nothing was ever saved">
             <p>Versions begin with the first start.</p>
@@ -42,7 +41,7 @@ export function VersionsPage() {
   )
 }
 
-function History({ data: { versions } }: { data: Versions }) {
+function History({ versions }: { versions: readonly Version[] }) {
   const { from, to } = route.useSearch()
   const at = Math.max(
     0,

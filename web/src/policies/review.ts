@@ -12,15 +12,13 @@ export type Review = {
   readonly replayed: Replayed
 }
 
-export const replay = (text: string, days: number): Promise<Replayed> =>
-  call<Replayed>('cowork_simulate_policy', { body: text, days })
+/** Without a proposal to try, the daemon always gives all of a replay. */
+export const replay = async (text: string, days: number): Promise<Replayed> =>
+  (await call('cowork_simulate_policy', { body: text, days })) as Replayed
 
 /** Both at once: who saves has seen what it says and what it does. */
 export async function review(text: string, days: number): Promise<Review> {
-  const { diff } = await call<{ diff: string }>('cowork_policy_diff', {
-    from: 'active',
-    body: text,
-  })
+  const { diff } = await call('cowork_policy_diff', { from: 'active', body: text })
   return { text, lines: diffLines(diff), replayed: await replay(text, days) }
 }
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Mode } from '../inbox/approval.ts'
 import { levelWords, modeText, score } from '../inbox/text.ts'
-import type { Actor, ActorKind } from '../api/entry.ts'
+import type { Actor } from '../api/entry.ts'
 import type { Outcome } from '../audit/outcome.ts'
 import { Icon } from './Icon.tsx'
 import type { IconName } from './Icon.tsx'
@@ -50,12 +50,12 @@ export const LevelChip = ({ mode, trust }: { mode: Mode; trust?: number }) => (
   </Chip>
 )
 
-const actorIcons: Record<ActorKind, IconName> = {
+const actorIcons: Record<Actor['kind'], IconName> = {
   agent: 'agent',
   human: 'person',
   system: 'system',
 }
-export const actorKinds: Record<ActorKind, string> = {
+export const actorKinds: Record<Actor['kind'], string> = {
   agent: 'Agent',
   human: 'Person',
   system: 'System',

@@ -9,7 +9,7 @@ import { plainString } from '../shared/plain.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { openSprints } from './board.ts'
 import { sprintLabel } from './text.ts'
-import type { BacklogItem, Card } from './work.ts'
+import type { BacklogItem } from './work.ts'
 import { Confirm } from '../settings/Confirm.tsx'
 import { BacklogDetail } from './BacklogDetail.tsx'
 import { BacklogDialog } from './BacklogDialog.tsx'
@@ -92,7 +92,7 @@ function IntoSprint({ item }: { item: BacklogItem }) {
   const sprints = useQuery(sprintsQuery(project)).data ?? []
   const open = openSprints(sprints)
   const promote = (sprint: string) =>
-    call<{ story: Card }>('worksync_move', {
+    call('worksync_move', {
       project,
       item_id: item.id,
       sprint_id: sprint,

@@ -9,8 +9,6 @@ import { TextField } from '../shared/Field.tsx'
 import { toast } from '../shared/toast.ts'
 import { projectsQuery } from './work-queries.ts'
 
-type Registered = { readonly project: string; readonly folder: string }
-
 export function NewProject({ onClose }: { onClose: () => void }) {
   const client = useQueryClient()
   const navigate = useNavigate()
@@ -18,7 +16,7 @@ export function NewProject({ onClose }: { onClose: () => void }) {
   const [description, setDescription] = useState('')
   const register = useMutation({
     mutationFn: () =>
-      call<Registered>('worksync_register_project', {
+      call('worksync_register_project', {
         project: name.trim(),
         ...(description.trim() !== '' && { description: description.trim() }),
       }),

@@ -9,7 +9,7 @@ import { plainString } from '../shared/plain.ts'
 import { toast } from '../shared/toast.ts'
 import { changesOf, draftOf, emptyDraft } from './story-draft.ts'
 import type { StoryDraft } from './story-draft.ts'
-import type { Card, Story } from './work.ts'
+import type { Story } from './work.ts'
 import { PriorityField } from './PriorityField.tsx'
 import { useWork } from './work-context.ts'
 
@@ -32,13 +32,13 @@ export function StoryDialog({ sprint, story, onClose }: Props) {
   const save = useMutation({
     mutationFn: () =>
       before
-        ? call<{ story: Card }>('worksync_update_story', {
+        ? call('worksync_update_story', {
             project,
             story_id: before.id,
             expect_rev: before.rev,
             ...changed,
           })
-        : call<{ story: Card }>('worksync_add_story', { project, sprint_id: sprint, ...changed }),
+        : call('worksync_add_story', { project, sprint_id: sprint, ...changed }),
     onSuccess: ({ story: { id } }) => {
       toast(before ? `${plainString(id)} is changed.` : `${plainString(id)} is planned.`)
       onClose()

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { call } from '../api/client.ts'
+import { callWork } from './call.ts'
 import { plainString } from '../shared/plain.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { withCard } from './board.ts'
@@ -29,8 +30,8 @@ export function useMoves(project: string) {
     const args = { project, story_id: id, expect_rev: rev }
     try {
       const { story } = await (status === 'done'
-        ? call<{ story: Card }>('worksync_done', args)
-        : call<{ story: Card }>('worksync_update_story', { ...args, status }))
+        ? callWork<{ story: Card }>('worksync_done', args)
+        : callWork<{ story: Card }>('worksync_update_story', { ...args, status }))
       // The next move is made from this revision; the rest comes by the stream.
       show(sprint, id, { status, rev: story.rev })
       toast(`${plainString(id)}: ${statusNames[status].toLowerCase()}.`)

@@ -1,6 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { call, get } from '../api/client.ts'
-import type { Entry, LedgerPage } from '../api/entry.ts'
+import type { ToolName } from '#wire'
+import { get } from '../api/client.ts'
+import { callWork } from './call.ts'
+import type { Entry } from '../api/entry.ts'
 import { joined } from './text-part.ts'
 import { isAbout } from './entry-match.ts'
 import type {
@@ -25,13 +27,13 @@ const mostPages = 20
 
 /** All pages of a reply. */
 async function pagesOf<Page extends Paged>(
-  tool: string,
+  tool: ToolName,
   args: object,
   most = mostPages,
 ): Promise<readonly Page[]> {
   const pages: Page[] = []
   for (let cursor: string | undefined; pages.length < most;) {
-    const page = await call<Page>(tool, { ...args, ...(cursor !== undefined && { cursor }) })
+    const page = await callWork<Page>(tool, { ...args, ...(cursor !== undefined && { cursor }) })
     pages.push(page)
     cursor = page.next_cursor
     if (cursor === undefined) break
@@ -56,7 +58,7 @@ export const projectQuery = (project: string) =>
     ...fresh,
     queryKey: [...keyOf(project), 'project'],
     queryFn: async () =>
-      (await call<{ projects: readonly ProjectDetail[] }>('worksync_projects', { project }))
+      (await callWork<{ projects: readonly ProjectDetail[] }>('worksync_projects', { project }))
         .projects[0] ?? null,
   })
 
@@ -157,7 +159,7 @@ export const storyHistoryQuery = (project: string, id: string) =>
       // As the record spells it at the end of a subject or in a list: STORY-1, and not STORY-10.
       const q = JSON.stringify(id).slice(1)
       const query = { type: ['work.'], domain: 'work', newest: true, limit: 200, q }
-      const { entries } = await get<LedgerPage>('/api/ledger', query, signal)
+      const { entries } = await get('/api/ledger', query, signal)
       return entries
         .filter((entry) => isAbout(entry, project, id))
         .toReversed()
@@ -172,7 +174,7 @@ export const conflictsQuery = (project: string) =>
     ...fresh,
     queryKey: [...keyOf(project), 'conflicts'],
     queryFn: async () =>
-      (await call<{ projects: readonly Status[] }>('worksync_status', { project })).projects[0]
+      (await callWork<{ projects: readonly Status[] }>('worksync_status', { project })).projects[0]
         ?.conflicts ?? [],
   })
 
@@ -199,7 +201,7 @@ export const findQuery = (project: string | undefined, q: string) =>
     ...fresh,
     queryKey: ['work', 'find', project, q],
     queryFn: ({ pageParam: cursor }) =>
-      call<Found>('worksync_search', {
+      callWork<Found>('worksync_search', {
         query: q,
         ...(project !== undefined && { project }),
         ...(cursor !== undefined && { cursor }),
