@@ -1,3 +1,4 @@
+import type { ListedFile } from '#files/wire.ts'
 import { catCommand } from './cat.ts'
 import { searchPlaces } from './choices.ts'
 import type { Client } from './client.ts'
@@ -13,12 +14,6 @@ import { moreNotes } from './prefix.ts'
 import { bytesText, countText } from './sizes.ts'
 import { versionCommands } from './versions.ts'
 
-type Listed = {
-  /** Below where was asked; a folder's ends with a slash. */
-  name: string
-  size_bytes?: number
-  modified_at: string
-}
 type Hit = { path: string; line?: number; snippet?: string }
 type Found = { results: Hit[]; total_count: number; skipped?: string[] }
 
@@ -26,7 +21,7 @@ const mostInTree = 2000
 
 async function listed(client: Client, asked: object, most: number) {
   const input = { ...asked, limit: Math.min(most, 1000) }
-  type Page = Paged & { files: Listed[] }
+  type Page = Paged & { files: ListedFile[] }
   const { all, isMore } = await pages(client, 'list_files', input, (page: Page) => page.files, most)
   return { files: all, isMore }
 }
@@ -44,12 +39,7 @@ export const filesCommand: Entry = {
       run: ({ client, args: [path = '.'], options: { recursive = false, lines } }) =>
         listed(client, { path, recursive }, lines),
       json: ({ files }) => ({ files }),
-      show: ({ files }) =>
-        tableOf(files, 'It is empty.', {
-          SIZE: ({ size_bytes: size }) => (size === undefined ? '-' : bytesText(size)),
-          CHANGED: ({ modified_at: at }) => minuteOf(at),
-          NAME: ({ name }) => name,
-        }),
+      show: ({ files }) => fileTable(files),
       notes: ({ isMore }) => moreNotes(isMore),
     }),
     command({
@@ -100,8 +90,15 @@ export const filesCommand: Entry = {
   ],
 }
 
+export const fileTable = (files: readonly ListedFile[]): string[] =>
+  tableOf(files, 'It is empty.', {
+    SIZE: ({ size_bytes: size }) => (size === undefined ? '-' : bytesText(size)),
+    CHANGED: ({ modified_at: at }) => (at === undefined ? '-' : minuteOf(at)),
+    NAME: ({ name }) => name,
+  })
+
 /** Each by its last name, as deep as it lies. */
-const treeLines = (files: readonly Listed[]): string[] =>
+const treeLines = (files: readonly ListedFile[]): string[] =>
   files
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name }) => {

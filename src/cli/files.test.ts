@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { fileTable } from './files.ts'
+
+test('FT3 a list of files has a dash where the daemon leaves out the size or the time', () => {
+  const lines = fileTable([
+    { name: 'notes/', type: 'directory', modified_at: '2026-03-02T09:57:00Z' },
+    { name: 'plan.md', type: 'file', size_bytes: 12, modified_at: '2026-03-02T10:00:00Z' },
+    { name: 'names-only.md', type: 'file' },
+  ])
+  expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
+    ['SIZE', 'CHANGED', 'NAME'],
+    ['-', '2026-03-02 09:57', 'notes/'],
+    ['12 B', '2026-03-02 10:00', 'plan.md'],
+    ['-', '-', 'names-only.md'],
+  ])
+})
