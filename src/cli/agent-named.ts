@@ -16,8 +16,8 @@ export async function agentNamed(
 ): Promise<string | undefined> {
   if (given === undefined) return undefined
   const [{ agents }, { trust }] = await Promise.all([
-    client.call<{ agents: { id: string; status: string }[] }>('cowork_list_agents'),
-    client.call<{ trust: { agent_id: string }[] }>('cowork_status'),
+    client.call('cowork_list_agents'),
+    client.call('cowork_status'),
   ])
   const active = agents.filter(({ status }) => status === 'active').map(({ id }) => id)
   const known = [...new Set([...active, ...trust.map((pair) => pair.agent_id)])]

@@ -6,14 +6,6 @@ import { sha256Hex } from '#base/hash.ts'
 import type { SelectionFields } from '#base/selection-fields.ts'
 import type { StatePaths } from '#base/state.ts'
 import type { Client } from './client.ts'
-import type { Status } from './status.ts'
-
-type Listed = SelectionFields & {
-  readonly id: string
-  readonly source: 'config' | 'store' | 'environment'
-  readonly status: 'active' | 'revoked'
-  readonly credentials: readonly { readonly hash_prefix: string }[]
-}
 
 /** How an agent comes to a token that we know: the one kept here, or a new one. */
 export type TokenPlan = {
@@ -31,8 +23,8 @@ export type TokenPlan = {
 
 export async function planToken(api: Client, paths: StatePaths, agent: string): Promise<TokenPlan> {
   const [{ agents }, { auth }] = await Promise.all([
-    api.call<{ agents: Listed[] }>('cowork_list_agents'),
-    api.call<Status>('cowork_status'),
+    api.call('cowork_list_agents'),
+    api.call('cowork_status'),
   ])
   const listed = agents.find(({ id, status }) => id === agent && status === 'active')
   const token = keptToken(paths, agent)
@@ -64,8 +56,8 @@ export async function obtainToken(
   if (token !== undefined) return token
   const minted =
     act === 'add'
-      ? api.call<{ token: string }>('cowork_add_agent', { id: agent, ...selection })
-      : api.call<{ token: string }>('cowork_rotate_agent', { id: agent })
+      ? api.call('cowork_add_agent', { id: agent, ...selection })
+      : api.call('cowork_rotate_agent', { id: agent })
   return (await minted).token
 }
 

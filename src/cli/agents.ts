@@ -1,5 +1,5 @@
 import { describeSelection } from '#base/selection-fields.ts'
-import type { SelectionFields } from '#base/selection-fields.ts'
+import type { ToolResults } from '#wire'
 import { agentName } from './agent-name.ts'
 import type { Client } from './client.ts'
 import { command, toolCommand } from './command.ts'
@@ -10,15 +10,7 @@ import { fields, tableOf, wrapped } from './output.ts'
 import { byPrefix } from './prefix.ts'
 import { chosenFields, isChosen } from './tool-choice.ts'
 
-type Minted = { id: string; token: string; hash: string; message: string }
-type Listed = SelectionFields & {
-  id: string
-  source: string
-  status: 'active' | 'revoked'
-  scopes: string[]
-  last_seen_at?: string
-  credentials: { hash_prefix: string }[]
-}
+type Minted = ToolResults['cowork_add_agent' | 'cowork_rotate_agent']
 
 /** The token is printed this once (K10). */
 const minted = {
@@ -73,7 +65,7 @@ export const agentsCommand: Entry = {
       usage: 'ls',
       summary: 'list them',
       tool: 'cowork_list_agents',
-      show: ({ agents }: { agents: Listed[] }) =>
+      show: ({ agents }) =>
         tableOf(agents, 'No agents: the door is open to any on this machine.', {
           AGENT: ({ id }) => id,
           STATUS: ({ status }) => status,
@@ -115,7 +107,7 @@ export const agentsCommand: Entry = {
 }
 
 async function activeAgent(client: Client, given: string): Promise<string> {
-  const { agents } = await client.call<{ agents: Listed[] }>('cowork_list_agents')
+  const { agents } = await client.call('cowork_list_agents')
   const active = agents.filter(({ status }) => status === 'active').map(({ id }) => id)
   return byPrefix(given, active, 'active agent', {
     made: '`cowork agents add <id>` adds one, also one that was revoked.',

@@ -1,88 +1,23 @@
 import { CoworkError } from '#base/errors.ts'
+import type { RouteAnswers, ToolResults } from '#wire'
 import type { Client } from './client.ts'
 import { byPrefix } from './prefix.ts'
 
 /** One approval as a list shows it. */
-export type Item = {
-  id: string
-  kind: string
-  status: 'pending' | 'approved' | 'rejected' | 'expired' | 'withdrawn' | 'consumed'
-  requester: string
-  domain: string
-  action: string
-  target: string
-  summary: string
-  mode: 'act' | 'suggest' | 'escalate'
-  risk: 'low' | 'normal' | 'high'
-  /** The active policy would block it. */
-  policy_conflict?: { policy: string | null; version: string; rule: string | null; message: string }
-  trust_level: number | null
-  confidence: number | null
-  created_at: string
-  expires_at: string | null
-  approvers: { needed: number; given: string[] }
-  held?: { decision: 'approve' | 'reject'; by: string; until: string }
-  decided_at?: string | null
-  decided_by?: string | null
-  channel?: string | null
-  reason?: string | null
-  group: string
-  /** Shared by the checks that one mistake brought (T14). */
-  look_back?: string
-}
+export type Item = Page['items'][number]
 
 /** A check of what an agent did alone. */
 export const isCheck = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'spot_check'
 
 /** One approval with everything a person decides by (A8). */
-export type Detail = Item & {
-  why: {
-    text: string
-    rules: { rule_id: string; field: string; reason: string; severity: string }[]
-    policy_id: string | null
-    policy_description: string | null
-    policy_version: string
-    trust_level: number | null
-    thresholds: { suggest: number; act: number }
-    evidence_level: number | null
-    gated: boolean
-    high_risk_fields: string[]
-  }
-  change: unknown
-  before: Record<string, unknown>
-  approved_change?: unknown
-  reasoning: string | null
-  field: string | null
-  digest: string
-  session: string | null
-  client: { name: string; version?: string; transport?: string } | null
-  effect: {
-    approve: { from: number; to: number } | null
-    overrides: { type: string; severity: string; to: number }[]
-  }
-  history: {
-    id: string
-    at: string
-    status: string
-    decided_by: string | null
-    summary: string
-    reason: string | null
-    trust_change: number | null
-  }[]
-  handoff?: Handoff
+export type Detail = Omit<RouteAnswers['GET /api/approvals/{id}'], 'grant'> & {
   grant?: GrantRequest
-  check?: Check
 }
 
 /** What the ledger has of an action that was done alone, and what each answer leads to (T14). */
-export type Check = {
-  call?: string
-  proposal?: string
-  record: { seq: number; at: string; type: string; outcome?: string }[]
-  consequences: { confirm: string; wrong: string; differently: string }
-}
+export type Check = NonNullable<Detail['check']>
 
-/** What an agent wants to see of the user's files, and what lies there (GR3). */
+/** What an agent wants to see of the user's files, and what lies there (GR3). The wire leaves its fields open. */
 export type GrantRequest = {
   path: string
   real: string
@@ -102,52 +37,16 @@ export type GrantRequest = {
 }
 
 /** What an agent gave to a person, with all that was asked and answered about it (H1, H5, H6). */
-export type Handoff = {
-  handoff_mode: string
-  reason: string
-  confidence: number | null
-  attempted_actions: unknown[]
-  context: unknown
-  packet: {
-    recent: {
-      seq: number
-      at: string
-      type: string
-      action?: string
-      subject?: string
-      outcome?: string
-    }[]
-  }
-  parent_handoff_id: string | null
-  proposal_id: string | null
-  overdue: boolean
-  reminded: number
-  thread: {
-    handoff_id: string
-    reason: string
-    at: string
-    resolution?: string
-    hand_back?: boolean
-    instructions?: string
-  }[]
-}
+export type Handoff = NonNullable<Detail['handoff']>
+
+type DecisionOutcome = ToolResults['cowork_decide']['outcomes'][number]
+type UndoOutcome = ToolResults['cowork_undo']['outcomes'][number]
 
 /** What became of a decision. */
-export type Outcome = {
-  id: string
-  status: 'approved' | 'rejected' | 'voted' | 'held' | 'pending' | 'error'
-  until?: string
-  trust?: { from: number; to: number; promoted?: true; demoted?: true }
-  /** Other actions that came to the inbox because this one was wrong. */
-  look_back?: number
-  /** False of a check that was closed unread: it counts for nothing. */
-  counted?: boolean
-  /** Other requests that it answers. */
-  also?: { id: string; summary: string }[]
-  error?: { code: string; message: string; hint?: string }
-}
+export type Outcome = Omit<DecisionOutcome, 'status'> &
+  Pick<DecisionOutcome | UndoOutcome, 'status'>
 
-export type Page = { items: Item[]; next: string | null; counts: Record<string, number> }
+export type Page = RouteAnswers['GET /api/approvals']
 
 export type Wanted = {
   readonly status?: 'pending' | 'decided' | 'all'
@@ -165,7 +64,7 @@ export async function readItems(client: Client, wanted: Wanted, count: number): 
   const items: Item[] = []
   for (let after: string | undefined; ;) {
     const limit = Math.min(count - items.length, pageSize)
-    const page = await client.get<Page>('/api/approvals', { ...wanted, limit, after })
+    const page = await client.get('/api/approvals', { ...wanted, limit, after })
     items.push(...page.items)
     if (page.next === null || items.length >= count) return { ...page, items }
     after = page.next
@@ -176,13 +75,13 @@ export async function readByIds(client: Client, ids: readonly string[]): Promise
   const items: Item[] = []
   for (let at = 0; at < ids.length; at += idsInOneRequest) {
     const some = ids.slice(at, at + idsInOneRequest).join(',')
-    items.push(...(await client.get<Page>('/api/approvals', { ids: some })).items)
+    items.push(...(await client.get('/api/approvals', { ids: some })).items)
   }
   return items
 }
 
-export const readDetail = (client: Client, id: string): Promise<Detail> =>
-  client.get<Detail>(`/api/approvals/${encodeURIComponent(id)}`)
+export const readDetail = async (client: Client, id: string): Promise<Detail> =>
+  (await client.get('/api/approvals/{id}', { id })) as Detail
 
 /** What a person meant by an id or the beginning of one. */
 export type Found =

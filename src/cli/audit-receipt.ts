@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { rfc3339 } from '#base/clock.ts'
 import { formatReceipt, verifyReceipt } from '#ledger'
-import type { Entry, Receipt } from '#ledger'
+import type { Entry } from '#ledger'
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
 import { exitCode, usage } from './exit.ts'
@@ -13,8 +13,7 @@ import { shown } from './output.ts'
 export async function receipt(context: Context, call: string, { out: file }: { out?: string }) {
   const target = resolve(file ?? `receipt-${call.replaceAll(/[^\w-]/g, '_')}.json`)
   if (existsSync(target)) throw usage(`${target} exists already.`, 'Name another file with --out.')
-  const path = `/api/ledger/receipts/${encodeURIComponent(call)}`
-  const written = await createClient(context).get<Receipt>(path)
+  const written = await createClient(context).get('/api/ledger/receipts/{call}', { call })
   writeFileSync(target, formatReceipt(written), { flag: 'wx', mode: 0o600 })
   const { vkey, entries } = written
   context.out.data({ file: target, call, entries: entries.length, vkey }, () => [

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rfc3339 } from '#base/clock.ts'
-import type { Entry as LedgerEntry, EntryProof } from '#ledger'
+import type { RouteAnswers } from '#wire'
 import { command, localCommand, toolCommand } from './command.ts'
 import type { Entry } from './command.ts'
 import { usage } from './exit.ts'
 import { flag, isWhole, repeated, required, text, whole, withDefault } from './option-kinds.ts'
 import { fields, shown } from './output.ts'
 
-type Page = { size: number; entries: LedgerEntry[] }
+type LedgerEntry = RouteAnswers['GET /api/ledger']['entries'][number]
 
 const pollMs = 250
 const pageSize = 1000
@@ -31,7 +31,7 @@ export const auditCommand: Entry = {
       },
       async act({ client, out, options }) {
         const { type, actor } = options
-        const read = (page: object) => client.get<Page>('/api/ledger', { ...page, type, actor })
+        const read = (page: object) => client.get('/api/ledger', { ...page, type, actor })
         const show = (entries: readonly LedgerEntry[]) => {
           for (const entry of entries) out.data(entry, () => [line(entry)])
         }
@@ -67,7 +67,7 @@ export const auditCommand: Entry = {
       usage: 'prove <seq>',
       summary: 'the proof that an entry is in the ledger',
       run: ({ client, args: [seq] }) =>
-        client.get<EntryProof>(`/api/ledger/${entryNumber(seq)}/proof`),
+        client.get('/api/ledger/{seq}/proof', { seq: entryNumber(seq) }),
       show: (proof) => [
         ...fields({
           entry: proof.entry,
@@ -108,7 +108,7 @@ export const ledgerCommand: Entry = {
       options: { reason: required(text('--reason <text>', 'why, for whoever reads the ledger')) },
       tool: 'cowork_redact',
       input: ({ args: [seq], options: { reason } }) => ({ seq: entryNumber(seq), reason }),
-      json: (_: object, { args: [seq] }) => ({ seq: Number(seq), erased: true }),
+      json: (_, { args: [seq] }) => ({ seq: Number(seq), erased: true }),
       show: (_, { args: [seq] }) =>
         `What was kept beside entry ${Number(seq)} is erased. The entry and its proofs stay.`,
     }),

@@ -65,7 +65,7 @@ async function prepare(context: Context, { port, auth, timeout }: StartOptions) 
 /** The one-time link (SV2), asked for here: it must reach this terminal alone, never the daemon's log. */
 async function consoleLine(context: Context): Promise<string[]> {
   try {
-    const { link } = await createClient(context).call<{ link: string }>('cowork_open_link')
+    const { link } = await createClient(context).call('cowork_open_link')
     return [`  Console  ${link}`]
   } catch (error) {
     context.out.note(`The daemon runs, but made no link for the console: ${messageOf(error)}`)

@@ -1,19 +1,10 @@
+import type { FileReadResult } from '#files/wire.ts'
 import { localCommand } from './command.ts'
 import { usage } from './exit.ts'
 import { where, words } from './file-words.ts'
 import { positive, text } from './option-kinds.ts'
 import type { Values } from './option-kinds.ts'
 import { plain, plainLines } from './plain.ts'
-
-type Read = {
-  content: string
-  path: string
-  encoding: string
-  mime: string
-  next_line?: number
-  next_byte?: number
-  warnings?: string[]
-}
 
 const range = {
   head: positive('--head <count>', 'the first lines'),
@@ -33,7 +24,7 @@ export const catCommand = localCommand({
   words,
   async act({ client, out, args: [path], options }) {
     const asked = { path, ...rangeOf(options), max_bytes: all }
-    const read = await client.call<Read>('read_file', asked)
+    const read = await client.call('read_file', asked)
     for (const warning of read.warnings ?? []) out.note(plain(warning))
     out.content(read, contentFor(read, process.stdout.isTTY))
     if ((read.next_byte ?? read.next_line) !== undefined)
@@ -41,7 +32,7 @@ export const catCommand = localCommand({
   },
 })
 
-function contentFor({ content, encoding, mime, path }: Read, isTerminal: boolean) {
+function contentFor({ content, encoding, mime, path }: FileReadResult, isTerminal: boolean) {
   const isBytes = encoding === 'base64'
   if (!isTerminal) return isBytes ? Buffer.from(content, 'base64') : content
   if (isBytes)

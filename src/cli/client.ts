@@ -4,11 +4,18 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { StatePaths } from '#base/state.ts'
+import type { RouteAnswers, ToolName, ToolResults } from '#wire'
 import { errorOf, runningDaemon } from './daemon.ts'
 import type { Problem } from './exit.ts'
 import { version } from './version.ts'
 
 export type Client = ReturnType<typeof createClient>
+
+type PathOf<Method extends string> = keyof RouteAnswers extends infer Route
+  ? Route extends `${Method} ${infer Path}`
+    ? Path
+    : never
+  : never
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -56,21 +63,33 @@ export function createClient(
 
   return {
     /** Calls a tool by the path every call takes. */
-    async call<Output>(tool: string, args: object = {}): Promise<Output> {
+    async call<Name extends ToolName>(tool: Name, args: object = {}): Promise<ToolResults[Name]> {
       const answer = await ask(`/api/tools/${encodeURIComponent(tool)}/call`, { arguments: args })
-      const { output } = answer as { output: Output }
+      const { output } = answer as { output: ToolResults[Name] }
       const { findToolMismatch } = await import('#wire')
       checkVersion(tool, findToolMismatch(tool, output))
       return output
     },
-    post: async <Answer>(path: string, body: object): Promise<Answer> =>
-      (await ask(path, body)) as Answer,
-    async get<Answer>(path: string, query: Query = {}): Promise<Answer> {
+    post: async <Path extends PathOf<'POST'>>(
+      path: Path,
+      body: object,
+    ): Promise<RouteAnswers[`POST ${Path}`]> =>
+      (await ask(path, body)) as RouteAnswers[`POST ${Path}`],
+    /** Writes a field that the path names into the path, such as `{seq}`, and the others into the query. */
+    async get<Path extends PathOf<'GET'>>(
+      path: Path,
+      fields: Query = {},
+    ): Promise<RouteAnswers[`GET ${Path}`]> {
       const search = new URLSearchParams()
-      for (const [name, value] of Object.entries(query))
-        if (value !== undefined) search.set(name, String(value))
-      const asked = search.size > 0 ? `?${search.toString()}` : ''
-      return (await ask(`${path}${asked}`)) as Answer
+      let filledPath: string = path
+      for (const [name, value] of Object.entries(fields)) {
+        if (value === undefined) continue
+        if (path.includes(`{${name}}`))
+          filledPath = filledPath.replace(`{${name}}`, () => encodeURIComponent(value))
+        else search.set(name, String(value))
+      }
+      const query = search.size > 0 ? `?${search.toString()}` : ''
+      return (await ask(`${filledPath}${query}`)) as RouteAnswers[`GET ${Path}`]
     },
   }
 }

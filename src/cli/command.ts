@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { ToolName, ToolResults } from '#wire'
 import type { Client, Words } from './client.ts'
 import type { Context } from './context.ts'
 import type { ExitCode } from './exit.ts'
@@ -103,22 +104,22 @@ export function command<
   })
 }
 
-/** A command that is one call of a tool. */
+/** A command that is one call of a tool. `cowork_use` answers as the tool that it calls. */
 export function toolCommand<
   const Usage extends string,
-  Answer extends object,
+  Name extends Exclude<ToolName, 'cowork_use'>,
   const Given extends Options = Record<never, never>,
 >(
   spec: Described<Usage, Given> &
-    Answering<Call<Usage, Given>, Answer> & {
-      readonly tool: string
+    Answering<Call<Usage, Given>, ToolResults[Name]> & {
+      readonly tool: Name
       readonly input?: (call: Call<Usage, Given>) => object | Promise<object>
     },
 ): Entry {
   const { tool, input, ...rest } = spec
-  return command<Usage, Answer, Given>({
+  return command<Usage, ToolResults[Name], Given>({
     ...rest,
-    run: async (call) => call.client.call<Answer>(tool, (await input?.(call)) ?? {}),
+    run: async (call) => call.client.call(tool, (await input?.(call)) ?? {}),
   })
 }
 

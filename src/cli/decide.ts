@@ -1,3 +1,4 @@
+import type { ToolResults } from '#wire'
 import { agentNamed } from './agent-named.ts'
 import { allowanceOf } from './allowance.ts'
 import { findApprovals, isCheck, readByIds } from './approvals.ts'
@@ -17,19 +18,13 @@ import type { Values } from './option-kinds.ts'
 import { severity, type } from './override.ts'
 import { plain } from './plain.ts'
 
-type Batch = {
-  outcomes: (Omit<Outcome, 'id'> & { proposal_id: string })[]
-  errors: { proposal_id: string; code: string; message: string }[]
-  message: string
-}
-
 type Decided = {
   readonly outcomes: readonly Outcome[]
   readonly items: readonly Item[]
   /** What requests for access came to, in words: more or less than was asked for. */
   readonly opened: ReadonlyMap<string, string>
   /** The answer to a whole batch. */
-  readonly batch?: Batch
+  readonly batch?: ToolResults['cowork_bulk_approve']
 }
 
 const args = { ids: { about: 'ids, or beginnings of them that fit one only' } }
@@ -163,12 +158,12 @@ export const decideCommands = [
 
 async function outcomesOf(
   client: Client,
-  tool: string,
+  tool: 'cowork_decide' | 'cowork_undo',
   items: readonly Item[],
   more: object = {},
 ): Promise<Outcome[]> {
   const asked = { approval_ids: items.map(({ id }) => id), ...more }
-  return (await client.call<{ outcomes: Outcome[] }>(tool, asked)).outcomes
+  return (await client.call(tool, asked)).outcomes
 }
 
 const oneAtATime = {
@@ -252,7 +247,7 @@ const isGrant = ({ kind }: Item) => kind === 'grant'
 
 /** Approves all proposals of an agent or a domain that wait, if they are as many as the person saw (B2). */
 async function approveAll(client: Client, options: Approving): Promise<Decided> {
-  const batch = await client.call<Batch>('cowork_bulk_approve', {
+  const batch = await client.call('cowork_bulk_approve', {
     filter_agent_id: await agentNamed(client, options.agent),
     filter_domain: options.domain,
     expected_count: options.expect,

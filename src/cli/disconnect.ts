@@ -100,9 +100,7 @@ export async function agentEnd(
   { agent }: Removal,
 ): Promise<{ revoked: string | undefined; forget: boolean }> {
   if (agent === undefined) return { revoked: undefined, forget: false }
-  const { agents } = await createClient(context).call<{
-    agents: { id: string; status: string; source: string }[]
-  }>('cowork_list_agents')
+  const { agents } = await createClient(context).call('cowork_list_agents')
   const found = agents.find(({ id, status }) => id === agent && status === 'active')
   return {
     revoked: found?.source === 'store' ? agent : undefined,

@@ -1,4 +1,4 @@
-import type { ListedFile } from '#files/wire.ts'
+import type { ListedFile, SearchHit } from '#files/wire.ts'
 import { catCommand } from './cat.ts'
 import { searchPlaces } from './choices.ts'
 import type { Client } from './client.ts'
@@ -8,21 +8,16 @@ import { minuteOf, where, words } from './file-words.ts'
 import { count, flag, list, positive, text, withDefault } from './option-kinds.ts'
 import { tableOf } from './output.ts'
 import { pages } from './pages.ts'
-import type { Paged } from './pages.ts'
 import { plain } from './plain.ts'
 import { moreNotes } from './prefix.ts'
 import { bytesText, countText } from './sizes.ts'
 import { versionCommands } from './versions.ts'
 
-type Hit = { path: string; line?: number; snippet?: string }
-type Found = { results: Hit[]; total_count: number; skipped?: string[] }
-
 const mostInTree = 2000
 
 async function listed(client: Client, asked: object, most: number) {
   const input = { ...asked, limit: Math.min(most, 1000) }
-  type Page = Paged & { files: ListedFile[] }
-  const { all, isMore } = await pages(client, 'list_files', input, (page: Page) => page.files, most)
+  const { all, isMore } = await pages(client, 'list_files', input, (page) => page.files, most)
   return { files: all, isMore }
 }
 
@@ -77,8 +72,7 @@ export const filesCommand: Entry = {
         file_types: type,
         limit: lines,
       }),
-      show: ({ results }: Found) =>
-        results.length === 0 ? 'Nothing was found.' : results.map(hitLine),
+      show: ({ results }) => (results.length === 0 ? 'Nothing was found.' : results.map(hitLine)),
       notes: ({ results, total_count: total, skipped = [] }) => [
         ...skipped.map(plain),
         ...(results.length < total
@@ -107,7 +101,7 @@ const treeLines = (files: readonly ListedFile[]): string[] =>
       return `${'  '.repeat(names.length - 1)}${plain(names.at(-1) ?? '')}${end}`
     })
 
-const hitLine = ({ path, line, snippet }: Hit): string =>
+const hitLine = ({ path, line, snippet }: SearchHit): string =>
   [
     `${plain(path)}${line === undefined ? '' : `:${line}`}`,
     ...(snippet === undefined ? [] : [plain(snippet.trim())]),

@@ -2,6 +2,7 @@ import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { relative } from 'node:path'
 import { currentFolders, expandPath } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
+import type { ToolResults } from '#wire'
 import { agentNamed } from './agent-named.ts'
 import { grantPermissions, grantScopes } from './choices.ts'
 import type { Client } from './client.ts'
@@ -18,30 +19,12 @@ import { countText } from './sizes.ts'
 import { confirmed } from './terminal.ts'
 import type { Asking } from './terminal.ts'
 
-export type Grant = {
-  id: string
-  agent: string
-  path: string
-  kind: 'file' | 'folder'
-  permission: string
-  scope: string
-  session: string | null
-  hard_links: boolean
-  granted_at: string
-  granted_by: string
-  expires_at: string | null
-  last_accessed: string | null
-  access_count: number
-  /** What was granted is not at its path any more: it opens nothing. */
-  replaced?: boolean
-}
-
-type Revoked = { revoked_path: string; message?: string }
+export type Grant = ToolResults['add_grant']
 
 const agent = () => text('--agent <id>', 'only for this agent')
 
 export const liveGrants = async (client: Client): Promise<Grant[]> =>
-  (await client.call<{ grants: Grant[] }>('list_grants')).grants
+  (await client.call('list_grants')).grants
 
 /** What agents may see of the user's own files (GR4). */
 const listCommand = command({
@@ -115,7 +98,7 @@ export const grantsCommand: Entry = {
         await confirmWhole(path, options)
         const isHandedOver = permission === undefined && isFile(path)
         const denials = (await liveGrants(client)).filter((one) => one.permission === 'deny')
-        const grant = await client.call<Grant>('add_grant', {
+        const grant = await client.call('add_grant', {
           path,
           permission: permission ?? 'read',
           granted_by: isHandedOver ? 'user_implicit' : 'user_explicit',
@@ -145,7 +128,7 @@ export const grantsCommand: Entry = {
         const { id, permission } = await grantNamed(client, given)
         // Taking access away harms nobody; lifting a denial gives it (GR4, I10).
         if (permission === 'deny') await person('Lifting a denial')
-        return { id, ...(await client.call<Revoked>('revoke_grant', { grant_id: id })) }
+        return { id, ...(await client.call('revoke_grant', { grant_id: id })) }
       },
       show: ({ id, revoked_path: path }) => [`Revoked ${id}.`, `It was for ${plain(path)}.`],
       notes: ({ message }) => (message === undefined ? [] : [message]),

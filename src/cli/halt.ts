@@ -3,7 +3,6 @@ import { toolCommand } from './command.ts'
 import { flag, text } from './option-kinds.ts'
 import { shown } from './output.ts'
 import { byPrefix } from './prefix.ts'
-import type { Status } from './status.ts'
 
 export const haltCommands = [
   toolCommand({
@@ -20,7 +19,7 @@ export const haltCommands = [
       reason,
       force,
     }),
-    show: ({ scope }: { scope: string }) => [
+    show: ({ scope }) => [
       `Halted: ${shown(scope)}. Resume with: cowork resume ${shellWord(scope)}`,
     ],
   }),
@@ -29,12 +28,12 @@ export const haltCommands = [
     summary: 'lift a halt',
     tool: 'cowork_resume',
     async input({ client, args: [given = 'all'] }) {
-      const { halts } = await client.call<Status>('cowork_status')
+      const { halts } = await client.call('cowork_status')
       if (halts.length === 0) throw new CoworkError('not_found', 'Nothing is halted.')
       const scopes = halts.map(({ scope }) => scope)
       return { scope: byPrefix(given, scopes, 'halt') }
     },
-    show: ({ scope }: { scope: string }) => [`Resumed: ${shown(scope)}.`],
+    show: ({ scope }) => [`Resumed: ${shown(scope)}.`],
   }),
 ]
 

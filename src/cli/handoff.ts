@@ -11,7 +11,6 @@ import { tableOf } from './output.ts'
 import { severity, type } from './override.ts'
 import { moreNotes, shortIds } from './prefix.ts'
 import { answeredText } from './resolve-handoff.ts'
-import type { Answered } from './resolve-handoff.ts'
 
 /** What agents gave to people: those nobody has answered, or all. */
 export const handoffCommand = command({
@@ -90,7 +89,7 @@ export const handoffCommand = command({
         severity: options.severity,
         description: options.reason,
       }),
-      show: (answered: Answered) => [answeredText(answered)],
+      show: (answered) => [answeredText(answered)],
       notes: ({ hand_back_refused: refused }) => (refused ? [refused.hint] : []),
     }),
   ],

@@ -4,7 +4,6 @@ import { createClient } from './client.ts'
 import type { Context } from './context.ts'
 import { launcher, placeOptions } from './launcher.ts'
 import { inPlace } from './run-with.ts'
-import type { Status } from './status.ts'
 
 /** Pinned, so that nobody's newer upload runs with a token of ours. */
 const inspector = '@modelcontextprotocol/inspector@2.12.0'
@@ -19,7 +18,7 @@ export async function inspect(
   const words = inspectCommand(context)
   if (print) return out.data({ command: words }, () => [words.join(' ')])
   const api = createClient(context)
-  const { auth } = await api.call<Status>('cowork_status')
+  const { auth } = await api.call('cowork_status')
   // An open door needs no token, and the first agent would close it.
   if (auth === 'closed') {
     const plan = await planToken(api, paths, agent)

@@ -5,18 +5,6 @@ import { count, flag } from './option-kinds.ts'
 import { tableOf } from './output.ts'
 import { byPrefix, shortIds } from './prefix.ts'
 
-type Delivery = {
-  id: string
-  channel: string
-  event: string
-  approval_id: string
-  status: string
-  attempts: number
-  next_at: string | null
-  last_error: string | null
-}
-type Deliveries = { deliveries: Delivery[] }
-
 export const notifyCommand: Entry = {
   usage: 'notify',
   summary: 'what is told to other channels',
@@ -31,7 +19,7 @@ export const notifyCommand: Entry = {
         limit: Math.min(lines, 1000),
         status: dead ? 'dead' : undefined,
       }),
-      show({ deliveries }: Deliveries, { options: { dead } }) {
+      show({ deliveries }, { options: { dead } }) {
         const short = shortIds(deliveries.map(({ id }) => id))
         return tableOf(deliveries, `Nothing ${dead ? 'failed for good' : 'was sent'}.`, {
           ID: ({ id }) => short(id),
@@ -50,10 +38,10 @@ export const notifyCommand: Entry = {
       summary: 'send again what failed for good',
       async run({ client, args: [given] }) {
         const asked = { status: 'dead', limit: 1000 }
-        const { deliveries } = await client.call<Deliveries>('cowork_list_deliveries', asked)
+        const { deliveries } = await client.call('cowork_list_deliveries', asked)
         const ids = deliveries.map((one) => one.id)
         const id = byPrefix(given, ids, 'dead delivery')
-        return { id, retried: await client.call<object>('cowork_retry_delivery', { id }) }
+        return { id, retried: await client.call('cowork_retry_delivery', { id }) }
       },
       json: ({ retried }) => retried,
       show: ({ id }) => `${id} is sent again now.`,
@@ -65,7 +53,7 @@ export const notifyCommand: Entry = {
       person: 'Testing a channel',
       tool: 'cowork_test_channel',
       input: ({ args: [id] }) => ({ id }),
-      show: ({ ok, reason }: { ok: boolean; reason?: string }, { args: [channel] }) =>
+      show: ({ ok, reason }, { args: [channel] }) =>
         `${channel} ${ok ? 'took' : 'did not take'} a test notice${reason === undefined ? '.' : `: ${reason}`}`,
       exit: ({ ok }) => (ok ? exitCode.ok : exitCode.failed),
     }),
@@ -76,7 +64,7 @@ export const notifyCommand: Entry = {
       person: 'Binding a chat',
       tool: 'cowork_bind_chat',
       input: ({ args: [channel] }) => ({ channel }),
-      show: ({ how }: { how: string }) => how,
+      show: ({ how }) => how,
     }),
   ],
 }

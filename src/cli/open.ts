@@ -13,9 +13,7 @@ export async function open(
   { print = false }: { readonly print?: boolean },
 ): Promise<void> {
   const screen = given === undefined ? undefined : byPrefix(given, screens, 'screen')
-  const made = await createClient(context).call<{ link: string; expires_at: string }>(
-    'cowork_open_link',
-  )
+  const made = await createClient(context).call('cowork_open_link')
   const link = linkTo(made.link, screen)
   const opened = !print && (await openWith(link, context.env, process.platform))
   context.out.data({ link, expires_at: made.expires_at, opened }, () => [

@@ -29,5 +29,5 @@ export const overrideCommand = toolCommand({
     description: options.description,
     proposal_id: options.proposal && (await findApproval(client, options.proposal)).id,
   }),
-  show: ({ message }: { message: string }) => message,
+  show: ({ message }) => message,
 })

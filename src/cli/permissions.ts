@@ -1,33 +1,21 @@
+import type { ToolResults } from '#wire'
 import type { Client } from './client.ts'
 import { toolCommand } from './command.ts'
 import { tableOf } from './output.ts'
 import { byPrefix, shortIds } from './prefix.ts'
 
-type Permission = {
-  id: string
-  agent_id: string
-  tool: string
-  arguments: Record<string, string> | null
-  exact: string[]
-  for: string
-  uses_left: number | null
-  expires_at: string | null
-  granted_by: string
-  last_used_at: string | null
-}
-type Listed = { permissions: Permission[] }
+type Permission = ToolResults['cowork_list_permissions']['permissions'][number]
 
 const tool = 'cowork_list_permissions'
 
-const idsOf = async (client: Client) =>
-  (await client.call<Listed>(tool)).permissions.map(({ id }) => id)
+const idsOf = async (client: Client) => (await client.call(tool)).permissions.map(({ id }) => id)
 
 /** What was allowed for longer than once (Y8). */
 export const permissionsCommand = toolCommand({
   usage: 'permissions',
   summary: 'what is allowed for longer than once',
   tool,
-  show({ permissions }: Listed) {
+  show({ permissions }) {
     const short = shortIds(permissions.map(({ id }) => id))
     return tableOf(permissions, 'Nothing is allowed for longer than once.', {
       ID: ({ id }) => short(id),
@@ -49,7 +37,7 @@ export const permissionsCommand = toolCommand({
           made: '`cowork approve <id> --allow <how long>` gives one.',
         }),
       }),
-      show: ({ id }: { id: string }) => `Revoked ${id}: the next such call asks again.`,
+      show: ({ id }) => `Revoked ${id}: the next such call asks again.`,
     }),
   ],
 })

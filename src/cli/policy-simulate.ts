@@ -1,3 +1,4 @@
+import type { ToolResults } from '#wire'
 import { agentNamed } from './agent-named.ts'
 import type { Client } from './client.ts'
 import { command } from './command.ts'
@@ -10,39 +11,13 @@ import { fields, table } from './output.ts'
 import { plain } from './plain.ts'
 import { bodyIn, versionNamed } from './policy-versions.ts'
 
-export type Violation = { rule_id: string; field: string; severity: string; reason: string }
+type Answer = ToolResults['cowork_simulate_policy']
+type Having<Field extends keyof Answer> = Answer & Required<Pick<Answer, Field>>
 
-type Judged = {
-  mode: string
-  policy_id: string | null
-  trust_level: number
-  violations: Violation[]
-  high_risk_fields: string[]
-  approvers: number
-}
-
-type Simulated = { summary: string; before: Judged; after: Judged }
-
-type Replayed = {
-  summary: string
-  table: {
-    from: string
-    to: string
-    count: number
-    examples: {
-      seq: number | null
-      kind: string
-      agent_id: string
-      domain: string
-      action: string
-    }[]
-  }[]
-  days: number
-  replayed: number
-  unchanged: number
-  skipped: number
-  truncated: boolean
-}
+/** The answer about one proposal. */
+type Simulated = Having<'before' | 'after'>
+/** The answer about all there were. */
+type Replayed = Having<'table' | 'days' | 'replayed' | 'unchanged' | 'skipped' | 'truncated'>
 
 /** What is tried: a file, a version there was, or a policy in force as if it were mapped everywhere. */
 const tried = {
@@ -63,7 +38,10 @@ async function triedBy(client: Client, { file, saved, policy }: Tried): Promise<
 
 /** What other policies would have made of all that was proposed and called, with the trust of that time. */
 const replay = async (client: Client, options: Tried, more: object): Promise<Replayed> =>
-  client.call('cowork_simulate_policy', { ...(await triedBy(client, options)), ...more })
+  (await client.call('cowork_simulate_policy', {
+    ...(await triedBy(client, options)),
+    ...more,
+  })) as Replayed
 
 const isSimulated = (found: Simulated | Replayed): found is Simulated => 'after' in found
 
@@ -82,10 +60,10 @@ export const tryCommands = [
     run: async ({ client, options }): Promise<Simulated | Replayed> =>
       options.proposal === undefined
         ? replay(client, options, { days: 30 })
-        : client.call<Simulated>('cowork_simulate_policy', {
+        : ((await client.call('cowork_simulate_policy', {
             proposal: jsonArgument('--proposal', options.proposal),
             ...(await triedBy(client, options)),
-          }),
+          })) as Simulated),
     show: (found) => (isSimulated(found) ? simulatedLines(found) : replayLines(found)),
     notes: (found) => (isSimulated(found) ? [] : truncatedNotes(found)),
     exit: (found) =>
@@ -150,7 +128,7 @@ function replayLines(found: Replayed): string[] {
   ]
 }
 
-export const violationLines = (violations: readonly Violation[]): string[] =>
+export const violationLines = (violations: Simulated['after']['violations']): string[] =>
   violations.map(({ severity, field, reason, rule_id: rule }) =>
     plain(`  ${severity}  ${field}: ${reason} (rule ${rule})`),
   )

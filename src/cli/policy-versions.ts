@@ -8,19 +8,8 @@ import { tableOf } from './output.ts'
 import { plainLines } from './plain.ts'
 import { byPrefix } from './prefix.ts'
 
-type Version = {
-  version: string
-  number: number
-  source: 'file' | 'saved'
-  by: string
-  note: string
-  at: string
-}
-type Versions = { active: string; versions: Version[]; text?: string }
-type Saved = { version: string; from: string; changed: boolean; message: string }
-
 const read = (client: Client, asked: object = {}) =>
-  client.call<Versions>('cowork_policy_versions', { limit: 200, ...asked })
+  client.call('cowork_policy_versions', { limit: 200, ...asked })
 
 /** A version by its beginning, its number or `active`. */
 export async function versionNamed(client: Client, given: string): Promise<string> {
@@ -70,8 +59,7 @@ export const versionCommands = [
       to: to === undefined ? undefined : await versionNamed(client, to),
       body: file === undefined ? undefined : bodyIn(file),
     }),
-    show: ({ changed, diff }: { changed: boolean; diff: string }) =>
-      changed ? plainLines(diff) : 'Nothing differs.',
+    show: ({ changed, diff }) => (changed ? plainLines(diff) : 'Nothing differs.'),
   }),
   // Says before what it would have changed (Y6).
   command({
@@ -95,9 +83,9 @@ export const versionCommands = [
     async run({ client, out, options: { file, note, from: given, confirm = false } }) {
       const body = bodyIn(file)
       const from = given === undefined ? undefined : await versionNamed(client, given)
-      const { summary } = await client.call<{ summary: string }>('cowork_simulate_policy', { body })
+      const { summary } = await client.call('cowork_simulate_policy', { body })
       out.note(`On what agents did in the last 30 days: ${summary}.`)
-      return client.call<Saved>('cowork_save_policies', { body, note, confirm, from })
+      return client.call('cowork_save_policies', { body, note, confirm, from })
     },
     show: ({ message }) => message,
     notes: ({ changed, from, version }) =>

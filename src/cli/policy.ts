@@ -1,3 +1,4 @@
+import type { ToolResults } from '#wire'
 import { toolCommand } from './command.ts'
 import type { Entry } from './command.ts'
 import { exitCode, usage } from './exit.ts'
@@ -6,23 +7,7 @@ import { text } from './option-kinds.ts'
 import { tableOf } from './output.ts'
 import { plain } from './plain.ts'
 import { tryCommands, violationLines } from './policy-simulate.ts'
-import type { Violation } from './policy-simulate.ts'
 import { versionCommands } from './policy-versions.ts'
-
-type Verdict = {
-  hard_stop: boolean
-  violations: Violation[]
-  policy_id: string | null
-  policy_description: string | null
-  policy_rules_checked: number
-  mapping_found: boolean
-  message: string
-}
-
-type Listed = {
-  policies: { id: string; description: string; mode: string; rules: number }[]
-  mappings: { agent_id: string; domain: string; policy_id: string; source: string }[]
-}
 
 /** The rules agents work under: what they say, would say, and said before. */
 export const policyCommand: Entry = {
@@ -59,7 +44,7 @@ export const policyCommand: Entry = {
       usage: 'list',
       summary: 'policies, and who works where under which',
       tool: 'cowork_list_policies',
-      show: ({ policies, mappings }: Listed) => [
+      show: ({ policies, mappings }) => [
         ...tableOf(policies, 'There are no policies: write some into the configuration.', {
           POLICY: ({ id }) => id,
           MODE: ({ mode }) => mode,
@@ -80,7 +65,7 @@ export const policyCommand: Entry = {
   ],
 }
 
-function verdictLines(verdict: Verdict): string[] {
+function verdictLines(verdict: ToolResults['cowork_validate_policy']): string[] {
   const { policy_id: id, policy_description: about, mapping_found: isMapped } = verdict
   return [
     plain(verdict.message),

@@ -1,62 +1,13 @@
+import type { ToolResults } from '#wire'
 import { agentNamed } from './agent-named.ts'
 import { command } from './command.ts'
 import { days, text } from './option-kinds.ts'
 import { fields, tableOf } from './output.ts'
 import { plain } from './plain.ts'
 import { levelName, standingText } from './standing-lines.ts'
-import type { StandingClass } from './standing-lines.ts'
 
-type Finding = { severity: string; title: string; entries: number[]; recommendation: string }
-
-type Intervention = {
-  agent_id: string
-  domain: string
-  approvals: number
-  overrides: number
-  handoffs: number
-  expired: number
-}
-
-type ReportedStanding = {
-  agent_id: string
-  domain: string
-  classes: Pick<StandingClass, 'risk' | 'level' | 'reason' | 'next'>[]
-}
-
-type Report = {
-  findings: Finding[]
-  interventions: Intervention[]
-  standings: ReportedStanding[]
-  period: { start: string; end: string }
-}
-
-type Interval = { low: number; high: number } | null
-type Rate =
-  | 'approval_rate'
-  | 'accuracy'
-  | 'override_rate'
-  | 'slips_per_100'
-  | 'checks_drawn'
-  | 'alone_error_rate'
-  | 'checks_within_day'
-  | 'automation_rate'
-  | 'review_load'
-  | 'retry_rate'
-  | 'rollback_rate'
-  | 'latency_p50'
-  | 'latency_p95'
-  | 'handoff_latency_p50'
-  | 'confidence_avg'
-  | 'brier'
-  | 'ece'
-  | 'rubber_stamp_share'
-  | 'collaboration_score'
-type Quality = Record<Rate, number | null> & {
-  n_reviewed: number
-  approval_interval: Interval
-  alone_error_interval: Interval
-  overrides: { override_type: string; severity: string; count: number }[]
-}
+type Report = ToolResults['cowork_governance_report']
+type Quality = ToolResults['cowork_quality_metrics']
 
 const day = 24 * 60 * 60 * 1000
 
@@ -76,8 +27,8 @@ export const reportCommand = command({
       domain: options.domain,
     }
     const [found, quality] = await Promise.all([
-      client.call<Report>('cowork_governance_report', scope),
-      client.call<Quality>('cowork_quality_metrics', scope),
+      client.call('cowork_governance_report', scope),
+      client.call('cowork_quality_metrics', scope),
     ])
     return { ...found, quality }
   },
@@ -92,7 +43,7 @@ export const reportCommand = command({
   ],
 })
 
-function findingLines(findings: readonly Finding[]): string[] {
+function findingLines(findings: Report['findings']): string[] {
   if (findings.length === 0) return ['Nothing was found that needs you.']
   return findings.flatMap(({ severity, title, entries, recommendation }) => [
     `${severity}: ${plain(title)}${entriesOf(entries)}`,
@@ -109,7 +60,7 @@ function entriesOf(entries: readonly number[]): string {
 }
 
 /** Where the risk is normal, and each other class that stands differently. */
-function standingLines(standings: readonly ReportedStanding[]): string[] {
+function standingLines(standings: Report['standings'] = []): string[] {
   const rows = standings.flatMap(({ agent_id: agent, domain, classes }) => {
     const normal = classes.find(({ risk }) => risk === 'normal')
     const shown = classes.filter((one) => one === normal || one.level !== normal?.level)
@@ -125,7 +76,7 @@ function standingLines(standings: readonly ReportedStanding[]): string[] {
   return rows.length === 0 ? [] : ['', ...lines]
 }
 
-function interventionLines(interventions: readonly Intervention[]): string[] {
+function interventionLines(interventions: Report['interventions']): string[] {
   const lines = tableOf(interventions, '', {
     AGENT: (one) => one.agent_id,
     DOMAIN: (one) => one.domain,

@@ -1,20 +1,14 @@
+import type { ToolResults } from '#wire'
 import { score } from './inbox/detail.ts'
 import { plain } from './plain.ts'
 
 /** What became of a handoff and, where it was decided in the same act, of its proposal (H2, H6). */
-export type Answered = {
-  agent_id: string
-  hand_back: boolean
-  hand_back_refused?: { message: string; hint: string }
-  proposal?: { status: string; trust?: { from: number; to: number } }
-}
-
 export function answeredText({
   agent_id,
   hand_back,
   hand_back_refused,
   proposal,
-}: Answered): string {
+}: ToolResults['cowork_resolve_handoff']): string {
   const trust = proposal?.trust
   const moved = trust ? `, trust ${score(trust.from)} → ${score(trust.to)}` : ''
   const decided = proposal ? ` Its proposal is ${proposal.status}${moved}.` : ''

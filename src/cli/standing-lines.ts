@@ -1,28 +1,11 @@
+import type { ToolResults } from '#wire'
 import { fields, table } from './output.ts'
 import { plain } from './plain.ts'
 
-/** How an agent stands in a class of risk, as `cowork_standing` says it (T11, T14). */
-export type StandingClass = {
-  risk: 'low' | 'normal' | 'high'
-  level: 'autonomous' | 'supervised' | 'probation'
-  reason: string
-  next?: string
-  credit: { now: number; needed: number }
-  to_go: number
-  cause?: string
-  strikes: { now: number; most: number; forgiven_after?: number }
-  checks: { rate: number; unread: number; look_back: number; oldest_at?: string }
-  kinds: { kind: string; credit: number; to_go: number }[]
-}
+export type Standing = ToolResults['cowork_standing']['standings'][number]
 
-export type Standing = {
-  agent_id: string
-  domain: string
-  trust_level: number
-  thresholds: { suggest: number; act: number }
-  vouched: boolean
-  classes: StandingClass[]
-}
+/** How an agent stands in a class of risk, as `cowork_standing` says it (T11, T14). */
+export type StandingClass = Standing['classes'][number]
 
 const levels = { autonomous: 'Autonomous', supervised: 'Supervised', probation: 'Probation' }
 

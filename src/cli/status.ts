@@ -7,19 +7,11 @@ import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { fields } from './output.ts'
 import { plain } from './plain.ts'
-import type { WorkspaceInfo } from './workspace.ts'
-
-export type Status = {
-  version: string
-  auth: string
-  halts: { scope: string; reason: string; by: string; at: string }[]
-  ledger: { size: number; checkpoint: number | null }
-}
 
 /** What else is said of a daemon does not depend on its disk. */
 async function workspaceOf(client: Client) {
   try {
-    const info = await client.call<WorkspaceInfo>('get_workspace_info')
+    const info = await client.call('get_workspace_info')
     return { workspace: info.workspace_path, next: info.path_after_restart }
   } catch (error) {
     if (error instanceof CoworkError) return {}
@@ -36,7 +28,7 @@ export async function status(context: Context): Promise<ExitCode> {
     return exitCode.notRunning
   }
   const client = createClient(context)
-  const { auth, halts, ledger, version } = await client.call<Status>('cowork_status')
+  const { auth, halts, ledger, version } = await client.call('cowork_status')
   const { workspace, next } = await workspaceOf(client)
   const { pid, port, startedAt: started_at, workUrl } = daemon
   const data = {

@@ -1,4 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
+import type { ToolResults } from '#wire'
 import type { Client } from './client.ts'
 import { command, toolCommand } from './command.ts'
 import type { Entry } from './command.ts'
@@ -7,26 +8,16 @@ import { minuteOf, words } from './file-words.ts'
 import { count, flag, text, yes } from './option-kinds.ts'
 import { tableOf } from './output.ts'
 import { pages } from './pages.ts'
-import type { Paged } from './pages.ts'
 import { byPrefix, moreNotes, shortIds } from './prefix.ts'
 import { bytesText, countText } from './sizes.ts'
 import { confirmed } from './terminal.ts'
 
-type Trashed = {
-  trash_id: string
-  path: string
-  type: string
-  size_bytes: number
-  deleted_at: string
-  deleted_by: string
-  expires_at: string
-}
-type Page = Paged & { items: Trashed[] }
+type Trashed = ToolResults['trash_list']['items'][number]
 
 const isFolder = ({ type }: Trashed) => type === 'directory'
 
 const trashed = async (client: Client, most = Infinity) =>
-  (await pages(client, 'trash_list', {}, ({ items }: Page) => items, most)).all
+  (await pages(client, 'trash_list', {}, ({ items }) => items, most)).all
 
 const idsOf = (items: readonly Trashed[]) => items.map(({ trash_id: id }) => id)
 
@@ -74,7 +65,7 @@ export const trashCommand: Entry = {
         trash_id: idNamed(given, idsOf(await trashed(client))),
         destination: to,
       }),
-      show: ({ restored_path: path }: { restored_path: string }) => `${path} is back.`,
+      show: ({ restored_path: path }) => `${path} is back.`,
     }),
     // Nothing brings it back, so a person says so.
     toolCommand({
@@ -100,7 +91,7 @@ export const trashCommand: Entry = {
         await confirmed(`Delete ${what} for good?`, asking, false)
         return all ? { all } : { trash_ids: ids }
       },
-      show: ({ purged, left_in: left = [] }: { purged: string[]; left_in?: string[] }) => [
+      show: ({ purged, left_in: left = [] }) => [
         `${countText(purged.length, 'item')} deleted for good.`,
         ...left.map(
           (folder) =>

@@ -1,4 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
+import type { ToolResults } from '#wire'
 import { agentNamed } from './agent-named.ts'
 import { risks } from './choices.ts'
 import type { Client } from './client.ts'
@@ -12,26 +13,14 @@ import { byPrefix } from './prefix.ts'
 import { classLines, levelName, normalOf } from './standing-lines.ts'
 import type { Standing, StandingClass } from './standing-lines.ts'
 
-type Pair = {
-  agent_id: string
-  domain: string
-  trust_level: number
-  /** Nobody comes in by that name any more. */
-  gone?: true
+type Pair = ToolResults['cowork_status']['trust'][number] &
   /** Of the normal class of risk. */
-  level: StandingClass['level']
-  reason: string
-  next?: string
-}
+  Pick<StandingClass, 'level' | 'reason' | 'next'> & {
+    /** Nobody comes in by that name any more. */
+    gone?: true
+  }
 
-type Checked = Pair & {
-  approvals: number
-  overrides: number
-  accuracy: number | null
-  consecutive_overrides: number
-  decay_days: number
-  last_active_at: string
-}
+type Checked = ToolResults['cowork_check_trust']
 
 const reason = required(text('--reason <text>', 'why, for whoever asks later'))
 
@@ -43,7 +32,7 @@ export const trustCommand = command({
     if (domain === undefined) return { trust: await pairsOf(client, agent) }
     const about = await pairNamed(client, agent, domain)
     const [checked, standing] = await Promise.all([
-      client.call<Checked>('cowork_check_trust', about),
+      client.call('cowork_check_trust', about),
       standingIn(client, about),
     ])
     return { ...checked, ...standing }
@@ -77,7 +66,7 @@ export const trustCommand = command({
       async run({ client, args: [agent, domain, given], options }) {
         const about = { agent_id: await agentNamed(client, agent), domain }
         const asked = { ...about, score: Number(given), reason: options.reason }
-        const set = await client.call<{ from: number; to: number }>('cowork_set_trust', asked)
+        const set = await client.call('cowork_set_trust', asked)
         const { vouched } = await standingIn(client, about)
         return { about, set: { ...set, vouched } }
       },
@@ -124,7 +113,7 @@ export const trustCommand = command({
 })
 
 const standingsOf = async (client: Client, about: object = {}): Promise<Standing[]> =>
-  (await client.call<{ standings: Standing[] }>('cowork_standing', about)).standings
+  (await client.call('cowork_standing', about)).standings
 
 async function standingIn(client: Client, about: object): Promise<Standing> {
   const [standing] = await standingsOf(client, about)
@@ -134,8 +123,8 @@ async function standingIn(client: Client, about: object): Promise<Standing> {
 
 async function pairsOf(client: Client, agent: string | undefined): Promise<Pair[]> {
   const [{ trust, auth }, { agents }, standings] = await Promise.all([
-    client.call<{ trust: Omit<Pair, 'level' | 'reason'>[]; auth: string }>('cowork_status'),
-    client.call<{ agents: { id: string; status: string }[] }>('cowork_list_agents'),
+    client.call('cowork_status'),
+    client.call('cowork_list_agents'),
     standingsOf(client),
   ])
   const isGone = (id: string) => {

@@ -1,4 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
+import type { ToolResults } from '#wire'
 import type { Client } from './client.ts'
 import { toolCommand } from './command.ts'
 import { minuteOf, words } from './file-words.ts'
@@ -7,20 +8,12 @@ import { plain } from './plain.ts'
 import { byPrefix, shortIds } from './prefix.ts'
 import { bytesText } from './sizes.ts'
 
-type Version = {
-  version_id: string
-  size_bytes: number
-  replaced_at: string
-  replaced_by: string
-  operation: string
-}
-type Versions = { versions: Version[] }
-
-const idsOf = ({ versions }: Versions) => versions.map(({ version_id: id }) => id)
+const idsOf = ({ versions }: ToolResults['file_versions']) =>
+  versions.map(({ version_id: id }) => id)
 
 /** A version by the beginning of its id; the newest where none is named. */
 async function versionNamed(client: Client, path: string, given: string | undefined) {
-  const ids = idsOf(await client.call<Versions>('file_versions', { path }))
+  const ids = idsOf(await client.call('file_versions', { path }))
   const id = given === undefined ? ids[0] : byPrefix(given, ids, 'version')
   if (id !== undefined) return { path, version_id: id }
   throw new CoworkError('not_found', `No earlier content of ${plain(path)} is kept.`, {
@@ -37,7 +30,7 @@ export const versionCommands = [
     tool: 'file_versions',
     input: ({ args: [path] }) => ({ path }),
     json: ({ versions }, { args: [path] }) => ({ path, versions }),
-    show(found: Versions) {
+    show(found) {
       const short = shortIds(idsOf(found))
       return tableOf(found.versions, 'No earlier content is kept.', {
         VERSION: (version) => short(version.version_id),
@@ -54,8 +47,7 @@ export const versionCommands = [
     words,
     tool: 'file_diff',
     input: ({ client, args: [path, given] }) => versionNamed(client, path, given),
-    show: ({ diff }: { diff: string }) =>
-      diff === '' ? 'Nothing differs.' : diff.split('\n').map(plain),
+    show: ({ diff }) => (diff === '' ? 'Nothing differs.' : diff.split('\n').map(plain)),
   }),
   toolCommand({
     usage: 'restore <path> [version]',
@@ -63,7 +55,7 @@ export const versionCommands = [
     words,
     tool: 'file_restore_version',
     input: ({ client, args: [path, given] }) => versionNamed(client, path, given),
-    show: (_: object, { args: [path] }) =>
+    show: (_, { args: [path] }) =>
       `${path} is as it was. \`cowork files restore\` again takes this back.`,
   }),
 ]

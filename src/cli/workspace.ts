@@ -1,3 +1,4 @@
+import type { ToolResults } from '#wire'
 import { command, toolCommand } from './command.ts'
 import type { Entry } from './command.ts'
 import { flag } from './option-kinds.ts'
@@ -7,20 +8,11 @@ import { pathHere } from './grants.ts'
 import { plain } from './plain.ts'
 import { bytesText, countText } from './sizes.ts'
 
-export type WorkspaceInfo = {
-  workspace_path: string
-  total_files: number
-  total_size_mb: number
-  temp_files: number
-  last_cleanup: string | null
-  containment: 'landlock' | 'walk' | 'checked' | 'starting'
-  /** Another one that was chosen since the start. */
-  path_after_restart?: string
-}
+export type WorkspaceInfo = ToolResults['get_workspace_info']
 
 const tool = 'get_workspace_info'
 
-const guards: Record<WorkspaceInfo['containment'], string> = {
+const guards: Readonly<Record<string, string>> = {
   landlock: 'by the kernel (Landlock) and by cowork',
   walk: 'by cowork',
   checked: 'by checks before and after each access',
@@ -39,7 +31,7 @@ const infoCommand = toolCommand({
   usage: 'info',
   summary: 'where it is, and how much there is',
   tool,
-  show: (found: WorkspaceInfo) =>
+  show: (found) =>
     fields({
       workspace: plain(found.workspace_path),
       holds: holdsText(found),
@@ -64,7 +56,7 @@ export const workspaceCommand: Entry = {
       summary: 'show it in the file manager',
       options: { print: flag('--print', 'print its path instead') },
       async run({ client, env, options: { print } }) {
-        const { workspace_path: path } = await client.call<WorkspaceInfo>(tool)
+        const { workspace_path: path } = await client.call(tool)
         return { path, opened: !print && (await openWith(path, env, process.platform)) }
       },
       show: ({ path, opened }) => (opened ? `${path} is open.` : path),
@@ -76,7 +68,7 @@ export const workspaceCommand: Entry = {
       person: 'Choosing the workspace',
       tool: 'workspace_choose',
       input: ({ args: [given] }) => ({ path: pathHere(given) }),
-      show: ({ message }: { message: string; restart_needed: boolean }) => message,
+      show: ({ message }) => message,
       notes: ({ restart_needed: isNeeded }) => (isNeeded ? ['`cowork restart` does it now.'] : []),
     }),
   ],

@@ -114,9 +114,7 @@ async function status(context: Context): Promise<ExitCode> {
     out.data({ running: false, data_root: root }, () => [said])
     return exitCode.notRunning
   }
-  const { projects } = await createClient(context).call<{ projects: { project: string }[] }>(
-    'worksync_projects',
-  )
+  const { projects } = await createClient(context).call('worksync_projects')
   const names = projects.map(({ project }) => project)
   out.data({ running: true, ...described(daemon), data_root: root, projects: names }, () =>
     fields({

@@ -11,13 +11,6 @@ import { project } from './work-scenes.ts'
 const reason = 'Demo cleaned up'
 const agents: readonly string[] = demoPairs.map(({ agent }) => agent)
 
-type Item = { readonly id: string; readonly kind: string }
-type Versions = {
-  readonly active: string
-  readonly versions: readonly { readonly version: string; readonly note: string }[]
-  readonly body?: unknown
-}
-
 const labels: Readonly<Record<string, string>> = {
   approvals: 'Requests closed',
   permissions: 'Standing permissions revoked',
@@ -68,7 +61,7 @@ async function endApprovals(owner: Client): Promise<number> {
   let count = 0
   for (const agent of agents) {
     const query = { agent, limit: 1000 }
-    const { items } = await owner.get<{ items: Item[] }>('/api/approvals', query)
+    const { items } = await owner.get('/api/approvals', query)
     for (const { id, kind } of items) {
       if (kind === 'handoff')
         await owner.call('cowork_resolve_handoff', { handoff_id: id, resolution: reason })
@@ -91,24 +84,21 @@ async function endApprovals(owner: Client): Promise<number> {
 const isCorrection = (kind: string) => kind === 'proposal' || kind === 'spot_check'
 
 async function endPermissions(owner: Client): Promise<number> {
-  type Permission = { readonly id: string; readonly agent_id: string }
-  const { permissions } = await owner.call<{ permissions: Permission[] }>('cowork_list_permissions')
+  const { permissions } = await owner.call('cowork_list_permissions')
   const theirs = permissions.filter(({ agent_id: agent }) => agents.includes(agent))
   for (const { id } of theirs) await owner.call('cowork_revoke_permission', { id })
   return theirs.length
 }
 
 async function endGrants(owner: Client): Promise<number> {
-  type Grant = { readonly id: string; readonly agent: string }
-  const { grants } = await owner.call<{ grants: Grant[] }>('list_grants')
+  const { grants } = await owner.call('list_grants')
   const theirs = grants.filter(({ agent }) => agents.includes(agent))
   for (const { id } of theirs) await owner.call('revoke_grant', { grant_id: id })
   return theirs.length
 }
 
 async function endAgents(owner: Client): Promise<number> {
-  type Agent = { readonly id: string; readonly status: string }
-  const listed = await owner.call<{ agents: Agent[] }>('cowork_list_agents')
+  const listed = await owner.call('cowork_list_agents')
   const theirs = listed.agents.filter(
     ({ id, status }) => agents.includes(id) && status === 'active',
   )
@@ -120,7 +110,7 @@ async function endTrust(owner: Client): Promise<number> {
   let count = 0
   for (const { agent, domain } of demoPairs) {
     const query = { agent_id: agent, domain }
-    const { trust } = await owner.call<{ trust: { trust_level: number }[] }>('cowork_status', query)
+    const { trust } = await owner.call('cowork_status', query)
     if (!trust.some(({ trust_level: level }) => level > 0)) continue
     await owner.call('cowork_set_trust', { ...query, score: 0, reason })
     count++
@@ -130,12 +120,12 @@ async function endTrust(owner: Client): Promise<number> {
 
 /** Saves the last version before the demo again, unless a person has saved another one since. */
 async function restorePolicies(owner: Client): Promise<number> {
-  const { active, versions } = await owner.call<Versions>('cowork_policy_versions')
+  const { active, versions } = await owner.call('cowork_policy_versions')
   const isDemo = ({ note }: { note: string }) => demoNotes.includes(note)
   const current = versions.find(({ version }) => version === active)
   const before = versions.find((one) => !isDemo(one))
   if (!current || !isDemo(current) || !before) return 0
-  const { body } = await owner.call<Versions>('cowork_policy_versions', { version: before.version })
+  const { body } = await owner.call('cowork_policy_versions', { version: before.version })
   await owner.call('cowork_save_policies', { body, note: reason, from: active, confirm: true })
   return 1
 }

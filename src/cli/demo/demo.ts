@@ -6,7 +6,6 @@ import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 import { table } from '../output.ts'
 import { levelName, normalOf, standingText } from '../standing-lines.ts'
-import type { Standing } from '../standing-lines.ts'
 import { createDemoAgent } from './agent.ts'
 import { answerChecks } from './checks.ts'
 import { workOnFiles } from './file-scenes.ts'
@@ -22,7 +21,6 @@ type Options = {
   readonly pace?: number | undefined
   readonly clean?: boolean | undefined
 }
-type Status = { readonly auth: 'open' | 'closed' }
 type Proposed = { readonly proposal_id: string; readonly mode: 'act' | 'suggest' | 'escalate' }
 type Played = {
   readonly role: Role
@@ -36,8 +34,6 @@ type Played = {
   overridden: number
   left: number
 }
-type Minted = { readonly token: string }
-type Trust = { readonly trust_level: number; readonly mode: string }
 
 /** The last ones are left for the person to decide. */
 const leftOver = 3
@@ -54,7 +50,7 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
   if (clean) return (await import('./clean.ts')).cleanDemo(context)
   const { out } = context
   const person = createClient(context)
-  const { auth } = await person.call<Status>('cowork_status')
+  const { auth } = await person.call('cowork_status')
   const progress = out.progress()
   const played: Played[] = []
   const tokens = auth === 'closed' ? await enrol(person) : new Map<string, string>()
@@ -171,12 +167,10 @@ async function approves(person: Client, id: string): Promise<boolean> {
 async function enrol(person: Client): Promise<Map<string, string>> {
   const tokens = new Map<string, string>()
   for (const { id } of roles) {
-    const { token } = await person
-      .call<Minted>('cowork_add_agent', { id })
-      .catch((error: unknown) => {
-        if (!(error instanceof CoworkError) || error.code !== 'agent_exists') throw error
-        return person.call<Minted>('cowork_rotate_agent', { id, overlap_minutes: 0 })
-      })
+    const { token } = await person.call('cowork_add_agent', { id }).catch((error: unknown) => {
+      if (!(error instanceof CoworkError) || error.code !== 'agent_exists') throw error
+      return person.call('cowork_rotate_agent', { id, overlap_minutes: 0 })
+    })
     tokens.set(id, token)
   }
   return tokens
@@ -204,8 +198,8 @@ async function tell(
       const { id, domain } = seen.role
       const asked = { agent_id: id, domain }
       const [{ trust_level, mode }, { standings }] = await Promise.all([
-        person.call<Trust>('cowork_check_trust', asked),
-        person.call<{ standings: Standing[] }>('cowork_standing', asked),
+        person.call('cowork_check_trust', asked),
+        person.call('cowork_standing', asked),
       ])
       const [standing] = standings
       if (!standing) throw new Error(`the daemon did not say how ${id} stands`)

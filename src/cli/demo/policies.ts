@@ -1,17 +1,16 @@
 import { CoworkError } from '#base/errors.ts'
+import type { ToolResults } from '#wire'
 import type { Client } from '../client.ts'
 
 type Rules = readonly Readonly<Record<string, unknown>>[]
-type Listed = {
-  readonly version: string
-  readonly policies: readonly unknown[]
-  readonly mappings: readonly unknown[]
-  readonly problem?: string
-}
-type Saved = { readonly version: string; readonly number: number }
 
 /** What the demo put in force, and what was before; or why it left everything as it was. */
-export type Brought = { readonly saved: Saved; readonly before: string } | { readonly left: string }
+export type Brought =
+  | {
+      readonly saved: Pick<ToolResults['cowork_save_policies'], 'version' | 'number'>
+      readonly before: string
+    }
+  | { readonly left: string }
 
 const contacts: Rules = [
   {
@@ -93,7 +92,7 @@ const harmless = ['passkey_required', 'role_required', 'policy_changed', 'would_
  * person wrote is never replaced.
  */
 export async function bringPolicies(person: Client) {
-  const listed = await person.call<Listed>('cowork_list_policies')
+  const listed = await person.call('cowork_list_policies')
   const isFree =
     listed.policies.length === 0 && listed.mappings.length === 0 && listed.problem === undefined
   let brought: Brought = { left: 'Policies are in force already, and stay as they are.' }
@@ -101,7 +100,7 @@ export async function bringPolicies(person: Client) {
   async function save(body: object, note: string, from: string): Promise<void> {
     try {
       const asked = { body, note, from }
-      const { version, number } = await person.call<Saved>('cowork_save_policies', asked)
+      const { version, number } = await person.call('cowork_save_policies', asked)
       brought = { saved: { version, number }, before: listed.version }
     } catch (error) {
       if (!(error instanceof CoworkError) || !harmless.includes(error.code)) throw error

@@ -6,22 +6,13 @@ import type { Context } from '../context.ts'
 /** The person who decides in the demo: nothing is decided in the name of whoever runs it (K7). */
 const reviewerName = 'Demo reviewer'
 
-type Opened = {
-  readonly token: string
-  readonly session: { readonly person: { readonly id: string } }
-}
-type People = {
-  readonly people: { readonly id: string; readonly name: string; readonly status: string }[]
-  readonly invitations: { readonly id: string; readonly name: string }[]
-}
-
 /** Adds the reviewer and signs in as them; undefined where that takes the owner's passkey. */
 export async function addReviewer(context: Context, owner: Client): Promise<Client | undefined> {
   try {
     const invited = { name: reviewerName, role: 'reviewer' }
-    const { link } = await owner.call<{ link: string }>('cowork_invite_person', invited)
+    const { link } = await owner.call('cowork_invite_person', invited)
     const code = link.slice(link.lastIndexOf('=') + 1)
-    const { token } = await owner.post<Opened>('/api/sessions', { code })
+    const { token } = await owner.post('/api/sessions', { code })
     return createClient(context, {}, token)
   } catch (error) {
     if (error instanceof CoworkError && error.code === 'passkey_required') return undefined
@@ -31,7 +22,7 @@ export async function addReviewer(context: Context, owner: Client): Promise<Clie
 
 /** Removes the reviewer: sessions and invitations end, so nobody signs in as them afterwards. */
 export async function removeReviewer(owner: Client): Promise<number> {
-  const { people, invitations } = await owner.call<People>('cowork_list_people')
+  const { people, invitations } = await owner.call('cowork_list_people')
   const open = invitations.filter(({ name }) => name === reviewerName)
   const active = people.filter(({ name, status }) => name === reviewerName && status === 'active')
   for (const { id } of open) await owner.call('cowork_withdraw_invitation', { invitation: id })

@@ -67,8 +67,6 @@ function stale(
 }
 
 async function activeAgents(context: Context): Promise<ReadonlySet<string>> {
-  const { agents } = await createClient(context).call<{
-    agents: { id: string; status: string }[]
-  }>('cowork_list_agents')
+  const { agents } = await createClient(context).call('cowork_list_agents')
   return new Set(agents.filter(({ status }) => status === 'active').map(({ id }) => id))
 }

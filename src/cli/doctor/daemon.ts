@@ -3,7 +3,6 @@ import { createClient } from '../client.ts'
 import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
 import type { Settings } from '../settings.ts'
-import type { Status } from '../status.ts'
 import { version } from '../version.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -12,7 +11,7 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
   const daemon = runningDaemon(context.paths)
   if (!daemon)
     return [warn('daemon', `None runs on ${context.paths.dir}.`, 'Start one with `cowork up -d`.')]
-  const { auth, halts } = await createClient(context).call<Status>('cowork_status')
+  const { auth, halts } = await createClient(context).call('cowork_status')
   const told = `cowork ${daemon.version} runs (process ${daemon.pid}, port ${daemon.port}, ${auth} mode)`
   return [
     daemon.version === version()

@@ -19,7 +19,7 @@ export async function checkWorkspace(context: Context, settings: Settings): Prom
   const folder = workspaceFolder(settings)
   if (!runningDaemon(context.paths)) return [folder]
   const client = createClient(context)
-  const info = await client.call<WorkspaceInfo>('get_workspace_info')
+  const info = await client.call('get_workspace_info')
   const grants = await liveGrants(client)
   const dead = [
     ...grants.filter(({ replaced }) => replaced).map(deadGrant),

@@ -8,7 +8,6 @@ import type { ExitCode } from '../exit.ts'
 import { choicesFor } from '../grant-choice.ts'
 import { plainJson } from '../plain.ts'
 import { answeredText } from '../resolve-handoff.ts'
-import type { Answered } from '../resolve-handoff.ts'
 import { openScreen } from '../screen/loop.ts'
 import { edited } from './editor.ts'
 import { reduce } from './reduce.ts'
@@ -100,7 +99,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
   async function decide(effect: Extract<Effect, { act: 'decide' }>): Promise<Outcome> {
     person()
     const { id, decision, reason, override, change, grant, skip } = effect
-    const { outcomes } = await client.call<{ outcomes: Outcome[] }>('cowork_decide', {
+    const { outcomes } = await client.call('cowork_decide', {
       approval_ids: [id],
       decision,
       hold: true,
@@ -119,19 +118,19 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
     person()
     const { id, resolution, instructions } = effect
     const answer = { handoff_id: id, resolution, instructions }
-    const answered = await client.call<Answered>('cowork_resolve_handoff', answer)
+    const answered = await client.call('cowork_resolve_handoff', answer)
     return { id, status: 'resolved', note: answeredText(answered) }
   }
 
   async function undo(id: string): Promise<Outcome> {
     person()
     const asked = { approval_ids: [id] }
-    const { outcomes } = await client.call<{ outcomes: Outcome[] }>('cowork_undo', asked)
+    const { outcomes } = await client.call('cowork_undo', asked)
     return theOnly(outcomes)
   }
 
   async function policies(id: string): Promise<Event> {
-    const listed = await client.call<{ policies: { id: string }[] }>('cowork_list_policies')
+    const listed = await client.call('cowork_list_policies')
     const options = listed.policies.map((policy) => policy.id)
     return options.length > 0
       ? { event: 'policies', id, options }

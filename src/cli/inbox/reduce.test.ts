@@ -357,7 +357,9 @@ describe('checks', () => {
     wrong: 'The gate closes: 50 more right actions before it acts alone again.',
     differently: 'A matter of taste: it keeps its credit.',
   }
-  const detail = detailOf(rows[0] ?? itemOf('c'), { check: { record: [], consequences } })
+  const detail = detailOf(rows[0] ?? itemOf('c'), {
+    check: { record: [], consequences, faults: [] },
+  })
   const read = { event: 'read', detail } as const
 
   test('K6 T14 a check that nobody opened is opened first, and not answered', () => {

@@ -235,6 +235,7 @@ test('K6 T14 a check shows what each answer does, and where it is in its look-ba
       wrong: 'The gate closes: 50 more right actions before it acts alone again.',
       differently: 'A matter of taste: it keeps its credit.',
     },
+    faults: [],
   }
   const state = screenWith(rows)
   const lines = shown(state)

@@ -6,7 +6,6 @@ import type { Context } from '../context.ts'
 import { exitCode, exitCodeOf } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
 import { grantedText } from '../grants.ts'
-import type { Grant } from '../grants.ts'
 import { requirePerson } from '../person.ts'
 import type { Merged } from './imports.ts'
 import type { Folder, Wishes } from './wishes.ts'
@@ -43,7 +42,7 @@ export async function grantFolders(
   let worst: ExitCode = exitCode.ok
   for (const { path, permission } of folders)
     try {
-      const grant = await createClient(context).call<Grant>('add_grant', {
+      const grant = await createClient(context).call('add_grant', {
         path,
         permission,
         granted_by: 'system_setup',

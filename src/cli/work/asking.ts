@@ -8,17 +8,15 @@ import { usage } from '../exit.ts'
 import { pages } from '../pages.ts'
 import { plain } from '../plain.ts'
 import { byPrefix, moreNotes } from '../prefix.ts'
-import type { BacklogItem, Paged, ProjectBrief, Sprint, Story, StoryBrief } from './wire.ts'
+import type { BacklogItem, ProjectBrief, Sprint, Story, StoryBrief } from './wire.ts'
 
 type InProject = { readonly project?: string | undefined }
 
 /** What was typed: the group `work` takes the project for all of its commands. */
 type Asked = { readonly client: Client; readonly options: object }
 
-type Page = { readonly projects: readonly ProjectBrief[] }
-
 export const readProjects = async (client: Client): Promise<ProjectBrief[]> =>
-  (await pages(client, 'worksync_projects', {}, ({ projects }: Paged & Page) => projects)).all
+  (await pages(client, 'worksync_projects', {}, ({ projects }) => projects as ProjectBrief[])).all
 
 /** The project that is meant: the one named, the only one there is, or the one whose repository this is. */
 export async function projectOf({ client, options }: Asked): Promise<string> {
@@ -79,8 +77,8 @@ export async function findItem(
   })
 }
 
-async function readParts<Part>(client: Client, project: string, named: object) {
-  const of = (page: Paged & Part) => [page]
+async function readParts<Part extends object>(client: Client, project: string, named: object) {
+  const of = (page: object) => [page as Part]
   const { all, last } = await pages(client, 'worksync_get', { project, ...named }, of)
   return { all, stale: last.stale ?? [] }
 }

@@ -1,3 +1,4 @@
+import type { ToolName, ToolResults } from '#wire'
 import { priorities, sprintStatuses, storyStatuses } from '../choices.ts'
 import type { Client } from '../client.ts'
 import { command } from '../command.ts'
@@ -8,7 +9,7 @@ import type { Options } from '../option-kinds.ts'
 import { claimOf, findItem, projectOf } from './asking.ts'
 import { givenText } from './given-text.ts'
 import { wordsOf } from './item-lines.ts'
-import type { HistoryEntry, Sprint, Story } from './wire.ts'
+import type { Sprint, Story } from './wire.ts'
 
 export const priority = () => choice('--priority <priority>', 'how urgent', priorities)
 export const estimate = () => positive('--estimate <size>', 'how large')
@@ -18,30 +19,33 @@ export const textFile = () =>
   text('--text-file <file>', 'the long text of a backlog item; - reads stdin')
 
 type Changed = { readonly project: string }
-type Moved = { readonly story: Pick<Story, 'id' | 'status' | 'sprint_id'> }
+
+/** The wire leaves the fields of an item open. */
+const toStory = (item: { readonly id: string }) =>
+  item as Pick<Story, 'id' | 'status' | 'sprint_id'>
 
 /** One change of a project, and what is said of it. */
 export function changeCommand<
   const Usage extends string,
-  Answer extends object,
+  Name extends Extract<ToolName, `worksync_${string}`>,
   const Given extends Options = Record<never, never>,
 >(spec: {
   readonly usage: Usage
   readonly summary: string
   readonly options?: Given
   readonly args?: NonNullable<Entry['args']>
-  readonly tool: string
+  readonly tool: Name
   /** The fields besides the project. */
   readonly input: (call: Call<Usage, Given>, project: string) => object | Promise<object>
-  readonly show: (answer: Answer & Changed, call: Call<Usage, Given>) => string
+  readonly show: (answer: ToolResults[Name] & Changed, call: Call<Usage, Given>) => string
 }): Entry {
   const { tool, input, ...rest } = spec
-  return command<Usage, Answer & Changed, Given>({
+  return command<Usage, ToolResults[Name] & Changed, Given>({
     ...rest,
     async run(call) {
       const project = await projectOf(call)
       const fields = { project, ...(await input(call, project)), ...claimOf(call) }
-      return { project, ...(await call.client.call<Answer>(tool, fields)) }
+      return Object.assign({ project }, await call.client.call(tool, fields))
     },
   })
 }
@@ -75,8 +79,7 @@ export const addingCommands = [
       priority: options.priority,
       text: options.textFile === undefined ? undefined : await givenText(options.textFile),
     }),
-    show: ({ item, project }: Changed & { item: { id: string } }) =>
-      `${item.id} is in the backlog of ${project}.`,
+    show: ({ item, project }) => `${item.id} is in the backlog of ${project}.`,
   }),
   changeCommand({
     usage: 'story <sprint> <title...>',
@@ -100,7 +103,7 @@ export const addingCommands = [
       paths: options.paths,
       notes: options.notes,
     }),
-    show: ({ story }: Moved) => `${story.id} is in ${story.sprint_id}.`,
+    show: ({ story }) => `${story.id} is in ${toStory(story).sprint_id}.`,
   }),
   changeCommand({
     usage: 'sprint <id>',
@@ -123,8 +126,8 @@ export const addingCommands = [
       start,
       end,
     }),
-    show: ({ sprint, project }: Changed & { sprint: Sprint }) =>
-      `The sprint ${sprint.id} is ${wordsOf(sprint.status)} in ${project}.`,
+    show: ({ sprint, project }) =>
+      `The sprint ${sprint.id} is ${wordsOf((sprint as Sprint).status)} in ${project}.`,
   }),
 ]
 
@@ -138,7 +141,7 @@ export const storyCommands = [
       story_id: id,
       ttl_seconds: minutes && minutes * 60,
     }),
-    show: ({ story, lease, renewed }: Moved & { lease: { until: string }; renewed: boolean }) =>
+    show: ({ story, lease, renewed }) =>
       `${story.id} is ${renewed ? 'still ' : ''}yours until ${lease.until}.`,
   }),
   changeCommand({
@@ -147,7 +150,7 @@ export const storyCommands = [
     options: { status: choice('--status <status>', 'where it stands', storyStatuses) },
     tool: 'worksync_release',
     input: ({ args: [id], options: { status } }) => ({ story_id: id, status }),
-    show: ({ story }: Moved) => `${story.id} is nobody's, and ${wordsOf(story.status)}.`,
+    show: ({ story }) => `${story.id} is nobody's, and ${wordsOf(toStory(story).status)}.`,
   }),
   changeCommand({
     usage: 'done <id>',
@@ -158,8 +161,7 @@ export const storyCommands = [
     },
     tool: 'worksync_done',
     input: ({ args: [id], options: { summary, notes } }) => ({ story_id: id, summary, notes }),
-    show: ({ story, history }: Moved & { history: HistoryEntry }) =>
-      `${story.id} is done. In the history: ${history.summary}`,
+    show: ({ story, history }) => `${story.id} is done. In the history: ${history.summary}`,
   }),
   // A backlog item becomes a story (W20).
   changeCommand({
@@ -170,10 +172,10 @@ export const storyCommands = [
       ...(await storyOrItem(call, project, 'A sprint cannot be moved into a sprint.')),
       sprint_id: call.args[1],
     }),
-    show: ({ story }: Moved, { args: [id] }) =>
+    show: ({ story }, { args: [id] }) =>
       story.id === id
-        ? `${story.id} is in ${story.sprint_id}.`
-        : `${id} is ${story.id} in ${story.sprint_id}.`,
+        ? `${story.id} is in ${toStory(story).sprint_id}.`
+        : `${id} is ${story.id} in ${toStory(story).sprint_id}.`,
   }),
   changeCommand({
     usage: 'comment <id> <text...>',
@@ -183,7 +185,7 @@ export const storyCommands = [
       ...(await storyOrItem(call, project, 'Only stories and backlog items have comments.')),
       text: call.args.slice(1).join(' '),
     }),
-    show: ({ comments }: { comments: number }, { args: [id] }) =>
+    show: ({ comments }, { args: [id] }) =>
       `${id} has ${comments === 1 ? 'a comment' : `${comments} comments`}.`,
   }),
   changeCommand({
@@ -191,7 +193,6 @@ export const storyCommands = [
     summary: 'take an item off the backlog',
     tool: 'worksync_remove_backlog',
     input: ({ args: [id] }) => ({ item_id: id }),
-    show: ({ removed, project }: Changed & { removed: { id: string } }) =>
-      `${removed.id} is no longer in the backlog of ${project}.`,
+    show: ({ removed, project }) => `${removed.id} is no longer in the backlog of ${project}.`,
   }),
 ]

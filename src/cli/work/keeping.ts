@@ -10,9 +10,6 @@ import { claimOf, projectNamed } from './asking.ts'
 import { changeCommand } from './changing.ts'
 import type { ProjectStatus } from './wire.ts'
 
-type Kept = { project: string; folder: string }
-type Synced = { vault_path: string; written: number; removed: number; notes: number }
-
 /** Ends a conflict between an edit of the file and an agent's change (W5). */
 export const resolveCommand = changeCommand({
   usage: 'resolve <conflict> <take>',
@@ -25,14 +22,14 @@ export const resolveCommand = changeCommand({
     const isTold = known.some((one) => one.startsWith(given))
     return { conflict_id: isTold ? byPrefix(given, known, 'conflict') : given, take }
   },
-  show: (_: object, { args: [, take] }) =>
+  show: (_, { args: [, take] }) =>
     take === 'ours' ? 'It stays as it stands.' : 'What the file said is what stands now.',
 })
 
 async function conflictsOf(client: Client, project: string): Promise<string[]> {
   const asked = { project }
-  const { projects } = await client.call<{ projects: ProjectStatus[] }>('worksync_status', asked)
-  return projects.flatMap(({ conflicts }) => conflicts.map(({ id }) => id))
+  const { projects } = await client.call('worksync_status', asked)
+  return (projects as ProjectStatus[]).flatMap(({ conflicts }) => conflicts.map(({ id }) => id))
 }
 
 export const keepingCommands = [
@@ -60,7 +57,7 @@ export const keepingCommands = [
         ...claimOf(call),
       }
     },
-    show: ({ project, folder }: Kept) => `${project} is kept in ${folder}.`,
+    show: ({ project, folder }) => `${project} is kept in ${folder}.`,
   }),
   toolCommand({
     usage: 'unregister <name>',
@@ -73,8 +70,7 @@ export const keepingCommands = [
       await confirmed(`Take ${project} out of the registry? Its files stay.`, call.options)
       return { project, ...claimOf(call) }
     },
-    show: ({ project, folder }: Kept) =>
-      `${project} is no project any more. Its files are in ${folder}.`,
+    show: ({ project, folder }) => `${project} is no project any more. Its files are in ${folder}.`,
   }),
   // Writes the notes that changed (W18).
   toolCommand({
@@ -82,7 +78,7 @@ export const keepingCommands = [
     summary: 'write the Obsidian vault',
     tool: 'worksync_sync',
     input: async (call) => ({ project: await projectNamed(call), ...claimOf(call) }),
-    show: ({ written, removed, notes, vault_path: folder }: Synced) =>
+    show: ({ written, removed, notes, vault_path: folder }) =>
       `${written} of ${countText(notes, 'note')} written, ${removed} removed, in ${folder}.`,
   }),
 ]

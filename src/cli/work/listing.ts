@@ -1,3 +1,4 @@
+import type { ToolResults } from '#wire'
 import { itemKinds } from '../choices.ts'
 import type { Client } from '../client.ts'
 import { command } from '../command.ts'
@@ -7,7 +8,7 @@ import { pages } from '../pages.ts'
 import { findItem, listNotes, projectNamed, projectOf, staleNotes } from './asking.ts'
 import { itemLines } from './item-lines.ts'
 import { itemTable, onTerminal } from './tables.ts'
-import type { Brief, Paged } from './wire.ts'
+import type { Brief } from './wire.ts'
 
 const sprint = () => text('--sprint <id>', 'only in this sprint')
 
@@ -37,7 +38,7 @@ const listing = {
       status: options.status?.replaceAll('-', '_'),
       limit: Math.min(options.lines, 1000),
     }
-    const of = (page: Paged & { results: Brief[] }) => page.results
+    const of = (page: ToolResults['worksync_search']) => page.results as Brief[]
     const found = await pages(client, 'worksync_search', asked, of, options.lines)
     return { items: found.all, stale: found.last.stale ?? [], isMore: found.isMore }
   },
@@ -68,7 +69,7 @@ export const listingCommands = [
       const { lines } = call.options
       const project = await projectOf(call)
       const asked = { project, sprint_id: call.options.sprint, limit: Math.min(lines, 1000) }
-      const of = (page: Paged & { stories: Brief[] }) => page.stories
+      const of = (page: ToolResults['worksync_ready']) => page.stories as Brief[]
       const { all, isMore, last } = await pages(call.client, 'worksync_ready', asked, of, lines)
       return { project, stories: all, stale: last.stale ?? [], isMore }
     },

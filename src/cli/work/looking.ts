@@ -1,3 +1,4 @@
+import type { ToolResults } from '#wire'
 import { command } from '../command.ts'
 import { fields, table, tableOf } from '../output.ts'
 import { pages } from '../pages.ts'
@@ -7,7 +8,7 @@ import { countText } from '../sizes.ts'
 import { projectNamed, readProjects, staleNotes } from './asking.ts'
 import { claimText, titleOf, wordsOf } from './item-lines.ts'
 import { itemTable } from './tables.ts'
-import type { Brief, Paged, ProjectBrief, ProjectStatus, Unwritten } from './wire.ts'
+import type { Brief, ProjectBrief, ProjectStatus, Unwritten } from './wire.ts'
 
 /** Where the work stands, in one project or all (W10). */
 export const statusCommand = command({
@@ -15,7 +16,7 @@ export const statusCommand = command({
   summary: 'where the work stands, in one project or all',
   async run(call) {
     const named = { project: await projectNamed(call) }
-    const of = (page: Paged & { projects: ProjectStatus[] }) => page.projects
+    const of = (page: ToolResults['worksync_status']) => page.projects as ProjectStatus[]
     const { all, last } = await pages(call.client, 'worksync_status', named, of)
     return { projects: all, stale: last.stale ?? [] }
   },
@@ -78,9 +79,9 @@ export const projectsCommand = command({
     if (given === undefined) return { projects }
     const names = projects.map((one) => one.project)
     const asked = { project: byPrefix(given, names, 'project') }
-    const [one] = (await client.call<{ projects: Whole[] }>('worksync_projects', asked)).projects
+    const [one] = (await client.call('worksync_projects', asked)).projects
     if (!one) throw new Error('a project was asked for and none was told')
-    return one
+    return one as Whole
   },
   show: (found) =>
     'projects' in found

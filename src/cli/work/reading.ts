@@ -1,3 +1,4 @@
+import type { ToolResults } from '#wire'
 import { command } from '../command.ts'
 import { count, list, text } from '../option-kinds.ts'
 import { pages } from '../pages.ts'
@@ -5,13 +6,7 @@ import { plain } from '../plain.ts'
 import { claimOf, listNotes, projectNamed, projectOf } from './asking.ts'
 import { historyLine } from './item-lines.ts'
 import { onTerminal } from './tables.ts'
-import type { HistoryEntry, Paged } from './wire.ts'
-
-type Guidance = Paged & {
-  readonly guidance: readonly { readonly name: string; readonly text: string }[]
-  readonly topics: readonly string[]
-  readonly faults?: readonly { readonly name: string; readonly message: string }[]
-}
+import type { HistoryEntry } from './wire.ts'
 
 type Appended = { readonly project: string; readonly appended: HistoryEntry }
 type History = {
@@ -37,11 +32,12 @@ export const readingCommands = [
       const project = await projectOf(call)
       if (summary !== undefined) {
         const asked = { project, summary, related_sprints: sprint, limit: 1, ...claimOf(call) }
-        const { appended } = await client.call<Appended>('worksync_history', asked)
+        const { appended } = await client.call('worksync_history', asked)
+        if (!appended) throw new Error('the daemon did not say what it added to the history')
         return { project, appended }
       }
       const asked = { project, limit: Math.min(lines, 1000) }
-      const of = (page: Paged & { history: HistoryEntry[] }) => page.history
+      const of = (page: ToolResults['worksync_history']) => page.history as HistoryEntry[]
       const { all, isMore, last } = await pages(client, 'worksync_history', asked, of, lines)
       return { project, history: all, stale: last.stale ?? [], isMore }
     },
@@ -64,7 +60,7 @@ export const readingCommands = [
     summary: 'what agents are told about working here',
     async run(call) {
       const asked = { topic: call.args[0], project: await projectNamed(call) }
-      const of = (page: Guidance) => page.guidance
+      const of = (page: ToolResults['worksync_guidance']) => page.guidance
       const { all, last } = await pages(call.client, 'worksync_guidance', asked, of)
       // Long texts come in pieces.
       const texts = new Map<string, string>()

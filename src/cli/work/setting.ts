@@ -1,4 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
+import type { ToolResults } from '#wire'
 import { clearable } from '../choices.ts'
 import { command } from '../command.ts'
 import { usage } from '../exit.ts'
@@ -70,12 +71,10 @@ const namesOf: Readonly<Record<Kind, Readonly<Partial<Record<Flag, string>>>>> =
 }
 
 const toolOf = {
-  story: { tool: 'worksync_update_story', id: 'story_id', answer: 'story' },
-  sprint: { tool: 'worksync_update_sprint', id: 'sprint_id', answer: 'sprint' },
-  backlog: { tool: 'worksync_update_backlog', id: 'item_id', answer: 'item' },
+  story: { tool: 'worksync_update_story', id: 'story_id' },
+  sprint: { tool: 'worksync_update_sprint', id: 'sprint_id' },
+  backlog: { tool: 'worksync_update_backlog', id: 'item_id' },
 } as const
-
-type Answer = Record<string, { rev: number }> & { carried?: string[] }
 
 /** Changes the named fields of whatever has this id. */
 export const setCommand = command({
@@ -87,7 +86,7 @@ export const setCommand = command({
     const [id] = call.args
     const project = await projectOf(call)
     const found = await findItem(client, project, id)
-    const { tool, id: name, answer: key } = toolOf[found.kind]
+    const { tool, id: name } = toolOf[found.kind]
     const change = {
       project,
       [name]: id,
@@ -95,19 +94,26 @@ export const setCommand = command({
       expect_rev: options.ifRev,
       ...claimOf(call),
     }
-    const answer = await client
-      .call<Answer>(tool, change)
-      .catch((error: unknown) => inOurWords(error, id))
-    return { data: { project, kind: found.kind, ...answer }, rev: answer[key]?.rev }
+    const answer = await client.call(tool, change).catch((error: unknown) => inOurWords(error, id))
+    return {
+      data: { project, kind: found.kind, ...answer },
+      rev: Number(changedItem(answer)['rev']),
+      carried: 'carried' in answer ? answer.carried : [],
+    }
   },
   json: ({ data }) => data,
-  show: ({ data: { carried = [] }, rev }, { args: [id], options }) => [
+  show: ({ carried, rev }, { args: [id], options }) => [
     plain(`${id} is at revision ${rev}.`),
     ...(carried.length === 0
       ? []
       : [plain(`${carried.join(', ')} went to ${options.carryTo ?? ''}.`)]),
   ],
 })
+
+function changedItem(answer: ToolResults[(typeof toolOf)[Kind]['tool']]) {
+  if ('story' in answer) return answer.story
+  return 'sprint' in answer ? answer.sprint : answer.item
+}
 
 /** The fields, with the text itself: it takes the place of the one that is read here, and of no other (W25). */
 async function withText(found: Found, flags: SetFlags): Promise<Record<string, unknown>> {

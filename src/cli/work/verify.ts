@@ -73,7 +73,7 @@ async function callerFor(
 ): Promise<Calling> {
   const { paths, env } = context
   const hello: Hello = { cowork: 1, ...helloOf({ paths, env, agent: agent ?? ownName }) }
-  const { auth } = await client.call<{ auth: 'open' | 'closed' }>('cowork_status')
+  const { auth } = await client.call('cowork_status')
   const asIs = { hello, end: async () => undefined }
   if (hello.token !== undefined) return asIs
   if (auth === 'open') {
@@ -85,7 +85,7 @@ async function callerFor(
     throw new CoworkError('auth_error', `There is no token kept for ${plain(agent)}.`, {
       hint: 'Leave --agent out: an agent is made for the check and revoked after it.',
     })
-  const made = await client.call<{ token: string }>('cowork_add_agent', {
+  const made = await client.call('cowork_add_agent', {
     id: ownName,
     scopes: ['*:work'],
   })
@@ -95,7 +95,7 @@ async function callerFor(
 
 /** Whether the daemon was started with WORKSYNC_API_KEY: its holder is then one of the agents (W2). */
 async function needsKey(client: Client): Promise<boolean> {
-  const { agents } = await client.call<{ agents: { id: string }[] }>('cowork_list_agents')
+  const { agents } = await client.call('cowork_list_agents')
   return agents.some(({ id }) => id === 'worksync')
 }
 
@@ -117,7 +117,7 @@ async function onScratch(client: Client, door: Door): Promise<Check[]> {
 
 /** Unregistered, its file read as it was left, and then all of it is gone: files, and notes in the vault. */
 async function removed(client: Client, project: string): Promise<Check[]> {
-  const { folder } = await client.call<{ folder: string }>('worksync_unregister_project', {
+  const { folder } = await client.call('worksync_unregister_project', {
     project,
   })
   const file = join(folder, 'work-index.yaml')
@@ -125,7 +125,7 @@ async function removed(client: Client, project: string): Promise<Check[]> {
     const fault = missing(left, readYaml(readFileSync(file, 'utf8')).value, '')
     if (fault !== undefined) throw new CoworkError('failed', `in the file ${fault}`)
   })
-  const { vault_path: vault } = await client.call<{ vault_path: string }>('worksync_sync')
+  const { vault_path: vault } = await client.call('worksync_sync')
   const cleared = attempt('removed again', () => {
     for (const place of [folder, join(vault, 'projects', project)])
       if (basename(place) === project) rmSync(place, { recursive: true, force: true })

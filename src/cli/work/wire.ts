@@ -137,6 +137,3 @@ export type ProjectStatus = {
   readonly conflicts: readonly Conflict[]
   readonly unwritten?: Unwritten
 }
-
-/** Part of every read: the rest comes by the cursor, and some of it may be old (W6, W23). */
-export type Paged = { readonly next_cursor?: string; readonly stale?: readonly string[] }

@@ -66,6 +66,7 @@ export const detailOf = (item: Item, more: Partial<Detail> = {}): Detail => ({
       trust_change: -0.08,
     },
   ],
+  trust_points: [],
   ...more,
 })
 

@@ -69,7 +69,7 @@ export async function showBoard({
   }
 
   const newest = async (): Promise<number> => {
-    const { entries } = await client.get<{ entries: { seq: number }[] }>('/api/ledger', {
+    const { entries } = await client.get('/api/ledger', {
       type: 'work.',
       subject: screen.state().project,
       newest: true,
@@ -103,12 +103,12 @@ export async function showBoard({
 
   async function call({ tool, args, text }: Extract<Effect, { act: 'call' }>): Promise<Event> {
     const { project } = screen.state()
-    const answer = await client.call<{ story?: { id: string } }>(tool, {
+    const answer = await client.call(tool, {
       project,
       ...args,
       ...claim,
     })
-    return { event: 'changed', text, ...(answer.story && { id: answer.story.id }) }
+    return { event: 'changed', text, ...('story' in answer && { id: answer.story.id }) }
   }
 
   return screen.run()

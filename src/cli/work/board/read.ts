@@ -1,7 +1,8 @@
+import type { ToolResults } from '#wire'
 import type { Client } from '../../client.ts'
 import { pages } from '../../pages.ts'
 import { readSprint } from '../asking.ts'
-import type { Paged, SprintBrief, StoryBrief } from '../wire.ts'
+import type { SprintBrief, StoryBrief } from '../wire.ts'
 import { usualSprint } from './state.ts'
 
 export type BoardRead = {
@@ -19,7 +20,7 @@ export async function readBoard(
   asked: string | undefined,
 ): Promise<BoardRead> {
   const named = { project, kind: 'sprint', limit: 1000 }
-  const of = ({ results }: Paged & { results: SprintBrief[] }) => results
+  const of = ({ results }: ToolResults['worksync_search']) => results as SprintBrief[]
   const { all: sprints, last } = await pages(client, 'worksync_search', named, of)
   const sprint = asked ?? usualSprint(sprints)
   const stories = sprint === undefined ? [] : (await readSprint(client, project, sprint)).stories

@@ -67,6 +67,10 @@ export type Event =
   /** A change is made; `id` is the story it was about, or the new one. */
   | { readonly event: 'changed'; readonly text: string; readonly id?: string }
 
+type BoardTool =
+  | `worksync_${'add' | 'update'}_story`
+  | `worksync_${'claim' | 'comment' | 'done' | 'move' | 'release'}`
+
 export type Effect =
   /** Whether anything happened since; if so, it is loaded. */
   | { readonly act: 'look' }
@@ -74,7 +78,7 @@ export type Effect =
   | { readonly act: 'read'; readonly id: string }
   | {
       readonly act: 'call'
-      readonly tool: string
+      readonly tool: BoardTool
       readonly args: object
       /** What is said when it is made. */
       readonly text: string
