@@ -75,23 +75,25 @@ export function createClient(
       body: object,
     ): Promise<RouteAnswers[`POST ${Path}`]> =>
       (await ask(path, body)) as RouteAnswers[`POST ${Path}`],
-    /** Writes a field that the path names into the path, such as `{seq}`, and the others into the query. */
-    async get<Path extends PathOf<'GET'>>(
+    get: async <Path extends PathOf<'GET'>>(
       path: Path,
       fields: Query = {},
-    ): Promise<RouteAnswers[`GET ${Path}`]> {
-      const search = new URLSearchParams()
-      let filledPath: string = path
-      for (const [name, value] of Object.entries(fields)) {
-        if (value === undefined) continue
-        if (path.includes(`{${name}}`))
-          filledPath = filledPath.replace(`{${name}}`, () => encodeURIComponent(value))
-        else search.set(name, String(value))
-      }
-      const query = search.size > 0 ? `?${search.toString()}` : ''
-      return (await ask(`${filledPath}${query}`)) as RouteAnswers[`GET ${Path}`]
-    },
+    ): Promise<RouteAnswers[`GET ${Path}`]> =>
+      (await ask(toRequestPath(path, fields))) as RouteAnswers[`GET ${Path}`],
   }
+}
+
+/** Writes a field that the path names into the path, such as `{seq}`, and the others into the query. */
+export function toRequestPath(path: string, fields: Query): string {
+  const search = new URLSearchParams()
+  let filledPath = path
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue
+    if (path.includes(`{${name}}`))
+      filledPath = filledPath.replace(`{${name}}`, () => encodeURIComponent(value))
+    else search.set(name, String(value))
+  }
+  return search.size > 0 ? `${filledPath}?${search.toString()}` : filledPath
 }
 
 /** Over the daemon's own socket, so that it does not matter where else it listens, or by which certificate. */
