@@ -14,7 +14,6 @@ export { moveLedgerMirror } from './mirror-move.ts'
 export type { Shown } from './mirror.ts'
 export type { Entry } from './model.ts'
 export { formatReceipt, verifyReceipt } from './receipt.ts'
-export type { Receipt } from './wire.ts'
 export { createRedactor } from './redact.ts'
 export type { Redact } from './redact.ts'
 export { createReplay, storedIn, writeBaselines } from './replay.ts'
@@ -25,7 +24,7 @@ export { createScrubber } from './secrets.ts'
 export { matches } from './search.ts'
 export type { Conditions, Recorded } from './search.ts'
 export { openLedger } from './service.ts'
-export type { EntryProof, Ledger } from './service.ts'
+export type { Ledger } from './service.ts'
 export {
   databaseSource,
   exportNames,

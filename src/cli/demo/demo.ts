@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CoworkError } from '#base/errors.ts'
+import type { ToolResults } from '#wire'
 import { readItems } from '../approvals.ts'
 import { createClient } from '../client.ts'
 import type { Client } from '../client.ts'
@@ -21,7 +22,7 @@ type Options = {
   readonly pace?: number | undefined
   readonly clean?: boolean | undefined
 }
-type Proposed = { readonly proposal_id: string; readonly mode: 'act' | 'suggest' | 'escalate' }
+type Proposed = ToolResults['cowork_propose']
 type Played = {
   readonly role: Role
   acted: number
