@@ -19,11 +19,15 @@ import { noticeOf } from '../../../src/approvals/notify/rules.ts'
 /** Time for tests: it stands still until it is moved, and wakes whoever waited until then. */
 export function createTime(start = Date.now()) {
   let at = start
-  const waiting = new Set<{ readonly due: number; readonly wake: () => void }>()
+  const waiting = new Set<{
+    readonly ms: number
+    readonly due: number
+    readonly wake: () => void
+  }>()
   const wait: Wait = (ms, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) return resolve()
-      const one = { due: at + ms, wake: resolve }
+      const one = { ms, due: at + ms, wake: resolve }
       waiting.add(one)
       signal.addEventListener('abort', () => {
         waiting.delete(one)
@@ -33,8 +37,9 @@ export function createTime(start = Date.now()) {
   return {
     now: () => at,
     wait,
-    /** How many wait for exactly so long from now. */
-    waiters: (ms: number) => [...waiting].filter((one) => one.due === at + ms).length,
+    /** Counts those that began to wait for exactly so long at this moment. */
+    waiters: (ms: number) =>
+      [...waiting].filter((one) => one.ms === ms && one.due === at + ms).length,
     move(ms: number) {
       at += ms
       for (const one of waiting)
