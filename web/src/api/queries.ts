@@ -19,8 +19,14 @@ export const statusQuery = queryOptions({
 
 export const queries = new QueryClient({
   defaultOptions: {
-    queries: { staleTime: Infinity, refetchOnWindowFocus: false, retry: false },
-    mutations: { retry: false },
+    // The daemon is on this machine, or says itself that it is away: a lost network pauses nothing.
+    queries: {
+      networkMode: 'always',
+      staleTime: Infinity,
+      refetchOnWindowFocus: false,
+      retry: false,
+    },
+    mutations: { networkMode: 'always', retry: false },
   },
 })
 

@@ -24,6 +24,8 @@ const pageSize = 1000
 const maxIds = 200
 /** A burst of entries leads to one request. */
 const gatherMs = 80
+/** An answer that cannot be read, such as of another version, fails again: it is not asked for at once. */
+const retryMs = 2000
 /** Without a stream the first page is read after this time. */
 const streamTimeoutMs = 1000
 /** A check is opened without an entry, so that no agent learns of it: the queue polls for checks (T14). */
@@ -148,23 +150,25 @@ const changed = new Set<string>()
 let timer: ReturnType<typeof setTimeout> | undefined
 
 /** Reads these items again, soon and in one request with others. */
-export function refreshItems(ids: readonly string[]): void {
+export function refreshItems(ids: readonly string[], delayMs = gatherMs): void {
   for (const id of ids) changed.add(id)
-  if (changed.size > 0) timer ??= setTimeout(() => void readChanged(), gatherMs)
+  if (changed.size > 0) timer ??= setTimeout(() => void readChanged(), delayMs)
 }
 
 async function readChanged() {
   const token = session.token()
   const ids = [...changed].slice(0, maxIds)
   for (const id of ids) changed.delete(id)
+  let delayMs = gatherMs
   try {
     await readItems(ids)
   } catch {
     if (session.token() === token) for (const id of ids) changed.add(id)
+    delayMs = retryMs
   }
   timer = undefined
   // While the daemon is away, the stream says when it is back.
-  if (live.state.get() === 'live') refreshItems([])
+  if (live.state.get() === 'live') refreshItems([], delayMs)
 }
 
 /** Reads the checks that are pending: no entry announces them. */
