@@ -79,7 +79,10 @@ export function startSweeper(deps: Deps) {
     run: sweep,
     failure: 'approvals that are due could not be settled',
     log,
+    runsAtStart: false,
   })
+  // Policies and tools that a held decision needs are still being loaded.
+  task.runWithin(shortestPause)
   return {
     /** This one is due at this time. Harmless to say twice, or of what is rolled back. */
     expect(id: string, at: number) {

@@ -87,3 +87,24 @@ test('RH8 a closed view is not read again by itself', async () => {
   await add('a')
   expect([view.isCurrent(), reads()]).toEqual([false, 1])
 })
+
+test('RH8 whoever waits for a read that a refresh overtook gets the newer one', async () => {
+  open = await openTestLedger()
+  let reads = 0
+  let refreshed: Promise<number> | undefined
+  const view = createCachedView<number>({
+    db: open.db,
+    name: 'reads',
+    initial: 0,
+    async read(tx) {
+      await tx.all(query('SELECT 1'))
+      reads++
+      // Another daemon changed it after this read.
+      refreshed ??= view.refresh()
+      return reads
+    },
+    log: silentLog,
+  })
+  expect(await view.current()).toBe(2)
+  expect(await refreshed).toBeGreaterThanOrEqual(2)
+})

@@ -58,6 +58,8 @@ export function createCachedView<T>({ db, name, initial, read, onRead, log }: Op
     invalidate: () => ++changes,
     /** Reads again behind every change that is queued by now: for changes that another daemon made. */
     async refresh(): Promise<T> {
+      // At once too: callers that wait for the read under way must not take what it read before the change.
+      changes++
       await reading?.catch(() => undefined)
       changes++
       return current()
