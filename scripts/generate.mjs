@@ -13,6 +13,7 @@ const generated = [
     path: 'docs/openapi.json',
     make: async () => json((await import('./openapi.ts')).openApiPage()),
   },
+  { path: 'docs/entries.md', make: async () => (await import('./entry-docs.ts')).entriesPage() },
   { path: 'docs/tools.md', make: async () => (await import('./tool-docs.ts')).toolsPage() },
   { path: 'test/__tools__', make: async () => (await import('./tool-docs.ts')).toolSnapshots() },
 ]

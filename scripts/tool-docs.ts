@@ -1,31 +1,40 @@
-import { toolsOf } from '../src/app.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startApp } from '../src/app.ts'
+import { loadConfig } from '../src/base/config/index.ts'
+import { silentLog } from '../src/base/log.ts'
+import { statePaths } from '../src/base/state.ts'
 import type { Tool } from '../src/base/tool.ts'
-import { toAnswerFields } from '../src/approvals/index.ts'
-import { grantDeclaration } from '../src/files/grants/request-content.ts'
-import {
-  callDeclaration,
-  permissionDeclaration,
-  proposalDeclaration,
-  spotCheckDeclaration,
-} from '../src/governance/answers.ts'
 import { leastRole } from '../src/dispatch/index.ts'
 import { wireOf } from '../src/server/mcp/wire.ts'
 
-const files = { files: {}, grants: { defaultScope: 'permanent' }, setup: {} }
-const answerFields = toAnswerFields([
-  callDeclaration,
-  permissionDeclaration,
-  proposalDeclaration,
-  grantDeclaration,
-  spotCheckDeclaration,
-])
-const nothing = { governance: { answerFields }, files, work: {} }
+/** Starts the system in a folder of its own, so that a new module needs no line here. */
+async function readTools(): Promise<readonly Tool[]> {
+  const state = mkdtempSync(join(tmpdir(), 'cowork-tools-'))
+  const settings = {
+    'server.port': 0,
+    'workspace.path': join(state, 'workspace'),
+    'work.data_root': join(state, 'worksync'),
+  }
+  const { config } = loadConfig({
+    env: { COWORK_STATE_DIR: state },
+    flags: Object.entries(settings).map(([path, value]) => ({
+      path: path.split('.'),
+      value,
+      origin: 'the generator',
+    })),
+  })
+  const app = await startApp({ config, paths: statePaths(state), version: '0', log: silentLog })
+  await app.close()
+  rmSync(state, { recursive: true })
+  return app.tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
 
-/** Every tool in the order of names. Describing one touches nothing that it closes over. */
-export const tools = (): Tool[] =>
-  toolsOf(nothing as unknown as Parameters<typeof toolsOf>[0]).toSorted((a, b) =>
-    a.name < b.name ? -1 : 1,
-  )
+const allTools = await readTools()
+
+/** Every tool in the order of names. */
+export const tools = (): readonly Tool[] => allTools
 
 /** The public face of every tool, a file each: a changed contract must show in a diff. */
 export const toolSnapshots = (): Record<string, string> =>

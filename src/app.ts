@@ -2,29 +2,29 @@ import { rmSync } from 'node:fs'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import { rfc3339, systemClock } from '#base/clock.ts'
 import { systemActor } from '#base/entry.ts'
-import { plainText } from '#base/plain.ts'
 import { ensureState, nodeName, ownerToken, takeLock } from '#base/state.ts'
+import type { Tool } from '#base/tool.ts'
 import { readCall, startRunner } from '#dispatch'
 import { createMetrics } from '#server'
 import { openAddresses } from './app/addresses.ts'
-import { openCalls } from './app/calls.ts'
+import { createModuleCall, openCalls } from './app/calls.ts'
 import type { Calls } from './app/calls.ts'
-import { openDomains } from './app/domains.ts'
 import { openDoors } from './app/doors.ts'
+import { openModules } from './app/open-modules.ts'
 import { createAddress, createUndo } from './app/start.ts'
 import type { AppOptions, Start } from './app/start.ts'
 import { openStore } from './app/store.ts'
 
 /** For whoever sets up a place where nothing runs yet. */
 export { checkWorkspace } from '#files'
-export { toolsOf } from './app/calls.ts'
 export type { AppOptions } from './app/start.ts'
-export { migrations, recordedTables, replaysOf } from './app/store.ts'
+export { migrations, recordedTables, replaysOf } from './app/loaded-modules.ts'
 
 export type App = {
   readonly port: number
   readonly mcpUrl: string
   readonly banner: readonly string[]
+  readonly tools: readonly Tool[]
   close(): Promise<void>
 }
 
@@ -44,22 +44,23 @@ export async function startApp(options: AppOptions): Promise<App> {
 
     const store = await openStore(start, owner)
     const { ledger } = store
-    const domains = await openDomains(start, store, owner, (tool, args) =>
-      readCall(calls.catalogue)(tool, args),
-    )
-    const { identity, grants } = domains
+    const modules = await openModules(start, store, owner, {
+      call: createModuleCall(() => calls.dispatch),
+      readCall: (tool, args) => readCall(calls.catalogue)(tool, args),
+    })
+    const { identity, halts, governance, running } = modules
     const [newest] = await ledger.find({ limit: 1, newestFirst: true })
-    const calls: Calls = openCalls(start, store, domains, newest?.at ?? 0)
-    await domains.governance.spotChecks.catchUp(ledger, newest?.at ?? 0)
+    const calls: Calls = openCalls(start, store, modules, newest?.at ?? 0)
+    await governance.spotChecks.catchUp(ledger, newest?.at ?? 0)
     let isEnding = false
-    const doors = openDoors(start, store, domains, calls, () =>
+    const doors = openDoors(start, store, modules, calls, () =>
       isEnding ? 'cowork is shutting down.' : ledger.trouble()?.message,
     )
     const { workUrl } = await openAddresses(start, identity, doors)
     const runner = startRunner({
       db: store.db,
-      approvals: domains.governance.approvals,
-      halts: domains.halts,
+      approvals: governance.approvals,
+      halts,
       agents: identity,
       ...calls,
       node: nodeName(paths),
@@ -84,10 +85,9 @@ export async function startApp(options: AppOptions): Promise<App> {
         `  Connect  ${command} connect claude-code (\`${command} connect\` lists the others)`,
         `  ${identity.banner()}`,
         `  State    ${paths.dir}`,
-        ...grants
-          .leftOut()
-          .map(({ path, why }) => `  Left out the grant of ${plainText(path, 300)}: ${why}`),
+        ...running.flatMap(({ notices = [] }) => notices.map((notice) => `  ${notice}`)),
       ],
+      tools: calls.catalogue.list(),
       async close() {
         if (isEnding) return
         isEnding = true

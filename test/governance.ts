@@ -10,6 +10,7 @@ import { silentLog } from '#base/log.ts'
 import { createGovernance, governanceMigrations } from '#governance'
 import type { GovernanceOptions } from '#governance'
 import { testProtection } from './protection.ts'
+import { guardedToolsets } from '../src/app/modules.ts'
 
 export const governanceSchema = [...approvalMigrations, ...governanceMigrations]
 
@@ -38,6 +39,7 @@ export function testGovernance(
   more: Partial<Pick<GovernanceOptions, 'now' | 'draw' | 'kinds' | 'readCall'>> = {},
 ) {
   return createGovernance({
+    guardedToolsets,
     db,
     config: testConfig(settings),
     agents: everyoneStays,

@@ -31,6 +31,7 @@ import { knownNames } from '../src/app/known-names.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import { agentCaller, testConfig } from './governance.ts'
 import { openMigrated, storeFolder } from './stores.ts'
+import { guardedToolsets } from '../src/app/modules.ts'
 
 export type Store = {
   readonly dialect: 'sqlite' | 'postgres'
@@ -129,6 +130,7 @@ export async function openGoverned(
   const halts = createHalts(db, now)
   const domain = more.domain?.({ ...parts, identity, governance: () => governance })
   const governance: Governance = createGovernance({
+    guardedToolsets,
     ...parts,
     agents: identity,
     people: identity.people,

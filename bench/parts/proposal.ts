@@ -19,6 +19,7 @@ import { createGovernance, governanceMigrations, governanceTools } from '#govern
 import { createIdentity, identityMigrations } from '#identity'
 import { createRedactor } from '#ledger'
 import type { openRecorded } from './store.ts'
+import { guardedToolsets } from '../../src/app/modules.ts'
 
 export const proposalMigrations = [
   ...identityMigrations,
@@ -75,6 +76,7 @@ export async function createProposing(store: Store, settings: Settings = {}) {
   })
   const halts = createHalts(db, systemClock)
   const governance = createGovernance({
+    guardedToolsets,
     ...parts,
     agents: identity,
     people: identity.people,

@@ -6,9 +6,9 @@ import {
   startNotify,
   telegramClient,
 } from '#approvals'
-import type { DecideAs, Notify } from '#approvals'
+import type { DecideAs } from '#approvals'
 import { createClockWatch } from '#base/clock.ts'
-import type { Tool } from '#base/tool.ts'
+import { CoworkError } from '#base/errors.ts'
 import {
   checkAssured,
   checkBy,
@@ -22,19 +22,15 @@ import {
   discoveryTools,
 } from '#dispatch'
 import type { Catalogue, Dispatch } from '#dispatch'
-import { checkFiles, fileTools, lookBefore } from '#files'
-import type { FileToolDeps } from '#files'
 import { checkDomain, governanceTools } from '#governance'
-import type { GovernanceDeps } from '#governance'
 import { identityTools } from '#identity'
 import type { Identity } from '#identity'
 import { ledgerTools } from '#ledger'
 import { startTelemetry } from '#server'
-import { checkWork, workTools } from '#work'
-import type { Work } from '#work'
 import { checkConfiguredTools } from './configured-tools.ts'
 import { knownNames } from './known-names.ts'
-import type { Domains } from './domains.ts'
+import type { ModuleContext } from './module.ts'
+import type { Modules } from './open-modules.ts'
 import type { Start } from './start.ts'
 import type { Store } from './store.ts'
 
@@ -44,10 +40,9 @@ export type Calls = ReturnType<typeof openCalls>
 export function openCalls(
   { config, configFile, paths, address, version, fixture, metrics, now, log, undo }: Start,
   { db, ledger, redact }: Store,
-  domains: Domains,
+  { identity, halts, governance, running }: Modules,
   lastAt: number,
 ) {
-  const { identity, halts, governance, grants, files, work } = domains
   // Nothing is awaited between those who decide elsewhere and the path they take.
   const notify = startNotify({
     ledger,
@@ -65,17 +60,13 @@ export function openCalls(
   })
   undo.add(notify.close)
   const catalogue: Catalogue = createCatalogue([
-    ...toolsOf({
-      governance,
-      notify,
-      ledger,
-      identity,
-      halts,
-      version,
-      files: domains.fileTools,
-      work,
-      catalogue: () => catalogue,
-    }),
+    ...governanceTools({ governance, ledger, identity, halts, version }),
+    ...identityTools(identity, () => catalogue.list()),
+    ...haltTools(halts),
+    ...notifyTools(notify),
+    ...ledgerTools(ledger, running.find(({ pathPrefixes }) => pathPrefixes)?.pathPrefixes),
+    ...running.flatMap(({ tools }) => tools),
+    ...discoveryTools({ catalogue: () => catalogue, isOpen: () => identity.mode() === 'open' }),
     ...(fixture?.tools ?? []),
   ])
   checkConfiguredTools(config, configFile ?? paths.config, catalogue.list())
@@ -92,9 +83,7 @@ export function openCalls(
       checkHalt(halts),
       checkHaltScope(knownNames({ governance, identity, ledger })),
       checkDomain(governance.domains),
-      checkFiles(files.places),
-      lookBefore(grants),
-      checkWork(work),
+      ...running.flatMap(({ checks = [] }) => checks),
       governance.judgeCall,
     ],
     approvals: governance.approvals,
@@ -127,28 +116,6 @@ export function openCalls(
   return { catalogue, dispatch }
 }
 
-type ToolParts = GovernanceDeps & {
-  readonly notify: Notify
-  readonly files: FileToolDeps
-  readonly work: Work
-  readonly catalogue: () => Catalogue
-}
-
-/** Every tool there is. */
-export const toolsOf = (parts: ToolParts): Tool[] => [
-  ...governanceTools(parts),
-  ...identityTools(parts.identity, () => parts.catalogue().list()),
-  ...haltTools(parts.halts),
-  ...notifyTools(parts.notify),
-  ...ledgerTools(parts.ledger, (filter) => parts.files.files.places.prefixesOf(filter)),
-  ...fileTools(parts.files),
-  ...workTools(parts.work),
-  ...discoveryTools({
-    catalogue: parts.catalogue,
-    isOpen: () => parts.identity.mode() === 'open',
-  }),
-]
-
 /** What a person says elsewhere takes the path of every call, as that person (A5). */
 const decideAs =
   (identity: Identity, dispatch: Dispatch): DecideAs =>
@@ -179,4 +146,17 @@ const decideAs =
     if (error?.code === 'policy_conflict')
       return { refused: 'The active policy blocks this request: decide it in the console.' }
     return error ? { refused: error.message } : { status }
+  }
+
+const notMissing = ['too_large', 'store_unavailable', 'ledger_unwritable']
+
+/** Sends the calls of modules through dispatch, as the caller they act for. */
+export const createModuleCall =
+  (dispatch: () => Dispatch): ModuleContext['call'] =>
+  async (caller, tool, args) => {
+    const answer = await dispatch()({ tool, arguments: args, caller })
+    if (answer.status === 'done') return answer.output as Record<string, unknown>
+    // A result that is too large, or unavailable for now, must not pass for a missing one.
+    if (notMissing.includes(answer.code)) throw new CoworkError(answer.code, answer.message, answer)
+    return undefined
   }

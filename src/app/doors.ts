@@ -1,17 +1,12 @@
 import { join } from 'node:path'
-import type { Caller } from '#base/caller.ts'
 import { currentFolders } from '#base/config/index.ts'
-import { CoworkError } from '#base/errors.ts'
 import { isUsable } from '#dispatch'
-import type { Dispatch } from '#dispatch'
-import { fileResources } from '#files'
 import { approvalResources, governancePrompts } from '#governance'
 import { ledgerResources } from '#ledger'
 import { createHttp, createMcpDoor, promptFeature, resourceFeature } from '#server'
-import { workPrompts, workResources } from '#work'
 import type { Calls } from './calls.ts'
-import type { Domains } from './domains.ts'
 import { statusOf } from './errors.ts'
+import type { Modules } from './open-modules.ts'
 import type { Start } from './start.ts'
 import { snapshotOf } from './store.ts'
 import type { Store } from './store.ts'
@@ -25,7 +20,7 @@ export type Doors = ReturnType<typeof openDoors>
 export function openDoors(
   start: Start,
   { ledger }: Store,
-  { identity, governance, grants, files, work }: Domains,
+  { identity, governance, running }: Modules,
   { catalogue, dispatch }: Calls,
   unready: () => string | undefined,
 ) {
@@ -35,8 +30,7 @@ export function openDoors(
     [
       ledgerResources(ledger),
       ...approvalResources(governance.inbox, ledger),
-      ...fileResources({ files, grants, call: callFor(dispatch) }),
-      workResources(work),
+      ...running.flatMap(({ resources: sources = [] }) => sources),
     ],
     (caller, name) => {
       const tool = catalogue.find(name)
@@ -46,7 +40,7 @@ export function openDoors(
   undo.add(resources.close)
   const prompts = promptFeature((caller) => [
     ...governancePrompts(governance.inbox, address.inboxUrl),
-    ...workPrompts(work, caller),
+    ...running.flatMap((module) => module.prompts?.(caller) ?? []),
   ])
   const mcp = createMcpDoor({
     catalogue,
@@ -101,16 +95,3 @@ export function openDoors(
   })
   return { mcp, http }
 }
-
-const notMissing = ['too_large', 'store_unavailable', 'ledger_unwritable']
-
-/** What a resource reads of files takes the path of every call, as whoever reads it. */
-const callFor =
-  (dispatch: Dispatch) =>
-  async (caller: Caller, tool: string, args: Readonly<Record<string, unknown>>) => {
-    const answer = await dispatch({ tool, arguments: args, caller })
-    if (answer.status === 'done') return answer.output as Record<string, unknown>
-    // What is there and does not fit, or cannot be had just now, is not to be taken for missing.
-    if (notMissing.includes(answer.code)) throw new CoworkError(answer.code, answer.message, answer)
-    return undefined
-  }

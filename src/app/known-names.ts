@@ -2,15 +2,13 @@ import type { NamesOf } from '#approvals'
 import type { Governance } from '#governance'
 import type { Identity } from '#identity'
 import type { Ledger } from '#ledger'
+import { guardedToolsets } from './modules.ts'
 
 type Deps = {
   readonly governance: Pick<Governance, 'store' | 'db' | 'policies'>
   readonly identity: Pick<Identity, 'listAgents'>
   readonly ledger: Pick<Ledger, 'find'>
 }
-
-/** The domains of cowork's own tools. */
-const builtIn = ['files', 'work', 'cowork']
 
 /**
  * Returns the names that a halt may have meant, or undefined where this one is known: registered, trusted, mapped or
@@ -35,7 +33,8 @@ export const knownNames =
             ...mappings.map((it) => it.agent_id),
           ]
         : [
-            ...builtIn,
+            'cowork',
+            ...guardedToolsets,
             ...pairs.map(({ domain }) => domain),
             ...mappings.map(({ domain }) => domain),
           ]

@@ -1,25 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { approvalMigrations, notifyMigrations } from '#approvals'
 import type { Config } from '#base/config/index.ts'
 import { migrate } from '#base/db/migrate.ts'
-import type { Migration } from '#base/db/migrate.ts'
-import type { Db, Snapshot } from '#base/db/port.ts'
+import type { Db } from '#base/db/port.ts'
 import { openPostgres, readPostgres } from '#base/db/postgres.ts'
 import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { collectWhenIdle } from '#base/idle.ts'
 import type { Log } from '#base/log.ts'
-import { fileMigrations, grantTable } from '#files'
-import { governanceMigrations, governanceTables } from '#governance'
-import { identityMigrations } from '#identity'
 import {
   createCheckpointCopies,
   createRedactor,
-  createReplay,
   createSealer,
   databaseSource,
   fileOperationsIn,
-  ledgerMigrations,
   moveLedgerMirror,
   openKey,
   openLedger,
@@ -27,27 +20,9 @@ import {
   refuseCut,
   writeBaselines,
 } from '#ledger'
-import type { Ledger, RecordedTable, Replay } from '#ledger'
-import { workMigrations } from '#work'
+import type { Ledger } from '#ledger'
+import { migrations, recordedTables, replaysOf } from './loaded-modules.ts'
 import type { Start } from './start.ts'
-
-/** Every step of the store's schema, in order. */
-export const migrations: readonly Migration[] = [
-  ...ledgerMigrations,
-  ...identityMigrations,
-  ...approvalMigrations,
-  ...notifyMigrations,
-  ...governanceMigrations,
-  ...fileMigrations,
-  ...workMigrations,
-]
-
-/** The tables whose rows the ledger records, so that `verify` can tell whether they are as recorded (L20). */
-export const recordedTables: readonly RecordedTable[] = [...governanceTables, grantTable]
-
-/** For verifying the ledger of this store. */
-export const replaysOf = (db: Snapshot): readonly Replay[] =>
-  recordedTables.map((table) => createReplay(table, db))
 
 export type Store = Awaited<ReturnType<typeof openStore>>
 

@@ -9,11 +9,9 @@ export type {
   KindDeclaration,
 } from './kinds.ts'
 export { approvalMigrations } from './migrations.ts'
-export { notifyMigrations } from './notify/migrations.ts'
 export { telegramClient } from './notify/model.ts'
 export type { DecideAs } from './notify/model.ts'
 export { startNotify } from './notify/service.ts'
-export type { Notify } from './notify/service.ts'
 export { notifyTools } from './notify/tools.ts'
 export type { ProtectionDeps } from './protection.ts'
 export { toFingerprint } from './fingerprint.ts'

@@ -11,6 +11,7 @@ export {
   hasScope,
   leastRole,
 } from './checks.ts'
+export type { Check } from './checks.ts'
 export { createUse, discoveryTools, usedTool } from './discovery.ts'
 export { createDispatch, readCall } from './dispatch.ts'
 export type { Answer, CallFacts, CallRequest, Dispatch } from './dispatch.ts'

@@ -1,8 +1,1 @@
-export { checkFiles, lookBefore } from './check.ts'
-export { grantTable } from './grants/recorded.ts'
-export { fileMigrations } from './migrations.ts'
-export { prepareFiles } from './prepare.ts'
-export { fileResources } from './resources.ts'
-export { fileTools } from './tools/index.ts'
-export type { FileToolDeps } from './tools/index.ts'
 export { checkWorkspace } from './workspace-choice.ts'

@@ -14,7 +14,7 @@ const mostCompleted = 200
 const lookEvery = 1000
 
 /** Calls a tool for whoever reads: a resource has no way of its own to a file (SV13). Nothing where it is refused. */
-type CallTool = (
+export type CallTool = (
   caller: Caller,
   tool: string,
   args: Readonly<Record<string, unknown>>,

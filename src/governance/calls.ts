@@ -57,24 +57,26 @@ type Deps = {
   readonly everyWrite: boolean
   /** Of a call where nothing is known of the agent yet (M6). */
   readonly defaultMode: Mode
+  /** The toolsets whose tools check their own writes: by workspace, grants, claims (Y9). */
+  readonly guardedToolsets: readonly string[]
+  readonly domainOf: DomainOf
   readonly now: Clock
 }
 
-/** Domains whose own tools guard their writes: the workspace, grants, claims (Y9). */
-const builtIn = ['files', 'work', 'jobs']
+export type DomainOf = ReturnType<typeof createDomainOf>
 
 const act: CallVerdict = { mode: 'act' }
 
 /** Decides intercepted calls: the same trust and policy as proposals, with the defaults of Y9. */
 export function createCallJudge(deps: Deps) {
-  const { db, store, approvals, permissions, scores, gateProof, spotChecks, volume, rules, now } =
-    deps
+  const { db, store, approvals, permissions, scores, gateProof, spotChecks, volume, rules } = deps
+  const { domainOf, now } = deps
 
   /** Whether trust has a say in this call where no mapping names its domain (Y9). */
   function isJudged({ tool, input }: Attempt): boolean {
     if (tool.effect === 'read') return false
     if (deps.everyWrite || isHighRisk(tool, input)) return true
-    return !builtIn.includes(tool.toolset)
+    return !deps.guardedToolsets.includes(tool.toolset)
   }
 
   function openingOf(
@@ -260,8 +262,10 @@ const asks = ({ highRisk, approvers, isUnreadable }: Effect) =>
 const forbidsOrAsks = (effect: Effect) => effect.hardStop || asks(effect)
 
 /** Of cowork's own tools it is not for the arguments to say under whose rules they are. */
-export const domainOf = ({ tool, touch }: Pick<Attempt, 'tool' | 'touch'>): string =>
-  builtIn.includes(tool.toolset) ? tool.toolset : touch.domain
+export const createDomainOf =
+  (guardedToolsets: readonly string[]) =>
+  ({ tool, touch }: Pick<Attempt, 'tool' | 'touch'>): string =>
+    guardedToolsets.includes(tool.toolset) ? tool.toolset : touch.domain
 
 /** The arguments of a call, so that calls which differ only in how they write a path are one call (A1). */
 export const canonicalOf = ({ tool, input }: Pick<Attempt, 'tool' | 'input'>): unknown =>

@@ -8,15 +8,13 @@ import { remembering } from '#base/remember.ts'
 import type { Policies } from './rules/policy.ts'
 import type { GovernanceStore } from './store.ts'
 
-/** Domains of cowork's own tools. */
-const ownDomains = ['cowork', 'files', 'jobs', 'work']
-
 type Problem = { readonly code: ErrorCode; readonly message: string; readonly hint: string }
 
 type Deps = {
   readonly db: Reader
   readonly store: Pick<GovernanceStore, 'domains' | 'mappings'>
   readonly policies: () => Pick<Policies, 'mappings'>
+  readonly guardedToolsets: readonly string[]
   readonly now: () => number
 }
 
@@ -26,7 +24,7 @@ export type Domains = ReturnType<typeof createDomains>
 const clockSkewMs = 5 * 60_000
 
 /** Refuses a new domain that people would take for one there is: it would escape that one's policy (Y10). */
-export function createDomains({ db, store, policies, now }: Deps) {
+export function createDomains({ db, store, policies, guardedToolsets, now }: Deps) {
   // A known domain stays known, so that its calls need no query. Agents may invent any number of domains: each is
   // read and spelled out once.
   const known = new Set<string>()
@@ -39,7 +37,7 @@ export function createDomains({ db, store, policies, now }: Deps) {
     const shape = shapeOf(domain)
     if (!byShape.has(shape)) byShape.set(shape, domain)
   }
-  ownDomains.forEach(add)
+  for (const domain of ['cowork', ...guardedToolsets]) add(domain)
 
   /** Reads what was added since the last time, also by other daemons. */
   async function refresh(): Promise<void> {

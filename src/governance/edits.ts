@@ -2,7 +2,8 @@ import type { Approval, ApprovalKind, Risk } from '#approvals'
 import type { Reader } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Tool, Touch } from '#base/tool.ts'
-import { canonicalOf, domainOf, isHighRisk } from './calls.ts'
+import { canonicalOf, isHighRisk } from './calls.ts'
+import type { DomainOf } from './calls.ts'
 import type { Proposals } from './proposals.ts'
 import { fieldsOf } from './rules/fields.ts'
 import type { Field } from './rules/fields.ts'
@@ -24,7 +25,11 @@ type Edit = NonNullable<ApprovalKind['edited']>
 export type Edits = ReturnType<typeof createEdits>
 
 /** What a person writes in place of what was asked is judged as if the agent had asked for it (B3). */
-export function createEdits(policyFor: Proposals['policyFor'], readCall: ReadCall | undefined) {
+export function createEdits(
+  policyFor: Proposals['policyFor'],
+  domainOf: DomainOf,
+  readCall: ReadCall | undefined,
+) {
   /** How risky it is; throws what the rules of now have against it (Y3, A4). */
   async function judged(
     reader: Reader,

@@ -9,7 +9,7 @@ import type { Identity } from '#identity'
 import { createLookup } from '#ledger'
 import type { Ledger } from '#ledger'
 import { createAlone } from './alone.ts'
-import { createCallJudge } from './calls.ts'
+import { createCallJudge, createDomainOf } from './calls.ts'
 import { convertEvidence } from './convert-evidence.ts'
 import { createDomains } from './domains.ts'
 import { createEdits } from './edits.ts'
@@ -55,6 +55,8 @@ export type GovernanceOptions = {
   readonly people: Pick<Identity['people'], 'mayStillDecide'>
   /** Waits of other domains. */
   readonly kinds?: readonly ApprovalKind[]
+  /** The toolsets whose tools check their own writes (Y9). */
+  readonly guardedToolsets: readonly string[]
   /** Where people look at an approval. */
   readonly reviewUrl: (id: string) => string
   /** Keeps credentials out of what approvals store and show (A14). */
@@ -79,6 +81,8 @@ export type Governance = ReturnType<typeof createGovernance>
 /** Who may act, and who decides: trust, policy and the approvals they lead to. */
 export function createGovernance(options: GovernanceOptions) {
   const { db, config, agents, people, reviewUrl, now, log } = options
+  const { guardedToolsets } = options
+  const domainOf = createDomainOf(guardedToolsets)
   const store = createGovernanceStore(db.dialect)
   const handoffStore = createHandoffStore(db.dialect)
   const rules = { trust: trustRulesOf(config), mode: modeRulesOf(config) }
@@ -122,7 +126,7 @@ export function createGovernance(options: GovernanceOptions) {
         ttl: { proposalMs: ttl, callMs: plan_ttl },
         actOf: (approval) => approvals.actOf(approval),
         show: (value) => approvals.show(value),
-        edits: createEdits((...asked) => proposals.policyFor(...asked), options.readCall),
+        edits: createEdits((...asked) => proposals.policyFor(...asked), domainOf, options.readCall),
         conflicts,
         isUndone: createIsUndone(lookup, options.undo),
         now,
@@ -200,7 +204,7 @@ export function createGovernance(options: GovernanceOptions) {
     rules,
     now,
   }
-  const reasonings = createReasonings(config.reasoning_schemas, lookup)
+  const reasonings = createReasonings(config.reasoning_schemas, lookup, guardedToolsets)
   const proposals: Proposals = createProposals({ ...parts, reasonings })
   const judgeCall = createCallJudge({
     ...parts,
@@ -209,6 +213,8 @@ export function createGovernance(options: GovernanceOptions) {
     policyFor: proposals.policyFor,
     everyWrite: every_write,
     defaultMode: config.authority.default_mode,
+    guardedToolsets,
+    domainOf,
   })
   const pace = createPace(config.authority, now)
   return {
@@ -218,7 +224,7 @@ export function createGovernance(options: GovernanceOptions) {
     reasonings,
     permissions,
     proposals,
-    domains: createDomains({ db, store, policies, now }),
+    domains: createDomains({ db, store, policies, guardedToolsets, now }),
     inbox: createInbox({ ...parts, db, kinds, conflicts, looks, lookup, undo: options.undo }),
     standings: createStandingView(parts),
     looks,

@@ -1,7 +1,1 @@
-export { checkWork } from './check.ts'
-export { workMigrations } from './migrations.ts'
-export { workPrompts } from './prompts.ts'
-export { workResources } from './resources.ts'
-export { createWork } from './service.ts'
-export type { Work } from './service.ts'
-export { workTools } from './tools/index.ts'
+export type { GuardedFiles } from './guarded.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { notify } from '#base/config/sections/approvals.ts'
+import { notify } from '../config.ts'
 import { delivery, described } from '../../../test/approvals/notify/notify.fixture.ts'
 import type { Delivery, Outcome } from './model.ts'
 import { channelsFor, isNews, noticeOf, revived, taken, toldOf, tried } from './rules.ts'

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { notify } from '#base/config/sections/approvals.ts'
+import { notify } from '../config.ts'
 import { delivery } from '../../../test/approvals/notify/notify.fixture.ts'
 import { awakeAt, digestAt, isNeedless, parcelled, planAnswer, planQuestion } from './timing.ts'
 

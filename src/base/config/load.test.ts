@@ -87,11 +87,11 @@ policies:
     '2:9 server.port: expected a whole number from 0 to 65535, found "abc"',
     '3:14 server.transport: expected one of http, sse, stdio, found "htp"; did you mean http?',
     '4:18 server.allowed_hosts: expected a list, found "desk"',
-    '13:37 policies[0].rules[0].constraint: expected one of high_risk, readonly, value_range, enum, regex, found "value_rang"',
-    '14:51 policies[0].rules[1].values: expected at least 1 item, found a list',
     '6:18 trust.default_level: expected a number from 0 to 1, found 1.5',
     '8:8 approvals.ttl: expected a duration such as 500ms, 30s, 10m, 1h or 7d (a bare number is seconds), found "soon"',
     '9:7 jobs: expected a mapping of keys, found "no"',
+    '13:37 policies[0].rules[0].constraint: expected one of high_risk, readonly, value_range, enum, regex, found "value_rang"',
+    '14:51 policies[0].rules[1].values: expected at least 1 item, found a list',
   ])
 })
 
@@ -205,9 +205,9 @@ mappings:
   - {agent_id: a, domain: d, policy_id: p}
 `),
   ).toEqual([
-    '4:16 mappings[1].agent_id repeats agent_id "a" and domain "d" of item 1: keep one',
     '1:26 policies[1].id repeats id "p" of item 1: keep one',
     '3:41 mappings[0].policy_id names policy "q", which is not defined',
+    '4:16 mappings[1].agent_id repeats agent_id "a" and domain "d" of item 1: keep one',
   ])
 })
 

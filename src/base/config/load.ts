@@ -103,7 +103,7 @@ function checked(file: string, source: string, overrides: readonly Override[]) {
       ? []
       : findingsIn(overrides.reduce((input, it) => over(input, nested(it)), written))
   const problems = [
-    ...own.map(inFile),
+    ...own.map(inFile).toSorted(byPlace),
     ...onTop
       .filter((it) => !own.some((known) => known.message === it.message))
       .map((it) => {
@@ -119,6 +119,9 @@ function checked(file: string, source: string, overrides: readonly Override[]) {
   const place = (path: ConfigPath) => `${file}:${yaml.place(path, 'key').line}`
   return { written, place }
 }
+
+const byPlace = (a: ConfigProblem, b: ConfigProblem): number =>
+  (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 
 const largestFile = 1024 * 1024
 

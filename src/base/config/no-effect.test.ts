@@ -35,7 +35,8 @@ function leaves(schema: Schema, path = ''): string[] {
 
 const source = join(import.meta.dirname, '..', '..')
 const isShipped = (file: string) =>
-  !/(^|\/)base\/config\//.test(file) && !/(test|fixture|contract|samples)\.ts$/.test(file)
+  !/(^|\/)base\/config\/|(^|\/)config\.ts$/.test(file) &&
+  !/(test|fixture|contract|samples)\.ts$/.test(file)
 
 /** The names in the path and the code of each shipped file outside this folder, without comments and messages. */
 const namesByFile = globSync('**/*.ts', { cwd: source })

@@ -1,52 +1,24 @@
 import * as z from 'zod'
 import { checkReferences } from './cross-checks.ts'
-import { approvals, notify } from './sections/approvals.ts'
-import { cleanup, grants, security, trash, versions, workspace } from './sections/files.ts'
-import {
-  agents,
-  authority,
-  feedback,
-  handoff,
-  mappings,
-  policies,
-  reasoningSchemas,
-  sentry,
-  trust,
-} from './sections/governance.ts'
-import { audit, ledger, server, storage } from './sections/server.ts'
-import { jobs, work } from './sections/work.ts'
+import { storage } from './storage.ts'
+import { modules } from '../../app/modules.ts'
+
+type Declared<T> = T extends { readonly config: infer Sections } ? Sections : never
+type All<T> = (T extends unknown ? (part: T) => void : never) extends (all: infer A) => void
+  ? A
+  : never
+type Sections = { storage: typeof storage } & All<Declared<(typeof modules)[number]>>
 
 /**
- * The whole of cowork.yaml. The descriptions are the manual: prose, unit, default. Keys stay as they
- * are written in the file, so that what a person reads there can be searched for in the code.
+ * The whole of cowork.yaml: each module declares its sections (0040). The descriptions are the manual: prose, unit,
+ * default. Keys stay as they are written in the file, so that what a person reads there can be searched for in the code.
  */
-export const configSchema = z
-  .strictObject({
-    server,
-    storage,
-    ledger,
-    audit,
-    agents,
-    policies,
-    mappings,
-    trust,
-    authority,
-    handoff,
-    feedback,
-    sentry,
-    reasoning_schemas: reasoningSchemas,
-    approvals,
-    notify,
-    workspace,
-    grants,
-    security,
-    cleanup,
-    versions,
-    trash,
-    work,
-    jobs,
-  })
-  .superRefine(checkReferences)
+const sections = Object.assign(
+  { storage },
+  ...modules.map((module) => ('config' in module ? module.config : {})),
+) as Sections
+
+export const configSchema = z.strictObject(sections).superRefine(checkReferences)
 
 type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]

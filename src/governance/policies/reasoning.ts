@@ -42,7 +42,11 @@ type Ready = { readonly schema: Schema; readonly json?: z.ZodType; readonly sour
 export type Reasonings = ReturnType<typeof createReasonings>
 
 /** Reasoning that can be checked: its shape by a schema, its sources by the ledger (R1, R2). */
-export function createReasonings(schemas: readonly Schema[], lookup: Lookup) {
+export function createReasonings(
+  schemas: readonly Schema[],
+  lookup: Lookup,
+  guardedToolsets: readonly string[],
+) {
   const ready = new Map<string, Ready>(
     schemas.map((schema) => {
       const { id, json_schema: json, source_pattern: source } = schema
@@ -72,7 +76,7 @@ export function createReasonings(schemas: readonly Schema[], lookup: Lookup) {
       const sources = Object.values(given?.criteria ?? {}).flatMap(({ source }) => source ?? [])
       const maxAge = wanted?.schema.max_age
       const since = maxAge === undefined ? 0 : at - maxAge
-      const failed = await unverified(lookup, reader, by, sources, since)
+      const failed = await unverified(lookup, reader, by, sources, since, guardedToolsets)
       return assessed(wanted, given, failed, at)
     },
 

@@ -18,7 +18,7 @@ function candidateOf(input: object): Candidate {
     policies: createPolicies(config),
     extra: [],
     rules: modeRulesOf(config),
-    reasonings: createReasonings(config.reasoning_schemas, createLookup('sqlite')),
+    reasonings: createReasonings(config.reasoning_schemas, createLookup('sqlite'), []),
   }
 }
 

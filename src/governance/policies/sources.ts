@@ -14,9 +14,6 @@ const mcpForm = /^mcp:([^/#]+)\/([^#]+)#([^#]+)$/
 const fileForm = /^file:(.+)#(?:sha256[:=-])?([0-9a-f]{64})$/is
 const claimsForm = /^(ledger|mcp|file):/i
 
-/** Tools of cowork's own go by their own names, those of an upstream by `server__name` (U4). */
-const ownServers = ['cowork', 'files', 'work', 'jobs']
-
 /** A source of no such form is a remark for people: nobody can check it, and nobody pretends to. */
 const isCheckable = (source: string): boolean => claimsForm.test(source)
 
@@ -42,7 +39,10 @@ export async function unverified(
   by: Caller,
   sources: readonly string[],
   since: number,
+  guardedToolsets: readonly string[],
 ): Promise<string[]> {
+  // Tools of cowork go by their own names, those of an upstream by `server__name` (U4).
+  const ownServers = ['cowork', ...guardedToolsets]
   const asked = [...new Set(sources)].filter(isCheckable)
   const known = asked.map((text) => ({ text, source: sourceOf(text) }))
   const paths = known.flatMap(({ source }) => (source?.kind === 'file' ? [source.path] : []))

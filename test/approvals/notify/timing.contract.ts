@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { notify } from '#base/config/sections/approvals.ts'
+import { notify } from '../../../src/approvals/config.ts'
 import { says, startReceiver, status } from './notify.fixture.ts'
 import type { Channel, Notice } from '../../../src/approvals/notify/model.ts'
 import { createSetup } from './service.fixture.ts'

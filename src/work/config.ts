@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { duration, path, port, secret, text, whole } from '../kinds.ts'
+import { duration, path, port, secret, text, whole } from '#base/config/kinds.ts'
 
-export const work = z
+const work = z
   .strictObject({
     data_root: path
       .default('~/.worksync')
@@ -40,7 +40,7 @@ export const work = z
   .prefault({})
   .describe('Projects, sprints, stories and backlog.')
 
-export const jobs = z
+const jobs = z
   .strictObject({
     auto_approve: z
       .boolean()
@@ -59,3 +59,6 @@ export const jobs = z
   })
   .prefault({})
   .describe('Plans and their execution.')
+
+/** The sections of `cowork.yaml` that this module reads. */
+export const workConfig = { work, jobs }

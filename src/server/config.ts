@@ -1,16 +1,5 @@
 import * as z from 'zod'
-import {
-  httpUrl,
-  isPostgresUrl,
-  isReference,
-  name,
-  path,
-  pattern,
-  port,
-  secret,
-  text,
-  whole,
-} from '../kinds.ts'
+import { httpUrl, name, path, port, secret, text, whole } from '#base/config/kinds.ts'
 
 const limits = z
   .strictObject({
@@ -43,7 +32,7 @@ const limits = z
   .prefault({})
   .describe('How much one client may ask for before it is told to slow down.')
 
-export const server = z
+const server = z
   .strictObject({
     host: text('a host name or address', /^[\w.:%[\]-]+$/)
       .default('localhost')
@@ -123,80 +112,5 @@ export const server = z
   .prefault({})
   .describe('The doors: where the daemon listens and what it lets in.')
 
-export const storage = z
-  .strictObject({
-    driver: z
-      .enum(['sqlite', 'postgres'])
-      .optional()
-      .describe('Engine of the control plane. Follows from `url`, so it need not be written.'),
-    path: path
-      .default('cowork.db')
-      .describe('File of the embedded SQLite store. Default cowork.db in the state directory.'),
-    url: secret
-      .refine((url) => isReference(url) || isPostgresUrl(url), {
-        error: 'must be a postgres:// address or a reference such as env:DATABASE_URL',
-      })
-      .optional()
-      .describe(
-        'PostgreSQL address, postgres://user:password@host/database, or a reference to it. Moves the whole control plane there.',
-      ),
-  })
-  .refine((it) => it.driver !== 'postgres' || it.url !== undefined, {
-    path: ['driver'],
-    error: 'is postgres, so storage.url must say where the database is',
-  })
-  .refine((it) => it.driver !== 'sqlite' || it.url === undefined, {
-    path: ['driver'],
-    error: 'is sqlite, but storage.url names a PostgreSQL database: keep one of the two',
-  })
-  .prefault({})
-  .describe('Where state is kept.')
-
-export const ledger = z
-  .strictObject({
-    key_path: path
-      .default('ledger.key')
-      .describe(
-        'Private key that signs checkpoints, made on first run with mode 0600. Default ledger.key in the state directory.',
-      ),
-    checkpoint_copies: z
-      .union([path, z.array(path).min(1)], 'a path, or a list of paths')
-      .default('checkpoints')
-      .transform((folders) => (typeof folders === 'string' ? [folders] : folders))
-      .describe(
-        'Folder outside the store that gets a copy of every checkpoint, or a list of folders, such as one on another disk. Default checkpoints in the state directory.',
-      ),
-  })
-  .prefault({})
-  .describe('The append-only record and its proofs.')
-
-export const audit = z
-  .strictObject({
-    enabled: z
-      .boolean()
-      .default(true)
-      .describe(
-        'Write the JSONL copies of the ledger. `false` stops the copies, never the ledger. Default true.',
-      ),
-    log_path: path
-      .default('logs/audit.jsonl')
-      .describe(
-        'Log of file operations, one a line (seed 004). Default logs/audit.jsonl in the state directory.',
-      ),
-    max_log_size_mb: whole(1)
-      .default(100)
-      .describe('Size at which a mirror is rotated, in MB. Default 100.'),
-    payload_days: whole(0)
-      .default(90)
-      .describe(
-        'How long redacted arguments stay readable for replay and review, in days; 0 keeps them until they are erased by hand. Default 90.',
-      ),
-    redact: z
-      .array(pattern)
-      .default([])
-      .describe(
-        'Regular expressions (RE2) whose matches are blanked in every entry and log line, besides the built-in ones.',
-      ),
-  })
-  .prefault({})
-  .describe('Copies of the ledger for people and tools.')
+/** The sections of `cowork.yaml` that this module reads. */
+export const serverConfig = { server }

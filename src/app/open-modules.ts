@@ -1,30 +1,31 @@
-import { join } from 'node:path'
 import { createHalts } from '#approvals'
 import { currentFolders } from '#base/config/index.ts'
-import type { Config } from '#base/config/index.ts'
 import { nodeName } from '#base/state.ts'
-import { prepareFiles } from '#files'
 import { createGovernance } from '#governance'
 import type { Governance, GovernanceOptions } from '#governance'
 import { createIdentity } from '#identity'
-import { createWork } from '#work'
+import { loadedModules } from './loaded-modules.ts'
+import type { ModuleContext, RunningModule } from './module.ts'
+import { guardedToolsets } from './modules.ts'
 import type { Start } from './start.ts'
 import { followOthers } from './store.ts'
 import type { Store } from './store.ts'
-import { workspaceAudit } from './workspace-audit.ts'
 
-export type Domains = Awaited<ReturnType<typeof openDomains>>
+export type Modules = Awaited<ReturnType<typeof openModules>>
 
-/** Who there is, and what they work with: each domain started, in the order in which they need each other. */
-export async function openDomains(
+/** The way of a module or a kind to the calls of other tools, which dispatch serves later. */
+type Calls = Pick<ModuleContext, 'call'> & Required<Pick<GovernanceOptions, 'readCall'>>
+
+/** Opens identity, halts and governance, and around governance the modules that serve tools. */
+export async function openModules(
   start: Start,
   store: Store,
   owner: string,
-  readCall: NonNullable<GovernanceOptions['readCall']>,
+  { call, readCall }: Calls,
 ) {
   const { config, paths, shared, address, now, log, undo } = start
   const { db, ledger } = store
-  // Before the agents are read, so that one added in between is not missed.
+  // Before the agents are read, so that an agent added in between is not missed.
   const follow = await followOthers(start, store)
   const identity = await createIdentity({
     db,
@@ -39,30 +40,42 @@ export async function openDomains(
   follow('agent.', () => identity.refresh())
   const halts = createHalts(db, now)
 
-  const prepared = prepareFiles({
+  const running: RunningModule[] = []
+  const context: ModuleContext = {
     db,
+    ledger,
+    identity,
     config,
+    configFile: start.configFile ?? paths.config,
     paths,
     home: currentFolders().home,
-    configFile: start.configFile ?? paths.config,
-    agents: identity,
-    sessions: identity.sessions,
+    shared,
     approvals: () => governance.approvals,
     policyVersion: () => governance.versions.version(),
+    guarded() {
+      const guarded = running.find((module) => module.guarded)?.guarded
+      if (!guarded) throw new Error('no module that started earlier guards files')
+      return guarded
+    },
+    call,
+    follow,
+    onClose: (close) => undo.add(close),
     now,
-    log: log.scope('files'),
-  })
-  const { grants, workspace } = prepared
-  undo.add(grants.close)
+    log,
+  }
+  const opened = loadedModules.flatMap(({ open }) => (open ? [open(context)] : []))
+  const undos = opened.flatMap((module) => module.undo ?? [])
+  if (undos.length > 1) throw new Error('two modules undo calls, and governance asks one')
   const governance: Governance = createGovernance({
     db,
     config,
     agents: identity,
     people: identity.people,
-    kinds: grants.kinds,
+    kinds: opened.flatMap(({ kinds = [] }) => kinds),
+    guardedToolsets,
     reviewUrl: (approval) => `${address.inboxUrl()}/${approval}`,
     readCall,
-    undo: prepared.undo,
+    ...(undos[0] && { undo: undos[0] }),
     protection: { redact: store.redact, key: ledger.derive('pending arguments') },
     onErase: ledger.onErase,
     drawKeys: { draw: ledger.derive('spot checks'), lot: ledger.derive('look-backs') },
@@ -75,29 +88,6 @@ export async function openDomains(
   if ((await governance.convert()) > 0) await ledger.eraseCopiesAgain()
   await governance.versions.start()
   follow('policy.', () => governance.versions.refresh())
-  const files = await prepared.start()
-  undo.add(files.close)
-  follow('grant.', () => grants.refresh())
-  if (config.audit.enabled) ledger.mirror(mirrorOf(workspace.path, workspace.own, config))
-
-  const work = createWork({
-    db,
-    config,
-    guarded: files.guarded,
-    needsToken: shared?.worksyncKey !== undefined,
-    now,
-    log: log.scope('work'),
-  })
-  undo.add(work.close)
-  await work.start()
-  return { identity, halts, governance, grants, files, fileTools: prepared.toolDeps(files), work }
+  for (const module of opened) running.push(await module.start())
+  return { identity, halts, governance, running }
 }
-
-/** What happened to files of the workspace, beside them (F6). */
-const mirrorOf = (workspace: string, own: string, { audit }: Config) => ({
-  path: join(own, 'audit.jsonl'),
-  maxBytes: audit.max_log_size_mb * 1_000_000,
-  // An earlier one may tell of grants and of files elsewhere: agents cannot read it there.
-  asideIn: join(own, 'aside'),
-  shows: workspaceAudit(workspace),
-})

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { cron, duration, path, text, whole } from '../kinds.ts'
+import { cron, duration, path, text, whole } from '#base/config/kinds.ts'
 
-export const workspace = z
+const workspace = z
   .strictObject({
     path: path
       .default('~/Downloads/AI-Workspace/')
@@ -63,7 +63,7 @@ const grantsObject = z.strictObject({
   entries: z.array(grant).default([]).describe('Grants made at start for every agent.'),
 })
 
-export const grants = z
+const grants = z
   .union([z.array(grant), grantsObject], 'a list or a mapping of keys')
   .transform((given) => {
     const it = Array.isArray(given) ? grantsObject.parse({ entries: [] }) : given
@@ -80,7 +80,7 @@ export const grants = z
 
 const extensionForm = /^(\.[\w.+-]+)(?: \(unless in ([^()]+)\))?$/
 
-export const security = z
+const security = z
   .strictObject({
     forbidden_paths: z
       .array(path)
@@ -120,7 +120,7 @@ export const security = z
   .prefault({})
   .describe('Limits that no grant lifts.')
 
-export const cleanup = z
+const cleanup = z
   .strictObject({
     temp_retention_days: whole(1)
       .default(7)
@@ -136,7 +136,7 @@ export const cleanup = z
   .prefault({})
   .describe('Clean-up of temporary files.')
 
-export const versions = z
+const versions = z
   .strictObject({
     retention: duration.prefault('30d').describe('How long a change can be undone. Default 30d.'),
     max_per_file: whole(1).default(50).describe('Versions kept of one file. Default 50.'),
@@ -145,7 +145,7 @@ export const versions = z
   .prefault({})
   .describe('Earlier contents of changed files.')
 
-export const trash = z
+const trash = z
   .strictObject({
     retention: duration
       .prefault('30d')
@@ -153,3 +153,6 @@ export const trash = z
   })
   .prefault({})
   .describe('Deleted files.')
+
+/** The sections of `cowork.yaml` that this module reads. */
+export const filesConfig = { workspace, grants, security, cleanup, versions, trash }

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { overrideTypes } from '#base/override.ts'
-import { faultOfSchema } from '../json-schema.ts'
-import { amount, duration, name, path, pattern, secret, share, text, whole } from '../kinds.ts'
+import { faultOfSchema } from '#base/config/json-schema.ts'
+import { amount, duration, name, path, pattern, share, text, whole } from '#base/config/kinds.ts'
 
 const mode = z.enum(['act', 'suggest', 'escalate'])
 
-export const trust = z
+const trust = z
   .strictObject({
     default_level: share
       .default(0.3)
@@ -55,7 +55,7 @@ export const trust = z
   .prefault({})
   .describe('How agents earn and lose autonomy.')
 
-export const authority = z
+const authority = z
   .strictObject({
     default_mode: mode
       .default('suggest')
@@ -114,7 +114,7 @@ export const authority = z
   .prefault({})
   .describe('What agents may do at which trust.')
 
-export const handoff = z
+const handoff = z
   .strictObject({
     timeout_seconds: whole(1)
       .optional()
@@ -149,7 +149,7 @@ export const handoff = z
   .prefault({})
   .describe('Work an agent gives to a person.')
 
-export const feedback = z
+const feedback = z
   .strictObject({
     approval_trust_impact: share
       .default(0.02)
@@ -170,7 +170,7 @@ export const feedback = z
   .prefault({})
   .describe('What people’s decisions do to trust.')
 
-export const sentry = z
+const sentry = z
   .strictObject({
     enabled: z
       .boolean()
@@ -200,53 +200,6 @@ export const sentry = z
   })
   .prefault({})
   .describe('Attribution asked of calls that go to other MCP servers.')
-
-export const agents = z
-  .array(
-    z
-      .strictObject({
-        id: name.describe('Name of the agent, as it appears everywhere.'),
-        token: secret
-          .optional()
-          .describe(
-            'Its token, or better a reference to it. Prefer `token_hash`, which wins over this.',
-          ),
-        token_hash: text('the SHA-256 of the token, 64 hexadecimal digits', /^[\da-fA-F]{64}$/)
-          .transform((hash) => hash.toLowerCase())
-          .optional()
-          .describe('SHA-256 of its token in hexadecimal, as `cowork agents token` prints it.'),
-        workspace_id: name.optional().describe('Label of the team or tenant the agent belongs to.'),
-        scopes: z
-          .array(name)
-          .optional()
-          .describe(
-            'Scopes of its credential, globs such as read:*. Default: all, or read:* once an upstream sets toolScopes.',
-          ),
-        tools: z
-          .array(name)
-          .min(1)
-          .optional()
-          .describe(
-            'Tools that it lists: toolsets such as files, names of tools, core or all. Other tools stay callable. Default: core.',
-          ),
-        exclude: z
-          .array(name)
-          .optional()
-          .describe('Toolsets and tools that it neither lists nor may call.'),
-        read_only: z
-          .boolean()
-          .optional()
-          .describe(
-            'It lists and calls only tools that read, and those that ask a person. Default: false.',
-          ),
-      })
-      .refine((it) => it.token !== undefined || it.token_hash !== undefined, {
-        error:
-          'needs a token or a token_hash, else it could never sign in. `cowork agents token` makes both',
-      }),
-  )
-  .default([])
-  .describe('Agents that may call. With none the daemon runs in open mode, on loopback only.')
 
 const ruleBase = {
   id: name.optional().describe('Name of the rule in violations. Default: its place in the policy.'),
@@ -292,7 +245,7 @@ const rule = z.discriminatedUnion('constraint', [
   ruleOf('regex', { pattern: pattern.describe('Regular expression (RE2) the value must match.') }),
 ])
 
-export const policies = z
+const policies = z
   .array(
     z.strictObject({
       id: name.describe('Name of the policy, used by mappings.'),
@@ -314,7 +267,7 @@ export const policies = z
   .default([])
   .describe('Named sets of rules, written once and used by mappings.')
 
-export const mappings = z
+const mappings = z
   .array(
     z.strictObject({
       agent_id: name.describe('Agent, or a glob. The most specific mapping wins.'),
@@ -329,7 +282,7 @@ export const mappings = z
     'Who works where under which policy. Once there is one, an agent in an unmapped domain is blocked.',
   )
 
-export const reasoningSchemas = z
+const reasoningSchemas = z
   .array(
     z.strictObject({
       id: name.describe('Name of the schema, used by policies.'),
@@ -357,3 +310,15 @@ export const reasoningSchemas = z
   )
   .default([])
   .describe('Shapes that structured reasoning must have.')
+
+/** The sections of `cowork.yaml` that this module reads. */
+export const governanceConfig = {
+  policies,
+  mappings,
+  trust,
+  authority,
+  handoff,
+  feedback,
+  sentry,
+  reasoning_schemas: reasoningSchemas,
+}

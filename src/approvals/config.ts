@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { duration, httpUrl, name, port, secret, text, timeOfDay } from '../kinds.ts'
+import { duration, httpUrl, name, port, secret, text, timeOfDay } from '#base/config/kinds.ts'
 
 const minute = 60_000
 
@@ -8,7 +8,7 @@ const wait = duration.refine((ms) => ms >= minute, {
   error: 'must be at least a minute, or nobody has the time for it',
 })
 
-export const approvals = z
+const approvals = z
   .strictObject({
     ttl: wait
       .prefault('7d')
@@ -155,3 +155,6 @@ export const notify = z
   })
   .prefault({})
   .describe('How people are told that something waits.')
+
+/** The sections of `cowork.yaml` that this module reads. */
+export const approvalsConfig = { approvals, notify }

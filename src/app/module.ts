@@ -1,0 +1,74 @@
+import type { ApprovalKind, Approvals } from '#approvals'
+import type { Caller } from '#base/caller.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Config } from '#base/config/index.ts'
+import type { Migration } from '#base/db/migrate.ts'
+import type { Db } from '#base/db/port.ts'
+import type { Log } from '#base/log.ts'
+import type { Prompt } from '#base/prompt.ts'
+import type { ResourceSource } from '#base/resource.ts'
+import type { StatePaths } from '#base/state.ts'
+import type { Tool } from '#base/tool.ts'
+import type { Check } from '#dispatch'
+import type { GovernanceOptions } from '#governance'
+import type { Identity, SharedKeys } from '#identity'
+import type { Ledger, RecordedTable } from '#ledger'
+import type { GuardedFiles } from '#work'
+
+/** The code of a module, as `src/<module>/module.ts` exports it. */
+export type LoadedModule = {
+  readonly migrations?: readonly Migration[]
+  /** The tables whose rows the ledger records, so that `verify` finds changed rows (L20). */
+  readonly tables?: readonly RecordedTable[]
+  /** Opens a module that serves tools. The modules that records and decisions rest on are opened by `app` itself. */
+  open?(context: ModuleContext): OpenedModule
+}
+
+/** The services of the system for a module. A module declares the part that it needs. */
+export type ModuleContext = {
+  readonly db: Db
+  readonly ledger: Ledger
+  readonly identity: Identity
+  readonly config: Config
+  /** The file that the configuration was read from. */
+  readonly configFile: string
+  readonly paths: StatePaths
+  readonly home: string
+  readonly shared: SharedKeys | undefined
+  /** Available once all modules are opened, because approvals need their kinds first. */
+  readonly approvals: () => Approvals
+  readonly policyVersion: () => string
+  /** The file guard of the modules that started earlier. */
+  readonly guarded: () => GuardedFiles
+  /** Calls a tool for a caller through dispatch. Returns undefined when the call is refused. */
+  readonly call: (
+    caller: Caller,
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+  ) => Promise<Record<string, unknown> | undefined>
+  /** Calls back when another daemon of the same database appends entries of this noun. */
+  readonly follow: (noun: string, refresh: () => Promise<void>) => void
+  /** Runs when the start fails later or the system stops, newest first. */
+  readonly onClose: (close: () => unknown) => void
+  readonly now: Clock
+  readonly log: Log
+}
+
+/** A module before governance starts: what governance must know of it. */
+type OpenedModule = {
+  readonly kinds?: readonly ApprovalKind[]
+  readonly undo?: GovernanceOptions['undo']
+  start(): Promise<RunningModule>
+}
+
+export type RunningModule = {
+  readonly tools: readonly Tool[]
+  readonly checks?: readonly Check[]
+  readonly resources?: readonly ResourceSource[]
+  readonly prompts?: (caller: Caller) => readonly Prompt[]
+  /** Lines for the banner of the daemon. */
+  readonly notices?: readonly string[]
+  readonly guarded?: GuardedFiles
+  /** The path prefixes that a path filter of the audit means. */
+  readonly pathPrefixes?: (filter: string) => readonly string[]
+}

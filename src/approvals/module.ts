@@ -1,0 +1,4 @@
+import { approvalMigrations } from './migrations.ts'
+import { notifyMigrations } from './notify/migrations.ts'
+
+export const module = { migrations: [...approvalMigrations, ...notifyMigrations] }

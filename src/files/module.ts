@@ -1,0 +1,150 @@
+import { join } from 'node:path'
+import type { Approvals } from '#approvals'
+import type { Clock } from '#base/clock.ts'
+import type { Config } from '#base/config/index.ts'
+import type { Db } from '#base/db/port.ts'
+import { systemActor } from '#base/entry.ts'
+import type { Log } from '#base/log.ts'
+import { plainText } from '#base/plain.ts'
+import { nodeName } from '#base/state.ts'
+import type { StatePaths } from '#base/state.ts'
+import type { Identity } from '#identity'
+import type { Ledger } from '#ledger'
+import { checkFiles, lookBefore } from './check.ts'
+import { grantTable } from './grants/recorded.ts'
+import { createGrants } from './grants/service.ts'
+import { guardSettingsOf } from './guard-settings.ts'
+import { createHistoryStore } from './history-store.ts'
+import { fileMigrations } from './migrations.ts'
+import { fileResources } from './resources.ts'
+import type { CallTool } from './resources.ts'
+import { createGuard } from './rules/guard.ts'
+import { importSeed } from './seed-workspace.ts'
+import { createFiles } from './service.ts'
+import { fileTools } from './tools/index.ts'
+import { createUndo } from './undo.ts'
+import { workspaceAudit } from './workspace-audit.ts'
+import { checkConfiguredWorkspace, watchChoice } from './workspace-choice.ts'
+import { markRecorded, prepareWorkspace } from './workspace.ts'
+import type { Workspace } from './workspace.ts'
+
+type Context = {
+  readonly db: Db
+  readonly ledger: Pick<Ledger, 'mirror'>
+  readonly identity: Pick<Identity, 'isRevoked' | 'onRevoked' | 'listAgents' | 'mode' | 'sessions'>
+  readonly config: Config
+  readonly configFile: string
+  readonly paths: StatePaths
+  readonly home: string
+  readonly approvals: () => Approvals
+  readonly policyVersion: () => string
+  readonly call: CallTool
+  readonly follow: (noun: string, refresh: () => Promise<void>) => void
+  readonly onClose: (close: () => unknown) => void
+  readonly now: Clock
+  readonly log: Log
+}
+
+export const module = { migrations: fileMigrations, tables: [grantTable], open: openFiles }
+
+/** Opens workspace and grants, whose approval kind governance must know, then starts the file worker. */
+function openFiles(context: Context) {
+  const { db, ledger, identity, config, configFile, paths, home, approvals, now, onClose } = context
+  const log = context.log.scope('files')
+  const { path: wanted } = config.workspace
+  const wantedGuard = guardSettingsOf({ config, paths, home, workspace: wanted, configFile })
+  checkConfiguredWorkspace(wanted, { guard: wantedGuard, state: paths.dir })
+  const workspace = prepareWorkspace(config.workspace, log)
+  const settings = guardSettingsOf({ config, paths, home, workspace: workspace.path, configFile })
+  const guard = createGuard(settings)
+  const where = { home, workspace: workspace.path, given: workspace.given }
+  const node = nodeName(paths)
+  const nextWorkspace = watchChoice(configFile, workspace.path)
+  const grants = createGrants({
+    ...context,
+    agents: identity,
+    sessions: identity.sessions,
+    guard,
+    where,
+    node,
+    log,
+  })
+  onClose(grants.close)
+
+  async function recordWorkspace(): Promise<void> {
+    const imported = importSeed(workspace, log)
+    const store = createHistoryStore(db.dialect, node)
+    const { path: subject } = workspace
+    await db.transact(async (tx) => {
+      tx.append({ type: 'workspace.made', actor: systemActor, domain: 'files', subject })
+      if (!imported) return
+      const { made, audit } = imported
+      for (const { path, by, at } of made) await store.keepMade(tx, path, by, at)
+      const data = { files: made.length, ...(audit && { audit }) }
+      tx.append({ type: 'workspace.imported', actor: systemActor, domain: 'files', subject, data })
+    })
+    markRecorded(workspace)
+  }
+
+  return {
+    kinds: grants.kinds,
+    undo: createUndo(db.dialect, node),
+    async start() {
+      await grants.start()
+      if (workspace.isNew) await recordWorkspace()
+      const files = createFiles({
+        db,
+        config,
+        workspace,
+        guard: settings,
+        grants,
+        node,
+        versionsFolder: join(paths.dir, 'versions'),
+        now,
+        log,
+      })
+      onClose(files.close)
+      context.follow('grant.', () => grants.refresh())
+      if (config.audit.enabled) ledger.mirror(mirrorOf(workspace, config))
+      return {
+        tools: fileTools({
+          files,
+          grants: {
+            db,
+            grants,
+            agents: identity,
+            approvals,
+            guard,
+            where,
+            defaultScope: config.grants.default_scope,
+            now,
+          },
+          setup: {
+            guard: settings,
+            state: paths.dir,
+            createIfMissing: config.workspace.create_if_missing,
+            configFile,
+            now,
+          },
+          nextWorkspace,
+        }),
+        checks: [checkFiles(files.places), lookBefore(grants)],
+        resources: fileResources({ files, grants, call: context.call }),
+        notices: grants
+          .leftOut()
+          .map(({ path, why }) => `Left out the grant of ${plainText(path, 300)}: ${why}`),
+        guarded: files.guarded,
+        pathPrefixes: (filter: string) => files.places.prefixesOf(filter),
+      }
+    },
+  }
+}
+
+/** The log of what happened to files of the workspace, which lies in the workspace (F6). */
+const mirrorOf = ({ path, own }: Workspace, { audit }: Config) => ({
+  path: join(own, 'audit.jsonl'),
+  maxBytes: audit.max_log_size_mb * 1_000_000,
+  // An earlier log may name grants and files elsewhere: agents cannot read it there.
+  asideIn: join(own, 'aside'),
+  shows: workspaceAudit(path),
+})

@@ -1,0 +1,3 @@
+import { identityMigrations } from './migrations.ts'
+
+export const module = { migrations: identityMigrations }

@@ -1,0 +1,3 @@
+import { ledgerMigrations } from './migrations.ts'
+
+export const module = { migrations: ledgerMigrations }
