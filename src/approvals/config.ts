@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { duration, httpUrl, name, port, secret, text, timeOfDay } from '#base/config/kinds.ts'
+import { approvalKinds } from './wire.ts'
 
 const minute = 60_000
 
@@ -97,17 +98,6 @@ const channel = z.discriminatedUnion('type', [
   }),
 ])
 
-const kinds = [
-  'proposal',
-  'plan',
-  'grant',
-  'call',
-  'permission',
-  'spot_check',
-  'handoff',
-  'finding',
-] as const
-
 export const notify = z
   .strictObject({
     channels: z.array(channel).default([]).describe('Ways to reach people besides the console.'),
@@ -115,7 +105,7 @@ export const notify = z
       .array(
         z.strictObject({
           kinds: z
-            .array(z.enum(kinds))
+            .array(z.enum(approvalKinds))
             .optional()
             .describe('Kinds the rule is about. Default: all.'),
           risks: z

@@ -10,6 +10,18 @@ export const statuses = [
 ] as const
 export type Status = (typeof statuses)[number]
 
+/** Every kind of approval, by which people filter the inbox and the notifications. A new kind is a line here. */
+export const approvalKinds = [
+  'proposal',
+  'plan',
+  'grant',
+  'call',
+  'permission',
+  'spot_check',
+  'handoff',
+  'finding',
+] as const
+
 export const modes = ['act', 'suggest', 'escalate'] as const
 export type Mode = (typeof modes)[number]
 

@@ -25,16 +25,6 @@ export type Shell = (typeof shells)[number]
 export { overrideTypes, severities } from '#base/override.ts'
 export type { OverrideType, Severity } from '#base/override.ts'
 
-export const approvalKinds = [
-  'proposal',
-  'call',
-  'permission',
-  'spot_check',
-  'handoff',
-  'grant',
-  'finding',
-] as const
-
 export const risks = ['low', 'normal', 'high'] as const
 
 /** What a person opens by a request for access (GR3), besides `until` with its time. */

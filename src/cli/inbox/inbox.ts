@@ -1,7 +1,7 @@
 import { agentNamed } from '../agent-named.ts'
 import { findApproval, readDetail, readItems } from '../approvals.ts'
 import type { Item, Wanted } from '../approvals.ts'
-import { approvalKinds } from '../choices.ts'
+import { approvalKinds } from '#approvals/wire.ts'
 import type { Client } from '../client.ts'
 import { command, localCommand } from '../command.ts'
 import type { Entry } from '../command.ts'
