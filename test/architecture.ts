@@ -6,11 +6,9 @@ import { parseSync, Visitor } from 'vite'
 export type Tree = Map<string, string>
 
 const records = ['base', 'ledger', 'identity', 'approvals']
-const domains = [...records, 'governance', 'jobs', 'files', 'work', 'gateway', 'dispatch']
 
-/** Each part of src and the parts it may import. Others enter a domain by its door only, `#domain`. */
-export const mayImport: Record<string, string[]> = {
-  base: [],
+/** The modules and the parts that each may import. A new module is a line here. */
+const modules: Record<string, string[]> = {
   ledger: ['base'],
   identity: ['base', 'ledger'],
   approvals: ['base', 'ledger', 'identity'],
@@ -20,12 +18,18 @@ export const mayImport: Record<string, string[]> = {
   work: [...records, 'jobs'],
   gateway: records,
   dispatch: [...records, 'governance'],
-  server: domains,
+}
+
+/** Each part of src and the parts it may import. Others enter a module by its index only, `#module`. */
+export const mayImport: Record<string, string[]> = {
+  ...modules,
+  base: [],
+  server: ['base', ...Object.keys(modules)],
   // The rest of what the command line needs it asks the daemon for.
   cli: ['base', 'ledger', 'identity', 'app', 'wire'],
   // The registry of wire shapes: it imports the wire files of all modules, and nothing else.
   wire: [],
-  app: [...domains, 'server'],
+  app: ['base', ...Object.keys(modules), 'server'],
 }
 
 /** No domain knows HTTP or MCP: the packages that speak them stay at the edges. */

@@ -10,7 +10,7 @@ export type Manifest = {
   readonly errors: ErrorTable
   /** The sections of `cowork.yaml`, from `src/<module>/config.ts`. */
   readonly config?: Readonly<Record<string, z.ZodType>>
-  /** The meaning of each entry type that the module appends to the ledger, for `docs/ledger.md`. */
+  /** The meaning of each entry type that the module appends to the ledger, for `docs/entries.md`. */
   readonly entries: Readonly<Record<string, string>>
   /**
    * True when the tools of the toolset with the module's name check their own writes, by grants or claims: trust then

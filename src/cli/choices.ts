@@ -9,16 +9,6 @@ export const clientIds = [
   'claude-desktop',
 ] as const
 
-export const screens = [
-  'inbox',
-  'agents',
-  'policies',
-  'files',
-  'work',
-  'audit',
-  'settings',
-] as const
-
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 

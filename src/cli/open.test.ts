@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { screens } from './choices.ts'
+import { screens } from '#base/screens.ts'
 import { browserCommand, linkTo } from './open.ts'
 import { byPrefix } from './prefix.ts'
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '#base/config/env.ts'
-import { screens } from './choices.ts'
+import { screens } from '#base/screens.ts'
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
 import { byPrefix } from './prefix.ts'

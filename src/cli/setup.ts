@@ -1,4 +1,5 @@
-import { clientIds, screens, shells } from './choices.ts'
+import { screens } from '#base/screens.ts'
+import { clientIds, shells } from './choices.ts'
 import { localCommand } from './command.ts'
 import type { Entry } from './command.ts'
 import {

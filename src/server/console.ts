@@ -4,10 +4,9 @@ import { extname, join, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Context, Hono } from 'hono'
+import { screens } from '#base/screens.ts'
 import { consoleOrigin } from './guards.ts'
 import type { Env, GuardOptions } from './guards.ts'
-
-const screens = 'inbox agents policies files work apps servers audit settings welcome'.split(' ')
 
 const policy = [
   "default-src 'none'",
@@ -101,7 +100,7 @@ export function mountConsole(app: Hono<Env>, { folder, guard }: ConsoleOptions):
   }
 
   app.get('/', page)
-  for (const screen of screens) {
+  for (const screen of [...screens, 'welcome']) {
     app.get(`/${screen}`, page)
     app.get(`/${screen}/*`, page)
   }

@@ -21,7 +21,6 @@ export const agentsScreen = {
   icon: 'agent',
   key: 'e',
   routes: agents.addChildren([agent]),
-  shortcuts: [],
   invalidates: { agent: ['agents'], permission: ['permissions'], halt: ['status'] },
   entryText,
 } as const satisfies Screen

@@ -1,4 +1,5 @@
 import type { AnyRoute } from '@tanstack/react-router'
+import type { ScreenName } from '#base/screens.ts'
 import type { EntryFollower } from '../api/queries.ts'
 import type { IconName } from '../shared/Icon.tsx'
 import type { EntryText } from '../shared/sentence.ts'
@@ -7,7 +8,7 @@ export type Shortcut = { readonly keys: string; readonly does: string }
 
 /** All that the rest of the console knows of a screen. */
 export type Screen = EntryFollower & {
-  readonly to: `/${string}`
+  readonly to: `/${ScreenName}`
   readonly title: string
   readonly icon: IconName
   /** Second letter of the chord that goes there: `g a`. */
@@ -15,7 +16,7 @@ export type Screen = EntryFollower & {
   /** The route of the screen with its children. */
   readonly routes: AnyRoute
   /** Keys that only this screen has. */
-  readonly shortcuts: readonly Shortcut[]
+  readonly shortcuts?: readonly Shortcut[]
   /** How the entries of its nouns read in the Audit. */
   readonly entryText: EntryText
 }

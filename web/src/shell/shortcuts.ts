@@ -1,5 +1,5 @@
 import { screens } from '../screens.ts'
-import type { Shortcut } from './screen.ts'
+import type { Screen, Shortcut } from './screen.ts'
 
 type ShortcutGroup = { readonly title: string; readonly keys: readonly Shortcut[] }
 
@@ -23,7 +23,7 @@ export const shortcuts: readonly ShortcutGroup[] = [
       { keys: 'Escape', does: 'Close what is open' },
     ],
   },
-  ...screens
-    .map(({ title, shortcuts: keys }) => ({ title, keys }))
-    .filter(({ keys }) => keys.length > 0),
+  ...screens.flatMap((screen: Screen) =>
+    screen.shortcuts ? [{ title: screen.title, keys: screen.shortcuts }] : [],
+  ),
 ]
