@@ -85,7 +85,7 @@ const maxLandlockStarts = 3
 const ending = 'The daemon is ending.'
 
 /**
- * Queues calls for one worker process. At most one process, `current`, takes new calls; others are starting, or
+ * Queues calls for one worker process, which starts with the first call. At most one process, `current`, takes new calls; others are starting, or
  * finish what they have. A process that crashes is replaced, and so is one whose roots are outdated.
  */
 export function createFileWorker(deps: Deps): FileWorker {
@@ -99,7 +99,7 @@ export function createFileWorker(deps: Deps): FileWorker {
   let pause: NodeJS.Timeout | undefined
   const alive = new Set<WorkerProcess>()
   /** The process that was started last. Before it is ready, another one may take the calls. */
-  let newest: WorkerProcess
+  let newest: WorkerProcess | undefined
   let current: WorkerProcess | undefined
   const queue: Call[] = []
   /** Those who wait for a worker with the current roots. */
@@ -190,7 +190,7 @@ export function createFileWorker(deps: Deps): FileWorker {
 
   /** Brings the newest process to the current roots: a replaced file is pinned again, anything else needs a new one. */
   async function updateRoots(): Promise<void> {
-    if (newest.readyAt === undefined) return waitForRoots()
+    if (newest?.readyAt === undefined) return waitForRoots()
     const moved = movedSince(newest.roots, roots)
     if (moved?.length === 0) return
     if (moved) {
@@ -199,7 +199,7 @@ export function createFileWorker(deps: Deps): FileWorker {
       // Landlock keeps the process from the others.
       if (left.length === 0) return
     }
-    if (newest.readyAt !== undefined) start()
+    if (newest?.readyAt !== undefined) start()
     await waitForRoots()
   }
 
@@ -255,6 +255,7 @@ export function createFileWorker(deps: Deps): FileWorker {
     }
     if (isFirst) queue.unshift(call)
     else queue.push(call)
+    if (!newest && !isClosed) start()
     if (isClosed) withdraw(call, 'interrupted', ending)
     else if (signal?.aborted) abort()
     else pump()
@@ -340,8 +341,6 @@ export function createFileWorker(deps: Deps): FileWorker {
     else interrupt(call)
   }
 
-  start()
-
   return {
     ask: (op, ask, options = {}) => begin(op, ask, options),
 
@@ -349,11 +348,15 @@ export function createFileWorker(deps: Deps): FileWorker {
       if (isClosed) throw new CoworkError('interrupted', ending)
       const isSame = movedSince(roots, next)?.length === 0
       roots = next
-      if (!isSame) await updateRoots()
+      if (!isSame && newest) await updateRoots()
     },
 
     async revoke(grantIds, next) {
       if (isClosed) return
+      if (!newest) {
+        roots = next
+        return
+      }
       const revoked = new Set(grantIds)
       const old = [...alive]
       current = undefined

@@ -4,7 +4,10 @@ import { startPeriodicTask } from '#base/periodic-task.ts'
 
 const day = 24 * 60 * 60 * 1000
 
-/** What is done at start and then every day, in the background: one step that fails does not keep the next. */
+/** The first run starts the file worker: the daemon serves sooner when they do not start together. */
+const startDelayMs = 1000
+
+/** Does these steps soon after the start and then every day. A step that fails does not prevent the next. */
 export function startUpkeep(
   steps: Readonly<Record<string, () => Promise<void>>>,
   log: Log,
@@ -22,7 +25,8 @@ export function startUpkeep(
         if (!isOver) log.warn(failure, { what, error: messageOf(error) })
       }
   }
-  const task = startPeriodicTask({ intervalMs, run, failure, log })
+  const task = startPeriodicTask({ intervalMs, run, failure, log, runsAtStart: false })
+  task.runWithin(startDelayMs)
 
   return {
     async close(): Promise<void> {
