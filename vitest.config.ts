@@ -39,13 +39,13 @@ export default defineConfig({
         },
       },
       {
-        // Processes, sockets and PostgreSQL: one file per fork, so that nothing leaks between them. Most of the time
-        // they wait for each other, so two at once keep even two cores busy.
+        // Processes, sockets and PostgreSQL: one file per fork, so that nothing leaks between them. They often wait for
+        // each other, so three at once keep two cores busy.
         test: {
           name: 'integration',
           include: ['src/**/*.int.test.ts', 'test/**/*.int.test.ts'],
           pool: 'forks',
-          maxWorkers: 2,
+          maxWorkers: 3,
           globalSetup: ['test/temp.ts', 'test/postgres.ts'],
           ...steady,
           ...poll,

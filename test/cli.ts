@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 import { readDaemonInfo, statePaths } from '../src/base/state.ts'
 
 export type Result = { code: number | null; stdout: string; stderr: string }
@@ -30,8 +30,11 @@ export function newPlace(config = '') {
     return ended(child)
   }
 
+  /** Ends the daemon by its signal: `cowork down` would be one more process for each test. */
   async function end() {
-    await cowork(['down', '--timeout', '20'])
+    const pid = readDaemonInfo(paths)?.pid
+    if (pid !== undefined && signal(pid, 'SIGTERM'))
+      await vi.waitUntil(() => !signal(pid, 0), { timeout: 20_000, interval: 20 })
     rmSync(state, { recursive: true, force: true })
   }
   const daemon = () => {
@@ -40,6 +43,15 @@ export function newPlace(config = '') {
     return info
   }
   return { state, paths, env: own, start, cowork, daemon, end }
+}
+
+/** False where that process has ended. */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch {
+    return false
+  }
 }
 
 /** The same for one test, cleaned up after it. */
