@@ -58,6 +58,39 @@ async function proveCall(place, client, transport, model, start) {
   return `${name} ${version} (${made.actor.client.transport}) lists our tools and called ${tool}, entry ${made.seq}`
 }
 
+/** K9: the real Inspector, started with the command of `cowork inspect`, lists every tool and calls one. */
+export const proveInspector = () =>
+  withDaemon(async ({ cowork, home, cwd, launch }) => {
+    const { token } = JSON.parse(await cowork('agents', 'add', 'inspector', '--json'))
+    const { agentToken } = statePaths(join(home, '.cowork'))
+    mkdirSync(dirname(agentToken('inspector')), { recursive: true, mode: 0o700 })
+    writeFileSync(agentToken('inspector'), token, { mode: 0o600 })
+    // npx needs the npm settings of this machine, so it runs in its home and is told where the daemon's state is.
+    const options = { env: { ...process.env, COWORK_STATE_DIR: join(home, '.cowork') }, cwd }
+    const print = [...launch, 'inspect', '--print', '--json']
+    const { command } = JSON.parse(await run(print, options))
+    const at = command.indexOf('--web')
+    // The same package and server, with its command line in place of its page.
+    const inspect = async (...words) =>
+      JSON.parse(
+        await run([...command.slice(0, at), '--cli', ...words, ...command.slice(at + 1)], options),
+      )
+    const { tools } = await inspect('--method', 'tools/list')
+    const names = tools.map(({ name }) => name)
+    const missing = ['cowork_propose', 'read_file', 'worksync_add_story'].filter(
+      (name) => !names.includes(name),
+    )
+    if (missing.length > 0) throw new Error(`the Inspector does not list ${missing.join(', ')}`)
+    await inspect('--method', 'tools/call', '--tool-name', 'cowork_status')
+    const filter = ['-n', '1', '--actor', 'inspector', '--type', 'call.done']
+    const [made] = await listEntries({ cowork }, filter)
+    if (made?.data.tool !== 'cowork_status' || !made.actor.verified)
+      throw new Error('the call of the Inspector is not in the ledger under its agent')
+    const { name, version } = made.actor.client
+    const result = `${name} ${version} lists ${names.length} tools and called cowork_status, entry ${made.seq}`
+    return { ok: true, result }
+  })
+
 /** SV19: what the model of each client received of each scene. */
 export const proveScenes = () =>
   withPlace(async (place, model) => {
@@ -123,16 +156,27 @@ async function withConnection(place, client, transport, act) {
 
 /** Installs the clients, starts a daemon and a model, and removes all of it when `prove` has ended. */
 async function withPlace(prove) {
-  const folder = mkdtempSync(join(tmpdir(), 'cowork-proof-clients-'))
   const model = await startModel()
-  const place = { ...(await createPlace(folder)), model: model.url, offered: model.offered }
   try {
-    await install(folder)
-    for (const client of clients) client.prepare?.(place)
-    await place.cowork('up', '-d')
-    return await prove(place, model)
+    return await withDaemon(async (daemon, folder) => {
+      const place = { ...daemon, model: model.url, offered: model.offered }
+      await install(folder)
+      for (const client of clients) client.prepare?.(place)
+      return prove(place, model)
+    })
   } finally {
     model.close()
+  }
+}
+
+/** Starts a daemon in a home of its own, and removes both when `prove` has ended. */
+async function withDaemon(prove) {
+  const folder = mkdtempSync(join(tmpdir(), 'cowork-proof-clients-'))
+  const place = await createPlace(folder)
+  try {
+    await place.cowork('up', '-d')
+    return await prove(place, folder)
+  } finally {
     await place.cowork('down').catch(() => undefined)
     rmSync(folder, { recursive: true, force: true })
   }

@@ -5,7 +5,7 @@ import { crashRounds } from '../test/crash/rounds.ts'
 import { editorRounds } from '../test/editors/rounds.ts'
 import { startPostgres } from '../test/postgres-server.ts'
 import { leaks, race, swaps } from '../test/race/race.ts'
-import { proveClients, proveScenes } from './proof-clients.mjs'
+import { proveClients, proveInspector, proveScenes } from './proof-clients.mjs'
 
 const crashes = 50
 const races = 100_000
@@ -48,6 +48,12 @@ const steps = [
     what: 'Claude Code, Codex, Gemini CLI and opencode from npm, connected over stdio and HTTP',
     goal: 'each lists our tools, and its call is in the ledger under its own agent',
     run: proveClients,
+  },
+  {
+    id: 'K9',
+    what: 'the official MCP Inspector from npm, started with the command of `cowork inspect`',
+    goal: 'it lists every tool, and its call is in the ledger under its agent',
+    run: proveInspector,
   },
   {
     id: 'SV19',
