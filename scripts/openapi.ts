@@ -1,4 +1,4 @@
-import { version } from '../src/cli/version.ts'
+import { version } from '../src/cli/launcher.ts'
 import { routesOf } from '../src/server/http.ts'
 import { openApi } from '../src/server/openapi.ts'
 import { tools } from './tool-docs.ts'

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { verify as verifyStored } from '../src/cli/audit-verify.ts'
-import { exportLedger } from '../src/cli/audit-export.ts'
+import { exportLedger, verify as verifyStored } from '../src/cli/audit-verify.ts'
 import { startTestApp } from './app.ts'
 import { testPlace } from './cli.ts'
 import { runIn } from './commands.ts'

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { itemKinds, priorities, sprintStatuses, storyStatuses } from '../src/cli/choices.ts'
-import { mostTextBytes } from '../src/cli/work/given-text.ts'
+import { mostTextBytes } from '../src/cli/work/asking.ts'
 import { mostTextBytes as daemonTakes } from '../src/work/disk/text-file.ts'
 import * as model from '../src/work/model.ts'
 import { ended, newPlace, testPlace } from './cli.ts'

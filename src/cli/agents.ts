@@ -1,14 +1,12 @@
 import { describeSelection } from '#base/selection-fields.ts'
 import type { ToolResults } from '#wire'
-import { agentName } from './agent-name.ts'
+import { agentName, byPrefix } from './lookup.ts'
 import type { Client } from './client.ts'
-import { command, toolCommand } from './command.ts'
+import { command, flag, list, toolCommand, toolOptions, whole } from './command.ts'
 import type { Entry } from './command.ts'
 import { usage } from './exit.ts'
-import { flag, list, toolOptions, whole } from './option-kinds.ts'
 import { fields, tableOf, wrapped } from './output.ts'
-import { byPrefix } from './prefix.ts'
-import { chosenFields, isChosen } from './tool-choice.ts'
+import { chosenFields, isChosen } from './agent-plan.ts'
 
 type Minted = ToolResults['cowork_add_agent' | 'cowork_rotate_agent']
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newId } from '#base/ids.ts'
-import { byPrefix, shortIds } from './prefix.ts'
+import { byPrefix, shortIds } from './lookup.ts'
 
 test('K2 an id is shown as short as it can be typed back', () => {
   expect(shortIds([])('0199a3f2-1b2c-7aaa-8bbb-0123456789ab')).toBe('0199a3f2')

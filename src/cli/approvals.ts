@@ -1,7 +1,7 @@
 import { CoworkError } from '#base/errors.ts'
 import type { RouteAnswers, ToolResults } from '#wire'
 import type { Client } from './client.ts'
-import { byPrefix } from './prefix.ts'
+import { byPrefix } from './lookup.ts'
 
 /** One approval as a list shows it. */
 export type Item = Page['items'][number]

@@ -1,16 +1,124 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, resolve } from 'node:path'
+import { rfc3339 } from '#base/clock.ts'
+import type { Config } from '#base/config/index.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
-import type { Verification } from '#ledger'
-import { databaseSource, folderSource, parseCheckpoints, verifyLedger } from '#ledger'
+import { canonicalJson } from '#base/hash.ts'
+import {
+  databaseSource,
+  exportNames,
+  folderSource,
+  formatReceipt,
+  parseCheckpoints,
+  readCheckpointCopies,
+  readHeadMac,
+  verifyLedger,
+  verifyReceipt,
+} from '#ledger'
+import type { Entry, Verification } from '#ledger'
+import { createClient } from './client.ts'
+import type { Client } from './client.ts'
 import type { Context } from './context.ts'
-import { verifyReceiptFile } from './audit-receipt.ts'
 import { exitCode, usage } from './exit.ts'
 import type { ExitCode } from './exit.ts'
-import { outsideOf } from './outside.ts'
 import { shown } from './output.ts'
 import type { Output } from './output.ts'
 import { loadSettings } from './settings.ts'
 import type { Settings } from './settings.ts'
+
+/** Writes what happened in one call into a file that verifies offline with the public key (L16). */
+export async function receipt(context: Context, call: string, { out: file }: { out?: string }) {
+  const target = resolve(file ?? `receipt-${call.replaceAll(/[^\w-]/g, '_')}.json`)
+  if (existsSync(target)) throw usage(`${target} exists already.`, 'Name another file with --out.')
+  const written = await createClient(context).get('/api/ledger/receipts/{call}', { call })
+  writeFileSync(target, formatReceipt(written), { flag: 'wx', mode: 0o600 })
+  const { vkey, entries } = written
+  context.out.data({ file: target, call, entries: entries.length, vkey }, () => [
+    `${target} has ${countEntries(entries)} of call ${shown(call)}.`,
+    `Check it anywhere with \`cowork audit verify ${target} --key ${vkey}\`.`,
+  ])
+}
+
+export function verifyReceiptFile(
+  { out }: Context,
+  file: string,
+  trusted: string | undefined,
+): ExitCode {
+  const { call, vkey, size, entries } = verifyReceipt(readFileSync(file), trusted)
+  out.data({ ok: true, call, vkey, size, entries }, () => [
+    `${out.style('green', 'OK')}: call ${shown(call)}, ${countEntries(entries)} of a ledger of ${size}`,
+    ...entries.map((entry) => `  ${rfc3339(entry.at)}  ${shown(sentenceOf(entry))}`),
+    `Signed by ${shown(vkey)}`,
+  ])
+  if (trusted === undefined)
+    out.note(
+      'The public key came from the receipt itself, so this proves only that the receipt is consistent. Pass the key of the ledger with --key.',
+    )
+  return exitCode.ok
+}
+
+const verbs: Record<string, string> = {
+  'call.started': 'started',
+  'call.done': 'completed',
+  'call.failed': 'failed at',
+  'call.refused': 'was refused',
+  'proposal.created': 'proposed',
+  'approval.requested': 'asked for a decision on',
+  'approval.voted': 'voted on',
+  'approval.held': 'decided, with time to undo,',
+  'approval.undone': 'took back the decision on',
+  'approval.approved': 'approved',
+  'approval.rejected': 'rejected',
+  'approval.expired': 'let expire',
+  'approval.withdrawn': 'withdrew',
+  'approval.unknown': 'lost the result of',
+  'permission.granted': 'granted a permission for',
+  'permission.revoked': 'revoked the permission for',
+  'override.recorded': 'marked as wrong',
+  'action.logged': 'reported',
+}
+
+/** One entry in words: who did what, to what, with which outcome. */
+function sentenceOf({ type, actor, domain, subject, outcome, data }: Entry): string {
+  const name = data?.['tool'] ?? data?.['action']
+  const about = [
+    typeof name === 'string' ? name : undefined,
+    subject && `on ${subject}`,
+    domain && `in ${domain}`,
+    outcome && outcome !== type.split('.')[1] && `(${outcome})`,
+  ]
+  const who = `${actor.kind} ${actor.id}${actor.verified === false ? ' (not verified)' : ''}`
+  return [who, verbs[type] ?? `recorded ${type} for`, ...about].filter(Boolean).join(' ')
+}
+
+const countEntries = ({ length }: readonly unknown[]) =>
+  length === 1 ? '1 entry' : `${length} entries`
+
+/** Facts about the ledger from outside its store: somebody who can rewrite the store could put another key there. */
+export function outsideOf({ paths }: Context, { ledger }: Config) {
+  const { ledgerPublicKey: file } = paths
+  const published = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
+  const mac = readHeadMac(ledger.key_path)
+  if (mac && published !== undefined && published !== mac.vkey)
+    throw new CoworkError(
+      'ledger_key_differs',
+      `${file} is not the public key of ${ledger.key_path}: one of them was replaced.`,
+      { hint: 'Compare both with a backup or with a public key that you kept elsewhere.' },
+    )
+  return {
+    outside: readCheckpointCopies(ledger.checkpoint_copies),
+    vkey: published ?? mac?.vkey,
+    mac,
+  }
+}
 
 export type VerifyOptions = {
   readonly deep?: boolean
@@ -171,3 +279,60 @@ function proofLines({ entries, signed, unsigned, accepted }: Verification, vkey:
 
 export const entriesIn = ({ from, to }: { from: number; to: number }) =>
   from === to ? `entry ${from}` : `entries ${from}–${to}`
+
+const pageSize = 1000
+
+/** The ledger as files that `cowork audit verify <folder>` checks without us (L6). */
+export async function exportLedger(context: Context, folder: string) {
+  const client = createClient(context)
+  let signed = await signedNow(client)
+  makeEmpty(folder)
+  const write = (name: keyof typeof exportNames, values: readonly object[]) =>
+    appendFileSync(join(folder, exportNames[name]), jsonLines(values), { mode: 0o600 })
+  writeFileSync(join(folder, exportNames.key), `${signed.vkey}\n`)
+  write('entries', [])
+  write('payloads', [])
+  const progress = context.out.progress()
+  let after = 0
+  for (;;) {
+    const last = signed.checkpoints.at(-1)?.size ?? 0
+    while (after < last) {
+      const limit = Math.min(pageSize, last - after)
+      const page = await client.get('/api/ledger', { after, limit, payloads: true })
+      write('entries', page.entries)
+      write('payloads', page.payloads ?? [])
+      // A gap in a broken ledger must not keep us here; verify will name it.
+      const { seq } = page.entries.at(-1) ?? { seq: last }
+      after = seq
+      progress.show(`${after} of ${last} entries written…`)
+    }
+    // A payload that was erased while we wrote is right only with the entry that says so (L8).
+    const erased = await client.get('/api/ledger', { after, type: 'payload.', limit: 1 })
+    if (erased.entries.length === 0) break
+    signed = await signedNow(client)
+  }
+  progress.end()
+  const { vkey, checkpoints } = signed
+  write('checkpoints', checkpoints)
+  context.out.data({ folder, entries: after, checkpoints: checkpoints.length, vkey }, () => [
+    `${after} entries and ${checkpoints.length} checkpoints are in ${folder}.`,
+    `Check them anywhere with \`cowork audit verify ${folder}\`.`,
+  ])
+}
+
+/** Asking for the proof of the newest entry has it signed, so that what we write is signed to its end. */
+async function signedNow(client: Client) {
+  const { size } = await client.get('/api/ledger', { limit: 0 })
+  if (size > 0) await client.get('/api/ledger/{seq}/proof', { seq: size })
+  return client.get('/api/ledger/checkpoints')
+}
+
+/** An entry's canonical form is what was hashed. */
+const jsonLines = (values: readonly object[]) =>
+  values.map((value) => `${canonicalJson(value)}\n`).join('')
+
+function makeEmpty(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (readdirSync(folder).length > 0)
+    throw usage(`${folder} is not empty.`, 'Name a folder that does not exist yet.')
+}

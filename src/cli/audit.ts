@@ -1,10 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rfc3339 } from '#base/clock.ts'
 import type { RouteAnswers } from '#wire'
-import { command, localCommand, toolCommand } from './command.ts'
+import {
+  command,
+  flag,
+  isWhole,
+  localCommand,
+  repeated,
+  required,
+  text,
+  toolCommand,
+  whole,
+  withDefault,
+} from './command.ts'
 import type { Entry } from './command.ts'
 import { usage } from './exit.ts'
-import { flag, isWhole, repeated, required, text, whole, withDefault } from './option-kinds.ts'
 import { fields, shown } from './output.ts'
 
 type LedgerEntry = RouteAnswers['GET /api/ledger']['entries'][number]
@@ -87,12 +97,12 @@ export const auditCommand: Entry = {
       summary: 'write the entries of one call with their proofs into a file',
       options: { out: text('--out <file>', 'the file to write (default: receipt-<call>.json)') },
       act: async (call) =>
-        (await import('./audit-receipt.ts')).receipt(call, call.args[0], call.options),
+        (await import('./audit-verify.ts')).receipt(call, call.args[0], call.options),
     }),
     localCommand({
       usage: 'export <folder>',
       summary: 'write the ledger where verify can check it',
-      act: async (call) => (await import('./audit-export.ts')).exportLedger(call, call.args[0]),
+      act: async (call) => (await import('./audit-verify.ts')).exportLedger(call, call.args[0]),
     }),
   ],
 }

@@ -7,7 +7,7 @@ import type { StatePaths } from '#base/state.ts'
 import type { RouteAnswers, ToolName, ToolResults } from '#wire'
 import { errorOf, runningDaemon } from './daemon.ts'
 import type { Problem } from './exit.ts'
-import { version } from './version.ts'
+import { version } from './launcher.ts'
 
 export type Client = ReturnType<typeof createClient>
 

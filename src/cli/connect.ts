@@ -5,9 +5,18 @@ import { rfc3339, systemClock } from '#base/clock.ts'
 import { loadConfig } from '#base/config/index.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { describeSelection } from '#base/selection-fields.ts'
-import { agentName } from './agent-name.ts'
-import { keepToken, obtainToken, planToken } from './agent-token.ts'
-import type { TokenPlan } from './agent-token.ts'
+import { agentName } from './lookup.ts'
+import {
+  choiceArguments,
+  choiceQuery,
+  chosenFields,
+  isChosen,
+  keepToken,
+  obtainToken,
+  planToken,
+  planTools,
+} from './agent-plan.ts'
+import type { EntryChoice, TokenPlan, ToolOptions, ToolPlan } from './agent-plan.ts'
 import { createClient } from './client.ts'
 import { clientNamed, clients } from './clients/catalogue.ts'
 import type { Client, Server } from './clients/catalogue.ts'
@@ -17,20 +26,17 @@ import { putAll, takeAll, valueAt } from './clients/edits.ts'
 import type { Hunk } from './clients/edits.ts'
 import { greetCommand, greetUrl } from './clients/handshake.ts'
 import type { Seen } from './clients/handshake.ts'
-import type { Place } from './clients/json-text.ts'
+import type { Place } from './clients/json.ts'
 import { keepConnection, readConnections } from './connections.ts'
 import type { Connection } from './connections.ts'
 import type { Context } from './context.ts'
 import { runningDaemon } from './daemon.ts'
 import { exitCode, usage } from './exit.ts'
 import type { ExitCode } from './exit.ts'
-import { launcher, placeOptions } from './launcher.ts'
+import { launcher, placeOptions, version } from './launcher.ts'
 import { fields, table } from './output.ts'
 import { confirmed, diffLines, tell } from './terminal.ts'
 import type { Asking } from './terminal.ts'
-import { choiceArguments, choiceQuery, chosenFields, isChosen, planTools } from './tool-choice.ts'
-import type { EntryChoice, ToolOptions, ToolPlan } from './tool-choice.ts'
-import { version } from './version.ts'
 
 export type ConnectOptions = Asking &
   ToolOptions & {

@@ -8,7 +8,7 @@ import type { StatePaths } from '#base/state.ts'
 import { errorOf, startDetached } from './daemon.ts'
 import type { DetachedOptions } from './daemon.ts'
 import type { Problem } from './exit.ts'
-import { version } from './version.ts'
+import { version } from './launcher.ts'
 
 type LinkOptions = {
   readonly paths: StatePaths

@@ -10,7 +10,7 @@ import { ensureState, isLocked, readDaemonInfo } from '#base/state.ts'
 import type { DaemonInfo, StatePaths } from '#base/state.ts'
 import type { Problem } from './exit.ts'
 import { launcher } from './launcher.ts'
-import { openLogFile } from './log-file.ts'
+import { openLogFile } from './logs.ts'
 
 /** What the terminal resolved for a daemon that has none: it goes over a pipe, never into argv or a file (I8). */
 export type Handover = {

@@ -1,17 +1,140 @@
-import type { ListedFile, SearchHit } from '#files/wire.ts'
-import { catCommand } from './cat.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { FileReadResult, ListedFile, SearchHit } from '#files/wire.ts'
+import type { ToolResults } from '#wire'
 import { searchPlaces } from './choices.ts'
-import type { Client } from './client.ts'
-import { command, toolCommand } from './command.ts'
-import type { Entry } from './command.ts'
-import { minuteOf, where, words } from './file-words.ts'
-import { count, flag, list, positive, text, withDefault } from './option-kinds.ts'
-import { tableOf } from './output.ts'
-import { pages } from './pages.ts'
-import { plain } from './plain.ts'
-import { moreNotes } from './prefix.ts'
-import { bytesText, countText } from './sizes.ts'
-import { versionCommands } from './versions.ts'
+import type { Client, Words } from './client.ts'
+import {
+  command,
+  count,
+  flag,
+  list,
+  localCommand,
+  positive,
+  text,
+  toolCommand,
+  withDefault,
+  yes,
+} from './command.ts'
+import type { Entry, Values } from './command.ts'
+import { usage } from './exit.ts'
+import { byPrefix, moreNotes, pages, shortIds } from './lookup.ts'
+import { bytesText, countText, plain, plainLines, tableOf } from './output.ts'
+import { confirmed } from './terminal.ts'
+
+/** For the commands that show and change files. */
+export const words: Words = {
+  forbidden_path: {
+    hint: 'No command of cowork opens it: look at it with another program.',
+  },
+  is_a_folder: { hint: '`cowork files ls` shows what is in it.' },
+  not_found: { hint: '`cowork files ls` and `cowork files search` show what is there.' },
+  exists: { hint: 'Name another place with --to.' },
+  too_large: { hint: '`cowork workspace open` shows the folder: open it with another program.' },
+  invalid_input: { hint: '`cowork files --help` shows what the commands take.' },
+}
+
+export const where = 'A relative path is in the workspace; an absolute one must be granted.'
+
+export const minuteOf = (at: string): string => at.slice(0, 16).replace('T', ' ')
+
+const range = {
+  head: positive('--head <count>', 'the first lines'),
+  tail: positive('--tail <count>', 'the last lines'),
+  lines: text('--lines <from-to>', 'these lines, such as 10-20'),
+}
+
+/** The daemon gives no more than a file may have here. */
+const all = 2 ** 40
+
+/** What is in a file. On a terminal nothing in it can move the cursor; into a pipe it goes as it is. */
+export const catCommand = localCommand({
+  usage: 'cat <path>',
+  summary: 'its text',
+  options: range,
+  help: where,
+  words,
+  async act({ client, out, args: [path], options }) {
+    const asked = { path, ...rangeOf(options), max_bytes: all }
+    const read = await client.call('read_file', asked)
+    for (const warning of read.warnings ?? []) out.note(plain(warning))
+    out.content(read, contentFor(read, process.stdout.isTTY))
+    if ((read.next_byte ?? read.next_line) !== undefined)
+      out.note('There is more: --lines and --tail show other parts.')
+  },
+})
+
+function contentFor({ content, encoding, mime, path }: FileReadResult, isTerminal: boolean) {
+  const isBytes = encoding === 'base64'
+  if (!isTerminal) return isBytes ? Buffer.from(content, 'base64') : content
+  if (isBytes)
+    throw usage(
+      `${plain(path)} is no text but ${plain(mime)}.`,
+      'Write it to a file with `> name`.',
+    )
+  return `${plainLines(content.replace(/\r?\n$/, '')).join('\n')}\n`
+}
+
+function rangeOf({ head, tail, lines }: Values<typeof range>) {
+  if ([head, tail, lines].filter((one) => one !== undefined).length > 1)
+    throw usage('--head, --tail and --lines say different things.', 'Use one of them.')
+  if (lines === undefined) return { head, tail }
+  const [, from, to = from] = /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/.exec(lines) ?? []
+  if (from === undefined || Number(to) < Number(from))
+    throw usage(`--lines cannot be ${JSON.stringify(lines)}.`, 'Write it as 10-20.')
+  return { line_from: Number(from), line_to: Number(to) }
+}
+
+const idsOf = ({ versions }: ToolResults['file_versions']) =>
+  versions.map(({ version_id: id }) => id)
+
+/** A version by the beginning of its id; the newest where none is named. */
+async function versionNamed(client: Client, path: string, given: string | undefined) {
+  const ids = idsOf(await client.call('file_versions', { path }))
+  const id = given === undefined ? ids[0] : byPrefix(given, ids, 'version')
+  if (id !== undefined) return { path, version_id: id }
+  throw new CoworkError('not_found', `No earlier content of ${plain(path)} is kept.`, {
+    hint: '`cowork trash list` shows what was deleted.',
+  })
+}
+
+/** The earlier contents of a file, the newest first (TR3). */
+export const versionCommands = [
+  toolCommand({
+    usage: 'versions <path>',
+    summary: 'its earlier contents',
+    words,
+    tool: 'file_versions',
+    input: ({ args: [path] }) => ({ path }),
+    json: ({ versions }, { args: [path] }) => ({ path, versions }),
+    show(found) {
+      const short = shortIds(idsOf(found))
+      return tableOf(found.versions, 'No earlier content is kept.', {
+        VERSION: (version) => short(version.version_id),
+        UNTIL: (version) => minuteOf(version.replaced_at),
+        SIZE: (version) => bytesText(version.size_bytes),
+        'CHANGED BY': (version) => version.replaced_by,
+        WITH: (version) => version.operation,
+      })
+    },
+  }),
+  toolCommand({
+    usage: 'diff <path> [version]',
+    summary: 'what changed since an earlier content; the newest where none is named',
+    words,
+    tool: 'file_diff',
+    input: ({ client, args: [path, given] }) => versionNamed(client, path, given),
+    show: ({ diff }) => (diff === '' ? 'Nothing differs.' : diff.split('\n').map(plain)),
+  }),
+  toolCommand({
+    usage: 'restore <path> [version]',
+    summary: 'put an earlier content back; the newest where none is named',
+    words,
+    tool: 'file_restore_version',
+    input: ({ client, args: [path, given] }) => versionNamed(client, path, given),
+    show: (_, { args: [path] }) =>
+      `${path} is as it was. \`cowork files restore\` again takes this back.`,
+  }),
+]
 
 const mostInTree = 2000
 
@@ -106,3 +229,93 @@ const hitLine = ({ path, line, snippet }: SearchHit): string =>
     `${plain(path)}${line === undefined ? '' : `:${line}`}`,
     ...(snippet === undefined ? [] : [plain(snippet.trim())]),
   ].join('  ')
+
+type Trashed = ToolResults['trash_list']['items'][number]
+
+const isFolder = ({ type }: Trashed) => type === 'directory'
+
+const trashed = async (client: Client, most = Infinity) =>
+  (await pages(client, 'trash_list', {}, ({ items }) => items, most)).all
+
+const trashIds = (items: readonly Trashed[]) => items.map(({ trash_id: id }) => id)
+
+const idNamed = (given: string, ids: readonly string[]) => byPrefix(given, ids, 'item in the trash')
+
+/** What was deleted and can be had back, the newest first (TR1). */
+const listCommand = command({
+  usage: 'list',
+  summary: 'list it',
+  options: { lines: count(100) },
+  words,
+  async run({ client, options: { lines } }) {
+    const all = await trashed(client, lines + 1)
+    return { all, items: all.slice(0, lines) }
+  },
+  json: ({ items }) => ({ items }),
+  show({ items, all }) {
+    const short = shortIds(trashIds(all))
+    return tableOf(items, 'The trash is empty.', {
+      ID: (item) => short(item.trash_id),
+      DELETED: (item) => minuteOf(item.deleted_at),
+      BY: (item) => item.deleted_by,
+      // What a folder holds was not counted.
+      SIZE: (item) => (isFolder(item) ? '-' : bytesText(item.size_bytes)),
+      'KEPT UNTIL': (item) => minuteOf(item.expires_at),
+      WAS: (item) => item.path,
+    })
+  },
+  notes: ({ items, all }) => moreNotes(all.length > items.length),
+})
+
+export const trashCommand: Entry = {
+  ...listCommand,
+  usage: 'trash',
+  summary: 'what was deleted',
+  commands: [
+    listCommand,
+    toolCommand({
+      usage: 'restore <id>',
+      summary: 'back to where it was',
+      options: { to: text('--to <path>', 'to another place') },
+      words,
+      tool: 'trash_restore',
+      input: async ({ client, args: [given], options: { to } }) => ({
+        trash_id: idNamed(given, trashIds(await trashed(client))),
+        destination: to,
+      }),
+      show: ({ restored_path: path }) => `${path} is back.`,
+    }),
+    // Nothing brings it back, so a person says so.
+    toolCommand({
+      usage: 'purge [ids...]',
+      summary: 'delete for good',
+      options: { all: flag('--all', 'all of it'), yes: yes('without asking') },
+      words,
+      check({ args, options: { all = false } }) {
+        if (all === args.length > 0)
+          throw usage('Say what to purge.', 'Name ids, or all of it with --all.')
+      },
+      person: 'Purging',
+      tool: 'trash_purge',
+      async input({ client, args, options: { all, ...asking } }) {
+        const items = await trashed(client)
+        const known = trashIds(items)
+        const ids = all ? known : args.map((one) => idNamed(one, known))
+        if (ids.length === 0) throw new CoworkError('not_found', 'The trash is empty.')
+        const named = items.filter(({ trash_id: id }) => ids.includes(id))
+        const bytes = named.reduce((sum, item) => sum + item.size_bytes, 0)
+        const size = named.some(isFolder) ? 'with all that is in them' : bytesText(bytes)
+        const what = `${countText(ids.length, 'item')} (${size})`
+        await confirmed(`Delete ${what} for good?`, asking, false)
+        return all ? { all } : { trash_ids: ids }
+      },
+      show: ({ purged, left_in: left = [] }) => [
+        `${countText(purged.length, 'item')} deleted for good.`,
+        ...left.map(
+          (folder) =>
+            `Some of it could not be removed from ${folder}. That is tried again each day.`,
+        ),
+      ],
+    }),
+  ],
+}

@@ -3,19 +3,15 @@ import { relative } from 'node:path'
 import { currentFolders, expandPath } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { ToolResults } from '#wire'
-import { agentNamed } from './agent-named.ts'
+import { untilOf } from './allowance.ts'
 import { grantPermissions, grantScopes } from './choices.ts'
 import type { Client } from './client.ts'
-import { command } from './command.ts'
+import { choice, command, flag, text, toolCommand, yes } from './command.ts'
 import type { Entry } from './command.ts'
 import { usage } from './exit.ts'
-import { minuteOf } from './file-words.ts'
-import { untilOf } from './grant-choice.ts'
-import { choice, flag, text, yes } from './option-kinds.ts'
-import { fields, tableOf } from './output.ts'
-import { plain } from './plain.ts'
-import { byPrefix, listed, shortIds } from './prefix.ts'
-import { countText } from './sizes.ts'
+import { minuteOf } from './files.ts'
+import { agentNamed, byPrefix, listed, shortIds } from './lookup.ts'
+import { countText, fields, plain, tableOf } from './output.ts'
 import { confirmed } from './terminal.ts'
 import type { Asking } from './terminal.ts'
 
@@ -224,3 +220,54 @@ export function pathHere(given: string): string {
 }
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+
+type Permission = ToolResults['cowork_list_permissions']['permissions'][number]
+
+const tool = 'cowork_list_permissions'
+
+const permissionIds = async (client: Client) =>
+  (await client.call(tool)).permissions.map(({ id }) => id)
+
+/** What was allowed for longer than once (Y8). */
+export const permissionsCommand = toolCommand({
+  usage: 'permissions',
+  summary: 'what is allowed for longer than once',
+  tool,
+  show({ permissions }) {
+    const short = shortIds(permissions.map(({ id }) => id))
+    return tableOf(permissions, 'Nothing is allowed for longer than once.', {
+      ID: ({ id }) => short(id),
+      AGENT: (one) => one.agent_id,
+      TOOL: (one) => one.tool,
+      LASTS: permissionLasts,
+      BY: (one) => one.granted_by,
+      'LAST USED': (one) => one.last_used_at ?? 'never',
+      ARGUMENTS: argumentsOf,
+    })
+  },
+  commands: [
+    toolCommand({
+      usage: 'revoke <id>',
+      summary: 'take one back',
+      tool: 'cowork_revoke_permission',
+      input: async ({ client, args: [given] }) => ({
+        id: byPrefix(given, await permissionIds(client), 'permission', {
+          made: '`cowork approve <id> --allow <how long>` gives one.',
+        }),
+      }),
+      show: ({ id }) => `Revoked ${id}: the next such call asks again.`,
+    }),
+  ],
+})
+
+function argumentsOf({ arguments: globs, exact }: Permission): string {
+  if (!globs) return 'exactly as approved'
+  const rest = exact.length > 0 ? `, ${exact.join(', ')} as approved` : ''
+  return JSON.stringify(globs) + rest
+}
+
+function permissionLasts(one: Permission): string {
+  if (one.for === 'uses') return `${one.uses_left ?? 0} uses`
+  if (one.for === 'until') return `until ${one.expires_at ?? '?'}`
+  return one.for === 'session' ? 'this session' : one.for
+}

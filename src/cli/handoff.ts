@@ -1,16 +1,13 @@
-import { agentNamed } from './agent-named.ts'
+import { agentNamed, moreNotes, shortIds } from './lookup.ts'
 import { findApproval, readItems } from './approvals.ts'
 import type { Item } from './approvals.ts'
-import { command, toolCommand } from './command.ts'
+import { command, count, flag, required, text, toolCommand } from './command.ts'
 import { usage } from './exit.ts'
-import { statusName } from './inbox/detail.ts'
+import { answeredText, statusName } from './inbox/detail.ts'
 import { showApproval } from './inbox/inbox.ts'
 import { span } from './inbox/lines.ts'
-import { count, flag, required, text } from './option-kinds.ts'
 import { tableOf } from './output.ts'
-import { severity, type } from './override.ts'
-import { moreNotes, shortIds } from './prefix.ts'
-import { answeredText } from './resolve-handoff.ts'
+import { severity, type } from './trust.ts'
 
 /** What agents gave to people: those nobody has answered, or all. */
 export const handoffCommand = command({

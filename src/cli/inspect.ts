@@ -1,5 +1,5 @@
 import { delimiter, dirname } from 'node:path'
-import { keepToken, obtainToken, planToken } from './agent-token.ts'
+import { keepToken, obtainToken, planToken } from './agent-plan.ts'
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
 import { launcher, placeOptions } from './launcher.ts'

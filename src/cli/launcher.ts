@@ -1,9 +1,14 @@
-import { realpathSync } from 'node:fs'
+import { readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Environment } from '#base/config/env.ts'
 import type { Context } from './context.ts'
+
+export function version(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
+}
 
 /** The program by its absolute path: `npx cowork` could run a stranger's package (K4). */
 export const launcher = (): string =>

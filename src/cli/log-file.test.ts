@@ -2,8 +2,7 @@ import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createLogFile } from './log-file.ts'
-import { linesAfter, readable } from './logs.ts'
+import { createLogFile, linesAfter, readable } from './logs.ts'
 
 function tempLog() {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-log-'))

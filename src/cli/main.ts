@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { endWithReader } from './broken-pipe.ts'
+import { endWithReader } from './output.ts'
 
 endWithReader()
 process.exitCode = await main(process.argv.slice(2))

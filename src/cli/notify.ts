@@ -1,9 +1,8 @@
-import { command, toolCommand } from './command.ts'
+import { command, count, flag, toolCommand } from './command.ts'
 import type { Entry } from './command.ts'
 import { exitCode } from './exit.ts'
-import { count, flag } from './option-kinds.ts'
 import { tableOf } from './output.ts'
-import { byPrefix, shortIds } from './prefix.ts'
+import { byPrefix, shortIds } from './lookup.ts'
 
 export const notifyCommand: Entry = {
   usage: 'notify',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { screens } from '#base/screens.ts'
 import { browserCommand, linkTo } from './open.ts'
-import { byPrefix } from './prefix.ts'
+import { byPrefix } from './lookup.ts'
 
 test('K1 the link leads to the screen that was asked for, and its code stays in the fragment', () => {
   const link = 'http://localhost:8765/#code=abc'

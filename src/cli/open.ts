@@ -4,7 +4,7 @@ import type { Environment } from '#base/config/env.ts'
 import { screens } from '#base/screens.ts'
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
-import { byPrefix } from './prefix.ts'
+import { byPrefix } from './lookup.ts'
 
 /** Makes a one-time link to the console and opens it; prints it where there is no browser to open (I6). */
 export async function open(

@@ -1,7 +1,43 @@
 import { styleText } from 'node:util'
-import { plainJson } from '#base/plain.ts'
+import { plainJson, plainText } from '#base/plain.ts'
 import { problemOf } from './exit.ts'
-import { plain } from './plain.ts'
+
+/** Text of agents on one line of a terminal: nothing in it can move, reorder, hide or imitate (A13). */
+export const plain = (text: string): string => plainText(text)
+
+/** The same for text that may have lines of its own. */
+export const plainLines = (text: string): string[] =>
+  text.split(/\r\n|\n/).map((line) => plain(line.replaceAll('\t', '    ')))
+
+/** JSON to be edited: the same value, with whatever could deceive written as an escape. */
+export const editableJson = (value: unknown): string =>
+  (JSON.stringify(value, null, 2) ?? 'null').replaceAll(/[^\n]/gu, (char) =>
+    plain(char) === char ? char : (plainJson(char) ?? '').slice(1, -1),
+  )
+
+const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const
+
+/** A number of bytes as people say it: `1.2 MB`. */
+export function bytesText(bytes: number): string {
+  let value = bytes
+  let at = 0
+  while (value >= 999.5 && at < units.length - 1) {
+    value /= 1000
+    at++
+  }
+  return `${at === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${units[at] ?? 'TB'}`
+}
+
+export const countText = (count: number, one: string): string =>
+  `${count} ${one}${count === 1 ? '' : 's'}`
+
+/** A reader such as `head` that has seen enough is no fault of ours. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit()
+  })
+}
 
 type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green'
 type Stream = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }

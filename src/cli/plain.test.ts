@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { plainJson, plainLines } from './plain.ts'
+import { editableJson, plainLines } from './output.ts'
 
 const deceiving = /[\p{Cc}\p{Bidi_Control}\u200b\u2028\u2029]/u
 
@@ -14,10 +14,10 @@ test('A13 text with lines keeps them, and nothing else of the kind', () => {
 })
 
 test('A13, B3 what is edited shows everything and is still the same value', () => {
-  expect(plainJson({ file: 'a\u202eb' })).toBe('{\n  "file": "a\\u202eb"\n}')
+  expect(editableJson({ file: 'a\u202eb' })).toBe('{\n  "file": "a\\u202eb"\n}')
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
-      const text = plainJson(value)
+      const text = editableJson(value)
       expect(text.replaceAll('\n', '')).not.toMatch(deceiving)
       expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)))
     }),

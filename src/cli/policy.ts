@@ -1,13 +1,230 @@
+import { readFileSync } from 'node:fs'
+import { messageOf } from '#base/errors.ts'
 import type { ToolResults } from '#wire'
-import { toolCommand } from './command.ts'
-import type { Entry } from './command.ts'
+import type { Client } from './client.ts'
+import { command, days, flag, required, text, toolCommand } from './command.ts'
+import type { Entry, Values } from './command.ts'
 import { exitCode, usage } from './exit.ts'
+import { score } from './inbox/detail.ts'
 import { jsonArgument, valueArgument } from './json-argument.ts'
-import { text } from './option-kinds.ts'
-import { tableOf } from './output.ts'
-import { plain } from './plain.ts'
-import { tryCommands, violationLines } from './policy-simulate.ts'
-import { versionCommands } from './policy-versions.ts'
+import { agentNamed, byPrefix } from './lookup.ts'
+import { fields, plain, plainLines, table, tableOf } from './output.ts'
+
+const read = (client: Client, asked: object = {}) =>
+  client.call('cowork_policy_versions', { limit: 200, ...asked })
+
+/** A version by its beginning, its number or `active`. */
+export async function versionNamed(client: Client, given: string): Promise<string> {
+  const { active, versions } = await read(client)
+  if (given === 'active') return active
+  const numbered = versions.find(({ number }) => String(number) === given)
+  const names = [...new Set(versions.map(({ version }) => version))]
+  return numbered?.version ?? byPrefix(given, names, 'version')
+}
+
+export const versionCommands = [
+  // The newest first; or what one of them says, as YAML (Y6).
+  command({
+    usage: 'versions [version]',
+    summary: 'the versions there were, or what one of them says',
+    run: async ({ client, args: [given] }) =>
+      read(client, given === undefined ? {} : { version: await versionNamed(client, given) }),
+    show: ({ versions, text: said }, { args: [given] }) =>
+      given === undefined
+        ? tableOf(versions, '', {
+            VERSION: ({ version }) => version,
+            NO: ({ number }) => number,
+            SINCE: ({ at }) => at.slice(0, 16).replace('T', ' '),
+            BY: ({ by }) => by,
+            FROM: ({ source }) => (source === 'file' ? 'cowork.yaml' : 'saved'),
+            // The same again has the same name: only the newest of them is in force.
+            STATE: (one) => (one === versions[0] ? 'in force' : ''),
+            NOTE: ({ note }) => note,
+          })
+        : plainLines(said?.trimEnd() ?? ''),
+  }),
+  toolCommand({
+    usage: 'diff <from> [to]',
+    summary: 'what differs between two versions, or from --file',
+    options: { file: text('--file <file>', 'compare with this in place of a version') },
+    help: 'A version is named by its beginning, its number, or active.',
+    check({ args: [, to], options: { file } }) {
+      if ((to === undefined) === (file === undefined))
+        throw usage(
+          'Compare with another version or with --file, one of them.',
+          '`cowork policy diff 1 active` shows what changed since the first.',
+        )
+    },
+    tool: 'cowork_policy_diff',
+    input: async ({ client, args: [from, to], options: { file } }) => ({
+      from: await versionNamed(client, from),
+      to: to === undefined ? undefined : await versionNamed(client, to),
+      body: file === undefined ? undefined : bodyIn(file),
+    }),
+    show: ({ changed, diff }) => (changed ? plainLines(diff) : 'Nothing differs.'),
+  }),
+  // Says before what it would have changed (Y6).
+  command({
+    usage: 'save',
+    summary: 'put a file in force',
+    options: {
+      file: required(text('--file <file>', 'policies and mappings, as in cowork.yaml, or as JSON')),
+      note: required(text('--note <text>', 'why, for whoever reads the history')),
+      from: text('--from <version>', 'refuse where another was saved since this one'),
+      confirm: flag(
+        '--confirm',
+        'also where agents that worked lately could propose nothing any more',
+      ),
+    },
+    person: 'Saving policies',
+    words: {
+      would_lock_out: {
+        hint: 'Map them to a policy, or add --confirm if that is what you want. Nothing was saved.',
+      },
+    },
+    async run({ client, out, options: { file, note, from: given, confirm = false } }) {
+      const body = bodyIn(file)
+      const from = given === undefined ? undefined : await versionNamed(client, given)
+      const { summary } = await client.call('cowork_simulate_policy', { body })
+      out.note(`On what agents did in the last 30 days: ${summary}.`)
+      return client.call('cowork_save_policies', { body, note, confirm, from })
+    },
+    show: ({ message }) => message,
+    notes: ({ changed, from, version }) =>
+      changed ? [`\`cowork policy diff ${from} ${version}\` shows what changed.`] : [],
+  }),
+]
+
+/** The text as it stands there: the daemon judges it by the words of cowork.yaml, also where it is JSON. */
+export function bodyIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw usage(`Cannot read ${file}: ${messageOf(cause)}.`, 'Check the path given with --file.')
+  }
+}
+
+type Answer = ToolResults['cowork_simulate_policy']
+type Having<Field extends keyof Answer> = Answer & Required<Pick<Answer, Field>>
+
+/** The answer about one proposal. */
+type Simulated = Having<'before' | 'after'>
+/** The answer about all there were. */
+type Replayed = Having<'table' | 'days' | 'replayed' | 'unchanged' | 'skipped' | 'truncated'>
+
+/** What is tried: a file, a version there was, or a policy in force as if it were mapped everywhere. */
+const tried = {
+  file: text('--file <file>', 'policies and mappings to try, as in cowork.yaml, or as JSON'),
+  saved: text('--saved <version>', 'or a version there was'),
+  policy: text('--policy <id>', 'or a policy in force, as if it were mapped everywhere'),
+}
+type Tried = Values<typeof tried>
+
+async function triedBy(client: Client, { file, saved, policy }: Tried): Promise<object> {
+  if ([file, saved, policy].filter((given) => given !== undefined).length !== 1)
+    throw usage('Say what to try: --file, --saved or --policy, one of them.')
+  if (file !== undefined) return { body: bodyIn(file) }
+  return saved === undefined
+    ? { policy_id: policy }
+    : { version: await versionNamed(client, saved) }
+}
+
+/** What other policies would have made of all that was proposed and called, with the trust of that time. */
+const replay = async (client: Client, options: Tried, more: object): Promise<Replayed> =>
+  (await client.call('cowork_simulate_policy', {
+    ...(await triedBy(client, options)),
+    ...more,
+  })) as Replayed
+
+const isSimulated = (found: Simulated | Replayed): found is Simulated => 'after' in found
+
+export const tryCommands = [
+  // To one proposal; to all of the last month where none is given (Y6).
+  command({
+    usage: 'simulate',
+    summary: 'what other policies would say to a proposal, or to all there were',
+    options: {
+      ...tried,
+      proposal: text(
+        '--proposal <json>',
+        'agent_id, domain, proposed_change and, if you like, field and trust_level; or @file',
+      ),
+    },
+    run: async ({ client, options }): Promise<Simulated | Replayed> =>
+      options.proposal === undefined
+        ? replay(client, options, { days: 30 })
+        : ((await client.call('cowork_simulate_policy', {
+            proposal: jsonArgument('--proposal', options.proposal),
+            ...(await triedBy(client, options)),
+          })) as Simulated),
+    show: (found) => (isSimulated(found) ? simulatedLines(found) : replayLines(found)),
+    notes: (found) => (isSimulated(found) ? [] : truncatedNotes(found)),
+    exit: (found) =>
+      isSimulated(found) && found.after.mode === 'blocked' ? exitCode.denied : exitCode.ok,
+  }),
+  command({
+    usage: 'replay',
+    summary: 'what other policies would have changed in the last days',
+    options: {
+      ...tried,
+      days: days(),
+      agent: text('--agent <id>', 'only of this agent'),
+      domain: text('--domain <name>', 'only in this domain'),
+    },
+    run: async ({ client, options }) =>
+      replay(client, options, {
+        days: options.days,
+        agent_id: await agentNamed(client, options.agent),
+        domain: options.domain,
+      }),
+    show: replayLines,
+    notes: truncatedNotes,
+  }),
+]
+
+function truncatedNotes({ truncated }: Replayed): string[] {
+  return truncated ? ['There is more on record: fewer --days show all of it.'] : []
+}
+
+function simulatedLines({ summary, before, after }: Simulated): string[] {
+  return [
+    summary,
+    ...fields({
+      policy: `${plain(before.policy_id ?? 'none')} → ${plain(after.policy_id ?? 'none')}`,
+      trust: score(after.trust_level),
+      approvers: `${before.approvers} → ${after.approvers}`,
+      'high risk': plain(after.high_risk_fields.join(', ')) || undefined,
+    }),
+    ...violationLines(after.violations),
+  ]
+}
+
+function replayLines(found: Replayed): string[] {
+  const { summary, replayed, unchanged, skipped, days: past } = found
+  const rows = found.table.flatMap(({ from, to, count, examples }) =>
+    examples.map((one, at) => [
+      ...(at === 0 ? [count, `${from}→${to}`] : ['', '']),
+      plain(one.agent_id),
+      plain(one.domain),
+      one.kind,
+      plain(one.action),
+      one.seq ?? '–',
+    ]),
+  )
+  const unknown = skipped > 0 ? `, ${skipped} on record without what is needed to tell` : ''
+  return [
+    summary,
+    `${replayed} replayed of the last ${past} ${past === 1 ? 'day' : 'days'}, ${unchanged} as they were${unknown}.`,
+    ...(rows.length > 0
+      ? ['', ...table(['COUNT', 'CHANGE', 'AGENT', 'DOMAIN', 'KIND', 'SUCH AS', 'ENTRY'], rows)]
+      : []),
+  ]
+}
+
+export const violationLines = (violations: Simulated['after']['violations']): string[] =>
+  violations.map(({ severity, field, reason, rule_id: rule }) =>
+    plain(`  ${severity}  ${field}: ${reason} (rule ${rule})`),
+  )
 
 /** The rules agents work under: what they say, would say, and said before. */
 export const policyCommand: Entry = {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newId } from '#base/ids.ts'
 import { exitCodeOf } from './exit.ts'
-import { byPrefix } from './prefix.ts'
+import { byPrefix } from './lookup.ts'
 
 const refusalOf = (given: string, ids: string[]) => {
   try {

@@ -2,17 +2,14 @@ import { Command } from 'commander'
 import { readEnvFiles } from '#base/config/env-file.ts'
 import { currentEnvironment } from '#base/config/env.ts'
 import type { Environment } from '#base/config/env.ts'
-import { addCommands } from './command.ts'
+import { addCommands, globalOptions } from './command.ts'
 import type { Act, Entry } from './command.ts'
 import { contextOf } from './context.ts'
 import type { Globals } from './context.ts'
 import { exitCode } from './exit.ts'
-import { commandHere } from './launcher.ts'
-import { globalOptions } from './option-kinds.ts'
+import { commandHere, version } from './launcher.ts'
 import { createOutput } from './output.ts'
-import { asksForJson, endWith, holdBack } from './usage-fault.ts'
-import { pointToHelp, sharedOptions } from './usage-help.ts'
-import { version } from './version.ts'
+import { asksForJson, endWith, holdBack, pointToHelp, sharedOptions } from './usage.ts'
 
 /** Which file has which commands, in the order of the help. */
 const tables: readonly (readonly [names: string, load: () => Promise<readonly Entry[]>])[] = [
@@ -22,15 +19,15 @@ const tables: readonly (readonly [names: string, load: () => Promise<readonly En
   ],
   ['inbox', async () => [(await import('./inbox/inbox.ts')).inboxCommand]],
   ['approve reject undo', async () => (await import('./decide.ts')).decideCommands],
-  ['override', async () => [(await import('./override.ts')).overrideCommand]],
+  ['override', async () => [(await import('./trust.ts')).overrideCommand]],
   ['handoff', async () => [(await import('./handoff.ts')).handoffCommand]],
   ['trust', async () => [(await import('./trust.ts')).trustCommand]],
   ['report', async () => [(await import('./report.ts')).reportCommand]],
   ['policy', async () => [(await import('./policy.ts')).policyCommand]],
-  ['permissions', async () => [(await import('./permissions.ts')).permissionsCommand]],
+  ['permissions', async () => [(await import('./grants.ts')).permissionsCommand]],
   ['notify', async () => [(await import('./notify.ts')).notifyCommand]],
   ['files', async () => [(await import('./files.ts')).filesCommand]],
-  ['trash', async () => [(await import('./trash.ts')).trashCommand]],
+  ['trash', async () => [(await import('./files.ts')).trashCommand]],
   ['grants', async () => [(await import('./grants.ts')).grantsCommand]],
   ['workspace', async () => [(await import('./workspace.ts')).workspaceCommand]],
   ['work', async () => [(await import('./work/work.ts')).workCommand]],

@@ -1,10 +1,8 @@
 import type { ToolResults } from '#wire'
-import { agentNamed } from './agent-named.ts'
-import { command } from './command.ts'
-import { days, text } from './option-kinds.ts'
-import { fields, tableOf } from './output.ts'
-import { plain } from './plain.ts'
-import { levelName, standingText } from './standing-lines.ts'
+import { agentNamed } from './lookup.ts'
+import { command, days, text } from './command.ts'
+import { fields, plain, tableOf } from './output.ts'
+import { levelName, standingText } from './trust.ts'
 
 type Report = ToolResults['cowork_governance_report']
 type Quality = ToolResults['cowork_quality_metrics']

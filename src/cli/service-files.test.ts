@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { statePaths } from '#base/state.ts'
-import { managerFor } from './service.ts'
-import { launchdPlist, scheduledTask, systemdUnit } from './service-files.ts'
+import { launchdPlist, managerFor, scheduledTask, systemdUnit } from './service.ts'
 
 const service = {
   name: 'cowork',

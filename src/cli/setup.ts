@@ -1,18 +1,18 @@
 import { screens } from '#base/screens.ts'
 import { clientIds, shells } from './choices.ts'
-import { localCommand } from './command.ts'
-import type { Entry } from './command.ts'
 import {
   choice,
   flag,
   list,
+  localCommand,
   number,
   required,
   text,
   toolOptions,
   withDefault,
   yes,
-} from './option-kinds.ts'
+} from './command.ts'
+import type { Entry } from './command.ts'
 
 const configFile = () =>
   text('--config-file <file>', "the client's file, where it is not in its usual place")
@@ -28,7 +28,7 @@ export const storeCommands: readonly Entry[] = [
     usage: 'restore <file>',
     summary: 'put a backup back, while no daemon runs',
     options: { force: flag('--force', 'move aside what is there') },
-    act: async (call) => (await import('./restore.ts')).restore(call, call.args[0], call.options),
+    act: async (call) => (await import('./backup.ts')).restore(call, call.args[0], call.options),
   }),
   {
     usage: 'storage',
@@ -163,7 +163,7 @@ export const setupCommands: readonly Entry[] = [
       timeout: withDefault(number('--timeout <seconds>', 'how long to wait'), 30),
       yes: yes(),
     },
-    act: async (call) => (await import('./uninstall.ts')).uninstall(call, call.options),
+    act: async (call) => (await import('./disconnect.ts')).uninstall(call, call.options),
   }),
   localCommand({
     usage: 'inspect',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytesText, countText } from './sizes.ts'
+import { bytesText, countText } from './output.ts'
 
 test.each([
   [0, '0 B'],

@@ -5,8 +5,7 @@ import type { Context } from './context.ts'
 import { runningDaemon } from './daemon.ts'
 import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
-import { fields } from './output.ts'
-import { plain } from './plain.ts'
+import { fields, plain } from './output.ts'
 
 /** What else is said of a daemon does not depend on its disk. */
 async function workspaceOf(client: Client) {

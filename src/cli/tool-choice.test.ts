@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { TokenPlan } from './agent-token.ts'
-import { choiceArguments, choiceQuery, chosenFields, isChosen, planTools } from './tool-choice.ts'
+import { choiceArguments, choiceQuery, chosenFields, isChosen, planTools } from './agent-plan.ts'
+import type { TokenPlan } from './agent-plan.ts'
 
 const plan: TokenPlan = {
   agent: 'desk',

@@ -3,7 +3,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { ensureState, statePaths } from '#base/state.ts'
-import { purge } from './uninstall.ts'
+import { purge } from './disconnect.ts'
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'cowork-purge-'))

@@ -8,12 +8,10 @@ import { described, runningDaemon } from './daemon.ts'
 import type { Handover, Report } from './daemon.ts'
 import { exitCode, problemOf } from './exit.ts'
 import type { ExitCode } from './exit.ts'
-import { commandAnywhere, commandHere } from './launcher.ts'
-import { createLogFile } from './log-file.ts'
-import { readable } from './logs.ts'
+import { commandAnywhere, commandHere, version } from './launcher.ts'
+import { createLogFile, readable } from './logs.ts'
 import { loadSettings } from './settings.ts'
 import type { Starting } from './settings.ts'
-import { version } from './version.ts'
 
 export type UpOptions = Starting & {
   /** Started by another `cowork`, which waits for our report; stderr is the log file already. */

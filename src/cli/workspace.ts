@@ -1,12 +1,9 @@
 import type { ToolResults } from '#wire'
-import { command, toolCommand } from './command.ts'
+import { command, flag, toolCommand } from './command.ts'
 import type { Entry } from './command.ts'
-import { flag } from './option-kinds.ts'
 import { openWith } from './open.ts'
-import { fields } from './output.ts'
+import { bytesText, countText, fields, plain } from './output.ts'
 import { pathHere } from './grants.ts'
-import { plain } from './plain.ts'
-import { bytesText, countText } from './sizes.ts'
 
 export type WorkspaceInfo = ToolResults['get_workspace_info']
 

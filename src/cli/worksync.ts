@@ -1,22 +1,26 @@
 import { Command } from 'commander'
 import { loadConfig } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
-import { endWithReader } from './broken-pipe.ts'
+import { countText, createOutput, endWithReader, fields, plain } from './output.ts'
 import type { StartOptions } from './background.ts'
 import { createClient } from './client.ts'
-import { addCommands, localCommand } from './command.ts'
+import {
+  addCommands,
+  count,
+  flag,
+  globalOptions,
+  localCommand,
+  positive,
+  withDefault,
+} from './command.ts'
 import type { Act } from './command.ts'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
 import { described, runningDaemon } from './daemon.ts'
 import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
-import { count, flag, globalOptions, positive, withDefault } from './option-kinds.ts'
-import { createOutput, fields } from './output.ts'
-import { plain } from './plain.ts'
-import { countText } from './sizes.ts'
-import { asksForJson, endWith, holdBack } from './usage-fault.ts'
-import { version } from './version.ts'
+import { asksForJson, endWith, holdBack } from './usage.ts'
+import { version } from './launcher.ts'
 
 /** Seed 003's program: the daemon's own commands, with the address for work open (W1, W2). */
 async function run(args: readonly string[]): Promise<number> {

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import { clientIds } from '../choices.ts'
-import { byPrefix } from '../prefix.ts'
+import { byPrefix } from '../lookup.ts'
 import type { Edit } from './edits.ts'
-import type { Place } from './json-text.ts'
+import type { Place } from './json.ts'
 
 /** How a client reaches us. With a token it is written out; else the entry only says where to find it (K4). */
 export type Server =

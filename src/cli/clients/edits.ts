@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { CoworkError } from '#base/errors.ts'
 import type { Client } from './catalogue.ts'
-import { jsonAt, putJson, takeJson } from './json-text.ts'
-import type { Made as JsonMade, Place } from './json-text.ts'
-import { spliced } from './source.ts'
-import type { Source, Splice } from './source.ts'
-import { putToml, takeToml, tomlAt } from './toml-text.ts'
-import type { Table, Made as TomlMade } from './toml-text.ts'
+import { jsonAt, putJson, takeJson } from './json.ts'
+import type { Made as JsonMade, Place } from './json.ts'
+import { spliced } from './client-file.ts'
+import type { Source, Splice } from './client-file.ts'
+import { putToml, takeToml, tomlAt } from './toml.ts'
+import type { Made as TomlMade, Table } from './toml.ts'
 
 /** A value and where it belongs in a client's file. */
 export type Edit = { readonly place: Place; readonly value: unknown }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonAt, putJson, takeJson } from './json-text.ts'
-import type { Made, Place } from './json-text.ts'
-import { spliced } from './source.ts'
+import { jsonAt, putJson, takeJson } from './json.ts'
+import type { Made, Place } from './json.ts'
+import { spliced } from './client-file.ts'
 
 const place: Place = ['mcpServers', 'cowork']
 const entry = { command: 'node', args: ['cowork.mjs', 'mcp'] }

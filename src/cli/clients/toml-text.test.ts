@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { spliced } from './source.ts'
-import { readToml } from './toml-reader.ts'
-import { putToml, takeToml, tomlAt } from './toml-text.ts'
-import type { Made } from './toml-text.ts'
+import { spliced } from './client-file.ts'
+import { putToml, readToml, takeToml, tomlAt } from './toml.ts'
+import type { Made } from './toml.ts'
 
 const path = ['mcp_servers', 'cowork']
 const table = { command: '/usr/bin/node', args: ['cowork.mjs', 'mcp', '--agent', 'codex'] }

@@ -3,10 +3,9 @@ import { CoworkError } from '#base/errors.ts'
 import { createClient } from '../client.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
-import { writtenPaths } from './file-scenes.ts'
+import { project, writtenPaths } from './scenes.ts'
 import { demoNotes } from './policies.ts'
 import { removeReviewer } from './reviewer.ts'
-import { project } from './work-scenes.ts'
 
 const reason = 'Demo cleaned up'
 const agents: readonly string[] = demoPairs.map(({ agent }) => agent)

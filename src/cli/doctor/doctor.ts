@@ -6,10 +6,17 @@ import { shown, wrapped } from '../output.ts'
 import { loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { checkConnections } from './connections.ts'
-import { checkBind, checkDaemon, checkPort } from './daemon.ts'
+import {
+  checkBind,
+  checkDaemon,
+  checkDisk,
+  checkFiles,
+  checkPort,
+  checkRuntime,
+  checkService,
+} from './machine.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
-import { checkDisk, checkFiles, checkRuntime, checkService } from './machine.ts'
 import { checkStore } from './store.ts'
 import { checkWorkData, checkWorkspace } from './workspace.ts'
 

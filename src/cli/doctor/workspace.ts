@@ -1,18 +1,45 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { createClient } from '../client.ts'
+import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
 import { isGone, liveGrants } from '../grants.ts'
 import type { Grant } from '../grants.ts'
-import { plain } from '../plain.ts'
+import { countText, plain } from '../output.ts'
 import type { Settings } from '../settings.ts'
-import { countText } from '../sizes.ts'
+import { readProjects } from '../work/asking.ts'
+import type { ProjectBrief } from '../work/wire.ts'
 import { holdsText } from '../workspace.ts'
 import type { WorkspaceInfo } from '../workspace.ts'
-import { fail, ok, warn } from './finding.ts'
+import { fail, ok, troubleWith, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
-import { troubleWith } from './folder.ts'
-import { planFaults } from './plans.ts'
+
+/** Plans of work that cannot be read, or do not say what was acknowledged. */
+const planFaults = async (client: Client): Promise<Finding[]> =>
+  (await readProjects(client)).flatMap(faultsOf)
+
+function faultsOf({ project, broken = [], unwritten }: ProjectBrief): Finding[] {
+  const name = plain(project)
+  const [first] = broken
+  const findings: Finding[] = []
+  if (first)
+    findings.push(
+      fail(
+        'work',
+        `The plan of ${name} cannot be read at ${first.line}:${first.column}: ${plain(first.message)}`,
+        `Mend the file; \`cowork work projects ${name}\` says in which folder it is.`,
+      ),
+    )
+  if (unwritten)
+    findings.push(
+      fail(
+        'work',
+        `The files of ${name} lack what changed since ${unwritten.since}: ${plain(unwritten.message)}`,
+        'Take away what is in the way. Nothing is lost, and it is tried again every two seconds.',
+      ),
+    )
+  return findings
+}
 
 /** Where agents keep their files, how well the disk is guarded from them, and what they may see of ours. */
 export async function checkWorkspace(context: Context, settings: Settings): Promise<Finding[]> {

@@ -1,17 +1,127 @@
+import type { ToolResults } from '#wire'
 import { isCheck } from '../approvals.ts'
-import type { Check, Detail, Handoff, Item } from '../approvals.ts'
-import { plain, plainLines } from '../plain.ts'
-import { accessLines, insideLines, sensitiveLines } from './grant-lines.ts'
-import {
-  contextLines,
-  overdueLines,
-  recentLines,
-  threadLines,
-  triedLines,
-} from './handoff-lines.ts'
-import { leavesOf } from './leaves.ts'
+import type { Check, Detail, GrantRequest, Handoff, Item } from '../approvals.ts'
+import { bytesText, countText, plain, plainLines } from '../output.ts'
 import { bold, dim, left, looking, span } from './lines.ts'
 import type { Line, Span } from './lines.ts'
+
+/** The values in a JSON value by their dotted path; each as JSON, which shows what is a text and what is not. */
+function leavesOf(value: unknown, path = ''): [path: string, value: string][] {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0)
+    return [[path, plain(JSON.stringify(value) ?? 'null')]]
+  return Object.entries(value).flatMap(([name, inner]) =>
+    leavesOf(inner, path === '' ? name : `${path}.${name}`),
+  )
+}
+
+/** What is asked for, and where it really lies: a link may lead elsewhere than its name says. */
+function accessLines({
+  path,
+  real,
+  permission,
+  is_folder: isFolder,
+  missing,
+  folder,
+  warning,
+}: GrantRequest): Line[] {
+  return [
+    ...(warning === undefined ? [] : [[looking('red', plain(warning))]]),
+    [`${permission} of the ${isFolder ? 'folder' : 'file'} ${plain(real)}`],
+    ...(path === real ? [] : [[dim(`asked for as ${plain(path)}`)]]),
+    ...(missing ? [[looking('yellow', 'nothing is there now')]] : []),
+    ...(isFolder || folder === null ? [] : [[dim(`“folder” means ${plain(folder)}`)]]),
+  ]
+}
+
+function insideLines({ inside }: GrantRequest): Line[] {
+  if (!inside) return []
+  const { files, folders, bytes, sample, capped } = inside
+  const most = capped ? 'at least ' : ''
+  return [
+    [`${most}${countText(files, 'file')} in ${countText(folders, 'folder')}, ${bytesText(bytes)}`],
+    ...sample.map((name): Line => ['• ', plain(name)]),
+    ...moreLines(files + folders - sample.length, capped),
+  ]
+}
+
+const moreLines = (count: number, capped: boolean): Line[] =>
+  count > 0 ? [[dim(`and ${capped ? 'at least ' : ''}${count} more`)]] : []
+
+const sensitiveLines = ({ sensitive }: GrantRequest): Line[] =>
+  sensitive.map((name) => [looking('red', '! '), plain(name)])
+
+const minute = (at: string) => at.slice(0, 16).replace('T', ' ')
+
+const overdueLines = ({ overdue, reminded }: Handoff): Line[] =>
+  overdue
+    ? [
+        [
+          looking('red', 'overdue'),
+          reminded > 0
+            ? `: people were reminded ${reminded === 1 ? 'once' : `${reminded} times`}`
+            : '',
+        ],
+      ]
+    : []
+
+const triedLines = ({ attempted_actions: tried }: Handoff): Line[] =>
+  tried.flatMap((one): Line[] =>
+    typeof one === 'string'
+      ? plainLines(one).map((text, at) => [at === 0 ? '• ' : '  ', text])
+      : [['• ', plain(JSON.stringify(one) ?? 'null')]],
+  )
+
+function contextLines({ context, proposal_id: proposal }: Handoff): Line[] {
+  const isEmpty =
+    context === null || (typeof context === 'object' && Object.keys(context).length === 0)
+  const lines: Line[] = isEmpty
+    ? []
+    : leavesOf(context).map(([path, value]) => [path === '' ? value : `${plain(path)}: ${value}`])
+  return proposal === null ? lines : [...lines, [`about proposal ${plain(proposal)}`]]
+}
+
+/** What the agent did last in that domain, oldest first (H5). */
+const recentLines = ({ packet }: Handoff): Line[] =>
+  packet.recent.map(({ seq, at, type, action, subject, outcome }) => [
+    dim(`${minute(at)} `),
+    plain(
+      [action ?? type, subject, outcome && `→ ${outcome}`, `(entry ${seq})`]
+        .filter((part) => part)
+        .join(' '),
+    ),
+  ])
+
+/** One that was never asked back about and not answered has nothing to tell here (H6). */
+const threadLines = ({ thread }: Handoff): Line[] =>
+  thread.length < 2 && thread.every(({ resolution }) => resolution === undefined)
+    ? []
+    : thread.flatMap(({ at, reason, resolution, hand_back, instructions }): Line[] => [
+        [dim(`${minute(at)} `), `asked: ${plain(reason)}`],
+        ...(resolution === undefined
+          ? []
+          : [
+              [
+                `  answered: ${plain(resolution)}`,
+                dim(hand_back ? ' (handed back)' : ' (not handed back)'),
+              ],
+            ]),
+        ...(instructions === undefined ? [] : [[`  instructions: ${plain(instructions)}`]]),
+      ])
+
+/** What became of a handoff and, where it was decided in the same act, of its proposal (H2, H6). */
+export function answeredText({
+  agent_id,
+  hand_back,
+  hand_back_refused,
+  proposal,
+}: ToolResults['cowork_resolve_handoff']): string {
+  const trust = proposal?.trust
+  const moved = trust ? `, trust ${score(trust.from)} → ${score(trust.to)}` : ''
+  const decided = proposal ? ` Its proposal is ${proposal.status}${moved}.` : ''
+  if (hand_back_refused)
+    return plain(`Answered, not handed back: ${hand_back_refused.message}${decided}`)
+  return plain(`Answered${hand_back ? ` and handed back to ${agent_id}` : ''}.${decided}`)
+}
 
 const modeLook = { act: 'green', suggest: 'yellow', escalate: 'red' } as const
 const modeIcon = { act: '●', suggest: '◆', escalate: '▲' } as const

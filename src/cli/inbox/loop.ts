@@ -1,19 +1,50 @@
-import { isDeepStrictEqual } from 'node:util'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { ReadStream, WriteStream } from 'node:tty'
+import { isDeepStrictEqual } from 'node:util'
 import type { Environment } from '#base/config/env.ts'
+import { CoworkError } from '#base/errors.ts'
+import { choicesFor } from '../allowance.ts'
 import { readByIds, readDetail, readItems } from '../approvals.ts'
 import type { Item, Wanted } from '../approvals.ts'
 import type { Client } from '../client.ts'
 import type { ExitCode } from '../exit.ts'
-import { choicesFor } from '../grant-choice.ts'
-import { plainJson } from '../plain.ts'
-import { answeredText } from '../resolve-handoff.ts'
-import { openScreen } from '../screen/loop.ts'
-import { edited } from './editor.ts'
+import { editableJson } from '../output.ts'
+import { openScreen } from '../screen/terminal.ts'
 import { reduce } from './reduce.ts'
+import { answeredText } from './detail.ts'
 import { startState } from './state.ts'
 import type { Effect, Event, Message, Outcome } from './state.ts'
 import { render } from './view.ts'
+
+/** What the person's own editor makes of a text; nobody else can read it meanwhile. */
+async function edited(text: string, env: Environment): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'cowork-edit-'))
+  try {
+    const file = join(folder, 'change.json')
+    writeFileSync(file, `${text}\n`, { mode: 0o600 })
+    const code = await edit(file, env)
+    if (code !== 0)
+      throw new CoworkError('editor_failed', `The editor ended with ${code}: nothing was decided.`)
+    return readFileSync(file, 'utf8')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function edit(file: string, env: Environment): Promise<number> {
+  const isWindows = process.platform === 'win32'
+  const editor = env['VISUAL'] || env['EDITOR'] || (isWindows ? 'notepad' : 'vi')
+  // By a shell, since the variable may hold options too.
+  const child = isWindows
+    ? spawn(`${editor} "${file}"`, { stdio: 'inherit', env, shell: true })
+    : spawn('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit', env })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return code ?? 1
+}
 
 export type InboxOptions = {
   readonly client: Client
@@ -146,7 +177,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
 
   async function edit(id: string): Promise<Event> {
     const { change } = await readDetail(client, id)
-    const before = drafts.get(id) ?? plainJson(change)
+    const before = drafts.get(id) ?? editableJson(change)
     const text = await screen.lend(() => edited(before, env))
     drafts.set(id, text)
     const after = parsed(text)

@@ -1,12 +1,28 @@
 import { isCheck } from '../approvals.ts'
 import type { Item } from '../approvals.ts'
-import { plain } from '../plain.ts'
+import { plain } from '../output.ts'
 import { moving, pressed } from '../screen/keys.ts'
-import { answer, approve, deny, differently, edit, settleMs, skip, snooze, undo } from './acts.ts'
+import {
+  answer,
+  answered,
+  approve,
+  deny,
+  differently,
+  edit,
+  filtered,
+  keepingPlace,
+  moved,
+  only,
+  opened,
+  say,
+  scrolled,
+  settleMs,
+  skip,
+  snooze,
+  undo,
+} from './acts.ts'
 import { score } from './detail.ts'
 import { left } from './lines.ts'
-import { filtered, keepingPlace, moved, only, opened, say, scrolled } from './moves.ts'
-import { answered } from './prompts.ts'
 import { bodyRows, itemsOnScreen, selectedItem } from './state.ts'
 import type { Event, Message, Outcome, State, Step } from './state.ts'
 

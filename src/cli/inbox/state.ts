@@ -1,12 +1,12 @@
 import type { Detail, Item, Outcome as Decided } from '../approvals.ts'
 import type { GrantWord, OverrideType, Severity } from '../choices.ts'
-import type { GrantChoice } from '../grant-choice.ts'
-import type { Message, ScreenEvent, Size, Step as StepOf } from '../screen/model.ts'
+import type { GrantChoice } from '../allowance.ts'
+import type { Message, ScreenEvent, Size, Step as StepOf } from '../screen/keys.ts'
 import { detailLines } from './detail.ts'
 import { wrapped } from './lines.ts'
 import type { Line } from './lines.ts'
 
-export type { Key, Message, Size } from '../screen/model.ts'
+export type { Key, Message, Size } from '../screen/keys.ts'
 
 export type Override = { readonly type: OverrideType; readonly severity: Severity }
 

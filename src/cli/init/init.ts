@@ -18,14 +18,13 @@ import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
 import type { ExitCode } from '../exit.ts'
 import { confirmWhole } from '../grants.ts'
-import { plain } from '../plain.ts'
+import { plain } from '../output.ts'
 import { canAsk, chosen, confirmed, diffLines, tell } from '../terminal.ts'
 import { importable, mergeImports, withoutSecrets } from './imports.ts'
 import type { Merged } from './imports.ts'
-import { checkWishes, grantFolders, withWishes } from './carry-out.ts'
+import { checkWishes, grantFolders, wishesOf, withWishes } from './wishes.ts'
+import type { Wishes, WishFlags } from './wishes.ts'
 import { configManual } from './manual.ts'
-import { wishesOf } from './wishes.ts'
-import type { WishFlags, Wishes } from './wishes.ts'
 
 export type InitOptions = WishFlags & {
   readonly import?: readonly string[]

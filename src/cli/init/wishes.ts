@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '#base/config/index.ts'
+import { withSetting } from '#base/config/edit.ts'
 import { currentFolders } from '#base/config/index.ts'
+import type { Config } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
-import { usage } from '../exit.ts'
-import { pathHere } from '../grants.ts'
+import { createClient } from '../client.ts'
+import type { Context } from '../context.ts'
+import { exitCode, exitCodeOf, usage } from '../exit.ts'
+import type { ExitCode } from '../exit.ts'
+import { grantedText, pathHere } from '../grants.ts'
+import { requirePerson } from '../person.ts'
 import { canAsk, picked, written } from '../terminal.ts'
 import type { Asking } from '../terminal.ts'
+import type { Merged } from './imports.ts'
 
 export type WishFlags = Asking & {
   readonly workspace?: string
@@ -157,4 +163,50 @@ async function askPractice(): Promise<boolean> {
 function shortened(path: string): string {
   const { home } = currentFolders()
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
+}
+
+/** What only a person may ask for is refused before anything is written (GR8, I10). */
+export function checkWishes({ env }: Context, { folders }: Wishes, present: Config): void {
+  if (folders.length === 0) return
+  const { stdin, stderr } = process
+  requirePerson('Granting access', {
+    env,
+    markers: present.server.agent_markers,
+    isTerminal: stdin.isTTY === true && stderr.isTTY === true,
+  })
+}
+
+/** The configuration with the workspace and the channel that were chosen; the rest is said to the daemon. */
+export function withWishes(
+  merged: Merged,
+  { channel }: Wishes,
+  workspace: string | undefined,
+): Merged {
+  // `{}` is how an empty file is written.
+  let text = merged.text.trim() === '{}' ? '' : merged.text
+  if (workspace !== undefined) text = withSetting(text, ['workspace', 'path'], workspace)
+  if (channel) text = withSetting(text, ['notify', 'channels'], [channel])
+  return { ...merged, text }
+}
+
+/** Each by itself: one that is refused leaves the others. */
+export async function grantFolders(
+  context: Context,
+  folders: readonly Folder[],
+): Promise<ExitCode> {
+  let worst: ExitCode = exitCode.ok
+  for (const { path, permission } of folders)
+    try {
+      const grant = await createClient(context).call('add_grant', {
+        path,
+        permission,
+        granted_by: 'system_setup',
+      })
+      context.out.data({ granted: grant }, () => [grantedText(grant)])
+    } catch (error) {
+      if (!(error instanceof CoworkError)) throw error
+      context.out.problem(error)
+      worst = Math.max(worst, exitCodeOf(error)) as ExitCode
+    }
+  return worst
 }

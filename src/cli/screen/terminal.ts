@@ -1,9 +1,13 @@
 import { createInterface, emitKeypressEvents } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import type { ReadStream, WriteStream } from 'node:tty'
+import { CoworkError } from '#base/errors.ts'
+import { exitCode, problemOf } from '../exit.ts'
+import type { ExitCode } from '../exit.ts'
 import { painted } from '../inbox/lines.ts'
 import type { Line } from '../inbox/lines.ts'
-import type { Key, Size } from './model.ts'
+import { plain } from '../output.ts'
+import type { Key, ScreenEvent, Size, Step } from './keys.ts'
 
 // The other screen, no cursor, no wrapping at the edge, and pasted text told apart from typed.
 const enter = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h\u001b[2J'
@@ -23,7 +27,7 @@ type TerminalEvents = {
 }
 
 /** The terminal while a screen has it. However we end, it is given back as it was. */
-export function openTerminal(stdin: ReadStream, stdout: WriteStream, events: TerminalEvents) {
+function openTerminal(stdin: ReadStream, stdout: WriteStream, events: TerminalEvents) {
   let isOurs = false
   let isClosed = false
   let last = ''
@@ -118,4 +122,72 @@ export function keyOf(text: string | undefined, { name, ctrl, meta }: Keypress):
   if (name === 'return' || name === 'enter') return { name: 'enter' }
   if (name === 'space') return { name, text: ' ' }
   return text === undefined || /\p{Cc}/u.test(text) ? undefined : { name: text, text }
+}
+
+const refreshMs = 1000
+
+type Machine<State, Event, Effect> = {
+  readonly stdin: ReadStream
+  readonly stdout: WriteStream
+  readonly start: (size: Size, now: number) => State
+  readonly reduce: (state: State, event: Event | ScreenEvent) => Step<State, Effect>
+  readonly render: (state: State) => readonly Line[]
+  /** What it wants done. A failure that is not told ends the screen. */
+  readonly perform: (effect: Effect) => Promise<void>
+}
+
+/** A pure machine on a terminal: keys and answers into it, what it wants done out of it. */
+export function openScreen<State extends { readonly isLoaded: boolean }, Event, Effect>(
+  machine: Machine<State, Event, Effect>,
+) {
+  const { stdin, stdout, start, reduce, render, perform } = machine
+  const { promise, resolve, reject } = Promise.withResolvers<ExitCode>()
+  const terminal = openTerminal(stdin, stdout, {
+    onKey: (key) => happened({ event: 'key', key, now: Date.now() }),
+    onResize: (size) => happened({ event: 'resized', size }),
+    onEnd: () => resolve(exitCode.interrupted),
+  })
+  let state = start(terminal.size(), Date.now())
+
+  function happened(event: Event | ScreenEvent): void {
+    const step = reduce(state, event)
+    state = step.state
+    terminal.paint(render(state))
+    for (const effect of step.effects) void perform(effect).catch(reject)
+  }
+
+  return {
+    state: () => state,
+    happened,
+    lend: terminal.lend,
+    leave: (isInterrupted: boolean) => resolve(isInterrupted ? exitCode.interrupted : exitCode.ok),
+    /** What fails is said in the screen's own place. */
+    async telling(act: () => Promise<Event | ScreenEvent>): Promise<void> {
+      try {
+        happened(await act())
+      } catch (error) {
+        if (!(error instanceof CoworkError)) throw error
+        const { message, hint = '' } = problemOf(error)
+        const text = plain(`${message} ${hint}`.trim())
+        happened({ event: 'told', message: { text, tone: 'bad' } })
+      }
+    },
+    /** A daemon that ends while people look may be back in a moment; one that never answered will not. */
+    unreachable(error: unknown): void {
+      if (!state.isLoaded || !(error instanceof CoworkError)) throw error
+      happened({ event: 'unreachable', message: problemOf(error).message })
+    },
+    /** Until the person leaves. */
+    async run(): Promise<ExitCode> {
+      const tick = () => happened({ event: 'tick', now: Date.now() })
+      tick()
+      const ticking = setInterval(tick, refreshMs)
+      try {
+        return await promise
+      } finally {
+        clearInterval(ticking)
+        terminal.close()
+      }
+    },
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkClient, missing, seedTools, steps } from './client-check.ts'
+import { checkClient, missing, seedTools, steps } from './verify.ts'
 import type { Door } from './mcp-door.ts'
 
 test('W42 every tool of the seed is called, each once', () => {

@@ -1,6 +1,6 @@
-import { bold, dim, left, looking } from '../inbox/lines.ts'
+import { bold, dim, left, looking, painted, wrapped } from '../inbox/lines.ts'
 import type { Line, Span } from '../inbox/lines.ts'
-import { plain, plainLines } from '../plain.ts'
+import { plain, plainLines, tableOf } from '../output.ts'
 import type { Found } from './asking.ts'
 import type {
   BacklogItem,
@@ -191,3 +191,23 @@ export const historyLine = ({ date, at, by, summary }: HistoryEntry): Line => [
 ]
 
 const minuteOf = (at: string) => plain(at).slice(0, 16).replace('T', ' ')
+
+const { stdout } = process
+
+export function itemTable(items: readonly Brief[]): string[] {
+  const hasProject = items.some(({ project }) => project !== undefined)
+  const now = Date.now()
+  return tableOf(items, '', {
+    ...(hasProject && { PROJECT: (item: Brief) => item.project }),
+    ID: (item) => item.id,
+    STATUS: (item) => wordsOf(item.status),
+    PRIORITY: (item) => item.priority,
+    IN: (item) => item.sprint_id ?? (item.kind === 'backlog' ? 'backlog' : ''),
+    CLAIMED: ({ claimed_by: by, until = '' }) => by && claimText(by, until, now),
+    WHAT: titleOf,
+  })
+}
+
+/** As wide as the terminal; whole where nobody looks. */
+export const onTerminal = (line: Line): string[] =>
+  (stdout.isTTY ? wrapped(line, stdout.columns) : [line]).map((one) => painted(one, stdout))

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { CoworkError } from '#base/errors.ts'
 import type { StatePaths } from '#base/state.ts'
-import { version } from '../version.ts'
+import { version } from '../launcher.ts'
 
 /** A way into the daemon for MCP clients, spoken by hand: what is checked is the wire itself (W42). */
 export type Door = {

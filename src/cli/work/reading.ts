@@ -1,12 +1,111 @@
 import type { ToolResults } from '#wire'
-import { command } from '../command.ts'
-import { count, list, text } from '../option-kinds.ts'
-import { pages } from '../pages.ts'
-import { plain } from '../plain.ts'
-import { claimOf, listNotes, projectNamed, projectOf } from './asking.ts'
-import { historyLine } from './item-lines.ts'
-import { onTerminal } from './tables.ts'
-import type { HistoryEntry } from './wire.ts'
+import { itemKinds } from '../choices.ts'
+import type { Client } from '../client.ts'
+import { choice, command, count, list, text } from '../command.ts'
+import type { Values } from '../command.ts'
+import { byPrefix, pages } from '../lookup.ts'
+import { countText, fields, plain, table, tableOf } from '../output.ts'
+import {
+  claimOf,
+  findItem,
+  listNotes,
+  projectNamed,
+  projectOf,
+  readProjects,
+  staleNotes,
+} from './asking.ts'
+import {
+  claimText,
+  historyLine,
+  itemLines,
+  itemTable,
+  onTerminal,
+  titleOf,
+  wordsOf,
+} from './item-lines.ts'
+import type { Brief, HistoryEntry, ProjectBrief, ProjectStatus, Unwritten } from './wire.ts'
+
+const sprint = () => text('--sprint <id>', 'only in this sprint')
+
+const filters = (lines: number) => ({
+  kind: choice('--kind <kind>', 'only of this kind', itemKinds),
+  sprint: sprint(),
+  status: text('--status <status>', 'only with this status'),
+  lines: count(lines),
+})
+
+type Asked = {
+  readonly client: Client
+  readonly args: readonly string[]
+  readonly options: Values<ReturnType<typeof filters>>
+}
+type Listing = { items: Brief[]; stale: readonly string[]; isMore: boolean }
+
+/** Items by their words, or all of them in the order of the file; in all projects unless one is named. */
+const listing = {
+  async run(call: Asked): Promise<Listing> {
+    const { client, args, options } = call
+    const asked = {
+      query: args.join(' '),
+      project: await projectNamed(call),
+      kind: options.kind,
+      sprint_id: options.sprint,
+      status: options.status?.replaceAll('-', '_'),
+      limit: Math.min(options.lines, 1000),
+    }
+    const of = (page: ToolResults['worksync_search']) => page.results as Brief[]
+    const found = await pages(client, 'worksync_search', asked, of, options.lines)
+    return { items: found.all, stale: found.last.stale ?? [], isMore: found.isMore }
+  },
+  json: ({ items, stale }: Listing) => ({ items, stale }),
+  show: ({ items }: Listing) => (items.length === 0 ? 'Nothing was found.' : itemTable(items)),
+  notes: listNotes,
+}
+
+export const listingCommands = [
+  command({
+    usage: 'list',
+    summary: 'stories, backlog and sprints',
+    options: filters(100),
+    ...listing,
+  }),
+  command({
+    usage: 'search <words...>',
+    summary: 'the same, by their words',
+    options: filters(50),
+    ...listing,
+  }),
+  // The most urgent first (W20).
+  command({
+    usage: 'ready',
+    summary: 'what can be begun, the most urgent first',
+    options: { sprint: sprint(), lines: count(20) },
+    async run(call) {
+      const { lines } = call.options
+      const project = await projectOf(call)
+      const asked = { project, sprint_id: call.options.sprint, limit: Math.min(lines, 1000) }
+      const of = (page: ToolResults['worksync_ready']) => page.stories as Brief[]
+      const { all, isMore, last } = await pages(call.client, 'worksync_ready', asked, of, lines)
+      return { project, stories: all, stale: last.stale ?? [], isMore }
+    },
+    json: ({ project, stories, stale }) => ({ project, stories, stale }),
+    show: ({ stories }) =>
+      stories.length === 0
+        ? 'Nothing can be begun: all is done, claimed or waits.'
+        : itemTable(stories),
+    notes: listNotes,
+  }),
+  command({
+    usage: 'show <id>',
+    summary: 'one story, backlog item or sprint',
+    async run(call) {
+      const project = await projectOf(call)
+      return { project, ...(await findItem(call.client, project, call.args[0])) }
+    },
+    show: (found) => itemLines(found, Date.now()).flatMap(onTerminal),
+    notes: ({ stale }) => staleNotes(stale),
+  }),
+]
 
 type Appended = { readonly project: string; readonly appended: HistoryEntry }
 type History = {
@@ -79,3 +178,112 @@ export const readingCommands = [
       faults.map(({ name, message }) => plain(`${name} is left out: ${message}`)),
   }),
 ]
+
+/** Where the work stands, in one project or all (W10). */
+export const statusCommand = command({
+  usage: 'status',
+  summary: 'where the work stands, in one project or all',
+  async run(call) {
+    const named = { project: await projectNamed(call) }
+    const of = (page: ToolResults['worksync_status']) => page.projects as ProjectStatus[]
+    const { all, last } = await pages(call.client, 'worksync_status', named, of)
+    return { projects: all, stale: last.stale ?? [] }
+  },
+  show({ projects }) {
+    const now = Date.now()
+    return projects.length === 0
+      ? noProject
+      : projects.flatMap((one, at) => [...(at > 0 ? [''] : []), ...statusLines(one, now)])
+  },
+  notes: ({ stale }) => staleNotes(stale),
+})
+
+const noProject = 'There is no project yet: `cowork work register <name>` adds one.'
+
+function statusLines(status: ProjectStatus, now: number): string[] {
+  const { counts, active_sprints: sprints, in_progress: doing, conflicts } = status
+  const rows = [
+    ...sprints.map((one) => ['sprint', one.id, titleOf(one), `${one.done} of ${one.stories} done`]),
+    ...doing.map((story) => [
+      'doing',
+      story.id,
+      titleOf(story),
+      story.claimed_by === undefined ? '' : claimText(story.claimed_by, story.until ?? '', now),
+    ]),
+    ...status.backlog_in_progress.map((item) => ['backlog', item.id, titleOf(item), '']),
+    ...conflicts.map(({ id, item, field }) => ['conflict', id, `${item} ${field}`, '']),
+  ]
+  const open = Object.entries(counts.stories).map(([name, count]) => `${count} ${wordsOf(name)}`)
+  const waiting = Object.entries(counts.backlog)
+    .filter(([name]) => name !== 'done')
+    .reduce((sum, [, count]) => sum + count, 0)
+  const facts = [
+    open.join(', ') || 'no stories',
+    `${counts.ready} ready`,
+    `${waiting} in the backlog`,
+    ...(conflicts.length > 0 ? [countText(conflicts.length, 'conflict')] : []),
+  ]
+  const cells = rows.map((row) => row.map(plain))
+  return [
+    `${plain(status.project)}  ${facts.join(' · ')}`,
+    ...table(['', '', '', ''], cells)
+      .slice(1)
+      .map((line) => `  ${line}`),
+    ...unwrittenLines(status.unwritten).map((line) => `  ${line}`),
+  ]
+}
+
+const unwrittenLines = (fault: Unwritten | undefined): string[] =>
+  fault ? [`not in the file since ${fault.since}: ${plain(fault.message)}`] : []
+
+type Whole = ProjectBrief & { folder: string; guidance: string[]; sprint_list: Brief[] }
+type Projects = { readonly projects: readonly ProjectBrief[] }
+
+/** Which projects there are, or one of them (W11). */
+export const projectsCommand = command({
+  usage: 'projects [name]',
+  summary: 'which there are, or one of them',
+  async run({ client, args: [given] }): Promise<Projects | Whole> {
+    const projects = await readProjects(client)
+    if (given === undefined) return { projects }
+    const names = projects.map((one) => one.project)
+    const asked = { project: byPrefix(given, names, 'project') }
+    const [one] = (await client.call('worksync_projects', asked)).projects
+    if (!one) throw new Error('a project was asked for and none was told')
+    return one as Whole
+  },
+  show: (found) =>
+    'projects' in found
+      ? tableOf(found.projects, noProject, {
+          PROJECT: (one) => one.project,
+          SPRINTS: (one) => one.sprints,
+          STORIES: (one) => one.stories,
+          BACKLOG: (one) => one.backlog,
+          CONFLICTS: (one) => one.conflicts,
+          ABOUT: aboutOf,
+        })
+      : projectLines(found),
+})
+
+function aboutOf({ broken, unwritten, description, repo }: ProjectBrief): string {
+  if (broken) return 'its file cannot be read'
+  return unwritten ? 'its file cannot be written' : plain(description ?? repo ?? '')
+}
+
+function projectLines(one: Whole): string[] {
+  return [
+    ...fields({
+      project: plain(one.project),
+      about: one.description && plain(one.description),
+      repository: one.repo && plain(one.repo),
+      folder: plain(one.folder),
+      holds: `${countText(one.sprints, 'sprint')}, ${one.stories} stories, ${one.backlog} in the backlog, ${countText(one.conflicts, 'conflict')}`,
+      guidance: plain(one.guidance.join(', ')) || 'none',
+    }),
+    ...(one.broken ?? []).map(
+      ({ line, column, message }) => `broken at ${line}:${column}: ${plain(message)}`,
+    ),
+    ...unwrittenLines(one.unwritten),
+    ...(one.sprint_list.length === 0 ? [] : ['', ...itemTable(one.sprint_list)]),
+  ]
+}

@@ -1,12 +1,8 @@
-import { localCommand } from '../command.ts'
+import { localCommand, text } from '../command.ts'
 import type { Entry } from '../command.ts'
-import { text } from '../option-kinds.ts'
 import { boardCommand } from './board/board.ts'
-import { addingCommands, storyCommands } from './changing.ts'
-import { keepingCommands, resolveCommand } from './keeping.ts'
-import { listingCommands } from './listing.ts'
-import { projectsCommand, statusCommand } from './looking.ts'
-import { readingCommands } from './reading.ts'
+import { addingCommands, keepingCommands, resolveCommand, storyCommands } from './changing.ts'
+import { listingCommands, projectsCommand, readingCommands, statusCommand } from './reading.ts'
 import { setCommand } from './setting.ts'
 
 /** The plan of work that agents and people share: sprints, stories, backlog. */

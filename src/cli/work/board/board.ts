@@ -1,13 +1,12 @@
-import { localCommand } from '../../command.ts'
+import { flag, localCommand, text } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { painted } from '../../inbox/lines.ts'
-import { flag, text } from '../../option-kinds.ts'
-import { plain } from '../../plain.ts'
-import { byPrefix } from '../../prefix.ts'
+import { plain } from '../../output.ts'
+import { byPrefix } from '../../lookup.ts'
 import { claimOf, projectOf, readProjects, staleNotes } from '../asking.ts'
 import { cardLine, wordsOf } from '../item-lines.ts'
-import { readBoard } from './read.ts'
-import type { BoardRead } from './read.ts'
+import { readBoard } from './loop.ts'
+import type { BoardRead } from './loop.ts'
 import { columnsOf } from './state.ts'
 
 const { stdin, stdout } = process

@@ -1,13 +1,37 @@
 import type { ReadStream, WriteStream } from 'node:tty'
+import type { ToolResults } from '#wire'
 import type { Client } from '../../client.ts'
 import type { ExitCode } from '../../exit.ts'
-import { openScreen } from '../../screen/loop.ts'
-import { readStory } from '../asking.ts'
-import { readBoard } from './read.ts'
+import { pages } from '../../lookup.ts'
+import { openScreen } from '../../screen/terminal.ts'
+import { readSprint, readStory } from '../asking.ts'
+import type { SprintBrief, StoryBrief } from '../wire.ts'
 import { reduce } from './reduce.ts'
-import { startState } from './state.ts'
+import { startState, usualSprint } from './state.ts'
 import type { Effect, Event, State } from './state.ts'
 import { render } from './view.ts'
+
+export type BoardRead = {
+  readonly project: string
+  readonly sprint: string | undefined
+  readonly sprints: readonly SprintBrief[]
+  readonly stories: readonly StoryBrief[]
+  readonly isStale: boolean
+}
+
+/** All sprints, and the stories of one: that which is asked for, or the one people work on. */
+export async function readBoard(
+  client: Client,
+  project: string,
+  asked: string | undefined,
+): Promise<BoardRead> {
+  const named = { project, kind: 'sprint', limit: 1000 }
+  const of = ({ results }: ToolResults['worksync_search']) => results as SprintBrief[]
+  const { all: sprints, last } = await pages(client, 'worksync_search', named, of)
+  const sprint = asked ?? usualSprint(sprints)
+  const stories = sprint === undefined ? [] : (await readSprint(client, project, sprint)).stories
+  return { project, sprint, sprints, stories, isStale: (last.stale ?? []).length > 0 }
+}
 
 export type BoardOptions = {
   readonly client: Client

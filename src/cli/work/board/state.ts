@@ -2,7 +2,7 @@ import { storyStatuses } from '../../choices.ts'
 import type { StoryStatus } from '../../choices.ts'
 import { wrapped } from '../../inbox/lines.ts'
 import type { Line } from '../../inbox/lines.ts'
-import type { Message, ScreenEvent, Size, Step as StepOf } from '../../screen/model.ts'
+import type { Message, ScreenEvent, Size, Step as StepOf } from '../../screen/keys.ts'
 import { storyLines } from '../item-lines.ts'
 import type { SprintBrief, Story, StoryBrief } from '../wire.ts'
 

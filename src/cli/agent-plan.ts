@@ -1,8 +1,80 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { writeFileAtomic } from '#base/atomic-file.ts'
+import { CoworkError } from '#base/errors.ts'
+import { sha256Hex } from '#base/hash.ts'
 import { describeSelection } from '#base/selection-fields.ts'
 import type { SelectionFields } from '#base/selection-fields.ts'
 import { joinSelections, parseNames, toFields, toSelection } from '#base/selection.ts'
-import type { TokenPlan } from './agent-token.ts'
+import type { StatePaths } from '#base/state.ts'
+import type { Client } from './client.ts'
+
+/** How an agent comes to a token that we know: the one kept here, or a new one. */
+export type TokenPlan = {
+  readonly agent: string
+  readonly act: 'keep' | 'add' | 'rotate'
+  /** The kept one. */
+  readonly token?: string
+  /** It would be the first agent of an open daemon (I13). */
+  readonly closesTheDoor: boolean
+  /** The tools of the agent so far. */
+  readonly selection: SelectionFields
+  /** False for an agent of cowork.yaml or the environment, with which nothing can be stored. */
+  readonly isStored: boolean
+}
+
+export async function planToken(api: Client, paths: StatePaths, agent: string): Promise<TokenPlan> {
+  const [{ agents }, { auth }] = await Promise.all([
+    api.call('cowork_list_agents'),
+    api.call('cowork_status'),
+  ])
+  const listed = agents.find(({ id, status }) => id === agent && status === 'active')
+  const token = keptToken(paths, agent)
+  if (!listed)
+    return { agent, act: 'add', closesTheDoor: auth === 'open', selection: {}, isStored: true }
+  const { tools, exclude, read_only } = listed
+  const plan = {
+    agent,
+    closesTheDoor: false,
+    selection: { tools, exclude, read_only },
+    isStored: listed.source === 'store',
+  }
+  const isGood =
+    token !== undefined &&
+    listed.credentials.some((one) => sha256Hex(token).startsWith(one.hash_prefix))
+  if (isGood) return { ...plan, act: 'keep', token }
+  if (plan.isStored) return { ...plan, act: 'rotate' }
+  throw new CoworkError('agent_read_only', `The agent ${agent} comes from the ${listed.source}.`, {
+    hint: `Write its token to ${paths.agentToken(agent)}, or connect as another agent with --agent.`,
+  })
+}
+
+/** Does what was planned. A new token leaves the daemon this once, so the caller keeps it. */
+export async function obtainToken(
+  api: Client,
+  { agent, act, token }: TokenPlan,
+  selection: SelectionFields = {},
+): Promise<string> {
+  if (token !== undefined) return token
+  const minted =
+    act === 'add'
+      ? api.call('cowork_add_agent', { id: agent, ...selection })
+      : api.call('cowork_rotate_agent', { id: agent })
+  return (await minted).token
+}
+
+/** Where `cowork mcp --agent` looks for it (I13). */
+export function keepToken(paths: StatePaths, agent: string, token: string): void {
+  const file = paths.agentToken(agent)
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  writeFileAtomic(file, `${token}\n`)
+}
+
+function keptToken(paths: StatePaths, agent: string): string | undefined {
+  const file = paths.agentToken(agent)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
+}
 
 /** The options by which a person chooses tools (SV18). */
 export type ToolOptions = {
