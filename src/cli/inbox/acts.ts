@@ -5,14 +5,17 @@ import type { Item } from '../approvals.ts'
 import { overrideTypes, severities } from '../choices.ts'
 import { problemOf } from '../exit.ts'
 import { plain } from '../output.ts'
+import { choose, only, opened, say, scrollTo, typed } from '../screen/keys.ts'
+import type { Key } from '../screen/keys.ts'
 import { statusName } from './detail.ts'
-import { charsOf } from './lines.ts'
 import { bodyRows, pageSize, readable, selectedItem, visible } from './state.ts'
-import type { Effect, Key, Message, Override, Prompt, State, Step } from './state.ts'
+import type { Effect, Override, Prompt, State, Step } from './state.ts'
 
-export const only = (state: State): Step => ({ state, effects: [] })
-export const say = (state: State, text: string, tone: Message['tone'] = 'calm'): Step =>
-  only({ ...state, message: { text, tone } })
+/** Has it done; until it is, keys decide nothing more. */
+const doing = (state: State, effect: Effect): Step => ({
+  state: { ...state, prompt: undefined, isBusy: true },
+  effects: [effect],
+})
 
 const mostItems = 1000
 
@@ -29,16 +32,8 @@ export function moved(state: State, by: number): Step {
   }
 }
 
-export function scrolled(state: State, by: number): State {
-  const most = Math.max(0, readable(state).length - bodyRows(state.size))
-  return { ...state, scroll: Math.min(Math.max(state.scroll + by, 0), most) }
-}
-
-export function opened(state: State): Step {
-  const id = state.selected
-  if (id === undefined) return only(state)
-  return { state: { ...state, view: 'detail', scroll: 0 }, effects: [{ act: 'read', id }] }
-}
+export const scrolled = (state: State, by: number): State =>
+  scrollTo(state, state.scroll + by, readable(state).length - bodyRows(state.size))
 
 /** Something may no longer be shown: the hand then goes to what takes its place. */
 export function keepingPlace(state: State, next: State): State {
@@ -65,10 +60,7 @@ export const approve = (state: State): Step =>
       const { version, message: why } = conflict
       return only({ ...state, prompt: { ask: 'conflict', id, version, why } })
     }
-    return {
-      state: { ...state, isBusy: true },
-      effects: [asksMore(kind, id) ?? { act: 'decide', id, decision: 'approve' }],
-    }
+    return doing(state, asksMore(kind, id) ?? { act: 'decide', id, decision: 'approve' })
   })
 
 /** Work in a new domain is allowed under some policy, and access to some extent: a person says which (Y4, GR3). */
@@ -105,10 +97,7 @@ export const differently = (state: State): Step =>
 export const skip = (state: State): Step =>
   deciding(state, (item) =>
     isCheck(item)
-      ? {
-          state: { ...state, isBusy: true },
-          effects: [{ act: 'decide', id: item.id, decision: 'approve', skip: true }],
-        }
+      ? doing(state, { act: 'decide', id: item.id, decision: 'approve', skip: true })
       : onlyChecks(state),
   )
 
@@ -126,7 +115,7 @@ const onlyChecks = (state: State): Step =>
 export const edit = (state: State): Step =>
   deciding(state, ({ id, kind }) =>
     kind === 'proposal' || kind === 'call'
-      ? { state: { ...state, isBusy: true }, effects: [{ act: 'edit', id }] }
+      ? doing(state, { act: 'edit', id })
       : say(state, 'Only proposals and calls can be edited.'),
   )
 
@@ -160,7 +149,7 @@ export function undo(state: State): Step {
   const id = item?.held ? item.id : state.lastHeld
   if (state.isBusy) return only(state)
   if (id === undefined) return say(state, 'Nothing is held that could be undone.')
-  return { state: { ...state, isBusy: true }, effects: [{ act: 'undo', id }] }
+  return doing(state, { act: 'undo', id })
 }
 
 export function snooze(state: State): Step {
@@ -181,23 +170,9 @@ export function answered(state: State, prompt: Prompt, key: Key): Step {
       { ...state, prompt: undefined },
       prompt.ask === 'filter' ? '' : 'Nothing was decided.',
     )
-  switch (prompt.ask) {
-    case 'filter':
-    case 'reason':
-    case 'resolution':
-    case 'instructions':
-    case 'until':
-      return written(state, prompt, key)
-    case 'policy':
-    case 'access':
-    case 'refusal':
-    case 'type':
-    case 'severity':
-      return state.isPasting ? only(state) : chosen(state, prompt, key)
-    case 'changed':
-    case 'conflict':
-      return state.isPasting ? only(state) : confirmed(state, prompt, key.name)
-  }
+  if ('text' in prompt) return written(state, prompt, key)
+  if (state.isPasting) return only(state)
+  return isChoosing(prompt) ? chosen(state, prompt, key) : confirmed(state, prompt, key.name)
 }
 
 export const isChoosing = (prompt: Prompt | undefined): prompt is Choosing =>
@@ -215,22 +190,19 @@ export function optionsOf(prompt: Choosing): readonly string[] {
 /** Severity is medium unless it is said to be more or less (T4). */
 const medium = severities.indexOf('medium')
 
-function chosen(state: State, prompt: Choosing, { name }: Key): Step {
-  const { length } = optionsOf(prompt)
-  const at = (next: number) =>
-    only({ ...state, prompt: { ...prompt, at: (next + length) % length } })
-  if (name === 'j' || name === 'down') return at(prompt.at + 1)
-  if (name === 'k' || name === 'up') return at(prompt.at - 1)
-  const picked = name === 'enter' ? prompt.at : Number(name) - 1
-  return picked >= 0 && picked < length ? picking(state, prompt, picked) : only(state)
+function chosen(state: State, prompt: Choosing, key: Key): Step {
+  const next = choose(prompt.at, optionsOf(prompt), key)
+  if (!next) return only(state)
+  return 'at' in next
+    ? only({ ...state, prompt: { ...prompt, at: next.at } })
+    : picking(state, prompt, next.taken)
 }
 
 function picking(state: State, prompt: Choosing, at: number): Step {
   const { id } = prompt
   if (prompt.ask === 'policy') {
     const policy = prompt.options[at] ?? ''
-    const effects = [{ act: 'decide', id, decision: 'approve', policy }] as const
-    return { state: { ...state, prompt: undefined, isBusy: true }, effects }
+    return doing(state, { act: 'decide', id, decision: 'approve', policy })
   }
   if (prompt.ask === 'access') {
     const choice = prompt.options[at] ?? 'until'
@@ -249,10 +221,8 @@ function picking(state: State, prompt: Choosing, at: number): Step {
   return only({ ...state, prompt: { ask: 'reason', id, override, text: '' } })
 }
 
-const allowing = (state: State, id: string, grant: GrantChoice): Step => ({
-  state: { ...state, prompt: undefined, isBusy: true },
-  effects: [{ act: 'decide', id, decision: 'approve', grant }],
-})
+const allowing = (state: State, id: string, grant: GrantChoice): Step =>
+  doing(state, { act: 'decide', id, decision: 'approve', grant })
 
 function allowedUntil(state: State, id: string, text: string): Step {
   try {
@@ -263,14 +233,11 @@ function allowedUntil(state: State, id: string, text: string): Step {
   }
 }
 
-function written(state: State, prompt: Writing, { name, text }: Key): Step {
-  const write = (next: string) => only({ ...state, prompt: { ...prompt, text: next } })
-  if (name === 'backspace') return write(charsOf(prompt.text).slice(0, -1).join(''))
-  if (name === 'ctrl-u') return write('')
+const written = (state: State, prompt: Writing, key: Key): Step =>
   // A line break that was pasted is no answer.
-  if (name === 'enter' && !state.isPasting) return submitted(state, prompt)
-  return text === undefined || /\p{Cc}/u.test(text) ? only(state) : write(prompt.text + text)
-}
+  key.name === 'enter' && !state.isPasting
+    ? submitted(state, prompt)
+    : only({ ...state, prompt: { ...prompt, text: typed(prompt.text, key) } })
 
 function submitted(state: State, prompt: Writing): Step {
   const text = prompt.text.trim()
@@ -285,26 +252,18 @@ function submitted(state: State, prompt: Writing): Step {
   if (prompt.ask === 'instructions') {
     const { resolution } = prompt
     const instructions = text === '' ? {} : { instructions: text }
-    return {
-      state: { ...state, prompt: undefined, isBusy: true },
-      effects: [{ act: 'resolve', id, resolution, ...instructions }],
-    }
+    return doing(state, { act: 'resolve', id, resolution, ...instructions })
   }
   if (prompt.ask === 'until') return allowedUntil(state, id, text)
   const { override, grant } = prompt
-  return {
-    state: { ...state, prompt: undefined, isBusy: true },
-    effects: [
-      {
-        act: 'decide',
-        id,
-        decision: 'reject',
-        ...(text !== '' && { reason: text }),
-        ...(override && { override }),
-        ...(grant && { grant }),
-      },
-    ],
-  }
+  return doing(state, {
+    act: 'decide',
+    id,
+    decision: 'reject',
+    ...(text !== '' && { reason: text }),
+    ...(override && { override }),
+    ...(grant && { grant }),
+  })
 }
 
 function confirmed(
@@ -315,11 +274,8 @@ function confirmed(
   const { id } = prompt
   const more =
     prompt.ask === 'conflict' ? { acknowledge: prompt.version } : { change: prompt.change }
-  const left = { ...state, prompt: undefined }
-  if (key === 'n') return say(left, 'Nothing was decided.')
-  if (key !== 'y') return only(state)
-  return {
-    state: { ...left, isBusy: true },
-    effects: [{ act: 'decide', id, decision: 'approve', ...more }],
-  }
+  if (key === 'n') return say({ ...state, prompt: undefined }, 'Nothing was decided.')
+  return key === 'y'
+    ? doing(state, { act: 'decide', id, decision: 'approve', ...more })
+    : only(state)
 }

@@ -13,11 +13,12 @@ import type { Item, Wanted } from '../approvals.ts'
 import type { Client } from '../client.ts'
 import type { ExitCode } from '../exit.ts'
 import { editableJson } from '../output.ts'
+import type { Message } from '../screen/keys.ts'
 import { openScreen } from '../screen/terminal.ts'
 import { reduce } from './reduce.ts'
 import { answeredText } from './detail.ts'
 import { startState } from './state.ts'
-import type { Effect, Event, Message, Outcome } from './state.ts'
+import type { Effect, Event, Outcome } from './state.ts'
 import { render } from './view.ts'
 
 /** What the person's own editor makes of a text; nobody else can read it meanwhile. */

@@ -1,7 +1,8 @@
 import { isCheck } from '../approvals.ts'
 import type { Item } from '../approvals.ts'
 import { plain } from '../output.ts'
-import { moving, pressed } from '../screen/keys.ts'
+import { moving, only, opened, pressed, reading, say } from '../screen/keys.ts'
+import type { Message } from '../screen/keys.ts'
 import {
   answer,
   answered,
@@ -12,9 +13,6 @@ import {
   filtered,
   keepingPlace,
   moved,
-  only,
-  opened,
-  say,
   scrolled,
   settleMs,
   skip,
@@ -24,7 +22,7 @@ import {
 import { score } from './detail.ts'
 import { left } from './lines.ts'
 import { bodyRows, itemsOnScreen, selectedItem } from './state.ts'
-import type { Event, Message, Outcome, State, Step } from './state.ts'
+import type { Event, Outcome, State, Step } from './state.ts'
 
 /** The screen as a pure machine: what happened in, the next state and what is to be done out. */
 export function reduce(state: State, event: Event): Step {
@@ -88,21 +86,13 @@ const inList: Keys = {
   q: (state) => ({ state, effects: [{ act: 'leave', isInterrupted: false }] }),
 }
 
-const backToList = (state: State) => only({ ...state, view: 'list' })
+const backToList = (state: State): Step => only({ ...state, view: 'list' })
 
 const inDetail: Keys = {
   ...inBoth,
-  ...moving(
-    (state, by) => only(scrolled(state, by)),
-    ({ size }) => bodyRows(size) - 1,
-  ),
+  ...reading(scrolled, ({ size }) => bodyRows(size) - 1, backToList),
   n: (state) => opened(moved(state, 1).state),
   p: (state) => opened(moved(state, -1).state),
-  enter: backToList,
-  left: backToList,
-  h: backToList,
-  escape: backToList,
-  q: backToList,
 }
 
 const keys = { answered, first: inList, detail: inDetail, back: backToList }

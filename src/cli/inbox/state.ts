@@ -1,12 +1,11 @@
 import type { Detail, Item, Outcome as Decided } from '../approvals.ts'
 import type { GrantWord, OverrideType, Severity } from '../choices.ts'
 import type { GrantChoice } from '../allowance.ts'
-import type { Message, ScreenEvent, Size, Step as StepOf } from '../screen/keys.ts'
+import { startScreen } from '../screen/keys.ts'
+import type { ScreenEvent, ScreenState, Size, Step as StepOf } from '../screen/keys.ts'
 import { detailLines } from './detail.ts'
 import { wrapped } from './lines.ts'
 import type { Line } from './lines.ts'
-
-export type { Key, Message, Size } from '../screen/keys.ts'
 
 export type Override = { readonly type: OverrideType; readonly severity: Severity }
 
@@ -51,35 +50,19 @@ export type Prompt =
       readonly text: string
     }
 
-export type State = {
-  readonly size: Size
-  readonly now: number
-  readonly view: 'list' | 'detail' | 'help'
+export type State = ScreenState<'list' | 'detail' | 'help', Prompt, Detail> & {
   /** Newest first, as the daemon gave them. */
   readonly items: readonly Item[]
   /** How many wait in all, whether there are more than were read, and how many are asked for. */
   readonly total: number
   readonly isMore: boolean
   readonly limit: number
-  readonly isLoaded: boolean
-  /** Why the daemon does not answer, if so. */
-  readonly offline: string | undefined
-  readonly filter: string
-  /** By id, so that what arrives above does not move the hand to something else. */
-  readonly selected: string | undefined
   readonly snoozed: ReadonlySet<string>
   /** Decided here: a page that was read before must not bring them back. */
   readonly decided: ReadonlySet<string>
   readonly lastHeld: string | undefined
-  readonly detail: Detail | undefined
-  readonly scroll: number
-  readonly prompt: Prompt | undefined
-  readonly message: Message | undefined
-  /** A decision is under way. */
-  readonly isBusy: boolean
   /** Until then keys that decide are taken for a key held down. */
   readonly quietUntil: number
-  readonly isPasting: boolean
 }
 
 export type Outcome = Omit<Decided, 'status'> & {
@@ -142,6 +125,7 @@ export type Step = StepOf<State, Effect>
 export const pageSize = 200
 
 export const startState = (size: Size, now: number): State => ({
+  ...startScreen,
   size,
   now,
   view: 'list',
@@ -149,20 +133,10 @@ export const startState = (size: Size, now: number): State => ({
   total: 0,
   isMore: false,
   limit: pageSize,
-  isLoaded: false,
-  offline: undefined,
-  filter: '',
-  selected: undefined,
   snoozed: new Set(),
   decided: new Set(),
   lastHeld: undefined,
-  detail: undefined,
-  scroll: 0,
-  prompt: undefined,
-  message: undefined,
-  isBusy: false,
   quietUntil: 0,
-  isPasting: false,
 })
 
 export const visible = ({ items, snoozed, decided }: State): readonly Item[] =>

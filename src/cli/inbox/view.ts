@@ -1,10 +1,19 @@
 import { isCheck } from '../approvals.ts'
 import type { Detail, Item } from '../approvals.ts'
 import { plain } from '../output.ts'
+import {
+  bodyLines,
+  choiceKeys,
+  choiceLines,
+  frame,
+  headLine,
+  keyLines,
+  messageLines,
+  writingLine,
+} from '../screen/frame.ts'
 import { kindName, modeSpan, score, stateLine } from './detail.ts'
 import {
   bold,
-  charsOf,
   columnsOf,
   cut,
   cutLine,
@@ -20,34 +29,31 @@ import type { Line, Span } from './lines.ts'
 import { isChoosing, optionsOf } from './acts.ts'
 import type { Choosing } from './acts.ts'
 import { bodyRows, itemsOnScreen, readable, selectedItem, visible } from './state.ts'
-import type { Message, Prompt, Size, State } from './state.ts'
+import type { Prompt, State } from './state.ts'
 
 /** What a question offers, above the line it is asked in. */
 function panelOf(state: State): Line[] {
   const { prompt, message, size } = state
   if (isChoosing(prompt)) return choices(state, prompt)
-  return message && !prompt ? messageLines(message, size).slice(0, -1) : []
+  return prompt ? [] : messageLines(message, size).slice(0, -1)
 }
 
 function choices({ detail, size }: State, prompt: Choosing): Line[] {
   const options = optionsOf(prompt)
-  // Of many policies those around the chosen one; the rest is a key away.
-  const room = Math.max(1, bodyRows(size) - 4)
-  const top = Math.min(Math.max(0, prompt.at - room + 1), Math.max(0, options.length - room))
+  const about = detail?.id === prompt.id ? detail : undefined
   const width = Math.max(...options.map((option) => columnsOf(plain(option))))
-  const lines = options.slice(top, top + room).map((option, offset): Line => {
-    const at = top + offset
-    const to = detail?.id === prompt.id ? trustAfter(detail, prompt, option) : undefined
-    const text = `${at + 1} ${fit(plain(option), width)}`
-    return [
-      at === prompt.at ? looking('cyan', ` ❯ ${text}`) : `   ${text}`,
-      dim(to === undefined ? '' : `  trust ${score(to)}`),
-    ]
+  const labels = options.map((option) => {
+    const to = about && trustAfter(about, prompt, option)
+    const beside = to === undefined ? '' : `  trust ${score(to)}`
+    return { label: fit(plain(option), width), beside }
   })
-  const follows = detail?.id === prompt.id ? detail.check?.consequences.wrong : undefined
-  const ahead: Line[] =
-    follows === undefined ? [] : wrapped([dim(` ${plain(follows)}`)], size.columns - 1)
-  return [[''], [bold(` ${questions[prompt.ask]}`)], ...ahead, ...lines]
+  const follows = about?.check?.consequences.wrong
+  return [
+    [''],
+    [bold(` ${questions[prompt.ask]}`)],
+    ...(follows === undefined ? [] : wrapped([dim(` ${plain(follows)}`)], size.columns - 1)),
+    ...choiceLines(labels, prompt.at, Math.max(1, bodyRows(size) - 4)),
+  ]
 }
 
 const questions = {
@@ -64,38 +70,26 @@ function trustAfter({ effect }: Detail, prompt: Choosing, option: string): numbe
   return effect.overrides.find((one) => one.type === type && one.severity === severity)?.to
 }
 
-function foot({ prompt, message, size }: State): Line {
-  if (prompt?.ask === 'filter') return writing('/', prompt.text, size.columns)
-  if (prompt?.ask === 'reason') return writing('Why? ', prompt.text, size.columns)
-  if (prompt?.ask === 'resolution') return writing('Your answer: ', prompt.text, size.columns)
-  if (prompt?.ask === 'instructions')
-    return writing('Instructions, to hand it back: ', prompt.text, size.columns)
-  if (prompt?.ask === 'until')
-    return writing('Until when? (2h, 7d, 2027-03-01T18:00) ', prompt.text, size.columns)
-  if (prompt?.ask === 'changed') return [bold(' Approve it as you changed it?')]
-  if (prompt?.ask === 'conflict')
-    return [looking('red', ` Blocked by the active policy: ${plain(prompt.why)} Approve anyway?`)]
-  return (message && !prompt && messageLines(message, size).at(-1)) || ['']
+const labels = {
+  filter: '/',
+  reason: 'Why? ',
+  resolution: 'Your answer: ',
+  instructions: 'Instructions, to hand it back: ',
+  until: 'Until when? (2h, 7d, 2027-03-01T18:00) ',
 }
 
-const toneLook = { good: 'green', bad: 'red', calm: 'cyan' } as const
-const mostMessageLines = 4
-
-/** Whole, also where it does not fit one line: what went wrong names the next step at its end. */
-const messageLines = ({ text, tone }: Message, { columns }: Size): Line[] =>
-  wrapped([looking(toneLook[tone], ` ${text}`)], columns - 1).slice(0, mostMessageLines)
-
-/** The end of what is written stays in sight. */
-function writing(label: string, text: string, columns: number): Line {
-  const room = columns - columnsOf(label) - 3
-  const chars = charsOf(plain(text))
-  while (columnsOf(chars.join('')) > room) chars.shift()
-  return [' ', bold(label), chars.join(''), looking('inverse', ' ')]
+function foot({ prompt, message, size }: State): Line {
+  if (!prompt) return messageLines(message, size).at(-1) ?? ['']
+  if ('text' in prompt) return writingLine(labels[prompt.ask], prompt.text, size.columns)
+  if (prompt.ask === 'changed') return [bold(' Approve it as you changed it?')]
+  if (prompt.ask === 'conflict')
+    return [looking('red', ` Blocked by the active policy: ${plain(prompt.why)} Approve anyway?`)]
+  return ['']
 }
 
 function keysLine(state: State): string {
   const { prompt, view } = state
-  if (prompt) return promptKeys[prompt.ask]
+  if (prompt) return isChoosing(prompt) ? choiceKeys : promptKeys[prompt.ask]
   if (view === 'help') return ' any key goes back'
   const item = selectedItem(state)
   const acts = keysOf(item)
@@ -111,14 +105,9 @@ function keysOf(item: Item | undefined): string {
     : 'a approve  d deny  e edit'
 }
 
-const promptKeys: Record<Prompt['ask'], string> = {
+const promptKeys: Record<Exclude<Prompt, Choosing>['ask'], string> = {
   filter: ' Enter shows what has these words  Esc leaves it',
-  policy: ' j/k or a number, Enter  Esc cancels',
-  access: ' j/k or a number, Enter  Esc cancels',
-  refusal: ' j/k or a number, Enter  Esc cancels',
   until: ' Enter allows it until then  Esc cancels',
-  type: ' j/k or a number, Enter  Esc cancels',
-  severity: ' j/k or a number, Enter  Esc cancels',
   reason: ' Enter decides; the reason may be empty  Esc cancels',
   changed: ' y approves  n or Esc cancels',
   conflict: ' y approves anyway  n or Esc cancels',
@@ -127,74 +116,49 @@ const promptKeys: Record<Prompt['ask'], string> = {
 }
 
 const helpLines: Line[] = [
-  [bold(' Keys')],
-  ...[
-    ['j k ↓ ↑', 'move, or scroll what you read'],
-    ['Space PgUp g G', 'a page, the first, the last'],
-    ['Enter', 'read, and back'],
-    ['n p', 'while reading: the next, the previous'],
-    ['a', 'approve; confirm a check, once you have read it'],
-    ['d', 'deny, or mark a check as wrong: asks what was wrong, and why'],
-    ['o x', 'a check: you would have done it differently; skip it, so that it counts for nothing'],
-    ['e', 'edit the change in $VISUAL or $EDITOR, then approve'],
-    ['s S', 'snooze until you leave; bring back what is snoozed'],
-    ['z', 'undo a decision that is still held'],
-    ['/', 'filter by words; Esc shows all again'],
-    ['r', 'answer a handoff; on all others: read again at once'],
-    ['q Ctrl-C', 'leave'],
-  ].map(([keys = '', text = '']): Line => ['   ', looking('cyan', keys.padEnd(16)), text]),
+  ...keyLines(
+    {
+      'j k ↓ ↑': 'move, or scroll what you read',
+      'Space PgUp g G': 'a page, the first, the last',
+      Enter: 'read, and back',
+      'n p': 'while reading: the next, the previous',
+      a: 'approve; confirm a check, once you have read it',
+      d: 'deny, or mark a check as wrong: asks what was wrong, and why',
+      'o x': 'a check: you would have done it differently; skip it, so that it counts for nothing',
+      e: 'edit the change in $VISUAL or $EDITOR, then approve',
+      's S': 'snooze until you leave; bring back what is snoozed',
+      z: 'undo a decision that is still held',
+      '/': 'filter by words; Esc shows all again',
+      r: 'answer a handoff; on all others: read again at once',
+      'q Ctrl-C': 'leave',
+    },
+    16,
+  ),
   [''],
   [dim(' High risk is held a few seconds before it counts. A key held down decides once.')],
 ]
 
 const smallest = { rows: 8, columns: 40 }
 
-/** The whole screen: as many lines as it has rows, none wider than its columns. */
-export function render(state: State): Line[] {
-  const { rows, columns } = state.size
-  const lines =
-    rows < smallest.rows || columns < smallest.columns
-      ? [['The window is too small.'], ['Enlarge it, or q and `cowork inbox --list`.']]
-      : [head(state), [''], ...body(state), foot(state), [dim(keysLine(state))]]
-  const missing = Math.max(0, rows - lines.length)
-  return [...lines, ...Array.from({ length: missing }, () => [''])]
-    .slice(0, rows)
-    .map((line) => cutLine(line, columns))
-}
+export const render = (state: State): Line[] =>
+  frame(state.size, smallest, 'cowork inbox --list', () => [
+    head(state),
+    [''],
+    ...bodyLines(contents(state), panelOf(state), bodyRows(state.size)),
+    foot(state),
+    [dim(keysLine(state))],
+  ])
 
-function head({
-  total,
-  isMore,
-  items,
-  snoozed,
-  filter,
-  offline,
-  isLoaded,
-  size,
-  isBusy,
-}: State): Line {
+function head(state: State): Line {
+  const { total, isMore, items, snoozed, filter, offline, isLoaded, size, isBusy } = state
   const facts = [
     isLoaded ? `${total} ${total === 1 ? 'waits' : 'wait'}` : 'reading …',
     ...(isMore ? [`the newest ${items.length} shown`] : []),
     ...(snoozed.size > 0 ? [`${snoozed.size} snoozed`] : []),
     ...(filter === '' ? [] : [`with “${plain(filter)}”`]),
   ]
-  const state = offline ? 'not connected' : isBusy ? 'deciding …' : 'live'
-  const room = size.columns - ' Inbox'.length - columnsOf(state) - 2
-  return [
-    bold(' Inbox'),
-    fit(` ${facts.join(' · ')}`, room),
-    ' ',
-    offline ? looking('red', state) : dim(state),
-  ]
-}
-
-function body(state: State): Line[] {
-  const room = bodyRows(state.size)
-  const panel = panelOf(state)
-  const lines = contents(state).slice(0, room - panel.length)
-  const gap = Array.from({ length: room - panel.length - lines.length }, () => [''])
-  return [...lines, ...gap, ...panel]
+  const standing = offline ? 'not connected' : isBusy ? 'deciding …' : 'live'
+  return headLine('Inbox', facts, standing, offline !== undefined, size.columns)
 }
 
 function contents(state: State): Line[] {

@@ -1,3 +1,5 @@
+import { charsOf } from '../inbox/lines.ts'
+
 export type Size = { readonly rows: number; readonly columns: number }
 
 export type Key = { readonly name: string; readonly text?: string | undefined }
@@ -14,6 +16,85 @@ export type ScreenEvent =
 
 /** The next state, and what is to be done. */
 export type Step<State, Effect> = { readonly state: State; readonly effects: readonly Effect[] }
+
+/** What every screen knows, whatever it shows. */
+export type ScreenState<View, Prompt, Detail> = {
+  readonly size: Size
+  readonly now: number
+  readonly view: View
+  readonly isLoaded: boolean
+  /** Why the daemon does not answer, if so. */
+  readonly offline: string | undefined
+  readonly filter: string
+  /** By id, so that what arrives or moves does not put the hand on something else. */
+  readonly selected: string | undefined
+  readonly detail: Detail | undefined
+  readonly scroll: number
+  readonly prompt: Prompt | undefined
+  readonly message: Message | undefined
+  /** A decision or a change is under way. */
+  readonly isBusy: boolean
+  readonly isPasting: boolean
+}
+
+export const startScreen = {
+  isLoaded: false,
+  offline: undefined,
+  filter: '',
+  selected: undefined,
+  detail: undefined,
+  scroll: 0,
+  prompt: undefined,
+  message: undefined,
+  isBusy: false,
+  isPasting: false,
+} as const
+
+export const only = <State>(state: State): Step<State, never> => ({ state, effects: [] })
+
+export const say = <State extends { readonly message: Message | undefined }>(
+  state: State,
+  text: string,
+  tone: Message['tone'] = 'calm',
+): Step<State, never> => only({ ...state, message: { text, tone } })
+
+type Selecting = { readonly selected: string | undefined; readonly scroll: number }
+
+export function opened<State extends Selecting & { readonly view: string }>(
+  state: State,
+): Step<State, { readonly act: 'read'; readonly id: string }> {
+  const id = state.selected
+  if (id === undefined) return only(state)
+  return { state: { ...state, view: 'detail', scroll: 0 }, effects: [{ act: 'read', id }] }
+}
+
+export const scrollTo = <State extends Selecting>(
+  state: State,
+  to: number,
+  last: number,
+): State => ({
+  ...state,
+  scroll: Math.min(Math.max(to, 0), Math.max(0, last)),
+})
+
+/** What a key makes of a choice: the option under the hand, or the one that is taken. */
+export function choose(
+  at: number,
+  { length }: readonly unknown[],
+  { name }: Key,
+): { readonly at: number } | { readonly taken: number } | undefined {
+  if (name === 'j' || name === 'down') return { at: (at + 1) % length }
+  if (name === 'k' || name === 'up') return { at: (at - 1 + length) % length }
+  const taken = name === 'enter' ? at : Number(name) - 1
+  return taken >= 0 && taken < length ? { taken } : undefined
+}
+
+/** What a key makes of a text; `pastedBreak` stands for the line breaks of what is pasted. */
+export function typed(text: string, key: Key, pastedBreak = ''): string {
+  if (key.name === 'backspace') return charsOf(text).slice(0, -1).join('')
+  if (key.name === 'ctrl-u') return ''
+  return text + (key.name === 'enter' ? pastedBreak : (key.text ?? ''))
+}
 
 type Act<State, Effect> = (state: State) => Step<State, Effect>
 type Keys<State, Effect> = Readonly<Record<string, Act<State, Effect>>>
@@ -33,12 +114,19 @@ export function moving<State, Effect>(
   return { ...named, j: down, k: up, space: pagedown, g: home, G: end }
 }
 
-type Pressable<Prompt> = {
-  readonly view: string
-  readonly prompt: Prompt | undefined
-  readonly message: Message | undefined
-  readonly isPasting: boolean
-}
+/** The keys while one is read: they scroll it, or go back. */
+export const reading = <State, Effect>(
+  scrolled: (state: State, by: number) => State,
+  page: (state: State) => number,
+  back: Act<State, Effect>,
+): Keys<State, Effect> => ({
+  ...moving<State, Effect>((state, by) => only(scrolled(state, by)), page),
+  enter: back,
+  left: back,
+  h: back,
+  escape: back,
+  q: back,
+})
 
 /** What one screen makes of keys: while it asks something, in its first view, and while one is read. */
 type Handlers<State, Prompt, Effect> = {
@@ -50,12 +138,11 @@ type Handlers<State, Prompt, Effect> = {
 }
 
 /** One key, as every screen takes it. */
-export function pressed<Prompt, State extends Pressable<Prompt>, Effect>(
+export function pressed<Prompt, State extends ScreenState<string, Prompt, unknown>, Effect>(
   state: State,
   key: Key,
   { answered, first, detail, back }: Handlers<State, Prompt, Effect>,
 ): Step<State, Effect | { act: 'leave'; isInterrupted: true }> {
-  const only = (next: State) => ({ state: next, effects: [] })
   if (key.name === 'ctrl-c') return { state, effects: [{ act: 'leave', isInterrupted: true }] }
   if (key.name === 'paste-start') return only({ ...state, isPasting: true })
   if (key.name === 'paste-end') return only({ ...state, isPasting: false })

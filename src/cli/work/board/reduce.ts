@@ -1,17 +1,22 @@
 import { storyStatuses } from '../../choices.ts'
 import type { StoryStatus } from '../../choices.ts'
-import { charsOf } from '../../inbox/lines.ts'
-import type { Key, Message } from '../../inbox/state.ts'
 import { plain } from '../../output.ts'
-import { moving, pressed } from '../../screen/keys.ts'
+import {
+  choose,
+  moving,
+  only,
+  opened,
+  pressed,
+  reading,
+  say,
+  scrollTo,
+  typed,
+} from '../../screen/keys.ts'
+import type { Key } from '../../screen/keys.ts'
 import { titleOf, wordsOf } from '../item-lines.ts'
 import type { StoryBrief } from '../wire.ts'
 import { bodyRows, columnsOf, placeOf, readable, selectedStory, storiesInColumn } from './state.ts'
 import type { Effect, Event, Prompt, State, Step, Target } from './state.ts'
-
-const only = (state: State): Step => ({ state, effects: [] })
-const say = (state: State, text: string, tone: Message['tone'] = 'calm'): Step =>
-  only({ ...state, message: { text, tone } })
 
 /** Within a column. */
 function down(state: State, by: number): Step {
@@ -47,16 +52,8 @@ function keepingPlace(before: State, next: State): State {
   return { ...next, selected, scroll: 0, view: next.view === 'detail' ? 'board' : next.view }
 }
 
-function scrolled(state: State, by: number): State {
-  const most = Math.max(0, readable(state).length - bodyRows(state.size))
-  return { ...state, scroll: Math.min(Math.max(state.scroll + by, 0), most) }
-}
-
-function opened(state: State): Step {
-  const id = state.selected
-  if (id === undefined) return only(state)
-  return { state: { ...state, view: 'detail', scroll: 0 }, effects: [{ act: 'read', id }] }
-}
+const scrolled = (state: State, by: number): State =>
+  scrollTo(state, state.scroll + by, readable(state).length - bodyRows(state.size))
 
 /** Goes on only where there is a story under the hand and nothing else is under way. */
 function onStory(state: State, act: (story: StoryBrief) => Step): Step {
@@ -166,14 +163,10 @@ function answered(state: State, prompt: Prompt, key: Key): Step {
 /** It only asks what to show. */
 const isLook = ({ ask }: Prompt) => ask === 'filter' || ask === 'sprint' || ask === 'project'
 
-function chosen(state: State, prompt: Choosing, { name }: Key): Step {
-  const { length } = prompt.options
-  const at = (next: number) =>
-    only({ ...state, prompt: { ...prompt, at: (next + length) % length } })
-  if (name === 'j' || name === 'down') return at(prompt.at + 1)
-  if (name === 'k' || name === 'up') return at(prompt.at - 1)
-  const picked = name === 'enter' ? prompt.at : Number(name) - 1
-  const option = prompt.options[picked]
+function chosen(state: State, prompt: Choosing, key: Key): Step {
+  const next = choose(prompt.at, prompt.options, key)
+  if (next && 'at' in next) return only({ ...state, prompt: { ...prompt, at: next.at } })
+  const option = next && prompt.options[next.taken]
   return option ? picking({ ...state, prompt: undefined }, prompt, option.to) : only(state)
 }
 
@@ -193,16 +186,11 @@ function picking(state: State, { id }: Choosing, to: Choosing['options'][number]
 const longest = 500
 
 function written(state: State, prompt: Writing, key: Key): Step {
-  const { text } = prompt
-  // What is pasted has its ends of lines taken for spaces.
-  if (key.name === 'enter' && !state.isPasting) return finished(state, prompt, text.trim())
-  const next =
-    key.name === 'backspace'
-      ? charsOf(text).slice(0, -1).join('')
-      : key.name === 'ctrl-u'
-        ? ''
-        : text + (key.name === 'enter' ? ' ' : (key.text ?? ''))
-  return only({ ...state, prompt: { ...prompt, text: next.slice(0, longest) } })
+  if (key.name === 'enter' && !state.isPasting) return finished(state, prompt, prompt.text.trim())
+  return only({
+    ...state,
+    prompt: { ...prompt, text: typed(prompt.text, key, ' ').slice(0, longest) },
+  })
 }
 
 function finished(state: State, prompt: Writing, text: string): Step {
@@ -316,19 +304,11 @@ const inBoard: Keys = {
   q: (state) => ({ state, effects: [{ act: 'leave', isInterrupted: false }] }),
 }
 
-const back = (state: State) => only({ ...state, view: 'board' })
+const back = (state: State): Step => only({ ...state, view: 'board' })
 
 const inDetail: Keys = {
   ...inBoth,
-  ...moving(
-    (state, by) => only(scrolled(state, by)),
-    ({ size }) => bodyRows(size) - 1,
-  ),
-  enter: back,
-  left: back,
-  h: back,
-  escape: back,
-  q: back,
+  ...reading(scrolled, ({ size }) => bodyRows(size) - 1, back),
 }
 
 const keys = { answered, first: inBoard, detail: inDetail, back }

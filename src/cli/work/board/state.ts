@@ -2,7 +2,8 @@ import { storyStatuses } from '../../choices.ts'
 import type { StoryStatus } from '../../choices.ts'
 import { wrapped } from '../../inbox/lines.ts'
 import type { Line } from '../../inbox/lines.ts'
-import type { Message, ScreenEvent, Size, Step as StepOf } from '../../screen/keys.ts'
+import { startScreen } from '../../screen/keys.ts'
+import type { ScreenEvent, ScreenState, Size, Step as StepOf } from '../../screen/keys.ts'
 import { storyLines } from '../item-lines.ts'
 import type { SprintBrief, Story, StoryBrief } from '../wire.ts'
 
@@ -25,10 +26,7 @@ export type Prompt =
       readonly at: number
     }
 
-export type State = {
-  readonly size: Size
-  readonly now: number
-  readonly view: 'board' | 'detail' | 'help'
+export type State = ScreenState<'board' | 'detail' | 'help', Prompt, Story> & {
   readonly project: string
   readonly projects: readonly string[]
   /** The one that is shown; undefined until one is chosen for the person. */
@@ -36,21 +34,8 @@ export type State = {
   readonly sprints: readonly SprintBrief[]
   /** In the order of the file. */
   readonly stories: readonly StoryBrief[]
-  readonly isLoaded: boolean
   /** The file cannot be read at present, and this is how it was before (W6). */
   readonly isStale: boolean
-  /** Why the daemon does not answer, if so. */
-  readonly offline: string | undefined
-  readonly filter: string
-  /** By id, so that a story stays under the hand wherever it goes. */
-  readonly selected: string | undefined
-  readonly detail: Story | undefined
-  readonly scroll: number
-  readonly prompt: Prompt | undefined
-  readonly message: Message | undefined
-  /** A change is under way. */
-  readonly isBusy: boolean
-  readonly isPasting: boolean
 }
 
 export type Event =
@@ -90,27 +75,16 @@ export type Step = StepOf<State, Effect>
 export const startState = (
   size: Size,
   now: number,
-  { project, projects, sprint }: Pick<State, 'project' | 'projects' | 'sprint'>,
+  start: Pick<State, 'project' | 'projects' | 'sprint'>,
 ): State => ({
+  ...startScreen,
+  ...start,
   size,
   now,
   view: 'board',
-  project,
-  projects,
-  sprint,
   sprints: [],
   stories: [],
-  isLoaded: false,
   isStale: false,
-  offline: undefined,
-  filter: '',
-  selected: undefined,
-  detail: undefined,
-  scroll: 0,
-  prompt: undefined,
-  message: undefined,
-  isBusy: false,
-  isPasting: false,
 })
 
 /** A sprint to begin with: the first that is active, else the first that is planned, else the last. */

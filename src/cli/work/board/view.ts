@@ -1,17 +1,16 @@
-import {
-  bold,
-  charsOf,
-  columnsOf as widthOf,
-  cut,
-  cutLine,
-  dim,
-  fit,
-  looking,
-  wrapped,
-} from '../../inbox/lines.ts'
+import { bold, cut, dim, fit, looking } from '../../inbox/lines.ts'
 import type { Line, Span } from '../../inbox/lines.ts'
-import type { Message, Size } from '../../inbox/state.ts'
 import { plain } from '../../output.ts'
+import {
+  bodyLines,
+  choiceKeys,
+  choiceLines,
+  frame,
+  headLine,
+  keyLines,
+  messageLines,
+  writingLine,
+} from '../../screen/frame.ts'
 import { claimText, statusSpan, titleOf, wordsOf } from '../item-lines.ts'
 import type { StoryBrief } from '../wire.ts'
 import { isChoosing } from './reduce.ts'
@@ -26,21 +25,11 @@ const questions = {
 }
 
 /** What a question offers, above the line it is asked in. */
-function panelOf(state: State): Line[] {
-  const { prompt, message, size } = state
-  if (isChoosing(prompt)) return choices(state, prompt)
-  return message && !prompt ? messageLines(message, size).slice(0, -1) : []
-}
-
-function choices({ size }: State, { ask, options, at }: Choosing): Line[] {
-  // Of many those around the chosen one; the rest is a key away.
+function panelOf({ prompt, message, size }: State): Line[] {
+  if (!isChoosing(prompt)) return prompt ? [] : messageLines(message, size).slice(0, -1)
+  const { ask, options, at } = prompt
   const room = Math.max(1, bodyRows(size) - 3)
-  const top = Math.min(Math.max(0, at - room + 1), Math.max(0, options.length - room))
-  const lines = options.slice(top, top + room).map(({ label }, offset): Line => {
-    const text = `${top + offset + 1} ${label}`
-    return [top + offset === at ? looking('cyan', ` ❯ ${text}`) : `   ${text}`]
-  })
-  return [[''], [bold(` ${questions[ask]}`)], ...lines]
+  return [[''], [bold(` ${questions[ask]}`)], ...choiceLines(options, at, room)]
 }
 
 const labels = {
@@ -52,77 +41,54 @@ const labels = {
 
 function foot({ prompt, message, size }: State): Line {
   if (isChoosing(prompt)) return ['']
-  if (prompt) return writing(labels[prompt.ask], prompt.text, size.columns)
-  return (message && messageLines(message, size).at(-1)) || ['']
-}
-
-const toneLook = { good: 'green', bad: 'red', calm: 'cyan' } as const
-
-const mostMessageLines = 4
-
-/** Whole, also where it does not fit one line: what went wrong names the next step at its end. */
-const messageLines = ({ text, tone }: Message, { columns }: Size): Line[] =>
-  wrapped([looking(toneLook[tone], ` ${text}`)], columns - 1).slice(0, mostMessageLines)
-
-/** The end of what is written stays in sight. */
-function writing(label: string, text: string, columns: number): Line {
-  const room = columns - widthOf(label) - 3
-  const chars = charsOf(plain(text))
-  while (widthOf(chars.join('')) > room) chars.shift()
-  return [' ', bold(label), chars.join(''), looking('inverse', ' ')]
+  if (prompt) return writingLine(labels[prompt.ask], prompt.text, size.columns)
+  return messageLines(message, size).at(-1) ?? ['']
 }
 
 function keysLine({ prompt, view }: State): string {
-  if (prompt) return promptKeys[prompt.ask]
+  if (prompt) return isChoosing(prompt) ? choiceKeys : promptKeys[prompt.ask]
   if (view === 'help') return ' any key goes back'
   return view === 'detail'
     ? ' j/k scroll  </> column  m move  d done  c claim  t comment  Esc back  ? keys'
     : ' h/j/k/l  Enter read  </> column  m move  d done  c claim  a add  s sprint  ? keys'
 }
 
-const promptKeys: Record<Prompt['ask'], string> = {
+const promptKeys: Record<Exclude<Prompt, Choosing>['ask'], string> = {
   filter: ' Enter shows what has these words  Esc leaves it',
   title: ' Enter adds it  Esc cancels',
   comment: ' Enter says it  Esc cancels',
   done: ' Enter finishes it; left empty, the history has its title  Esc cancels',
-  move: ' j/k or a number, Enter  Esc cancels',
-  sprint: ' j/k or a number, Enter  Esc cancels',
-  project: ' j/k or a number, Enter  Esc cancels',
 }
 
-const helpLines: Line[] = [
-  [bold(' Keys')],
-  ...[
-    ['h j k l ← ↓ ↑ →', 'move about'],
-    ['Space PgUp g G', 'a page, the first, the last of a column'],
-    ['Enter', 'read a story, and back'],
-    ['< > H L', 'the story into the column beside it'],
-    ['m', 'move it: any column, another sprint'],
-    ['d', 'done: asks what to write into the history'],
-    ['c C', 'claim it, or keep it longer; give it back'],
-    ['a', 'add a story'],
-    ['t', 'say something about it'],
-    ['s p', 'another sprint, another project'],
-    ['/ r', 'filter by words (Esc shows all); read again'],
-    ['q Ctrl-C', 'leave'],
-  ].map(([keys = '', text = '']): Line => ['   ', looking('cyan', keys.padEnd(17)), text]),
-]
+const helpLines = keyLines(
+  {
+    'h j k l ← ↓ ↑ →': 'move about',
+    'Space PgUp g G': 'a page, the first, the last of a column',
+    Enter: 'read a story, and back',
+    '< > H L': 'the story into the column beside it',
+    m: 'move it: any column, another sprint',
+    d: 'done: asks what to write into the history',
+    'c C': 'claim it, or keep it longer; give it back',
+    a: 'add a story',
+    t: 'say something about it',
+    's p': 'another sprint, another project',
+    '/ r': 'filter by words (Esc shows all); read again',
+    'q Ctrl-C': 'leave',
+  },
+  17,
+)
 
 const smallest = { rows: 10, columns: 40 }
 const narrowest = 13
 
-/** The whole screen: as many lines as it has rows, none wider than its columns. */
-export function render(state: State): Line[] {
-  const { rows, columns } = state.size
-  const isSmall = rows < smallest.rows || columns < smallest.columns
-  const lines = isSmall
-    ? [['The window is too small.'], ['Enlarge it, or q and `cowork work board --list`.']]
-    : [head(state), [''], ...body(state), foot(state), [dim(keysLine(state))]]
-  const missing = Math.max(0, rows - lines.length)
-  return [...lines, ...Array.from({ length: missing }, () => [''])]
-    .slice(0, rows)
-    .map((line) => cutLine(line, columns))
-}
+export const render = (state: State): Line[] =>
+  frame(state.size, smallest, 'cowork work board --list', () => [
+    head(state),
+    [''],
+    ...bodyLines(contents(state), [about(state), ...panelOf(state)], state.size.rows - 4),
+    foot(state),
+    [dim(keysLine(state))],
+  ])
 
 function head(state: State): Line {
   const { project, sprint, sprints, filter, isStale, offline, isBusy, isLoaded, size } = state
@@ -144,21 +110,7 @@ function head(state: State): Line {
       : isBusy
         ? 'changing …'
         : 'live'
-  const room = size.columns - ' Board'.length - widthOf(standing) - 2
-  return [
-    bold(' Board'),
-    fit(` ${facts.join(' · ')}`, room),
-    ' ',
-    offline || isStale ? looking('red', standing) : dim(standing),
-  ]
-}
-
-function body(state: State): Line[] {
-  const room = state.size.rows - 4
-  const below = [about(state), ...panelOf(state)]
-  const lines = contents(state).slice(0, Math.max(0, room - below.length))
-  const gap = Array.from({ length: Math.max(0, room - below.length - lines.length) }, () => [''])
-  return [...lines, ...gap, ...below].slice(0, room)
+  return headLine('Board', facts, standing, offline !== undefined || isStale, size.columns)
 }
 
 function contents(state: State): Line[] {
