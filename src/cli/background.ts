@@ -3,35 +3,31 @@ import { markStopped } from '#base/state.ts'
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
 import { described, runningDaemon, startDetached, stopDaemon } from './daemon.ts'
-import { exitCode } from './exit.ts'
-import type { ExitCode } from './exit.ts'
 import { loadSettings } from './settings.ts'
 import type { Starting } from './settings.ts'
 
 export type StartOptions = Starting & { readonly timeout: number }
 export type DownOptions = { readonly timeout: number }
 
-export async function start(context: Context, options: StartOptions): Promise<ExitCode> {
+export async function start(context: Context, options: StartOptions): Promise<void> {
   const { paths, out } = context
   const running = runningDaemon(paths)
   if (!running) return (await prepare(context, options))()
   out.data({ running: true, already: true, ...described(running) }, () => [
     `cowork runs already on ${paths.dir} (process ${running.pid}, port ${running.port}).`,
   ])
-  return exitCode.ok
 }
 
-export async function down({ paths, out }: Context, { timeout }: DownOptions): Promise<ExitCode> {
+export async function down({ paths, out }: Context, { timeout }: DownOptions): Promise<void> {
   // The daemon does so too when it ends. This is for bridges that are about to start one that crashed.
   markStopped(paths)
   const stopped = await stopDaemon(paths, timeout * 1000)
   out.data({ running: false, stopped: stopped !== undefined }, () => [
     stopped ? `cowork ended (process ${stopped.pid}).` : `cowork does not run on ${paths.dir}.`,
   ])
-  return exitCode.ok
 }
 
-export async function restart(context: Context, options: StartOptions): Promise<ExitCode> {
+export async function restart(context: Context, options: StartOptions): Promise<void> {
   const startAgain = await prepare(context, options)
   await stopDaemon(context.paths, options.timeout * 1000)
   return startAgain()
@@ -42,7 +38,7 @@ async function prepare(context: Context, { port, auth, timeout }: StartOptions) 
   const { paths, out, inherited, samePlace } = context
   const { handover, warnings } = await loadSettings(context, { forUp: { port, auth } })
   for (const warning of warnings) out.note(warning)
-  return async (): Promise<ExitCode> => {
+  return async (): Promise<void> => {
     const [name = '', ...rest] = await startDetached({
       paths,
       args: [
@@ -58,7 +54,6 @@ async function prepare(context: Context, { port, auth, timeout }: StartOptions) 
     const daemon = described(runningDaemon(paths))
     const banner = [name, ...(await consoleLine(context)), ...rest]
     out.data({ running: true, already: false, ...daemon, banner, warnings }, () => banner)
-    return exitCode.ok
   }
 }
 

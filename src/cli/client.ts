@@ -97,7 +97,12 @@ export function toRequestPath(path: string, fields: Query): string {
 }
 
 /** Over the daemon's own socket, so that it does not matter where else it listens, or by which certificate. */
-function send(socketPath: string, path: string, headers: OutgoingHttpHeaders, body?: object) {
+export function send(
+  socketPath: string,
+  path: string,
+  headers: OutgoingHttpHeaders,
+  body?: object,
+) {
   const method = body ? 'POST' : 'GET'
   const signal = AbortSignal.timeout(patience)
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
@@ -157,7 +162,7 @@ function tokenOf(paths: StatePaths, env: Environment): string {
   return readFileSync(paths.ownerToken, 'utf8').trim()
 }
 
-const notRunning = (paths: StatePaths): CoworkError =>
+export const notRunning = (paths: StatePaths): CoworkError =>
   new CoworkError('daemon_not_running', `No daemon runs on ${paths.dir}.`, {
     hint: 'Start it with `cowork up -d`.',
   })

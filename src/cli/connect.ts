@@ -31,9 +31,8 @@ import { keepConnection, readConnections } from './connections.ts'
 import type { Connection } from './connections.ts'
 import type { Context } from './context.ts'
 import { runningDaemon } from './daemon.ts'
-import { exitCode, usage } from './exit.ts'
-import type { ExitCode } from './exit.ts'
-import { launcher, placeOptions, version } from './launcher.ts'
+import { usage } from './exit.ts'
+import { launcher, placeOptions } from './launcher.ts'
 import { fields, table } from './output.ts'
 import { confirmed, diffLines, tell } from './terminal.ts'
 import type { Asking } from './terminal.ts'
@@ -54,7 +53,7 @@ export async function connect(
   context: Context,
   given: string,
   options: ConnectOptions,
-): Promise<ExitCode> {
+): Promise<void> {
   const client = clientNamed(given)
   const file = readClientFile(fileOf(context, client, options.configFile))
   const agent = agentName(options.agent ?? client.id)
@@ -114,7 +113,6 @@ export async function connect(
     throw error
   })
   report(context, { client, file, agent, server, backup, seen, undo, plan, tools, options })
-  return exitCode.ok
 }
 
 function preview(
@@ -131,11 +129,10 @@ function preview(
       : [`${client.title} has this entry already.`]),
     ...(tools ? [tools.text] : []),
   ])
-  return exitCode.ok
 }
 
 /** What there is to connect, and what is connected. */
-export async function listClients(context: Context): Promise<ExitCode> {
+export async function listClients(context: Context): Promise<void> {
   const connected = readConnections(context.paths)
   const rows = clients.map((client) => {
     const found = connected.filter((one) => one.client === client.id)
@@ -149,7 +146,6 @@ export async function listClients(context: Context): Promise<ExitCode> {
       rows.map(({ client, file, agent, via }) => [client, agent ? `${agent} (${via})` : '-', file]),
     ),
   )
-  return exitCode.ok
 }
 
 export const fileOf = ({ env }: Context, client: Client, configFile?: string): string =>
@@ -240,9 +236,9 @@ async function greeted(
     args: string[]
     env?: Record<string, string>
   }
-  if (entry.url !== undefined) return greetUrl(entry.url, token, version())
+  if (entry.url !== undefined) return greetUrl(entry.url, token)
   const { command, args } = entry
-  return greetCommand({ command, args, env: { ...env, ...entry.env } }, version())
+  return greetCommand({ command, args, env: { ...env, ...entry.env } })
 }
 
 type Connected = {

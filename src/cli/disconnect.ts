@@ -19,8 +19,6 @@ import { dropConnection, readConnections } from './connections.ts'
 import type { Connection } from './connections.ts'
 import type { Context } from './context.ts'
 import { runningDaemon, stopDaemon } from './daemon.ts'
-import { exitCode } from './exit.ts'
-import type { ExitCode } from './exit.ts'
 import { isInstalled, takeOut } from './service.ts'
 import { confirmed, diffLines, tell } from './terminal.ts'
 import type { Asking } from './terminal.ts'
@@ -35,7 +33,7 @@ export async function disconnect(
   context: Context,
   given: string,
   options: DisconnectOptions,
-): Promise<ExitCode> {
+): Promise<void> {
   const client = clientNamed(given)
   const plan = planRemoval(context, client, options.configFile)
   const { revoked, forget } = options.keepAgent
@@ -53,7 +51,6 @@ export async function disconnect(
   context.out.data(value, () => [
     `${client.title} is disconnected${revoked === undefined ? '' : `, and the agent ${revoked} is revoked`}.`,
   ])
-  return exitCode.ok
 }
 
 export type Removal = {
@@ -120,7 +117,7 @@ export async function agentEnd(
 export type UninstallOptions = Asking & { readonly purge?: boolean; readonly timeout: number }
 
 /** Undoes connects and services and ends the daemon; data stays unless it is asked for, twice (K12). */
-export async function uninstall(context: Context, options: UninstallOptions): Promise<ExitCode> {
+export async function uninstall(context: Context, options: UninstallOptions): Promise<void> {
   const { paths, out } = context
   const removals = readConnections(paths).map(({ client, file }) =>
     planRemoval(context, clientNamed(client), file),
@@ -133,10 +130,8 @@ export async function uninstall(context: Context, options: UninstallOptions): Pr
     ...(daemon ? [`end the daemon (process ${daemon.pid})`] : []),
     ...(options.purge ? [`delete what cowork keeps in ${paths.dir}, the ledger too`] : []),
   ]
-  if (acts.length === 0) {
-    out.data({ undone: [] }, () => [`There is nothing to undo. Data stays in ${paths.dir}.`])
-    return exitCode.ok
-  }
+  if (acts.length === 0)
+    return out.data({ undone: [] }, () => [`There is nothing to undo. Data stays in ${paths.dir}.`])
   tell(['This will:', ...acts.map((act) => `  ${act}`)], options)
   await confirmed('Go on?', options)
   if (options.purge)
@@ -153,7 +148,6 @@ export async function uninstall(context: Context, options: UninstallOptions): Pr
       : [`Data stays in ${paths.dir}; \`cowork uninstall --purge\` deletes it.`]),
     ...(left && left.length > 0 ? [`Not ours and left in ${paths.dir}: ${left.join(', ')}`] : []),
   ])
-  return exitCode.ok
 }
 
 async function disconnected(context: Context, removal: Removal, canRevoke: boolean): Promise<void> {

@@ -9,8 +9,6 @@ import { sha256Hex } from '#base/hash.ts'
 import { ensureState } from '#base/state.ts'
 import type { Context } from './context.ts'
 import { runningDaemon } from './daemon.ts'
-import { exitCode } from './exit.ts'
-import type { ExitCode } from './exit.ts'
 import { launcher } from './launcher.ts'
 import { confirmed, tell } from './terminal.ts'
 import type { Asking } from './terminal.ts'
@@ -139,13 +137,10 @@ type Manager = {
   readonly disable: readonly (readonly string[])[]
 }
 
-export async function installService(context: Context, options: ServiceOptions): Promise<ExitCode> {
+export async function installService(context: Context, options: ServiceOptions): Promise<void> {
   const manager = managerFor(context, options)
   const { title, file, text } = manager
-  if (options.print) {
-    context.out.data({ file, text }, () => text.trimEnd().split('\n'))
-    return exitCode.ok
-  }
+  if (options.print) return context.out.data({ file, text }, () => text.trimEnd().split('\n'))
   await probe(manager, context.env)
   tell([`${file}:`, ...text.trimEnd().split('\n')], options)
   await confirmed(`Start cowork at login through ${title}?`, options)
@@ -163,19 +158,15 @@ export async function installService(context: Context, options: ServiceOptions):
       ? `The daemon that runs now (process ${running.pid}) goes on until it ends or you log out.`
       : 'It runs.',
   ])
-  return exitCode.ok
 }
 
-export async function removeService(context: Context, options: ServiceOptions): Promise<ExitCode> {
+export async function removeService(context: Context, options: ServiceOptions): Promise<void> {
   const { title } = managerFor(context, options)
-  if (!isInstalled(context)) {
-    context.out.data({ removed: false }, () => ['cowork does not start at login.'])
-    return exitCode.ok
-  }
+  if (!isInstalled(context))
+    return context.out.data({ removed: false }, () => ['cowork does not start at login.'])
   await confirmed(`Stop starting cowork at login through ${title}?`, options)
   const file = await takeOut(context)
   context.out.data({ removed: true, file }, () => ['cowork no longer starts at login.'])
-  return exitCode.ok
 }
 
 export const isInstalled = (context: Context): boolean => existsSync(managerFor(context).file)

@@ -7,7 +7,6 @@ import type { Context } from './context.ts'
 import { described, runningDaemon } from './daemon.ts'
 import type { Handover, Report } from './daemon.ts'
 import { exitCode, problemOf } from './exit.ts'
-import type { ExitCode } from './exit.ts'
 import { commandAnywhere, commandHere, version } from './launcher.ts'
 import { createLogFile, readable } from './logs.ts'
 import { loadSettings } from './settings.ts'
@@ -21,7 +20,7 @@ export type UpOptions = Starting & {
 }
 
 /** Runs the daemon until a signal ends it. */
-export async function up(context: Context, options: UpOptions): Promise<ExitCode> {
+export async function up(context: Context, options: UpOptions): Promise<void> {
   if (!options.detached) return serve(context, options)
   try {
     return await serve(context, options)
@@ -31,7 +30,7 @@ export async function up(context: Context, options: UpOptions): Promise<ExitCode
   }
 }
 
-async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
+async function serve(context: Context, options: UpOptions): Promise<void> {
   const { paths, out } = context
   const ending = firstSignal()
   process.umask(0o077)
@@ -78,7 +77,6 @@ async function serve(context: Context, options: UpOptions): Promise<ExitCode> {
     process.exit(exitCode.failed)
   }, endWithin).unref()
   await app.close()
-  return exitCode.ok
 }
 
 /** Everything is in the file; a foreground daemon shows it on its terminal too. */

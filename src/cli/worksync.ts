@@ -96,7 +96,7 @@ function listening(context: Context): Context {
   return { ...context, env: { ...env, ...address }, inherited: { ...inherited, ...address } }
 }
 
-async function start(context: Context, options: StartOptions): Promise<ExitCode> {
+async function start(context: Context, options: StartOptions): Promise<void> {
   const running = runningDaemon(context.paths)
   if (running && running.workUrl === undefined)
     throw new CoworkError(

@@ -39,10 +39,6 @@ export type Client = {
   readonly asksForToken?: true
 }
 
-const entry: Place = ['mcpServers', 'cowork']
-
-const inherited = (token: string | undefined) => token && { env: { COWORK_TOKEN: token } }
-
 const bearer = (token: string | undefined, reference: string) => ({
   Authorization: `Bearer ${token ?? reference}`,
 })
@@ -54,126 +50,107 @@ function appData({ env, home, platform }: Where, ...rest: string[]): string {
   return join(env['XDG_CONFIG_HOME'] || join(home, '.config'), ...rest)
 }
 
-const claudeCode: Client = {
-  id: 'claude-code',
-  title: 'Claude Code',
-  format: 'json',
-  places: [entry],
-  file: ({ env, home }) => join(env['CLAUDE_CONFIG_DIR'] || home, '.claude.json'),
-  edits: (server) => {
-    const { token } = server
-    const value =
-      server.via === 'stdio'
-        ? {
-            type: 'stdio',
-            command: server.command,
-            args: server.args,
-            env: {},
-            ...inherited(token),
-          }
-        : { type: 'http', url: server.url, headers: bearer(token, `\${${server.variable}}`) }
-    return [{ place: entry, value }]
-  },
+type Row = Pick<Client, 'id' | 'title' | 'file' | 'asksForToken'> & {
+  readonly format?: 'toml'
+  /** The name of the list of servers. */
+  readonly list?: string
+  /** Fields around the command of a server over stdio. */
+  readonly before?: object
+  readonly after?: object
+  /** The entry of a server over HTTP; absent where the client takes none. */
+  readonly http?: (server: Extract<Server, { via: 'http' }>) => object
+  /** Needed beside an entry over HTTP that has no token in it. */
+  readonly asked?: Edit
 }
 
-const codexEntry: Place = ['mcp_servers', 'cowork']
+const inputId = 'cowork-token'
 
-const codex: Client = {
-  id: 'codex',
-  title: 'Codex',
-  format: 'toml',
-  places: [codexEntry],
-  file: ({ env, home }) => join(env['CODEX_HOME'] || join(home, '.codex'), 'config.toml'),
-  edits: (server) => {
-    const { token } = server
+const rows: readonly Row[] = [
+  {
+    id: 'claude-code',
+    title: 'Claude Code',
+    file: ({ env, home }) => join(env['CLAUDE_CONFIG_DIR'] || home, '.claude.json'),
+    before: { type: 'stdio' },
+    after: { env: {} },
+    http: ({ url, variable, token }) => ({
+      type: 'http',
+      url,
+      headers: bearer(token, `\${${variable}}`),
+    }),
+  },
+  {
+    id: 'codex',
+    title: 'Codex',
+    format: 'toml',
+    list: 'mcp_servers',
+    file: ({ env, home }) => join(env['CODEX_HOME'] || join(home, '.codex'), 'config.toml'),
     // Codex has no place for a bearer token itself, only for the variable that holds it.
-    const value =
-      server.via === 'stdio'
-        ? { command: server.command, args: server.args, ...inherited(token) }
-        : token
-          ? { url: server.url, http_headers: bearer(token, '') }
-          : { url: server.url, bearer_token_env_var: server.variable }
-    return [{ place: codexEntry, value }]
+    http: ({ url, variable, token }) =>
+      token ? { url, http_headers: bearer(token, '') } : { url, bearer_token_env_var: variable },
   },
-}
-
-const gemini: Client = {
-  id: 'gemini',
-  title: 'Gemini CLI',
-  format: 'json',
-  places: [entry],
-  file: ({ home }) => join(home, '.gemini', 'settings.json'),
-  edits: (server) => {
-    const { token } = server
-    const value =
-      server.via === 'stdio'
-        ? { command: server.command, args: server.args, ...inherited(token) }
-        : { url: server.url, type: 'http', headers: bearer(token, `$${server.variable}`) }
-    return [{ place: entry, value }]
+  {
+    id: 'gemini',
+    title: 'Gemini CLI',
+    file: ({ home }) => join(home, '.gemini', 'settings.json'),
+    http: ({ url, variable, token }) => ({
+      url,
+      type: 'http',
+      headers: bearer(token, `$${variable}`),
+    }),
   },
-}
-
-const cursor: Client = {
-  id: 'cursor',
-  title: 'Cursor',
-  format: 'json',
-  places: [entry],
-  file: ({ home }) => join(home, '.cursor', 'mcp.json'),
-  edits: (server) => {
-    const { token } = server
-    const value =
-      server.via === 'stdio'
-        ? { command: server.command, args: server.args, ...inherited(token) }
-        : { url: server.url, headers: bearer(token, `\${env:${server.variable}}`) }
-    return [{ place: entry, value }]
+  {
+    id: 'cursor',
+    title: 'Cursor',
+    file: ({ home }) => join(home, '.cursor', 'mcp.json'),
+    http: ({ url, variable, token }) => ({ url, headers: bearer(token, `\${env:${variable}}`) }),
   },
-}
-
-const vscodeEntry: Place = ['servers', 'cowork']
-const vscodeInput = { id: 'cowork-token' }
-
-const vscode: Client = {
-  id: 'vscode',
-  title: 'VS Code',
-  format: 'json',
-  places: [vscodeEntry, ['inputs', vscodeInput]],
-  file: (where) => appData(where, 'Code', 'User', 'mcp.json'),
-  asksForToken: true,
-  edits: (server) => {
-    const { token } = server
-    if (server.via === 'stdio') {
-      const { command, args } = server
-      const value = { type: 'stdio', command, args, ...inherited(token) }
-      return [{ place: vscodeEntry, value }]
-    }
+  {
+    id: 'vscode',
+    title: 'VS Code',
+    list: 'servers',
+    file: (where) => appData(where, 'Code', 'User', 'mcp.json'),
+    before: { type: 'stdio' },
     // ${env:…} is not replaced in headers (microsoft/vscode#336232); an input is asked for once and kept safe.
-    const { id } = vscodeInput
-    const headers = bearer(token, `\${input:${id}}`)
-    const input = { type: 'promptString', id, description: 'Token for cowork', password: true }
-    return [
-      { place: vscodeEntry, value: { type: 'http', url: server.url, headers } },
-      ...(token ? [] : [{ place: ['inputs', vscodeInput], value: input }]),
-    ]
+    http: ({ url, token }) => ({
+      type: 'http',
+      url,
+      headers: bearer(token, `\${input:${inputId}}`),
+    }),
+    asksForToken: true,
+    asked: {
+      place: ['inputs', { id: inputId }],
+      value: { type: 'promptString', id: inputId, description: 'Token for cowork', password: true },
+    },
   },
-}
-
-const claudeDesktop: Client = {
-  id: 'claude-desktop',
-  title: 'Claude Desktop',
-  format: 'json',
-  places: [entry],
-  file: (where) => appData(where, 'Claude', 'claude_desktop_config.json'),
-  edits: (server) => {
-    if (server.via === 'http')
-      throw new CoworkError('usage', 'Claude Desktop takes servers over stdio only.', {
-        hint: 'Leave out --http.',
-      })
-    const { command, args, token } = server
-    return [{ place: entry, value: { command, args, ...inherited(token) } }]
+  {
+    id: 'claude-desktop',
+    title: 'Claude Desktop',
+    file: (where) => appData(where, 'Claude', 'claude_desktop_config.json'),
   },
-}
+]
 
-export const clients: readonly Client[] = [claudeCode, codex, gemini, cursor, vscode, claudeDesktop]
+export const clients = rows.map((row): Client => {
+  const { format = 'json', list = 'mcpServers', before, after, http, asked, ...about } = row
+  const place: Place = [list, 'cowork']
+  return {
+    ...about,
+    format,
+    places: [place, ...(asked ? [asked.place] : [])],
+    edits(server) {
+      const { token } = server
+      if (server.via === 'stdio') {
+        const { command, args } = server
+        const env = token && { env: { COWORK_TOKEN: token } }
+        return [{ place, value: { ...before, command, args, ...after, ...env } }]
+      }
+      if (!http)
+        throw new CoworkError('usage', `${about.title} takes servers over stdio only.`, {
+          hint: 'Leave out --http.',
+        })
+      return [{ place, value: http(server) }, ...(asked && !token ? [asked] : [])]
+    },
+  }
+})
 
 export function clientNamed(given: string): Client {
   const id = byPrefix(given, clientIds, 'client')

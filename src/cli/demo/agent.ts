@@ -1,6 +1,6 @@
-import { request } from 'node:http'
 import { CoworkError } from '#base/errors.ts'
 import type { StatePaths } from '#base/state.ts'
+import { notRunning, send } from '../client.ts'
 import { runningDaemon } from '../daemon.ts'
 
 const version = '2026-07-28'
@@ -15,11 +15,8 @@ type Result = {
 export function createDemoAgent(paths: StatePaths, id: string, token: string | undefined) {
   async function call(tool: string, args: object): Promise<Result> {
     const daemon = runningDaemon(paths)
-    if (!daemon)
-      throw new CoworkError('daemon_not_running', `No daemon runs on ${paths.dir}.`, {
-        hint: 'Start it with `cowork up -d`.',
-      })
-    const body = JSON.stringify({
+    if (!daemon) throw notRunning(paths)
+    const body = {
       jsonrpc: '2.0',
       id: 1,
       method: 'tools/call',
@@ -32,7 +29,7 @@ export function createDemoAgent(paths: StatePaths, id: string, token: string | u
           [`${meta}/clientInfo`]: { name: 'cowork demo', version: '1' },
         },
       },
-    })
+    }
     const headers = {
       host: `localhost:${daemon.port}`,
       'content-type': 'application/json',
@@ -40,10 +37,9 @@ export function createDemoAgent(paths: StatePaths, id: string, token: string | u
       'mcp-protocol-version': version,
       'mcp-method': 'tools/call',
       'mcp-name': tool,
-      'content-length': Buffer.byteLength(body),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     }
-    const text = await post(paths.apiSocket, headers, body)
+    const { text } = await send(paths.apiSocket, '/mcp', headers, body)
     const { result, error } = JSON.parse(text) as {
       result?: Result
       error?: { message: string }
@@ -54,17 +50,4 @@ export function createDemoAgent(paths: StatePaths, id: string, token: string | u
     })
   }
   return { call }
-}
-
-function post(socketPath: string, headers: Record<string, string | number>, body: string) {
-  return new Promise<string>((resolve, reject) => {
-    const sent = request({ socketPath, path: '/mcp', method: 'POST', headers }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('error', reject)
-      response.on('end', () => resolve(Buffer.concat(chunks).toString()))
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
 }

@@ -175,9 +175,8 @@ async function carryOut(
     const { start } = await import('../background.ts')
     await start(context, { timeout: 30 })
   }
-  let worst: ExitCode = await grantFolders(context, folders)
-  for (const client of wanted)
-    worst = Math.max(worst, await connect(context, client, options)) as ExitCode
+  const worst = await grantFolders(context, folders)
+  for (const client of wanted) await connect(context, client, options)
   if (practice) await (await import('../demo/demo.ts')).demo(context, {})
   if (wanted.length === 0) {
     const first = runningDaemon(context.paths) ? '' : '`cowork up -d` starts it, '

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import type { McpResult } from '../mcp-client.ts'
 import { checkClient, missing, seedTools, steps } from './verify.ts'
-import type { Door } from './mcp-door.ts'
+import type { Door } from './verify.ts'
 
 test('W42 every tool of the seed is called, each once', () => {
   expect(steps.map(({ tool }) => tool)).toEqual(seedTools)
@@ -18,10 +19,11 @@ test('W42 what an answer lacks is named by its place', () => {
 })
 
 /** A daemon that answers every call in the same way. */
-const answering = (result: unknown): Door => ({
+const answering = (result: McpResult): Door => ({
   name: 'test',
   isForWork: false,
   ask: async (method) => (method === 'tools/list' ? { tools: [] } : result),
+  notify: async () => undefined,
   close: () => undefined,
 })
 

@@ -1,19 +1,54 @@
+import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { basename, join } from 'node:path'
 import { readYaml } from '#base/config/yaml.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { randomHex } from '#base/ids.ts'
+import type { StatePaths } from '#base/state.ts'
 import { createClient } from '../client.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
 import { exitCode } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
+import { createHttpClient, createLineClient, initialize, listTools } from '../mcp-client.ts'
+import type { McpClient } from '../mcp-client.ts'
 import { helloOf } from '../mcp.ts'
 import { countText, plain } from '../output.ts'
 import { loadSettings } from '../settings.ts'
-import { openHttp, openStdio } from './mcp-door.ts'
-import type { Door, Hello } from './mcp-door.ts'
+
+/** A way into the daemon for MCP clients. */
+export type Door = McpClient & {
+  readonly name: string
+  /** An address that has the tools about work and no others (W1). */
+  readonly isForWork: boolean
+  close(): Promise<void> | void
+}
+
+/** What the bridge says of itself before the client's first byte. */
+type Hello = { readonly cowork: number; readonly token?: string; readonly agent?: string }
+
+const clientName = 'cowork-verify'
+const revision = '2025-11-25'
+
+/** As the stdio bridge does, over the daemon's socket. */
+async function openStdio(paths: StatePaths, who: Hello): Promise<Door> {
+  const socket = connect(paths.socket)
+  await once(socket, 'connect')
+  socket.on('error', () => undefined)
+  socket.write(`${JSON.stringify({ ...who, tools: ['work'] })}\n`)
+  const client = createLineClient(socket, (line) => void socket.write(line))
+  await initialize(client, clientName, revision)
+  return { ...client, name: 'stdio', isForWork: false, close: () => void socket.destroy() }
+}
+
+/** As a client of the Streamable HTTP transport does, at the address for work. */
+async function openHttp(url: string, token: string | undefined): Promise<Door> {
+  const { end: close, ...client } = createHttpClient(url, token, revision)
+  await initialize(client, clientName, revision)
+  return { ...client, name: url, isForWork: true, close }
+}
 
 /** The tools that seed 003 names. */
 export const seedTools = [
@@ -117,7 +152,7 @@ export async function checkClient(door: Door, project: string): Promise<Check[]>
   return checks
 }
 
-async function checked(name: string, act: () => Promise<void>): Promise<Check> {
+async function checked(name: string, act: () => Promise<void> | void): Promise<Check> {
   try {
     await act()
     return { name }
@@ -127,16 +162,7 @@ async function checked(name: string, act: () => Promise<void>): Promise<Check> {
 }
 
 async function checkListed(door: Door): Promise<void> {
-  const names: string[] = []
-  for (let cursor: string | undefined; ;) {
-    const page = (await door.ask('tools/list', cursor === undefined ? {} : { cursor })) as {
-      tools: { name: string }[]
-      nextCursor?: string
-    }
-    names.push(...page.tools.map(({ name }) => name))
-    cursor = page.nextCursor
-    if (cursor === undefined) break
-  }
+  const names = (await listTools(door)).map(({ name }) => name)
   const absent = seedTools.filter((tool) => !names.includes(tool))
   if (absent.length > 0) throw new CoworkError('failed', `does not name ${absent.join(', ')}`)
   const foreign = names.filter((name) => !name.startsWith('worksync_'))
@@ -274,12 +300,12 @@ async function removed(client: Client, project: string): Promise<Check[]> {
     project,
   })
   const file = join(folder, 'work-index.yaml')
-  const inFile = attempt('work-index.yaml', () => {
+  const inFile = await checked('work-index.yaml', () => {
     const fault = missing(left, readYaml(readFileSync(file, 'utf8')).value, '')
     if (fault !== undefined) throw new CoworkError('failed', `in the file ${fault}`)
   })
   const { vault_path: vault } = await client.call('worksync_sync')
-  const cleared = attempt('removed again', () => {
+  const cleared = await checked('removed again', () => {
     for (const place of [folder, join(vault, 'projects', project)])
       if (basename(place) === project) rmSync(place, { recursive: true, force: true })
   })
@@ -295,13 +321,4 @@ const left = {
     },
   ],
   history: [{ summary: 'All of it answers' }],
-}
-
-function attempt(name: string, act: () => void): Check {
-  try {
-    act()
-    return { name }
-  } catch (error) {
-    return { name, fault: messageOf(error) }
-  }
 }

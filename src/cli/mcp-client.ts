@@ -1,0 +1,142 @@
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { CoworkError } from '#base/errors.ts'
+import { version } from './launcher.ts'
+
+export type McpResult = Readonly<Record<string, unknown>>
+
+/** An MCP client spoken by hand: what is checked is the wire itself (K4, W42). */
+export type McpClient = {
+  ask(method: string, params?: object): Promise<McpResult>
+  notify(method: string): Promise<unknown>
+}
+
+type Reply = {
+  readonly id?: unknown
+  readonly result?: McpResult
+  readonly error?: { readonly message?: unknown }
+}
+
+const answerTimeoutMs = 30_000
+
+/** Sends and reads one message a line. */
+export function createLineClient(input: Readable, write: (line: string) => void): McpClient {
+  const waiting = new Map<number, PromiseWithResolvers<Reply>>()
+  let fault: unknown
+  const fail = (error: unknown) => {
+    fault ??= error
+    for (const { reject } of waiting.values()) reject(fault)
+  }
+  createInterface({ input }).on('line', (line) => {
+    try {
+      const reply = JSON.parse(line) as Reply
+      waiting.get(Number(reply.id))?.resolve(reply)
+    } catch (error) {
+      fail(error)
+    }
+  })
+  input.on('close', () => fail(new CoworkError('failed', 'the connection ended without an answer')))
+  const send = (message: object) => write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  let last = 0
+  return {
+    async ask(method, params = {}) {
+      const id = ++last
+      const answered = Promise.withResolvers<Reply>()
+      waiting.set(id, answered)
+      const timer = setTimeout(() => answered.reject(tooSlow(method)), answerTimeoutMs)
+      if (fault) answered.reject(fault)
+      else send({ id, method, params })
+      try {
+        return resultOf(await answered.promise)
+      } finally {
+        clearTimeout(timer)
+        waiting.delete(id)
+      }
+    },
+    notify: async (method) => send({ method }),
+  }
+}
+
+/** Speaks the Streamable HTTP transport, with a session. */
+export function createHttpClient(url: string, token: string | undefined, revision: string) {
+  const headers: Record<string, string> = {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  }
+  const request = (method: 'POST' | 'DELETE', body?: string) =>
+    fetch(url, {
+      method,
+      headers,
+      body: body ?? null,
+      signal: AbortSignal.timeout(answerTimeoutMs),
+    })
+  async function post(message: object) {
+    const response = await request('POST', JSON.stringify({ jsonrpc: '2.0', ...message }))
+    const session = response.headers.get('mcp-session-id')
+    if (session)
+      Object.assign(headers, { 'mcp-session-id': session, 'mcp-protocol-version': revision })
+    return { status: response.status, text: await response.text() }
+  }
+  let last = 0
+  return {
+    async ask(method: string, params: object = {}) {
+      const id = ++last
+      const { status, text } = await post({ id, method, params })
+      const reply = repliesIn(text).find((one) => one.id === id)
+      if (reply) return resultOf(reply)
+      const told = `${method} was answered ${status} without a result: ${text.slice(0, 500)}`
+      throw new CoworkError('failed', told)
+    },
+    notify: (method: string) => post({ method }),
+    end: async () => void (await request('DELETE').catch(() => undefined)),
+  } satisfies McpClient & { end(): Promise<void> }
+}
+
+export async function initialize(
+  client: McpClient,
+  name: string,
+  protocolVersion: string,
+): Promise<McpResult> {
+  const result = await client.ask('initialize', {
+    protocolVersion,
+    capabilities: {},
+    clientInfo: { name, version: version() },
+  })
+  await client.notify('notifications/initialized')
+  return result
+}
+
+/** Lists the tools of all pages. */
+export async function listTools({ ask }: McpClient): Promise<{ readonly name: string }[]> {
+  const tools: { readonly name: string }[] = []
+  for (let cursor: unknown; ;) {
+    const page = await ask('tools/list', cursor === undefined ? {} : { cursor })
+    if (Array.isArray(page['tools'])) tools.push(...(page['tools'] as typeof tools))
+    cursor = page['nextCursor']
+    if (cursor === undefined) return tools
+  }
+}
+
+/** A reply comes as JSON, or as an event of a stream that ends with it. */
+function repliesIn(text: string): Reply[] {
+  const isStream = /^(event|data|id|:)/m.test(text)
+  const messages = isStream
+    ? text.split('\n').flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : []))
+    : [text]
+  return messages.flatMap((message) => {
+    try {
+      return [JSON.parse(message) as Reply]
+    } catch {
+      return []
+    }
+  })
+}
+
+function resultOf({ result, error }: Reply): McpResult {
+  if (result) return result
+  throw new CoworkError('failed', String(error?.message ?? 'its answer is not one of MCP'))
+}
+
+const tooSlow = (method: string) =>
+  new CoworkError('timeout', `${method} was not answered within ${answerTimeoutMs / 1000} seconds.`)
