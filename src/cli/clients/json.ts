@@ -1,26 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { printParseErrorCode, visit } from 'jsonc-parser'
+import { createScanner, parse, parseTree, printParseErrorCode, visit } from 'jsonc-parser'
+import type { JSONPath, Node } from 'jsonc-parser'
 import { brokenAt, isBlank, lineEndOf } from './client-file.ts'
 import type { Source, Splice } from './client-file.ts'
-
-type Node = {
-  readonly kind: 'object' | 'array' | 'scalar'
-  readonly start: number
-  readonly end: number
-  readonly items: readonly Item[]
-  readonly value: unknown
-}
-
-/** A member of an object or an item of an array, from its name to its value. */
-type Item = {
-  readonly name?: string
-  readonly start: number
-  readonly node: Node
-  /** Where the comma after it stands, if there is one. */
-  comma?: number
-  /** Where the last `//` comment before it ends: its line end must stay. */
-  readonly commentEnd?: number
-}
 
 const maxDepth = 100
 
@@ -37,83 +19,42 @@ const messages: Readonly<Record<string, string>> = {
   UnexpectedEndOfString: 'a text does not end',
 }
 
-type Frame = {
-  readonly kind: 'object' | 'array'
-  readonly start: number
-  readonly items: Item[]
-  /** The item whose value comes next. */
-  next: Omit<Item, 'node'>
-}
+/** As clients write it. */
+const dialect = { allowTrailingComma: true }
 
-/** Reads JSON with comments and trailing commas, as clients write it, with offsets. Returns undefined for an empty file. */
+/** Reads JSON with comments and trailing commas, with offsets. Returns undefined for an empty file. */
 function readJson(source: Source): Node | undefined {
-  const { text } = source
-  if (isBlank(text)) return undefined
-  const frames: Frame[] = []
-  let root: Node | undefined
-  let commentEnd: number | undefined
-
-  function startItem(start: number, name?: string): void {
-    const top = frames.at(-1)
-    const next = {
-      start,
-      ...(name !== undefined && { name }),
-      ...(commentEnd !== undefined && { commentEnd }),
-    }
-    if (top && (top.kind === 'array' || name !== undefined)) top.next = next
-    commentEnd = undefined
-  }
-  function add(node: Node): void {
-    const top = frames.at(-1)
-    if (top) top.items.push({ ...top.next, node })
-    else root = node
-  }
-  const open = (kind: Frame['kind']) => (start: number) => {
-    if (frames.length > maxDepth)
-      throw brokenAt(source, start, `it is nested more than ${maxDepth} levels deep`)
-    startItem(start)
-    frames.push({ kind, start, items: [], next: { start } })
-  }
-  function close(offset: number, length: number): void {
-    const { kind, start, items } = frames.pop() ?? { kind: 'array', start: offset, items: [] }
-    const value =
-      kind === 'array'
-        ? items.map(({ node }) => node.value)
-        : Object.fromEntries(items.map(({ name = '', node }) => [name, node.value]))
-    commentEnd = undefined
-    add({ kind, start, end: offset + length, items, value })
-  }
-
+  if (isBlank(source.text)) return undefined
   // The parser refuses a byte order mark; a space in its place keeps the offsets.
+  const text = source.text.replace(/^\uFEFF/, ' ')
+  const open = (start: number, _: number, _line: number, _column: number, path: () => JSONPath) => {
+    if (path().length > maxDepth)
+      throw brokenAt(source, start, `it is nested more than ${maxDepth} levels deep`)
+  }
+  // First: building the tree of a file that is nested too deep would exhaust the stack.
   visit(
-    text.replace(/^\uFEFF/, ' '),
+    text,
     {
-      onObjectBegin: open('object'),
-      onArrayBegin: open('array'),
-      onObjectEnd: close,
-      onArrayEnd: close,
-      onObjectProperty: (name, offset) => startItem(offset, name),
-      onLiteralValue(value: unknown, offset, length) {
-        startItem(offset)
-        add({ kind: 'scalar', start: offset, end: offset + length, items: [], value })
-      },
-      onSeparator(character, offset) {
-        commentEnd = undefined
-        const last = frames.at(-1)?.items.at(-1)
-        if (character === ',' && last) last.comma = offset
-      },
-      onComment(offset, length) {
-        if (text.startsWith('//', offset)) commentEnd = offset + length
-      },
+      onObjectBegin: open,
+      onArrayBegin: open,
       onError(code, offset) {
         const message = messages[printParseErrorCode(code)] ?? 'a text or number is not valid JSON'
         throw brokenAt(source, offset, message)
       },
     },
-    { allowTrailingComma: true },
+    dialect,
   )
-  return root
+  return parseTree(text, [], dialect)
 }
+
+const endOf = ({ offset, length }: Node) => offset + length
+const itemsOf = ({ children = [] }: Node) => children
+
+/** The value of a member of an object, or an item of an array itself. */
+const nodeOf = (item: Node): Node => (item.type === 'property' && item.children?.[1]) || item
+
+const valueIn = (text: string, node: Node): unknown =>
+  parse(text.slice(node.offset, endOf(node)), [], dialect)
 
 /** A member of an object by its name, or an item of an array by its `id`. */
 type Step = string | { readonly id: string }
@@ -132,7 +73,8 @@ export function jsonAt(source: Source, place: Place): unknown {
   const root = readJson(source)
   if (!root) return undefined
   const found = walk(source, root, place)
-  return found.length === place.length ? (found.at(-1)?.node ?? root).value : undefined
+  if (found.length < place.length) return undefined
+  return valueIn(source.text, nodeOf(found.at(-1) ?? root))
 }
 
 /** Puts a value at a place as the first of its neighbours, so that no byte of theirs changes. Nothing if it is there. */
@@ -152,11 +94,11 @@ export function putJson(
   const found = walk(source, root, place)
   const there = found[place.length - 1]
   if (there) {
-    if (isDeepStrictEqual(there.node.value, value)) return undefined
+    if (isDeepStrictEqual(valueIn(text, nodeOf(there)), value)) return undefined
     return { splices: [replacing(text, root, there, value)] }
   }
   const step = place[found.length]
-  const container = found.at(-1)?.node ?? root
+  const container = nodeOf(found.at(-1) ?? root)
   if (step === undefined) return undefined
   const rest = nested(place.slice(found.length + 1), value)
   const { splice, padded } = inserting(text, root, container, nameOf(step), rest)
@@ -172,34 +114,35 @@ export function takeJson(source: Source, place: Place, made?: Made): Splice[] | 
   if (found.length < place.length) return undefined
   const first = made?.depth ?? place.length - 1
   let depth = place.length - 1
-  while (depth > Math.max(first, 0) && found[depth - 1]?.node.items.length === 1) depth--
-  if (first === -1 && depth === 0 && root.items.length === 1) {
+  const isAlone = (item: Node | undefined) => item && itemsOf(nodeOf(item)).length === 1
+  while (depth > Math.max(first, 0) && isAlone(found[depth - 1])) depth--
+  if (first === -1 && depth === 0 && itemsOf(root).length === 1) {
     const eol = lineEndOf(text)
-    const end = text.startsWith(eol, root.end) ? root.end + eol.length : root.end
-    return [{ at: root.start, removed: text.slice(root.start, end), inserted: '' }]
+    const end = endOf(root) + (text.startsWith(eol, endOf(root)) ? eol.length : 0)
+    return [{ at: root.offset, removed: text.slice(root.offset, end), inserted: '' }]
   }
-  const container = found[depth - 1]?.node ?? root
+  const container = nodeOf(found[depth - 1] ?? root)
   const item = found[depth]
   if (!item) return undefined
   return removing(text, container, item, made && depth === first ? made.padded : undefined)
 }
 
 /** The items along a place, as far as they are there. */
-function walk(source: Source, root: Node, place: Place): Item[] {
-  const found: Item[] = []
+function walk(source: Source, root: Node, place: Place): Node[] {
+  const found: Node[] = []
   let container = root
   for (const step of place) {
     const kind = typeof step === 'string' ? 'object' : 'array'
     const what = found.length === 0 ? 'the document' : describe(place[found.length - 1])
-    if (container.kind !== kind)
-      throw brokenAt(source, container.start, `${what} should be an ${kind}`)
-    const [item, again] = container.items.filter(({ name, node }) =>
-      typeof step === 'string' ? name === step : idOf(node) === step.id,
+    if (container.type !== kind)
+      throw brokenAt(source, container.offset, `${what} should be an ${kind}`)
+    const [item, again] = itemsOf(container).filter((one) =>
+      typeof step === 'string' ? nameIn(one) === step : idIn(one) === step.id,
     )
-    if (again) throw brokenAt(source, again.start, `${describe(step)} is there twice`)
+    if (again) throw brokenAt(source, again.offset, `${describe(step)} is there twice`)
     if (!item) break
     found.push(item)
-    container = item.node
+    container = nodeOf(item)
   }
   return found
 }
@@ -209,7 +152,10 @@ const describe = (step: Step | undefined) =>
 
 const nameOf = (step: Step) => (typeof step === 'string' ? step : undefined)
 
-const idOf = ({ items }: Node) => items.findLast(({ name }) => name === 'id')?.node.value
+const nameIn = (member: Node): unknown => member.children?.[0]?.value
+
+const idIn = (item: Node): unknown =>
+  itemsOf(item).findLast((member) => nameIn(member) === 'id')?.children?.[1]?.value
 
 const nested = (place: Place, value: unknown): unknown =>
   place.reduceRight<unknown>(
@@ -217,13 +163,14 @@ const nested = (place: Place, value: unknown): unknown =>
     value,
   )
 
-function replacing(text: string, root: Node, { node, start }: Item, value: unknown): Splice {
-  const removed = text.slice(node.start, node.end)
+function replacing(text: string, root: Node, item: Node, value: unknown): Splice {
+  const { offset: at } = nodeOf(item)
+  const removed = text.slice(at, endOf(item))
   const isOneLine = !removed.includes('\n') && !text.includes('\n')
   const inserted = isOneLine
     ? JSON.stringify(value)
-    : pretty(value, lineEndOf(text), indentAt(text, start), unitOf(text, root))
-  return { at: node.start, removed, inserted }
+    : pretty(value, lineEndOf(text), indentAt(text, item.offset), unitOf(text, root))
+  return { at, removed, inserted }
 }
 
 const commentToLineEnd = /[ \t]*(?:\/\/[^\r\n]*|\/\*(?:(?!\*\/)[^\r\n])*\*\/[ \t]*)(?=\r?\n)/y
@@ -235,11 +182,11 @@ function inserting(
   name: string | undefined,
   value: unknown,
 ): { splice: Splice; padded: boolean } {
-  const [first] = container.items
-  const open = container.start + 1
+  const [first] = itemsOf(container)
+  const open = container.offset + 1
   const isOneLine = first
-    ? !text.slice(open, first.start).includes('\n')
-    : !text.includes('\n') && root.items.length > 0
+    ? !text.slice(open, first.offset).includes('\n')
+    : !text.includes('\n') && itemsOf(root).length > 0
   if (isOneLine) {
     const lead = first ? (/^[ \t]*/.exec(text.slice(open))?.[0] ?? '') : ''
     const label = name === undefined ? '' : `${JSON.stringify(name)}:`
@@ -248,45 +195,62 @@ function inserting(
   }
   const eol = lineEndOf(text)
   const unit = unitOf(text, root)
-  const base = indentAt(text, container.start)
-  const indent = first ? indentAt(text, first.start) : base + unit
+  const base = indentAt(text, container.offset)
+  const indent = first ? indentAt(text, first.offset) : base + unit
   const label = name === undefined ? '' : `${JSON.stringify(name)}: `
   commentToLineEnd.lastIndex = open
   const at = open + (commentToLineEnd.exec(text)?.[0].length ?? 0)
-  const padded = !first && !text.slice(at, container.end).includes('\n')
+  const padded = !first && !text.slice(at, endOf(container)).includes('\n')
   const end = first ? ',' : padded ? eol + base : ''
   const inserted = eol + indent + label + pretty(value, eol, indent, unit) + end
   return { splice: { at, removed: '', inserted }, padded }
 }
 
-function removing(text: string, container: Node, item: Item, padded?: boolean): Splice[] {
+function removing(text: string, container: Node, item: Node, padded?: boolean): Splice[] {
   const cut = (from: number, to: number): Splice => ({
     at: from,
     removed: text.slice(from, to),
     inserted: '',
   })
-  const index = container.items.indexOf(item)
-  const previous = container.items[index - 1]
-  const isOnly = container.items.length === 1
-  let end = item.comma === undefined ? item.node.end : item.comma + 1
+  const items = itemsOf(container)
+  const previous = items[items.indexOf(item) - 1]
+  const isOnly = items.length === 1
+  const open = container.offset + 1
+  const comma = commaAfter(text, item)
+  let end = comma === undefined ? endOf(item) : comma + 1
   if (isOnly && padded) {
-    const pad = lineEndOf(text) + indentAt(text, container.start)
+    const pad = lineEndOf(text) + indentAt(text, container.offset)
     if (text.startsWith(pad, end)) end += pad.length
   }
-  let start = item.start
+  let start = item.offset
   while (text[start - 1] === ' ' || text[start - 1] === '\t') start--
   const indented = start
   if (text[start - 1] === '\n') start -= text[start - 2] === '\r' ? 2 : 1
   // Else what follows us would become part of the comment above.
-  if (start === item.commentEnd && !/^[ \t]*\r?\n/.test(text.slice(end))) start = indented
-  const isHollow = isOnly && padded === undefined && isBlank(text.slice(container.start + 1, start))
-  if (isHollow && isBlank(text.slice(end, container.end - 1)))
-    return [cut(container.start + 1, container.end - 1)]
-  const isLast = item.comma === undefined
-  return [
-    ...(isLast && previous?.comma !== undefined ? [cut(previous.comma, previous.comma + 1)] : []),
-    cut(start, end),
-  ]
+  const isBelowComment = endsComment(text, previous ? endOf(previous) : open, start)
+  if (isBelowComment && !/^[ \t]*\r?\n/.test(text.slice(end))) start = indented
+  const isHollow = isOnly && padded === undefined && isBlank(text.slice(open, start))
+  if (isHollow && isBlank(text.slice(end, endOf(container) - 1)))
+    return [cut(open, endOf(container) - 1)]
+  const before = comma === undefined && previous ? commaAfter(text, previous) : undefined
+  return [...(before === undefined ? [] : [cut(before, before + 1)]), cut(start, end)]
+}
+
+function commaAfter(text: string, item: Node): number | undefined {
+  const scanner = createScanner(text, true)
+  scanner.setPosition(endOf(item))
+  scanner.scan()
+  const at = scanner.getTokenOffset()
+  return text[at] === ',' ? at : undefined
+}
+
+/** Whether a `//` comment after `from` ends at `end`: its line end must stay. */
+function endsComment(text: string, from: number, end: number): boolean {
+  const scanner = createScanner(text)
+  scanner.setPosition(from)
+  while (scanner.getPosition() < end) scanner.scan()
+  const last = scanner.getTokenOffset()
+  return last >= from && scanner.getPosition() === end && text.startsWith('//', last)
 }
 
 /** The white space that the line of this offset begins with. */
@@ -296,9 +260,9 @@ function indentAt(text: string, offset: number): string {
 }
 
 function unitOf(text: string, root: Node): string {
-  const [first] = root.items
-  const isOnItsLine = first && text.slice(root.start, first.start).includes('\n')
-  return (isOnItsLine && indentAt(text, first.start)) || '  '
+  const [first] = itemsOf(root)
+  const isOnItsLine = first && text.slice(root.offset, first.offset).includes('\n')
+  return (isOnItsLine && indentAt(text, first.offset)) || '  '
 }
 
 const pretty = (value: unknown, eol: string, indent: string, unit: string): string =>
