@@ -20,10 +20,10 @@ export async function checkConnections(context: Context): Promise<Finding[]> {
   return connections.map((one) => {
     try {
       const wrong = drift(one) ?? stale(one, context, active, daemon?.port)
-      return wrong ?? ok('clients', `${one.client} as ${one.agent} over ${one.via} (${one.file})`)
+      return wrong ?? ok(`${one.client} as ${one.agent} over ${one.via} (${one.file})`)
     } catch (error) {
       const { message, hint = '' } = problemOf(error)
-      return warn('clients', message, hint)
+      return warn(message, hint)
     }
   })
 }
@@ -34,15 +34,13 @@ function drift({ client: id, file, entries }: Connection): Finding | undefined {
   const source = readClientFile(file)
   for (const { place, digest } of entries) {
     const value = valueAt(client.format, source, place)
-    if (value === undefined) return warn('clients', `Our entry is gone from ${file}.`, again)
+    if (value === undefined) return warn(`Our entry is gone from ${file}.`, again)
     const { command, args = [] } = value as { command?: string; args?: string[] }
     const missing = [command, args.find((word) => word !== '--')].find(
       (path) => path !== undefined && !existsSync(path),
     )
-    if (missing !== undefined)
-      return fail('clients', `${file} starts ${missing}, which is not there.`, again)
-    if (digestOf(value) !== digest)
-      return warn('clients', `Our entry in ${file} was changed since.`, again)
+    if (missing !== undefined) return fail(`${file} starts ${missing}, which is not there.`, again)
+    if (digestOf(value) !== digest) return warn(`Our entry in ${file} was changed since.`, again)
   }
   return undefined
 }
@@ -55,14 +53,14 @@ function stale(
 ): Finding | undefined {
   const again = `Give it a new one with \`cowork connect ${client}\`.`
   if (active && !active.has(agent))
-    return fail('clients', `${client} speaks for the agent ${agent}, which is revoked.`, again)
+    return fail(`${client} speaks for the agent ${agent}, which is revoked.`, again)
   const { format, places } = clientNamed(client)
   const entry = valueAt(format, readClientFile(file), places[0]) as { url?: string; env?: object }
   const isInline = entry.env !== undefined && 'COWORK_TOKEN' in entry.env
   if (via === 'stdio' && !isInline && entries.length > 0 && !existsSync(paths.agentToken(agent)))
-    return fail('clients', `The token of ${agent} is not in ${paths.agentToken(agent)}.`, again)
+    return fail(`The token of ${agent} is not in ${paths.agentToken(agent)}.`, again)
   if (entry.url !== undefined && port !== undefined && new URL(entry.url).port !== String(port))
-    return fail('clients', `${client} calls ${entry.url}, the daemon is on port ${port}.`, again)
+    return fail(`${client} calls ${entry.url}, the daemon is on port ${port}.`, again)
   return undefined
 }
 

@@ -15,7 +15,7 @@ import {
   checkRuntime,
   checkService,
 } from './machine.ts'
-import { fail, ok, warn } from './finding.ts'
+import { about, fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { checkStore } from './store.ts'
 import { checkWorkData, checkWorkspace } from './workspace.ts'
@@ -25,56 +25,55 @@ export type DoctorOptions = { readonly deep?: boolean }
 /** Looks at everything that is known to go wrong, and says what mends it (K5). Needs no daemon. */
 export async function doctor(context: Context, { deep = false }: DoctorOptions): Promise<ExitCode> {
   const { settings, findings } = await checkConfig(context)
-  const look = async (check: string, act: () => Finding[] | Promise<Finding[]>) => {
+  const withSettings = (check: (settings: Settings) => Found) => () => settings && check(settings)
+  const checks: Readonly<Record<string, () => Found>> = {
+    runtime: checkRuntime,
+    files: () => checkFiles(context, settings),
+    disk: () => checkDisk(context.paths),
+    daemon: () => checkDaemon(context),
+    port: withSettings((one) => checkPort(context, one)),
+    bind: withSettings(checkBind),
+    store: withSettings((one) => checkStore(context, one, deep)),
+    workspace: withSettings((one) => checkWorkspace(context, one)),
+    work: withSettings((one) => checkWorkData(context, one)),
+    clients: () => checkConnections(context),
+    service: () => checkService(context),
+  }
+  for (const [check, act] of Object.entries(checks))
     try {
-      findings.push(...(await act()))
+      const found = [(await act()) ?? []].flat()
+      findings.push(...found.map((finding) => ({ check, ...finding })))
     } catch (error) {
       const { message, hint } = problemOf(error)
-      findings.push(fail(check, message, hint ?? '`cowork logs` may tell more.'))
+      findings.push(about(check, fail(message, hint ?? '`cowork logs` may tell more.')))
     }
-  }
-  await look('runtime', checkRuntime)
-  await look('files', () => checkFiles(context, settings))
-  await look('disk', () => checkDisk(context.paths))
-  await look('daemon', () => checkDaemon(context))
-  if (settings) {
-    await look('port', () => checkPort(context, settings))
-    await look('bind', () => checkBind(settings))
-    await look('store', () => checkStore(context, settings, deep))
-    await look('workspace', () => checkWorkspace(context, settings))
-    await look('work', () => checkWorkData(context, settings))
-  }
-  await look('clients', () => checkConnections(context))
-  await look('service', () => checkService(context))
   const isWell = findings.every(({ state }) => state !== 'fail')
   context.out.data({ ok: isWell, findings }, () => findings.flatMap((one) => lines(one, context)))
   return isWell ? exitCode.ok : exitCode.failed
 }
 
-async function checkConfig(
-  context: Context,
-): Promise<{ settings: Settings | undefined; findings: Finding[] }> {
+type Found = Finding | Finding[] | undefined | Promise<Finding | Finding[]>
+
+async function checkConfig(context: Context) {
+  const findings: Finding[] = []
+  const add = (finding: Finding) => findings.push({ check: 'config', ...finding })
   try {
     const settings = await loadSettings(context)
     const file = context.configFile ?? context.paths.config
-    const warnings = settings.warnings.map((text) =>
-      warn('config', text, 'Change or remove the setting.'),
-    )
-    const told = existsSync(file) ? `${file} is valid` : `defaults: there is no ${file}`
-    return { settings, findings: [ok('config', told), ...warnings] }
+    add(ok(existsSync(file) ? `${file} is valid` : `defaults: there is no ${file}`))
+    for (const text of settings.warnings) add(warn(text, 'Change or remove the setting.'))
+    return { settings, findings }
   } catch (error) {
     const { message, hint } = problemOf(error)
-    return {
-      settings: undefined,
-      findings: [fail('config', message, hint ?? 'Correct it and run this again.')],
-    }
+    add(fail(message, hint ?? 'Correct it and run this again.'))
+    return { settings: undefined, findings }
   }
 }
 
 const indent = ' '.repeat(18)
 const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
-function lines({ check, state, message, remedy }: Finding, { out }: Context): string[] {
+function lines({ check = '', state, message, remedy }: Finding, { out }: Context): string[] {
   const mended = remedy === undefined || state === 'ok' ? [] : [`→ ${out.callable(remedy)}`]
   const [first = '', ...rest] = [...message.split('\n'), ...mended].flatMap((text) =>
     wrapped(shown(text), 80 - indent.length),

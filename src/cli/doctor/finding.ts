@@ -1,29 +1,27 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-type State = 'ok' | 'warn' | 'fail'
-
 /** One line of `cowork doctor`: what was looked at, how it stands, and what mends it. */
 export type Finding = {
-  readonly check: string
-  readonly state: State
+  /** Where it is not the check that found it. */
+  readonly check?: string
+  readonly state: 'ok' | 'warn' | 'fail'
   readonly message: string
   readonly remedy?: string
 }
 
-export const ok = (check: string, message: string): Finding => ({ check, state: 'ok', message })
-export const warn = (check: string, message: string, remedy: string): Finding => ({
-  check,
+export const ok = (message: string): Finding => ({ state: 'ok', message })
+export const warn = (message: string, remedy: string): Finding => ({
   state: 'warn',
   message,
   remedy,
 })
-export const fail = (check: string, message: string, remedy: string): Finding => ({
-  check,
+export const fail = (message: string, remedy: string): Finding => ({
   state: 'fail',
   message,
   remedy,
 })
+export const about = (check: string, finding: Finding): Finding => ({ check, ...finding })
 
 /** The folder itself, or the nearest above it that there is. */
 export function thereOf(folder: string): string {

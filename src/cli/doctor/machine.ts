@@ -9,36 +9,33 @@ import { runningDaemon } from '../daemon.ts'
 import { isCurrent, isInstalled, managerFor } from '../service.ts'
 import type { Settings } from '../settings.ts'
 import { version } from '../launcher.ts'
-import { fail, ok, thereOf, troubleWith, warn } from './finding.ts'
+import { about, fail, ok, thereOf, troubleWith, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 const neededNode = 24
 
-export function checkRuntime(): Finding[] {
+export function checkRuntime(): Finding {
   const { version, versions, platform, arch } = process
   const told = `Node ${version} on ${platform}-${arch}, SQLite ${versions['sqlite'] ?? 'missing'}`
   return Number(versions.node.split('.')[0]) >= neededNode
-    ? [ok('runtime', told)]
-    : [fail('runtime', told, `Install Node ${neededNode} or newer.`)]
+    ? ok(told)
+    : fail(told, `Install Node ${neededNode} or newer.`)
 }
 
 /** Secrets must be readable by their owner alone. */
-export function checkFiles({ paths }: Context, settings: Settings | undefined): Finding[] {
+export function checkFiles(
+  { paths }: Context,
+  settings: Settings | undefined,
+): Finding | Finding[] {
   const trouble = troubleWith(paths.dir)
   if (trouble !== undefined)
-    return [
-      fail(
-        'files',
-        `${trouble}: nothing can be kept there.`,
-        'Name another state folder with --state or COWORK_STATE_DIR.',
-      ),
-    ]
+    return fail(
+      `${trouble}: nothing can be kept there.`,
+      'Name another state folder with --state or COWORK_STATE_DIR.',
+    )
   if (!existsSync(paths.dir))
-    return [
-      warn('files', `There is no ${paths.dir} yet.`, '`cowork init` or `cowork up` makes it.'),
-    ]
-  if (process.platform === 'win32')
-    return [ok('files', `${paths.dir} (modes are not a thing here)`)]
+    return warn(`There is no ${paths.dir} yet.`, '`cowork init` or `cowork up` makes it.')
+  if (process.platform === 'win32') return ok(`${paths.dir} (modes are not a thing here)`)
   const agents = join(paths.dir, 'agents')
   const tokens = existsSync(agents) ? readdirSync(agents).map((name) => join(agents, name)) : []
   const secrets = [
@@ -55,9 +52,9 @@ export function checkFiles({ paths }: Context, settings: Settings | undefined): 
   )
   if (exposed.length > 0)
     return exposed.map((file) =>
-      fail('files', `Other users can read ${file}.`, `chmod ${modeFor(file, paths)} ${file}`),
+      fail(`Other users can read ${file}.`, `chmod ${modeFor(file, paths)} ${file}`),
     )
-  return [ok('files', `${paths.dir} is closed to other users`)]
+  return ok(`${paths.dir} is closed to other users`)
 }
 
 const modeFor = (file: string, paths: StatePaths) => (file === paths.dir ? '700' : '600')
@@ -66,77 +63,66 @@ const mebibyte = 1024 * 1024
 const leastFree = 200
 const littleFree = 2000
 
-export function checkDisk(paths: StatePaths): Finding[] {
+export function checkDisk(paths: StatePaths): Finding {
   const folder = thereOf(paths.dir)
   const { bavail, bsize } = statfsSync(folder)
   const free = Math.floor((bavail * bsize) / mebibyte)
   const told = `${free} MiB free at ${folder}`
   // Without room nothing can be recorded, and what cannot be recorded is not done.
-  if (free < leastFree)
-    return [fail('disk', told, 'Make room: cowork refuses calls that it cannot record.')]
-  return free < littleFree ? [warn('disk', told, 'Make room soon.')] : [ok('disk', told)]
+  if (free < leastFree) return fail(told, 'Make room: cowork refuses calls that it cannot record.')
+  return free < littleFree ? warn(told, 'Make room soon.') : ok(told)
 }
 
-export function checkService(context: Context): Finding[] {
+export function checkService(context: Context): Finding | Finding[] {
   if (!isInstalled(context)) return []
   const { title, file } = managerFor(context)
   return isCurrent(context)
-    ? [ok('service', `cowork starts at login through ${title}`)]
-    : [
-        warn(
-          'service',
-          `${file} starts cowork otherwise than this program would.`,
-          'Run `cowork service install` again.',
-        ),
-      ]
+    ? ok(`cowork starts at login through ${title}`)
+    : warn(
+        `${file} starts cowork otherwise than this program would.`,
+        'Run `cowork service install` again.',
+      )
 }
 
-export async function checkDaemon(context: Context): Promise<Finding[]> {
+export async function checkDaemon(context: Context): Promise<Finding | Finding[]> {
   const daemon = runningDaemon(context.paths)
-  if (!daemon)
-    return [warn('daemon', `None runs on ${context.paths.dir}.`, 'Start one with `cowork up -d`.')]
+  if (!daemon) return warn(`None runs on ${context.paths.dir}.`, 'Start one with `cowork up -d`.')
   const { auth, halts } = await createClient(context).call('cowork_status')
   const told = `cowork ${daemon.version} runs (process ${daemon.pid}, port ${daemon.port}, ${auth} mode)`
   return [
     daemon.version === version()
-      ? ok('daemon', told)
-      : warn('daemon', `${told}, this program is ${version()}`, 'Run `cowork restart`.'),
+      ? ok(told)
+      : warn(`${told}, this program is ${version()}`, 'Run `cowork restart`.'),
     ...halts.map(({ scope, by }) =>
-      warn('halt', `${scope} is halted by ${by}.`, `\`cowork resume ${scope}\` lifts it.`),
+      about('halt', warn(`${scope} is halted by ${by}.`, `\`cowork resume ${scope}\` lifts it.`)),
     ),
   ]
 }
 
 /** Ours when the daemon runs, else free: on both loopbacks, or a browser could end up at a stranger's (SV20). */
-export async function checkPort({ paths }: Context, { config }: Settings): Promise<Finding[]> {
+export async function checkPort({ paths }: Context, { config }: Settings): Promise<Finding> {
   const daemon = runningDaemon(paths)
   const { port, tls } = config.server
   if (daemon) {
     const url = `${tls ? 'https' : 'http'}://localhost:${daemon.port}/readyz`
     const answer = tls ? undefined : await fetch(url, { signal: AbortSignal.timeout(5000) })
     if (answer && !answer.ok)
-      return [fail('port', `${url} answers ${answer.status}.`, 'Look into `cowork logs`.')]
+      return fail(`${url} answers ${answer.status}.`, 'Look into `cowork logs`.')
     return port === daemon.port || port === 0
-      ? [ok('port', `${daemon.port} is the daemon's`)]
-      : [
-          warn(
-            'port',
-            `The daemon is on ${daemon.port}, the configuration says ${port}.`,
-            '`cowork restart` takes the configured one if it is free, unless PORT says otherwise.',
-          ),
-        ]
+      ? ok(`${daemon.port} is the daemon's`)
+      : warn(
+          `The daemon is on ${daemon.port}, the configuration says ${port}.`,
+          '`cowork restart` takes the configured one if it is free, unless PORT says otherwise.',
+        )
   }
   const taken = []
   for (const address of ['127.0.0.1', '::1']) if (await isTaken(port, address)) taken.push(address)
   return taken.length === 0
-    ? [ok('port', `${port} is free`)]
-    : [
-        fail(
-          'port',
-          `Another program listens on port ${port} of ${taken.join(' and ')}.`,
-          'End it, or set another server.port.',
-        ),
-      ]
+    ? ok(`${port} is free`)
+    : fail(
+        `Another program listens on port ${port} of ${taken.join(' and ')}.`,
+        'End it, or set another server.port.',
+      )
 }
 
 function isTaken(port: number, host: string): Promise<boolean> {
@@ -147,24 +133,18 @@ function isTaken(port: number, host: string): Promise<boolean> {
   })
 }
 
-export function checkBind({ config }: Settings): Finding[] {
+export function checkBind({ config }: Settings): Finding {
   const { host, tls, insecure_bind: insecure } = config.server
   if (['localhost', '127.0.0.1', '::1', '[::1]'].includes(host.toLowerCase()))
-    return [ok('bind', `${host}: this machine only`)]
-  if (tls) return [ok('bind', `${host} with TLS`)]
+    return ok(`${host}: this machine only`)
+  if (tls) return ok(`${host} with TLS`)
   return insecure
-    ? [
-        warn(
-          'bind',
-          `${host} without TLS: whoever is on the way can read tokens.`,
-          'Set server.tls, unless only a container’s network can reach it.',
-        ),
-      ]
-    : [
-        fail(
-          'bind',
-          `${host} is not this machine alone, and there is no server.tls: start is refused.`,
-          'Set server.tls, or server.host to localhost.',
-        ),
-      ]
+    ? warn(
+        `${host} without TLS: whoever is on the way can read tokens.`,
+        'Set server.tls, unless only a container’s network can reach it.',
+      )
+    : fail(
+        `${host} is not this machine alone, and there is no server.tls: start is refused.`,
+        'Set server.tls, or server.host to localhost.',
+      )
 }

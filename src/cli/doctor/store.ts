@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
 import { problemOf } from '../exit.ts'
 import type { Settings } from '../settings.ts'
-import { fail, ok, warn } from './finding.ts'
+import { about, fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 const minute = 60_000
@@ -24,14 +24,13 @@ export async function checkStore(
     const cut = cutAt(copies, 0)
     return cut.length > 0
       ? cut
-      : [warn('store', `There is no ${path} yet.`, 'The first `cowork up` makes it.')]
+      : [warn(`There is no ${path} yet.`, 'The first `cowork up` makes it.')]
   }
   await using ledger = await stored(context, settings)
-  const findings = [ok('store', url ? 'PostgreSQL answers' : path)]
+  const findings = [ok(url ? 'PostgreSQL answers' : path)]
   if (!existsSync(kept.key_path))
     findings.push(
       fail(
-        'store',
         `It is signed by ${ledger.vkey}, but ${kept.key_path} is not there: start is refused.`,
         'Copy the key from a backup, or from the daemon that began this store.',
       ),
@@ -41,39 +40,40 @@ export async function checkStore(
   if (!runningDaemon(context.paths)) findings.push(...cutAt(copies, tail.size))
   const ahead = (tail.newestAt ?? 0) - systemClock()
   findings.push(
-    ahead > minute
-      ? fail(
-          'clock',
-          `The newest entry is ${Math.ceil(ahead / minute)} minutes ahead of this machine's clock.`,
-          'Set the clock right: new entries would seem older than those before them.',
-        )
-      : ok('clock', 'not behind the newest entry'),
+    about(
+      'clock',
+      ahead > minute
+        ? fail(
+            `The newest entry is ${Math.ceil(ahead / minute)} minutes ahead of this machine's clock.`,
+            'Set the clock right: new entries would seem older than those before them.',
+          )
+        : ok('not behind the newest entry'),
+    ),
   )
-  if (!deep && !tail.problem) {
-    const told = `the newest of ${tail.size} entries are in order, signed up to ${tail.signed}`
-    return [...findings, ok('ledger', `${told} (--deep checks all)`)]
-  }
-  const progress = context.out.progress()
+  return [...findings, about('ledger', await checkLedger(context, ledger, tail, deep))]
+}
+
+type Stored = Awaited<ReturnType<typeof stored>>
+type Tail = Awaited<ReturnType<typeof verifyTail>>
+
+async function checkLedger({ out }: Context, ledger: Stored, tail: Tail, deep: boolean) {
+  const { source, vkey, mac, replays } = ledger
+  if (!deep && !tail.problem)
+    return ok(
+      `the newest of ${tail.size} entries are in order, signed up to ${tail.signed} (--deep checks all)`,
+    )
+  const progress = out.progress()
   const onProgress = (entries: number) => progress.show(`${entries} entries checked…`)
   const whole = deep
-    ? await verifyLedger(ledger.source, ledger.vkey, {
-        mac: ledger.mac,
-        deep,
-        onProgress,
-        replays: ledger.replays,
-      }).finally(progress.end)
+    ? await verifyLedger(source, vkey, { mac, deep, onProgress, replays }).finally(progress.end)
     : undefined
   const problem = whole?.firstBad ?? whole?.findings[0] ?? tail.problem
-  return [
-    ...findings,
-    problem
-      ? fail(
-          'ledger',
-          `Entry ${problem.seq}: ${problem.why}.`,
-          '`cowork audit verify` tells all; keep the store as it is and compare it with a backup.',
-        )
-      : ok('ledger', `all ${whole?.entries ?? tail.size} entries are as they were written`),
-  ]
+  return problem
+    ? fail(
+        `Entry ${problem.seq}: ${problem.why}.`,
+        '`cowork audit verify` tells all; keep the store as it is and compare it with a backup.',
+      )
+    : ok(`all ${whole?.entries ?? tail.size} entries are as they were written`)
 }
 
 /** Entries that were signed and are gone: the next start is refused for them. */
@@ -83,6 +83,6 @@ function cutAt(copies: readonly string[], size: number): Finding[] {
     return []
   } catch (error) {
     const { message, hint = '' } = problemOf(error)
-    return [fail('store', message, hint)]
+    return [fail(message, hint)]
   }
 }

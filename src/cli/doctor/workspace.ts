@@ -11,7 +11,7 @@ import { readProjects } from '../work/asking.ts'
 import type { ProjectBrief } from '../work/wire.ts'
 import { holdsText } from '../workspace.ts'
 import type { WorkspaceInfo } from '../workspace.ts'
-import { fail, ok, troubleWith, warn } from './finding.ts'
+import { about, fail, ok, troubleWith, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 /** Plans of work that cannot be read, or do not say what was acknowledged. */
@@ -25,7 +25,6 @@ function faultsOf({ project, broken = [], unwritten }: ProjectBrief): Finding[] 
   if (first)
     findings.push(
       fail(
-        'work',
         `The plan of ${name} cannot be read at ${first.line}:${first.column}: ${plain(first.message)}`,
         `Mend the file; \`cowork work projects ${name}\` says in which folder it is.`,
       ),
@@ -33,7 +32,6 @@ function faultsOf({ project, broken = [], unwritten }: ProjectBrief): Finding[] 
   if (unwritten)
     findings.push(
       fail(
-        'work',
         `The files of ${name} lack what changed since ${unwritten.since}: ${plain(unwritten.message)}`,
         'Take away what is in the way. Nothing is lost, and it is tried again every two seconds.',
       ),
@@ -52,19 +50,18 @@ export async function checkWorkspace(context: Context, settings: Settings): Prom
     ...grants.filter(({ replaced }) => replaced).map(deadGrant),
     ...leftOut(settings, grants),
   ]
+  const told = dead.length > 0 ? dead : [ok(countText(grants.length, 'grant'))]
   return [
     folder.state === 'ok' ? inUse(settings, info) : folder,
-    containmentOf(info),
-    ...(dead.length > 0 ? dead : [ok('grants', countText(grants.length, 'grant'))]),
+    about('containment', containmentOf(info)),
+    ...told.map((one) => about('grants', one)),
   ]
 }
 
 function deadGrant({ id, path }: Grant): Finding {
   const revoke = `\`cowork grants revoke ${id.replace(/^grant_/, '')}\``
-  if (isGone(path))
-    return warn('grants', `${plain(path)} is granted and gone.`, `${revoke} closes it.`)
+  if (isGone(path)) return warn(`${plain(path)} is granted and gone.`, `${revoke} closes it.`)
   return warn(
-    'grants',
     `${plain(path)} is granted, but something else is there now: the grant does not open it.`,
     `Grant it anew with \`cowork grants add ${plain(path)}\`, or close it with ${revoke}.`,
   )
@@ -81,7 +78,6 @@ function leftOut({ config }: Settings, grants: readonly Grant[]): Finding[] {
     })
     .map(({ path }) =>
       warn(
-        'grants',
         `The configuration grants ${plain(path)}, which is not in force${realOf(path) === undefined ? ': nothing is there' : ''}.`,
         '`cowork logs` says why it was left out; `cowork restart` reads it again.',
       ),
@@ -101,9 +97,8 @@ function inUse({ config }: Settings, info: WorkspaceInfo): Finding {
   const { workspace_path: used } = info
   const told = `${used}: ${holdsText(info)}`
   return realpathSync(config.workspace.path) === used
-    ? ok('workspace', told)
+    ? ok(told)
     : warn(
-        'workspace',
         `The daemon uses ${used}, the configuration says ${config.workspace.path}.`,
         '`cowork restart` takes the configured one, unless WORKSPACE_PATH says otherwise.',
       )
@@ -115,15 +110,15 @@ function workspaceFolder({ config }: Settings): Finding {
   const remedy = 'Name another folder in workspace.path, or mend this one.'
   if (!found)
     return isMade
-      ? warn('workspace', `There is no ${path} yet.`, 'The next `cowork up` makes it.')
-      : fail('workspace', `There is no ${path}: start is refused.`, `Make it: mkdir -p ${path}`)
-  if (!found.isDirectory()) return fail('workspace', `${path} is not a folder.`, remedy)
+      ? warn(`There is no ${path} yet.`, 'The next `cowork up` makes it.')
+      : fail(`There is no ${path}: start is refused.`, `Make it: mkdir -p ${path}`)
+  if (!found.isDirectory()) return fail(`${path} is not a folder.`, remedy)
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch {
-    return fail('workspace', `${path} cannot be written by this account.`, remedy)
+    return fail(`${path} cannot be written by this account.`, remedy)
   }
-  return ok('workspace', path)
+  return ok(path)
 }
 
 /** Where the plan of work is kept: a daemon that cannot use it refuses every call about work. */
@@ -131,30 +126,28 @@ export async function checkWorkData(context: Context, { config }: Settings): Pro
   const { data_root: folder } = config.work
   if (runningDaemon(context.paths)) {
     const faults = await planFaults(createClient(context))
-    return faults.length > 0 ? faults : [ok('work', folder)]
+    return faults.length > 0 ? faults : [ok(folder)]
   }
   const trouble = troubleWith(folder)
   if (trouble !== undefined)
     return [
       fail(
-        'work',
         `${trouble}: calls about work are refused.`,
         'Name another folder in work.data_root or WORKSYNC_DATA_ROOT.',
       ),
     ]
-  return [ok('work', existsSync(folder) ? folder : `${folder}, made at the first start`)]
+  return [ok(existsSync(folder) ? folder : `${folder}, made at the first start`)]
 }
 
 function containmentOf({ containment }: WorkspaceInfo): Finding {
   if (containment === 'landlock')
-    return ok('containment', 'the kernel keeps the file worker in granted folders (Landlock)')
+    return ok('the kernel keeps the file worker in granted folders (Landlock)')
   if (containment === 'walk')
     return warn(
-      'containment',
       'Agents are kept in granted folders by cowork alone; the kernel does not help.',
       'Use Linux 5.13 or newer with Landlock enabled (lsm=…,landlock), not blocked by a container.',
     )
   if (containment === 'checked')
-    return ok('containment', 'paths are checked before and after each access: best effort here')
-  return ok('containment', 'the file worker is starting')
+    return ok('paths are checked before and after each access: best effort here')
+  return ok('the file worker is starting')
 }
