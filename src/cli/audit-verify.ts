@@ -152,8 +152,7 @@ async function verifySource(
   { deep = false, trusted, known }: SourceOptions,
 ): Promise<ExitCode> {
   const { out } = context
-  const progress = out.progress()
-  const onProgress = (entries: number) => progress.show(`${entries} entries checked…`)
+  const onProgress = (entries: number) => out.progress(`${entries} entries checked…`)
   const check = async () => {
     await using ledger = folder === undefined ? await stored(context) : exported(folder)
     const vkey = trusted ?? ledger.vkey
@@ -162,7 +161,7 @@ async function verifySource(
     const options = { mac, replays, deep, onProgress }
     return { vkey, result: await verifyLedger({ ...source, checkpoints }, vkey, options) }
   }
-  const { vkey, result } = await check().catch(unreadable).finally(progress.end)
+  const { vkey, result } = await check().catch(unreadable)
   const { firstBad, ...rest } = result
   out.data({ ...rest, ...(firstBad && { first_bad: firstBad }), vkey }, () =>
     report(result, vkey, out.style),
@@ -292,7 +291,6 @@ export async function exportLedger(context: Context, folder: string) {
   writeFileSync(join(folder, exportNames.key), `${signed.vkey}\n`)
   write('entries', [])
   write('payloads', [])
-  const progress = context.out.progress()
   let after = 0
   for (;;) {
     const last = signed.checkpoints.at(-1)?.size ?? 0
@@ -304,14 +302,13 @@ export async function exportLedger(context: Context, folder: string) {
       // A gap in a broken ledger must not keep us here; verify will name it.
       const { seq } = page.entries.at(-1) ?? { seq: last }
       after = seq
-      progress.show(`${after} of ${last} entries written…`)
+      context.out.progress(`${after} of ${last} entries written…`)
     }
     // A payload that was erased while we wrote is right only with the entry that says so (L8).
     const erased = await client.get('/api/ledger', { after, type: 'payload.', limit: 1 })
     if (erased.entries.length === 0) break
     signed = await signedNow(client)
   }
-  progress.end()
   const { vkey, checkpoints } = signed
   write('checkpoints', checkpoints)
   context.out.data({ folder, entries: after, checkpoints: checkpoints.length, vkey }, () => [

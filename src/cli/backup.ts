@@ -151,38 +151,32 @@ export async function backup(context: Context, given: string | undefined): Promi
   const known = outsideOf(context, config)
   const files = collectFiles({ paths, config, configFile: configPath(context) })
   await using source = await readStore(placeOf(config.storage))
-  const progress = out.progress()
-  try {
-    const { tables, verification, publish } = await copyStore(
-      source,
-      { path: file },
-      {
-        ...known,
-        also: (filling) => addFiles(filling, files, version(), rfc3339(systemClock())),
-        onCopied: (table, rows, of) => progress.show(`${table}: ${rows} of ${of} rows copied…`),
-        onChecked: (entries) => progress.show(`${entries} entries checked…`),
-      },
-    )
-    // A broken ledger is kept as well: it is evidence.
-    await publish()
-    progress.end()
-    const { entries, root, firstBad } = verification
-    const rows = tables.reduce((sum, each) => sum + each.rows, 0)
-    const about = { file, rows, entries, root, files: [...files.keys()] }
-    out.data({ ...about, ...(firstBad && { first_bad: firstBad }) }, () => [
-      firstBad
-        ? `${out.style('red', 'BROKEN')}: the ledger does not verify at entry ${firstBad.seq}: ${firstBad.why}. It was kept as it is in ${file}.`
-        : `${file} has ${rows} rows and ${files.size} files; its ledger verifies: ${entries} entries.`,
-    ])
-    out.note(
-      files.has('ledger.key')
-        ? 'It holds the signing key and the tokens: keep it where nobody else reads it.'
-        : `There was no ${config.ledger.key_path}: without it the daemon does not start on this store.`,
-    )
-    return firstBad ? exitCode.failed : exitCode.ok
-  } finally {
-    progress.end()
-  }
+  const { tables, verification, publish } = await copyStore(
+    source,
+    { path: file },
+    {
+      ...known,
+      also: (filling) => addFiles(filling, files, version(), rfc3339(systemClock())),
+      onCopied: (table, rows, of) => out.progress(`${table}: ${rows} of ${of} rows copied…`),
+      onChecked: (entries) => out.progress(`${entries} entries checked…`),
+    },
+  )
+  // A broken ledger is kept as well: it is evidence.
+  await publish()
+  const { entries, root, firstBad } = verification
+  const rows = tables.reduce((sum, each) => sum + each.rows, 0)
+  const about = { file, rows, entries, root, files: [...files.keys()] }
+  out.data({ ...about, ...(firstBad && { first_bad: firstBad }) }, () => [
+    firstBad
+      ? `${out.style('red', 'BROKEN')}: the ledger does not verify at entry ${firstBad.seq}: ${firstBad.why}. It was kept as it is in ${file}.`
+      : `${file} has ${rows} rows and ${files.size} files; its ledger verifies: ${entries} entries.`,
+  ])
+  out.note(
+    files.has('ledger.key')
+      ? 'It holds the signing key and the tokens: keep it where nobody else reads it.'
+      : `There was no ${config.ledger.key_path}: without it the daemon does not start on this store.`,
+  )
+  return firstBad ? exitCode.failed : exitCode.ok
 }
 
 export type RestoreOptions = { readonly force?: boolean }
@@ -192,59 +186,52 @@ export async function restore(context: Context, given: string, { force = false }
   const { out, paths } = context
   const archive = await openArchive(resolve(given))
   await using backup = archive.store
-  const progress = out.progress()
-  let unlock = () => {}
-  try {
-    ensureState(paths)
-    unlock = takeLock(paths)
-    const config = await configOf(context, archive)
-    const place = placeOf(config.storage)
-    const state = { paths, config, configFile: configPath(context) }
-    const files = [...archive.files].flatMap(([name, text]) =>
-      destinationsOf(name, state).map((path) => ({ path, text })),
-    )
-    // A backup of the first second has no checkpoint yet, and copies of later ones would refuse what it restores.
-    const copies = destinationsOf(exportNames.checkpoints, state)
-    const aside = inTheWay(
-      paths.dir,
-      [...new Set([...files.map(({ path }) => path), ...copies])],
-      'path' in place ? place.path : undefined,
-    )
-    if (aside.length > 0 && !force)
-      throw new CoworkError('state_in_the_way', `There is a state already: ${aside[0]?.path}.`, {
-        hint: 'With --force it is moved aside. Or name another folder with --state.',
-      })
-    const { verification, publish, abandon } = await copyStore(backup, place, {
-      outside: parseCheckpoints(archive.files.get('checkpoints.jsonl') ?? ''),
-      vkey: archive.files.get('ledger.pub')?.trim(),
-      mac: parseHeadMac(archive.files.get('ledger.key') ?? ''),
-      onCopied: (table, rows, of) => progress.show(`${table}: ${rows} of ${of} rows restored…`),
-      onChecked: (entries) => progress.show(`${entries} entries checked…`),
+  ensureState(paths)
+  using lock = new DisposableStack()
+  lock.defer(takeLock(paths))
+  const config = await configOf(context, archive)
+  const place = placeOf(config.storage)
+  const state = { paths, config, configFile: configPath(context) }
+  const files = [...archive.files].flatMap(([name, text]) =>
+    destinationsOf(name, state).map((path) => ({ path, text })),
+  )
+  // A backup of the first second has no checkpoint yet, and copies of later ones would refuse what it restores.
+  const copies = destinationsOf(exportNames.checkpoints, state)
+  const aside = inTheWay(
+    paths.dir,
+    [...new Set([...files.map(({ path }) => path), ...copies])],
+    'path' in place ? place.path : undefined,
+  )
+  if (aside.length > 0 && !force)
+    throw new CoworkError('state_in_the_way', `There is a state already: ${aside[0]?.path}.`, {
+      hint: 'With --force it is moved aside. Or name another folder with --state.',
     })
-    if (verification.firstBad && !verification.acceptable) {
-      await abandon()
-      throw brokenLedger(verification, 'Nothing was restored. Use an earlier backup.')
-    }
-    const lost =
-      newestKnown(readCheckpointCopies(config.ledger.checkpoint_copies)) - verification.entries
-    await replace(aside, publish, files)
-    const { entries, root } = await verifyInPlace(context, config)
-    progress.end()
-    const { madeAt: made_at } = archive
-    const kept = aside.map(({ to }) => to)
-    out.data({ store: shownPlace(place), made_at, entries, root, aside: kept }, () => [
-      `The state of ${made_at} is back in ${paths.dir}; ${verification.acceptable ? 'its ledger is signed in part' : 'its ledger verifies'}: ${entries} entries.`,
-      ...kept.map((path) => `Kept aside: ${path}`),
-    ])
-    if (verification.acceptable)
-      out.note(
-        `From entry ${verification.signed + 1} on nothing is signed, so the daemon refuses this store. Examine it, then run \`cowork ledger accept --reason "…"\`.`,
-      )
-    if (lost > 0) out.note(`Up to ${lost} newer entries that were signed here are not in it.`)
-  } finally {
-    progress.end()
-    unlock()
+  const { verification, publish, abandon } = await copyStore(backup, place, {
+    outside: parseCheckpoints(archive.files.get('checkpoints.jsonl') ?? ''),
+    vkey: archive.files.get('ledger.pub')?.trim(),
+    mac: parseHeadMac(archive.files.get('ledger.key') ?? ''),
+    onCopied: (table, rows, of) => out.progress(`${table}: ${rows} of ${of} rows restored…`),
+    onChecked: (entries) => out.progress(`${entries} entries checked…`),
+  })
+  if (verification.firstBad && !verification.acceptable) {
+    await abandon()
+    throw brokenLedger(verification, 'Nothing was restored. Use an earlier backup.')
   }
+  const lost =
+    newestKnown(readCheckpointCopies(config.ledger.checkpoint_copies)) - verification.entries
+  await replace(aside, publish, files)
+  const { entries, root } = await verifyInPlace(context, config)
+  const { madeAt: made_at } = archive
+  const kept = aside.map(({ to }) => to)
+  out.data({ store: shownPlace(place), made_at, entries, root, aside: kept }, () => [
+    `The state of ${made_at} is back in ${paths.dir}; ${verification.acceptable ? 'its ledger is signed in part' : 'its ledger verifies'}: ${entries} entries.`,
+    ...kept.map((path) => `Kept aside: ${path}`),
+  ])
+  if (verification.acceptable)
+    out.note(
+      `From entry ${verification.signed + 1} on nothing is signed, so the daemon refuses this store. Examine it, then run \`cowork ledger accept --reason "…"\`.`,
+    )
+  if (lost > 0) out.note(`Up to ${lost} newer entries that were signed here are not in it.`)
 }
 
 const newestKnown = (signed: readonly { size: number }[]) =>

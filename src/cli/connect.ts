@@ -16,14 +16,13 @@ import {
   planToken,
   planTools,
 } from './agent-plan.ts'
-import type { EntryChoice, TokenPlan, ToolOptions, ToolPlan } from './agent-plan.ts'
+import type { EntryChoice, TokenPlan, ToolOptions } from './agent-plan.ts'
 import { createClient } from './client.ts'
 import { clientNamed, clients } from './clients/catalogue.ts'
 import type { Client, Server } from './clients/catalogue.ts'
 import { readClientFile, writeClientFile } from './clients/client-file.ts'
 import type { ClientFile } from './clients/client-file.ts'
 import { putAll, takeAll, valueAt } from './clients/edits.ts'
-import type { Hunk } from './clients/edits.ts'
 import { greetCommand, greetUrl } from './clients/handshake.ts'
 import type { Seen } from './clients/handshake.ts'
 import type { Place } from './clients/json.ts'
@@ -33,7 +32,7 @@ import type { Context } from './context.ts'
 import { runningDaemon } from './daemon.ts'
 import { usage } from './exit.ts'
 import { launcher, placeOptions } from './launcher.ts'
-import { fields, table } from './output.ts'
+import { fields, tableOf } from './output.ts'
 import { confirmed, diffLines, tell } from './terminal.ts'
 import type { Asking } from './terminal.ts'
 
@@ -54,19 +53,18 @@ export async function connect(
   given: string,
   options: ConnectOptions,
 ): Promise<void> {
+  const { out, paths } = context
   const client = clientNamed(given)
   const file = readClientFile(fileOf(context, client, options.configFile))
   const agent = agentName(options.agent ?? client.id)
   const chosen = chosenFields(options)
   const api = createClient(context)
   // Only the daemon knows whether the agent is in the store, where its tools belong.
-  const known = isChosen(chosen) ? await planToken(api, context.paths, agent) : undefined
+  const known = isChosen(chosen) ? await planToken(api, paths, agent) : undefined
   const inEntry = known && planTools(known, chosen).inEntry
-  const server = serverFor(context, agent, client, options, {
-    ...inEntry,
-    results: options.results,
-  })
-  const before = readConnections(context.paths).find(isOf(client, file.file))
+  const choice = { ...inEntry, results: options.results }
+  const server = serverFor(context, agent, client, options, choice)
+  const before = readConnections(paths).find(isOf(client, file.file))
   const changed = (token: string) => {
     const edits = client.edits(options.inline ? { ...server, token } : server)
     const left = before?.entries.filter((old) => !edits.some(isAt(old.place))) ?? []
@@ -76,9 +74,17 @@ export async function connect(
   }
   // The token is not there yet, nor should it be shown.
   const { hunks } = changed('sk-cowork-…')
-  if (options.dryRun)
-    return preview(context, client, file, hunks, known && planTools(known, chosen))
-  const plan = known ?? (await planToken(api, context.paths, agent))
+  if (options.dryRun) {
+    const planned = known && planTools(known, chosen)
+    const value = { client: client.id, file: file.file, changed: hunks.length > 0, hunks }
+    return out.data({ ...value, ...(planned && { selection: planned.selection }) }, () => [
+      ...(hunks.length > 0
+        ? diffLines(file.file, hunks, process.stdout)
+        : [`${client.title} has this entry already.`]),
+      ...(planned ? [planned.text] : []),
+    ])
+  }
+  const plan = known ?? (await planToken(api, paths, agent))
   const tools = planTools(plan, chosen)
   tell(hunks.length > 0 ? diffLines(file.file, hunks) : [], options)
   tell(known ? [tools.text] : [], options)
@@ -89,11 +95,11 @@ export async function connect(
   // First, since an unknown name is refused and must not leave a rotated token behind.
   if (tools.isChange) await api.call('cowork_set_tools', { id: agent, ...chosen })
   const token = await obtainToken(api, plan, chosen)
-  if (!options.inline) keepToken(context.paths, agent, token)
+  if (!options.inline) keepToken(paths, agent, token)
   const { text, edits, made } = changed(token)
   const backup = text === file.text ? undefined : writeClientFile(file, text, systemClock())
   const firstBackup = before?.backup ?? backup
-  keepConnection(context.paths, {
+  keepConnection(paths, {
     client: client.id,
     file: file.file,
     agent,
@@ -109,42 +115,52 @@ export async function connect(
   })
   const undo = undoOf(client, options)
   const seen = await greeted(context, client, file, token).catch((error: unknown) => {
-    context.out.note(`Undo: ${undo}`)
+    out.note(`Undo: ${undo}`)
     throw error
   })
-  report(context, { client, file, agent, server, backup, seen, undo, plan, tools, options })
-}
-
-function preview(
-  { out }: Context,
-  client: Client,
-  { file }: ClientFile,
-  hunks: readonly Hunk[],
-  tools: ToolPlan | undefined,
-) {
-  const value = { client: client.id, file, changed: hunks.length > 0, hunks }
-  out.data({ ...value, ...(tools && { selection: tools.selection }) }, () => [
-    ...(hunks.length > 0
-      ? diffLines(file, hunks, process.stdout)
-      : [`${client.title} has this entry already.`]),
-    ...(tools ? [tools.text] : []),
+  const value = {
+    client: client.id,
+    agent,
+    via: server.via,
+    file: file.file,
+    ...(backup && { backup }),
+    closed_the_door: plan.closesTheDoor,
+    selection: tools.selection,
+    check: seen,
+    undo,
+  }
+  out.data(value, () => [
+    `${client.title} is connected as the agent ${agent}.`,
+    ...fields({
+      file: file.file,
+      backup,
+      tools: describeSelection(tools.selection),
+      checked: `${seen.server} answers over ${server.via} with ${seen.tools} tools`,
+      undo,
+    }),
   ])
+  if (server.via === 'http' && !options.inline)
+    out.note(
+      client.asksForToken
+        ? `${client.title} asks for the token once; it is in ${paths.agentToken(agent)}.`
+        : `${client.title} reads the token from ${server.variable}. Put ${server.variable}=file:${paths.agentToken(agent)} into a file and start it by \`cowork run --env-file <file> -- <client>\`.`,
+    )
 }
 
 /** What there is to connect, and what is connected. */
 export async function listClients(context: Context): Promise<void> {
   const connected = readConnections(context.paths)
   const rows = clients.map((client) => {
-    const found = connected.filter((one) => one.client === client.id)
-    const file = found[0]?.file ?? fileOf(context, client)
-    const [{ agent, via } = {}] = found
-    return { client: client.id, file, connected: found.length > 0, agent, via }
+    const found = connected.find((one) => one.client === client.id)
+    const { file = fileOf(context, client), agent, via } = found ?? {}
+    return { client: client.id, file, connected: found !== undefined, agent, via }
   })
   context.out.data({ clients: rows }, () =>
-    table(
-      ['CLIENT', 'CONNECTED AS', 'FILE'],
-      rows.map(({ client, file, agent, via }) => [client, agent ? `${agent} (${via})` : '-', file]),
-    ),
+    tableOf(rows, '', {
+      CLIENT: ({ client }) => client,
+      'CONNECTED AS': ({ agent, via }) => (agent ? `${agent} (${via})` : '-'),
+      FILE: ({ file }) => file,
+    }),
   )
 }
 
@@ -239,48 +255,4 @@ async function greeted(
   if (entry.url !== undefined) return greetUrl(entry.url, token)
   const { command, args } = entry
   return greetCommand({ command, args, env: { ...env, ...entry.env } })
-}
-
-type Connected = {
-  readonly client: Client
-  readonly file: ClientFile
-  readonly agent: string
-  readonly server: Server
-  readonly backup: string | undefined
-  readonly seen: Seen
-  readonly undo: string
-  readonly plan: TokenPlan
-  readonly tools: ToolPlan
-  readonly options: ConnectOptions
-}
-
-function report({ out, paths }: Context, done: Connected): void {
-  const { client, file, agent, server, backup, seen, undo, plan, tools, options } = done
-  const value = {
-    client: client.id,
-    agent,
-    via: server.via,
-    file: file.file,
-    ...(backup && { backup }),
-    closed_the_door: plan.closesTheDoor,
-    selection: tools.selection,
-    check: seen,
-    undo,
-  }
-  out.data(value, () => [
-    `${client.title} is connected as the agent ${agent}.`,
-    ...fields({
-      file: file.file,
-      backup,
-      tools: describeSelection(tools.selection),
-      checked: `${seen.server} answers over ${server.via} with ${seen.tools} tools`,
-      undo,
-    }),
-  ])
-  if (server.via === 'http' && !options.inline)
-    out.note(
-      client.asksForToken
-        ? `${client.title} asks for the token once; it is in ${paths.agentToken(agent)}.`
-        : `${client.title} reads the token from ${server.variable}. Put ${server.variable}=file:${paths.agentToken(agent)} into a file and start it by \`cowork run --env-file <file> -- <client>\`.`,
-    )
 }

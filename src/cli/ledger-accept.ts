@@ -34,37 +34,34 @@ export async function accept(context: Context, { reason }: { reason: string }): 
   requirePersonHere(context, 'Accepting entries of the ledger')
   const settings = await loadSettings(context)
   const { config } = settings
-  const unlock = takeLock(context.paths)
+  using lock = new DisposableStack()
+  lock.defer(takeLock(context.paths))
+  const { from, to } = await unsignedRange(context, settings)
+  const key = signingKey(config.ledger.key_path)
+  const { url, path } = config.storage
+  const redact = createRedactor({ secrets: settings.secrets, patterns: [...config.audit.redact] })
+  const sealer = createSealer(url ? 'postgres' : 'sqlite', redact, systemClock)
+  sealer.useKey(key)
+  const db = url ? await openPostgres({ url, sealer, log: silentLog }) : openSqlite(path, sealer)
   try {
-    const { from, to } = await unsignedRange(context, settings)
-    const key = signingKey(config.ledger.key_path)
-    const { url, path } = config.storage
-    const redact = createRedactor({ secrets: settings.secrets, patterns: [...config.audit.redact] })
-    const sealer = createSealer(url ? 'postgres' : 'sqlite', redact, systemClock)
-    sealer.useKey(key)
-    const db = url ? await openPostgres({ url, sealer, log: silentLog }) : openSqlite(path, sealer)
-    try {
-      await migrate(db, migrations, systemClock())
-      const actor = { kind: 'human', id: ownerId } as const
-      await acceptEntries(db, createHeadMac(key), { from, to, reason, actor })
-      const ledger = await openLedger({
-        db,
-        sealer,
-        openKey: () => key,
-        copyCheckpoint: createCheckpointCopies(config.ledger.checkpoint_copies, silentLog),
-        now: systemClock,
-        log: silentLog,
-      })
-      await ledger.close()
-    } finally {
-      await db.close()
-    }
-    context.out.data({ from, to, reason }, () => [
-      `Accepted ${entriesIn({ from, to })}. \`cowork audit verify\` shows this range and the reason from now on.`,
-    ])
+    await migrate(db, migrations, systemClock())
+    const actor = { kind: 'human', id: ownerId } as const
+    await acceptEntries(db, createHeadMac(key), { from, to, reason, actor })
+    const ledger = await openLedger({
+      db,
+      sealer,
+      openKey: () => key,
+      copyCheckpoint: createCheckpointCopies(config.ledger.checkpoint_copies, silentLog),
+      now: systemClock,
+      log: silentLog,
+    })
+    await ledger.close()
   } finally {
-    unlock()
+    await db.close()
   }
+  context.out.data({ from, to, reason }, () => [
+    `Accepted ${entriesIn({ from, to })}. \`cowork audit verify\` shows this range and the reason from now on.`,
+  ])
 }
 
 async function unsignedRange(context: Context, settings: Settings) {

@@ -81,16 +81,11 @@ export function agentName(given: string): string {
  * The agent that is meant, among those registered and those that have earned or lost trust. Where the
  * door is open anybody may come in, so a name nobody has used yet is taken as it is.
  */
-export async function agentNamed(client: Client, given: string): Promise<string>
-export async function agentNamed(
+export async function agentNamed<Given extends string | undefined>(
   client: Client,
-  given: string | undefined,
-): Promise<string | undefined>
-export async function agentNamed(
-  client: Client,
-  given: string | undefined,
-): Promise<string | undefined> {
-  if (given === undefined) return undefined
+  given: Given,
+): Promise<string | Given> {
+  if (given === undefined) return given
   const [{ agents }, { trust }] = await Promise.all([
     client.call('cowork_list_agents'),
     client.call('cowork_status'),

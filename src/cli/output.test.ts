@@ -23,7 +23,7 @@ test('K2 --json prints one object with its schema version, and nothing beside it
   const { out, read } = capture({ json: true, isTTY: true })
   out.data({ a: 1 }, () => ['one'])
   out.note('by the way')
-  out.progress().show('50 %')
+  out.progress('50 %')
   expect(read()).toEqual({ stdout: '{"schemaVersion":1,"a":1}\n', stderr: '' })
 })
 
@@ -70,12 +70,11 @@ test('K3 the next step names the command as it is called here, and no program re
 
 test('K2 progress is shown on a terminal and nowhere else', () => {
   const terminal = capture({ isTTY: true })
-  terminal.out.progress().show('50 %')
-  expect(terminal.read().stderr).toContain('50 %')
+  terminal.out.progress('50 %')
+  terminal.out.note('done')
+  expect(terminal.read().stderr).toBe('\r\u001b[K50 %\r\u001b[Kdone\n')
   const file = capture()
-  const progress = file.out.progress()
-  progress.show('50 %')
-  progress.end()
+  file.out.progress('50 %')
   expect(file.read()).toEqual({ stdout: '', stderr: '' })
 })
 

@@ -44,6 +44,10 @@ type Stream = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 
 const schemaVersion = 1
 
+const clear = '\r\u001b[K'
+/** Terminals whose last line tells how far something is. */
+const inProgress = new WeakSet<Stream>()
+
 export type Output = ReturnType<typeof createOutput>
 
 /** stdout is data, stderr the rest; `--json` says the data as one object a line (K2). */
@@ -58,8 +62,12 @@ export function createOutput(options: {
   const callable = (text: string) => text.replaceAll('`cowork ', `\`${command} `)
   // Respects NO_COLOR, FORCE_COLOR and whether anyone looks.
   const style = (name: Style, text: string) => styleText(name, text, { stream: stdout })
-  const line = (text: string) => void stdout.write(`${text}\n`)
-  const tell = (text: string) => void stderr.write(`${text}\n`)
+  const write = (stream: Stream, text: string | Buffer) => {
+    if (inProgress.delete(stderr)) stderr.write(clear)
+    stream.write(text)
+  }
+  const line = (text: string) => write(stdout, `${text}\n`)
+  const tell = (text: string) => write(stderr, `${text}\n`)
   /** The same value, with what could steer a terminal written as an escape (A13). */
   const jsonOf = (value: object) => plainJson({ schemaVersion, ...value }) ?? ''
   const object = (value: object) => line(jsonOf(value))
@@ -78,7 +86,7 @@ export function createOutput(options: {
     /** What something holds, to the byte: nothing is added to it. */
     content(value: object, content: string | Buffer): void {
       if (json) object(value)
-      else stdout.write(content)
+      else write(stdout, content)
     },
     problem(error: unknown): void {
       const problem = problemOf(error)
@@ -86,14 +94,11 @@ export function createOutput(options: {
       for (const text of `cowork: ${problem.message}\n${problem.hint ?? ''}`.trimEnd().split('\n'))
         tell(shown(callable(text)))
     },
-    /** Overwrites itself on a terminal and is silent elsewhere. */
-    progress(): { show: (text: string) => void; end: () => void } {
-      if (!stderr.isTTY || json) return { show: () => undefined, end: () => undefined }
-      const clear = '\r\u001b[K'
-      return {
-        show: (text) => void stderr.write(clear + text.slice(0, (stderr.columns ?? 80) - 1)),
-        end: () => void stderr.write(clear),
-      }
+    /** Overwritten on a terminal by whatever comes next, and silent elsewhere. */
+    progress(text: string): void {
+      if (!stderr.isTTY || json) return
+      inProgress.add(stderr)
+      stderr.write(clear + text.slice(0, (stderr.columns ?? 80) - 1))
     },
   }
 }

@@ -73,40 +73,33 @@ export async function migrateStorage(context: Context, { to, write = false }: Mi
   if ('path' in place && existsSync(place.path))
     throw usage(`${place.path} exists already.`, 'Name a file that does not exist yet.')
   await using source = await readStore(from)
-  const progress = out.progress()
-  let unlock = () => {}
-  try {
-    ensureState(paths)
-    unlock = takeLock(paths)
-    if ('url' in from && (await isServed(source)))
-      throw new CoworkError('daemon_running', 'A daemon of another folder uses this database.', {
-        hint: 'End every daemon that shares it first, or what it writes meanwhile is lost.',
-      })
-    const { tables, verification, publish, abandon } = await copyStore(source, place, {
-      ...outsideOf(context, config),
-      onCopied: (table, rows, of) => progress.show(`${table}: ${rows} of ${of} rows copied…`),
-      onChecked: (entries) => progress.show(`${entries} entries checked…`),
+  ensureState(paths)
+  using lock = new DisposableStack()
+  lock.defer(takeLock(paths))
+  if ('url' in from && (await isServed(source)))
+    throw new CoworkError('daemon_running', 'A daemon of another folder uses this database.', {
+      hint: 'End every daemon that shares it first, or what it writes meanwhile is lost.',
     })
-    if (verification.firstBad) {
-      await abandon()
-      throw brokenLedger(verification, 'Nothing was moved. `cowork audit verify` tells more.')
-    }
-    await publish()
-    progress.end()
-    const written = write ? writeSetting(configPath(context), setting, stamp()) : undefined
-    const rows = tables.reduce((sum, each) => sum + each.rows, 0)
-    const { entries, root } = verification
-    const ends = { from: shownPlace(from), to: shownPlace(place) }
-    const storage = shownSetting(setting)
-    out.data({ ...ends, rows, tables, entries, root, storage, ...written }, () => [
-      `${rows} rows are in ${ends.to}; the ledger there verifies: ${entries} entries, root ${root}.`,
-      ...(written ? [`${written.config} names it now.`] : toWrite(storage)),
-      `The old store is as it was: ${ends.from}.`,
-    ])
-  } finally {
-    progress.end()
-    unlock()
+  const { tables, verification, publish, abandon } = await copyStore(source, place, {
+    ...outsideOf(context, config),
+    onCopied: (table, rows, of) => out.progress(`${table}: ${rows} of ${of} rows copied…`),
+    onChecked: (entries) => out.progress(`${entries} entries checked…`),
+  })
+  if (verification.firstBad) {
+    await abandon()
+    throw brokenLedger(verification, 'Nothing was moved. `cowork audit verify` tells more.')
   }
+  await publish()
+  const written = write ? writeSetting(configPath(context), setting, stamp()) : undefined
+  const rows = tables.reduce((sum, each) => sum + each.rows, 0)
+  const { entries, root } = verification
+  const ends = { from: shownPlace(from), to: shownPlace(place) }
+  const storage = shownSetting(setting)
+  out.data({ ...ends, rows, tables, entries, root, storage, ...written }, () => [
+    `${rows} rows are in ${ends.to}; the ledger there verifies: ${entries} entries, root ${root}.`,
+    ...(written ? [`${written.config} names it now.`] : toWrite(storage)),
+    `The old store is as it was: ${ends.from}.`,
+  ])
 }
 
 function toWrite({ url, path }: Setting): string[] {

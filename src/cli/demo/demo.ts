@@ -49,7 +49,6 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
   const { out } = context
   const person = createClient(context)
   const { auth } = await person.call('cowork_status')
-  const progress = out.progress()
   const played: Played[] = []
   const tokens = auth === 'closed' ? await enrol(person) : new Map<string, string>()
   const policies = await bringPolicies(person)
@@ -100,7 +99,7 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
       const isChecking = turn % checkEvery === 0 && turn < proposals - leftOver
       for (const { seen } of isChecking && reviewer ? plays : [])
         if (reviewer && seen.acted > 0) await answerChecks(reviewer, seen.role.id, isRight, seen)
-      progress.show(`${turn + 1} of ${proposals} proposals each …`)
+      out.progress(`${turn + 1} of ${proposals} proposals each …`)
       await sleep(pace)
     }
     // The one that is never wrong keeps files, and asks for some that only a person can open.
@@ -111,7 +110,6 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
     const last = plays.at(-1)
     await last?.agent.call('cowork_handoff', { domain: last.seen.role.domain, ...handedOver })
   } finally {
-    progress.end()
     for (const line of policyLines(policies.brought())) out.note(line)
     if (reviewer) await removeReviewer(person)
     await dismiss(person, tokens, asking)

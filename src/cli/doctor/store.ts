@@ -62,10 +62,9 @@ async function checkLedger({ out }: Context, ledger: Stored, tail: Tail, deep: b
     return ok(
       `the newest of ${tail.size} entries are in order, signed up to ${tail.signed} (--deep checks all)`,
     )
-  const progress = out.progress()
-  const onProgress = (entries: number) => progress.show(`${entries} entries checked…`)
+  const onProgress = (entries: number) => out.progress(`${entries} entries checked…`)
   const whole = deep
-    ? await verifyLedger(source, vkey, { mac, deep, onProgress, replays }).finally(progress.end)
+    ? await verifyLedger(source, vkey, { mac, deep, onProgress, replays })
     : undefined
   const problem = whole?.firstBad ?? whole?.findings[0] ?? tail.problem
   return problem
