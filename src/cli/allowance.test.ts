@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { allowanceOf } from './allowance.ts'
+import { allowanceOf } from './approvals.ts'
 
 const now = Date.parse('2026-03-01T10:00:00Z')
 

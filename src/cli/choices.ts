@@ -12,9 +12,6 @@ export const clientIds = [
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-export { overrideTypes, severities } from '#base/override.ts'
-export type { OverrideType, Severity } from '#base/override.ts'
-
 export const risks = ['low', 'normal', 'high'] as const
 
 /** What a person opens by a request for access (GR3), besides `until` with its time. */

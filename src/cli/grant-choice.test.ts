@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { choicesFor, grantChoiceOf } from './allowance.ts'
+import { choicesFor, grantChoiceOf } from './approvals.ts'
 
 const now = Date.parse('2026-03-01T10:00:00Z')
 

@@ -1,4 +1,5 @@
-import { CoworkError } from '#base/errors.ts'
+import { readFileSync } from 'node:fs'
+import { CoworkError, messageOf } from '#base/errors.ts'
 import type { ToolName, ToolResults } from '#wire'
 import type { Client } from './client.ts'
 import { usage } from './exit.ts'
@@ -119,5 +120,36 @@ export async function pages<Name extends PagedTool, One>(
     cursor = (last as Paged).next_cursor
     if (cursor === undefined || all.length >= most)
       return { all: all.slice(0, most), isMore: cursor !== undefined || all.length > most, last }
+  }
+}
+
+/** A value as JSON, or as a file that holds it: `@change.json`. */
+export function jsonArgument(option: string, text: string): unknown {
+  const isFile = text.startsWith('@')
+  const json = isFile ? textOf(option, text.slice(1)) : text
+  try {
+    return JSON.parse(json) as unknown
+  } catch (error) {
+    throw usage(
+      `What ${option} ${isFile ? `reads from ${text.slice(1)}` : 'was given'} is no JSON: ${messageOf(error)}.`,
+      `Write it as '{"field": "value"}', or as @file.`,
+    )
+  }
+}
+
+function textOf(option: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw usage(`Cannot read ${file}: ${messageOf(cause)}.`, `Check the path after ${option} @.`)
+  }
+}
+
+/** A value that needs no quotes when it is a text. */
+export function valueArgument(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
   }
 }

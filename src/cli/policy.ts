@@ -6,8 +6,7 @@ import { command, days, flag, required, text, toolCommand } from './command.ts'
 import type { Entry, Values } from './command.ts'
 import { exitCode, usage } from './exit.ts'
 import { score } from './inbox/detail.ts'
-import { jsonArgument, valueArgument } from './json-argument.ts'
-import { agentNamed, byPrefix } from './lookup.ts'
+import { agentNamed, byPrefix, jsonArgument, valueArgument } from './lookup.ts'
 import { fields, plain, plainLines, table, tableOf } from './output.ts'
 
 const read = (client: Client, asked: object = {}) =>

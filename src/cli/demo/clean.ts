@@ -5,7 +5,7 @@ import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 import { project, writtenPaths } from './scenes.ts'
 import { demoNotes } from './policies.ts'
-import { removeReviewer } from './reviewer.ts'
+import { removeReviewer } from './agent.ts'
 
 const reason = 'Demo cleaned up'
 const agents: readonly string[] = demoPairs.map(({ agent }) => agent)

@@ -5,7 +5,7 @@ import type { ExitCode } from '../exit.ts'
 import { shown, wrapped } from '../output.ts'
 import { loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
-import { checkConnections } from './connections.ts'
+import { checkConnections, checkStore, checkWorkData, checkWorkspace } from './state.ts'
 import {
   checkBind,
   checkDaemon,
@@ -17,8 +17,6 @@ import {
 } from './machine.ts'
 import { about, fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
-import { checkStore } from './store.ts'
-import { checkWorkData, checkWorkspace } from './workspace.ts'
 
 export type DoctorOptions = { readonly deep?: boolean }
 

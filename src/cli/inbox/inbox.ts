@@ -1,4 +1,4 @@
-import { agentNamed, moreNotes, shortIds } from '../lookup.ts'
+import { createInterface } from 'node:readline/promises'
 import { findApproval, readDetail, readItems } from '../approvals.ts'
 import type { Item, Wanted } from '../approvals.ts'
 import { approvalKinds } from '#approvals/wire.ts'
@@ -6,11 +6,34 @@ import type { Client } from '../client.ts'
 import { choice, command, count, flag, localCommand, text } from '../command.ts'
 import type { Entry } from '../command.ts'
 import type { Context } from '../context.ts'
+import { agentNamed, moreNotes, shortIds } from '../lookup.ts'
 import { plain, tableOf } from '../output.ts'
 import { detailLines, kindName, score, statusName } from './detail.ts'
 import { painted, span, wrapped } from './lines.ts'
 
-const { stdin, stdout } = process
+const { stdin, stdout, stderr } = process
+
+/** Shows each check with what follows from it, and asks. Gives the ids of those that the person confirms (T14). */
+export async function confirmEach(
+  client: Client,
+  checks: readonly Item[],
+): Promise<ReadonlySet<string>> {
+  const confirmed = new Set<string>()
+  if (checks.length === 0) return confirmed
+  const terminal = createInterface({ input: stdin, output: stderr })
+  try {
+    for (const { id } of checks) {
+      const detail = await readDetail(client, id)
+      const lines = detailLines(detail, Date.now()).flatMap((line) => wrapped(line, stderr.columns))
+      stderr.write(`${lines.map((line) => painted(line, stderr)).join('\n')}\n\n`)
+      const said = await terminal.question('Confirm it? [y/N] ')
+      if (/^y(es)?$/i.test(said.trim())) confirmed.add(id)
+    }
+  } finally {
+    terminal.close()
+  }
+  return confirmed
+}
 
 /** One of them with everything a person decides by. */
 const shown = {

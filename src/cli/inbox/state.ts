@@ -1,6 +1,6 @@
-import type { Detail, Item, Outcome as Decided } from '../approvals.ts'
-import type { GrantWord, OverrideType, Severity } from '../choices.ts'
-import type { GrantChoice } from '../allowance.ts'
+import type { OverrideType, Severity } from '#base/override.ts'
+import type { Detail, GrantChoice, Item, Outcome as Decided } from '../approvals.ts'
+import type { GrantWord } from '../choices.ts'
 import { startScreen } from '../screen/keys.ts'
 import type { ScreenEvent, ScreenState, Size, Step as StepOf } from '../screen/keys.ts'
 import { detailLines } from './detail.ts'
@@ -9,46 +9,26 @@ import type { Line } from './lines.ts'
 
 export type Override = { readonly type: OverrideType; readonly severity: Severity }
 
+/** A question about one approval. */
+type Question<Ask extends string, More> = {
+  readonly ask: Ask
+  readonly id: string
+} & Readonly<More>
+
 /** What the person is asked at the foot of the screen. */
 export type Prompt =
   | { readonly ask: 'filter'; readonly text: string }
-  | { readonly ask: 'policy'; readonly id: string; readonly options: string[]; readonly at: number }
-  | {
-      readonly ask: 'access'
-      readonly id: string
-      readonly options: readonly (GrantWord | 'until')[]
-      readonly at: number
-    }
-  | { readonly ask: 'until'; readonly id: string; readonly text: string }
-  | { readonly ask: 'refusal'; readonly id: string; readonly at: number }
-  | { readonly ask: 'type'; readonly id: string; readonly at: number }
-  | {
-      readonly ask: 'severity'
-      readonly id: string
-      readonly type: OverrideType
-      readonly at: number
-    }
-  | {
-      readonly ask: 'reason'
-      readonly id: string
-      readonly override?: Override
-      readonly grant?: GrantChoice
-      readonly text: string
-    }
-  | { readonly ask: 'changed'; readonly id: string; readonly change: unknown }
-  | {
-      readonly ask: 'conflict'
-      readonly id: string
-      readonly version: string
-      readonly why: string
-    }
-  | { readonly ask: 'resolution'; readonly id: string; readonly text: string }
-  | {
-      readonly ask: 'instructions'
-      readonly id: string
-      readonly resolution: string
-      readonly text: string
-    }
+  | Question<'policy', { options: string[]; at: number }>
+  | Question<'access', { options: readonly (GrantWord | 'until')[]; at: number }>
+  | Question<'until', { text: string }>
+  | Question<'refusal', { at: number }>
+  | Question<'type', { at: number }>
+  | Question<'severity', { type: OverrideType; at: number }>
+  | Question<'reason', { override?: Override; grant?: GrantChoice; text: string }>
+  | Question<'changed', { change: unknown }>
+  | Question<'conflict', { version: string; why: string }>
+  | Question<'resolution', { text: string }>
+  | Question<'instructions', { resolution: string; text: string }>
 
 export type State = ScreenState<'list' | 'detail' | 'help', Prompt, Detail> & {
   /** Newest first, as the daemon gave them. */
@@ -92,31 +72,28 @@ export type Event =
     }
   | { readonly event: 'edited'; readonly id: string; readonly change: unknown }
 
+type Deed<Act extends string, More = object> = {
+  readonly act: Act
+  readonly id: string
+} & Readonly<More>
+
 export type Effect =
   | { readonly act: 'load' }
-  | { readonly act: 'read'; readonly id: string }
-  | { readonly act: 'edit'; readonly id: string }
-  | { readonly act: 'policies'; readonly id: string }
-  | { readonly act: 'access'; readonly id: string }
-  | { readonly act: 'undo'; readonly id: string }
-  | {
-      readonly act: 'decide'
-      readonly id: string
-      readonly decision: 'approve' | 'reject'
-      readonly reason?: string
-      readonly override?: Override
-      readonly change?: unknown
-      readonly policy?: string
-      readonly acknowledge?: string
-      readonly grant?: GrantChoice
-      readonly skip?: true
-    }
-  | {
-      readonly act: 'resolve'
-      readonly id: string
-      readonly resolution: string
-      readonly instructions?: string
-    }
+  | Deed<'read' | 'edit' | 'policies' | 'access' | 'undo'>
+  | Deed<
+      'decide',
+      {
+        decision: 'approve' | 'reject'
+        reason?: string
+        override?: Override
+        change?: unknown
+        policy?: string
+        acknowledge?: string
+        grant?: GrantChoice
+        skip?: true
+      }
+    >
+  | Deed<'resolve', { resolution: string; instructions?: string }>
   | { readonly act: 'leave'; readonly isInterrupted: boolean }
 
 export type Step = StepOf<State, Effect>

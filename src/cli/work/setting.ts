@@ -36,36 +36,25 @@ type SetFlags = Values<typeof settable>
 type Kind = Found['kind']
 type Flag = Exclude<keyof SetFlags, 'ifRev' | 'clear'>
 
-/** Which flags an item of a kind has, and what the tools call them. */
-const namesOf: Readonly<Record<Kind, Readonly<Partial<Record<Flag, string>>>>> = {
-  story: {
-    title: 'title',
-    status: 'status',
-    priority: 'priority',
-    estimate: 'estimate',
-    notes: 'notes',
-    append: 'append_notes',
-    needs: 'depends_on',
-    paths: 'paths',
-  },
-  sprint: {
-    title: 'title',
-    status: 'status',
-    goal: 'goal',
-    themes: 'themes',
-    start: 'start',
-    end: 'end',
-    carryTo: 'carry_to',
-    archive: 'archive',
-  },
-  backlog: {
-    title: 'summary',
-    status: 'status',
-    priority: 'priority',
-    theme: 'theme',
-    textFile: 'text',
-    ifText: 'text_sha256',
-  },
+/** Which flags an item of a kind has. */
+const flagsOf: Readonly<Record<Kind, readonly Flag[]>> = {
+  story: ['title', 'status', 'priority', 'estimate', 'notes', 'append', 'needs', 'paths'],
+  sprint: ['title', 'status', 'goal', 'themes', 'start', 'end', 'carryTo', 'archive'],
+  backlog: ['title', 'status', 'priority', 'theme', 'textFile', 'ifText'],
+}
+
+/** What the tools call a flag, where it is not the same. */
+const fieldNames: Readonly<Partial<Record<Flag, string>>> = {
+  append: 'append_notes',
+  needs: 'depends_on',
+  carryTo: 'carry_to',
+  textFile: 'text',
+  ifText: 'text_sha256',
+}
+
+function fieldOf(kind: Kind, flag: Flag): string | undefined {
+  if (!flagsOf[kind].includes(flag)) return undefined
+  return kind === 'backlog' && flag === 'title' ? 'summary' : (fieldNames[flag] ?? flag)
 }
 
 const toolOf = {
@@ -147,21 +136,18 @@ export function fieldsFor(kind: Kind, flags: SetFlags): Record<string, unknown> 
   const { ifRev: _, clear = [], ...values } = flags
   const fields: Record<string, unknown> = {}
   const foreign: string[] = []
-  for (const [flag, value] of Object.entries(values)) {
-    if (value === undefined || !isFlag(flag)) continue
-    const name = namesOf[kind][flag]
+  const set = (flag: Flag, value: unknown) => {
+    const name = fieldOf(kind, flag)
     if (name === undefined) foreign.push(`--${dashed(flag)}`)
+    else fields[name] = value
+  }
+  for (const [flag, value] of Object.entries(values))
     // As people write it.
-    else fields[name] = flag === 'status' ? String(value).replaceAll('-', '_') : value
-  }
-  for (const field of clear) {
-    const flag = field === 'text' ? 'textFile' : field
-    const name = namesOf[kind][flag]
-    if (name === undefined) foreign.push(`--${dashed(flag)}`)
-    else fields[name] = null
-  }
+    if (value !== undefined && isFlag(flag))
+      set(flag, flag === 'status' ? String(value).replaceAll('-', '_') : value)
+  for (const field of clear) set(field === 'text' ? 'textFile' : field, null)
   if (foreign.length === 0) return fields
-  const known = Object.keys(namesOf[kind]).map((flag) => `--${dashed(flag)}`)
+  const known = flagsOf[kind].map((flag) => `--${dashed(flag)}`)
   throw usage(
     `A ${kind === 'backlog' ? 'backlog item' : kind} has no ${foreign.join(', ')}.`,
     `It has ${known.join(', ')}.`,
@@ -170,6 +156,6 @@ export function fieldsFor(kind: Kind, flags: SetFlags): Record<string, unknown> 
 
 /** Others are for every command, such as `--json`. */
 const isFlag = (name: string): name is Flag =>
-  Object.values(namesOf).some((names) => Object.hasOwn(names, name))
+  Object.values(flagsOf).some((flags: readonly string[]) => flags.includes(name))
 
 const dashed = (flag: string) => flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

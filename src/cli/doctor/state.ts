@@ -1,8 +1,18 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
+import { systemClock } from '#base/clock.ts'
+import { refuseCut, verifyLedger, verifyTail } from '#ledger'
+import { stored } from '../audit-verify.ts'
 import { createClient } from '../client.ts'
 import type { Client } from '../client.ts'
+import { clientNamed } from '../clients/catalogue.ts'
+import { readClientFile } from '../clients/client-file.ts'
+import { valueAt } from '../clients/edits.ts'
+import { digestOf } from '../connect.ts'
+import { readConnections } from '../connections.ts'
+import type { Connection } from '../connections.ts'
 import type { Context } from '../context.ts'
 import { runningDaemon } from '../daemon.ts'
+import { problemOf } from '../exit.ts'
 import { isGone, liveGrants } from '../grants.ts'
 import type { Grant } from '../grants.ts'
 import { countText, plain } from '../output.ts'
@@ -13,6 +23,140 @@ import { holdsText } from '../workspace.ts'
 import type { WorkspaceInfo } from '../workspace.ts'
 import { about, fail, ok, troubleWith, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
+
+/** Whether each client's file still says what we wrote, and whether that still works. */
+export async function checkConnections(context: Context): Promise<Finding[]> {
+  const connections = readConnections(context.paths)
+  const daemon = runningDaemon(context.paths)
+  const active = connections.length > 0 && daemon ? await activeAgents(context) : undefined
+  return connections.map((one) => {
+    try {
+      const wrong = drift(one) ?? stale(one, context, active, daemon?.port)
+      return wrong ?? ok(`${one.client} as ${one.agent} over ${one.via} (${one.file})`)
+    } catch (error) {
+      const { message, hint = '' } = problemOf(error)
+      return warn(message, hint)
+    }
+  })
+}
+
+function drift({ client: id, file, entries }: Connection): Finding | undefined {
+  const client = clientNamed(id)
+  const again = `Write it anew with \`cowork connect ${id}\`, or undo it with \`cowork disconnect ${id}\`.`
+  const source = readClientFile(file)
+  for (const { place, digest } of entries) {
+    const value = valueAt(client.format, source, place)
+    if (value === undefined) return warn(`Our entry is gone from ${file}.`, again)
+    const { command, args = [] } = value as { command?: string; args?: string[] }
+    const missing = [command, args.find((word) => word !== '--')].find(
+      (path) => path !== undefined && !existsSync(path),
+    )
+    if (missing !== undefined) return fail(`${file} starts ${missing}, which is not there.`, again)
+    if (digestOf(value) !== digest) return warn(`Our entry in ${file} was changed since.`, again)
+  }
+  return undefined
+}
+
+function stale(
+  { client, agent, via, file, entries }: Connection,
+  { paths }: Context,
+  active: ReadonlySet<string> | undefined,
+  port: number | undefined,
+): Finding | undefined {
+  const again = `Give it a new one with \`cowork connect ${client}\`.`
+  if (active && !active.has(agent))
+    return fail(`${client} speaks for the agent ${agent}, which is revoked.`, again)
+  const { format, places } = clientNamed(client)
+  const entry = valueAt(format, readClientFile(file), places[0]) as { url?: string; env?: object }
+  const isInline = entry.env !== undefined && 'COWORK_TOKEN' in entry.env
+  if (via === 'stdio' && !isInline && entries.length > 0 && !existsSync(paths.agentToken(agent)))
+    return fail(`The token of ${agent} is not in ${paths.agentToken(agent)}.`, again)
+  if (entry.url !== undefined && port !== undefined && new URL(entry.url).port !== String(port))
+    return fail(`${client} calls ${entry.url}, the daemon is on port ${port}.`, again)
+  return undefined
+}
+
+async function activeAgents(context: Context): Promise<ReadonlySet<string>> {
+  const { agents } = await createClient(context).call('cowork_list_agents')
+  return new Set(agents.filter(({ status }) => status === 'active').map(({ id }) => id))
+}
+
+const minute = 60_000
+
+/** Whether the store can be read, its clock is ours, and the ledger is whole: its end, or with `deep` all of it. */
+export async function checkStore(
+  context: Context,
+  settings: Settings,
+  deep: boolean,
+): Promise<Finding[]> {
+  const { storage, ledger: kept } = settings.config
+  const { url, path } = storage
+  const copies = kept.checkpoint_copies
+  if (!url && !existsSync(path)) {
+    const cut = cutAt(copies, 0)
+    return cut.length > 0
+      ? cut
+      : [warn(`There is no ${path} yet.`, 'The first `cowork up` makes it.')]
+  }
+  await using ledger = await stored(context, settings)
+  const findings = [ok(url ? 'PostgreSQL answers' : path)]
+  if (!existsSync(kept.key_path))
+    findings.push(
+      fail(
+        `It is signed by ${ledger.vkey}, but ${kept.key_path} is not there: start is refused.`,
+        'Copy the key from a backup, or from the daemon that began this store.',
+      ),
+    )
+  const tail = await verifyTail(ledger.db, ledger.vkey, { mac: ledger.mac })
+  // A daemon that runs may have signed more since we looked.
+  if (!runningDaemon(context.paths)) findings.push(...cutAt(copies, tail.size))
+  const ahead = (tail.newestAt ?? 0) - systemClock()
+  findings.push(
+    about(
+      'clock',
+      ahead > minute
+        ? fail(
+            `The newest entry is ${Math.ceil(ahead / minute)} minutes ahead of this machine's clock.`,
+            'Set the clock right: new entries would seem older than those before them.',
+          )
+        : ok('not behind the newest entry'),
+    ),
+  )
+  return [...findings, about('ledger', await checkLedger(context, ledger, tail, deep))]
+}
+
+type Stored = Awaited<ReturnType<typeof stored>>
+type Tail = Awaited<ReturnType<typeof verifyTail>>
+
+async function checkLedger({ out }: Context, ledger: Stored, tail: Tail, deep: boolean) {
+  const { source, vkey, mac, replays } = ledger
+  if (!deep && !tail.problem)
+    return ok(
+      `the newest of ${tail.size} entries are in order, signed up to ${tail.signed} (--deep checks all)`,
+    )
+  const onProgress = (entries: number) => out.progress(`${entries} entries checked…`)
+  const whole = deep
+    ? await verifyLedger(source, vkey, { mac, deep, onProgress, replays })
+    : undefined
+  const problem = whole?.firstBad ?? whole?.findings[0] ?? tail.problem
+  return problem
+    ? fail(
+        `Entry ${problem.seq}: ${problem.why}.`,
+        '`cowork audit verify` tells all; keep the store as it is and compare it with a backup.',
+      )
+    : ok(`all ${whole?.entries ?? tail.size} entries are as they were written`)
+}
+
+/** Entries that were signed and are gone: the next start is refused for them. */
+function cutAt(copies: readonly string[], size: number): Finding[] {
+  try {
+    refuseCut(copies, size)
+    return []
+  } catch (error) {
+    const { message, hint = '' } = problemOf(error)
+    return [fail(message, hint)]
+  }
+}
 
 /** Plans of work that cannot be read, or do not say what was acknowledged. */
 const planFaults = async (client: Client): Promise<Finding[]> =>
