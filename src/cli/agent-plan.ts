@@ -14,7 +14,6 @@ import type { Client } from './client.ts'
 export type TokenPlan = {
   readonly agent: string
   readonly act: 'keep' | 'add' | 'rotate'
-  /** The kept one. */
   readonly token?: string
   /** It would be the first agent of an open daemon (I13). */
   readonly closesTheDoor: boolean

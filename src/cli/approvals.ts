@@ -7,10 +7,8 @@ import type { Client } from './client.ts'
 import { usage } from './exit.ts'
 import { byPrefix } from './lookup.ts'
 
-/** One approval as a list shows it. */
 export type Item = Page['items'][number]
 
-/** A check of what an agent did alone. */
 export const isCheck = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'spot_check'
 
 /** One approval with everything a person decides by (A8). */
@@ -46,7 +44,6 @@ export type Handoff = NonNullable<Detail['handoff']>
 type DecisionOutcome = ToolResults['cowork_decide']['outcomes'][number]
 type UndoOutcome = ToolResults['cowork_undo']['outcomes'][number]
 
-/** What became of a decision. */
 export type Outcome = Omit<DecisionOutcome, 'status'> &
   Pick<DecisionOutcome | UndoOutcome, 'status'>
 
@@ -87,7 +84,6 @@ export async function readByIds(client: Client, ids: readonly string[]): Promise
 export const readDetail = async (client: Client, id: string): Promise<Detail> =>
   (await client.get('/api/approvals/{id}', { id })) as Detail
 
-/** What a person meant by an id or the beginning of one. */
 export type Found =
   | { readonly given: string; readonly item: Item }
   | { readonly given: string; readonly error: CoworkError }
@@ -133,7 +129,6 @@ function foundIn(items: readonly Item[], given: string, what: string): Found {
   return { given, error }
 }
 
-/** The one that is meant, or why there is none. */
 export async function findApproval(client: Client, given: string, kind?: 'handoff'): Promise<Item> {
   const [found] = await findApprovals(client, [given], kind)
   if (!found) throw new Error('nothing was looked for')

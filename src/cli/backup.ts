@@ -35,7 +35,6 @@ const table = 'backup_file'
 const infoName = 'backup.json'
 const format = 1
 
-/** Name and text of what is kept besides the store. */
 export type Files = ReadonlyMap<string, string>
 
 type State = { readonly paths: StatePaths; readonly config: Config; readonly configFile: string }

@@ -1,13 +1,11 @@
 import { readEnvelope } from './message-line.ts'
 import type { Id } from './message-line.ts'
 
-/** Why a request gets an error, and the next step. */
 export type Outage = { readonly code: string; readonly message: string; readonly hint: string }
 
 type SessionOptions = {
   toClient(line: string | Buffer): void
   toDaemon(line: string | Buffer): void
-  /** Why no daemon is there at the moment. */
   outage(): Outage
 }
 
@@ -254,7 +252,6 @@ export function createBridgeSession({ toClient, toDaemon, outage }: SessionOptio
     connect,
     disconnect,
     giveUp,
-    /** How much of the client's input waits for a daemon. */
     waitingBytes: () => [...waiting.values()].reduce((sum, { line }) => sum + line.length, 0),
   }
 }

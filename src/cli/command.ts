@@ -69,8 +69,6 @@ export const withDefault = <Value>(
   value: NonNullable<Value>,
 ): Kind<NonNullable<Value>> => kind.default(value) as Kind<NonNullable<Value>>
 
-/** Options that several commands take. */
-
 export const count = (lines: number): Kind<number> =>
   withDefault(positive('-n, --lines <count>', 'how many'), lines)
 
@@ -82,7 +80,6 @@ export const yes = (about = 'answer every question with yes'): Kind<boolean | un
 export const seconds = (): Kind<number> =>
   withDefault(whole('--timeout <seconds>', 'how long to wait'), 30)
 
-/** For every command. */
 export const globalOptions: readonly Option[] = [
   text('--config <file>', 'configuration file (default: cowork.yaml in the state folder)'),
   text('--state <folder>', 'state folder (default: COWORK_STATE_DIR, else ~/.cowork)'),
@@ -112,7 +109,6 @@ export const isWhole = (given: string): boolean => /^\d{1,15}$/.test(given)
 /** Gives the exit code; that of another program may be any number. */
 export type Act = (context: Context, command: Command) => Promise<number | void>
 
-/** One row of the table of commands. */
 export type Entry = {
   /** Its name and arguments, such as `restore <path> [version]`. */
   readonly usage: string
@@ -121,7 +117,6 @@ export type Entry = {
   readonly isDefault?: boolean
   readonly options?: Options
   readonly args?: Readonly<Record<string, ArgumentWords>>
-  /** Printed below the help. */
   readonly help?: string
   readonly commands?: readonly Entry[]
   readonly act?: Act
@@ -151,7 +146,6 @@ type Argument<Word extends string> = Word extends `${string}...${string}`
       ? [string | undefined]
       : []
 
-/** What a command works with. */
 export type Call<Usage extends string = string, Given extends Options = Options> = Context & {
   readonly client: Client
   readonly command: Command
@@ -253,7 +247,6 @@ export function localCommand<
   }
 }
 
-/** Builds the commands of commander from the table. */
 export function addCommands(
   parent: Command,
   entries: readonly Entry[],

@@ -11,7 +11,6 @@ type Stop = {
   readonly choices: readonly { readonly flag: string; readonly words: readonly string[] }[]
 }
 
-/** A script for one shell, generated from the commands themselves. */
 export function completionScript(root: Command, shell: Shell): string {
   const stops = stopsOf(root, '')
   const taking = [...new Set(optionsIn(root).filter(takesValue).flatMap(flagsOf))].toSorted()
@@ -61,7 +60,6 @@ const paths = (stops: readonly Stop[], between: string) =>
     .map(({ path }) => quoted(path))
     .join(between)
 
-/** An option behind its command, with the words it chooses from. */
 const values = (stops: readonly Stop[]) =>
   stops.flatMap(({ path, choices }) =>
     choices.map(({ flag, words }) => ({ path, flag, spot: `${path} ${flag}`, words })),

@@ -147,7 +147,6 @@ export async function connect(
     )
 }
 
-/** What there is to connect, and what is connected. */
 export async function listClients(context: Context): Promise<void> {
   const connected = readConnections(context.paths)
   const rows = clients.map((client) => {

@@ -8,7 +8,6 @@ import { commandHere } from './launcher.ts'
 import { createOutput } from './output.ts'
 import type { Output } from './output.ts'
 
-/** Options that every command takes. */
 export type Globals = {
   readonly config?: string | undefined
   readonly state?: string | undefined
@@ -16,7 +15,6 @@ export type Globals = {
   readonly envFile?: readonly string[] | undefined
 }
 
-/** What every command works with. */
 export type Context = {
   readonly out: Output
   readonly paths: StatePaths

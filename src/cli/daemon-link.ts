@@ -14,7 +14,6 @@ type LinkOptions = {
   readonly paths: StatePaths
   /** The first line of each connection: who calls, and which tools it wants (I13). */
   readonly hello: object
-  /** How a daemon is started if none runs. */
   readonly up: Pick<DetachedOptions, 'args' | 'env' | 'handover'>
   /** Writes a line for the person who reads the client's log. */
   readonly note: (text: string) => void

@@ -86,7 +86,6 @@ export const errorOf = ({ code, message, hint }: Problem): CoworkError =>
 export const runningDaemon = (paths: StatePaths): DaemonInfo | undefined =>
   isLocked(paths) ? readDaemonInfo(paths) : undefined
 
-/** The same in the words of `--json`. */
 export const described = (daemon: DaemonInfo | undefined) =>
   daemon && {
     pid: daemon.pid,

@@ -21,7 +21,6 @@ import { byPrefix, moreNotes, pages, shortIds } from './lookup.ts'
 import { bytesText, countText, plain, plainLines, tableOf } from './output.ts'
 import { confirmed } from './terminal.ts'
 
-/** For the commands that show and change files. */
 export const words: Words = {
   forbidden_path: {
     hint: 'No command of cowork opens it: look at it with another program.',

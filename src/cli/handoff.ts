@@ -9,7 +9,6 @@ import { span } from './inbox/lines.ts'
 import { tableOf } from './output.ts'
 import { severity, type } from './trust.ts'
 
-/** What agents gave to people: those nobody has answered, or all. */
 export const handoffCommand = command({
   usage: 'handoff',
   summary: 'what agents have handed over to people',

@@ -47,7 +47,6 @@ const starting = {
   timeout: seconds(),
 }
 
-/** The daemon itself: start, stop, look, halt. */
 export const lifeCommands = [
   localCommand({
     usage: 'up',

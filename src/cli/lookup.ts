@@ -65,7 +65,6 @@ export function shortIds(ids: readonly string[]): (id: string) => string {
   return (id) => id
 }
 
-/** For a list that ends before all was shown. */
 export const moreNotes = (isMore: boolean): string[] =>
   isMore ? ['There are more: -n shows them.'] : []
 

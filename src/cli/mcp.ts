@@ -15,7 +15,6 @@ import type { ExitCode } from './exit.ts'
 import { createLineSplitter } from './message-line.ts'
 import { createOutput } from './output.ts'
 
-/** The options of `cowork mcp`. */
 export type McpOptions = {
   readonly agent?: string | undefined
   /** Comma-separated names of tools and toolsets. */
@@ -189,7 +188,6 @@ function pump(
   })
 }
 
-/** Why no daemon is there, for the agent. */
 const outageOf = (paths: StatePaths): Outage => ({
   code: 'daemon_not_running',
   message: existsSync(paths.stopped)

@@ -106,9 +106,7 @@ export function bodyIn(file: string): string {
 type Answer = ToolResults['cowork_simulate_policy']
 type Having<Field extends keyof Answer> = Answer & Required<Pick<Answer, Field>>
 
-/** The answer about one proposal. */
 type Simulated = Having<'before' | 'after'>
-/** The answer about all there were. */
 type Replayed = Having<'table' | 'days' | 'replayed' | 'unchanged' | 'skipped' | 'truncated'>
 
 /** What is tried: a file, a version there was, or a policy in force as if it were mapped everywhere. */
@@ -225,7 +223,6 @@ export const violationLines = (violations: Simulated['after']['violations']): st
     plain(`  ${severity}  ${field}: ${reason} (rule ${rule})`),
   )
 
-/** The rules agents work under: what they say, would say, and said before. */
 export const policyCommand: Entry = {
   usage: 'policy',
   summary: 'the rules agents propose under',

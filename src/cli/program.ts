@@ -49,7 +49,6 @@ export async function loadCommands(name = ''): Promise<readonly Entry[]> {
   return (await Promise.all(wanted.map(([, load]) => load()))).flat()
 }
 
-/** Runs one command line. */
 export async function run(args: readonly string[]): Promise<number> {
   const { stdout, stderr } = process
   let code: number = exitCode.ok

@@ -41,7 +41,6 @@ const systemdWord = (word: string): string =>
     .replaceAll('%', '%%')
     .replaceAll('$', '$$$$')}"`
 
-/** launchd, for the user. */
 export const launchdPlist = ({ name, program, state }: Service): string =>
   `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -66,7 +65,6 @@ ${program.map((word) => `    <string>${xml(word)}</string>`).join('\n')}
 </plist>
 `
 
-/** Windows Task Scheduler, at the user's logon. */
 export const scheduledTask = ({ program: [command = '', ...args], state }: Service): string =>
   `<?xml version="1.0" encoding="UTF-16"?>
 <Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
@@ -124,7 +122,6 @@ export type ServiceOptions = Asking & {
   readonly envFile?: readonly string[]
 }
 
-/** One way to start a program at login. */
 type Manager = {
   readonly title: string
   readonly file: string
@@ -263,7 +260,6 @@ function run(
   })
 }
 
-/** For those who look whether it is still what we would write. */
 export const isCurrent = (context: Context): boolean => {
   const { file, text } = managerFor(context)
   return file.endsWith('.xml') || readFileSync(file, 'utf8') === text

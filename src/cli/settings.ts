@@ -13,7 +13,6 @@ export type Settings = {
   readonly handover: Handover
 }
 
-/** What the flags of `up` and `start` say. */
 export type Starting = {
   readonly port?: string | undefined
   /** False by `--no-auth`: the address for work asks for no key, and none is looked up (W2). */

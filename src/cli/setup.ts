@@ -17,7 +17,6 @@ import type { Entry } from './command.ts'
 const configFile = () =>
   text('--config-file <file>', "the client's file, where it is not in its usual place")
 
-/** Keeping the store: backup, restore, another engine. */
 export const storeCommands: readonly Entry[] = [
   localCommand({
     usage: 'backup [file]',
@@ -49,7 +48,6 @@ export const storeCommands: readonly Entry[] = [
   },
 ]
 
-/** Setting up and looking after: cowork itself, the clients, the machine. */
 export const setupCommands: readonly Entry[] = [
   localCommand({
     usage: 'init',

@@ -123,5 +123,4 @@ export const brokenLedger = ({ firstBad }: Verification, hint: string): CoworkEr
 export const configPath = ({ configFile, paths }: Context): string =>
   configFile === undefined ? paths.config : resolve(configFile)
 
-/** A moment in the name of a file. */
 export const stamp = (): string => rfc3339(systemClock()).replaceAll(':', '-')

@@ -15,7 +15,6 @@ import { databaseSource, verifyLedger } from '#ledger'
 import type { HeadMac, Verification } from '#ledger'
 import { migrations, replaysOf } from '../app.ts'
 
-/** Where a store is: the file of SQLite, or the address of PostgreSQL. */
 export type Place = { readonly path: string } | { readonly url: string }
 
 export const placeOf = ({ url, path }: Config['storage']): Place => (url ? { url } : { path })
@@ -40,13 +39,11 @@ export async function readStore(place: Place): Promise<Snapshot> {
 export type CopyOptions = {
   /** Checkpoints that were kept outside the store: the copy must fit them as well. */
   readonly outside: readonly { readonly size: number; readonly note: string }[]
-  /** The public key as it is known outside the store. */
   readonly vkey?: string | undefined
   /** From the private key: the newest entries of a running daemon are not signed yet. */
   readonly mac?: HeadMac | undefined
   readonly onCopied?: OnCopied
   readonly onChecked?: (entries: number) => void
-  /** More that goes in with it. */
   readonly also?: (filling: Filling) => Promise<void>
 }
 
@@ -103,9 +100,7 @@ export async function copyStore(from: Snapshot, to: Place, options: CopyOptions)
 type Target = {
   readonly schema: Db
   fill(): Filling | Promise<Filling>
-  /** Takes it into use. */
   finish(): void
-  /** Takes away what is left of an attempt. */
   clear(): void
 }
 

@@ -15,7 +15,6 @@ const { stdin, stderr } = process
 export const canAsk = ({ json = false }: Asking): boolean =>
   !json && stdin.isTTY === true && stderr.isTTY === true
 
-/** Where prompts read and write. */
 const streams = { input: stdin, output: stderr }
 
 /** Ctrl-D closes the input and leaves a prompt without an answer, and us without anything to wait for. */
@@ -56,7 +55,6 @@ export async function confirmed(
     throw new CoworkError('declined', 'Nothing was changed.')
 }
 
-/** Several of several; those named `chosen` are ticked. */
 export async function chosen(
   question: string,
   choices: readonly Choice[],

@@ -273,6 +273,5 @@ function standingLines(standing: Checked & Standing): string[] {
   ]
 }
 
-/** Whether there is anything to forgive. */
 const hasFault = ({ strikes, credit, kinds }: StandingClass): boolean =>
   strikes.now > 0 || credit.now < 0 || kinds.some((kind) => kind.credit < 0)

@@ -19,7 +19,6 @@ export type UpOptions = Starting & {
   readonly freePort?: boolean
 }
 
-/** Runs the daemon until a signal ends it. */
 export async function up(context: Context, options: UpOptions): Promise<void> {
   if (!options.detached) return serve(context, options)
   try {

@@ -13,10 +13,8 @@ import { dirname } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 
-/** A file of a client as it was read. */
 export type Source = { readonly file: string; readonly text: string }
 
-/** One replaced stretch of a text. */
 export type Splice = { readonly at: number; readonly removed: string; readonly inserted: string }
 
 /** The text after splices that were all found in this one. */

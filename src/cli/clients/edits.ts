@@ -8,12 +8,10 @@ import type { Source, Splice } from './client-file.ts'
 import { putToml, takeToml, tomlAt } from './toml.ts'
 import type { Made as TomlMade, Table } from './toml.ts'
 
-/** A value and where it belongs in a client's file. */
 export type Edit = { readonly place: Place; readonly value: unknown }
 
 export type Made = JsonMade | TomlMade
 
-/** Lines that go and lines that come, at one place. */
 export type Hunk = { readonly line: number; readonly removed: string; readonly inserted: string }
 
 type Changed = { readonly text: string; readonly hunks: readonly Hunk[] }

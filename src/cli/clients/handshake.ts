@@ -5,7 +5,6 @@ import { CoworkError, messageOf } from '#base/errors.ts'
 import { createHttpClient, createLineClient, initialize, listTools } from '../mcp-client.ts'
 import type { McpClient } from '../mcp-client.ts'
 
-/** What a client would see of us. */
 export type Seen = { readonly server: string; readonly protocol: string; readonly tools: number }
 
 type Command = {

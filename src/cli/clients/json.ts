@@ -68,7 +68,6 @@ export type Made = {
   readonly padded: boolean
 }
 
-/** The value at a place, or nothing. */
 export function jsonAt(source: Source, place: Place): unknown {
   const root = readJson(source)
   if (!root) return undefined
@@ -253,7 +252,6 @@ function endsComment(text: string, from: number, end: number): boolean {
   return last >= from && scanner.getPosition() === end && text.startsWith('//', last)
 }
 
-/** The white space that the line of this offset begins with. */
 function indentAt(text: string, offset: number): string {
   const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
   return /^[ \t]*/.exec(line)?.[0] ?? ''

@@ -34,7 +34,6 @@ const escapes: Readonly<Record<string, string>> = {
   e: '\u001B',
 }
 
-/** The statements of a TOML file in order, each with its place. */
 export function readToml(source: Source): Statement[] {
   const { text } = source
   const statements: Statement[] = []
@@ -194,7 +193,6 @@ export type Table = Readonly<Record<string, TomlValue>>
 /** What was put between the text that stood there and our table. */
 export type Made = { readonly gap: string }
 
-/** The pairs of one table, or nothing. */
 export function tomlAt(source: Source, path: Path): Table | undefined {
   const ours = ownStatements(source, path)
   return ours.length === 0 ? undefined : tableOf(ours, path)
@@ -258,7 +256,6 @@ const tableOf = (ours: readonly Statement[], path: Path): Table =>
     ),
   )
 
-/** One cut for each run of lines. */
 function cuts(text: string, statements: readonly Statement[]): Splice[] {
   const runs: { start: number; end: number }[] = []
   for (const { start, end } of statements) {

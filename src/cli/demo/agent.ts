@@ -82,7 +82,6 @@ export async function removeReviewer(owner: Client): Promise<number> {
   return open.length + active.length
 }
 
-/** What came of the checks of one agent. */
 export type Checked = { checked: number; found: number }
 
 const mostChecks = 50

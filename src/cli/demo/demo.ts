@@ -52,7 +52,6 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
   const tokens = auth === 'closed' ? await enrol(person) : new Map<string, string>()
   const policies = await bringPolicies(person)
   const reviewer = await addReviewer(context, person)
-  /** Who has asked for files. */
   let asking: string | undefined
   try {
     const plays = roles.map((role, at) => {

@@ -205,7 +205,6 @@ function section(name: string, lines: readonly Line[]): Line[] {
   return lines.length === 0 ? [] : [[''], [bold(name)], ...lines.map((line) => ['  ', ...line])]
 }
 
-/** Where it stands, in words. */
 export function stateLine(item: Item, now: number): Line {
   const { status, held, approvers, decided_by, decided_at, channel, reason, expires_at } = item
   if (held)

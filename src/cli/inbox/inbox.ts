@@ -35,7 +35,6 @@ export async function confirmEach(
   return confirmed
 }
 
-/** One of them with everything a person decides by. */
 const shown = {
   run: async (client: Client, given: string, kind?: 'handoff') =>
     readDetail(client, (await findApproval(client, given, kind)).id),

@@ -32,7 +32,6 @@ export const charsOf = (text: string): string[] =>
 
 const columnsOfChar = (char: string) => (isMark.test(char) ? 0 : isWide.test(char) ? 2 : 1)
 
-/** How many columns of a terminal a text takes. */
 export const columnsOf = (text: string): number =>
   isAscii.test(text)
     ? text.length
@@ -50,7 +49,6 @@ export const fit = (text: string, columns: number): string => {
   return short + ' '.repeat(Math.max(0, columns - columnsOf(short)))
 }
 
-/** The line in at most so many columns. */
 export function cutLine(line: Line, columns: number): Line {
   let left = columns
   const kept: Span[] = []

@@ -9,13 +9,11 @@ import type { Line } from './lines.ts'
 
 export type Override = { readonly type: OverrideType; readonly severity: Severity }
 
-/** A question about one approval. */
 type Question<Ask extends string, More> = {
   readonly ask: Ask
   readonly id: string
 } & Readonly<More>
 
-/** What the person is asked at the foot of the screen. */
 export type Prompt =
   | { readonly ask: 'filter'; readonly text: string }
   | Question<'policy', { options: string[]; at: number }>
@@ -122,13 +120,11 @@ export const visible = ({ items, snoozed, decided }: State): readonly Item[] =>
 export const selectedItem = (state: State): Item | undefined =>
   state.items.find(({ id }) => id === state.selected)
 
-/** Lines between head and foot. */
 export const bodyRows = ({ rows }: Size): number => Math.max(1, rows - 4)
 
 /** Each item takes two lines. */
 export const itemsOnScreen = (size: Size): number => Math.max(1, Math.floor(bodyRows(size) / 2))
 
-/** What there is to read of the selected one, in lines of the screen. */
 export function readable({ detail, selected, size, now }: State): Line[] {
   if (!detail || detail.id !== selected) return [['Reading …']]
   return detailLines(detail, now).flatMap((line) => wrapped(line, size.columns - 2))

@@ -96,7 +96,6 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
 /** Nothing but comments says as much as an empty object. */
 const settingsIn = (text: string): unknown => parse(text) ?? {}
 
-/** What is said against doing it. */
 function refusal(act: () => unknown): string | undefined {
   try {
     act()
@@ -151,7 +150,6 @@ const freshHunk = (text: string): Hunk => ({
   inserted: `${text}# every other setting with its default, commented out`,
 })
 
-/** From the first line that differs to the last. */
 function lineHunk(before: string, after: string): Hunk {
   const [a, b] = [before.split('\n'), after.split('\n')]
   let start = 0

@@ -47,7 +47,6 @@ function propertiesOf(schema: Schema): Schema['properties'] {
 
 const width = 92
 
-/** Prose in lines that fit. */
 function comment(text = ''): string[] {
   const lines: string[] = []
   for (const word of text.split(/\s+/).filter(Boolean)) {

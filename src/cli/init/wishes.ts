@@ -33,7 +33,6 @@ export type Wishes = {
   readonly practice: boolean
 }
 
-/** What is against a folder as workspace. */
 type Refused = (path: string) => string | undefined
 
 /** Without a terminal, or with `--yes`, what no flag says stays at its default. */
@@ -159,7 +158,6 @@ async function askPractice(): Promise<boolean> {
   return answer === 'yes'
 }
 
-/** As people write it: from their own home. */
 function shortened(path: string): string {
   const { home } = currentFolders()
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path

@@ -6,7 +6,6 @@ export type Key = { readonly name: string; readonly text?: string | undefined }
 
 export type Message = { readonly text: string; readonly tone: 'good' | 'bad' | 'calm' }
 
-/** What happens on every screen, whatever it shows. */
 export type ScreenEvent =
   | { readonly event: 'key'; readonly key: Key; readonly now: number }
   | { readonly event: 'tick'; readonly now: number }
@@ -14,10 +13,8 @@ export type ScreenEvent =
   | { readonly event: 'unreachable'; readonly message: string }
   | { readonly event: 'told'; readonly message: Message }
 
-/** The next state, and what is to be done. */
 export type Step<State, Effect> = { readonly state: State; readonly effects: readonly Effect[] }
 
-/** What every screen knows, whatever it shows. */
 export type ScreenState<View, Prompt, Detail> = {
   readonly size: Size
   readonly now: number
@@ -137,7 +134,6 @@ type Handlers<State, Prompt, Effect> = {
   readonly back: Act<State, Effect>
 }
 
-/** One key, as every screen takes it. */
 export function pressed<Prompt, State extends ScreenState<string, Prompt, unknown>, Effect>(
   state: State,
   key: Key,

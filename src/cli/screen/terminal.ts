@@ -104,7 +104,6 @@ function openTerminal(stdin: ReadStream, stdout: WriteStream, events: TerminalEv
   }
 }
 
-/** As `node:readline` understands what a terminal sends. */
 type Keypress = {
   readonly name?: string | undefined
   readonly ctrl?: boolean
@@ -177,7 +176,6 @@ export function openScreen<State extends { readonly isLoaded: boolean }, Event, 
       if (!state.isLoaded || !(error instanceof CoworkError)) throw error
       happened({ event: 'unreachable', message: problemOf(error).message })
     },
-    /** Until the person leaves. */
     async run(): Promise<ExitCode> {
       const tick = () => happened({ event: 'tick', now: Date.now() })
       tick()

@@ -150,7 +150,6 @@ export const staleNotes = (stale: readonly string[] = []): string[] =>
 
 type Part = { readonly isMore: boolean; readonly stale: readonly string[] }
 
-/** After a list that may have ended before all was shown. */
 export const listNotes = ({ isMore, stale }: Part): string[] => [
   ...moreNotes(isMore),
   ...staleNotes(stale),

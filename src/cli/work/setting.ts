@@ -36,7 +36,6 @@ type SetFlags = Values<typeof settable>
 type Kind = Found['kind']
 type Flag = Exclude<keyof SetFlags, 'ifRev' | 'clear'>
 
-/** Which flags an item of a kind has. */
 const flagsOf: Readonly<Record<Kind, readonly Flag[]>> = {
   story: ['title', 'status', 'priority', 'estimate', 'notes', 'append', 'needs', 'paths'],
   sprint: ['title', 'status', 'goal', 'themes', 'start', 'end', 'carryTo', 'archive'],
@@ -63,7 +62,6 @@ const toolOf = {
   backlog: { tool: 'worksync_update_backlog', id: 'item_id' },
 } as const
 
-/** Changes the named fields of whatever has this id. */
 export const setCommand = command({
   usage: 'set <id>',
   summary: 'change fields of a story, backlog item or sprint',

@@ -18,7 +18,6 @@ import { helloOf } from '../mcp.ts'
 import { countText, plain } from '../output.ts'
 import { loadSettings } from '../settings.ts'
 
-/** A way into the daemon for MCP clients. */
 export type Door = McpClient & {
   readonly name: string
   /** An address that has the tools about work and no others (W1). */
@@ -74,7 +73,6 @@ type Answer = Readonly<Record<string, unknown>>
 type Step = {
   readonly tool: SeedTool
   readonly args: object
-  /** What the answer has to hold. */
   readonly expected: object
 }
 

@@ -1,7 +1,5 @@
 import type { StoryStatus } from '../choices.ts'
 
-/** What the tools about work answer with. */
-
 /** One item of a list: what one needs to choose it. */
 export type Brief = {
   readonly kind?: 'story' | 'backlog' | 'sprint'

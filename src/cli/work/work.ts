@@ -5,7 +5,6 @@ import { addingCommands, keepingCommands, resolveCommand, storyCommands } from '
 import { listingCommands, projectsCommand, readingCommands, statusCommand } from './reading.ts'
 import { setCommand } from './setting.ts'
 
-/** The plan of work that agents and people share: sprints, stories, backlog. */
 export const workCommand: Entry = {
   ...statusCommand,
   usage: 'work',

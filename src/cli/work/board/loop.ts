@@ -41,7 +41,6 @@ export type BoardOptions = {
   readonly stdout: WriteStream
 }
 
-/** The board on a terminal. */
 export async function showBoard({
   client,
   start,

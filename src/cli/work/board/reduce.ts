@@ -18,7 +18,6 @@ import type { StoryBrief } from '../wire.ts'
 import { bodyRows, columnsOf, placeOf, readable, selectedStory, storiesInColumn } from './state.ts'
 import type { Effect, Event, Prompt, State, Step, Target } from './state.ts'
 
-/** Within a column. */
 function down(state: State, by: number): Step {
   const columns = columnsOf(state)
   const place = placeOf(columns, state.selected)
@@ -78,7 +77,6 @@ function put(state: State, story: StoryBrief, status: StoryStatus): Step {
   })
 }
 
-/** Into the column beside it. */
 function pushed(state: State, by: 1 | -1): Step {
   return onStory(state, (story) => {
     const columns = columnsOf({ ...state, filter: '' })

@@ -14,7 +14,6 @@ export type Target =
   | { readonly show: string }
   | { readonly project: string }
 
-/** What the person is asked at the foot of the screen. */
 export type Prompt =
   | { readonly ask: 'filter'; readonly text: string }
   | { readonly ask: 'title'; readonly text: string }
@@ -109,7 +108,6 @@ export function columnsOf({ stories, filter }: Pick<State, 'stories' | 'filter'>
     .filter(({ status, stories: own }) => status !== 'dropped' || own.length > 0)
 }
 
-/** Where the hand is: which column, and which story of it. */
 export function placeOf(
   columns: readonly Column[],
   selected: string | undefined,
@@ -130,7 +128,6 @@ export const bodyRows = ({ rows }: Size): number => Math.max(1, rows - 6)
 /** Each story takes two lines. */
 export const storiesInColumn = (size: Size): number => Math.max(1, Math.floor(bodyRows(size) / 2))
 
-/** What there is to read of the selected one, in lines of the screen. */
 export function readable({ detail, selected, size, now }: State): Line[] {
   if (!detail || detail.id !== selected) return [['Reading …']]
   return storyLines(detail, now).flatMap((line) => wrapped(line, size.columns - 2))
