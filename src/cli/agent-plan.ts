@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { writeFileAtomic } from '#base/atomic-file.ts'
@@ -9,6 +9,7 @@ import type { SelectionFields } from '#base/selection-fields.ts'
 import { joinSelections, parseNames, toFields, toSelection } from '#base/selection.ts'
 import type { StatePaths } from '#base/state.ts'
 import type { Client } from './client.ts'
+import { storedToken } from './lookup.ts'
 
 /** How an agent comes to a token that we know: the one kept here, or a new one. */
 export type TokenPlan = {
@@ -29,7 +30,7 @@ export async function planToken(api: Client, paths: StatePaths, agent: string): 
     api.call('cowork_status'),
   ])
   const listed = agents.find(({ id, status }) => id === agent && status === 'active')
-  const token = keptToken(paths, agent)
+  const token = storedToken(paths, agent)
   if (!listed)
     return { agent, act: 'add', closesTheDoor: auth === 'open', selection: {}, isStored: true }
   const { tools, exclude, read_only } = listed
@@ -68,11 +69,6 @@ export function keepToken(paths: StatePaths, agent: string, token: string): void
   const file = paths.agentToken(agent)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   writeFileAtomic(file, `${token}\n`)
-}
-
-function keptToken(paths: StatePaths, agent: string): string | undefined {
-  const file = paths.agentToken(agent)
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
 /** The options by which a person chooses tools (SV18). */

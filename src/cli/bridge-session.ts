@@ -1,5 +1,6 @@
 import { readEnvelope } from './message-line.ts'
 import type { Id } from './message-line.ts'
+import { parseJson } from './output.ts'
 
 export type Outage = { readonly code: string; readonly message: string; readonly hint: string }
 
@@ -259,12 +260,6 @@ export function createBridgeSession({ toClient, toDaemon, outage }: SessionOptio
 const format = (message: object) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
 
 /** Only for lines whose envelope was read. A line that is no JSON after all has no members. */
-function parse(line: Buffer): Message {
-  try {
-    return JSON.parse(line.toString('utf8')) as Message
-  } catch {
-    return {}
-  }
-}
+const parse = (line: Buffer): Message => (parseJson(line.toString('utf8')) ?? {}) as Message
 
 const withId = (line: Buffer, id: Id) => format({ ...parse(line), id })

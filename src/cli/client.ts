@@ -8,6 +8,7 @@ import type { RouteAnswers, ToolName, ToolResults } from '#wire'
 import { errorOf, runningDaemon } from './daemon.ts'
 import type { Problem } from './exit.ts'
 import { version } from './launcher.ts'
+import { parseJson } from './output.ts'
 
 export type Client = ReturnType<typeof createClient>
 
@@ -48,7 +49,7 @@ export function createClient(
         throw unreachable(paths, cause)
       },
     )
-    const answer = parsed(text)
+    const answer = (parseJson(text) ?? {}) as { error?: Problem }
     if (status >= 400) {
       const error = answer.error ?? { code: 'internal', message: `The daemon answered ${status}.` }
       throw errorOf({ ...forPeople(error), ...words[error.code] })
@@ -133,14 +134,6 @@ const forPeople = (error: Problem): Problem =>
   error.hint?.startsWith('Call it like this: ')
     ? { ...error, hint: '`--help` after the command shows what it takes.' }
     : error
-
-function parsed(text: string): { error?: Problem } {
-  try {
-    return JSON.parse(text) as { error?: Problem }
-  } catch {
-    return {}
-  }
-}
 
 /** The owner's file; where there is none, as for a daemon in a container, the token of the environment. */
 function tokenOf(paths: StatePaths, env: Environment): string {

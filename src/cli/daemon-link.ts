@@ -9,6 +9,7 @@ import { errorOf, startDetached } from './daemon.ts'
 import type { DetachedOptions } from './daemon.ts'
 import type { Problem } from './exit.ts'
 import { version } from './launcher.ts'
+import { parseJson } from './output.ts'
 
 type LinkOptions = {
   readonly paths: StatePaths
@@ -126,12 +127,8 @@ export function createDaemonLink({ paths, hello, up, note }: LinkOptions) {
 type Answer = { readonly version: string; readonly error?: Problem }
 
 function parseAnswer(line: string): Answer | undefined {
-  try {
-    const answer = JSON.parse(line) as Answer & { readonly cowork?: unknown }
-    return answer.cowork === handshakeVersion ? answer : undefined
-  } catch {
-    return undefined
-  }
+  const answer = parseJson(line) as (Answer & { readonly cowork?: unknown }) | null | undefined
+  return answer?.cowork === handshakeVersion ? answer : undefined
 }
 
 /** Leaves the bytes after the line unread, and the socket paused. */

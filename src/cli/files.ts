@@ -18,7 +18,7 @@ import {
 import type { Entry, Values } from './command.ts'
 import { usage } from './exit.ts'
 import { byPrefix, moreNotes, pages, shortIds } from './lookup.ts'
-import { bytesText, countText, plain, plainLines, tableOf } from './output.ts'
+import { bytesText, countText, plain, plainLines, tableOf, minuteOf } from './output.ts'
 import { confirmed } from './terminal.ts'
 
 export const words: Words = {
@@ -33,8 +33,6 @@ export const words: Words = {
 }
 
 export const where = 'A relative path is in the workspace; an absolute one must be granted.'
-
-export const minuteOf = (at: string): string => at.slice(0, 16).replace('T', ' ')
 
 const range = {
   head: positive('--head <count>', 'the first lines'),

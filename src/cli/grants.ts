@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { relative } from 'node:path'
 import { currentFolders, expandPath } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
@@ -9,9 +9,9 @@ import type { Client } from './client.ts'
 import { choice, command, flag, text, toolCommand, yes } from './command.ts'
 import type { Entry } from './command.ts'
 import { usage } from './exit.ts'
-import { minuteOf } from './files.ts'
+import { realPathOf } from './launcher.ts'
 import { agentNamed, byPrefix, listed, shortIds } from './lookup.ts'
-import { countText, fields, plain, tableOf } from './output.ts'
+import { countText, fields, plain, tableOf, minuteOf } from './output.ts'
 import { confirmed } from './terminal.ts'
 import type { Asking } from './terminal.ts'
 
@@ -156,7 +156,7 @@ async function grantNamed(client: Client, given: string): Promise<Grant> {
     const grant = grants.find((one) => bareId(one) === id)
     return grant ? `${whoText(grant)}  ${grant.permission}  ${plain(grant.path)}` : ''
   }
-  const places = given.trim() === '' ? [] : [pathHere(given), realOf(pathHere(given))]
+  const places = given.trim() === '' ? [] : [pathHere(given), realPathOf(pathHere(given))]
   const [only, ...others] = grants.filter(({ path }) => places.includes(path))
   if (only && others.length > 0)
     throw new CoworkError('ambiguous_id', `More than one grant is for ${plain(only.path)}.`, {
@@ -176,18 +176,10 @@ async function grantNamed(client: Client, given: string): Promise<Grant> {
 /** A home, or a disk, is more than most mean to show: it takes a yes, and an Enter too many is none. */
 export async function confirmWhole(path: string, asking: Asking): Promise<void> {
   const { home } = currentFolders()
-  const below = relative(realOf(path), realOf(home))
+  const below = relative(realPathOf(path) ?? path, realPathOf(home) ?? home)
   if (below === '..' || below.startsWith('../')) return
   const what = below === '' ? 'your whole home folder' : 'your home folder and more'
   await confirmed(`${plain(path)} is ${what}. Open all of it to agents?`, asking, false)
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
 }
 
 export function grantedText(grant: Grant): string {

@@ -41,11 +41,11 @@ function isOnPath({ PATH = '' }: Environment, ours: string): boolean {
   const folders = PATH.split(delimiter).filter(
     (folder) => folder !== '' && !folder.endsWith(join('node_modules', '.bin')),
   )
-  const first = folders.map((folder) => realOf(join(folder, 'cowork'))).find((one) => one)
-  return first !== undefined && first === realOf(ours)
+  const first = folders.map((folder) => realPathOf(join(folder, 'cowork'))).find((one) => one)
+  return first !== undefined && first === realPathOf(ours)
 }
 
-function realOf(path: string): string | undefined {
+export function realPathOf(path: string): string | undefined {
   try {
     return realpathSync(path)
   } catch {

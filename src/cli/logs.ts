@@ -14,7 +14,7 @@ import { CoworkError } from '#base/errors.ts'
 import { createLog } from '#base/log.ts'
 import type { Level } from '#base/log.ts'
 import type { Context } from './context.ts'
-import { shown } from './output.ts'
+import { parseJson, shown } from './output.ts'
 
 const largest = 10 * 1024 * 1024
 const kept = 5
@@ -84,12 +84,8 @@ const isLevel = (value: unknown): value is Level =>
 const safe = (text: string) => text.split('\n').map(shown).join('\n')
 
 function parsed(line: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? { ...value } : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(line)
+  return typeof value === 'object' && value !== null ? { ...value } : undefined
 }
 
 /** Goes on in the next file when the log is rotated, after the rest of this one. */

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { CoworkError, messageOf } from '#base/errors.ts'
+import type { StatePaths } from '#base/state.ts'
 import type { ToolName, ToolResults } from '#wire'
 import type { Client } from './client.ts'
 import { usage } from './exit.ts'
-import { shown, wrapped } from './output.ts'
+import { parseJson, shown, wrapped } from './output.ts'
 
 /** What an id stands for, where it says nothing by itself. */
 type Told = (id: string) => string
@@ -77,6 +78,12 @@ export function agentName(given: string): string {
   )
 }
 
+/** The token that is kept here for an agent. */
+export function storedToken(paths: StatePaths, agent: string): string | undefined {
+  const file = paths.agentToken(agent)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
+}
+
 /**
  * The agent that is meant, among those registered and those that have earned or lost trust. Where the
  * door is open anybody may come in, so a name nobody has used yet is taken as it is.
@@ -146,9 +153,6 @@ function textOf(option: string, file: string): string {
 
 /** A value that needs no quotes when it is a text. */
 export function valueArgument(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return text
-  }
+  const value = parseJson(text)
+  return value === undefined ? text : value
 }

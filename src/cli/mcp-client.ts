@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { CoworkError } from '#base/errors.ts'
 import { version } from './launcher.ts'
+import { parseJson } from './output.ts'
 
 export type McpResult = Readonly<Record<string, unknown>>
 
@@ -124,13 +125,7 @@ function repliesIn(text: string): Reply[] {
   const messages = isStream
     ? text.split('\n').flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : []))
     : [text]
-  return messages.flatMap((message) => {
-    try {
-      return [JSON.parse(message) as Reply]
-    } catch {
-      return []
-    }
-  })
+  return messages.flatMap((message) => (parseJson(message) as Reply | undefined) ?? [])
 }
 
 function resultOf({ result, error }: Reply): McpResult {

@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { callerFromEnvironment } from '#base/config/env.ts'
 import type { Environment } from '#base/config/env.ts'
 import { parseNames } from '#base/selection.ts'
 import type { StatePaths } from '#base/state.ts'
-import { agentName } from './lookup.ts'
+import { agentName, storedToken } from './lookup.ts'
 import { createBridgeSession } from './bridge-session.ts'
 import type { Outage } from './bridge-session.ts'
 import { contextOf } from './context.ts'
@@ -64,7 +64,8 @@ type HelloOptions = McpOptions & { readonly paths: StatePaths; readonly env: Env
 /** Identifies the client to the daemon by a token, or else by the name of an unverified agent (I13), with its tools. */
 export function helloOf({ paths, env, agent, ...wanted }: HelloOptions) {
   const said = callerFromEnvironment(env)
-  const token = said.token ?? (agent === undefined ? undefined : storedToken(paths, agent))
+  const token =
+    said.token ?? (agent === undefined ? undefined : storedToken(paths, agentName(agent)))
   return {
     ...(token ? { token } : { agent: agent ?? said.agentId ?? 'main' }),
     ...(said.sessionId && { session: said.sessionId }),
@@ -73,11 +74,6 @@ export function helloOf({ paths, env, agent, ...wanted }: HelloOptions) {
     ...(wanted.readOnly && { read_only: true }),
     ...(wanted.results !== undefined && { results: wanted.results }),
   }
-}
-
-function storedToken(paths: StatePaths, agent: string): string | undefined {
-  const file = paths.agentToken(agentName(agent))
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
 /** Variables of the client that must not shape a daemon which outlives it (SV6, I13). */

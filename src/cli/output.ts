@@ -28,6 +28,9 @@ export function bytesText(bytes: number): string {
   return `${at === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${units[at] ?? 'TB'}`
 }
 
+/** A moment as people read it: `2027-03-01 18:00`. */
+export const minuteOf = (at: string): string => at.slice(0, 16).replace('T', ' ')
+
 export const countText = (count: number, one: string): string =>
   `${count} ${one}${count === 1 ? '' : 's'}`
 
@@ -100,6 +103,15 @@ export function createOutput(options: {
       inProgress.add(stderr)
       stderr.write(clear + text.slice(0, (stderr.columns ?? 80) - 1))
     },
+  }
+}
+
+/** Undefined for what is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
   }
 }
 

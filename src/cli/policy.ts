@@ -7,7 +7,7 @@ import type { Entry, Values } from './command.ts'
 import { exitCode, usage } from './exit.ts'
 import { score } from './inbox/detail.ts'
 import { agentNamed, byPrefix, jsonArgument, valueArgument } from './lookup.ts'
-import { fields, plain, plainLines, table, tableOf } from './output.ts'
+import { fields, plain, plainLines, table, tableOf, minuteOf } from './output.ts'
 
 const read = (client: Client, asked: object = {}) =>
   client.call('cowork_policy_versions', { limit: 200, ...asked })
@@ -33,7 +33,7 @@ export const versionCommands = [
         ? tableOf(versions, '', {
             VERSION: ({ version }) => version,
             NO: ({ number }) => number,
-            SINCE: ({ at }) => at.slice(0, 16).replace('T', ' '),
+            SINCE: ({ at }) => minuteOf(at),
             BY: ({ by }) => by,
             FROM: ({ source }) => (source === 'file' ? 'cowork.yaml' : 'saved'),
             // The same again has the same name: only the newest of them is in force.

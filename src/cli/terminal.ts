@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { CoworkError } from '#base/errors.ts'
 import type { Hunk } from './clients/edits.ts'
+import type { Context } from './context.ts'
 import { usage } from './exit.ts'
 import { shown } from './output.ts'
 
@@ -14,6 +15,12 @@ const { stdin, stderr } = process
 /** Nobody reads along in `--json`, and a prompt off a terminal would wait for ever (K2). */
 export const canAsk = ({ json = false }: Asking): boolean =>
   !json && stdin.isTTY === true && stderr.isTTY === true
+
+/** Whether a whole screen can be shown instead of a list. */
+export const hasScreen = (
+  { env }: Pick<Context, 'env'>,
+  { list, json }: { readonly list?: boolean; readonly json?: boolean },
+): boolean => !list && !json && stdin.isTTY && process.stdout.isTTY && env['TERM'] !== 'dumb'
 
 const streams = { input: stdin, output: stderr }
 

@@ -8,7 +8,7 @@ import { choice, command, required, text, toolCommand, withDefault } from './com
 import { usage } from './exit.ts'
 import { score } from './inbox/detail.ts'
 import { agentNamed, byPrefix } from './lookup.ts'
-import { fields, plain, table, tableOf } from './output.ts'
+import { fields, plain, table, tableOf, minuteOf } from './output.ts'
 
 export type Standing = ToolResults['cowork_standing']['standings'][number]
 
@@ -80,7 +80,7 @@ function checksText({ unread, look_back: rows, oldest_at: oldest }: StandingClas
   if (unread === 0) return 'none waits'
   const wait = unread === 1 ? '1 waits' : `${unread} wait`
   const back = rows > 0 ? `, ${rows} of a look-back` : ''
-  return `${wait}${back}${oldest === undefined ? '' : `, the oldest since ${oldest.slice(0, 16).replace('T', ' ')}`}`
+  return `${wait}${back}${oldest === undefined ? '' : `, the oldest since ${minuteOf(oldest)}`}`
 }
 
 const rightActions = (count: number) => `${count} more right ${count === 1 ? 'action' : 'actions'}`

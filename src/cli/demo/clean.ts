@@ -3,57 +3,57 @@ import { CoworkError } from '#base/errors.ts'
 import { createClient } from '../client.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
+import { changesTrust } from '../inbox/acts.ts'
 import { project, writtenPaths } from './scenes.ts'
 import { demoNotes } from './policies.ts'
 import { removeReviewer } from './agent.ts'
 
 const reason = 'Demo cleaned up'
+/** A change of policy costs no trust. */
+const override = { type: 'policy_change', severity: 'low', description: reason }
 const agents: readonly string[] = demoPairs.map(({ agent }) => agent)
 
-const labels: Readonly<Record<string, string>> = {
-  approvals: 'Requests closed',
-  permissions: 'Standing permissions revoked',
-  grants: 'Grants revoked',
-  agents: 'Agents revoked',
-  reviewers: 'Reviewers removed',
-  trust: 'Trust scores set to 0',
-  policies: 'Policy versions restored',
-  projects: 'Projects unregistered',
-  files: 'Files moved to the trash',
-}
+type Step = (owner: Client) => Promise<number>
 
 /** Ends all that the demo made, each with an entry; the ledger itself stays. A second run finds nothing (K7). */
 export async function cleanDemo(context: Context): Promise<void> {
   const { out } = context
   const owner = createClient(context)
-  const steps: readonly [name: string, step: (owner: Client) => Promise<number>][] = [
-    ['approvals', endApprovals],
-    ['permissions', endPermissions],
-    ['grants', endGrants],
-    ['agents', endAgents],
-    ['reviewers', removeReviewer],
-    ['trust', endTrust],
-    ['policies', restorePolicies],
-    ['projects', endProject],
-    ['files', deleteFiles],
+  const steps: readonly [name: string, label: string, step: Step][] = [
+    ['approvals', 'Requests closed', endApprovals],
+    ['permissions', 'Standing permissions revoked', endPermissions],
+    ['grants', 'Grants revoked', endGrants],
+    ['agents', 'Agents revoked', endAgents],
+    ['reviewers', 'Reviewers removed', removeReviewer],
+    ['trust', 'Trust scores set to 0', endTrust],
+    ['policies', 'Policy versions restored', restorePolicies],
+    ['projects', 'Projects unregistered', endProject],
+    ['files', 'Files moved to the trash', deleteFiles],
   ]
   const ended: Record<string, number> = {}
+  const done: string[] = []
   const left: { what: string; why: string }[] = []
-  for (const [name, step] of steps)
+  for (const [name, label, step] of steps)
     try {
-      ended[name] = await step(owner)
+      const count = await step(owner)
+      ended[name] = count
+      if (count > 0) done.push(`${label}: ${count}`)
     } catch (error) {
       if (!(error instanceof CoworkError) || error.code !== 'passkey_required') throw error
       left.push({ what: name, why: error.message })
     }
-  out.data({ ended, left }, () => {
-    const done = Object.entries(ended).filter(([, count]) => count > 0)
-    return done.length === 0 && left.length === 0
-      ? ['Nothing of the demo is left. Its ledger entries stay.']
-      : done.map(([name, count]) => `${labels[name] ?? name}: ${count}`)
-  })
+  const isNothing = done.length + left.length === 0
+  out.data({ ended, left }, () =>
+    isNothing ? ['Nothing of the demo is left. Its ledger entries stay.'] : done,
+  )
   for (const { what, why } of left)
     out.note(`Not done (${what}): ${why} Do it in the console with your passkey.`)
+}
+
+/** Ends each, and counts them. */
+async function endEach<One>(items: readonly One[], end: (one: One) => Promise<unknown>) {
+  for (const one of items) await end(one)
+  return items.length
 }
 
 async function endApprovals(owner: Client): Promise<number> {
@@ -61,48 +61,36 @@ async function endApprovals(owner: Client): Promise<number> {
   for (const agent of agents) {
     const query = { agent, limit: 1000 }
     const { items } = await owner.get('/api/approvals', query)
-    for (const { id, kind } of items) {
-      if (kind === 'handoff')
-        await owner.call('cowork_resolve_handoff', { handoff_id: id, resolution: reason })
-      else
-        await owner.call('cowork_decide', {
-          approval_ids: [id],
-          decision: 'reject',
-          reason,
-          ...(isCorrection(kind) && {
-            override: { type: 'policy_change', severity: 'low', description: reason },
+    count += await endEach(items, ({ id, kind }) =>
+      kind === 'handoff'
+        ? owner.call('cowork_resolve_handoff', { handoff_id: id, resolution: reason })
+        : owner.call('cowork_decide', {
+            approval_ids: [id],
+            decision: 'reject',
+            reason,
+            ...(changesTrust({ kind }) && { override }),
           }),
-        })
-      count++
-    }
+    )
   }
   return count
 }
 
-/** Rejecting these needs an override; a change of policy costs no trust. */
-const isCorrection = (kind: string) => kind === 'proposal' || kind === 'spot_check'
-
 async function endPermissions(owner: Client): Promise<number> {
   const { permissions } = await owner.call('cowork_list_permissions')
   const theirs = permissions.filter(({ agent_id: agent }) => agents.includes(agent))
-  for (const { id } of theirs) await owner.call('cowork_revoke_permission', { id })
-  return theirs.length
+  return endEach(theirs, ({ id }) => owner.call('cowork_revoke_permission', { id }))
 }
 
 async function endGrants(owner: Client): Promise<number> {
   const { grants } = await owner.call('list_grants')
   const theirs = grants.filter(({ agent }) => agents.includes(agent))
-  for (const { id } of theirs) await owner.call('revoke_grant', { grant_id: id })
-  return theirs.length
+  return endEach(theirs, ({ id }) => owner.call('revoke_grant', { grant_id: id }))
 }
 
 async function endAgents(owner: Client): Promise<number> {
-  const listed = await owner.call('cowork_list_agents')
-  const theirs = listed.agents.filter(
-    ({ id, status }) => agents.includes(id) && status === 'active',
-  )
-  for (const { id } of theirs) await owner.call('cowork_revoke_agent', { id })
-  return theirs.length
+  const { agents: all } = await owner.call('cowork_list_agents')
+  const theirs = all.filter(({ id, status }) => agents.includes(id) && status === 'active')
+  return endEach(theirs, ({ id }) => owner.call('cowork_revoke_agent', { id }))
 }
 
 async function endTrust(owner: Client): Promise<number> {

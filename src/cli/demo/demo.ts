@@ -5,7 +5,7 @@ import { readItems } from '../approvals.ts'
 import { createClient } from '../client.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
-import { table } from '../output.ts'
+import { countText, tableOf } from '../output.ts'
 import { levelName, normalOf, standingText } from '../trust.ts'
 import { addReviewer, answerChecks, createDemoAgent, removeReviewer } from './agent.ts'
 import { chanceFrom, handedOver, roles, sceneOf, workOnFiles, workOnPlan } from './scenes.ts'
@@ -19,18 +19,18 @@ type Options = {
   readonly clean?: boolean | undefined
 }
 type Proposed = ToolResults['cowork_propose']
-type Played = {
-  readonly role: Role
-  acted: number
-  slipped: number
+const nothing = {
+  acted: 0,
+  slipped: 0,
   /** Of those done alone, how many the reviewer looked at, and how many of these were wrong. */
-  checked: number
-  found: number
-  blocked: number
-  approved: number
-  overridden: number
-  left: number
+  checked: 0,
+  found: 0,
+  blocked: 0,
+  approved: 0,
+  overridden: 0,
+  left: 0,
 }
+type Played = typeof nothing & { readonly role: Role }
 
 /** The last ones are left for the person to decide. */
 const leftOver = 3
@@ -55,17 +55,7 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
   let asking: string | undefined
   try {
     const plays = roles.map((role, at) => {
-      const seen: Played = {
-        role,
-        acted: 0,
-        slipped: 0,
-        checked: 0,
-        found: 0,
-        blocked: 0,
-        approved: 0,
-        overridden: 0,
-        left: 0,
-      }
+      const seen: Played = { role, ...nothing }
       played.push(seen)
       return { seen, agent: createDemoAgent(context.paths, role.id, tokens.get(role.id)), at }
     })
@@ -208,20 +198,17 @@ async function tell(
   )
   const policies = 'left' in brought ? null : { ...brought.saved, from: brought.before }
   out.data({ agents, policies }, () => [
-    ...table(
-      ['AGENT', 'IS', 'TRUST', 'APPROVED', 'OVERRIDDEN', 'BLOCKED', 'ALONE', 'CHECKED', 'WRONG'],
-      agents.map((row) => [
-        row.agent,
-        row.about,
-        row.trust.toFixed(2),
-        row.approved,
-        row.overridden,
-        row.blocked,
-        row.acted,
-        row.checked,
-        row.slipped,
-      ]),
-    ),
+    ...tableOf(agents, '', {
+      AGENT: ({ agent }) => agent,
+      IS: ({ about }) => about,
+      TRUST: ({ trust }) => trust.toFixed(2),
+      APPROVED: ({ approved }) => approved,
+      OVERRIDDEN: ({ overridden }) => overridden,
+      BLOCKED: (row) => row.blocked,
+      ALONE: ({ acted }) => acted,
+      CHECKED: ({ checked }) => checked,
+      WRONG: ({ slipped }) => slipped,
+    }),
     '',
     ...agents.map(
       (row) => `${row.agent}: ${levelName(row)}, ${standingText(row)}.${owedText(row.owed)}`,
@@ -234,8 +221,7 @@ async function tell(
   const waiting = checks.items.filter(({ domain }) =>
     played.some(({ role }) => role.domain === domain),
   )
-  const unread =
-    waiting.length === 0 ? '' : `, ${waiting.length === 1 ? '1 check' : `${waiting.length} checks`}`
+  const unread = waiting.length === 0 ? '' : `, ${countText(waiting.length, 'check')}`
   out.note(
     `${left} proposals${unread}${asksForFiles ? ', a request for your files' : ''} and a handoff wait for you: \`cowork inbox\`, or \`cowork open inbox\`.`,
   )

@@ -28,7 +28,6 @@ export const roles: readonly Role[] = [
 ]
 
 type Template = Omit<Scene, 'isRight' | 'confidence' | 'target'> & {
-  readonly targets: string
   /** What an agent writes that errs, where it shows. */
   readonly mistake?: Scene['proposed_change']
 }
@@ -37,19 +36,16 @@ const templates: Record<string, readonly Template[]> = {
   'demo.contacts': [
     {
       action: 'update_contact',
-      targets: 'contact',
       proposed_change: { phone: '+41 44 555 01 20' },
       reasoning: 'The signature of the last mail has a new number.',
     },
     {
       action: 'merge_contacts',
-      targets: 'contact',
       proposed_change: { keep: 'contact_7', drop: 'contact_19' },
       reasoning: 'Same address and same name; one has no history.',
     },
     {
       action: 'tag_contact',
-      targets: 'contact',
       proposed_change: { tags: ['newsletter', 'zurich'] },
       reasoning: 'Signed up at the fair in Zurich.',
     },
@@ -57,19 +53,16 @@ const templates: Record<string, readonly Template[]> = {
   'demo.tickets': [
     {
       action: 'set_priority',
-      targets: 'ticket',
       proposed_change: { priority: 'high' },
       reasoning: 'Third message within an hour, and the service is down for them.',
     },
     {
       action: 'answer_ticket',
-      targets: 'ticket',
       proposed_change: { status: 'answered', template: 'reset-steps' },
       reasoning: 'A known question; the steps are in the handbook.',
     },
     {
       action: 'close_ticket',
-      targets: 'ticket',
       proposed_change: { status: 'closed' },
       reasoning: 'No answer for 14 days after the solution was sent.',
     },
@@ -77,20 +70,17 @@ const templates: Record<string, readonly Template[]> = {
   'demo.deals': [
     {
       action: 'update_deal',
-      targets: 'deal',
       proposed_change: { deal_stage: 'closed_won', amount: 48_000 },
       mistake: { deal_stage: 'closed_won', amount: 480_000 },
       reasoning: 'Budget approved and all signatures are there.',
     },
     {
       action: 'update_deal',
-      targets: 'deal',
       proposed_change: { next_step: 'send the offer' },
       reasoning: 'They asked for a price in the last call.',
     },
     {
       action: 'assign_deal',
-      targets: 'deal',
       proposed_change: { owner: 'someone else' },
       reasoning: 'The owner is on leave this week.',
     },
@@ -120,12 +110,12 @@ export function sceneOf({ domain, errs }: Role, chance: () => number): Scene {
   const choices = templates[domain] ?? []
   const template = choices[Math.floor(chance() * choices.length)]
   if (!template) throw new Error(`the demo has nothing to do in ${domain}`)
-  const { targets, mistake, ...rest } = template
+  const { mistake, ...rest } = template
   const isRight = chance() >= errs
   const change = isRight ? rest.proposed_change : (mistake ?? rest.proposed_change)
   // An agent that errs is a little less sure, but only a little: that is what makes it dangerous.
   const confidence = Math.round((0.78 + chance() * 0.2 - (isRight ? 0 : 0.06)) * 100) / 100
-  const target = `${targets}_${1 + Math.floor(chance() * 40)}`
+  const target = `${domain.slice(domain.indexOf('.') + 1, -1)}_${1 + Math.floor(chance() * 40)}`
   return { ...rest, proposed_change: change, target, confidence, isRight }
 }
 

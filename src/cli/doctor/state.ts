@@ -15,6 +15,7 @@ import { runningDaemon } from '../daemon.ts'
 import { problemOf } from '../exit.ts'
 import { isGone, liveGrants } from '../grants.ts'
 import type { Grant } from '../grants.ts'
+import { realPathOf } from '../launcher.ts'
 import { countText, plain } from '../output.ts'
 import type { Settings } from '../settings.ts'
 import { readProjects } from '../work/asking.ts'
@@ -217,23 +218,15 @@ function leftOut({ config }: Settings, grants: readonly Grant[]): Finding[] {
   return config.grants.entries
     .filter(({ expires_at: until }) => until === undefined || Date.parse(until) > Date.now())
     .filter(({ path, permission }) => {
-      const real = realOf(path)
+      const real = realPathOf(path)
       return !inForce.some((grant) => grant.path === real && grant.permission === permission)
     })
     .map(({ path }) =>
       warn(
-        `The configuration grants ${plain(path)}, which is not in force${realOf(path) === undefined ? ': nothing is there' : ''}.`,
+        `The configuration grants ${plain(path)}, which is not in force${realPathOf(path) === undefined ? ': nothing is there' : ''}.`,
         '`cowork logs` says why it was left out; `cowork restart` reads it again.',
       ),
     )
-}
-
-function realOf(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
 }
 
 /** The one that the daemon uses: another may have been chosen since it started. */

@@ -1,8 +1,8 @@
 import type { ToolResults } from '#wire'
 import { isCheck } from '../approvals.ts'
 import type { Check, Detail, GrantRequest, Handoff, Item } from '../approvals.ts'
-import { bytesText, countText, plain, plainLines } from '../output.ts'
-import { bold, dim, left, looking, span } from './lines.ts'
+import { bytesText, countText, minuteOf, plain, plainLines } from '../output.ts'
+import { bold, dim, left, looking, section, span } from './lines.ts'
 import type { Line, Span } from './lines.ts'
 
 /** The values in a JSON value by their dotted path; each as JSON, which shows what is a text and what is not. */
@@ -50,8 +50,6 @@ const moreLines = (count: number, capped: boolean): Line[] =>
 const sensitiveLines = ({ sensitive }: GrantRequest): Line[] =>
   sensitive.map((name) => [looking('red', '! '), plain(name)])
 
-const minute = (at: string) => at.slice(0, 16).replace('T', ' ')
-
 const overdueLines = ({ overdue, reminded }: Handoff): Line[] =>
   overdue
     ? [
@@ -83,7 +81,7 @@ function contextLines({ context, proposal_id: proposal }: Handoff): Line[] {
 /** What the agent did last in that domain, oldest first (H5). */
 const recentLines = ({ packet }: Handoff): Line[] =>
   packet.recent.map(({ seq, at, type, action, subject, outcome }) => [
-    dim(`${minute(at)} `),
+    dim(`${minuteOf(at)} `),
     plain(
       [action ?? type, subject, outcome && `→ ${outcome}`, `(entry ${seq})`]
         .filter((part) => part)
@@ -96,7 +94,7 @@ const threadLines = ({ thread }: Handoff): Line[] =>
   thread.length < 2 && thread.every(({ resolution }) => resolution === undefined)
     ? []
     : thread.flatMap(({ at, reason, resolution, hand_back, instructions }): Line[] => [
-        [dim(`${minute(at)} `), `asked: ${plain(reason)}`],
+        [dim(`${minuteOf(at)} `), `asked: ${plain(reason)}`],
         ...(resolution === undefined
           ? []
           : [
@@ -197,13 +195,9 @@ const answerLines = ({ consequences: { confirm, wrong, differently } }: Check): 
 
 const recordLines = ({ record }: Check): Line[] =>
   record.map(({ seq, at, type, outcome }) => [
-    dim(`${at.slice(0, 16).replace('T', ' ')} `),
+    dim(`${minuteOf(at)} `),
     `entry ${seq}, ${plain(type)}${outcome === undefined ? '' : `: ${plain(outcome)}`}`,
   ])
-
-function section(name: string, lines: readonly Line[]): Line[] {
-  return lines.length === 0 ? [] : [[''], [bold(name)], ...lines.map((line) => ['  ', ...line])]
-}
 
 export function stateLine(item: Item, now: number): Line {
   const { status, held, approvers, decided_by, decided_at, channel, reason, expires_at } = item
@@ -324,7 +318,7 @@ const historyLines = ({ history }: Detail): Line[] =>
       ? ` (trust ${trust_change > 0 ? '+' : ''}${score(trust_change)})`
       : ''
     return [
-      dim(`${at.slice(0, 16).replace('T', ' ')} `),
+      dim(`${minuteOf(at)} `),
       `${status}${by}${change}: ${plain(summary)}${reason ? ` – ${plain(reason)}` : ''}`,
     ]
   })

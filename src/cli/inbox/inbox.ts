@@ -5,11 +5,11 @@ import { approvalKinds } from '#approvals/wire.ts'
 import type { Client } from '../client.ts'
 import { choice, command, count, flag, localCommand, text } from '../command.ts'
 import type { Entry } from '../command.ts'
-import type { Context } from '../context.ts'
 import { agentNamed, moreNotes, shortIds } from '../lookup.ts'
 import { plain, tableOf } from '../output.ts'
+import { hasScreen } from '../terminal.ts'
 import { detailLines, kindName, score, statusName } from './detail.ts'
-import { painted, span, wrapped } from './lines.ts'
+import { onTerminal, span } from './lines.ts'
 
 const { stdin, stdout, stderr } = process
 
@@ -24,8 +24,8 @@ export async function confirmEach(
   try {
     for (const { id } of checks) {
       const detail = await readDetail(client, id)
-      const lines = detailLines(detail, Date.now()).flatMap((line) => wrapped(line, stderr.columns))
-      stderr.write(`${lines.map((line) => painted(line, stderr)).join('\n')}\n\n`)
+      const lines = onTerminal(detailLines(detail, Date.now()), stderr)
+      stderr.write(`${lines.join('\n')}\n\n`)
       const said = await terminal.question('Confirm it? [y/N] ')
       if (/^y(es)?$/i.test(said.trim())) confirmed.add(id)
     }
@@ -39,9 +39,7 @@ const shown = {
   run: async (client: Client, given: string, kind?: 'handoff') =>
     readDetail(client, (await findApproval(client, given, kind)).id),
   lines: (detail: Awaited<ReturnType<typeof readDetail>>) =>
-    detailLines(detail, Date.now())
-      .flatMap((line) => (stdout.isTTY ? wrapped(line, stdout.columns) : [line]))
-      .map((line) => painted(line, stdout)),
+    onTerminal(detailLines(detail, Date.now())),
 }
 
 export const showApproval = (about: { summary: string; kind?: 'handoff' }): Entry =>
@@ -74,7 +72,8 @@ export const inboxCommand = localCommand({
     }
     const status = all ? 'all' : 'pending'
     const wanted: Wanted = { status, kind, agent: await agentNamed(client, agent), domain }
-    if (hasScreen(call, options)) {
+    // Whoever asks for decided ones too wants to look something up, not to decide.
+    if (!all && hasScreen(call, options)) {
       const { showInbox } = await import('./loop.ts')
       const { requirePersonHere } = await import('../person.ts')
       const person = () => requirePersonHere(call, 'Deciding')
@@ -88,12 +87,6 @@ export const inboxCommand = localCommand({
   },
   commands: [showApproval({ summary: 'one of them, with why it is asked' })],
 })
-
-type ScreenFlags = { readonly list?: boolean; readonly all?: boolean; readonly json?: boolean }
-
-/** Whoever asks for decided ones too wants to look something up, not to decide. */
-const hasScreen = ({ env }: Context, { list, all, json }: ScreenFlags): boolean =>
-  !list && !all && !json && stdin.isTTY && stdout.isTTY && env['TERM'] !== 'dumb'
 
 /** What a look-back brought is one group: a mistake was found, and these are looked at together (T14). */
 function listLines(items: readonly Item[], hasStatus: boolean): string[] {

@@ -21,6 +21,19 @@ export const painted = (line: Line, stream: NodeJS.WritableStream): string =>
     .map((span) => (typeof span === 'string' ? span : styleText(span.look, span.text, { stream })))
     .join('')
 
+/** As wide as the terminal; whole where nobody looks. */
+export const onTerminal = (
+  lines: readonly Line[],
+  stream: NodeJS.WriteStream = process.stdout,
+): string[] =>
+  lines
+    .flatMap((line) => (stream.isTTY ? wrapped(line, stream.columns) : [line]))
+    .map((line) => painted(line, stream))
+
+/** Lines under a name; nothing where there are none. */
+export const section = (name: string, lines: readonly Line[]): Line[] =>
+  lines.length === 0 ? [] : [[''], [bold(name)], ...lines.map((line) => ['  ', ...line])]
+
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 const isAscii = /^[ -~]*$/
 const isMark = /^\p{M}+$/u

@@ -11,7 +11,7 @@ import { choicesFor, readByIds, readDetail, readItems } from '../approvals.ts'
 import type { Item, Wanted } from '../approvals.ts'
 import type { Client } from '../client.ts'
 import type { ExitCode } from '../exit.ts'
-import { editableJson } from '../output.ts'
+import { editableJson, parseJson } from '../output.ts'
 import type { Message } from '../screen/keys.ts'
 import { openScreen } from '../screen/terminal.ts'
 import { reduce } from './reduce.ts'
@@ -180,7 +180,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
     const before = drafts.get(id) ?? editableJson(change)
     const text = await screen.lend(() => edited(before, env))
     drafts.set(id, text)
-    const after = parsed(text)
+    const after = parseJson(text)
     if (after === undefined) return told('That is not JSON: nothing was decided. e goes on.', 'bad')
     drafts.delete(id)
     return isDeepStrictEqual(after, change)
@@ -200,11 +200,3 @@ const told = (text: string, tone: Message['tone']): Event => ({
   event: 'told',
   message: { text, tone },
 })
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
-}

@@ -1,6 +1,6 @@
-import { bold, dim, left, looking, painted, wrapped } from '../inbox/lines.ts'
+import { bold, dim, left, looking, section } from '../inbox/lines.ts'
 import type { Line, Span } from '../inbox/lines.ts'
-import { plain, plainLines, tableOf } from '../output.ts'
+import { plain, plainLines, tableOf, minuteOf } from '../output.ts'
 import type { Found } from './asking.ts'
 import type {
   BacklogItem,
@@ -146,9 +146,6 @@ export const cardLine = (story: StoryBrief, now: number): Line => [
     : [dim(`  ${claimText(story.claimed_by, story.until ?? '', now)}`)]),
 ]
 
-const section = (name: string, lines: readonly Line[]): Line[] =>
-  lines.length === 0 ? [] : [[''], [bold(name)], ...lines.map((line) => ['  ', ...line])]
-
 const textLines = (text: string | undefined): Line[] =>
   text === undefined || text.trim() === ''
     ? []
@@ -180,19 +177,15 @@ const valueText = (value: unknown): string =>
   value === undefined ? 'deleted' : plain(JSON.stringify(value) ?? '')
 
 const commentLines = ({ at, by, text }: { at: string; by: string; text: string }): Line[] => [
-  [dim(`${minuteOf(at)} ${plain(by)}`)],
+  [dim(`${minuteOf(plain(at))} ${plain(by)}`)],
   ...plainLines(text).map((line): Line => [`  ${line}`]),
 ]
 
 export const historyLine = ({ date, at, by, summary }: HistoryEntry): Line => [
-  dim(at === undefined ? plain(date) : minuteOf(at)),
+  dim(at === undefined ? plain(date) : minuteOf(plain(at))),
   `  ${plain(summary)}`,
   ...(by === undefined ? [] : [dim(`  ${plain(by)}`)]),
 ]
-
-const minuteOf = (at: string) => plain(at).slice(0, 16).replace('T', ' ')
-
-const { stdout } = process
 
 export function itemTable(items: readonly Brief[]): string[] {
   const hasProject = items.some(({ project }) => project !== undefined)
@@ -207,7 +200,3 @@ export function itemTable(items: readonly Brief[]): string[] {
     WHAT: titleOf,
   })
 }
-
-/** As wide as the terminal; whole where nobody looks. */
-export const onTerminal = (line: Line): string[] =>
-  (stdout.isTTY ? wrapped(line, stdout.columns) : [line]).map((one) => painted(one, stdout))

@@ -5,6 +5,7 @@ import { choice, command, count, list, text } from '../command.ts'
 import type { Values } from '../command.ts'
 import { byPrefix, pages } from '../lookup.ts'
 import { countText, fields, plain, table, tableOf } from '../output.ts'
+import { onTerminal } from '../inbox/lines.ts'
 import {
   claimOf,
   findItem,
@@ -14,15 +15,7 @@ import {
   readProjects,
   staleNotes,
 } from './asking.ts'
-import {
-  claimText,
-  historyLine,
-  itemLines,
-  itemTable,
-  onTerminal,
-  titleOf,
-  wordsOf,
-} from './item-lines.ts'
+import { claimText, historyLine, itemLines, itemTable, titleOf, wordsOf } from './item-lines.ts'
 import type { Brief, HistoryEntry, ProjectBrief, ProjectStatus, Unwritten } from './wire.ts'
 
 const sprint = () => text('--sprint <id>', 'only in this sprint')
@@ -102,7 +95,7 @@ export const listingCommands = [
       const project = await projectOf(call)
       return { project, ...(await findItem(call.client, project, call.args[0])) }
     },
-    show: (found) => itemLines(found, Date.now()).flatMap(onTerminal),
+    show: (found) => onTerminal(itemLines(found, Date.now())),
     notes: ({ stale }) => staleNotes(stale),
   }),
 ]
@@ -145,11 +138,9 @@ export const readingCommands = [
         ? found
         : { project: found.project, history: found.history, stale: found.stale },
     show(found) {
-      if ('appended' in found) return onTerminal(historyLine(found.appended))
+      if ('appended' in found) return onTerminal([historyLine(found.appended)])
       const { history } = found
-      return history.length === 0
-        ? 'Nothing was done yet.'
-        : history.map(historyLine).flatMap(onTerminal)
+      return history.length === 0 ? 'Nothing was done yet.' : onTerminal(history.map(historyLine))
     },
     notes: (found) => ('appended' in found ? [] : listNotes(found)),
   }),

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts'
 import { painted } from '../../inbox/lines.ts'
 import { plain } from '../../output.ts'
 import { byPrefix } from '../../lookup.ts'
+import { hasScreen } from '../../terminal.ts'
 import { claimOf, projectOf, readProjects, staleNotes } from '../asking.ts'
 import { cardLine, wordsOf } from '../item-lines.ts'
 import { readBoard } from './loop.ts'
@@ -36,11 +37,6 @@ export const boardCommand = localCommand({
     return showBoard({ client, start, claim: claimOf(call), stdin, stdout })
   },
 })
-
-type ScreenFlags = { readonly list?: boolean; readonly json?: boolean }
-
-const hasScreen = ({ env }: Context, { list, json }: ScreenFlags): boolean =>
-  !list && !json && stdin.isTTY && stdout.isTTY && env['TERM'] !== 'dumb'
 
 function print(context: Context, { project, sprint, sprints, stories, isStale }: BoardRead): void {
   const columns = columnsOf({ stories, filter: '' })
