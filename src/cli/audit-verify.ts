@@ -86,7 +86,6 @@ const verbs: Record<string, string> = {
   'action.logged': 'reported',
 }
 
-/** One entry in words: who did what, to what, with which outcome. */
 function sentenceOf({ type, actor, domain, subject, outcome, data }: Entry): string {
   const name = data?.['tool'] ?? data?.['action']
   const about = [
@@ -181,7 +180,6 @@ const exported = (folder: string) => ({
   [Symbol.asyncDispose]: () => Promise.resolve(),
 })
 
-/** The ledger of a state folder, read from its store. */
 export async function stored(context: Context, settings?: Pick<Settings, 'config'>) {
   const { config } = settings ?? (await loadSettings(context))
   // Before the store: a copy of a checkpoint that is read later may be ahead of what we see of the store.

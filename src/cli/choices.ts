@@ -40,7 +40,6 @@ export const storyStatuses = [
 export type StoryStatus = (typeof storyStatuses)[number]
 export const sprintStatuses = ['planned', 'active', 'reference', 'completed'] as const
 export const priorities = ['urgent', 'high', 'medium', 'low'] as const
-/** What an item may be without again. */
 export const clearable = ['priority', 'estimate', 'theme', 'text'] as const
 export const sides = ['ours', 'theirs'] as const
 

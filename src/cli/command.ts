@@ -57,7 +57,6 @@ export const whole = (flags: string, about: string): Kind<number | undefined> =>
 export const number = (flags: string, about: string): Kind<number | undefined> =>
   new Option(flags, about).argParser(Number)
 
-/** May be given more than once. */
 export const repeated = (flags: string, about: string): Kind<readonly string[] | undefined> =>
   new Option(flags, about).argParser((one: string, before?: string[]) => [...(before ?? []), one])
 
@@ -219,7 +218,6 @@ export function toolCommand<
   })
 }
 
-/** A command that does its work itself. */
 export function localCommand<
   const Usage extends string,
   const Given extends Options = Record<never, never>,

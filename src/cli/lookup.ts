@@ -78,7 +78,6 @@ export function agentName(given: string): string {
   )
 }
 
-/** The token that is kept here for an agent. */
 export function storedToken(paths: StatePaths, agent: string): string | undefined {
   const file = paths.agentToken(agent)
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined

@@ -20,7 +20,6 @@ type Reply = {
 
 const answerTimeoutMs = 30_000
 
-/** Sends and reads one message a line. */
 export function createLineClient(input: Readable, write: (line: string) => void): McpClient {
   const waiting = new Map<number, PromiseWithResolvers<Reply>>()
   let fault: unknown
@@ -58,7 +57,6 @@ export function createLineClient(input: Readable, write: (line: string) => void)
   }
 }
 
-/** Speaks the Streamable HTTP transport, with a session. */
 export function createHttpClient(url: string, token: string | undefined, revision: string) {
   const headers: Record<string, string> = {
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -108,7 +106,6 @@ export async function initialize(
   return result
 }
 
-/** Lists the tools of all pages. */
 export async function listTools({ ask }: McpClient): Promise<{ readonly name: string }[]> {
   const tools: { readonly name: string }[] = []
   for (let cursor: unknown; ;) {

@@ -84,7 +84,6 @@ export const daemonEnvironment = <V>(env: Readonly<Record<string, V>>): Record<s
 
 /** A client that ended its requests gets the answers of this time. */
 const lastAnswersMs = 5000
-/** How long requests wait for the next daemon. */
 const outageWaitMs = 10_000
 /** With more of the client's input waiting for a daemon, the client is not read from. */
 const maxWaitingBytes = 16 * 1024 * 1024

@@ -16,7 +16,6 @@ const { stdin, stderr } = process
 export const canAsk = ({ json = false }: Asking): boolean =>
   !json && stdin.isTTY === true && stderr.isTTY === true
 
-/** Whether a whole screen can be shown instead of a list. */
 export const hasScreen = (
   { env }: Pick<Context, 'env'>,
   { list, json }: { readonly list?: boolean; readonly json?: boolean },
@@ -80,7 +79,6 @@ export async function chosen(
   )
 }
 
-/** One of several; the first is under the hand. */
 export async function picked<Value extends string>(
   question: string,
   choices: readonly (Choice & { readonly value: Value })[],

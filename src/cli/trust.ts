@@ -27,7 +27,6 @@ export function normalOf({ classes }: Pick<Standing, 'classes'>): StandingClass 
   return normal
 }
 
-/** Why it stands there and what changes that, as one sentence. */
 export const standingText = ({ reason, next }: Pick<StandingClass, 'reason' | 'next'>): string =>
   next === undefined ? reason : `${reason}: ${next}`
 

@@ -43,7 +43,6 @@ const bearer = (token: string | undefined, reference: string) => ({
   Authorization: `Bearer ${token ?? reference}`,
 })
 
-/** Where a desktop program keeps what is its own. */
 function appData({ env, home, platform }: Where, ...rest: string[]): string {
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', ...rest)
   if (platform === 'win32') return join(env['APPDATA'] || join(home, 'AppData', 'Roaming'), ...rest)
@@ -52,9 +51,7 @@ function appData({ env, home, platform }: Where, ...rest: string[]): string {
 
 type Row = Pick<Client, 'id' | 'title' | 'file' | 'asksForToken'> & {
   readonly format?: 'toml'
-  /** The name of the list of servers. */
   readonly list?: string
-  /** Fields around the command of a server over stdio. */
   readonly before?: object
   readonly after?: object
   /** The entry of a server over HTTP; absent where the client takes none. */

@@ -19,7 +19,6 @@ const messages: Readonly<Record<string, string>> = {
   UnexpectedEndOfString: 'a text does not end',
 }
 
-/** As clients write it. */
 const dialect = { allowTrailingComma: true }
 
 /** Reads JSON with comments and trailing commas, with offsets. Returns undefined for an empty file. */

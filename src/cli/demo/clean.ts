@@ -50,7 +50,6 @@ export async function cleanDemo(context: Context): Promise<void> {
     out.note(`Not done (${what}): ${why} Do it in the console with your passkey.`)
 }
 
-/** Ends each, and counts them. */
 async function endEach<One>(items: readonly One[], end: (one: One) => Promise<unknown>) {
   for (const one of items) await end(one)
   return items.length

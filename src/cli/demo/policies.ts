@@ -81,7 +81,6 @@ const bodyWith = (dealRules: Rules) => ({
 })
 
 const notes = { first: 'Rules for the agents of the demo', second: 'Deals are assigned by people' }
-/** The notes of the versions that the demo saves. */
 export const demoNotes: readonly string[] = Object.values(notes)
 
 /** Refusals that end nothing: the play goes on under what is in force. */

@@ -17,7 +17,6 @@ const doing = (state: State, effect: Effect): Step => ({
 
 const mostItems = 1000
 
-/** To another one, and for more of them at their end. */
 export function moved(state: State, by: number): Step {
   const shown = visible(state)
   const at = shown.findIndex(({ id }) => id === state.selected)
@@ -161,7 +160,6 @@ export function snooze(state: State): Step {
 export type Choosing = Extract<Prompt, { at: number }>
 type Writing = Extract<Prompt, { text: string }>
 
-/** One key into the question at the foot of the screen. */
 export function answered(state: State, prompt: Prompt, key: Key): Step {
   if (key.name === 'escape')
     return say(

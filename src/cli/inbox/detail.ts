@@ -257,7 +257,6 @@ function whyLines({ why, handoff }: Detail): Line[] {
   ]
 }
 
-/** Field by field, what it was and what it is to be. */
 function changeLines({ change, before, approved_change }: Detail): Line[] {
   const known = new Map(leavesOf(before))
   const lines = leavesOf(change).flatMap(([path, value]): Line[] => {

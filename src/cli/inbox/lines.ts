@@ -30,7 +30,6 @@ export const onTerminal = (
     .flatMap((line) => (stream.isTTY ? wrapped(line, stream.columns) : [line]))
     .map((line) => painted(line, stream))
 
-/** Lines under a name; nothing where there are none. */
 export const section = (name: string, lines: readonly Line[]): Line[] =>
   lines.length === 0 ? [] : [[''], [bold(name)], ...lines.map((line) => ['  ', ...line])]
 

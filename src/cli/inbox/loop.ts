@@ -65,35 +65,20 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
   let isLoading = false
 
   async function perform(effect: Effect): Promise<void> {
-    switch (effect.act) {
-      case 'leave':
-        return screen.leave(effect.isInterrupted)
-      case 'load':
-        return load()
-      case 'read':
-        return screen.telling(async () => ({
-          event: 'read',
-          detail: await readDetail(client, effect.id),
-        }))
-      case 'policies':
-        return screen.telling(() => policies(effect.id))
-      case 'access':
-        return screen.telling(() => access(effect.id))
-      case 'edit':
-        return screen.telling(() => edit(effect.id))
-      case 'undo':
-        return screen.telling(async () => ({ event: 'undone', outcome: await undo(effect.id) }))
-      case 'resolve':
-        return screen.telling(async () => {
-          const outcome = await resolveHandoff(effect)
-          return { event: 'decided', outcome, now: Date.now() }
-        })
-      case 'decide':
-        return screen.telling(async () => {
-          const outcome = await decide(effect)
-          return { event: 'decided', outcome, now: Date.now() }
-        })
+    if (effect.act === 'leave') return screen.leave(effect.isInterrupted)
+    if (effect.act === 'load') return load()
+    return screen.telling(() => eventOf(effect))
+  }
+
+  async function eventOf(effect: Extract<Effect, { id: string }>): Promise<Event> {
+    const { id } = effect
+    if (effect.act === 'decide' || effect.act === 'resolve') {
+      const outcome = await (effect.act === 'decide' ? decide(effect) : resolveHandoff(effect))
+      return { event: 'decided', outcome, now: Date.now() }
     }
+    if (effect.act === 'read') return { event: 'read', detail: await readDetail(client, id) }
+    if (effect.act === 'undo') return { event: 'undone', outcome: await undo(id) }
+    return { policies, access, edit }[effect.act](id)
   }
 
   async function load(): Promise<void> {
@@ -155,9 +140,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
 
   async function undo(id: string): Promise<Outcome> {
     person()
-    const asked = { approval_ids: [id] }
-    const { outcomes } = await client.call('cowork_undo', asked)
-    return theOnly(outcomes)
+    return theOnly((await client.call('cowork_undo', { approval_ids: [id] })).outcomes)
   }
 
   async function policies(id: string): Promise<Event> {

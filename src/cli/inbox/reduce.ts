@@ -131,7 +131,6 @@ function textOf(state: State, outcome: Outcome): string {
     : outcomeText(outcome, state.now)
 }
 
-/** How a check was answered, and what that brought. */
 function checkText({ status, trust, counted, look_back: rows = 0 }: Outcome): string {
   if (status === 'approved')
     return counted === false ? 'Closed: it counts for nothing.' : 'Confirmed.'
@@ -140,7 +139,6 @@ function checkText({ status, trust, counted, look_back: rows = 0 }: Outcome): st
   return `Answered.${moved}${rows > 0 ? ` ${others} to the inbox: look back at them.` : ''}`
 }
 
-/** How a decision ended, as one sentence. */
 function outcomeText({ status, until, trust, note }: Outcome, now: number): string {
   if (note !== undefined) return note
   if (status === 'held' && until)

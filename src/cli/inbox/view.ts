@@ -31,7 +31,6 @@ import type { Choosing } from './acts.ts'
 import { bodyRows, itemsOnScreen, readable, selectedItem, visible } from './state.ts'
 import type { Prompt, State } from './state.ts'
 
-/** What a question offers, above the line it is asked in. */
 function panelOf(state: State): Line[] {
   const { prompt, message, size } = state
   if (isChoosing(prompt)) return choices(state, prompt)
@@ -212,14 +211,12 @@ function itemLines(item: Item, isSelected: boolean, state: State): Line[] {
   ]
 }
 
-/** Where it is among the rows of its look-back. */
 function placeIn({ items }: State, { id, look_back: back }: Item): string[] {
   if (back === undefined) return []
   const rows = items.filter((item) => item.look_back === back)
   return [`look-back ${rows.findIndex((row) => row.id === id) + 1} of ${rows.length}`]
 }
 
-/** The second line of an item: who and where, or what has become of it. */
 function beside(item: Item, place: readonly string[], now: number, columns: number): Line {
   if (item.held || item.status !== 'pending') return stateLine(item, now)
   const { requester, domain, kind, risk, confidence, trust_level, expires_at, approvers } = item

@@ -91,7 +91,6 @@ function openHost(source: Document.Parsed): string | undefined {
   return isOpen && tls === undefined && insecure !== true ? host : undefined
 }
 
-/** The text without the secrets that stand in it. */
 export function withoutSecrets(text: string): string {
   const found = new Set<string>()
   mapMarked('x-secret', parseDocument(text).toJS() as unknown, (value) => {

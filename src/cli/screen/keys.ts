@@ -29,7 +29,6 @@ export type ScreenState<View, Prompt, Detail> = {
   readonly scroll: number
   readonly prompt: Prompt | undefined
   readonly message: Message | undefined
-  /** A decision or a change is under way. */
   readonly isBusy: boolean
   readonly isPasting: boolean
 }
@@ -96,7 +95,6 @@ export function typed(text: string, key: Key, pastedBreak = ''): string {
 type Act<State, Effect> = (state: State) => Step<State, Effect>
 type Keys<State, Effect> = Readonly<Record<string, Act<State, Effect>>>
 
-/** The keys that go up and down, a line, a page or to the end. */
 export function moving<State, Effect>(
   by: (state: State, count: number) => Step<State, Effect>,
   page: (state: State) => number,
@@ -111,7 +109,6 @@ export function moving<State, Effect>(
   return { ...named, j: down, k: up, space: pagedown, g: home, G: end }
 }
 
-/** The keys while one is read: they scroll it, or go back. */
 export const reading = <State, Effect>(
   scrolled: (state: State, by: number) => State,
   page: (state: State) => number,
@@ -130,7 +127,6 @@ type Handlers<State, Prompt, Effect> = {
   readonly answered: (state: State, prompt: Prompt, key: Key) => Step<State, Effect>
   readonly first: Keys<State, Effect>
   readonly detail: Keys<State, Effect>
-  /** To the first view, from help. */
   readonly back: Act<State, Effect>
 }
 

@@ -41,7 +41,6 @@ export async function projectNamed(asked: Asked): Promise<string | undefined> {
   return project === undefined ? undefined : projectOf(asked)
 }
 
-/** The innermost repository that this folder lies in. */
 export function ownerOf(
   folder: string,
   projects: readonly Pick<ProjectBrief, 'project' | 'repo'>[],
@@ -94,7 +93,6 @@ async function readBacklogItem(client: Client, project: string, id: string) {
   return { item: joined(all.map(({ item }) => item)), stale }
 }
 
-/** With all of its stories. */
 export async function readSprint(client: Client, project: string, id: string) {
   const named = { sprint_id: id, limit: 1000 }
   type Part = { sprint: Sprint; stories: StoryBrief[] }

@@ -25,7 +25,6 @@ type Changed = { readonly project: string }
 const toStory = (item: { readonly id: string }) =>
   item as Pick<Story, 'id' | 'status' | 'sprint_id'>
 
-/** One change of a project, and what is said of it. */
 function changeCommand<
   const Usage extends string,
   Name extends Extract<ToolName, `worksync_${string}`>,

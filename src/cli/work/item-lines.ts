@@ -137,7 +137,6 @@ const storyLine = (story: StoryBrief, now: number): Line => [
   ...cardLine(story, now),
 ]
 
-/** A story among others of the same status. */
 export const cardLine = (story: StoryBrief, now: number): Line => [
   plain(story.id).padEnd(10),
   ` ${titleOf(story)}`,

@@ -42,7 +42,6 @@ const flagsOf: Readonly<Record<Kind, readonly Flag[]>> = {
   backlog: ['title', 'status', 'priority', 'theme', 'textFile', 'ifText'],
 }
 
-/** What the tools call a flag, where it is not the same. */
 const fieldNames: Readonly<Partial<Record<Flag, string>>> = {
   append: 'append_notes',
   needs: 'depends_on',

@@ -31,7 +31,6 @@ type Hello = { readonly cowork: number; readonly token?: string; readonly agent?
 const clientName = 'cowork-verify'
 const revision = '2025-11-25'
 
-/** As the stdio bridge does, over the daemon's socket. */
 async function openStdio(paths: StatePaths, who: Hello): Promise<Door> {
   const socket = connect(paths.socket)
   await once(socket, 'connect')
@@ -168,7 +167,6 @@ async function checkListed(door: Door): Promise<void> {
     throw new CoworkError('failed', `names ${foreign.join(', ')} too`)
 }
 
-/** The structured answer of a tool, or what it says went wrong. */
 async function called(door: Door, tool: string, args: object): Promise<Answer> {
   const result = (await door.ask('tools/call', { name: tool, arguments: args })) as {
     isError?: boolean

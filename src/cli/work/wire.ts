@@ -1,6 +1,5 @@
 import type { StoryStatus } from '../choices.ts'
 
-/** One item of a list: what one needs to choose it. */
 export type Brief = {
   readonly kind?: 'story' | 'backlog' | 'sprint'
   /** Where more than one project was asked. */
@@ -112,7 +111,6 @@ export type ProjectBrief = {
   readonly stories: number
   readonly backlog: number
   readonly conflicts: number
-  /** Why its file cannot be read at present. */
   readonly broken?: readonly {
     readonly line: number
     readonly column: number

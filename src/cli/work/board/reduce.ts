@@ -97,7 +97,6 @@ const choosing = (
     prompt: { ask, options, at: 0, ...(id !== undefined && { id }) },
   })
 
-/** All the ways a story can go: another column, another sprint. */
 const askMove = (state: State): Step =>
   onStory(state, (story) => {
     const toStatus = storyStatuses
@@ -150,7 +149,6 @@ type Writing = Exclude<Prompt, Choosing>
 export const isChoosing = (prompt: Prompt | undefined): prompt is Choosing =>
   prompt !== undefined && 'at' in prompt
 
-/** One key into the question at the foot of the screen. */
 function answered(state: State, prompt: Prompt, key: Key): Step {
   if (key.name === 'escape')
     return say({ ...state, prompt: undefined }, isLook(prompt) ? '' : 'Nothing was changed.')

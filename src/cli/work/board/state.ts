@@ -64,7 +64,6 @@ export type Effect =
       readonly act: 'call'
       readonly tool: BoardTool
       readonly args: object
-      /** What is said when it is made. */
       readonly text: string
     }
   | { readonly act: 'leave'; readonly isInterrupted: boolean }

@@ -24,7 +24,6 @@ const questions = {
   project: 'Which project?',
 }
 
-/** What a question offers, above the line it is asked in. */
 function panelOf({ prompt, message, size }: State): Line[] {
   if (!isChoosing(prompt)) return prompt ? [] : messageLines(message, size).slice(0, -1)
   const { ask, options, at } = prompt
