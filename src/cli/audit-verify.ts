@@ -129,31 +129,16 @@ export type VerifyOptions = {
 export async function verify(
   context: Context,
   path: string | undefined,
-  options: VerifyOptions,
+  { deep = false, key, checkpoint = [] }: VerifyOptions,
 ): Promise<ExitCode> {
-  const { key, checkpoint = [] } = options
+  const { out } = context
   const trusted = key === undefined ? undefined : keyGiven(key)
   if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile())
     return verifyReceiptFile(context, path, trusted)
   const known = checkpoint.map(checkpointGiven)
-  return verifySource(context, path, { ...options, trusted, known })
-}
-
-type SourceOptions = {
-  readonly deep?: boolean
-  readonly trusted: string | undefined
-  readonly known: readonly { readonly size: number; readonly note: string }[]
-}
-
-async function verifySource(
-  context: Context,
-  folder: string | undefined,
-  { deep = false, trusted, known }: SourceOptions,
-): Promise<ExitCode> {
-  const { out } = context
   const onProgress = (entries: number) => out.progress(`${entries} entries checked…`)
   const check = async () => {
-    await using ledger = folder === undefined ? await stored(context) : exported(folder)
+    await using ledger = path === undefined ? await stored(context) : exported(path)
     const vkey = trusted ?? ledger.vkey
     const { mac, replays, source } = ledger
     const checkpoints = async () => [...(await source.checkpoints()), ...known]
@@ -165,7 +150,7 @@ async function verifySource(
   out.data({ ...rest, ...(firstBad && { first_bad: firstBad }), vkey }, () =>
     report(result, vkey, out.style),
   )
-  if (folder !== undefined && trusted === undefined)
+  if (path !== undefined && trusted === undefined)
     out.note(
       'The public key came from this folder, so this proves only that the folder is consistent. Pass the key of the ledger with --key.',
     )

@@ -35,12 +35,7 @@ export function contextOf({ config, state, json = false, envFile = [] }: Globals
   const env = state === undefined ? given : { ...given, COWORK_STATE_DIR: state }
   const paths = statePaths(stateDirectory(env, currentFolders()))
   return {
-    out: createOutput({
-      json,
-      stdout: process.stdout,
-      stderr: process.stderr,
-      command: commandHere(given),
-    }),
+    out: createOutput({ json, command: commandHere(given) }),
     paths,
     env,
     inherited,

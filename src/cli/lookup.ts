@@ -131,7 +131,7 @@ export async function pages<Name extends PagedTool, One>(
 /** A value as JSON, or as a file that holds it: `@change.json`. */
 export function jsonArgument(option: string, text: string): unknown {
   const isFile = text.startsWith('@')
-  const json = isFile ? textOf(option, text.slice(1)) : text
+  const json = isFile ? readGiven(text.slice(1), `Check the path after ${option} @.`) : text
   try {
     return JSON.parse(json) as unknown
   } catch (error) {
@@ -142,11 +142,11 @@ export function jsonArgument(option: string, text: string): unknown {
   }
 }
 
-function textOf(option: string, file: string): string {
+export function readGiven(file: string, hint: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw usage(`Cannot read ${file}: ${messageOf(cause)}.`, `Check the path after ${option} @.`)
+    throw usage(`Cannot read ${file}: ${messageOf(cause)}.`, hint)
   }
 }
 

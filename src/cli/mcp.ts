@@ -29,7 +29,7 @@ export async function run(options: Globals & McpOptions): Promise<ExitCode> {
   try {
     return await mcp(contextOf(options), options)
   } catch (error) {
-    createOutput({ json: false, stdout: process.stdout, stderr: process.stderr }).problem(error)
+    createOutput({ json: false }).problem(error)
     return exitCodeOf(error)
   }
 }

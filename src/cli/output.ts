@@ -56,12 +56,12 @@ export type Output = ReturnType<typeof createOutput>
 /** stdout is data, stderr the rest; `--json` says the data as one object a line (K2). */
 export function createOutput(options: {
   readonly json: boolean
-  readonly stdout: Stream
-  readonly stderr: Stream
+  readonly stdout?: Stream
+  readonly stderr?: Stream
   /** What a person writes for `cowork` here. */
   readonly command?: string
 }) {
-  const { json, stdout, stderr, command = 'cowork' } = options
+  const { json, stdout = process.stdout, stderr = process.stderr, command = 'cowork' } = options
   const callable = (text: string) => text.replaceAll('`cowork ', `\`${command} `)
   // Respects NO_COLOR, FORCE_COLOR and whether anyone looks.
   const style = (name: Style, text: string) => styleText(name, text, { stream: stdout })

@@ -33,8 +33,11 @@ export function requirePerson(
 }
 
 /** The same for whoever started this command. */
-export function requirePersonHere({ env, configFile }: Context, what: string): void {
-  const { config } = loadConfig({ file: configFile, env })
+export function requirePersonHere(
+  { env, configFile }: Context,
+  what: string,
+  config = loadConfig({ file: configFile, env }).config,
+): void {
   const { stdin, stderr } = process
   requirePerson(what, {
     env,

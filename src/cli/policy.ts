@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { messageOf } from '#base/errors.ts'
 import type { ToolResults } from '#wire'
 import type { Client } from './client.ts'
 import { command, days, flag, required, text, toolCommand } from './command.ts'
 import type { Entry, Values } from './command.ts'
 import { exitCode, usage } from './exit.ts'
 import { score } from './inbox/detail.ts'
-import { agentNamed, byPrefix, jsonArgument, valueArgument } from './lookup.ts'
+import { agentNamed, byPrefix, jsonArgument, valueArgument, readGiven } from './lookup.ts'
 import { fields, plain, plainLines, table, tableOf, minuteOf } from './output.ts'
 
 const read = (client: Client, asked: object = {}) =>
@@ -95,13 +93,7 @@ export const versionCommands = [
 ]
 
 /** The text as it stands there: the daemon judges it by the words of cowork.yaml, also where it is JSON. */
-export function bodyIn(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw usage(`Cannot read ${file}: ${messageOf(cause)}.`, 'Check the path given with --file.')
-  }
-}
+const bodyIn = (file: string): string => readGiven(file, 'Check the path given with --file.')
 
 type Answer = ToolResults['cowork_simulate_policy']
 type Having<Field extends keyof Answer> = Answer & Required<Pick<Answer, Field>>

@@ -50,11 +50,10 @@ export async function loadCommands(name = ''): Promise<readonly Entry[]> {
 }
 
 export async function run(args: readonly string[]): Promise<number> {
-  const { stdout, stderr } = process
   let code: number = exitCode.ok
   const json = asksForJson(args)
   const words = commandHere(currentEnvironment())
-  const out = createOutput({ json, stdout, stderr, command: words })
+  const out = createOutput({ json, command: words })
   const act = async (verb: Act, command: Command) => {
     code = (await verb(contextOf(command.optsWithGlobals()), command)) ?? exitCode.ok
   }

@@ -34,8 +34,7 @@ async function run(args: readonly string[]): Promise<number> {
     await program.parseAsync([...args], { from: 'user' })
     return code
   } catch (error) {
-    const out = createOutput({ json, stdout: process.stdout, stderr: process.stderr })
-    return endWith(error, out, said)
+    return endWith(error, createOutput({ json }), said)
   }
 }
 

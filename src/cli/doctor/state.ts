@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { systemClock } from '#base/clock.ts'
 import { refuseCut, verifyLedger, verifyTail } from '#ledger'
 import { stored } from '../audit-verify.ts'
@@ -243,19 +243,14 @@ function inUse({ config }: Settings, info: WorkspaceInfo): Finding {
 
 function workspaceFolder({ config }: Settings): Finding {
   const { path, create_if_missing: isMade } = config.workspace
-  const found = statSync(path, { throwIfNoEntry: false })
-  const remedy = 'Name another folder in workspace.path, or mend this one.'
-  if (!found)
+  if (!existsSync(path))
     return isMade
       ? warn(`There is no ${path} yet.`, 'The next `cowork up` makes it.')
       : fail(`There is no ${path}: start is refused.`, `Make it: mkdir -p ${path}`)
-  if (!found.isDirectory()) return fail(`${path} is not a folder.`, remedy)
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
-  } catch {
-    return fail(`${path} cannot be written by this account.`, remedy)
-  }
-  return ok(path)
+  const trouble = troubleWith(path)
+  return trouble === undefined
+    ? ok(path)
+    : fail(`${trouble}.`, 'Name another folder in workspace.path, or mend this one.')
 }
 
 /** Where the plan of work is kept: a daemon that cannot use it refuses every call about work. */

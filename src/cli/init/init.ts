@@ -19,10 +19,11 @@ import { runningDaemon } from '../daemon.ts'
 import type { ExitCode } from '../exit.ts'
 import { confirmWhole } from '../grants.ts'
 import { plain } from '../output.ts'
+import { requirePersonHere } from '../person.ts'
 import { canAsk, chosen, confirmed, diffLines, tell } from '../terminal.ts'
 import { importable, mergeImports, withoutSecrets } from './imports.ts'
 import type { Merged } from './imports.ts'
-import { checkWishes, grantFolders, wishesOf, withWishes } from './wishes.ts'
+import { grantFolders, wishesOf, withWishes } from './wishes.ts'
 import type { Wishes, WishFlags } from './wishes.ts'
 import { configManual } from './manual.ts'
 
@@ -52,7 +53,8 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   const wishes = await wishesOf(options, present, !before.exists, (folder) =>
     refusal(() => checked(folder)),
   )
-  checkWishes(context, wishes, present)
+  // What only a person may ask for is refused before anything is written (GR8, I10).
+  if (wishes.folders.length > 0) requirePersonHere(context, 'Granting access', present)
   for (const { path } of wishes.folders) await confirmWhole(path, options)
   const place = wishes.workspace === undefined ? undefined : checked(wishes.workspace)
   const wished = withWishes(merged, wishes, place?.path)

@@ -10,7 +10,6 @@ import type { Context } from '../context.ts'
 import { exitCode, exitCodeOf, usage } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
 import { grantedText, pathHere } from '../grants.ts'
-import { requirePerson } from '../person.ts'
 import { canAsk, picked, written } from '../terminal.ts'
 import type { Asking } from '../terminal.ts'
 import type { Merged } from './imports.ts'
@@ -161,17 +160,6 @@ async function askPractice(): Promise<boolean> {
 function shortened(path: string): string {
   const { home } = currentFolders()
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
-}
-
-/** What only a person may ask for is refused before anything is written (GR8, I10). */
-export function checkWishes({ env }: Context, { folders }: Wishes, present: Config): void {
-  if (folders.length === 0) return
-  const { stdin, stderr } = process
-  requirePerson('Granting access', {
-    env,
-    markers: present.server.agent_markers,
-    isTerminal: stdin.isTTY === true && stderr.isTTY === true,
-  })
 }
 
 /** The configuration with the workspace and the channel that were chosen; the rest is said to the daemon. */
