@@ -15,7 +15,7 @@ export type McpClient = {
 type Reply = {
   readonly id?: unknown
   readonly result?: McpResult
-  readonly error?: { readonly message?: unknown }
+  readonly error?: { readonly message?: string }
 }
 
 const answerTimeoutMs = 30_000
@@ -127,7 +127,7 @@ function repliesIn(text: string): Reply[] {
 
 function resultOf({ result, error }: Reply): McpResult {
   if (result) return result
-  throw new CoworkError('failed', String(error?.message ?? 'its answer is not one of MCP'))
+  throw new CoworkError('failed', error?.message ?? 'its answer is not one of MCP')
 }
 
 const tooSlow = (method: string) =>

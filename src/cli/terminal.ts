@@ -61,51 +61,30 @@ export async function confirmed(
     throw new CoworkError('declined', 'Nothing was changed.')
 }
 
-export async function chosen(
-  question: string,
-  choices: readonly Choice[],
-  ticked: readonly string[],
-): Promise<string[]> {
+export async function chosen(message: string, choices: readonly Choice[]): Promise<string[]> {
   const { multiselect } = await import('@clack/prompts')
   const options = choices.map((choice) => ({ ...choice }))
-  return answered(
-    multiselect({
-      message: question,
-      options,
-      initialValues: [...ticked],
-      required: false,
-      ...streams,
-    }),
-  )
+  return answered(multiselect({ message, options, required: false, ...streams }))
 }
 
 export async function picked<Value extends string>(
-  question: string,
+  message: string,
   choices: readonly (Choice & { readonly value: Value })[],
 ): Promise<Value> {
   const { select } = await import('@clack/prompts')
   const options = choices.map((choice) => ({ ...choice }))
-  const answer = await answered(select<string>({ message: question, options, ...streams }))
-  const found = choices.find(({ value }) => value === answer)
-  if (!found) throw new Error('something was picked that was not offered')
-  return found.value
+  return (await answered(select<string>({ message, options, ...streams }))) as Value
 }
 
 /** A line of text; what `wrong` says against it is told, and it is asked again. */
 export async function written(
-  question: string,
-  { example, wrong }: { readonly example?: string; wrong(text: string): string | undefined },
+  message: string,
+  placeholder: string,
+  wrong: (text: string) => string | undefined,
 ): Promise<string> {
   const { text } = await import('@clack/prompts')
-  const answer = await answered(
-    text({
-      message: question,
-      ...(example !== undefined && { placeholder: example }),
-      validate: (given) => wrong((given ?? '').trim()),
-      ...streams,
-    }),
-  )
-  return answer.trim()
+  const validate = (given = '') => wrong(given.trim())
+  return (await answered(text({ message, placeholder, validate, ...streams }))).trim()
 }
 
 /** A change as a person reads it before it is made: only its own lines, since others may hold secrets. */

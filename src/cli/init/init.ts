@@ -196,6 +196,5 @@ async function asked(context: Context): Promise<string[]> {
   return chosen(
     'Which clients shall be connected?',
     found.map(({ id, title }) => ({ value: id, label: title })),
-    [],
   )
 }

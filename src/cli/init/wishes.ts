@@ -76,10 +76,9 @@ async function askWorkspace(standard: string, refused: Refused): Promise<string 
 
 /** Nothing is filled in: an Enter too many must not open the whole home. */
 const askPath = (question: string, wrong: (path: string) => string | undefined) =>
-  written(question, {
-    example: '~/AI',
-    wrong: (text) => (text === '' ? 'Write a path, such as ~/AI.' : wrong(pathHere(text))),
-  })
+  written(question, '~/AI', (text) =>
+    text === '' ? 'Write a path, such as ~/AI.' : wrong(pathHere(text)),
+  )
 
 const missing = (path: string) => (existsSync(path) ? undefined : 'There is no such folder.')
 

@@ -52,53 +52,34 @@ type LongText = {
 
 type Comment = { readonly at: string; readonly by: string; readonly text: string }
 
-export type Story = LongText & {
-  readonly id: string
-  readonly title?: string
-  readonly status: StoryStatus
-  readonly notes?: string
-  readonly priority?: string
-  readonly estimate?: number
-  readonly acceptance?: readonly { readonly text: string; readonly done?: boolean }[]
-  readonly paths?: readonly string[]
-  readonly comments?: readonly Comment[]
-  readonly lease?: { readonly agent: string; readonly until: string }
-  readonly from_backlog?: string
-  readonly rev: number
-  readonly sprint_id: string
-  readonly needs: readonly {
-    readonly id: string
-    readonly status: string
-    readonly title?: string
-  }[]
-  readonly needed_by: readonly string[]
-  readonly ready: boolean
-  readonly conflicts: readonly Conflict[]
-  readonly history: readonly HistoryEntry[]
-}
+export type Story = StoryBrief &
+  LongText & {
+    readonly notes?: string
+    readonly acceptance?: readonly { readonly text: string; readonly done?: boolean }[]
+    readonly paths?: readonly string[]
+    readonly comments?: readonly Comment[]
+    readonly lease?: { readonly agent: string; readonly until: string }
+    readonly from_backlog?: string
+    readonly needs: readonly Pick<Brief, 'id' | 'status' | 'title'>[]
+    readonly needed_by: readonly string[]
+    readonly ready: boolean
+    readonly conflicts: readonly Conflict[]
+    readonly history: readonly HistoryEntry[]
+  }
 
-export type Sprint = {
-  readonly id: string
-  readonly title?: string
-  readonly status: string
+export type Sprint = Brief & {
   readonly goal?: string
   readonly themes?: readonly string[]
   readonly start?: string
   readonly end?: string
-  readonly rev: number
 }
 
-export type BacklogItem = LongText & {
-  readonly id: string
-  readonly summary: string
-  readonly status: string
-  readonly theme?: string
-  readonly priority?: string
-  readonly related_sprints?: readonly string[]
-  readonly promoted_to?: string
-  readonly comments?: readonly Comment[]
-  readonly rev: number
-}
+export type BacklogItem = Brief &
+  LongText & {
+    readonly related_sprints?: readonly string[]
+    readonly promoted_to?: string
+    readonly comments?: readonly Comment[]
+  }
 
 /** Why a file does not say what was acknowledged, and since when. */
 export type Unwritten = { readonly since: string; readonly message: string }
