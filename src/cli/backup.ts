@@ -216,8 +216,9 @@ export async function restore(context: Context, given: string, { force = false }
     await abandon()
     throw brokenLedger(verification, 'Nothing was restored. Use an earlier backup.')
   }
-  const lost =
-    newestKnown(readCheckpointCopies(config.ledger.checkpoint_copies)) - verification.entries
+  const known = readCheckpointCopies(config.ledger.checkpoint_copies)
+  const newest = known.reduce((most, { size }) => Math.max(most, size), 0)
+  const lost = newest - verification.entries
   await replace(aside, publish, files)
   const { entries, root } = await verifyInPlace(context, config)
   const { madeAt: made_at } = archive
@@ -232,9 +233,6 @@ export async function restore(context: Context, given: string, { force = false }
     )
   if (lost > 0) out.note(`Up to ${lost} newer entries that were signed here are not in it.`)
 }
-
-const newestKnown = (signed: readonly { size: number }[]) =>
-  signed.reduce((newest, { size }) => Math.max(newest, size), 0)
 
 type Move = { readonly path: string; readonly to: string }
 

@@ -6,13 +6,10 @@ process.exitCode = await main(process.argv.slice(2))
 
 /** A client waits for the bridge at every start: it must not load the whole command line first (N13). */
 async function main(args: readonly string[]): Promise<number> {
-  const bridge = bridgeOptions(args[0] === undefined && isStdio() ? ['mcp'] : args)
+  const isStdio = process.env['TRANSPORT']?.toLowerCase() === 'stdio'
+  const bridge = bridgeOptions(args[0] === undefined && isStdio ? ['mcp'] : args)
   if (bridge) return (await import('./mcp.ts')).run(bridge)
   return (await import('./program.ts')).run(args)
-}
-
-function isStdio(): boolean {
-  return process.env['TRANSPORT']?.toLowerCase() === 'stdio'
 }
 
 /** What `cowork mcp` was given; nothing when this is another command, or asks for help. */

@@ -43,7 +43,10 @@ export function createLineClient(input: Readable, write: (line: string) => void)
       const id = ++last
       const answered = Promise.withResolvers<Reply>()
       waiting.set(id, answered)
-      const timer = setTimeout(() => answered.reject(tooSlow(method)), answerTimeoutMs)
+      const timer = setTimeout(() => {
+        const told = `${method} was not answered within ${answerTimeoutMs / 1000} seconds.`
+        answered.reject(new CoworkError('timeout', told))
+      }, answerTimeoutMs)
       if (fault) answered.reject(fault)
       else send({ id, method, params })
       try {
@@ -129,6 +132,3 @@ function resultOf({ result, error }: Reply): McpResult {
   if (result) return result
   throw new CoworkError('failed', error?.message ?? 'its answer is not one of MCP')
 }
-
-const tooSlow = (method: string) =>
-  new CoworkError('timeout', `${method} was not answered within ${answerTimeoutMs / 1000} seconds.`)

@@ -8,7 +8,7 @@ import { choice, command, required, text, toolCommand, withDefault } from './com
 import { usage } from './exit.ts'
 import { score } from './inbox/detail.ts'
 import { agentNamed, byPrefix } from './lookup.ts'
-import { fields, plain, table, tableOf, minuteOf } from './output.ts'
+import { countText, fields, plain, table, tableOf, minuteOf } from './output.ts'
 
 export type Standing = ToolResults['cowork_standing']['standings'][number]
 
@@ -49,7 +49,7 @@ export function classLines(standing: StandingClass): string[] {
             kinds.map(({ kind, credit: own, to_go }) => [
               plain(kind),
               signed(own),
-              to_go === 0 ? 'nothing' : rightActions(to_go),
+              to_go === 0 ? 'nothing' : countText(to_go, 'more right action'),
             ]),
           )
         : [],
@@ -82,7 +82,6 @@ function checksText({ unread, look_back: rows, oldest_at: oldest }: StandingClas
   return `${wait}${back}${oldest === undefined ? '' : `, the oldest since ${minuteOf(oldest)}`}`
 }
 
-const rightActions = (count: number) => `${count} more right ${count === 1 ? 'action' : 'actions'}`
 const signed = (value: number) => (value < 0 ? `−${-value}` : String(value))
 const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`)
 
@@ -216,7 +215,7 @@ export const trustCommand = command({
 const standingsOf = async (client: Client, about: object = {}): Promise<Standing[]> =>
   (await client.call('cowork_standing', about)).standings
 
-async function standingIn(client: Client, about: object): Promise<Standing> {
+export async function standingIn(client: Client, about: object): Promise<Standing> {
   const [standing] = await standingsOf(client, about)
   if (!standing) throw new Error('the daemon did not say how an agent stands')
   return standing

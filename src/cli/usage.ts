@@ -19,11 +19,9 @@ export const sharedOptions: Partial<Help> = {
 
 const topOf = (command: Command): Command => (command.parent ? topOf(command.parent) : command)
 
-const namesIn = ({ commands }: Command) => commands.map((one) => one.name())
-
 /** After a fault in its usage each command names its own help, and what may follow it (K3). */
 export function pointToHelp(command: Command, words: string): void {
-  const names = namesIn(command)
+  const names = command.commands.map((one) => one.name())
   const help = `\`${words} --help\``
   if (!command.parent) command.showHelpAfterError(`${help} lists the commands.`)
   else if (names.length === 0) command.showHelpAfterError(`${help} shows what it takes.`)

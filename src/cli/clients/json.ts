@@ -99,7 +99,13 @@ export function putJson(
   const container = nodeOf(found.at(-1) ?? root)
   if (step === undefined) return undefined
   const rest = nested(place.slice(found.length + 1), value)
-  const { splice, padded } = inserting(text, root, container, nameOf(step), rest)
+  const { splice, padded } = inserting(
+    text,
+    root,
+    container,
+    typeof step === 'string' ? step : undefined,
+    rest,
+  )
   return { splices: [splice], made: { depth: found.length, padded } }
 }
 
@@ -147,8 +153,6 @@ function walk(source: Source, root: Node, place: Place): Node[] {
 
 const describe = (step: Step | undefined) =>
   typeof step === 'string' ? JSON.stringify(step) : `the item ${JSON.stringify(step?.id)}`
-
-const nameOf = (step: Step) => (typeof step === 'string' ? step : undefined)
 
 const nameIn = (member: Node): unknown => member.children?.[0]?.value
 

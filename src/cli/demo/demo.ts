@@ -6,7 +6,7 @@ import { createClient } from '../client.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 import { countText, tableOf } from '../output.ts'
-import { levelName, normalOf, standingText } from '../trust.ts'
+import { levelName, normalOf, standingIn, standingText } from '../trust.ts'
 import { addReviewer, answerChecks, createDemoAgent, removeReviewer } from './agent.ts'
 import { chanceFrom, handedOver, roles, sceneOf, workOnFiles, workOnPlan } from './scenes.ts'
 import type { Role, Scene } from './scenes.ts'
@@ -100,7 +100,9 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
   } finally {
     for (const line of policyLines(policies.brought())) out.note(line)
     if (reviewer) await removeReviewer(person)
-    await dismiss(person, tokens, asking)
+    // The request of one that waits would go with its agent.
+    for (const id of tokens.keys())
+      if (id !== asking) await person.call('cowork_revoke_agent', { id })
   }
   await tell(context, person, played, policies.brought(), asking !== undefined)
 }
@@ -160,16 +162,6 @@ async function enrol(person: Client): Promise<Map<string, string>> {
   return tokens
 }
 
-/** They are revoked when the curtain falls, but for one whose request waits: it would go with its agent. */
-async function dismiss(
-  person: Client,
-  tokens: ReadonlyMap<string, string>,
-  asking: string | undefined,
-): Promise<void> {
-  for (const id of tokens.keys())
-    if (id !== asking) await person.call('cowork_revoke_agent', { id })
-}
-
 async function tell(
   { out }: Context,
   person: Client,
@@ -181,12 +173,10 @@ async function tell(
     played.map(async (seen) => {
       const { id, domain } = seen.role
       const asked = { agent_id: id, domain }
-      const [{ trust_level, mode }, { standings }] = await Promise.all([
+      const [{ trust_level, mode }, standing] = await Promise.all([
         person.call('cowork_check_trust', asked),
-        person.call('cowork_standing', asked),
+        standingIn(person, asked),
       ])
-      const [standing] = standings
-      if (!standing) throw new Error(`the daemon did not say how ${id} stands`)
       const { level, reason, next, kinds } = normalOf(standing)
       const owed = kinds
         .filter(({ credit }) => credit < 0)

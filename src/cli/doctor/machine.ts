@@ -52,12 +52,10 @@ export function checkFiles(
   )
   if (exposed.length > 0)
     return exposed.map((file) =>
-      fail(`Other users can read ${file}.`, `chmod ${modeFor(file, paths)} ${file}`),
+      fail(`Other users can read ${file}.`, `chmod ${file === paths.dir ? 700 : 600} ${file}`),
     )
   return ok(`${paths.dir} is closed to other users`)
 }
-
-const modeFor = (file: string, paths: StatePaths) => (file === paths.dir ? '700' : '600')
 
 const mebibyte = 1024 * 1024
 const leastFree = 200

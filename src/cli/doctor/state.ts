@@ -159,10 +159,7 @@ function cutAt(copies: readonly string[], size: number): Finding[] {
   }
 }
 
-/** Plans of work that cannot be read, or do not say what was acknowledged. */
-const planFaults = async (client: Client): Promise<Finding[]> =>
-  (await readProjects(client)).flatMap(faultsOf)
-
+/** Why a plan of work cannot be read, or does not say what was acknowledged. */
 function faultsOf({ project, broken = [], unwritten }: ProjectBrief): Finding[] {
   const name = plain(project)
   const [first] = broken
@@ -257,7 +254,7 @@ function workspaceFolder({ config }: Settings): Finding {
 export async function checkWorkData(context: Context, { config }: Settings): Promise<Finding[]> {
   const { data_root: folder } = config.work
   if (runningDaemon(context.paths)) {
-    const faults = await planFaults(createClient(context))
+    const faults = (await readProjects(createClient(context))).flatMap(faultsOf)
     return faults.length > 0 ? faults : [ok(folder)]
   }
   const trouble = troubleWith(folder)

@@ -37,15 +37,13 @@ function insideLines({ inside }: GrantRequest): Line[] {
   if (!inside) return []
   const { files, folders, bytes, sample, capped } = inside
   const most = capped ? 'at least ' : ''
+  const more = files + folders - sample.length
   return [
     [`${most}${countText(files, 'file')} in ${countText(folders, 'folder')}, ${bytesText(bytes)}`],
     ...sample.map((name): Line => ['• ', plain(name)]),
-    ...moreLines(files + folders - sample.length, capped),
+    ...(more > 0 ? [[dim(`and ${most}${more} more`)]] : []),
   ]
 }
-
-const moreLines = (count: number, capped: boolean): Line[] =>
-  count > 0 ? [[dim(`and ${capped ? 'at least ' : ''}${count} more`)]] : []
 
 const sensitiveLines = ({ sensitive }: GrantRequest): Line[] =>
   sensitive.map((name) => [looking('red', '! '), plain(name)])

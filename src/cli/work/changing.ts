@@ -204,7 +204,9 @@ export const resolveCommand = changeCommand({
   args: { take: { about: 'what stands, or what the file said', choices: sides } },
   tool: 'worksync_resolve',
   async input({ client, args: [given, take] }, project) {
-    const known = await conflictsOf(client, project)
+    const { projects } = await client.call('worksync_status', { project })
+    const conflicts = (projects as ProjectStatus[]).flatMap((one) => one.conflicts)
+    const known = conflicts.map(({ id }) => id)
     // Of many only the first are told; the daemon knows the rest.
     const isTold = known.some((one) => one.startsWith(given))
     return { conflict_id: isTold ? byPrefix(given, known, 'conflict') : given, take }
@@ -212,12 +214,6 @@ export const resolveCommand = changeCommand({
   show: (_, { args: [, take] }) =>
     take === 'ours' ? 'It stays as it stands.' : 'What the file said is what stands now.',
 })
-
-async function conflictsOf(client: Client, project: string): Promise<string[]> {
-  const asked = { project }
-  const { projects } = await client.call('worksync_status', asked)
-  return (projects as ProjectStatus[]).flatMap(({ conflicts }) => conflicts.map(({ id }) => id))
-}
 
 export const keepingCommands = [
   // With a repository, texts of it are read to agents from then on: a person says so.

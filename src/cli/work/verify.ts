@@ -253,7 +253,9 @@ async function callerFor(
   if (hello.token !== undefined) return asIs
   if (auth === 'open') {
     const { api_key: token } = (await loadSettings(context)).config.work
-    if (token === undefined || !(await needsKey(client))) return asIs
+    const { agents } = await client.call('cowork_list_agents')
+    // Of a daemon that was started with WORKSYNC_API_KEY its holder is one of the agents (W2).
+    if (token === undefined || !agents.some(({ id }) => id === 'worksync')) return asIs
     return { ...asIs, hello: { cowork: 1, token } }
   }
   if (agent !== undefined)
@@ -266,12 +268,6 @@ async function callerFor(
   })
   const end = async () => void (await client.call('cowork_revoke_agent', { id: ownName }))
   return { hello: { cowork: 1, token: made.token }, end }
-}
-
-/** Whether the daemon was started with WORKSYNC_API_KEY: its holder is then one of the agents (W2). */
-async function needsKey(client: Client): Promise<boolean> {
-  const { agents } = await client.call('cowork_list_agents')
-  return agents.some(({ id }) => id === 'worksync')
 }
 
 /** On a project that was not there before and is not there afterwards. */
