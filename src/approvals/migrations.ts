@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { SqlBool } from 'kysely'
+import { columns, partialIndex } from '#base/db/columns.ts'
 import type { Migration } from '#base/db/migrate.ts'
 
 export const approvalMigrations: readonly Migration[] = [
@@ -8,10 +9,7 @@ export const approvalMigrations: readonly Migration[] = [
     up: (schema) => [
       schema
         .createTable('halt')
-        .addColumn('scope', 'text', (c) => c.primaryKey())
-        .addColumn('reason', 'text', (c) => c.notNull())
-        .addColumn('by', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull()),
+        .$call(columns('scope text key, reason text!, by text!, at bigint!')),
     ],
   },
   {
@@ -19,46 +17,17 @@ export const approvalMigrations: readonly Migration[] = [
     up: (schema) => [
       schema
         .createTable('approval')
-        .addColumn('id', 'text', (c) => c.primaryKey())
-        .addColumn('kind', 'text', (c) => c.notNull())
-        .addColumn('status', 'text', (c) => c.notNull())
-        .addColumn('requester', 'text', (c) => c.notNull())
-        .addColumn('session', 'text')
-        .addColumn('domain', 'text', (c) => c.notNull())
-        .addColumn('action', 'text', (c) => c.notNull())
-        .addColumn('target', 'text', (c) => c.notNull())
-        .addColumn('summary', 'text', (c) => c.notNull())
-        .addColumn('mode', 'text', (c) => c.notNull())
-        .addColumn('risk', 'text', (c) => c.notNull())
-        .addColumn('digest', 'text', (c) => c.notNull())
-        .addColumn('asked_digest', 'text')
-        .addColumn('policy_version', 'text', (c) => c.notNull())
-        .addColumn('trust_level', 'double precision')
-        .addColumn('confidence', 'double precision')
-        .addColumn('content', 'text', (c) => c.notNull())
-        .addColumn('approved', 'text')
-        .addColumn('similar', 'text', (c) => c.notNull())
-        .addColumn('needed', 'bigint', (c) => c.notNull())
-        .addColumn('idem_key', 'text')
-        .addColumn('idem_digest', 'text')
-        .addColumn('created_at', 'bigint', (c) => c.notNull())
-        .addColumn('expires_at', 'bigint')
-        .addColumn('decided_at', 'bigint')
-        .addColumn('decided_by', 'text')
-        .addColumn('channel', 'text')
-        .addColumn('reason', 'text')
-        .addColumn('held_until', 'bigint')
-        .addColumn('held', 'text')
-        .addColumn('token', 'text')
-        .addColumn('token_expires_at', 'bigint')
-        .addColumn('result', 'text')
-        .addColumn('result_until', 'bigint'),
+        .$call(columns('id text key, kind text!, status text!, requester text!, session text'))
+        .$call(columns('domain text!, action text!, target text!, summary text!, mode text!'))
+        .$call(columns('risk text!, digest text!, asked_digest text, policy_version text!'))
+        .$call(columns('trust_level double precision, confidence double precision'))
+        .$call(columns('content text!, approved text, similar text!, needed bigint!'))
+        .$call(columns('idem_key text, idem_digest text, created_at bigint!, expires_at bigint'))
+        .$call(columns('decided_at bigint, decided_by text, channel text, reason text'))
+        .$call(columns('held_until bigint, held text, token text, token_expires_at bigint'))
+        .$call(columns('result text, result_until bigint')),
       // Most rows are decided and never looked at again, so the indexes of what waits are small.
-      schema
-        .createIndex('approval_pending')
-        .on('approval')
-        .column('id')
-        .where(sql<SqlBool>`status = 'pending'`),
+      partialIndex(schema, 'approval_pending', 'approval(id)', "status = 'pending'"),
       schema
         .createIndex('approval_volume')
         .on('approval')
@@ -69,32 +38,24 @@ export const approvalMigrations: readonly Migration[] = [
         .on('approval')
         .columns(['requester', 'idem_key'])
         .where(sql<SqlBool>`idem_key IS NOT NULL`),
-      schema
-        .createIndex('approval_call')
-        .on('approval')
-        .columns(['requester', 'digest'])
-        .where(sql<SqlBool>`kind = 'call'`),
-      schema
-        .createIndex('approval_asked')
-        .on('approval')
-        .columns(['requester', 'asked_digest'])
-        .where(sql<SqlBool>`asked_digest IS NOT NULL`),
+      partialIndex(schema, 'approval_call', 'approval(requester, digest)', "kind = 'call'"),
+      partialIndex(
+        schema,
+        'approval_asked',
+        'approval(requester, asked_digest)',
+        'asked_digest IS NOT NULL',
+      ),
       // What trust decided is not in it: a person asks what people decided before.
-      schema
-        .createIndex('approval_target')
-        .on('approval')
-        .columns(['domain', 'target', 'decided_at'])
-        .where(sql<SqlBool>`decided_at IS NOT NULL AND channel <> 'trust'`),
-      schema
-        .createIndex('approval_result')
-        .on('approval')
-        .column('result_until')
-        .where(sql<SqlBool>`result_until IS NOT NULL`),
+      partialIndex(
+        schema,
+        'approval_target',
+        'approval(domain, target, decided_at)',
+        "decided_at IS NOT NULL AND channel <> 'trust'",
+      ),
+      partialIndex(schema, 'approval_result', 'approval(result_until)', 'result_until IS NOT NULL'),
       schema
         .createTable('approval_vote')
-        .addColumn('approval', 'text', (c) => c.notNull())
-        .addColumn('person', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
+        .$call(columns('approval text!, person text!, at bigint!'))
         .addPrimaryKeyConstraint('approval_vote_key', ['approval', 'person']),
     ],
   },
@@ -102,16 +63,8 @@ export const approvalMigrations: readonly Migration[] = [
     name: 'approvals-003',
     // What is due is found by its time, however much waits (A7).
     up: (schema) => [
-      schema
-        .createIndex('approval_expires')
-        .on('approval')
-        .column('expires_at')
-        .where(sql<SqlBool>`status = 'pending'`),
-      schema
-        .createIndex('approval_held')
-        .on('approval')
-        .column('held_until')
-        .where(sql<SqlBool>`held_until IS NOT NULL`),
+      partialIndex(schema, 'approval_expires', 'approval(expires_at)', "status = 'pending'"),
+      partialIndex(schema, 'approval_held', 'approval(held_until)', 'held_until IS NOT NULL'),
     ],
   },
   {
@@ -122,21 +75,9 @@ export const approvalMigrations: readonly Migration[] = [
       // Rows of before hold arguments in clear until the first start converts them (A14).
       schema.alterTable('approval').addColumn('in_clear', 'bigint'),
       { sql: 'UPDATE approval SET in_clear = 1', parameters: [] },
-      schema
-        .createIndex('approval_in_clear')
-        .on('approval')
-        .column('id')
-        .where(sql<SqlBool>`in_clear IS NOT NULL`),
-      schema
-        .createIndex('approval_sealed')
-        .on('approval')
-        .column('decided_at')
-        .where(sql<SqlBool>`sealed IS NOT NULL`),
-      schema
-        .createIndex('approval_not_erased')
-        .on('approval')
-        .column('created_at')
-        .where(sql<SqlBool>`erased_at IS NULL`),
+      partialIndex(schema, 'approval_in_clear', 'approval(id)', 'in_clear IS NOT NULL'),
+      partialIndex(schema, 'approval_sealed', 'approval(decided_at)', 'sealed IS NOT NULL'),
+      partialIndex(schema, 'approval_not_erased', 'approval(created_at)', 'erased_at IS NULL'),
     ],
   },
   {
@@ -146,16 +87,13 @@ export const approvalMigrations: readonly Migration[] = [
       schema.alterTable('approval').addColumn('node', 'text'),
       schema.alterTable('approval').addColumn('fingerprint', 'text'),
       schema.alterTable('approval').addColumn('run_until', 'bigint'),
-      schema
-        .createIndex('approval_runnable')
-        .on('approval')
-        .column('decided_at')
-        .where(sql<SqlBool>`kind = 'call' AND status = 'approved'`),
-      schema
-        .createIndex('approval_running')
-        .on('approval')
-        .column('run_until')
-        .where(sql<SqlBool>`run_until IS NOT NULL`),
+      partialIndex(
+        schema,
+        'approval_runnable',
+        'approval(decided_at)',
+        "kind = 'call' AND status = 'approved'",
+      ),
+      partialIndex(schema, 'approval_running', 'approval(run_until)', 'run_until IS NOT NULL'),
     ],
   },
 ]

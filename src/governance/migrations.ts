@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { SqlBool } from 'kysely'
+import { columns, partialIndex } from '#base/db/columns.ts'
 import { keyType } from '#base/db/dialect.ts'
 import type { Migration } from '#base/db/migrate.ts'
 
@@ -9,69 +8,34 @@ export const governanceMigrations: readonly Migration[] = [
     up: (schema) => [
       schema
         .createTable('trust')
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('domain', 'text', (c) => c.notNull())
-        .addColumn('score', 'double precision', (c) => c.notNull())
-        .addColumn('approvals', 'bigint', (c) => c.notNull())
-        .addColumn('overrides', 'bigint', (c) => c.notNull())
-        .addColumn('streak', 'bigint', (c) => c.notNull())
-        .addColumn('promoted', 'bigint', (c) => c.notNull())
-        .addColumn('vouched', 'bigint', (c) => c.notNull())
-        .addColumn('active_at', 'bigint', (c) => c.notNull())
-        .addColumn('low_good', 'double precision', (c) => c.notNull())
-        .addColumn('low_bad', 'double precision', (c) => c.notNull())
-        .addColumn('normal_good', 'double precision', (c) => c.notNull())
-        .addColumn('normal_bad', 'double precision', (c) => c.notNull())
-        .addColumn('high_good', 'double precision', (c) => c.notNull())
-        .addColumn('high_bad', 'double precision', (c) => c.notNull())
+        .$call(columns('agent text!, domain text!, score double precision!, approvals bigint!'))
+        .$call(columns('overrides bigint!, streak bigint!, promoted bigint!, vouched bigint!'))
+        .$call(columns('active_at bigint!, low_good double precision!'))
+        .$call(columns('low_bad double precision!, normal_good double precision!'))
+        .$call(columns('normal_bad double precision!, high_good double precision!'))
+        .$call(columns('high_bad double precision!'))
         .addPrimaryKeyConstraint('trust_key', ['agent', 'domain']),
       schema
         .createTable('trust_point')
-        .addColumn('id', 'text', (c) => c.primaryKey())
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('domain', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
-        .addColumn('score', 'double precision', (c) => c.notNull())
-        .addColumn('cause', 'text', (c) => c.notNull()),
+        .$call(columns('id text key, agent text!, domain text!, at bigint!'))
+        .$call(columns('score double precision!, cause text!')),
       schema.createIndex('trust_point_pair').on('trust_point').columns(['agent', 'domain', 'at']),
       schema
         .createTable('override')
-        .addColumn('id', 'text', (c) => c.primaryKey())
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('domain', 'text', (c) => c.notNull())
-        .addColumn('approval', 'text')
-        .addColumn('action', 'text', (c) => c.notNull())
-        .addColumn('type', 'text', (c) => c.notNull())
-        .addColumn('severity', 'text', (c) => c.notNull())
-        .addColumn('description', 'text', (c) => c.notNull())
-        .addColumn('change', 'double precision', (c) => c.notNull())
-        .addColumn('by', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull()),
+        .$call(columns('id text key, agent text!, domain text!, approval text, action text!'))
+        .$call(columns('type text!, severity text!, description text!, change double precision!'))
+        .$call(columns('by text!, at bigint!')),
       schema.createIndex('override_pair').on('override').columns(['agent', 'domain', 'at']),
       schema
         .createTable('permission')
-        .addColumn('id', 'text', (c) => c.primaryKey())
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('tool', 'text', (c) => c.notNull())
-        .addColumn('arguments', 'text')
-        .addColumn('lasts', 'text', (c) => c.notNull())
-        .addColumn('uses_left', 'bigint')
-        .addColumn('session', 'text')
-        .addColumn('expires_at', 'bigint')
-        .addColumn('approval', 'text', (c) => c.notNull())
-        .addColumn('by', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
-        .addColumn('last_used_at', 'bigint')
-        .addColumn('revoked_at', 'bigint'),
+        .$call(columns('id text key, agent text!, tool text!, arguments text, lasts text!'))
+        .$call(columns('uses_left bigint, session text, expires_at bigint, approval text!'))
+        .$call(columns('by text!, at bigint!, last_used_at bigint, revoked_at bigint')),
       schema.createIndex('permission_agent').on('permission').columns(['agent', 'tool']),
       schema
         .createTable('mapping')
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('domain', 'text', (c) => c.notNull())
-        .addColumn('policy', 'text', (c) => c.notNull())
-        .addColumn('approval', 'text', (c) => c.notNull())
-        .addColumn('by', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
+        .$call(columns('agent text!, domain text!, policy text!, approval text!, by text!'))
+        .$call(columns('at bigint!'))
         .addPrimaryKeyConstraint('mapping_key', ['agent', 'domain']),
       // Seed 001's tables as views, for people with `sqlite3` or `psql` (SV9).
       view(
@@ -93,24 +57,11 @@ export const governanceMigrations: readonly Migration[] = [
     up: (schema) => [
       schema
         .createTable('handoff')
-        .addColumn('id', 'text', (c) => c.primaryKey())
-        .addColumn('thread', 'text', (c) => c.notNull())
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('domain', 'text', (c) => c.notNull())
-        .addColumn('remind_at', 'bigint')
-        .addColumn('reminded', 'bigint', (c) => c.notNull())
-        .addColumn('back_at', 'bigint'),
+        .$call(columns('id text key, thread text!, agent text!, domain text!, remind_at bigint'))
+        .$call(columns('reminded bigint!, back_at bigint')),
       schema.createIndex('handoff_thread').on('handoff').column('thread'),
-      schema
-        .createIndex('handoff_remind')
-        .on('handoff')
-        .column('remind_at')
-        .where(sql<SqlBool>`remind_at IS NOT NULL`),
-      schema
-        .createIndex('handoff_back')
-        .on('handoff')
-        .columns(['agent', 'back_at'])
-        .where(sql<SqlBool>`back_at IS NOT NULL`),
+      partialIndex(schema, 'handoff_remind', 'handoff(remind_at)', 'remind_at IS NOT NULL'),
+      partialIndex(schema, 'handoff_back', 'handoff(agent, back_at)', 'back_at IS NOT NULL'),
       view(
         'handoffs',
         `SELECT approval.id, requester AS agent_id, approval.domain, action AS handoff_mode, summary AS reason, confidence, status, thread, created_at, decided_at AS resolved_at, decided_by AS resolved_by, back_at AS handed_back_at, reminded FROM approval JOIN handoff ON handoff.id = approval.id`,
@@ -123,13 +74,8 @@ export const governanceMigrations: readonly Migration[] = [
       schema
         .createTable('policy_version')
         .addColumn('number', keyType(dialect), (c) => c.primaryKey())
-        .addColumn('version', 'text', (c) => c.notNull())
-        .addColumn('source', 'text', (c) => c.notNull())
-        .addColumn('by', 'text', (c) => c.notNull())
-        .addColumn('note', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
-        .addColumn('body', 'text', (c) => c.notNull())
-        .addColumn('file', 'text', (c) => c.notNull()),
+        .$call(columns('version text!, source text!, by text!, note text!, at bigint!'))
+        .$call(columns('body text!, file text!')),
       schema.createIndex('policy_version_version').on('policy_version').column('version'),
     ],
   },
@@ -158,28 +104,19 @@ export const governanceMigrations: readonly Migration[] = [
       schema.alterTable('trust_point').addColumn('risk', 'text'),
       schema
         .createTable('trust_kind')
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('domain', 'text', (c) => c.notNull())
-        .addColumn('risk', 'text', (c) => c.notNull())
-        .addColumn('kind', 'text', (c) => c.notNull())
-        .addColumn('credit', 'bigint', (c) => c.notNull())
+        .$call(columns('agent text!, domain text!, risk text!, kind text!, credit bigint!'))
         .addPrimaryKeyConstraint('trust_kind_key', ['agent', 'domain', 'risk', 'kind']),
       schema
         .createTable('spot_check')
-        .addColumn('act', 'text', (c) => c.primaryKey())
-        .addColumn('approval', 'text', (c) => c.notNull())
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('domain', 'text', (c) => c.notNull())
-        .addColumn('risk', 'text', (c) => c.notNull())
-        .addColumn('look_back', 'text')
-        .addColumn('opened_at', 'bigint', (c) => c.notNull())
-        .addColumn('read_at', 'bigint'),
+        .$call(columns('act text key, approval text!, agent text!, domain text!, risk text!'))
+        .$call(columns('look_back text, opened_at bigint!, read_at bigint')),
       schema.createIndex('spot_check_approval').on('spot_check').column('approval'),
-      schema
-        .createIndex('spot_check_unread')
-        .on('spot_check')
-        .columns(['agent', 'domain', 'risk'])
-        .where(sql<SqlBool>`read_at IS NULL`),
+      partialIndex(
+        schema,
+        'spot_check_unread',
+        'spot_check(agent, domain, risk)',
+        'read_at IS NULL',
+      ),
       // Checks that wait from before do not expire any more. What they are about stands in their content alone.
       {
         sql: `INSERT INTO spot_check (act, approval, agent, domain, risk, opened_at) SELECT id, id, requester, domain, risk, created_at FROM approval WHERE kind = 'spot_check' AND status = 'pending'`,

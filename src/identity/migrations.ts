@@ -1,3 +1,4 @@
+import { columns } from '#base/db/columns.ts'
 import type { Migration } from '#base/db/migrate.ts'
 
 export const identityMigrations: readonly Migration[] = [
@@ -8,16 +9,13 @@ export const identityMigrations: readonly Migration[] = [
         .createTable('agent')
         .addColumn('id', 'text', (column) => column.primaryKey())
         // Null follows the default of the day (I11).
-        .addColumn('scopes', 'text')
-        .addColumn('created_at', 'bigint', (column) => column.notNull())
-        .addColumn('revoked_at', 'bigint'),
+        .$call(columns('scopes text, created_at bigint!, revoked_at bigint')),
       // Rows stay when they end, so that a revoked token is known as such for ever.
       schema
         .createTable('credential')
         .addColumn('hash', 'text', (column) => column.primaryKey())
         .addColumn('agent', 'text', (column) => column.notNull().references('agent.id'))
-        .addColumn('created_at', 'bigint', (column) => column.notNull())
-        .addColumn('expires_at', 'bigint'),
+        .$call(columns('created_at bigint!, expires_at bigint')),
       schema.createIndex('credential_agent').on('credential').column('agent'),
     ],
   },
@@ -27,42 +25,30 @@ export const identityMigrations: readonly Migration[] = [
       // Rows stay when a person goes: the ledger names them for ever, so an id is never given twice.
       schema
         .createTable('person')
-        .addColumn('id', 'text', (column) => column.primaryKey())
-        .addColumn('name', 'text', (column) => column.notNull())
-        .addColumn('role', 'text', (column) => column.notNull())
-        .addColumn('joined_at', 'bigint', (column) => column.notNull())
-        .addColumn('removed_at', 'bigint'),
+        .$call(columns('id text key, name text!, role text!, joined_at bigint!'))
+        .$call(columns('removed_at bigint')),
       schema
         .createTable('person_session')
         .addColumn('hash', 'text', (column) => column.primaryKey())
         .addColumn('id', 'text', (column) => column.notNull().unique())
         .addColumn('person', 'text', (column) => column.notNull().references('person.id'))
-        .addColumn('user_agent', 'text', (column) => column.notNull())
-        .addColumn('created_at', 'bigint', (column) => column.notNull())
-        .addColumn('last_seen_at', 'bigint', (column) => column.notNull())
-        .addColumn('ended_at', 'bigint'),
+        .$call(columns('user_agent text!, created_at bigint!, last_seen_at bigint!'))
+        .$call(columns('ended_at bigint')),
       schema.createIndex('person_session_person').on('person_session').column('person'),
       // A link that opens the console has a person, one that invites has what the person will be.
       schema
         .createTable('link')
         .addColumn('hash', 'text', (column) => column.primaryKey())
         .addColumn('person', 'text', (column) => column.references('person.id'))
-        .addColumn('name', 'text')
-        .addColumn('role', 'text')
+        .$call(columns('name text, role text'))
         .addColumn('invited_by', 'text', (column) => column.references('person.id'))
-        .addColumn('created_at', 'bigint', (column) => column.notNull())
-        .addColumn('expires_at', 'bigint', (column) => column.notNull())
-        .addColumn('used_at', 'bigint'),
+        .$call(columns('created_at bigint!, expires_at bigint!, used_at bigint')),
       schema
         .createTable('passkey')
         .addColumn('id', 'text', (column) => column.primaryKey())
         .addColumn('person', 'text', (column) => column.notNull().references('person.id'))
-        .addColumn('name', 'text', (column) => column.notNull())
-        .addColumn('public_key', 'text', (column) => column.notNull())
-        .addColumn('algorithm', 'integer', (column) => column.notNull())
-        .addColumn('sign_count', 'bigint', (column) => column.notNull())
-        .addColumn('created_at', 'bigint', (column) => column.notNull())
-        .addColumn('last_used_at', 'bigint'),
+        .$call(columns('name text!, public_key text!, algorithm integer!, sign_count bigint!'))
+        .$call(columns('created_at bigint!, last_used_at bigint')),
       schema.createIndex('passkey_person').on('passkey').column('person'),
     ],
   },

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { columns } from '#base/db/columns.ts'
 import { keyType } from '#base/db/dialect.ts'
 import type { Migration } from '#base/db/migrate.ts'
 import type { Dialect, Query } from '#base/db/port.ts'
@@ -16,16 +17,8 @@ export const ledgerMigrations: readonly Migration[] = [
       schema
         .createTable('ledger_entry')
         .addColumn('seq', keyType(dialect), (c) => c.primaryKey())
-        .addColumn('at', 'bigint', (c) => c.notNull())
-        .addColumn('type', 'text', (c) => c.notNull())
-        .addColumn('actor', 'text', (c) => c.notNull())
-        .addColumn('domain', 'text')
-        .addColumn('subject', 'text')
-        .addColumn('tool', 'text')
-        .addColumn('call', 'text')
-        .addColumn('proposal', 'text')
-        .addColumn('body', 'text', (c) => c.notNull())
-        .addColumn('hash', 'text', (c) => c.notNull()),
+        .$call(columns('at bigint!, type text!, actor text!, domain text, subject text'))
+        .$call(columns('tool text, call text, proposal text, body text!, hash text!')),
       ...neverChanged('ledger_entry', dialect),
       schema.createIndex('ledger_entry_type').on('ledger_entry').columns(['type', 'seq']),
       schema.createIndex('ledger_entry_actor').on('ledger_entry').columns(['actor', 'seq']),
@@ -42,39 +35,24 @@ export const ledgerMigrations: readonly Migration[] = [
       schema
         .createTable('ledger_payload')
         .addColumn('seq', keyType(dialect), (c) => c.primaryKey())
-        .addColumn('salt', 'text', (c) => c.notNull())
-        .addColumn('body', 'text', (c) => c.notNull()),
+        .$call(columns('salt text!, body text!')),
       // Hashes of complete subtrees of 256, 65,536, … leaves: any proof is a few look-ups.
       schema
         .createTable('ledger_node')
-        .addColumn('level', 'integer', (c) => c.notNull())
-        .addColumn('idx', 'bigint', (c) => c.notNull())
-        .addColumn('hash', 'text', (c) => c.notNull())
+        .$call(columns('level integer!, idx bigint!, hash text!'))
         .addPrimaryKeyConstraint('ledger_node_key', ['level', 'idx']),
       schema
         .createTable('ledger_head')
-        .addColumn('id', 'integer', (c) => c.primaryKey())
-        .addColumn('size', 'bigint', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
-        .addColumn('hash', 'text', (c) => c.notNull())
-        .addColumn('frontier', 'text', (c) => c.notNull()),
+        .$call(columns('id integer key, size bigint!, at bigint!, hash text!, frontier text!')),
       // There from the start, so that the first writers of two daemons have a row to lock.
       builder<{ ledger_head: Omit<HeadRow, 'mac'> }>(dialect)
         .insertInto('ledger_head')
         .values({ id: 1, size: 0, at: 0, hash: genesis, frontier: '' }),
       schema
         .createTable('ledger_checkpoint')
-        .addColumn('size', 'bigint', (c) => c.primaryKey())
-        .addColumn('at', 'bigint', (c) => c.notNull())
-        .addColumn('note', 'text', (c) => c.notNull()),
-      schema
-        .createTable('ledger_key')
-        .addColumn('id', 'integer', (c) => c.primaryKey())
-        .addColumn('vkey', 'text', (c) => c.notNull()),
-      schema
-        .createTable('ledger_follower')
-        .addColumn('name', 'text', (c) => c.primaryKey())
-        .addColumn('seq', 'bigint', (c) => c.notNull()),
+        .$call(columns('size bigint key, at bigint!, note text!')),
+      schema.createTable('ledger_key').$call(columns('id integer key, vkey text!')),
+      schema.createTable('ledger_follower').$call(columns('name text key, seq bigint!')),
     ],
   },
   { name: 'ledger-002', up: (_, dialect) => ledgerViews(dialect) },

@@ -1,3 +1,4 @@
+import { columns } from '#base/db/columns.ts'
 import type { Migration } from '#base/db/migrate.ts'
 
 export const notifyMigrations: readonly Migration[] = [
@@ -6,17 +7,9 @@ export const notifyMigrations: readonly Migration[] = [
     up: (schema) => [
       schema
         .createTable('delivery')
-        .addColumn('id', 'text', (c) => c.primaryKey())
-        .addColumn('channel', 'text', (c) => c.notNull())
-        .addColumn('event', 'text', (c) => c.notNull())
-        .addColumn('approval', 'text', (c) => c.notNull())
-        .addColumn('notice', 'text', (c) => c.notNull())
-        .addColumn('status', 'text', (c) => c.notNull())
-        .addColumn('attempts', 'bigint', (c) => c.notNull())
-        .addColumn('next_at', 'bigint', (c) => c.notNull())
-        .addColumn('last_error', 'text')
-        .addColumn('created_at', 'bigint', (c) => c.notNull())
-        .addColumn('settled_at', 'bigint'),
+        .$call(columns('id text key, channel text!, event text!, approval text!, notice text!'))
+        .$call(columns('status text!, attempts bigint!, next_at bigint!, last_error text'))
+        .$call(columns('created_at bigint!, settled_at bigint')),
       schema.createIndex('delivery_due').on('delivery').columns(['status', 'channel', 'next_at']),
     ],
   },
@@ -27,35 +20,22 @@ export const notifyMigrations: readonly Migration[] = [
       schema.createIndex('delivery_approval').on('delivery').column('approval'),
       schema
         .createTable('chat')
-        .addColumn('channel', 'text', (c) => c.notNull())
-        .addColumn('chat', 'text', (c) => c.notNull())
-        .addColumn('person', 'text', (c) => c.notNull())
-        .addColumn('bound_at', 'bigint', (c) => c.notNull())
+        .$call(columns('channel text!, chat text!, person text!, bound_at bigint!'))
         .addPrimaryKeyConstraint('chat_key', ['channel', 'chat'])
         .addUniqueConstraint('chat_person', ['channel', 'person']),
       schema
         .createTable('chat_code')
-        .addColumn('hash', 'text', (c) => c.primaryKey())
-        .addColumn('channel', 'text', (c) => c.notNull())
-        .addColumn('person', 'text', (c) => c.notNull())
-        .addColumn('expires_at', 'bigint', (c) => c.notNull()),
+        .$call(columns('hash text key, channel text!, person text!, expires_at bigint!')),
       schema
         .createTable('chat_message')
-        .addColumn('delivery', 'text', (c) => c.notNull())
-        .addColumn('chat', 'text', (c) => c.notNull())
-        .addColumn('channel', 'text', (c) => c.notNull())
-        .addColumn('message', 'bigint', (c) => c.notNull())
-        .addColumn('approval', 'text')
-        .addColumn('sent_at', 'bigint', (c) => c.notNull())
+        .$call(columns('delivery text!, chat text!, channel text!, message bigint!'))
+        .$call(columns('approval text, sent_at bigint!'))
         .addPrimaryKeyConstraint('chat_message_key', ['delivery', 'chat']),
       schema
         .createIndex('chat_message_approval')
         .on('chat_message')
         .columns(['approval', 'channel']),
-      schema
-        .createTable('chat_place')
-        .addColumn('bot', 'text', (c) => c.primaryKey())
-        .addColumn('next', 'bigint', (c) => c.notNull()),
+      schema.createTable('chat_place').$call(columns('bot text key, next bigint!')),
     ],
   },
 ]
