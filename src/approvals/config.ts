@@ -146,5 +146,4 @@ export const notify = z
   .prefault({})
   .describe('How people are told that something waits.')
 
-/** The sections of `cowork.yaml` that this module reads. */
 export const approvalsConfig = { approvals, notify }

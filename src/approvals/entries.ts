@@ -8,7 +8,6 @@ export const idsOf = ({ id, kind }: Pick<Approval, 'id' | 'kind'>): EntryIds => 
   ...(kind === 'handoff' && { handoff: id }),
 })
 
-/** What the ledger keeps of something that became of an approval. */
 export function entryOf(
   type: string,
   approval: Approval,

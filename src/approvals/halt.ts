@@ -75,7 +75,6 @@ export function createHalts(db: Db, now: Clock) {
       return (await db.all(all)).map((row) => ({ ...row, at: rfc3339(row.at) }))
     },
 
-    /** Tells of many calls whether one of the halts of this moment covers them. */
     async snapshot(): Promise<(agent: string, domain: string) => boolean> {
       const rows = await inForce()
       return (agent, domain) => covers(rows, agent, domain) !== undefined

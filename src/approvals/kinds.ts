@@ -3,7 +3,6 @@ import type { Caller } from '#base/caller.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
 import type { Approval, Decision, Risk } from './model.ts'
 
-/** What the record of a decision says besides, such as the change of trust. */
 export type Told = Readonly<Record<string, unknown>>
 
 /** What is approved instead of what was asked, what that is about, and how risky where that is judged anew. */
@@ -50,7 +49,6 @@ export type ApprovalKind = KindDeclaration & {
    * what was approved is used. A kind without this keeps only the copy that is shown.
    */
   readonly keepsArguments?: 'until decided' | 'until used'
-  /** What the ledger calls its opening, and its approval. */
   readonly opened?: string
   readonly decided?: string
   /** Refuses a decision that lacks something, before anything is written. Returns details for its entry. */
@@ -70,7 +68,6 @@ export type ApprovalKind = KindDeclaration & {
 /** The call that decides; a held decision is made later, by the system. */
 export type Deciding = { readonly id?: string; readonly caller?: Caller }
 
-/** The fields of all kinds by name, each with the kind that owns it. */
 export type AnswerFields = ReadonlyMap<string, AnswerField & { readonly kind: string }>
 
 export function toAnswerFields(kinds: readonly KindDeclaration[]): AnswerFields {

@@ -19,7 +19,6 @@ export type Why = {
   readonly evidence_level: number | null
   readonly gated: boolean
   readonly high_risk_fields: readonly string[]
-  /** What the domain wants to say besides. */
   readonly more?: Readonly<Record<string, unknown>>
 }
 
@@ -92,7 +91,6 @@ export type Votes = readonly string[]
 
 type Verdict = 'approve' | 'reject'
 
-/** A person's decision as it is asked for. */
 export type Decision = {
   readonly verdict: Verdict
   readonly by: Actor
@@ -141,7 +139,6 @@ export type Opening = Pick<
   readonly auto?: true
   /** To open it is all that the call does: its entry is that of the call (0014). */
   readonly isCall?: true
-  /** What its entry says besides. */
   readonly told?: Readonly<Record<string, unknown>>
   readonly fingerprint?: string | undefined
 }

@@ -7,7 +7,6 @@ import type { Approval, Decision, Held, Opening, Votes } from './model.ts'
 /** What an approval is bound to (A1). Whatever differs in it, was not approved. */
 export type Act = {
   readonly agent: string
-  /** The tool or the action */
   readonly action: string
   readonly target: string
   /** The arguments, the change, or the hash of a plan */
@@ -44,7 +43,6 @@ export function groupOf(requester: string, opening: Opening): string {
   return group
 }
 
-/** The same are asked for again and again. */
 const groups = new Map<string, string>()
 const mostGroups = 1000
 const longestLike = 1000
@@ -142,7 +140,6 @@ export const askedBy = (caller: Caller, agent?: string) =>
     ? { requester: caller.id, since: caller.since, exceptKind: spotCheck }
     : { requester: agent, since: undefined }
 
-/** The same of one. */
 export const isSeenBy = (
   caller: Caller,
   { kind, requester, createdAt }: Pick<Approval, 'kind' | 'requester' | 'createdAt'>,

@@ -46,7 +46,6 @@ export function createRunning({ db, store, endLost, now, log }: Deps) {
     },
     end: (id: string) => void ids.delete(id),
     isLost,
-    /** Whether a daemon is running it. */
     isRunning: (approval: Approval): boolean =>
       approval.runUntil !== undefined && !isLost(approval),
     async endLost(): Promise<void> {

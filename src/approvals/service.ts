@@ -57,7 +57,6 @@ export type Outcome = {
   readonly until?: number
 }
 
-/** Who asks, or who is asked about. */
 type Asker = Pick<Caller, 'id' | 'since' | 'client'> & { readonly session?: string | null }
 
 /** A call that needs an approval: it may run, or why it does not run now. */
@@ -373,7 +372,6 @@ export function createApprovals(deps: ApprovalsDeps) {
     } else if (isExpired(approval, at)) await drop(tx, approval, 'expired', systemActor, {})
   }
 
-  /** The decision with its edit. */
   function heldDecision({ held, ...approval }: Approval): Decision {
     if (!held) throw alreadyDecided(approval)
     const { decision, sealedChange } = held
@@ -631,7 +629,6 @@ export function createApprovals(deps: ApprovalsDeps) {
     /** The call that claimed this approval is over, however it ended. */
     ended: running.end,
     isRunning: running.isRunning,
-    /** The agent has the result of this call. */
     noteDelivered,
     /** Whoever waited has what it waited for, and needs it no more. */
     consume: (tx: Tx, id: string) => store.consume(tx, id, 0),
@@ -706,7 +703,6 @@ export function createApprovals(deps: ApprovalsDeps) {
       await waits.finished(id, ms, signal)
       return get(id)
     },
-    /** Whether a call of this daemon waits for it. */
     isAwaited: waits.isAwaited,
     /** Whoever waits for a decision is told that it waits still, now and from now on. */
     endWaits: waits.close,

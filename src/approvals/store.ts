@@ -91,7 +91,6 @@ const briefColumns = [
 ] as const satisfies readonly (keyof ApprovalRow)[]
 const leftOut = { content: 'null', approved: null, result: null, sealed: null }
 
-/** The part of an approval that a list shows. */
 export type ApprovalBrief = Omit<Approval, 'content' | 'approved' | 'answer' | 'result' | 'sealed'>
 
 export type Wanted = {
@@ -357,7 +356,6 @@ export function createApprovalStore(dialect: Dialect) {
 
   return {
     find: (reader: Reader, id: string) => first(reader, one({ id })),
-    /** To be changed in this transaction. */
     lock: (tx: Tx, id: string) => first(tx, lock({ id })),
     async byKey(tx: Tx, requester: string, key: string) {
       const row = await tx.first(byKey({ requester, key }))

@@ -9,7 +9,6 @@ import type { ApprovalStore } from './store.ts'
 type Deps = {
   readonly db: Db
   readonly store: Pick<ApprovalStore & ProtectedStore, 'due' | 'forget' | 'unseal' | 'next'>
-  /** Makes the held decision, or lets it expire. */
   readonly settle: (tx: Tx, id: string) => Promise<void>
   /** For a held decision that cannot be made; false where none is held. */
   readonly giveBack: (tx: Tx, id: string, why: string) => Promise<boolean>

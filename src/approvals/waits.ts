@@ -73,7 +73,6 @@ export function createWaits(db: Db, log: Log) {
         lookNow()
       })
     },
-    /** Whether a call waits here for this approval. */
     isAwaited: (id: string): boolean => waiting.has(id),
     close() {
       isClosed = true

@@ -13,7 +13,6 @@ import type { ApprovalStore, Wanted } from './store.ts'
 type Deps = {
   readonly store: ApprovalStore
   readonly kinds: ApprovalKinds
-  /** Whether an approved call can still be claimed. */
   readonly isLive: (approval: Approval) => boolean
   readonly now: Clock
 }
@@ -26,7 +25,6 @@ const reviews = ['finding']
 
 /** What ends without a decision: taken back by whoever asked, or with it, or left alone for too long. */
 export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
-  /** Takes back one's own request. */
   async function withdraw(tx: Tx, id: string, call: By): Promise<Approval> {
     const approval = await store.lock(tx, id)
     const isTheirs = approval && isOwn(call.caller, approval.requester, approval.createdAt)

@@ -43,7 +43,6 @@ export function aloneIn({ type, actor, domain = '', ids, data }: Entry) {
   }
 }
 
-/** Reads what agents did alone. */
 export function createAlone(lookup: Lookup, approvals: () => Pick<Approvals, 'find'>) {
   async function fromProposal(reader: Reader, id: string): Promise<DoneAlone | undefined> {
     const found = await approvals().find(reader, id)

@@ -76,7 +76,6 @@ export const proposalDeclaration = {
   movesTrust: 'decision',
 } as const satisfies KindDeclaration
 
-/** The act under review. */
 export const checkContent = z.object({
   call: z.string().optional(),
   proposal: z.string().optional(),
@@ -103,7 +102,6 @@ const answers = z.object({
   policy_id: z.string().optional(),
   acknowledge_policy: z.string().optional(),
   skip: z.boolean().optional(),
-  /** One of many that are decided together. */
   bulk: z.boolean().optional(),
   /** The permission that lets a waiting call go, which nobody looked at (Y8). */
   cleared_by: z.string().optional(),

@@ -245,7 +245,6 @@ const refusalOf = ({ code, message, hint = '', details }: Refused | CoworkError)
 export const isHighRisk = (tool: Tool, input: Attempt['input']) =>
   tool.effect === 'destructive' || Boolean(tool.isRisky?.(input))
 
-/** Why it is, where the tool says it. */
 function becauseOf(tool: Tool, input: Attempt['input']) {
   const reason = tool.isRisky?.(input)
   return typeof reason === 'string' && reason !== '' ? { because: reason } : {}

@@ -311,7 +311,6 @@ const reasoningSchemas = z
   .default([])
   .describe('Shapes that structured reasoning must have.')
 
-/** The sections of `cowork.yaml` that this module reads. */
 export const governanceConfig = {
   policies,
   mappings,

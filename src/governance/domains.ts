@@ -81,13 +81,11 @@ const shapeOf = (domain: string): string =>
 
 const patternShape = remembering(shapeOf)
 
-/** A domain that a call of cowork's own tools names, or none. */
 const namedIn = (input: Readonly<Record<string, unknown>>): string | undefined => {
   const domain = input['domain'] ?? input['filter_domain']
   return typeof domain === 'string' ? domain : undefined
 }
 
-/** The check of every call that names a domain. */
 export const checkDomain =
   ({ problemWith }: Domains) =>
   async ({ tool, input }: Pick<Attempt, 'tool' | 'input'>): Promise<Verdict> => {

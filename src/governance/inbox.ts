@@ -131,7 +131,6 @@ export function createInbox(deps: Deps) {
     }
   }
 
-  /** Which look-back brought a check, if one did. */
   async function lookBackOf({ kind, id }: ApprovalBrief): Promise<{ look_back?: string }> {
     const check = kind === spotCheck ? await store.checkOf(db, id) : undefined
     return check?.look_back ? { look_back: check.look_back } : {}

@@ -1,7 +1,6 @@
 import type { Approval } from '#approvals'
 import { plainJson } from '#base/plain.ts'
 
-/** A call as a model can copy it. */
 const callText = (tool: string, args: Readonly<Record<string, unknown>>): string =>
   `${tool} ${plainJson(args) ?? '{}'}`
 

@@ -46,7 +46,6 @@ export function createPace({ tool_budgets, repeat_limit }: Settings, now: Clock)
     return undefined
   }
 
-  /** Those of the last hour. */
   function callsOf(agent: string, tool: string): Spent[] {
     const at = now()
     const key = JSON.stringify([agent, tool])
@@ -116,7 +115,6 @@ export function createPace({ tool_budgets, repeat_limit }: Settings, now: Clock)
               try {
                 return countClaimed(passage)
               } catch (error) {
-                // The claim is rolled back.
                 approvals.ended(passage.approval.id)
                 throw error
               }

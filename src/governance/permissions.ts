@@ -31,7 +31,6 @@ export function createPermissions(
   agents: Pick<Identity, 'hasGone'>,
   approvals: () => Pick<Approvals, 'decide' | 'pendingLike' | 'actOf' | 'fingerprint'>,
 ) {
-  /** Counts one use; false when none is left. */
   async function count(tx: Tx, id: string, actor: Actor): Promise<boolean> {
     const row = await store.use(tx, id, now())
     if (row && row.uses_left !== null) {
@@ -56,7 +55,6 @@ export function createPermissions(
     fits(readPattern(row.arguments, fingerprint), args, fingerprint)
 
   return {
-    /** The permission that covers this call, if any. */
     async covering(
       reader: Reader,
       caller: Caller,

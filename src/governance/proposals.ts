@@ -293,7 +293,6 @@ const noMapping: Details = {
   violations: [],
 }
 
-/** What a rule forbids, in words. */
 export function blocked(
   policy: Policy | undefined,
   { violations, ...evaluation }: Evaluation,

@@ -68,7 +68,6 @@ export const storedTrust = ({ agent, domain }: Pair, trust: Trust, before?: Trus
 /** The credit of a kind of action from now on, and before; undefined where it had none. */
 export type KindChange = { readonly row: KindRow; readonly from: number | undefined }
 
-/** With the credit of a kind of action that changes with it. */
 export function storedCredit(
   pair: Pair,
   trust: Trust,

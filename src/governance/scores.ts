@@ -40,7 +40,6 @@ export type Override = {
   readonly description: string
 }
 
-/** How trust moved, as people and the ledger read it. */
 export type Moved = {
   readonly from: number
   readonly to: number
@@ -132,7 +131,6 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
       risk: mark && risk ? risk : null,
     })
 
-  /** Credit of a kind of action, with what it becomes. */
   async function kindChange(
     tx: Tx,
     pair: Pair,
@@ -328,7 +326,6 @@ function markOf(before: Trust, after: Trust, risk: Risk): Mark | undefined {
 /** Points that show no change of the score, only that people checked something: for people (T14). */
 const ofChecks = ['checked', 'look-back']
 
-/** The curve of trust as this caller may read it. */
 export const pointsFor = <P extends { readonly cause: string }>(
   { kind }: Pick<Caller, 'kind'>,
   points: readonly P[],

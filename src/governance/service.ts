@@ -53,11 +53,9 @@ export type GovernanceOptions = {
   >
   readonly agents: Pick<Identity, 'hasGone' | 'isStill' | 'onRevoked'>
   readonly people: Pick<Identity['people'], 'mayStillDecide'>
-  /** Waits of other domains. */
   readonly kinds?: readonly ApprovalKind[]
   /** The toolsets whose tools check their own writes (Y9). */
   readonly guardedToolsets: readonly string[]
-  /** Where people look at an approval. */
   readonly reviewUrl: (id: string) => string
   /** Keeps credentials out of what approvals store and show (A14). */
   readonly protection: ProtectionDeps
@@ -66,9 +64,7 @@ export type GovernanceOptions = {
   readonly node?: string
   readonly now: Clock
   readonly log: Log
-  /** How a tool reads its arguments, for calls that a person edits. */
   readonly readCall?: ReadCall
-  /** How what a call did can be undone, for checks of it. */
   readonly undo?: Undo
   /** Secrets of the installation for drawing checks (T14). */
   readonly drawKeys: { readonly draw: Buffer; readonly lot: Buffer }
@@ -238,7 +234,6 @@ export function createGovernance(options: GovernanceOptions) {
       await convertEvidence({ db, store, kindOf, now })
       return approvals.convert()
     },
-    /** How long something waits at most, and how soon a handoff is answered, for reports. */
     waits: { longestMs: Math.max(ttl, plan_ttl), handoffMs },
     async close() {
       unfollow()

@@ -188,7 +188,6 @@ export function createSpotChecks(deps: Deps) {
     return true
   }
 
-  /** Whether a person looks at it already, or has judged it. */
   async function isSettled(reader: Reader, { id, proposal }: DoneAlone): Promise<boolean> {
     if (await store.checkOn(reader, id)) return true
     return proposal !== undefined && (await store.overrideOf(reader, proposal))?.isVerified === true
@@ -237,7 +236,6 @@ export function createSpotChecks(deps: Deps) {
       return count
     },
 
-    /** The class of risk in which it last did something alone. */
     lastRisk: async (tx: Tx, pair: Pair): Promise<Risk | undefined> =>
       (await alone.lately(tx, pair))[0]?.risk,
 

@@ -407,7 +407,6 @@ export function createGovernanceStore(dialect: Dialect) {
       const row = await reader.first(one({ agent, domain }))
       return row && toTrust(row)
     },
-    /** To be changed in this transaction. */
     async lock(tx: Tx, agent: string, domain: string): Promise<Trust | undefined> {
       const row = await tx.first(lock({ agent, domain }))
       return row && toTrust(row)
@@ -439,7 +438,6 @@ export function createGovernanceStore(dialect: Dialect) {
         ]),
       )
     },
-    /** Rows of earlier versions, with their evidence. */
     async unconverted(reader: Reader) {
       const rows = await reader.all(unconverted)
       return rows.map((row) => ({
@@ -459,7 +457,6 @@ export function createGovernanceStore(dialect: Dialect) {
       return rows.map(({ risk, kind: name, count }) => ({ risk, kind: name, count: Number(count) }))
     },
     openCheck: (tx: Tx, row: CheckRow) => tx.insert('spot_check', [row]),
-    /** Of the approval by which people answer it. */
     checkOf: (reader: Reader, approval: string) => reader.first(checkOf({ approval })),
     checkOn: (reader: Reader, act: string) => reader.first(checkOn({ act })),
     /** The approvals by which people check these, for erasing their copies (L8). */
@@ -533,7 +530,6 @@ export function createGovernanceStore(dialect: Dialect) {
     domains: async (reader: Reader, since: number) =>
       (await reader.all(domains({ since }))).map(({ domain }) => domain),
     map: (tx: Tx, row: MappingRow) => tx.run(map(row)),
-    /** All of one agent; gives them. */
     unmap: (tx: Tx, agent: string) => tx.all(unmap({ agent })),
   }
 }

@@ -31,7 +31,6 @@ const isAsProposed = ({ domain, subject, data }: Entry, proposed: Entry) =>
   subject === proposed.subject &&
   data?.['action'] === proposed.data?.['action']
 
-/** Reads one proposal's entries, given in the order of the ledger. */
 export function trailOf(entries: readonly Entry[]): Trail {
   const proposed = entries.find(({ type }) => type === 'proposal.created')
   const chain = entries.flatMap((entry): TrailStep[] => {

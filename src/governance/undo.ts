@@ -15,7 +15,6 @@ type UndoCall = {
 
 export type IsUndone = ReturnType<typeof createIsUndone>
 
-/** Whether a person has taken back what a call did. */
 export const createIsUndone =
   (lookup: Pick<Lookup, 'call'>, undo: Pick<Undo, 'isDone'> | undefined) =>
   async (reader: Reader, call: string): Promise<boolean> => {

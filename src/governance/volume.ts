@@ -46,7 +46,6 @@ export function createVolume(
 
   return {
     cap,
-    /** Whether nothing is ever too many. */
     isFree: cap === 0 && agentCap === 0,
     since,
     next,

@@ -19,7 +19,6 @@ type Deps = {
   readonly store: IdentityStore
   readonly now: Clock
   readonly known: () => Known
-  /** By several daemons. */
   readonly isShared: boolean
   /** Told inside every transaction that changes agents, before it is known whether it will commit. */
   readonly changing: () => void

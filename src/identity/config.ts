@@ -48,5 +48,4 @@ const agents = z
   .default([])
   .describe('Agents that may call. With none the daemon runs in open mode, on loopback only.')
 
-/** The sections of `cowork.yaml` that this module reads. */
 export const identityConfig = { agents }

@@ -209,7 +209,6 @@ export function know(fixed: Fixed, stored: Stored, defaultScopes: readonly strin
 export const agentsOf = (known: Known): Agent[] =>
   [...known.holders.values()].filter((holder) => holder.kind === 'agent')
 
-/** What still opens the door for this agent. */
 export const livingCredentials = (known: Known, agent: Agent, now: number): Credential[] =>
   isActive(agent)
     ? [...known.credentials.values()].filter(

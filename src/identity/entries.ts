@@ -2,7 +2,6 @@ import { actorOf } from '#base/caller.ts'
 import type { Draft } from '#base/entry.ts'
 import type { Call } from '#base/tool.ts'
 
-/** The call by which a person does this. */
 export type By = Pick<Call, 'id' | 'caller'>
 
 /** What the ledger keeps of a change to agents or people; never a secret. */

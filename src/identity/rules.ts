@@ -45,7 +45,6 @@ export type Fault = {
   readonly principal?: string
 }
 
-/** The address of what comes over the daemon's own socket. */
 export const socketAddress = 'socket'
 
 /** Hashing is linear, and an argument may hold megabytes: no token is this long. */

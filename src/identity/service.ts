@@ -39,7 +39,6 @@ export type Identity = {
   principalOf(presented: Presented): Promise<string>
   /** Whether this token opened the door once and does no more: it was rotated, or its holder revoked (I4). */
   hasEnded(token: string): boolean
-  /** The tools that a person chose for the agent of this token. */
   selectionOf(token: string): ToolSelection | undefined
   /** Called once a change of the agents is known here, whichever daemon made it. */
   onChange(listener: () => void): () => void

@@ -46,7 +46,6 @@ export function createSessions(now: Clock) {
       else atDoors.set(connection, new Set([id]))
       return id
     },
-    /** The door says that the connection is closed. */
     ended(connection: string): void {
       const ids = atDoors.get(connection)
       atDoors.delete(connection)

@@ -22,7 +22,6 @@ export type StoredAgent = {
   readonly createdAt: number
   readonly revokedAt?: number
 }
-/** The settings of a new agent. */
 type Given = {
   readonly scopes?: readonly string[] | undefined
   readonly selection?: ToolSelection | undefined

@@ -54,7 +54,6 @@ export function createChain({ problems, deep, columnsOf }: Settings) {
   function check(stored: StoredEntry): {
     leaf: Buffer
     entry: Parsed | undefined
-    /** Nothing was found wrong with it. */
     isSound: boolean
   } {
     const { seq } = stored

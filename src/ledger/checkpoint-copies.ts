@@ -58,7 +58,6 @@ function createWriter(folder: string, log: Log) {
   }
 }
 
-/** The copies in every folder that can be read. */
 export const readCheckpointCopies = (folders: readonly string[]) =>
   folders.flatMap((folder) => readable(() => readCheckpoints(copiesIn(folder)), []))
 

@@ -50,5 +50,4 @@ const audit = z
   .prefault({})
   .describe('Copies of the ledger for people and tools.')
 
-/** The sections of `cowork.yaml` that this module reads. */
 export const ledgerConfig = { ledger, audit }

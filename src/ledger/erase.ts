@@ -108,7 +108,6 @@ export function createErasure({ db, store, now, log }: Deps) {
     }
   }
 
-  /** Erases what is older than so many days, now and every hour. */
   function keepFor(days: number) {
     task = startPeriodicTask({
       intervalMs: hour,
@@ -121,7 +120,6 @@ export function createErasure({ db, store, now, log }: Deps) {
   }
 
   return {
-    /** Registers a module that keeps copies. Gives back how to end that. */
     onErase(eraser: EraseCopies): () => void {
       erasers.add(eraser)
       return () => void erasers.delete(eraser)

@@ -12,7 +12,6 @@ export type Lookup = ReturnType<typeof createLookup>
 export function createLookup(dialect: Dialect) {
   const store = createLedgerStore(dialect)
   return {
-    /** With the hash of its leaf. */
     async entry(reader: Reader, seq: number): Promise<{ entry: Entry; hash: string } | undefined> {
       const row = await store.entry(reader, seq)
       return row && { entry: parsed(row), hash: row.hash }
@@ -34,7 +33,6 @@ export function createLookup(dialect: Dialect) {
       (await store.find(reader, { types: ['call.done'], subjectPrefix, after, limit: 1000 })).map(
         parsed,
       ),
-    /** What this actor did lately to any of these, the newest first. */
     recentOn: async (reader: Reader, actor: string, subjects: readonly string[]) =>
       subjects.length === 0
         ? []

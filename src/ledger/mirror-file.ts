@@ -147,9 +147,7 @@ type End = {
   readonly inode: number
   /** The last lines of the same entry and where they start. Undefined when it does not end with an entry. */
   readonly line?: Line & { readonly start: number }
-  /** Where its last whole line ends. */
   readonly end: number
-  /** Seq of its first entry. */
   readonly first: number
 }
 

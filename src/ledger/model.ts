@@ -32,7 +32,6 @@ export type Sealed = {
   readonly payload?: Payload
 }
 
-/** What is wrong in a ledger, and at which entry. */
 export type Problem = { readonly seq: number; readonly why: string }
 
 /** All that can fail is done here, in the body that appends; sealing a whole batch cannot fail any more. */

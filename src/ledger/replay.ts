@@ -24,13 +24,11 @@ export type RecordedTable = {
   readonly table: string
   /** The type of the entry that records a row from before, spelled out so that it can be searched for. */
   readonly baseline: string
-  /** The columns of the primary key. */
   readonly key: readonly string[]
   /** Columns that change without an entry and decide nothing. */
   readonly leftOut?: readonly string[]
   /** Columns with content that a person may erase: the ledger records their digest. */
   readonly digested?: readonly string[]
-  /** Names a row for people. */
   describe(row: RecordedRow): string
   /** A column that an entry moves forward, to a time not later than the entry's own; `by` gives the key of the row. */
   readonly moves?: {

@@ -81,7 +81,6 @@ export async function openLedger(deps: LedgerDeps) {
   const erasure = createErasure({ db, store, now, log })
   const mirrors: Mirror[] = []
 
-  /** The first checkpoint over this entry; signs one if there is none yet. */
   async function covering(seq: number) {
     let signed = await store.checkpointFrom(db, seq)
     if (!signed) {

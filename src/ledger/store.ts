@@ -234,7 +234,6 @@ export function createLedgerStore(dialect: Dialect) {
       return rows.every(({ body }) => isFaithful(body)) ? rows : Promise.all(rows.map(asStored))
     },
     entry: (reader: Reader, seq: number) => reader.first(one({ seq })),
-    /** The time of this entry. */
     timeOf: async (reader: Reader, seq: number) => (await reader.first(timeFrom({ seq })))?.at,
     payload: (reader: Reader, seq: number) => reader.first(payload({ seq })),
     oldestPayloads: (tx: Tx, limit: number) => tx.all(oldestPayloads({ limit })),
@@ -250,7 +249,6 @@ export function createLedgerStore(dialect: Dialect) {
     saveCheckpoint: (tx: Tx, row: CheckpointRow) => tx.run(saveCheckpoint(row)),
     checkpoints: (reader: Reader) => reader.all(checkpoints),
     latestCheckpoint: (reader: Reader) => reader.first(latest),
-    /** The first checkpoint that covers a tree of this size. */
     checkpointFrom: (reader: Reader, size: number) => reader.first(checkpointFrom({ size })),
     key: async (reader: Reader) => (await reader.first(key))?.vkey,
     saveKey: (tx: Tx, vkey: string) => tx.run(saveKey({ vkey })),

@@ -13,7 +13,6 @@ export type Tail = {
   readonly size: number
   /** Entries up to this seq are signed. */
   readonly signed: number
-  /** When the newest entry was written. */
   readonly newestAt?: number
   readonly problem?: Problem
 }
@@ -21,7 +20,6 @@ export type Tail = {
 export type TailOptions = {
   /** From the private key; without it, entries after the last checkpoint are a problem. */
   readonly mac?: HeadMac | undefined
-  /** The check includes at least this many of the newest entries. */
   readonly minEntries?: number
 }
 

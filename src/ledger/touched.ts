@@ -4,7 +4,6 @@ import type { Entry } from './model.ts'
 /** Entries stay small: of a call about more files the first are named, and how many there were. */
 const mostTouched = 100
 
-/** What an entry says of a call about several files. */
 export const touchedData = (files: readonly TouchedFile[]) => ({
   files: files.slice(0, mostTouched),
   ...(files.length > mostTouched && { files_count: files.length }),

@@ -25,7 +25,6 @@ export function createDailyCheckpoint(deps: Deps) {
   const { db, store, ledger, settings, publicUrl, now } = deps
   const channels = deps.channels.filter((one) => one.type !== 'desktop' && one.checkpoints === true)
 
-  /** True if there is something to send. */
   return async (): Promise<boolean> => {
     const newest = channels.length > 0 ? await ledger.latestCheckpoint() : undefined
     if (!newest) return false

@@ -46,7 +46,6 @@ export type Notice = {
   }
 }
 
-/** What a person asks for to see that a channel works. */
 export type TestNotice = {
   readonly type: 'channel.test'
   readonly timestamp: string
@@ -86,14 +85,12 @@ export type LookBackNotice = {
 
 export type AnyNotice = Notice | TestNotice | CheckpointNotice | LookBackNotice
 
-/** True for notices about an approval, which people can decide on. */
 export const isAboutApproval = (notice: AnyNotice | undefined): notice is Notice =>
   notice !== undefined && notice.type.startsWith('approval.')
 
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 export type Hold = (typeof holds)[number]
 
-/** One notice on its way to one channel. */
 export type Delivery = {
   readonly id: string
   readonly channel: string
@@ -122,7 +119,6 @@ export type Unsent =
       readonly error: string
       /** The receiver wants no more. */
       readonly isFinal?: true
-      /** How long the receiver asks us to wait. */
       readonly waitMs?: number
     }
   /** We are ending; it was not the receiver's fault. */
@@ -134,19 +130,16 @@ export type Message = Parcel & { readonly at: number; readonly more?: readonly P
 
 type Send = (message: Message, signal: AbortSignal) => Promise<Outcome>
 
-/** How a channel is told. */
 export type Driver = {
   readonly send: Send
   /** A machine is told everything, each by itself. A person is told what waits, and many things at once. */
   readonly reader: 'machine' | 'person'
-  /** It can mark what it has told as decided. */
   readonly edits?: true
 }
 
 /** What decisions made by a button of a bot are told by. */
 export const telegramClient = 'cowork-telegram'
 
-/** Makes a person's decision, as that person. */
 export type DecideAs = (
   person: string,
   approval: string,

@@ -30,7 +30,6 @@ export function createOutbox(deps: Deps) {
   const channels = [...drivers.keys()]
   const readerOf = (channel: string) => drivers.get(channel)?.reader
 
-  /** True when there may be something to send. */
   return async function write(tx: Tx, entries: readonly Entry[]): Promise<boolean> {
     for (const { type, subject } of entries)
       if (type === 'person.removed' && subject !== undefined) await chats.forgetPerson(tx, subject)

@@ -68,7 +68,6 @@ export function outcomeOf({ status, retryAfter }: Answer, now: number, said = ''
   return { kind: 'failed', error, ...(waitMs !== undefined && { waitMs }) }
 }
 
-/** Seconds, or the time of an HTTP date. */
 export function pauseOf(retryAfter: string | null, now: number): number | undefined {
   if (retryAfter === null) return undefined
   const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now

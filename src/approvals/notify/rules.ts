@@ -44,7 +44,6 @@ export const isRecent = (at: number, now: number): boolean => now - at < day
 export const isNews = (told: Told, about: Described, at: number, now: number): boolean =>
   isRecent(at, now) || (told.type === 'approval.requested' && about.status === 'pending')
 
-/** The first rule that fits. */
 export const ruleFor = (
   rules: readonly NotifyRule[],
   { kind, risk }: Pick<Described, 'kind' | 'risk'>,
@@ -139,7 +138,6 @@ const pauses = [
 /** Receivers that failed together are not asked again together. */
 const jitter = 0.2
 
-/** The longest pause that a receiver may ask for. */
 const longestPause = day
 /** Longer than a try can last: whoever took a delivery and is not done by then has crashed. */
 const lease = minute

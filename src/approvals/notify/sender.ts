@@ -137,7 +137,6 @@ export function startSender(channel: string, { send, reader }: Driver, deps: Sen
   const running = run()
 
   return {
-    /** There is something to send. */
     ring,
     async close() {
       ending.abort()

@@ -44,7 +44,6 @@ export type NotifyDeps = {
   /** Where people reach the console. Asked for each notice, as the port may not be known at first. */
   readonly publicUrl: () => string
   readonly describe: Describe
-  /** How a person decides who presses a button elsewhere. */
   readonly decide: DecideAs
   readonly now: Clock
   readonly log: Log
@@ -173,7 +172,6 @@ export function startNotify(deps: NotifyDeps) {
       return { ok: false, reason: outcome.kind === 'failed' ? outcome.error : 'it was interrupted' }
     },
 
-    /** A code by which the caller binds a chat to themselves. */
     async bindChat(tx: Tx, id: string, { caller }: { caller: Caller }) {
       const bot = bots.get(id)
       if (!bot) throw noBot(id, [...bots.keys()])

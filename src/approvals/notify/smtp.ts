@@ -14,7 +14,6 @@ export type MailServer = {
   readonly isTlsFirst: boolean
   readonly auth?: { readonly user: string; readonly password: string }
 }
-/** A mail of plain text. */
 export type Mail = {
   readonly id: string
   readonly at: number

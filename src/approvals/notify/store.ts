@@ -121,7 +121,6 @@ export function createDeliveryStore(dialect: Dialect) {
     addOnce: (tx: Tx, delivery: Delivery) => tx.run(addOnce(toRow(delivery))),
     due: async (reader: Reader, channel: string, at: number, limit: number) =>
       (await reader.all(due({ channel, at, limit }))).map(toDelivery),
-    /** When the next one of the channel is due. */
     nextAt: async (reader: Reader, channel: string) =>
       (await reader.first(next({ channel })))?.at ?? Infinity,
     /** False when it is not as it was any more: another daemon has it, or a person was faster. */

@@ -17,7 +17,6 @@ export type Settings = {
   readonly digest?: number | undefined
 }
 
-/** Who is told what, and when. */
 export type Planned<Event = NoticeType> = {
   readonly channel: string
   readonly event: Event

@@ -13,7 +13,6 @@ export type Worded = {
   readonly title: string
   /** Plain text of agents. Whoever shows it sees to it that nothing in it becomes a link (A13). */
   readonly said: readonly string[]
-  /** What we add. */
   readonly note?: string
   readonly url: string
   readonly risk: 'low' | 'normal' | 'high'
@@ -117,7 +116,6 @@ function wordedMany(notices: readonly Notice[]): Worded {
       .slice(0, mostLines)
       .map(({ data }) => plainText(`${data.agent}: ${data.summary}`, longestLine)),
     ...(left > 0 && { note: `And ${left} more.` }),
-    // The list they are all in.
     url: (worst?.data.review_url ?? '').replace(/\/[^/]*$/, ''),
     risk: riskOf(worst?.data.risk ?? ''),
     isEscalated: sorted.some(({ type }) => type === 'approval.escalated'),

@@ -28,7 +28,6 @@ export const handoffContent = z.object({
   packet: z.object({ recent: z.array(recentEntry) }),
 })
 
-/** The answer as it is stored, and given to the agent. */
 export const handoffAnswer = z.object({
   resolution: z.string(),
   hand_back: z.boolean(),
@@ -83,7 +82,6 @@ const erasedChange: { readonly attempted_actions: unknown[]; readonly context: u
   context: null,
 }
 
-/** A handoff as its approval keeps it. */
 export function handoffOf({ action, confidence, content, answer }: Approval) {
   const { attempted_actions, context } = (content.change ?? erasedChange) as typeof erasedChange
   const { proposal_id, parent_handoff_id, packet } = handoffContent.parse(content.more)

@@ -103,7 +103,6 @@ export function createHandoffStore(dialect: Dialect) {
       )
       return { ids: rows.map(({ id }) => id), count: Number(all?.count ?? 0) }
     },
-    /** The newest of a thread. */
     thread: async (reader: Reader, root: string, limit: number) =>
       (await reader.all(thread({ thread: root, limit }))).map(({ id }) => id),
     due: (reader: Reader, at: number, limit: number) => reader.all(due({ at, limit })),

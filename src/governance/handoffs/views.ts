@@ -19,7 +19,6 @@ type Deps = {
 /** Answers given to an agent at once; the next ones come when it has acknowledged some. */
 const mostAtOnce = 100
 
-/** Handoffs as agents and people read them. */
 export function createHandoffViews({ db, store, approvals, settings, now }: Deps) {
   const timeoutMs = settings.timeout_seconds * 1000
 

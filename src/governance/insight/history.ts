@@ -24,16 +24,13 @@ export type Ended = {
   readonly as: 'approved' | 'rejected' | 'expired' | 'withdrawn'
   readonly seq: number
   readonly at: number
-  /** The person who decided it. */
   readonly by?: string
-  /** How long that person can have looked at it. */
   readonly lookedMs?: number
   readonly override?: OverrideKind
   /** A check that was closed without looking at it. */
   readonly isUnread?: true
 }
 
-/** What an agent says to have done. */
 export type Executed = {
   readonly seq: number
   readonly at: number
@@ -57,7 +54,6 @@ export type History = {
   readonly acted: readonly Acted[]
 }
 
-/** The entries that `read` makes something of. */
 export const historyTypes = [
   'proposal.created',
   'grant.requested',
@@ -76,7 +72,6 @@ const ends: Record<string, Ended['as']> = {
   'approval.withdrawn': 'withdrawn',
 }
 
-/** The entries that open an approval, of every kind that is registered. */
 const openings = new Set([
   'proposal.created',
   'approval.requested',

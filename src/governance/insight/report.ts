@@ -121,7 +121,6 @@ const order = Object.keys(findingKinds)
 export const byWeight = (a: Finding, b: Finding): number =>
   order.indexOf(a.kind) - order.indexOf(b.kind) || b.count - a.count
 
-/** How an agent stands in a domain, as far as a report needs it. */
 export type Standing = {
   readonly agent_id: string
   readonly domain: string

@@ -49,6 +49,5 @@ export function percentile(values: readonly number[], share: number): number | n
 export const mean = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Null where there is nothing to share. */
 export const shareOf = (part: number, all: number): number | null =>
   all === 0 ? null : Math.min(1, part / all)

@@ -64,7 +64,6 @@ export function createReasonings(
     policy?.reasoning_schema === undefined ? undefined : ready.get(policy.reasoning_schema)
 
   return {
-    /** Whether there is anything to check at all. */
     isAsked: (policy: Policy | undefined, given: Reasoning | undefined): boolean =>
       given !== undefined || wantedBy(policy) !== undefined,
 

@@ -10,9 +10,7 @@ type Wanted = {
   readonly domain?: string | undefined
   /** Proposals alone, or calls too. */
   readonly kinds: readonly Recorded['kind'][]
-  /** Of each kind of record. */
   readonly most: number
-  /** There are more than that. */
   readonly onCut?: () => void
 }
 

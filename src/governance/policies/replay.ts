@@ -16,7 +16,6 @@ export type Recorded = {
   readonly change: unknown
   readonly field?: string | undefined
   readonly at: number
-  /** What became of it then. */
   readonly outcome: Outcome
   /** Absent where nobody asked for trust then. */
   readonly trustLevel?: number | undefined
@@ -34,7 +33,6 @@ export type Recorded = {
   readonly unseen?: readonly string[] | 'all'
   readonly reasoning?: Reasoning | undefined
   readonly unverified: readonly string[]
-  /** Where it can be looked up. */
   readonly approval?: string | undefined
   readonly seq?: number | undefined
 }
@@ -42,7 +40,6 @@ export type Recorded = {
 /** The rules that it is judged by this time. */
 export type Candidate = {
   readonly policies: Policies
-  /** Mappings that people approved. */
   readonly extra: readonly Mapping[]
   /** Whatever the mappings say. */
   readonly always?: Policy | undefined
@@ -121,7 +118,6 @@ type Change<R extends Recorded = Recorded> = {
   readonly from: Outcome
   readonly to: Outcome
   readonly count: number
-  /** The first few that were added. */
   readonly examples: readonly R[]
 }
 

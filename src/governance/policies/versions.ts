@@ -127,7 +127,6 @@ export function createVersions({ db, config, now }: Deps) {
     /** Its name alone, also of one that cannot be read. */
     version: (): string => ('fault' in inForce ? inForce.version : inForce.policies.version),
     start,
-    /** Another daemon may have saved some. */
     refresh: async () => enforce(await store.newest(db)),
     /** What a body would be, were it in force. */
     setOf,

@@ -1,4 +1,3 @@
-/** A field by its name or path, and the value it gets. */
 export type Pair = readonly [name: string, value: unknown]
 
 export type Decoded = {

@@ -49,7 +49,6 @@ export function isProse(key: string, isFile: boolean): boolean {
   return proseKeys.has(word) || (isFile && contentKeys.has(word))
 }
 
-/** Whether the object describes a file. */
 export const namesFile = (object: object): boolean =>
   Object.entries(object).some(
     ([key, value]) =>

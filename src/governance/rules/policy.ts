@@ -18,7 +18,6 @@ type Violation = {
   readonly reason: string
 }
 
-/** What rules do to a change. */
 export type Effect = {
   readonly hardStop: boolean
   /** Fields that a person always reviews, by the policy or by `authority.high_risk_fields`. */

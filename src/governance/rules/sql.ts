@@ -69,7 +69,6 @@ const beginsAsSql =
 /** How many characters after verbs are looked at in all texts of one change; beyond it they count as SQL. */
 export const sqlBudget = 500_000
 
-/** Returns whether SQL in a text writes something. */
 export function writesSql(text: string, budget: { left: number }): boolean {
   const isSql = beginsAsSql.test(text)
 

@@ -23,13 +23,11 @@ type Given = {
   readonly thresholds: { readonly suggest: number; readonly act: number }
   readonly closed: Closed | undefined
   readonly unread: Unread & { readonly lookBacks: number }
-  /** The share of what it does alone that is checked. */
   readonly rate: number
   readonly isVouched: boolean
 }
 
 export type Words = {
-  /** Why it stands there. */
   readonly reason: string
   /** What changes it; nothing where it acts alone and nothing waits. */
   readonly next?: string

@@ -3,7 +3,6 @@ import type { Config } from '#base/config/index.ts'
 
 /** When an agent may act alone (T11, T13, T14). Pure: whole numbers and times come in, values go out. */
 
-/** What is known of an agent in one domain and one class of risk. */
 export type Standing = {
   /** Right actions that people saw, up to 25; below 0 it is a debt. */
   readonly credit: number
@@ -89,7 +88,6 @@ export function applyCleanCheck(standing: Standing): Standing {
   return applyRight({ ...standing, clean, strikes }, uncheckedWorth)
 }
 
-/** How many more clean checks in a row take the next strike away. */
 export const checksToForgiveness = ({ clean }: Standing): number =>
   checksPerForgiveness - (clean % checksPerForgiveness)
 
@@ -113,7 +111,6 @@ type GateCause = 'mistake' | 'kind_wrong' | 'unproven' | 'kind_new' | 'unread' |
 
 export type Closed = {
   readonly cause: GateCause
-  /** Right actions that are missing. */
   readonly toGo: number
 }
 

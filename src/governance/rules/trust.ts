@@ -22,7 +22,6 @@ export type Trust = {
   readonly approvals: number
   /** Those that were the agent's fault (T5). */
   readonly overrides: number
-  /** consecutive_overrides */
   readonly streak: number
   /** Since the last demotion (T7). */
   readonly promoted: boolean
@@ -34,7 +33,6 @@ export type Trust = {
   /** When people last judged its work. Credit fades from then or from `activeAt`, whichever is later. */
   readonly seenAt: number
   readonly standings: Readonly<Record<Risk, Standing>>
-  /** The client through which it last acted alone. */
   readonly client: string | null
 }
 

@@ -16,7 +16,6 @@ import { proposalResults } from '../wire/proposals.ts'
 /** The result of a call as dispatch stores it. */
 type Kept = { readonly status?: string; readonly code?: string; readonly message?: string }
 
-/** The outcome of the request and the agent's next step. */
 function messageFor(approval: Approval, { isLive, isRunning }: Approvals): string {
   const { kind, status, action, target, reason } = approval
   const by = approval.decidedBy ?? 'A person'

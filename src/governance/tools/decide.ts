@@ -361,7 +361,6 @@ const overriddenAlready = ({ by, at }: { by: string; at: number }) =>
 
 type Recorded = Moved & { readonly id: string; readonly streak: number }
 
-/** What rejecting a proposal told about its override. */
 function recordedOf(told: Outcome['told']): Recorded {
   const { id, consecutive } = told['override'] as { id: string; consecutive: number }
   return { ...(told['trust'] as Moved), id, streak: consecutive }

@@ -92,7 +92,6 @@ export const policyVersionsTool = ({ versions }: Governance) =>
     },
   })
 
-/** One side of a comparison. */
 async function sideOf(
   { versions }: Governance,
   name: string,

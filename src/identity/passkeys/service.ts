@@ -19,10 +19,8 @@ import type { Passkey, PasskeyStore } from './store.ts'
 import { asserted, registered } from './verify.ts'
 import type { Assertion, Question, Reason, Registration } from './verify.ts'
 
-/** Who answers, and where from. */
 export type Answering = { readonly caller: Caller; readonly address: string }
 
-/** What the browser is to be asked. */
 export type Challenge = {
   readonly challenge: string
   readonly rpId: string
@@ -183,7 +181,6 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
         : assurance.confirm(caller.session, id, asked.decision)
     },
 
-    /** The caller's own; for an owner everyone's. */
     async list(caller: Caller): Promise<Passkey[]> {
       const all = await store.all(db)
       return all.filter(({ person }) => caller.role === 'owner' || person === caller.id)

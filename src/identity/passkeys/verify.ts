@@ -45,7 +45,6 @@ export type Assertion = {
   readonly signature: Buffer
 }
 
-/** What is kept of a passkey to check it by. */
 export type Verifier = {
   readonly publicKey: Buffer
   readonly algorithm: Algorithm

@@ -20,7 +20,6 @@ export type Session = {
   readonly endedAt?: number
 }
 
-/** A session together with whose it is. */
 export type Opened = { readonly session: Session; readonly person: Person }
 
 /** What a link is good for: opening the console as someone, or becoming someone. */

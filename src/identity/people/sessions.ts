@@ -119,7 +119,6 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
         return made
       }),
 
-    /** A link by which the caller opens one more session of their own. */
     async openLink(tx: Tx, by: By): Promise<MadeLink> {
       const made = await makeLink(tx, { kind: 'open', person: by.caller.id })
       tx.append(entryBy(by, 'link.made', by.caller.id, { expires_at: made.expiresAt }))
@@ -166,7 +165,6 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
       return { person }
     },
 
-    /** The caller's own sessions; for an owner everyone's. */
     async listSessions(caller: Caller): Promise<Opened[]> {
       const at = now()
       return (await store.sessions(db)).filter(

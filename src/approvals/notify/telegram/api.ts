@@ -39,7 +39,6 @@ export function createApi({ id, api, token }: ChannelOf<'telegram'>, wait: Wait)
   const address = `${base.href.replace(/\/+$/, '')}/bot${token}`
 
   return {
-    /** Who the bot is, as everyone may know. */
     bot,
     async call(
       method: string,

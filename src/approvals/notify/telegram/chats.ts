@@ -27,7 +27,6 @@ export function createChats(channel: string, store: ChatStore, now: Clock) {
       await store.addCode(tx, { hash: sha256Hex(code), channel, person, expiresAt }, now())
       return { code, expiresAt }
     },
-    /** Gives the person whose code it was. */
     async bind(tx: Tx, chat: string, code: string): Promise<string | undefined> {
       const person = await store.useCode(tx, sha256Hex(code), channel, now())
       if (person === undefined) return undefined

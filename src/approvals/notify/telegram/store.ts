@@ -132,7 +132,6 @@ export function createChatStore(dialect: Dialect) {
         'chat_message',
         messages.map(({ sentAt, ...one }) => ({ ...one, sent_at: sentAt })),
       ),
-    /** What was told of these deliveries already. */
     async told(reader: Reader, deliveries: readonly string[]) {
       const found = sql.selectFrom('chat_message').select(['delivery', 'chat'])
       return reader.all(query(found.where('delivery', 'in', deliveries)))
