@@ -2,6 +2,7 @@ import type { Attempt, Verdict } from '#base/call-check.ts'
 import * as z from 'zod'
 import type { ErrorCode } from '#base/errors.ts'
 import { nearest } from '#base/config/suggest.ts'
+import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { haltScope } from './halt.ts'
@@ -53,13 +54,11 @@ export const checkHaltScope =
 
 export const haltTools = (halts: Halts): Tool[] => [
   defineTool({
+    ...forPeople.write,
     name: haltName,
     title: 'Halt',
     description:
       'Refuse all new calls of agents, or those of one agent, domain or server, until resumed.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     idempotent: true,
     isUrgent: true,
     input: z.object({
@@ -74,12 +73,10 @@ export const haltTools = (halts: Halts): Tool[] => [
     change: (tx, input, call) => halts.set(tx, call, input.scope, input.reason),
   }),
   defineTool({
+    ...forPeople.write,
     name: 'cowork_resume',
     title: 'Resume',
     description: 'Lift a halt.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     input: z.object({ scope }),
     output: approvalResults.cowork_resume,
     async change(tx, input, call) {

@@ -3,6 +3,7 @@ import { rfc3339 } from '#base/clock.ts'
 import { describeSelection } from '#base/selection-fields.ts'
 import { checkSelection, toFields, toSelection } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
+import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { isActive } from './credentials.ts'
@@ -43,13 +44,11 @@ const agentTools = (
   check: (selection: ToolSelection | undefined) => void,
 ): Tool[] => [
   defineTool({
+    ...forPeople.write,
     name: 'cowork_add_agent',
     title: 'Add an agent',
     description:
       'Registers an agent and gives its token, which is shown only here. The first agent closes the door: from then on every agent needs a token.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     role: 'owner',
     assured: true,
     input: z.object({
@@ -80,26 +79,22 @@ const agentTools = (
     },
   }),
   defineTool({
+    ...forPeople.read,
     name: 'cowork_list_agents',
     title: 'List agents',
     description:
       'Lists the agents of config, store and environment with their scopes, tools and credentials.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'human',
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_agents,
     read: async () => ({ agents: (await identity.listAgents()).map(toListed) }),
   }),
   defineTool({
+    ...forPeople.write,
     name: 'cowork_set_tools',
     title: 'Set the tools of an agent',
     description:
       'Changes which tools an agent lists and may call. Its token stays. Arguments that are left out change nothing.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     role: 'owner',
     assured: true,
     idempotent: true,
@@ -116,13 +111,11 @@ const agentTools = (
     },
   }),
   defineTool({
+    ...forPeople.write,
     name: 'cowork_rotate_agent',
     title: 'Rotate the token of an agent',
     description:
       'Gives an agent a new token, which is shown only here. The old one works on for overlap_minutes.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     role: 'owner',
     assured: true,
     input: z.object({
@@ -149,12 +142,10 @@ const agentTools = (
     },
   }),
   defineTool({
+    ...forPeople.destructive,
     name: 'cowork_revoke_agent',
     title: 'Revoke an agent',
     description: 'Ends every token, session and file grant of an agent at once.',
-    toolset: 'cowork',
-    effect: 'destructive',
-    by: 'human',
     role: 'owner',
     assured: true,
     input: z.object({ id }),

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { actorOf } from '#base/caller.ts'
 import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
+import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { auditEntriesOf } from './audit-entry.ts'
@@ -55,13 +56,11 @@ export const ledgerTools = (
     },
   }),
   defineTool({
+    ...forPeople.destructive,
     name: 'cowork_redact',
     title: 'Erase a payload',
     description:
       'Erase for ever what is kept beside one ledger entry. The entry and every proof stay; who did it and why is recorded.',
-    toolset: 'cowork',
-    effect: 'destructive',
-    by: 'human',
     role: 'owner',
     assured: true,
     input: z.object({

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
 import { effort } from '#base/effort.ts'
+import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Delivery } from './model.ts'
@@ -10,17 +11,14 @@ import type { DeliveryResult } from '../wire.ts'
 
 const channel = z.string().min(1).max(128).describe('Its id, as in notify.channels')
 
-const common = { toolset: 'cowork', by: 'human' } as const
-
 /** How people see what was told outside, and send again what could not be. */
 export const notifyTools = (notify: Notify): Tool[] => [
   defineTool({
-    ...common,
+    ...forPeople.read,
     name: 'cowork_list_deliveries',
     title: 'List deliveries',
     description:
       'Lists notices on their way to outside channels, newest first; dead ones failed for good.',
-    effect: 'read',
     idempotent: true,
     input: z.object({
       status: z.enum(deliveryStatuses).optional().describe('Only those in this state'),
@@ -34,11 +32,10 @@ export const notifyTools = (notify: Notify): Tool[] => [
     },
   }),
   defineTool({
-    ...common,
+    ...forPeople.write,
     name: 'cowork_retry_delivery',
     title: 'Retry a delivery',
     description: 'Puts a dead delivery back, so that it is sent again now.',
-    effect: 'write',
     input: z.object({
       id: z.string().min(1).max(64).describe('Its id, from cowork_list_deliveries'),
     }),
@@ -47,11 +44,10 @@ export const notifyTools = (notify: Notify): Tool[] => [
     change: async (tx, input, call) => toListed(await notify.retry(tx, input.id, call)),
   }),
   defineTool({
-    ...common,
+    ...forPeople.write,
     name: 'cowork_test_channel',
     title: 'Test a channel',
     description: 'Sends a test notice to a channel now, and says whether it was taken.',
-    effect: 'write',
     openWorld: true,
     input: z.object({ id: channel }),
     output: approvalResults.cowork_test_channel,
@@ -62,12 +58,11 @@ export const notifyTools = (notify: Notify): Tool[] => [
     },
   }),
   defineTool({
-    ...common,
+    ...forPeople.write,
     name: 'cowork_bind_chat',
     title: 'Bind a chat to yourself',
     description:
       'Makes a code that binds a Telegram chat to you: you are told there, and its buttons decide low risk as you.',
-    effect: 'write',
     input: z.object({ channel }),
     output: approvalResults.cowork_bind_chat,
     touches: (input) => ({ domain: 'cowork', target: input.channel }),

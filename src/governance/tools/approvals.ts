@@ -5,6 +5,7 @@ import { rfc3339 } from '#base/clock.ts'
 import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
 import { plainJson, plainText } from '#base/plain.ts'
+import { forAgents, forAnyone } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Answer } from '../handoffs/packet.ts'
 import type { Governance } from '../service.ts'
@@ -82,14 +83,12 @@ function messageFor(approval: Approval, { isLive, isRunning }: Approvals): strin
 
 export const checkApprovalTool = ({ approvals }: Governance) =>
   defineTool({
+    ...forAnyone.read,
     name: 'cowork_check_approval',
     title: 'Check an approval',
     description:
       'Whether a person has decided on your proposal, call, plan or request, what exactly they approved, and the result of an approved call, which cowork runs itself. wait_seconds waits for it, up to 25.',
-    toolset: 'cowork',
     core: true,
-    effect: 'read',
-    by: 'anyone',
     input: z.object({
       ...who,
       proposal_id: approvalId.optional(),
@@ -174,12 +173,10 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
 
 export const withdrawTool = ({ approvals }: Governance) =>
   defineTool({
+    ...forAgents.write,
     name: 'cowork_withdraw',
     title: 'Withdraw',
     description: 'Take back your own proposal or request while nobody has decided on it.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'agent',
     input: z.object({ ...who, approval_id: approvalId }),
     output: proposalResults.cowork_withdraw,
     async change(tx, { approval_id: id }, call) {

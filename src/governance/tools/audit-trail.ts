@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { isOwn } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
+import { forAnyone } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import { visibleTo } from '#ledger'
 import type { Ledger } from '#ledger'
@@ -10,13 +11,11 @@ import { proposalResults } from '../wire/proposals.ts'
 
 export const auditTrailTool = ({ ledger }: { readonly ledger: Ledger }) =>
   defineTool({
+    ...forAnyone.read,
     name: 'cowork_audit_trail',
     title: 'Audit trail',
     description:
       'See what happened to one proposal: propose → approve → execute → verify, with its order checked.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'anyone',
     input: z.object({ ...who, proposal_id: z.string().min(1).max(128) }),
     output: proposalResults.cowork_audit_trail,
     async read({ proposal_id }, { caller }) {

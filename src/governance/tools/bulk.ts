@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
+import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
@@ -25,13 +26,11 @@ const which = {
 
 export const bulkApproveTool = ({ approvals }: Governance) =>
   defineTool({
+    ...forPeople.write,
     name: 'cowork_bulk_approve',
     title: 'Approve many',
     description:
       'Approve many proposals in one act, by id or by filters. Each has its own outcome, and one that fails leaves the others.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     unverified: true,
     input: z.object({
       ...which,
@@ -68,13 +67,11 @@ export const bulkApproveTool = ({ approvals }: Governance) =>
 
 export const bulkRejectTool = ({ approvals }: Governance) =>
   defineTool({
+    ...forPeople.write,
     name: 'cowork_bulk_reject',
     title: 'Reject many',
     description:
       'Reject many proposals in one act, by id or by domain: an override for each. One that fails leaves the others.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     unverified: true,
     input: z.object({
       ...which,

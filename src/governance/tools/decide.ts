@@ -6,6 +6,7 @@ import { rfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { ErrorCode } from '#base/errors.ts'
+import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import { acknowledgePolicy, overrideAnswer } from '../answers.ts'
@@ -58,13 +59,11 @@ export const decideTool = ({ approvals, answerFields }: Governance) => {
       input[name] === undefined ? [] : { name, field, value: input[name] },
     )
   return defineTool({
+    ...forPeople.write,
     name: 'cowork_decide',
     title: 'Decide',
     description:
       'Approve or reject what waits, one or many, each with its own outcome. Proposals are rejected by an override.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     input: z.object({
       approval_ids: ids,
       decision: z.enum(['approve', 'reject']),
@@ -179,12 +178,10 @@ export const shown = (id: string, { status, told, until }: Outcome) => ({
 
 export const undoTool = ({ approvals }: Governance) =>
   defineTool({
+    ...forPeople.write,
     name: 'cowork_undo',
     title: 'Undo',
     description: 'Take back decisions that are held and not released yet.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     input: z.object({ approval_ids: ids }),
     output: decisionResults.cowork_undo,
     change: async (tx, { approval_ids: list }, call) => ({
@@ -200,12 +197,10 @@ const changeOf = ({ from, to }: { from: number; to: number }) =>
 
 export const approveTool = ({ approvals }: Governance) =>
   defineTool({
+    ...forPeople.write,
     name: 'cowork_approve',
     title: 'Approve',
     description: 'Approve a proposal. The agent gains trust in that domain.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     unverified: true,
     input: z.object({
       proposal_id: approvalId,
@@ -253,13 +248,11 @@ export const approveTool = ({ approvals }: Governance) =>
 
 export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: Governance) =>
   defineTool({
+    ...forPeople.write,
     name: 'cowork_override',
     title: 'Override',
     description:
       'Correct an agent: reject its proposal, or say afterwards that something it did was wrong. It loses trust by type and severity.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     unverified: true,
     input: z.object({
       agent_id: agentId,

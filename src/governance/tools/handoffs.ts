@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { askedBy } from '#approvals'
 import type { Outcome } from '#approvals'
 import { CoworkError } from '#base/errors.ts'
+import { forAgents, forAnyone, forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import { forHuman } from '../handoffs/packet.ts'
 import type { GovernanceDeps } from './index.ts'
@@ -12,15 +13,13 @@ import type { TrustMove } from '../wire/trust.ts'
 
 export const handoffTool = ({ governance, ledger }: GovernanceDeps) =>
   defineTool({
+    ...forAgents.write,
     name: 'cowork_handoff',
     additive: true,
     title: 'Hand over',
     description:
       'Give a task to a person when you cannot or may not go on: say why, what you tried, what they need to know. Then poll cowork_check_handoff.',
-    toolset: 'cowork',
     core: true,
-    effect: 'write',
-    by: 'agent',
     input: z.object({
       ...who,
       domain,
@@ -87,14 +86,12 @@ function attemptsOf(given: unknown): unknown[] {
 
 export const checkHandoffTool = ({ governance }: GovernanceDeps) =>
   defineTool({
+    ...forAnyone.write,
     name: 'cowork_check_handoff',
     title: 'Check handoffs',
     core: true,
     description:
       'Read what people handed back to you, with their instructions. They come again until you acknowledge them with ack.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'anyone',
     idempotent: true,
     input: z.object({
       agent_id: who.agent_id,
@@ -128,13 +125,11 @@ export const checkHandoffTool = ({ governance }: GovernanceDeps) =>
 
 export const resolveHandoffTool = ({ governance, identity }: GovernanceDeps) =>
   defineTool({
+    ...forPeople.write,
     name: 'cowork_resolve_handoff',
     title: 'Resolve a handoff',
     description:
       'Answer what an agent handed over: what you did or decided, and whether the agent goes on, with which instructions.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     unverified: true,
     input: z.object({
       handoff_id: approvalId,

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { actorOf, isOwn } from '#base/caller.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
+import { forAnyone } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
 import { domain, target, who } from './words.ts'
@@ -9,15 +10,13 @@ import { proposalResults } from '../wire/proposals.ts'
 
 export const logTool = ({ approvals }: Governance) =>
   defineTool({
+    ...forAnyone.write,
     name: 'cowork_log',
     additive: true,
     title: 'Log an action',
     description:
       'Record an action that was taken outside cowork, after it is done, and who took it. Give proposal_id if it was proposed: that completes its audit trail.',
-    toolset: 'cowork',
     core: true,
-    effect: 'write',
-    by: 'anyone',
     input: z.object({
       ...who,
       domain,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
 import { approvalId } from './words.ts'
@@ -6,12 +7,10 @@ import { decisionResults } from '../wire/decisions.ts'
 
 export const listPermissionsTool = ({ permissions, db }: Governance) =>
   defineTool({
+    ...forPeople.read,
     name: 'cowork_list_permissions',
     title: 'Permissions',
     description: 'What people have allowed for longer than once.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'human',
     input: z.object({}),
     output: decisionResults.cowork_list_permissions,
     read: async () => ({ permissions: await permissions.list(db) }),
@@ -19,12 +18,10 @@ export const listPermissionsTool = ({ permissions, db }: Governance) =>
 
 export const revokePermissionTool = ({ permissions }: Governance) =>
   defineTool({
+    ...forPeople.write,
     name: 'cowork_revoke_permission',
     title: 'Revoke a permission',
     description: 'Take back a standing permission: the next such call asks again.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     input: z.object({ id: approvalId }),
     output: decisionResults.cowork_revoke_permission,
     async change(tx, { id }, call) {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
+import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import { unifiedDiff } from '#base/unified-diff.ts'
 import { textOfBody } from '../policies/body.ts'
@@ -14,13 +15,11 @@ import { policyResults } from '../wire/policies.ts'
 
 export const savePoliciesTool = ({ versions }: Governance, simulation: Simulation) =>
   defineTool({
+    ...forPeople.write,
     name: 'cowork_save_policies',
     title: 'Save policies',
     description:
       'Puts a new version of the policies in force, from the next proposal and call on, in every daemon. The versions before stay.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     role: 'owner',
     assured: true,
     input: z.object({
@@ -70,12 +69,10 @@ const wouldLockOut = (agents: readonly { agent_id: string }[]) => {
 
 export const policyVersionsTool = ({ versions }: Governance) =>
   defineTool({
+    ...forPeople.read,
     name: 'cowork_policy_versions',
     title: 'Versions of the policies',
     description: 'The policies there ever were, newest first; and what one of them says.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'human',
     input: z.object({
       version: versionName.optional().describe('Show what this one says'),
       limit: effort(z.int().min(1).max(200)).default(50),
@@ -103,12 +100,10 @@ async function sideOf(
 
 export const policyDiffTool = (governance: Governance, simulation: Simulation) =>
   defineTool({
+    ...forPeople.read,
     name: 'cowork_policy_diff',
     title: 'Compare policies',
     description: 'What differs between two versions of the policies, or from what you wrote.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'human',
     input: z.object({
       from: versionName.describe('A version, or `active`'),
       to: versionName.optional().describe('A version, or `active`; absent where `body` is given'),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
+import { forAnyone, forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import { fieldsOf } from '../rules/fields.ts'
 import type { Governance } from '../service.ts'
@@ -10,13 +11,11 @@ import { policyResults } from '../wire/policies.ts'
 
 export const validatePolicyTool = ({ proposals, db }: Governance) =>
   defineTool({
+    ...forAnyone.read,
     name: 'cowork_validate_policy',
     title: 'Check against policy',
     description:
       'Check what the policy says to a change before you propose it. Nothing is stored and nothing counts.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'anyone',
     input: z.object({
       agent_id: who.agent_id.describe('The agent; yourself where absent'),
       domain,
@@ -66,13 +65,11 @@ function readable(versions: Governance['versions']) {
 
 export const listPoliciesTool = ({ versions, store, db }: Governance) =>
   defineTool({
+    ...forPeople.read,
     name: 'cowork_list_policies',
     title: 'Policies',
     description:
       'The policies in force, which agent works where under which of them, and the versions there were.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'human',
     input: z.object({}),
     output: policyResults.cowork_list_policies,
     async read() {

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { canonicalJson } from '#base/hash.ts'
 import { checkJsonSize } from '#base/json-size.ts'
 import { plainText } from '#base/plain.ts'
+import { forAgents } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
 import { action, approvalId, domain, target, text, who, words } from './words.ts'
@@ -96,15 +97,13 @@ function factsOf(reply: Facts): string {
 
 export const proposeTool = ({ proposals }: Governance) =>
   defineTool({
+    ...forAgents.write,
     name: 'cowork_propose',
     title: 'Propose',
     description:
       'Say what you want to do outside of cowork before you do it. Answers act (do it now), suggest or escalate (a person decides: ask cowork_check_approval, then do exactly what was approved).',
-    toolset: 'cowork',
     core: true,
     additive: true,
-    effect: 'write',
-    by: 'agent',
     input: z.object({
       ...who,
       domain,

@@ -3,6 +3,7 @@ import { askedBy, spotCheck } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
+import { forAnyone } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import { changedFields, qualityOf, retriesOf } from '../insight/quality.ts'
 import type { OpenCheck } from '../insight/quality.ts'
@@ -90,14 +91,12 @@ async function standingsIn({ governance, identity }: GovernanceDeps, scope: Scop
 
 export const reportTool = (deps: GovernanceDeps) =>
   defineTool({
+    ...forAnyone.read,
     name: 'cowork_governance_report',
     aliases: reportAliases,
     title: 'Governance report',
     description:
       'What is wrong with how agents and people work together, from the ledger, with a recommendation each; where people stepped in; and, for people, how agents stand.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'anyone',
     input: z.object(scopeInput),
     output: reportResults.cowork_governance_report,
     async read(input, { caller }) {
@@ -141,14 +140,12 @@ export const reportTool = (deps: GovernanceDeps) =>
 
 export const qualityTool = ({ governance, ledger }: GovernanceDeps) =>
   defineTool({
+    ...forAnyone.read,
     name: 'cowork_quality_metrics',
     aliases: reportAliases,
     title: 'Quality metrics',
     description:
       'How well agents and people work together, in numbers: approvals with their uncertainty, overrides, escapes, calibration of confidence, latency in seconds, and one score.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'anyone',
     input: z.object(scopeInput),
     output: reportResults.cowork_quality_metrics,
     async read(input, { caller }) {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
+import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import { summaryOf } from '../policies/replay.ts'
 import type { Simulation } from '../policies/simulation.ts'
@@ -10,13 +11,11 @@ import { policyResults } from '../wire/policies.ts'
 
 export const simulatePolicyTool = (simulation: Simulation) =>
   defineTool({
+    ...forPeople.read,
     name: 'cowork_simulate_policy',
     title: 'Simulate policies',
     description:
       'What other policies would do: to one proposal, or to all that agents proposed and called in the last days, judged again with the trust of that time. Changes nothing.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'human',
     input: z.object({
       body: bodyInput
         .optional()

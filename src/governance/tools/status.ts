@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
 import { effort } from '#base/effort.ts'
+import { forAnyone } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import { visibleEntries } from '#ledger'
 import type { Entry } from '#ledger'
@@ -14,14 +15,12 @@ const mostPending = 50
 
 export const statusTool = ({ governance, ledger, identity, halts, version }: GovernanceDeps) =>
   defineTool({
+    ...forAnyone.read,
     name: 'cowork_status',
     title: 'Status',
     description:
       'See who you are here, whether you are halted, your trust per domain and what waits for a person. Call it first, or when unsure what to do next.',
-    toolset: 'cowork',
     core: true,
-    effect: 'read',
-    by: 'anyone',
     input: z.object({
       ...who,
       domain: domain.optional(),

@@ -6,6 +6,7 @@ import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
+import { forAnyone, forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
 import { evidenceNote } from '../gate-proof.ts'
@@ -83,13 +84,11 @@ export const checkTrustTool = (governance: Governance, ledger: Pick<Ledger, 'tra
     ledger.transact((tx) => scores.load(tx, pair, actorOf(caller)))
 
   return defineTool({
+    ...forAnyone.read,
     name: 'cowork_check_trust',
     title: 'Check trust',
     description:
       'See how far you are trusted in a domain, and what that lets you do without asking.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'anyone',
     input: z.object({
       agent_id: who.agent_id.describe('The agent; yourself where absent'),
       domain,
@@ -115,13 +114,11 @@ function agentOf(caller: Caller, asked: string | undefined): string {
 
 export const setTrustTool = ({ scores, store }: Governance) =>
   defineTool({
+    ...forPeople.write,
     name: 'cowork_set_trust',
     title: 'Set trust',
     description:
       'Set the trust of an agent in a domain by hand, with a reason. With 0.8 or more you vouch for it: it acts alone where the risk is low or normal, until the first fault.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     assured: true,
     input: z.object({
       agent_id: agentId,
@@ -151,13 +148,11 @@ export const setTrustTool = ({ scores, store }: Governance) =>
 
 export const forgiveTool = ({ scores, store }: Governance) =>
   defineTool({
+    ...forPeople.write,
     name: 'cowork_forgive',
     title: 'Forgive',
     description:
       'Clear the strikes and the debt of an agent in a domain and class of risk, with a reason. It earns the missing credit anew.',
-    toolset: 'cowork',
-    effect: 'write',
-    by: 'human',
     assured: true,
     input: z.object({
       agent_id: agentId,
@@ -190,13 +185,11 @@ export const forgiveTool = ({ scores, store }: Governance) =>
 
 export const standingTool = ({ store, db, standings }: Governance) =>
   defineTool({
+    ...forPeople.read,
     name: 'cowork_standing',
     title: 'How agents stand',
     description:
       'What agents may do alone, why, and what is missing: credit, strikes, checks and kinds of action, by domain and class of risk. For people.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'human',
     input: z.object({
       agent_id: agentId.optional(),
       domain: domain.optional(),
@@ -218,12 +211,10 @@ const projectedDays = 30
 
 export const trustHistoryTool = (governance: Governance) =>
   defineTool({
+    ...forAnyone.read,
     name: 'cowork_trust_history',
     title: 'Trust over time',
     description: 'See how your trust in a domain changed, and where idle days would take it.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'anyone',
     input: z.object({
       agent_id: who.agent_id.describe('The agent; yourself where absent'),
       domain,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
+import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Identity } from '../service.ts'
@@ -8,12 +9,10 @@ import { identityResults } from '../wire.ts'
 /** Adding and showing a passkey is between a browser and its routes; the rest are tools. */
 export const passkeyTools = (identity: Identity): Tool[] => [
   defineTool({
+    ...forPeople.read,
     name: 'cowork_list_passkeys',
     title: 'List passkeys',
     description: 'Lists your passkeys; for an owner, those of everyone.',
-    toolset: 'cowork',
-    effect: 'read',
-    by: 'human',
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_passkeys,
@@ -31,12 +30,10 @@ export const passkeyTools = (identity: Identity): Tool[] => [
     },
   }),
   defineTool({
+    ...forPeople.destructive,
     name: 'cowork_remove_passkey',
     title: 'Remove a passkey',
     description: 'Takes a passkey of yours away; an owner may take those of others.',
-    toolset: 'cowork',
-    effect: 'destructive',
-    by: 'human',
     role: 'viewer',
     assured: true,
     input: z.object({ id: z.string().min(1).max(2048).describe('Its id') }),

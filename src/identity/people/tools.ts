@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { rfc3339 } from '#base/clock.ts'
+import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Identity } from '../service.ts'
@@ -12,17 +13,14 @@ import type { InvitationResult, PersonResult } from '../wire.ts'
 
 const person = z.string().min(1).max(256).describe('The id of the person, as in anna-berg')
 
-const common = { toolset: 'cowork', by: 'human' } as const
-
 /** How people see to people. Links leave by the answers of these tools alone. */
 export const peopleTools = (identity: Identity): Tool[] => [
   defineTool({
-    ...common,
+    ...forPeople.write,
     name: 'cowork_open_link',
     title: 'Open the console elsewhere',
     description:
       'Makes a link that opens the console as you, once, within 5 minutes: for another browser or device.',
-    effect: 'write',
     role: 'viewer',
     input: z.object({}),
     output: identityResults.cowork_open_link,
@@ -33,11 +31,10 @@ export const peopleTools = (identity: Identity): Tool[] => [
     },
   }),
   defineTool({
-    ...common,
+    ...forPeople.read,
     name: 'cowork_list_people',
     title: 'List people',
     description: 'Lists the people with their roles, and the invitations that are still open.',
-    effect: 'read',
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_people,
@@ -47,12 +44,11 @@ export const peopleTools = (identity: Identity): Tool[] => [
     },
   }),
   defineTool({
-    ...common,
+    ...forPeople.write,
     name: 'cowork_invite_person',
     title: 'Invite a person',
     description:
       'Makes a link by which a person joins in this role, once, within 24 hours. Send it to them alone.',
-    effect: 'write',
     role: 'owner',
     assured: true,
     input: z.object({ name: z.string().min(1).max(256).describe('What they are called'), role }),
@@ -64,11 +60,10 @@ export const peopleTools = (identity: Identity): Tool[] => [
     },
   }),
   defineTool({
-    ...common,
+    ...forPeople.write,
     name: 'cowork_withdraw_invitation',
     title: 'Withdraw an invitation',
     description: 'Makes the link of an invitation worthless.',
-    effect: 'write',
     role: 'owner',
     input: z.object({
       invitation: z.string().min(1).max(64).describe('Its id, from cowork_list_people'),
@@ -81,11 +76,10 @@ export const peopleTools = (identity: Identity): Tool[] => [
     },
   }),
   defineTool({
-    ...common,
+    ...forPeople.write,
     name: 'cowork_set_role',
     title: 'Set the role of a person',
     description: 'Changes what a person may do, from their next call on.',
-    effect: 'write',
     role: 'owner',
     assured: true,
     idempotent: true,
@@ -99,11 +93,10 @@ export const peopleTools = (identity: Identity): Tool[] => [
     },
   }),
   defineTool({
-    ...common,
+    ...forPeople.destructive,
     name: 'cowork_remove_person',
     title: 'Remove a person',
     description: 'Ends every session of a person at once and takes their passkeys away.',
-    effect: 'destructive',
     role: 'owner',
     assured: true,
     input: z.object({ person }),
@@ -115,11 +108,10 @@ export const peopleTools = (identity: Identity): Tool[] => [
     },
   }),
   defineTool({
-    ...common,
+    ...forPeople.read,
     name: 'cowork_list_sessions',
     title: 'List sessions',
     description: 'Lists your open sessions of the console; for an owner, those of everyone.',
-    effect: 'read',
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_sessions,
@@ -129,11 +121,10 @@ export const peopleTools = (identity: Identity): Tool[] => [
     },
   }),
   defineTool({
-    ...common,
+    ...forPeople.destructive,
     name: 'cowork_revoke_session',
     title: 'Revoke a session',
     description: 'Ends a session of yours at once; an owner may end those of others.',
-    effect: 'destructive',
     // Whoever may sign in may sign out, of another browser too.
     role: 'viewer',
     input: z.object({ session: z.string().min(1).max(64).describe('Its id') }),
