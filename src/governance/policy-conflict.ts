@@ -4,17 +4,11 @@ import { CoworkError } from '#base/errors.ts'
 import { answersOf, callContent } from './answers.ts'
 import type { Proposals } from './proposals.ts'
 import { fieldsOf } from './rules/fields.ts'
-
-/** A pending request that the active policy would block: it was opened under another version (A4, Y3). */
-export type PolicyConflict = {
-  readonly policy: string | null
-  readonly version: string
-  readonly rule: string | null
-  readonly message: string
-}
+import type { PolicyConflict } from './wire/inbox.ts'
 
 export type PolicyConflicts = ReturnType<typeof createPolicyConflicts>
 
+/** Finds pending requests that the active policy would block: they were opened under another version (A4, Y3). */
 export function createPolicyConflicts(
   policyFor: Proposals['policyFor'],
   actOf: Approvals['actOf'],

@@ -16,6 +16,7 @@ import {
   uncheckedWorth,
 } from './rules/standing.ts'
 import type { GovernanceStore } from './store.ts'
+import type { TrustMove } from './wire/trust.ts'
 import {
   approved,
   checkedClean,
@@ -40,16 +41,9 @@ export type Override = {
   readonly description: string
 }
 
-export type Moved = {
-  readonly from: number
-  readonly to: number
-  readonly promoted?: true
-  readonly demoted?: true
-}
-
 /** The row as stored from now on, for the entry of the change (L20). */
 type Stored = ReturnType<typeof storedTrust>
-type Written = Stored & { readonly trust: Moved }
+type Written = Stored & { readonly trust: TrustMove }
 type TrustPoint = {
   readonly score: number
   readonly cause: string

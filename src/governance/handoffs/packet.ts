@@ -4,28 +4,18 @@ import { rfc3339 } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import { plainText } from '#base/plain.ts'
 import type { Entry } from '#ledger'
-import { handoffModes } from '../wire/handoffs.ts'
+import { handoffModes, recent } from '../wire/handoffs.ts'
 
 /** What a person is given with a handoff, so that nothing has to be read again (H1, H5). Pure. */
 
 export type HandoffMode = (typeof handoffModes)[number]
-
-const recentEntry = z.object({
-  seq: z.number(),
-  at: z.string(),
-  type: z.string(),
-  action: z.string().optional(),
-  subject: z.string().optional(),
-  outcome: z.string().optional(),
-})
-export type Recent = z.output<typeof recentEntry>
 
 /** What an approval keeps of a handoff besides its change and reason. */
 export const handoffContent = z.object({
   handoff_mode: z.enum(handoffModes),
   proposal_id: z.string().optional(),
   parent_handoff_id: z.string().optional(),
-  packet: z.object({ recent: z.array(recentEntry) }),
+  packet: z.object({ recent: z.array(recent) }),
 })
 
 export const handoffAnswer = z.object({
@@ -56,7 +46,7 @@ export const whyOf: Record<HandoffMode, string> = {
 const mostRecent = 20
 
 /** The last things the agent did, oldest first. A call of ours that is recorded by what it did is left out. */
-export function recentOf(newestFirst: readonly Entry[]): Recent[] {
+export function recentOf(newestFirst: readonly Entry[]): z.output<typeof recent>[] {
   const isTold = ({ type, data }: Entry) =>
     type !== 'call.started' && !(type === 'call.done' && isOurs(data?.['tool']))
   return newestFirst

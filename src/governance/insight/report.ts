@@ -3,6 +3,7 @@ import type { Asked, Executed, History } from './history.ts'
 import type { Period } from './read-history.ts'
 import { percentile } from './statistics.ts'
 import type { Severity } from '../rules/trust.ts'
+import type { Finding, Intervention } from '../wire/report.ts'
 
 /** What is wrong with how agents and people work together, from what the ledger says (G3). Pure. */
 
@@ -84,20 +85,6 @@ type Found = {
   readonly person?: string
 }
 
-export type Finding = {
-  readonly kind: Kind
-  readonly severity: Severity
-  readonly title: string
-  readonly count: number
-  readonly agent_id?: string
-  readonly domain?: string
-  /** Whose decisions they are, where it is about a person. */
-  readonly person_id?: string
-  /** The entries that show it, the newest of many. */
-  readonly entries: number[]
-  readonly recommendation: string
-}
-
 const mostEntries = 100
 
 /** One finding for each kind, agent and domain; the worst first. `handoffMs` is how soon an answer is due. */
@@ -142,7 +129,7 @@ export const unreadFindingsOf = (standings: readonly Standing[]): Finding[] =>
       ? []
       : [
           {
-            kind: 'unread_checks' as const,
+            kind: 'unread_checks',
             severity,
             title: `${wait}; ${agent} does not act alone until they are answered: ${domain}`,
             count,
@@ -236,15 +223,6 @@ function stampsOf({ asked }: History, scope: Scope): Found[] {
       (percentile(looked, 0.5) ?? Infinity) < stampedWithin
     return isStamping ? approved.map(({ seq }) => ({ kind: 'rubber_stamping', seq, person })) : []
   })
-}
-
-export type Intervention = {
-  readonly agent_id: string
-  readonly domain: string
-  readonly approvals: number
-  readonly overrides: number
-  readonly handoffs: number
-  readonly expired: number
 }
 
 /** Where people step in: what they decided, corrected, were handed, and left (the intervention map). */

@@ -7,21 +7,12 @@ import { objectSchema } from '#base/config/json-schema.ts'
 import type { Reader } from '#base/db/port.ts'
 import type { Lookup } from '#ledger'
 import type { Policy } from '../rules/policy.ts'
+import type { Reasoning } from '../tools/propose.ts'
 import { unverified } from './sources.ts'
 
 type Schema = Config['reasoning_schemas'][number]
 
-/** What an agent gives besides prose: each criterion with where it comes from and when it was so (R1). */
-export type Reasoning = {
-  readonly type?: string | undefined
-  readonly criteria: Readonly<Record<string, Criterion>>
-}
-type Criterion = {
-  readonly value?: unknown
-  readonly source?: string | undefined
-  /** RFC 3339, or milliseconds since the epoch. */
-  readonly timestamp?: string | number | undefined
-}
+type Criterion = Reasoning['criteria'][string]
 
 export type Assessment = {
   /** Null where no schema asks, and only its sources were looked at. */

@@ -1,8 +1,9 @@
 import type { Approval, Approvals, Mode } from '#approvals'
 import type { Entry, Ledger } from '#ledger'
-import type { Assessment, Reasoning } from './reasoning.ts'
+import type { Assessment } from './reasoning.ts'
 import type { Recorded } from './replay.ts'
 import { readChange } from '../tools/propose.ts'
+import type { Reasoning } from '../tools/propose.ts'
 
 type Wanted = {
   readonly since: number

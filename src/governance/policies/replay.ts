@@ -5,7 +5,8 @@ import { outcomeUnder } from '../rules/judge.ts'
 import type { Outcome } from '../rules/judge.ts'
 import type { ModeRules } from '../rules/mode.ts'
 import type { Mapping, Policies, Policy } from '../rules/policy.ts'
-import type { Reasoning, Reasonings } from './reasoning.ts'
+import type { Reasonings } from './reasoning.ts'
+import type { Reasoning } from '../tools/propose.ts'
 
 /** A proposal or a call as it is on record, with all that decided it then. */
 export type Recorded = {
@@ -114,31 +115,34 @@ function floorOf(
   return reasonings.floorOf(policy, again) ?? 'act'
 }
 
-type Change<R extends Recorded = Recorded> = {
+type Change = {
   readonly from: Outcome
   readonly to: Outcome
   readonly count: number
-  readonly examples: readonly R[]
+  readonly examples: readonly Recorded[]
 }
 
-export type Replayed<R extends Recorded = Recorded> = {
+export type Replayed = {
   readonly replayed: number
   readonly unchanged: number
   /** What is on record too thinly to be judged again. */
   readonly skipped: number
-  readonly changes: readonly Change<R>[]
+  readonly changes: readonly Change[]
 }
 
 const mostExamples = 3
 
 /** Judges what is on record again, one by one, and tells what would come out differently (Y6). Pure. */
-export function createReplay<R extends Recorded>(candidate: Candidate) {
-  const cells = new Map<string, { from: Outcome; to: Outcome; count: number; examples: R[] }>()
+export function createReplay(candidate: Candidate) {
+  const cells = new Map<
+    string,
+    { from: Outcome; to: Outcome; count: number; examples: Recorded[] }
+  >()
   let replayed = 0
   let skipped = 0
 
   return {
-    add(recorded: R): void {
+    add(recorded: Recorded): void {
       const to = outcomeOf(candidate, recorded)
       if (to === undefined) {
         skipped++
@@ -153,7 +157,7 @@ export function createReplay<R extends Recorded>(candidate: Candidate) {
       if (cell.examples.length < mostExamples) cell.examples.push(recorded)
       cells.set(key, cell)
     },
-    result(): Replayed<R> {
+    result(): Replayed {
       const changes = [...cells.values()].toSorted(
         (a, b) => b.count - a.count || keyOf(a).localeCompare(keyOf(b), 'en'),
       )

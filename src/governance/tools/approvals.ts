@@ -185,12 +185,7 @@ export const withdrawTool = ({ approvals }: Governance) =>
     },
   })
 
-type Part = {
-  readonly approval_id: string
-  readonly result_part?: string | undefined
-  readonly result_length?: number | undefined
-  readonly next?: number | undefined
-}
+type Part = z.output<typeof proposalResults.cowork_check_approval>
 
 function partText({ approval_id, result_part = '', result_length, next }: Part): string {
   const more =

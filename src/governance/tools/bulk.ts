@@ -24,6 +24,15 @@ const which = {
     .describe('How many the filters match: where it differs, nothing is decided'),
 }
 
+const filterInput = z.object({
+  ...which,
+  filter_agent_id: agentId.optional().describe('All that wait of this agent'),
+  filter_min_confidence: share.optional().describe('Those whose agent is at least so sure'),
+  filter_min_trust_score: share
+    .optional()
+    .describe('Those whose agent was trusted at least so far when it asked'),
+})
+
 export const bulkApproveTool = ({ approvals }: Governance) =>
   defineTool({
     ...forPeople.write,
@@ -32,13 +41,7 @@ export const bulkApproveTool = ({ approvals }: Governance) =>
     description:
       'Approve many proposals in one act, by id or by filters. Each has its own outcome, and one that fails leaves the others.',
     unverified: true,
-    input: z.object({
-      ...which,
-      filter_agent_id: agentId.optional().describe('All that wait of this agent'),
-      filter_min_confidence: share.optional().describe('Those whose agent is at least so sure'),
-      filter_min_trust_score: share
-        .optional()
-        .describe('Those whose agent was trusted at least so far when it asked'),
+    input: filterInput.extend({
       feedback: words.optional().describe('What the agents should know'),
     }),
     output: decisionResults.cowork_bulk_approve,
@@ -131,17 +134,12 @@ async function decideAll(
   return { outcomes, errors }
 }
 
-type Chosen = {
-  readonly proposal_ids?: readonly string[] | undefined
-  readonly filter_agent_id?: string | undefined
-  readonly filter_domain?: string | undefined
-  readonly filter_min_confidence?: number | undefined
-  readonly filter_min_trust_score?: number | undefined
-  readonly expected_count?: number | undefined
-}
-
 /** By ids as they are given; by filters the oldest first, if they are as many as the person saw. */
-async function chosen(tx: Tx, approvals: Governance['approvals'], asked: Chosen) {
+async function chosen(
+  tx: Tx,
+  approvals: Governance['approvals'],
+  asked: z.output<typeof filterInput>,
+) {
   const { proposal_ids: ids, expected_count: expected, ...filters } = asked
   const by = {
     requester: filters.filter_agent_id,

@@ -5,13 +5,11 @@ import { actorOf } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
-import type { ErrorCode } from '#base/errors.ts'
 import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import { acknowledgePolicy, overrideAnswer } from '../answers.ts'
 import { evidenceNote } from '../gate-proof.ts'
-import type { Moved } from '../scores.ts'
 import type { Governance } from '../service.ts'
 import { changeInput, readChange } from './propose.ts'
 import {
@@ -24,17 +22,15 @@ import {
 } from './words.ts'
 import { decisionResults } from '../wire/decisions.ts'
 import type { TrustMove } from '../wire/trust.ts'
-import type { DecisionOutcome } from '../wire/decisions.ts'
+import type { DecisionOutcome, Fault } from '../wire/decisions.ts'
 
 const ids = z.array(approvalId).min(1).max(1000).describe('One or more approvals')
-
-type Problem = { code: ErrorCode; message: string; hint?: string }
 
 /** One item fails alone: nothing is written of it before it is found wrong. */
 export async function each<T extends { id: string }>(
   list: readonly string[],
   act: (id: string) => Promise<T>,
-): Promise<(T | { id: string; status: 'error'; error: Problem })[]> {
+): Promise<(T | { id: string; status: 'error'; error: Fault })[]> {
   const outcomes = []
   for (const id of new Set(list))
     try {
@@ -352,11 +348,11 @@ const overriddenAlready = ({ by, at }: { by: string; at: number }) =>
     { hint: 'Leave proposal_id out to correct the agent for something else.' },
   )
 
-type Recorded = Moved & { readonly id: string; readonly streak: number }
+type Recorded = TrustMove & { readonly id: string; readonly streak: number }
 
 function recordedOf(told: Outcome['told']): Recorded {
   const { id, consecutive } = told['override'] as { id: string; consecutive: number }
-  return { ...(told['trust'] as Moved), id, streak: consecutive }
+  return { ...(told['trust'] as TrustMove), id, streak: consecutive }
 }
 
 /** The proposal itself says whose it is and where (B1). */

@@ -9,7 +9,7 @@ import { action, approvalId, domain, target, text, who, words } from './words.ts
 import { proposalResults } from '../wire/proposals.ts'
 
 /** Anything may stand in a change; what is no JSON is kept as it came (P3). */
-function changeOf(given: unknown): unknown {
+export function readChange(given: unknown): unknown {
   if (typeof given !== 'string') return given
   // JSON inside a string has the limits of JSON that is a body (RS4).
   if (/^\s*[[{]/.test(given)) checkJsonSize(Buffer.from(given))
@@ -24,8 +24,6 @@ function changeOf(given: unknown): unknown {
 export const changeInput = z
   .union([z.string().max(1_000_000), z.record(z.string(), z.unknown()), z.array(z.unknown())])
   .describe('What is to change, as JSON')
-
-export const readChange = changeOf
 
 const mostCriteria = 50
 
@@ -52,6 +50,7 @@ export const reasoningInput = z
       }),
   })
   .refine(isPlain, { error: 'must be plain JSON of at most 64 KB' })
+export type Reasoning = z.output<typeof reasoningInput>
 
 function isPlain(given: unknown): boolean {
   try {
@@ -61,22 +60,8 @@ function isPlain(given: unknown): boolean {
   }
 }
 
-type Facts = {
-  readonly proposal_id: string
-  readonly mode: string
-  readonly status: string
-  readonly trust_level: number
-  readonly policy_id: string | null
-  readonly policy_warnings: number
-  readonly volume_remaining: number | null
-  readonly missing_criteria?: readonly string[] | undefined
-  readonly stale_criteria?: readonly string[] | undefined
-  readonly unverified_sources?: readonly string[] | undefined
-  readonly reasoning_problems?: readonly string[] | undefined
-}
-
 /** The facts that the message leaves out, for clients that show the text alone. */
-function factsOf(reply: Facts): string {
+function factsOf(reply: z.output<typeof proposalResults.cowork_propose>): string {
   const listed = (name: string, list: readonly string[] = []) =>
     list.length > 0 ? [`${name}: ${list.join(', ')}`] : []
   const facts = [
@@ -138,7 +123,7 @@ export const proposeTool = ({ proposals }: Governance) =>
           domain: input.domain,
           action: input.action,
           target: input.target,
-          change: changeOf(input.proposed_change),
+          change: readChange(input.proposed_change),
           confidence: input.confidence,
           reasoning: input.reasoning,
           field: input.field,

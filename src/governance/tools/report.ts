@@ -18,24 +18,17 @@ import { reportResults } from '../wire/report.ts'
 const days30 = 30 * 24 * 3_600_000
 const time = text(40).optional()
 
-const scopeInput = {
+const scopeInput = z.object({
   agent_id: who.agent_id.describe('Only this agent; an agent sees itself'),
   domain: domain.optional().describe('Only this domain'),
   start: time.describe('Date or RFC 3339 time; default 30 days before end'),
   end: time.describe('Date or RFC 3339 time; default now'),
-}
+})
 /** As the program of seed 001 names them. */
 const reportAliases = { domain_filter: 'domain', start_time: 'start', end_time: 'end' }
 
-type Asked = {
-  readonly agent_id?: string | undefined
-  readonly domain?: string | undefined
-  readonly start?: string | undefined
-  readonly end?: string | undefined
-}
-
 /** People ask about everyone, an agent about itself (G3, L10). */
-function scopeOf(asked: Asked, caller: Caller, now: number): Scope {
+function scopeOf(asked: z.output<typeof scopeInput>, caller: Caller, now: number): Scope {
   // What happens in this very millisecond belongs to it.
   const end = asked.end === undefined ? now + 1 : timeOf('end', asked.end)
   const start = Math.max(0, asked.start === undefined ? end - days30 : timeOf('start', asked.start))
@@ -97,7 +90,7 @@ export const reportTool = (deps: GovernanceDeps) =>
     title: 'Governance report',
     description:
       'What is wrong with how agents and people work together, from the ledger, with a recommendation each; where people stepped in; and, for people, how agents stand.',
-    input: z.object(scopeInput),
+    input: scopeInput,
     output: reportResults.cowork_governance_report,
     async read(input, { caller }) {
       const { waits, now } = deps.governance
@@ -146,7 +139,7 @@ export const qualityTool = ({ governance, ledger }: GovernanceDeps) =>
     title: 'Quality metrics',
     description:
       'How well agents and people work together, in numbers: approvals with their uncertainty, overrides, escapes, calibration of confidence, latency in seconds, and one score.',
-    input: z.object(scopeInput),
+    input: scopeInput,
     output: reportResults.cowork_quality_metrics,
     async read(input, { caller }) {
       const { approvals, waits, now } = governance

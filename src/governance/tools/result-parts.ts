@@ -3,16 +3,8 @@ import { plainJson } from '#base/plain.ts'
 /** A larger result is given in parts, each of at most so many bytes: clients cut longer answers (RA1). */
 const maxPartBytes = 25_000
 
-type Parts = {
-  readonly result?: unknown
-  readonly result_handle?: string
-  readonly result_part?: string
-  readonly result_length?: number
-  readonly next?: number
-}
-
 /** The result whole where it is small; else its handle and the part of its JSON that begins at `from`. */
-export function partsOf(handle: string, result: unknown, from = 0): Parts {
+export function partsOf(handle: string, result: unknown, from = 0) {
   const json = plainJson(result) ?? 'null'
   if (from === 0 && Buffer.byteLength(json) <= maxPartBytes) return { result }
   const start = isPairSplit(json, from) ? from - 1 : from

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { trustMove } from './trust.ts'
 
 const fault = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() })
+export type Fault = z.output<typeof fault>
 
 const outcome = z.object({
   id: z.string(),
@@ -43,14 +44,7 @@ const reply = {
       trust: trustMove.optional(),
     }),
   ),
-  errors: z.array(
-    z.object({
-      proposal_id: z.string(),
-      code: z.string(),
-      message: z.string(),
-      hint: z.string().optional(),
-    }),
-  ),
+  errors: z.array(z.object({ proposal_id: z.string(), ...fault.shape })),
   verified: z.boolean(),
   message: z.string(),
 }

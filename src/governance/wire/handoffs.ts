@@ -3,7 +3,7 @@ import { trustMove } from './trust.ts'
 
 export const handoffModes = ['escalate', 'review', 'collaborate', 'delegate', 'takeover'] as const
 
-const recent = z.object({
+export const recent = z.object({
   seq: z.number(),
   at: z.string(),
   type: z.string(),

@@ -1,7 +1,17 @@
 import * as z from 'zod'
 import { modes, risks, statuses } from '#approvals/wire.ts'
+import { violation } from './policies.ts'
+import { thresholds } from './trust.ts'
 
 const time = z.iso.datetime()
+
+const policyConflict = z.object({
+  policy: z.string().nullable(),
+  version: z.string().describe('Of the active policy; acknowledge_policy takes it'),
+  rule: z.string().nullable(),
+  message: z.string(),
+})
+export type PolicyConflict = z.output<typeof policyConflict>
 
 const item = z
   .object({
@@ -28,13 +38,7 @@ const item = z
       .object({ decision: z.enum(['approve', 'reject']), by: z.string(), until: time })
       .optional()
       .describe('A decision that can still be undone'),
-    policy_conflict: z
-      .object({
-        policy: z.string().nullable(),
-        version: z.string().describe('Of the active policy; acknowledge_policy takes it'),
-        rule: z.string().nullable(),
-        message: z.string(),
-      })
+    policy_conflict: policyConflict
       .optional()
       .describe('The active policy would block it; approving it takes acknowledge_policy'),
     decided_at: time.optional(),
@@ -48,13 +52,6 @@ const item = z
       .describe('Of a check: the look-back that brought it; its rows share it'),
   })
   .meta({ id: 'Approval' })
-
-const rule = z.object({
-  rule_id: z.string(),
-  field: z.string(),
-  severity: z.string(),
-  reason: z.string(),
-})
 
 const handoff = z.object({
   handoff_mode: z.string(),
@@ -95,12 +92,12 @@ const handoff = z.object({
 const detail = item.extend({
   why: z.looseObject({
     text: z.string(),
-    rules: z.array(rule).readonly(),
+    rules: z.array(violation).readonly(),
     policy_id: z.string().nullable(),
     policy_description: z.string().nullable(),
     policy_version: z.string(),
     trust_level: z.number().nullable(),
-    thresholds: z.object({ suggest: z.number(), act: z.number() }),
+    thresholds,
     evidence_level: z.number().nullable(),
     gated: z.boolean(),
     high_risk_fields: z.array(z.string()).readonly(),

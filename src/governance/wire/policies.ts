@@ -14,7 +14,7 @@ export const policyRow = z.record(z.string(), z.unknown())
 
 const policyBody = z.object({ policies: z.array(policyRow), mappings: z.array(policyRow) })
 
-const violation = z.object({
+export const violation = z.object({
   rule_id: z.string(),
   field: z.string(),
   severity: z.string(),

@@ -6,31 +6,35 @@ const period = z.object({ start: z.string(), end: z.string() })
 
 const share = z.number().nullable()
 
+const interval = z.object({ low: z.number(), high: z.number() }).nullable()
+
+const finding = z.object({
+  kind: z.string(),
+  severity: z.enum(severities),
+  title: z.string(),
+  count: z.number(),
+  agent_id: z.string().optional(),
+  domain: z.string().optional(),
+  person_id: z.string().optional(),
+  entries: z.array(z.number()).describe('Numbers of the ledger entries that show it'),
+  recommendation: z.string(),
+})
+export type Finding = z.output<typeof finding>
+
+const intervention = z.object({
+  agent_id: z.string(),
+  domain: z.string(),
+  approvals: z.number(),
+  overrides: z.number(),
+  handoffs: z.number(),
+  expired: z.number(),
+})
+export type Intervention = z.output<typeof intervention>
+
 export const reportResults = {
   cowork_governance_report: z.object({
-    findings: z.array(
-      z.object({
-        kind: z.string(),
-        severity: z.enum(severities),
-        title: z.string(),
-        count: z.number(),
-        agent_id: z.string().optional(),
-        domain: z.string().optional(),
-        person_id: z.string().optional(),
-        entries: z.array(z.number()).describe('Numbers of the ledger entries that show it'),
-        recommendation: z.string(),
-      }),
-    ),
-    interventions: z.array(
-      z.object({
-        agent_id: z.string(),
-        domain: z.string(),
-        approvals: z.number(),
-        overrides: z.number(),
-        handoffs: z.number(),
-        expired: z.number(),
-      }),
-    ),
+    findings: z.array(finding),
+    interventions: z.array(intervention),
     standings: z
       .array(
         z.object({
@@ -53,10 +57,7 @@ export const reportResults = {
   cowork_quality_metrics: z.object({
     n_reviewed: z.number().describe('Proposals and calls that people decided'),
     approval_rate: share,
-    approval_interval: z
-      .object({ low: z.number(), high: z.number() })
-      .nullable()
-      .describe('Where the true rate lies with 95 % certainty (Wilson)'),
+    approval_interval: interval.describe('Where the true rate lies with 95 % certainty (Wilson)'),
     accuracy: share.describe('Without overrides that are not the agent’s fault'),
     override_rate: share,
     overrides: z.array(
@@ -81,10 +82,9 @@ export const reportResults = {
     alone_error_rate: share.describe(
       'Estimate: wrong of all checks by chance. Look-backs and unread checks are left out; for people',
     ),
-    alone_error_interval: z
-      .object({ low: z.number(), high: z.number() })
-      .nullable()
-      .describe('Where the true error rate lies with 95 % certainty (Wilson); for people'),
+    alone_error_interval: interval.describe(
+      'Where the true error rate lies with 95 % certainty (Wilson); for people',
+    ),
     checks_within_day: share.describe('Checks that were read within a day; for people'),
     automation_rate: share,
     review_load: z.number().nullable().describe('Reviews for 100 actions'),

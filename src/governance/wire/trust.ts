@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { modes, risks } from '#approvals/wire.ts'
+import { approvalResults, modes, risks } from '#approvals/wire.ts'
 
 export const trustMove = z.object({
   from: z.number(),
@@ -8,6 +8,8 @@ export const trustMove = z.object({
   demoted: z.literal(true).optional(),
 })
 export type TrustMove = z.output<typeof trustMove>
+
+export const thresholds = z.object({ suggest: z.number(), act: z.number() })
 
 const evidence = z.object({
   evidence_level: z.number(),
@@ -69,8 +71,6 @@ const event = z.object({
   outcome: z.string().optional(),
 })
 
-const halt = z.object({ scope: z.string(), reason: z.string(), by: z.string(), at: z.string() })
-
 const pending = z.object({
   id: z.string(),
   kind: z.string(),
@@ -105,7 +105,7 @@ const status = z.object({
     verified: z.boolean(),
     session: z.string(),
   }),
-  halts: z.array(halt),
+  halts: z.array(approvalResults.cowork_halt),
   ledger: z.object({ size: z.number(), checkpoint: z.number().nullable() }),
   trust: z.array(trust),
   pending: z.number(),
@@ -131,7 +131,7 @@ export const trustResults = {
         agent_id: z.string(),
         domain: z.string(),
         trust_level: z.number(),
-        thresholds: z.object({ suggest: z.number(), act: z.number() }),
+        thresholds,
         vouched: z.boolean(),
         classes: z.array(standingClass),
       }),
@@ -153,7 +153,7 @@ export const trustResults = {
       }),
     ),
     projection: z.array(z.object({ at: z.string(), score: z.number() })),
-    thresholds: z.object({ suggest: z.number(), act: z.number() }),
+    thresholds,
     now: z.object({
       trust_level: z.number(),
       mode: z.enum(modes),
