@@ -3,6 +3,8 @@ import type { Caller } from '#base/caller.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import type { Approval, Decision, Held, Opening, Votes } from './model.ts'
+import type { Actor, Draft, EntryIds } from '#base/entry.ts'
+import type { Deciding, Told } from './kinds.ts'
 
 /** What an approval is bound to (A1). Whatever differs in it, was not approved. */
 export type Act = {
@@ -156,4 +158,60 @@ export function oneLine(text: string): string {
     .trim()
   const short = line.length > longestSummary ? `${line.slice(0, longestSummary - 1)}…` : line
   return short.toWellFormed()
+}
+
+type States = Readonly<Record<string, unknown>>
+
+/** Enough to tell two states apart; nobody reads it. */
+const hashLength = 16
+const hashOf = (value: unknown) => sha256Hex(canonicalJson(value)).slice(0, hashLength)
+
+/** Hashes the states of the targets of a call by their names: neither a path nor a size is stored (A15). */
+export const toFingerprint = (states: States): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      Object.entries(states).map(([name, state]) => [hashOf(name), hashOf(state)]),
+    ),
+  )
+
+/**
+ * Whether the targets are as they were when the request was opened. A person may have edited the call to have other
+ * targets: then those count that both have.
+ */
+export function isSameState(
+  stored: string | undefined,
+  current: string | undefined,
+  isEdited: boolean,
+): boolean {
+  if (stored === undefined) return true
+  const before = JSON.parse(stored) as Record<string, string>
+  const now = current === undefined ? {} : (JSON.parse(current) as Record<string, string>)
+  return Object.entries(before).every(([name, state]) =>
+    now[name] === undefined ? isEdited : now[name] === state,
+  )
+}
+
+export const idsOf = ({ id, kind }: Pick<Approval, 'id' | 'kind'>): EntryIds => ({
+  approval: id,
+  ...(kind === 'proposal' && { proposal: id }),
+  ...(kind === 'handoff' && { handoff: id }),
+})
+
+export function entryOf(
+  type: string,
+  approval: Approval,
+  actor: Actor,
+  call: Deciding,
+  data: Told = {},
+): Draft {
+  const { kind, requester, action, domain, target } = approval
+  return {
+    type,
+    actor,
+    domain,
+    subject: target,
+    ids: { ...idsOf(approval), ...(call.caller && call.id && { call: call.id }) },
+    outcome: type.slice(type.indexOf('.') + 1),
+    data: { kind, requester, action, ...data },
+  }
 }

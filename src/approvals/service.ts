@@ -10,9 +10,18 @@ import type { Call } from '#base/tool.ts'
 import type { Identity } from '#identity'
 import type { Ledger } from '#ledger'
 import { convertApprovals } from './convert.ts'
-import { entryOf, idsOf } from './entries.ts'
+import {
+  entryOf,
+  idsOf,
+  isSameState,
+  alreadyDecided,
+  checkDecision,
+  digestOf,
+  groupOf,
+  isExpired,
+  notYours,
+} from './rules.ts'
 import { createEraser } from './eraser.ts'
-import { isSameState } from './fingerprint.ts'
 import type { ApprovalKinds, Deciding, Edited, Told } from './kinds.ts'
 import { stale } from './model.ts'
 import type { Approval, Decision, Opening, Risk } from './model.ts'
@@ -20,7 +29,6 @@ import { createProtectedStore } from './protected-store.ts'
 import { createProtection } from './protection.ts'
 import type { Act, ProtectionDeps } from './protection.ts'
 import { restoreEdit } from './restore.ts'
-import { alreadyDecided, checkDecision, digestOf, groupOf, isExpired, notYours } from './rules.ts'
 import { createRunning } from './running.ts'
 import { createApprovalStore } from './store.ts'
 import type { Wanted } from './store.ts'

@@ -4,10 +4,9 @@ import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import type { Actor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
-import { entryOf } from './entries.ts'
+import { entryOf, alreadyDecided, heldAlready, isSeenBy, notYours } from './rules.ts'
 import type { ApprovalKinds, Deciding, Told } from './kinds.ts'
 import type { Approval } from './model.ts'
-import { alreadyDecided, heldAlready, isSeenBy, notYours } from './rules.ts'
 import type { ApprovalStore, Wanted } from './store.ts'
 
 type Deps = {

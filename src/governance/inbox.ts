@@ -17,7 +17,7 @@ import { modeOf } from './rules/mode.ts'
 import { pairOf } from './kinds.ts'
 import { pointsFor } from './scores.ts'
 import type { GovernanceStore } from './store.ts'
-import type { Undo } from './undo.ts'
+import type { Undo } from './alone.ts'
 import { evidenceLevelOf } from './rules/standing.ts'
 import { consequencesOf } from './rules/standing-words.ts'
 import {

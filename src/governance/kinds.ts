@@ -22,7 +22,7 @@ import type { Worth } from './rules/trust.ts'
 import type { Override, Pair, Scores } from './scores.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { CheckRow, GovernanceStore } from './store.ts'
-import type { IsUndone } from './undo.ts'
+import type { IsUndone } from './alone.ts'
 
 type Deps = {
   readonly scores: Scores

@@ -24,7 +24,7 @@ import type { GovernanceStore } from './store.ts'
 import { closedGate, countedFor, current, newTrust } from './rules/trust.ts'
 import type { Volume } from './volume.ts'
 import { checkCall, logCall } from './next-call.ts'
-import { hasMost, mostWaiting, whenMost } from './waiting.ts'
+import { hasMost, mostWaiting, whenMost } from './volume.ts'
 
 export type Proposal = {
   readonly domain: string

@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import type { Pair } from './scores.ts'
 import type { GovernanceStore } from './store.ts'
+import type { Caller } from '#base/caller.ts'
 
 const hour = 60 * 60 * 1000
 
@@ -74,3 +75,15 @@ const capExceeded = (cap: number, agent: string, domain: string | undefined, sec
       },
     },
   )
+
+/** So many of one agent wait at most, of what no cap counts: more would only bury the others (V3). */
+export const mostWaiting = 50
+
+export const whenMost = 'Wait for a person to decide, or take some back with cowork_withdraw.'
+
+export const hasMost = async (
+  store: Pick<GovernanceStore, 'waiting'>,
+  tx: Tx,
+  kind: string,
+  { id, since = 0 }: Caller,
+): Promise<boolean> => (await store.waiting(tx, id, kind, since)) >= mostWaiting

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Draft } from '#base/entry.ts'
 import { silentLog } from '#base/log.ts'
-import { createFailureNotes } from './failures.ts'
+import { createFailureNotes } from './doorkeeper.ts'
 import { createTime } from '../../test/identity/identity.fixture.ts'
 
 function setup() {

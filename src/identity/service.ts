@@ -20,7 +20,7 @@ import { banner, callerNamed, recognise } from './rules.ts'
 import type { Fault, Presented, Recognised } from './rules.ts'
 import { createSessions } from './sessions.ts'
 import type { Sessions } from './sessions.ts'
-import type { Sleep } from './slowdown.ts'
+import type { Sleep } from './doorkeeper.ts'
 import { createIdentityStore } from './store.ts'
 import { isMinted, isSessionToken } from './token.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createTime, refusal } from '../../test/identity/identity.fixture.ts'
-import { createSlowdown, delayAfter } from './slowdown.ts'
+import { createSlowdown, delayAfter } from './doorkeeper.ts'
 
 function setup() {
   const time = createTime()

@@ -1,10 +1,20 @@
 import { rfc3339 } from '#base/clock.ts'
 import type { TouchedFile } from '#base/tool.ts'
-import { callEnds, isDone } from './calls.ts'
 import type { Shown } from './mirror.ts'
 import type { Entry } from './model.ts'
-import { touchedIn } from './touched.ts'
 import type { AuditEntry } from './wire.ts'
+
+/** Entries that say how a call ended. That of a proposal is the record of its own call (0014). */
+export const callEnds = ['call.done', 'call.failed', 'call.refused', 'proposal.created'] as const
+
+type Told = { readonly type: unknown; readonly data?: unknown }
+
+/** Whether it says that a call was carried out. Before 0014 a proposal had a `call.done` beside it. */
+export const isDone = ({ type, data }: Told): boolean =>
+  type === 'call.done' || (type === 'proposal.created' && namesTool(data))
+
+const namesTool = (data: unknown) =>
+  typeof data === 'object' && data !== null && Object.hasOwn(data, 'tool')
 
 /** A line for each file that the call was about; one where it says no more than its subject. */
 export function auditEntriesOf(entry: Entry): AuditEntry[] {
@@ -38,7 +48,6 @@ export function auditEntriesOf(entry: Entry): AuditEntry[] {
   })
 }
 
-const ends: readonly string[] = callEnds
 const areas: readonly unknown[] = ['workspace', 'granted']
 
 /**
@@ -46,8 +55,25 @@ const areas: readonly unknown[] = ['workspace', 'granted']
  * seq of the ledger entry comes last; it is how the file continues after a restart.
  */
 export function fileOperationsIn(entry: Entry): readonly Shown[] {
-  if (entry.domain !== 'files' || !ends.includes(entry.type)) return []
+  if (entry.domain !== 'files' || !(callEnds as readonly string[]).includes(entry.type)) return []
   return auditEntriesOf(entry)
     .filter(({ domain }) => areas.includes(domain))
     .map((line) => ({ ...line, seq: entry.seq }))
 }
+
+/** Entries stay small: of a call about more files the first are named, and how many there were. */
+const mostTouched = 100
+
+export const touchedData = (files: readonly TouchedFile[]) => ({
+  files: files.slice(0, mostTouched),
+  ...(files.length > mostTouched && { files_count: files.length }),
+})
+
+/** The files of an entry, where it names several or its subject is none. */
+export function touchedIn({ data }: Pick<Entry, 'data'>): readonly TouchedFile[] {
+  const files = data?.['files']
+  return Array.isArray(files) ? files.filter(isTouched) : []
+}
+
+const isTouched = (file: unknown): file is TouchedFile =>
+  typeof file === 'object' && file !== null && 'path' in file && typeof file.path === 'string'

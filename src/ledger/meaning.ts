@@ -1,4 +1,4 @@
-import { isDone } from './calls.ts'
+import { isDone } from './audit-entry.ts'
 import type { Parsed } from './chain.ts'
 import type { Problem } from './model.ts'
 

@@ -2,7 +2,7 @@ import type { Caller } from '#base/caller.ts'
 import type { ResourceSource } from '#base/resource.ts'
 import type { Entry } from './model.ts'
 import type { Ledger } from './service.ts'
-import { visibleEntries, visibleTo } from './visibility.ts'
+import { visibleEntries, visibleTo } from './search.ts'
 
 const head = 'ledger://head'
 const entryUri = /^ledger:\/\/entry\/([1-9]\d{0,14})$/

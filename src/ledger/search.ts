@@ -2,7 +2,9 @@ import type { Reader } from '#base/db/port.ts'
 import { columnsOf } from './columns.ts'
 import type { Entry } from './model.ts'
 import type { EntryFilter, EntryRow, LedgerStore } from './store.ts'
-import { touchedIn } from './touched.ts'
+import { touchedIn } from './audit-entry.ts'
+import { isOwn } from '#base/caller.ts'
+import type { Caller } from '#base/caller.ts'
 
 /** An entry with its canonical JSON, which is what was hashed, and its leaf hash in hex. */
 export type Recorded = { readonly entry: Entry; readonly body: string; readonly hash: string }
@@ -110,3 +112,16 @@ function isNarrow({ call, proposal, ...rest }: Conditions): boolean {
   const conditions = { ...rest, after: undefined, before: undefined }
   return Object.values(conditions).every((condition) => condition === undefined)
 }
+
+/** An agent sees its own entries, people see all (L10). */
+export const visibleTo = (caller: Caller, { actor, at }: Entry): boolean =>
+  caller.kind !== 'agent' || (actor.kind === 'agent' && isOwn(caller, actor.id, at))
+
+/** The same as a filter, from a time on. The kind too: a person may have the id of an agent. */
+export const visibleEntries = (
+  { kind, id, since: own = 0 }: Caller,
+  since?: number,
+): Pick<Conditions, 'actor' | 'actorKind' | 'since'> =>
+  kind === 'agent'
+    ? { actor: id, actorKind: kind, since: Math.max(own, since ?? 0) || undefined }
+    : { since }

@@ -1,3 +1,4 @@
+import type * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Body, Db, Reader, TransactOptions } from '#base/db/port.ts'
@@ -19,13 +20,12 @@ import type { Entry } from './model.ts'
 import { createNotes } from './notes.ts'
 import { inclusionProof } from './proof.ts'
 import { isJoined, joinedNouns, joiningIdsOf } from './receipt.ts'
-import { recordedOf, search } from './search.ts'
+import { recordedOf, search, visibleTo } from './search.ts'
 import type { Recorded } from './search.ts'
 import type { LedgerSealer } from './sealer.ts'
 import { createLedgerStore } from './store.ts'
 import type { EntryFilter, EntryRow } from './store.ts'
-import { visibleTo } from './visibility.ts'
-import type { Receipt } from './wire.ts'
+import type { ledgerAnswers, Receipt } from './wire.ts'
 
 export type LedgerDeps = {
   readonly db: Db
@@ -39,15 +39,7 @@ export type LedgerDeps = {
 }
 
 /** The proof that an entry is in the ledger that a checkpoint signs (L6). */
-export type EntryProof = {
-  readonly seq: number
-  readonly entry: string
-  readonly index: number
-  readonly size: number
-  readonly path: string[]
-  readonly checkpoint: string
-  readonly vkey: string
-}
+export type EntryProof = z.output<(typeof ledgerAnswers)['GET /api/ledger/{seq}/proof']>
 
 export type Ledger = Awaited<ReturnType<typeof openLedger>>
 

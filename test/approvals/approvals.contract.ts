@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toFingerprint } from '../../src/approvals/fingerprint.ts'
+import { toFingerprint } from '../../src/approvals/rules.ts'
 import { createWorld, digestFor, opening, sales, ttl } from './approvals.fixture.ts'
 import type { Daemon, Engine, World } from './approvals.fixture.ts'
 import type { Binding } from '../../src/approvals/service.ts'

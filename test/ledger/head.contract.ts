@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { acceptEntries } from '../../src/ledger/accept.ts'
+import { acceptEntries } from '../../src/ledger/check-head.ts'
 import { createKey } from '../../src/ledger/checkpoint.ts'
 import { draftOf, forge, setupLedger, unlockEntries } from './ledger.fixture.ts'
 import type { Engine } from './ledger.fixture.ts'

@@ -39,7 +39,7 @@ test('A10 high risk is told in quiet hours too, unless the owner says otherwise'
 
 test('A10 quiet hours are those of the clock on the wall, also when it is put back or forward', () => {
   const script = `
-    import { wrongNights } from '${new URL('nights.ts', import.meta.url).href}'
+    import { wrongNights } from '${new URL('../../../test/approvals/notify/nights.fixture.ts', import.meta.url).href}'
     const offset = (month) => new Date(2026, month, 1).getTimezoneOffset()
     const found = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'].map((zone) => {
       process.env.TZ = zone

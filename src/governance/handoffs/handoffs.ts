@@ -18,7 +18,7 @@ import type { Rules } from '../rules/judge.ts'
 import type { Override } from '../scores.ts'
 import type { GovernanceStore } from '../store.ts'
 import { current } from '../rules/trust.ts'
-import { hasMost, mostWaiting, whenMost } from '../waiting.ts'
+import { hasMost, mostWaiting, whenMost } from '../volume.ts'
 
 type Handoff = {
   readonly domain: string

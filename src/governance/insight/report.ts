@@ -1,6 +1,5 @@
 import { isDemoPair } from '#base/demo.ts'
-import type { Asked, Executed, History } from './history.ts'
-import type { Period } from './read-history.ts'
+import type { Asked, Executed, History, Period } from './history.ts'
 import { percentile } from './statistics.ts'
 import type { Severity } from '../rules/trust.ts'
 import type { Finding, Intervention } from '../wire/report.ts'

@@ -1,5 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
-import type { Pair } from './decoded.ts'
+import type { Pair } from './encodings.ts'
 import {
   decodeObject,
   decodeText,

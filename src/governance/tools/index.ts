@@ -5,17 +5,21 @@ import type { Ledger } from '#ledger'
 import type { Governance } from '../service.ts'
 import { createSimulation } from '../policies/simulation.ts'
 import { checkApprovalTool, withdrawTool } from './approvals.ts'
-import { auditTrailTool } from './audit-trail.ts'
+import { auditTrailTool, logTool } from './log.ts'
 import { bulkApproveTool, bulkRejectTool } from './bulk.ts'
 import { approveTool, decideTool, overrideTool, undoTool } from './decide.ts'
 import { checkHandoffTool, handoffTool, resolveHandoffTool } from './handoffs.ts'
-import { logTool } from './log.ts'
 import { listPermissionsTool, revokePermissionTool } from './permissions.ts'
-import { listPoliciesTool, validatePolicyTool } from './policy.ts'
-import { policyDiffTool, policyVersionsTool, savePoliciesTool } from './policy-versions.ts'
+import {
+  listPoliciesTool,
+  validatePolicyTool,
+  policyDiffTool,
+  policyVersionsTool,
+  savePoliciesTool,
+  simulatePolicyTool,
+} from './policy.ts'
 import { proposeTool } from './propose.ts'
 import { qualityTool, reportTool } from './report.ts'
-import { simulatePolicyTool } from './simulate.ts'
 import { statusTool } from './status.ts'
 import {
   checkTrustTool,

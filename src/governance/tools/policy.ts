@@ -4,10 +4,41 @@ import { forAnyone, forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import { fieldsOf } from '../rules/fields.ts'
 import type { Governance } from '../service.ts'
-import { shownBody, shownVersion } from './policy-shapes.ts'
-import { changeInput, readChange } from './propose.ts'
-import { domain, who } from './words.ts'
-import { policyResults } from '../wire/policies.ts'
+import { changeInput, readChange, reasoningInput } from './propose.ts'
+import { domain, who, text, agentId } from './words.ts'
+import { policyResults, policyRow } from '../wire/policies.ts'
+import { rfc3339 } from '#base/clock.ts'
+import type { PolicyBody } from '../policies/body.ts'
+import type { Version } from '../policies/versions.ts'
+import { effort } from '#base/effort.ts'
+import { unifiedDiff } from '#base/unified-diff.ts'
+import { textOfBody } from '../policies/body.ts'
+import { noVersion } from '../policies/simulation.ts'
+import type { Simulation } from '../policies/simulation.ts'
+import { summaryOf } from '../policies/replay.ts'
+
+/** What the tools of policies take and give alike. */
+
+export const shownVersion = ({ version, number, source, by, note, at }: Version) => ({
+  version,
+  number,
+  source: source === 'saved' ? ('saved' as const) : ('file' as const),
+  by,
+  note,
+  at: rfc3339(at),
+})
+
+export const shownBody = ({ policies, mappings }: PolicyBody) => ({
+  policies: policies.map((policy) => ({ ...policy })),
+  mappings: mappings.map((mapping) => ({ ...mapping })),
+})
+
+/** What a person wrote is judged by the words of cowork.yaml, not by a schema of its own. */
+export const bodyInput = z
+  .union([z.string().max(1_000_000), policyRow])
+  .describe('The sections policies and mappings as in cowork.yaml: YAML as text, or their values')
+
+export const versionName = text(64).min(1)
 
 export const validatePolicyTool = ({ proposals, db }: Governance) =>
   defineTool({
@@ -100,3 +131,203 @@ export const listPoliciesTool = ({ versions, store, db }: Governance) =>
       }
     },
   })
+
+export const savePoliciesTool = ({ versions }: Governance, simulation: Simulation) =>
+  defineTool({
+    ...forPeople.write,
+    name: 'cowork_save_policies',
+    title: 'Save policies',
+    description:
+      'Puts a new version of the policies in force, from the next proposal and call on, in every daemon. The versions before stay.',
+    role: 'owner',
+    assured: true,
+    input: z.object({
+      body: bodyInput,
+      note: text(1000).default('').describe('Why, for whoever reads the history'),
+      from: versionName
+        .optional()
+        .describe('The version it was made of: refused when another was saved meanwhile'),
+      confirm: z
+        .boolean()
+        .default(false)
+        .describe('Save it although agents that worked lately could propose nothing any more'),
+    }),
+    output: policyResults.cowork_save_policies,
+    // The store is changed in a transaction of its own: what is in force changes after it, and only then.
+    async run({ body, note, from, confirm }, call) {
+      const read = simulation.read(body)
+      const lost = confirm ? [] : await simulation.lockedOut(read)
+      if (lost.length > 0) throw wouldLockOut(lost)
+      const saved = await versions.save(read, { note, from }, call)
+      const { version, number } = saved.version
+      const output = {
+        version,
+        number,
+        from: saved.from,
+        changed: saved.isNew,
+        message: saved.isNew
+          ? `Version ${version} is in force.`
+          : `Version ${version} says the same already.`,
+      }
+      return { output }
+    },
+  })
+
+const wouldLockOut = (agents: readonly { agent_id: string }[]) => {
+  const names = agents.slice(0, 5).map(({ agent_id }) => agent_id)
+  const more = agents.length > names.length ? ` and ${agents.length - names.length} more` : ''
+  return new CoworkError(
+    'would_lock_out',
+    `Under these policies ${names.join(', ')}${more} could propose nothing of what they proposed in the last 30 days.`,
+    {
+      hint: 'Map them to a policy, or save with confirm: true if that is what you want.',
+      details: { agents: agents.slice(0, 100) },
+    },
+  )
+}
+
+export const policyVersionsTool = ({ versions }: Governance) =>
+  defineTool({
+    ...forPeople.read,
+    name: 'cowork_policy_versions',
+    title: 'Versions of the policies',
+    description: 'The policies there ever were, newest first; and what one of them says.',
+    input: z.object({
+      version: versionName.optional().describe('Show what this one says'),
+      limit: effort(z.int().min(1).max(200)).default(50),
+    }),
+    output: policyResults.cowork_policy_versions,
+    async read({ version, limit }) {
+      const listed = (await versions.list(limit)).map(shownVersion)
+      const answer = { active: versions.version(), versions: listed }
+      if (version === undefined) return answer
+      const found = await versions.find(version)
+      if (!found?.body) throw noVersion(version)
+      const { body } = found
+      return { ...answer, body: shownBody(body), text: textOfBody(body) }
+    },
+  })
+
+async function sideOf(
+  { versions }: Governance,
+  name: string,
+): Promise<{ name: string; body: PolicyBody }> {
+  const found = await versions.find(name === 'active' ? undefined : name)
+  if (!found?.body) throw noVersion(name)
+  return { name: found.version.version, body: found.body }
+}
+
+export const policyDiffTool = (governance: Governance, simulation: Simulation) =>
+  defineTool({
+    ...forPeople.read,
+    name: 'cowork_policy_diff',
+    title: 'Compare policies',
+    description: 'What differs between two versions of the policies, or from what you wrote.',
+    input: z.object({
+      from: versionName.describe('A version, or `active`'),
+      to: versionName.optional().describe('A version, or `active`; absent where `body` is given'),
+      body: bodyInput.optional(),
+    }),
+    output: policyResults.cowork_policy_diff,
+    async read({ from, to, body }) {
+      if ((to === undefined) === (body === undefined))
+        throw new CoworkError('invalid_input', 'Compare with `to` or with `body`, one of them.', {
+          hint: 'Give the version it is compared with, or what you wrote.',
+        })
+      const old = await sideOf(governance, from)
+      const young =
+        to === undefined
+          ? { name: 'written', body: simulation.read(body) }
+          : await sideOf(governance, to)
+      const diff = unifiedDiff(
+        { name: old.name, text: textOfBody(old.body) },
+        { name: young.name, text: textOfBody(young.body) },
+      )
+      return { from: old.name, to: young.name, changed: diff !== '', diff }
+    },
+  })
+
+export const simulatePolicyTool = (simulation: Simulation) =>
+  defineTool({
+    ...forPeople.read,
+    name: 'cowork_simulate_policy',
+    title: 'Simulate policies',
+    description:
+      'What other policies would do: to one proposal, or to all that agents proposed and called in the last days, judged again with the trust of that time. Changes nothing.',
+    input: z.object({
+      body: bodyInput
+        .optional()
+        .describe('The policies to try, as cowork_save_policies takes them'),
+      version: versionName.optional().describe('Or a version there was'),
+      policy_id: text(128)
+        .optional()
+        .describe('Or a policy in force, as if it were mapped everywhere'),
+      proposal: z
+        .object({
+          agent_id: agentId,
+          domain,
+          proposed_change: changeInput,
+          field: text(200).optional(),
+          trust_level: z
+            .number()
+            .min(0)
+            .max(1)
+            .optional()
+            .describe('As if trust were this; what it is now where absent'),
+          reasoning_schema: reasoningInput.optional(),
+        })
+        .optional()
+        .describe('One proposal instead of those on record'),
+      days: z.int().min(1).max(365).optional().describe('How far back; 30 by default'),
+      agent_id: agentId.optional().describe('Of this agent only'),
+      domain: domain.optional().describe('In this domain only'),
+    }),
+    output: policyResults.cowork_simulate_policy,
+    async read(input) {
+      const { body, version, policy_id: policyId, proposal } = input
+      if ([body, version, policyId].filter((it) => it !== undefined).length > 1)
+        throw tooMuch('Try `body`, `version` or `policy_id`, one of them.')
+      if (proposal && input.days !== undefined)
+        throw tooMuch('Simulate one `proposal` or so many `days`, not both.')
+      const candidate = await simulation.tried({ body, version, policyId })
+      const named = { version: candidate.policies.version }
+      if (proposal) {
+        const { before, after } = await simulation.compared(candidate, {
+          agent: proposal.agent_id,
+          domain: proposal.domain,
+          change: readChange(proposal.proposed_change),
+          field: proposal.field,
+          trustLevel: proposal.trust_level,
+          reasoning: proposal.reasoning_schema,
+        })
+        const summary =
+          before.mode === after.mode ? `${after.mode}, as now` : `${before.mode}→${after.mode}`
+        return { ...named, summary, before, after }
+      }
+      const { days = 30, agent_id: agent } = input
+      const found = await simulation.replayed(candidate, { days, agent, domain: input.domain })
+      const { replayed, unchanged, skipped, truncated } = found
+      const table = await Promise.all(
+        found.changes.map(async ({ from, to, count, examples }) => ({
+          from,
+          to,
+          count,
+          examples: await Promise.all(
+            examples.map(async (example) => ({
+              seq: await simulation.seqOf(example),
+              approval_id: example.approval ?? null,
+              kind: example.kind,
+              agent_id: example.agent,
+              domain: example.domain,
+              action: example.action,
+            })),
+          ),
+        })),
+      )
+      const summary = summaryOf(found)
+      return { ...named, summary, table, days, replayed, unchanged, skipped, truncated }
+    },
+  })
+
+const tooMuch = (message: string) =>
+  new CoworkError('invalid_input', message, { hint: 'Leave the others out.' })

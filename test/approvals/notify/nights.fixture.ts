@@ -1,4 +1,4 @@
-import { awakeAt } from './timing.ts'
+import { awakeAt } from '../../../src/approvals/notify/timing.ts'
 
 const minute = 60_000
 const hour = 60 * minute
