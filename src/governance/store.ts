@@ -1,8 +1,12 @@
 import { sql as raw } from 'kysely'
+import { risks } from '#approvals'
 import type { Risk } from '#approvals'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
+import type { OldEvidence } from './rules/old-evidence.ts'
+import type { Standing } from './rules/standing.ts'
 import type { Proof, Trust } from './rules/trust.ts'
+import type { Mark, Pair } from './scores.ts'
 
 type TrustRow = {
   agent: string
@@ -17,25 +21,9 @@ type TrustRow = {
   active_at: number
   seen_at: number | null
   client: string | null
-  low_credit: number | null
-  low_strikes: number | null
-  low_clean: number | null
-  normal_credit: number | null
-  normal_strikes: number | null
-  normal_clean: number | null
-  high_credit: number | null
-  high_strikes: number | null
-  high_clean: number | null
-}
+} & Record<`${Risk}_${keyof Standing}`, number | null>
 /** Columns of earlier versions. They are converted once and stay until a later migration drops them. */
-type OldColumns = {
-  low_good: number
-  low_bad: number
-  normal_good: number
-  normal_bad: number
-  high_good: number
-  high_bad: number
-}
+type OldColumns = Record<`${Risk}_${keyof OldEvidence}`, number>
 export type KindRow = { agent: string; domain: string; risk: Risk; kind: string; credit: number }
 /** A check of something that an agent did alone; `act` is the id of its proposal or call. */
 export type CheckRow = {
@@ -57,7 +45,7 @@ type PointRow = {
   score: number
   cause: string
   /** What happened to the gate of which class of risk. */
-  mark: 'opened' | 'closed' | 'look_back' | 'forgiven' | null
+  mark: Mark | null
   risk: Risk | null
 }
 type OverrideRow = {
@@ -124,9 +112,11 @@ type Tables = {
 const unverified = 'unverified'
 
 type KindKey = Omit<KindRow, 'credit'>
-type Since = { agent: string; domain: string; since: number }
+type Since = Pair & { readonly since: number }
 
-export type PairTrust = { readonly agent: string; readonly domain: string; readonly trust: Trust }
+type Filter = { readonly agent: string | undefined; readonly domain: string | undefined }
+
+export type PairTrust = Pair & { readonly trust: Trust }
 
 export type GovernanceStore = ReturnType<typeof createGovernanceStore>
 
@@ -142,35 +132,22 @@ export function createGovernanceStore(dialect: Dialect) {
       .where('domain', '=', p.domain)
       .where('risk', '=', p.risk)
       .where('kind', '=', p.kind)
-  const one = statement((p: { agent: string; domain: string }) =>
-    sql.selectFrom('trust').selectAll().where('agent', '=', p.agent).where('domain', '=', p.domain),
-  )
-  const lock = statement((p: { agent: string; domain: string }) =>
-    locked(
-      sql
-        .selectFrom('trust')
-        .selectAll()
-        .where('agent', '=', p.agent)
-        .where('domain', '=', p.domain),
-    ),
-  )
-  const used = statement((p: Since) =>
+  const trustOf = (p: Pair) =>
+    sql.selectFrom('trust').selectAll().where('agent', '=', p.agent).where('domain', '=', p.domain)
+  const one = statement(trustOf)
+  const lock = statement((p: Pair) => locked(trustOf(p)))
+  const askedSince = (p: Since) =>
     sql
       .selectFrom('approval')
-      .select((eb) => eb.fn.countAll<number>().as('used'))
       .where('requester', '=', p.agent)
       .where('domain', '=', p.domain)
       .where('created_at', '>', p.since)
-      .where('kind', 'in', ['proposal', 'call']),
+      .where('kind', 'in', ['proposal', 'call'])
+  const used = statement((p: Since) =>
+    askedSince(p).select((eb) => eb.fn.countAll<number>().as('used')),
   )
   const oldest = statement((p: Since) =>
-    sql
-      .selectFrom('approval')
-      .select((eb) => eb.fn.min<number | null>('created_at').as('at'))
-      .where('requester', '=', p.agent)
-      .where('domain', '=', p.domain)
-      .where('created_at', '>', p.since)
-      .where('kind', 'in', ['proposal', 'call']),
+    askedSince(p).select((eb) => eb.fn.min<number | null>('created_at').as('at')),
   )
   const waiting = statement((p: { agent: string; kind: string; since: number }) =>
     sql
@@ -213,7 +190,7 @@ export function createGovernanceStore(dialect: Dialect) {
       .onConflict((c) => c.columns(['agent', 'domain']).doNothing()),
   )
   const kind = statement((p: KindKey) => kindRow(p).select('credit'))
-  const kinds = statement((p: { agent: string; domain: string }) =>
+  const kinds = statement((p: Pair) =>
     sql
       .selectFrom('trust_kind')
       .selectAll()
@@ -248,7 +225,7 @@ export function createGovernanceStore(dialect: Dialect) {
         .as('oldest'),
     ]),
   )
-  const unread = statement((p: { agent: string; domain: string }) =>
+  const unread = statement((p: Pair) =>
     sql
       .selectFrom('spot_check')
       .select((eb) => [
@@ -265,7 +242,7 @@ export function createGovernanceStore(dialect: Dialect) {
   const unconverted = query(
     sql.selectFrom('trust').selectAll().where('normal_credit', 'is', null).orderBy('agent'),
   )
-  const approvedKinds = statement((p: { agent: string; domain: string }) =>
+  const approvedKinds = statement((p: Pair) =>
     sql
       .selectFrom('approval')
       .select((eb) => ['risk', 'action as kind', eb.fn.countAll<number>().as('count')])
@@ -317,24 +294,15 @@ export function createGovernanceStore(dialect: Dialect) {
           .as('used'),
       )
   })
-  const points = statement((p: Since) =>
+  const pointsOf = (p: Pair) =>
     sql
       .selectFrom('trust_point')
       .selectAll()
       .where('agent', '=', p.agent)
       .where('domain', '=', p.domain)
-      .where('at', '>=', p.since)
-      .orderBy('at'),
-  )
-  const pointBefore = statement((p: { agent: string; domain: string; before: number }) =>
-    sql
-      .selectFrom('trust_point')
-      .selectAll()
-      .where('agent', '=', p.agent)
-      .where('domain', '=', p.domain)
-      .where('at', '<', p.before)
-      .orderBy('at', 'desc')
-      .limit(1),
+  const points = statement((p: Since) => pointsOf(p).where('at', '>=', p.since).orderBy('at'))
+  const pointBefore = statement((p: Pair & { before: number }) =>
+    pointsOf(p).where('at', '<', p.before).orderBy('at', 'desc').limit(1),
   )
   const overrideOf = statement((p: { approval: string }) =>
     sql
@@ -343,22 +311,15 @@ export function createGovernanceStore(dialect: Dialect) {
       .where('approval', '=', p.approval)
       .orderBy((eb) => eb.case().when('by', '=', unverified).then(1).else(0).end()),
   )
+  const unrevoked = sql.selectFrom('permission').selectAll().where('revoked_at', 'is', null)
   const live = statement((p: { agent: string; tool: string }) =>
-    sql
-      .selectFrom('permission')
-      .selectAll()
-      .where('agent', '=', p.agent)
-      .where('tool', '=', p.tool)
-      .where('revoked_at', 'is', null)
-      .orderBy('id'),
+    unrevoked.where('agent', '=', p.agent).where('tool', '=', p.tool).orderBy('id'),
   )
   const allPermissions = query(sql.selectFrom('permission').selectAll())
   const repattern = statement((p: { id: string; text: string }) =>
     sql.updateTable('permission').set({ arguments: p.text }).where('id', '=', p.id),
   )
-  const permissions = query(
-    sql.selectFrom('permission').selectAll().where('revoked_at', 'is', null).orderBy('id', 'desc'),
-  )
+  const permissions = query(unrevoked.orderBy('id', 'desc'))
   const use = statement((p: { id: string; at: number }) =>
     sql
       .updateTable('permission')
@@ -369,20 +330,14 @@ export function createGovernanceStore(dialect: Dialect) {
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.at)]))
       .returningAll(),
   )
+  const ended = (at: number) =>
+    sql.updateTable('permission').set({ revoked_at: at }).where('revoked_at', 'is', null)
   const revoke = statement((p: { id: string; at: number }) =>
-    sql
-      .updateTable('permission')
-      .set({ revoked_at: p.at })
-      .where('id', '=', p.id)
-      .where('revoked_at', 'is', null)
-      .returningAll(),
+    ended(p.at).where('id', '=', p.id).returningAll(),
   )
   const endPermissions = statement((p: { agent: string; at: number }) =>
-    sql
-      .updateTable('permission')
-      .set({ revoked_at: p.at })
+    ended(p.at)
       .where('agent', '=', p.agent)
-      .where('revoked_at', 'is', null)
       .where((eb) => eb.or([eb('uses_left', 'is', null), eb('uses_left', '>', 0)]))
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.at)]))
       .returningAll(),
@@ -418,11 +373,8 @@ export function createGovernanceStore(dialect: Dialect) {
     },
     /** What the gate looks at for this kind of action (T11). */
     async proof(reader: Reader, key: KindKey, now: number): Promise<Proof> {
-      const row = await reader.first(proof(key))
-      return {
-        kind: row?.kind ?? 0,
-        unread: unreadAt(row?.count, row?.oldest, now),
-      }
+      const { kind: credit, count, oldest: at } = (await reader.first(proof(key))) ?? {}
+      return { kind: credit ?? 0, unread: unreadAt(count, at, now) }
     },
     /** Undefined for a kind of action that nobody has judged yet. */
     kind: async (reader: Reader, key: KindKey) => (await reader.first(kind(key)))?.credit,
@@ -492,7 +444,7 @@ export function createGovernanceStore(dialect: Dialect) {
       (await tx.first(oldest({ agent, domain, since })))?.at ?? undefined,
     save: (tx: Tx, agent: string, domain: string, trust: Trust) =>
       tx.run(save(toRow(agent, domain, trust))),
-    async all(reader: Reader, filter: { agent?: string; domain?: string }): Promise<PairTrust[]> {
+    async all(reader: Reader, filter: Partial<Filter>): Promise<PairTrust[]> {
       let q = sql.selectFrom('trust').selectAll()
       if (filter.agent !== undefined) q = q.where('agent', '=', filter.agent)
       if (filter.domain !== undefined) q = q.where('domain', '=', filter.domain)
@@ -539,14 +491,14 @@ const unreadAt = (count: unknown, oldest: number | null | undefined, now: number
   oldestMs: Math.max(0, now - (oldest ?? now)),
 })
 
-const noOldEvidence: OldColumns = {
-  low_good: 0,
-  low_bad: 0,
-  normal_good: 0,
-  normal_bad: 0,
-  high_good: 0,
-  high_bad: 0,
-}
+/** A value for each column of a kind, such as `low_credit` and `high_clean`. */
+const ofClasses = <K extends string, T>(kinds: readonly K[], of: (risk: Risk, kind: K) => T) =>
+  Object.fromEntries(
+    risks.flatMap((risk) => kinds.map((kind) => [`${risk}_${kind}`, of(risk, kind)])),
+  ) as Record<`${Risk}_${K}`, T>
+
+const standingParts = ['credit', 'strikes', 'clean'] as const
+const noOldEvidence: OldColumns = ofClasses(['good', 'bad'], () => 0)
 
 /** Each column read from the slots, so that none is left out of the statement. */
 const columnsOf = (p: TrustRow): TrustRow => ({
@@ -562,15 +514,7 @@ const columnsOf = (p: TrustRow): TrustRow => ({
   active_at: p.active_at,
   seen_at: p.seen_at,
   client: p.client,
-  low_credit: p.low_credit,
-  low_strikes: p.low_strikes,
-  low_clean: p.low_clean,
-  normal_credit: p.normal_credit,
-  normal_strikes: p.normal_strikes,
-  normal_clean: p.normal_clean,
-  high_credit: p.high_credit,
-  high_strikes: p.high_strikes,
-  high_clean: p.high_clean,
+  ...ofClasses(standingParts, (risk, part) => p[`${risk}_${part}`]),
 })
 
 const toTrust = (row: TrustRow): Trust => ({
@@ -585,41 +529,30 @@ const toTrust = (row: TrustRow): Trust => ({
   seenAt: row.seen_at ?? 0,
   client: row.client,
   standings: {
-    low: toStanding(row.low_credit, row.low_strikes, row.low_clean),
-    normal: toStanding(row.normal_credit, row.normal_strikes, row.normal_clean),
-    high: toStanding(row.high_credit, row.high_strikes, row.high_clean),
+    low: toStanding(row, 'low'),
+    normal: toStanding(row, 'normal'),
+    high: toStanding(row, 'high'),
   },
 })
 
-const toStanding = (credit: number | null, strikes: number | null, clean: number | null) => ({
-  credit: credit ?? 0,
-  strikes: strikes ?? 0,
-  clean: clean ?? 0,
+const toStanding = (row: TrustRow, risk: Risk): Standing => ({
+  credit: row[`${risk}_credit`] ?? 0,
+  strikes: row[`${risk}_strikes`] ?? 0,
+  clean: row[`${risk}_clean`] ?? 0,
 })
 
-export function toRow(agent: string, domain: string, trust: Trust): TrustRow {
-  const { low, normal, high } = trust.standings
-  return {
-    agent,
-    domain,
-    score: trust.score,
-    approvals: trust.approvals,
-    overrides: trust.overrides,
-    streak: trust.streak,
-    promoted: trust.promoted ? 1 : 0,
-    vouched: trust.vouched ? 1 : 0,
-    claimed: trust.claimed ? 1 : 0,
-    active_at: trust.activeAt,
-    seen_at: trust.seenAt,
-    client: trust.client,
-    low_credit: low.credit,
-    low_strikes: low.strikes,
-    low_clean: low.clean,
-    normal_credit: normal.credit,
-    normal_strikes: normal.strikes,
-    normal_clean: normal.clean,
-    high_credit: high.credit,
-    high_strikes: high.strikes,
-    high_clean: high.clean,
-  }
-}
+export const toRow = (agent: string, domain: string, trust: Trust): TrustRow => ({
+  agent,
+  domain,
+  score: trust.score,
+  approvals: trust.approvals,
+  overrides: trust.overrides,
+  streak: trust.streak,
+  promoted: trust.promoted ? 1 : 0,
+  vouched: trust.vouched ? 1 : 0,
+  claimed: trust.claimed ? 1 : 0,
+  active_at: trust.activeAt,
+  seen_at: trust.seenAt,
+  client: trust.client,
+  ...ofClasses(standingParts, (risk, part) => trust.standings[risk][part]),
+})

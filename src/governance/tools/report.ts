@@ -71,10 +71,7 @@ const forAgent = (history: History): History => ({
 async function standingsIn({ governance, identity }: GovernanceDeps, scope: Scope) {
   const { store, db, standings, now } = governance
   const { agent, domain: where } = scope
-  const pairs = await store.all(db, {
-    ...(agent !== undefined && { agent }),
-    ...(where !== undefined && { domain: where }),
-  })
+  const pairs = await store.all(db, { agent, domain: where })
   const found = []
   for (const { trust, ...pair } of pairs)
     if (isOf(scope, pair) && !(await identity.hasGone(db, pair.agent, now())))

@@ -37,10 +37,7 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
       const timeline = include_timeline
         ? await ledger.find({ ...seen, domain: where, limit: timeline_limit, newestFirst: true })
         : undefined
-      const pairs = await store.all(db, {
-        ...(agent !== undefined && { agent }),
-        ...(where !== undefined && { domain: where }),
-      })
+      const pairs = await store.all(db, { agent, domain: where })
       const asked = { agent, domain: where, limit: mostPending }
       const waiting = await inbox.waiting(caller, asked)
       const { kind, id, verified, session } = caller

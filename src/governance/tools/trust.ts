@@ -196,10 +196,7 @@ export const standingTool = ({ store, db, standings }: Governance) =>
     }),
     output: trustResults.cowork_standing,
     async read({ agent_id: agent, domain: where }) {
-      const pairs = await store.all(db, {
-        ...(agent !== undefined && { agent }),
-        ...(where !== undefined && { domain: where }),
-      })
+      const pairs = await store.all(db, { agent, domain: where })
       const found = []
       for (const { trust, ...pair } of pairs) found.push(await standings(db, pair, trust))
       return { standings: found }
