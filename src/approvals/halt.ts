@@ -3,7 +3,7 @@ import { actorOf } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
-import { builder, query, statement } from '#base/db/statement.ts'
+import { builder, query } from '#base/db/statement.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call, Touch } from '#base/tool.ts'
 
@@ -56,17 +56,6 @@ export function createHalts(db: Db, now: Clock) {
     return rows
   }
 
-  const set = statement((p: HaltRow) => {
-    const { scope, reason, by, at } = p
-    return sql
-      .insertInto('halt')
-      .values({ scope, reason, by, at })
-      .onConflict((c) => c.column('scope').doUpdateSet({ reason, by, at }))
-  })
-  const lift = statement((p: { scope: string }) =>
-    sql.deleteFrom('halt').where('scope', '=', p.scope),
-  )
-
   return {
     /** Changes whenever this daemon writes or lifts a halt, before that is committed. */
     revision: () => changed,
@@ -95,7 +84,9 @@ export function createHalts(db: Db, now: Clock) {
     async set(tx: Tx, { id, caller }: Call, scope: string, reason: string): Promise<Halt> {
       const at = now()
       changed++
-      await tx.run(set({ scope, reason, by: caller.id, at }))
+      const row = { reason, by: caller.id, at }
+      const written = sql.insertInto('halt').values({ scope, ...row })
+      await tx.run(query(written.onConflict((c) => c.column('scope').doUpdateSet(row))))
       tx.append({
         type: 'halt.set',
         actor: actorOf(caller),
@@ -103,12 +94,12 @@ export function createHalts(db: Db, now: Clock) {
         ids: { call: id },
         data: { reason },
       })
-      return { scope, reason, by: caller.id, at: rfc3339(at) }
+      return { scope, ...row, at: rfc3339(at) }
     },
 
     async lift(tx: Tx, { id, caller }: Call, scope: string): Promise<void> {
       changed++
-      if ((await tx.run(lift({ scope }))) === 0)
+      if ((await tx.run(query(sql.deleteFrom('halt').where('scope', '=', scope)))) === 0)
         throw new CoworkError('not_found', `Nothing is halted under ${JSON.stringify(scope)}.`, {
           hint: '`cowork status` lists what is halted.',
         })

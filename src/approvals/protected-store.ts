@@ -1,5 +1,5 @@
 import type { Dialect, Tx } from '#base/db/port.ts'
-import { builder, statement } from '#base/db/statement.ts'
+import { builder, query, statement } from '#base/db/statement.ts'
 import type { Content } from './model.ts'
 import { toApproval } from './store.ts'
 import type { ApprovalRow } from './store.ts'
@@ -44,23 +44,6 @@ export function createProtectedStore(dialect: Dialect) {
         .limit(p.limit),
     ),
   )
-  const convert = statement((p: Converted) =>
-    sql
-      .updateTable('approval')
-      .set({
-        action: p.action,
-        target: p.target,
-        summary: p.summary,
-        content: p.content,
-        reason: p.reason,
-        approved: p.approved,
-        held: p.held,
-        result: p.result,
-        sealed: p.sealed,
-        in_clear: null,
-      })
-      .where('id', '=', p.id),
-  )
   const erase = statement((p: { id: string; content: string; summary: string; at: number }) =>
     sql
       .updateTable('approval')
@@ -94,7 +77,10 @@ export function createProtectedStore(dialect: Dialect) {
     /** Deletes the arguments of calls that were approved before this time: nobody can claim them any more. */
     unseal: (tx: Tx, before: number) => tx.run(unseal({ before })),
     inClear: async (tx: Tx, limit: number) => (await tx.all(inClear({ limit }))).map(toApproval),
-    convert: (tx: Tx, converted: Converted) => tx.run(convert(converted)),
+    convert(tx: Tx, { id, ...columns }: Converted) {
+      const converted = sql.updateTable('approval').set({ ...columns, in_clear: null })
+      return tx.run(query(converted.where('id', '=', id)))
+    },
     erase: (tx: Tx, id: string, shown: { content: Content; summary: string }, at: number) =>
       tx.run(erase({ id, summary: shown.summary, content: JSON.stringify(shown.content), at })),
     /** Decided approvals from before this time that are not erased, oldest first. */

@@ -134,12 +134,9 @@ export function createApprovalStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
     dialect === 'postgres' ? q.forUpdate() : q
-  const one = statement((p: { id: string }) =>
-    sql.selectFrom('approval').selectAll().where('id', '=', p.id),
-  )
-  const lock = statement((p: { id: string }) =>
-    locked(sql.selectFrom('approval').selectAll().where('id', '=', p.id)),
-  )
+  const ofId = (p: { id: string }) => sql.selectFrom('approval').selectAll().where('id', '=', p.id)
+  const one = statement(ofId)
+  const lock = statement((p: { id: string }) => locked(ofId(p)))
   const byKey = statement((p: { requester: string; key: string }) =>
     sql
       .selectFrom('approval')
@@ -147,31 +144,26 @@ export function createApprovalStore(dialect: Dialect) {
       .where('requester', '=', p.requester)
       .where('idem_key', '=', p.key),
   )
-  const latestCall = statement((p: { requester: string; digest: string }) =>
+  const newestCall = (requester: string) =>
     locked(
       sql
         .selectFrom('approval')
         .selectAll()
-        .where('requester', '=', p.requester)
-        .where((eb) => eb.or([eb('digest', '=', p.digest), eb('asked_digest', '=', p.digest)]))
+        .where('requester', '=', requester)
         .where('kind', '=', 'call')
         .orderBy('id', 'desc')
         .limit(1),
+    )
+  const latestCall = statement((p: { requester: string; digest: string }) =>
+    newestCall(p.requester).where((eb) =>
+      eb.or([eb('digest', '=', p.digest), eb('asked_digest', '=', p.digest)]),
     ),
   )
   const approvedCall = statement((p: { requester: string; digest: string; since: number }) =>
-    locked(
-      sql
-        .selectFrom('approval')
-        .selectAll()
-        .where('requester', '=', p.requester)
-        .where('digest', '=', p.digest)
-        .where('kind', '=', 'call')
-        .where('status', '=', 'approved')
-        .where('decided_at', '>=', p.since)
-        .orderBy('id', 'desc')
-        .limit(1),
-    ),
+    newestCall(p.requester)
+      .where('digest', '=', p.digest)
+      .where('status', '=', 'approved')
+      .where('decided_at', '>=', p.since),
   )
   const decide = statement((p: Decided) =>
     sql
@@ -283,11 +275,7 @@ export function createApprovalStore(dialect: Dialect) {
     ]),
   )
   const counts = query(
-    sql
-      .selectFrom('approval')
-      .select((eb) => ['kind', eb.fn.countAll<number>().as('count')])
-      .where('status', '=', 'pending')
-      .groupBy('kind'),
+    waiting.select((eb) => ['kind', eb.fn.countAll<number>().as('count')]).groupBy('kind'),
   )
   // Without the results, which may be large.
   const onTarget = statement((p: { domain: string; target: string; id: string; limit: number }) =>

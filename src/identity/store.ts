@@ -45,13 +45,11 @@ export function createIdentityStore(dialect: Dialect) {
   const agents = query(sql.selectFrom('agent').selectAll().orderBy('id'))
   const credentials = query(sql.selectFrom('credential').selectAll().orderBy('created_at'))
   const count = query(sql.selectFrom('agent').select((eb) => eb.fn.countAll<number>().as('agents')))
-  const find = statement((p: { id: string }) =>
-    sql.selectFrom('agent').selectAll().where('id', '=', p.id),
+  const ofId = (p: { id: string }) => sql.selectFrom('agent').selectAll().where('id', '=', p.id)
+  const find = statement(ofId)
+  const lock = statement((p: { id: string }) =>
+    dialect === 'postgres' ? ofId(p).forUpdate() : ofId(p),
   )
-  const lock = statement((p: { id: string }) => {
-    const agent = sql.selectFrom('agent').selectAll().where('id', '=', p.id)
-    return dialect === 'postgres' ? agent.forUpdate() : agent
-  })
   // A revoked agent may come back under its old name; a living one is never overwritten.
   const save = statement((p: Omit<Tables['agent'], 'revoked_at'>) =>
     sql
@@ -75,19 +73,12 @@ export function createIdentityStore(dialect: Dialect) {
           .where('agent.revoked_at', 'is not', null),
       ),
   )
+  const living = sql.updateTable('agent').where('revoked_at', 'is', null)
   const choose = statement((p: { id: string; selection: string | null }) =>
-    sql
-      .updateTable('agent')
-      .set({ selection: p.selection })
-      .where('id', '=', p.id)
-      .where('revoked_at', 'is', null),
+    living.set({ selection: p.selection }).where('id', '=', p.id),
   )
   const revoke = statement((p: { id: string; at: number }) =>
-    sql
-      .updateTable('agent')
-      .set({ revoked_at: p.at })
-      .where('id', '=', p.id)
-      .where('revoked_at', 'is', null),
+    living.set({ revoked_at: p.at }).where('id', '=', p.id),
   )
   const give = statement((p: { hash: string; agent: string; at: number }) =>
     sql

@@ -214,6 +214,12 @@ export function createLedgerStore(dialect: Dialect) {
       .onConflict((c) => c.column('name').doUpdateSet({ seq }))
   })
 
+  const newestOf = (actor: string, most: number) => {
+    const own = sql.selectFrom('ledger_entry').select('seq').where('actor', '=', actor)
+    const newest = own.orderBy('seq', 'desc').limit(most)
+    return sql.selectFrom('ledger_entry').selectAll().where('seq', 'in', newest)
+  }
+
   return {
     /** Locks the head on PostgreSQL: taken last, held until the commit, it gives one total order. */
     head: (tx: Tx) => tx.first(head),
@@ -264,38 +270,14 @@ export function createLedgerStore(dialect: Dialect) {
 
     /** What an actor did lately to any of these; only its newest entries are looked at. */
     recentOn(reader: Reader, actor: string, subjects: readonly string[], most: number) {
-      const recent = sql
-        .selectFrom('ledger_entry')
-        .select('seq')
-        .where('actor', '=', actor)
-        .orderBy('seq', 'desc')
-        .limit(most)
-      return reader.all(
-        query(
-          sql
-            .selectFrom('ledger_entry')
-            .selectAll()
-            .where('seq', 'in', recent)
-            .where('subject', 'in', subjects)
-            .orderBy('seq', 'desc')
-            .limit(1000),
-        ),
-      )
+      const found = newestOf(actor, most).where('subject', 'in', subjects)
+      return reader.all(query(found.orderBy('seq', 'desc').limit(1000)))
     },
 
     /** Proposals that trust approved and calls that it let through; only the newest entries are looked at. */
     doneAlone(reader: Reader, { actor, domain, risk }: AloneFilter) {
       const says = (words: string) => contains(dialect, 'body', words)
-      const recent = sql
-        .selectFrom('ledger_entry')
-        .select('seq')
-        .where('actor', '=', actor)
-        .orderBy('seq', 'desc')
-        .limit(mostSearched)
-      let found = sql
-        .selectFrom('ledger_entry')
-        .selectAll()
-        .where('seq', 'in', recent)
+      let found = newestOf(actor, mostSearched)
         .where('type', 'in', ['proposal.created', 'call.started', 'call.done'])
         .where((eb) => eb.or(['"auto":true', '"by":"trust"'].map(says)))
         .where(says(`"domain":${JSON.stringify(domain)}`))

@@ -26,23 +26,18 @@ export function createDeliveryStore(dialect: Dialect) {
   const one = statement((p: { id: string }) =>
     sql.selectFrom('delivery').selectAll().where('id', '=', p.id),
   )
+  const pending = (channel: string) =>
+    sql.selectFrom('delivery').where('status', '=', 'pending').where('channel', '=', channel)
   const due = statement((p: { channel: string; at: number; limit: number }) =>
-    sql
-      .selectFrom('delivery')
+    pending(p.channel)
       .selectAll()
-      .where('status', '=', 'pending')
-      .where('channel', '=', p.channel)
       .where('next_at', '<=', p.at)
       .orderBy('next_at')
       .orderBy('id')
       .limit(p.limit),
   )
   const next = statement((p: { channel: string }) =>
-    sql
-      .selectFrom('delivery')
-      .select((eb) => eb.fn.min<number | null>('next_at').as('at'))
-      .where('status', '=', 'pending')
-      .where('channel', '=', p.channel),
+    pending(p.channel).select((eb) => eb.fn.min<number | null>('next_at').as('at')),
   )
   const change = statement((p: Change) =>
     sql
@@ -59,25 +54,6 @@ export function createDeliveryStore(dialect: Dialect) {
       .where('status', '=', p.wasStatus)
       .where('attempts', '=', p.wasAttempts)
       .where('next_at', '=', p.wasNextAt),
-  )
-  const addOnce = statement((p: Row) =>
-    sql
-      .insertInto('delivery')
-      .values({
-        id: p.id,
-        channel: p.channel,
-        event: p.event,
-        approval: p.approval,
-        notice: p.notice,
-        status: p.status,
-        attempts: p.attempts,
-        next_at: p.next_at,
-        held: p.held,
-        last_error: p.last_error,
-        created_at: p.created_at,
-        settled_at: p.settled_at,
-      })
-      .onConflict((c) => c.column('id').doNothing()),
   )
   const drop = statement((p: { id: string }) => sql.deleteFrom('delivery').where('id', '=', p.id))
   const dropAbout = statement((p: { approval: string }) =>
@@ -118,7 +94,10 @@ export function createDeliveryStore(dialect: Dialect) {
     drop: (tx: Tx, id: string) => tx.run(drop({ id })),
     add: (tx: Tx, deliveries: readonly Delivery[]) => tx.insert('delivery', deliveries.map(toRow)),
     /** Gives 0 if another daemon, or an earlier start, has added it. */
-    addOnce: (tx: Tx, delivery: Delivery) => tx.run(addOnce(toRow(delivery))),
+    addOnce(tx: Tx, delivery: Delivery) {
+      const added = sql.insertInto('delivery').values(toRow(delivery))
+      return tx.run(query(added.onConflict((c) => c.column('id').doNothing())))
+    },
     due: async (reader: Reader, channel: string, at: number, limit: number) =>
       (await reader.all(due({ channel, at, limit }))).map(toDelivery),
     nextAt: async (reader: Reader, channel: string) =>

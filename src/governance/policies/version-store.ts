@@ -19,31 +19,14 @@ export function createVersionStore(dialect: Dialect) {
   const sql = builder<{ policy_version: VersionRow }>(dialect)
   const first = sql.selectFrom('policy_version').select('number').where('number', '=', 0)
   const lock = query(dialect === 'postgres' ? first.forUpdate() : first)
-  const newest = query(
-    sql.selectFrom('policy_version').selectAll().orderBy('number', 'desc').limit(1),
-  )
+  const newestFirst = sql.selectFrom('policy_version').orderBy('number', 'desc')
+  const newest = query(newestFirst.selectAll().limit(1))
   const page = statement((p: { limit: number }) =>
-    sql
-      .selectFrom('policy_version')
-      .select(['number', 'version', 'source', 'by', 'note', 'at'])
-      .orderBy('number', 'desc')
-      .limit(p.limit),
+    newestFirst.select(['number', 'version', 'source', 'by', 'note', 'at']).limit(p.limit),
   )
   const one = statement((p: { version: string }) =>
-    sql
-      .selectFrom('policy_version')
-      .selectAll()
-      .where('version', '=', p.version)
-      .orderBy('number', 'desc')
-      .limit(1),
+    newestFirst.selectAll().where('version', '=', p.version).limit(1),
   )
-  const add = statement((p: VersionRow) => {
-    const { number, version, source, by, note, at, body, file } = p
-    return sql
-      .insertInto('policy_version')
-      .values({ number, version, source, by, note, at, body, file })
-      .onConflict((c) => c.column('number').doNothing())
-  })
 
   return {
     newest: (reader: Reader) => reader.first(newest),
@@ -55,6 +38,9 @@ export function createVersionStore(dialect: Dialect) {
     page: (reader: Reader, limit: number) => reader.all(page({ limit })),
     find: (reader: Reader, version: string) => reader.first(one({ version })),
     /** False where another daemon was first: there is no lock on an empty table. */
-    add: async (tx: Tx, row: VersionRow) => (await tx.run(add(row))) > 0,
+    async add(tx: Tx, row: VersionRow) {
+      const added = sql.insertInto('policy_version').values(row)
+      return (await tx.run(query(added.onConflict((c) => c.column('number').doNothing())))) > 0
+    },
   }
 }

@@ -34,21 +34,6 @@ export function createPasskeyStore(dialect: Dialect) {
   const ofPerson = statement((p: { person: string }) =>
     sql.selectFrom('passkey').select('id').where('person', '=', p.person).orderBy('created_at'),
   )
-  const add = statement((p: Omit<Row, 'last_used_at'>) =>
-    sql
-      .insertInto('passkey')
-      .values({
-        id: p.id,
-        person: p.person,
-        name: p.name,
-        public_key: p.public_key,
-        algorithm: p.algorithm,
-        sign_count: p.sign_count,
-        created_at: p.created_at,
-        last_used_at: null,
-      })
-      .onConflict((conflict) => conflict.column('id').doNothing()),
-  )
   const used = statement((p: { id: string; from: number; to: number; at: number }) =>
     sql
       .updateTable('passkey')
@@ -70,18 +55,19 @@ export function createPasskeyStore(dialect: Dialect) {
     idsOf: async (reader: Reader, person: string) =>
       (await reader.all(ofPerson({ person }))).map(({ id }) => id),
     /** False when it is registered already. */
-    add: async (tx: Tx, passkey: Passkey) =>
-      (await tx.run(
-        add({
-          id: passkey.id,
-          person: passkey.person,
-          name: passkey.name,
-          public_key: passkey.publicKey.toString('base64url'),
-          algorithm: passkey.algorithm,
-          sign_count: passkey.signCount,
-          created_at: passkey.createdAt,
-        }),
-      )) > 0,
+    async add(tx: Tx, passkey: Passkey) {
+      const added = sql.insertInto('passkey').values({
+        id: passkey.id,
+        person: passkey.person,
+        name: passkey.name,
+        public_key: passkey.publicKey.toString('base64url'),
+        algorithm: passkey.algorithm,
+        sign_count: passkey.signCount,
+        created_at: passkey.createdAt,
+        last_used_at: null,
+      })
+      return (await tx.run(query(added.onConflict((c) => c.column('id').doNothing())))) > 0
+    },
     /** False when it has moved on since: two answers were checked against one count. */
     used: async (tx: Tx, id: string, count: { from: number; to: number }, at: number) =>
       (await tx.run(used({ id, at, from: count.from, to: count.to }))) > 0,

@@ -83,39 +83,24 @@ export function createPeopleStore(dialect: Dialect) {
         ended_at: null,
       }),
   )
+  const open = sql.updateTable('person_session').where('ended_at', 'is', null)
   const seen = statement((p: { id: string; at: number }) =>
-    sql
-      .updateTable('person_session')
-      .set({ last_seen_at: p.at })
-      .where('id', '=', p.id)
-      .where('ended_at', 'is', null)
-      .where('last_seen_at', '<', p.at),
+    open.set({ last_seen_at: p.at }).where('id', '=', p.id).where('last_seen_at', '<', p.at),
   )
   const endSession = statement((p: { id: string; at: number }) =>
-    sql
-      .updateTable('person_session')
-      .set({ ended_at: p.at })
-      .where('id', '=', p.id)
-      .where('ended_at', 'is', null),
+    open.set({ ended_at: p.at }).where('id', '=', p.id),
   )
   const endSessions = statement((p: { person: string; at: number }) =>
-    sql
-      .updateTable('person_session')
-      .set({ ended_at: p.at })
-      .where('person', '=', p.person)
-      .where('ended_at', 'is', null)
-      .returning('id'),
+    open.set({ ended_at: p.at }).where('person', '=', p.person).returning('id'),
   )
 
   const link = statement((p: { hash: string }) =>
     sql.selectFrom('link').selectAll().where('hash', '=', p.hash),
   )
+  const unused = sql.selectFrom('link').selectAll().where('used_at', 'is', null)
   const invitations = statement((p: { now: number }) =>
-    sql
-      .selectFrom('link')
-      .selectAll()
+    unused
       .where('invited_by', 'is not', null)
-      .where('used_at', 'is', null)
       .where('expires_at', '>', p.now)
       .orderBy('created_at'),
   )
