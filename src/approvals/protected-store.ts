@@ -1,5 +1,5 @@
 import type { Dialect, Tx } from '#base/db/port.ts'
-import { builder, query, statement } from '#base/db/statement.ts'
+import { builder, query } from '#base/db/statement.ts'
 import type { Content } from './model.ts'
 import { toApproval } from './store.ts'
 import type { ApprovalRow } from './store.ts'
@@ -24,67 +24,47 @@ export type ProtectedStore = ReturnType<typeof createProtectedStore>
 /** The SQL that deletes, converts and erases what approvals keep of arguments (A14, L8). */
 export function createProtectedStore(dialect: Dialect) {
   const sql = builder<{ approval: ApprovalRow }>(dialect)
+  const approvals = sql.selectFrom('approval').selectAll()
+  const update = sql.updateTable('approval')
   const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
     dialect === 'postgres' ? q.forUpdate() : q
-  const unseal = statement((p: { before: number }) =>
-    sql
-      .updateTable('approval')
-      .set({ sealed: null })
-      .where('sealed', 'is not', null)
-      .where('status', '=', 'approved')
-      .where('decided_at', '<=', p.before),
-  )
-  const inClear = statement((p: { limit: number }) =>
-    locked(
-      sql
-        .selectFrom('approval')
-        .selectAll()
-        .where('in_clear', 'is not', null)
-        .orderBy('id')
-        .limit(p.limit),
-    ),
-  )
-  const erase = statement((p: { id: string; content: string; summary: string; at: number }) =>
-    sql
-      .updateTable('approval')
-      .set({
-        content: p.content,
-        summary: p.summary,
+  return {
+    /** Deletes the arguments of calls that were approved before this time: nobody can claim them any more. */
+    unseal(tx: Tx, before: number) {
+      const unsealed = update.set({ sealed: null }).where('sealed', 'is not', null)
+      const old = unsealed.where('status', '=', 'approved').where('decided_at', '<=', before)
+      return tx.run(query(old))
+    },
+    async inClear(tx: Tx, limit: number) {
+      const found = approvals.where('in_clear', 'is not', null).orderBy('id').limit(limit)
+      return (await tx.all(query(locked(found)))).map(toApproval)
+    },
+    convert(tx: Tx, { id, ...columns }: Converted) {
+      return tx.run(query(update.set({ ...columns, in_clear: null }).where('id', '=', id)))
+    },
+    erase(tx: Tx, id: string, shown: { content: Content; summary: string }, at: number) {
+      const erased = update.set({
+        content: JSON.stringify(shown.content),
+        summary: shown.summary,
         approved: null,
         held: null,
         held_until: null,
         result: null,
         result_until: null,
         sealed: null,
-        erased_at: p.at,
+        erased_at: at,
       })
-      .where('id', '=', p.id),
-  )
-  const oldDecided = statement((p: { before: number; limit: number }) =>
-    locked(
-      sql
-        .selectFrom('approval')
-        .selectAll()
+      return tx.run(query(erased.where('id', '=', id)))
+    },
+    /** Decided approvals from before this time that are not erased, oldest first. */
+    async oldDecided(tx: Tx, before: number, limit: number) {
+      const old = approvals
         .where('erased_at', 'is', null)
-        .where('created_at', '<', p.before)
+        .where('created_at', '<', before)
         .where('status', '<>', 'pending')
         .orderBy('created_at')
-        .limit(p.limit),
-    ),
-  )
-
-  return {
-    /** Deletes the arguments of calls that were approved before this time: nobody can claim them any more. */
-    unseal: (tx: Tx, before: number) => tx.run(unseal({ before })),
-    inClear: async (tx: Tx, limit: number) => (await tx.all(inClear({ limit }))).map(toApproval),
-    convert(tx: Tx, { id, ...columns }: Converted) {
-      const converted = sql.updateTable('approval').set({ ...columns, in_clear: null })
-      return tx.run(query(converted.where('id', '=', id)))
+        .limit(limit)
+      return (await tx.all(query(locked(old)))).map(toApproval)
     },
-    erase: (tx: Tx, id: string, shown: { content: Content; summary: string }, at: number) =>
-      tx.run(erase({ id, summary: shown.summary, content: JSON.stringify(shown.content), at })),
-    /** Decided approvals from before this time that are not erased, oldest first. */
-    oldDecided: async (tx: Tx, before: number, limit: number) =>
-      (await tx.all(oldDecided({ before, limit }))).map(toApproval),
   }
 }

@@ -1,5 +1,5 @@
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
-import { builder, query, statement } from '#base/db/statement.ts'
+import { builder, query } from '#base/db/statement.ts'
 import type { Delivery, DeliveryStatus, Hold } from './model.ts'
 
 type Row = {
@@ -23,61 +23,19 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 /** The only SQL about deliveries. */
 export function createDeliveryStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
-  const one = statement((p: { id: string }) =>
-    sql.selectFrom('delivery').selectAll().where('id', '=', p.id),
-  )
+  const deliveries = sql.selectFrom('delivery')
+  const drop = sql.deleteFrom('delivery')
   const pending = (channel: string) =>
-    sql.selectFrom('delivery').where('status', '=', 'pending').where('channel', '=', channel)
-  const due = statement((p: { channel: string; at: number; limit: number }) =>
-    pending(p.channel)
-      .selectAll()
-      .where('next_at', '<=', p.at)
-      .orderBy('next_at')
-      .orderBy('id')
-      .limit(p.limit),
-  )
-  const next = statement((p: { channel: string }) =>
-    pending(p.channel).select((eb) => eb.fn.min<number | null>('next_at').as('at')),
-  )
-  const change = statement((p: Change) =>
-    sql
-      .updateTable('delivery')
-      .set({
-        status: p.status,
-        attempts: p.attempts,
-        next_at: p.nextAt,
-        held: p.held,
-        last_error: p.lastError,
-        settled_at: p.settledAt,
-      })
-      .where('id', '=', p.id)
-      .where('status', '=', p.wasStatus)
-      .where('attempts', '=', p.wasAttempts)
-      .where('next_at', '=', p.wasNextAt),
-  )
-  const drop = statement((p: { id: string }) => sql.deleteFrom('delivery').where('id', '=', p.id))
-  const dropAbout = statement((p: { approval: string }) =>
-    sql.deleteFrom('delivery').where('approval', '=', p.approval),
-  )
-  const dropOld = statement((p: { before: number }) =>
-    sql.deleteFrom('delivery').where('status', '<>', 'pending').where('created_at', '<', p.before),
-  )
-  const forgetSettled = statement((p: { status: DeliveryStatus; before: number }) =>
-    sql.deleteFrom('delivery').where('status', '=', p.status).where('settled_at', '<', p.before),
-  )
-  // Those of a channel that is configured no more.
-  const forgetLeft = statement((p: { before: number }) =>
-    sql.deleteFrom('delivery').where('status', '=', 'pending').where('next_at', '<', p.before),
-  )
+    deliveries.where('status', '=', 'pending').where('channel', '=', channel)
 
   return {
     async find(reader: Reader, id: string): Promise<Delivery | undefined> {
-      const row = await reader.first(one({ id }))
+      const row = await reader.first(query(deliveries.selectAll().where('id', '=', id)))
       return row && toDelivery(row)
     },
     /** Newest first. */
     async list(reader: Reader, status: DeliveryStatus | undefined, limit: number) {
-      let found = sql.selectFrom('delivery').selectAll()
+      let found = deliveries.selectAll()
       if (status !== undefined) found = found.where('status', '=', status)
       const rows = await reader.all(query(found.orderBy('id', 'desc').limit(limit)))
       return rows.map(toDelivery)
@@ -85,40 +43,49 @@ export function createDeliveryStore(dialect: Dialect) {
     /** Everything that was or is to be told of these approvals. */
     async about(reader: Reader, approvals: readonly string[]): Promise<Delivery[]> {
       if (approvals.length === 0) return []
-      const found = sql.selectFrom('delivery').selectAll().where('approval', 'in', approvals)
+      const found = deliveries.selectAll().where('approval', 'in', approvals)
       return (await reader.all(query(found))).map(toDelivery)
     },
-    dropAbout: (tx: Tx, approval: string) => tx.run(dropAbout({ approval })),
+    dropAbout: (tx: Tx, approval: string) => tx.run(query(drop.where('approval', '=', approval))),
     /** Deliveries that were settled before this time. */
-    dropOld: (tx: Tx, before: number) => tx.run(dropOld({ before })),
-    drop: (tx: Tx, id: string) => tx.run(drop({ id })),
+    dropOld: (tx: Tx, before: number) =>
+      tx.run(query(drop.where('status', '<>', 'pending').where('created_at', '<', before))),
+    drop: (tx: Tx, id: string) => tx.run(query(drop.where('id', '=', id))),
     add: (tx: Tx, deliveries: readonly Delivery[]) => tx.insert('delivery', deliveries.map(toRow)),
     /** Gives 0 if another daemon, or an earlier start, has added it. */
     addOnce(tx: Tx, delivery: Delivery) {
       const added = sql.insertInto('delivery').values(toRow(delivery))
       return tx.run(query(added.onConflict((c) => c.column('id').doNothing())))
     },
-    due: async (reader: Reader, channel: string, at: number, limit: number) =>
-      (await reader.all(due({ channel, at, limit }))).map(toDelivery),
-    nextAt: async (reader: Reader, channel: string) =>
-      (await reader.first(next({ channel })))?.at ?? Infinity,
+    async due(reader: Reader, channel: string, at: number, limit: number) {
+      const due = pending(channel).selectAll().where('next_at', '<=', at)
+      const rows = await reader.all(query(due.orderBy('next_at').orderBy('id').limit(limit)))
+      return rows.map(toDelivery)
+    },
+    async nextAt(reader: Reader, channel: string) {
+      const next = pending(channel).select((eb) => eb.fn.min<number | null>('next_at').as('at'))
+      return (await reader.first(query(next)))?.at ?? Infinity
+    },
     /** False when it is not as it was any more: another daemon has it, or a person was faster. */
     async change(tx: Tx, was: Delivery, now: Delivery): Promise<boolean> {
-      const { status: wasStatus, attempts: wasAttempts, nextAt: wasNextAt } = was
-      return (await tx.run(change({ ...now, wasStatus, wasAttempts, wasNextAt }))) > 0
+      const { status, attempts, next_at, held, last_error, settled_at } = toRow(now)
+      const changed = sql
+        .updateTable('delivery')
+        .set({ status, attempts, next_at, held, last_error, settled_at })
+        .where('id', '=', was.id)
+        .where('status', '=', was.status)
+        .where('attempts', '=', was.attempts)
+        .where('next_at', '=', was.nextAt)
+      return (await tx.run(query(changed))) > 0
     },
     async forget(tx: Tx, before: { readonly sent: number; readonly unsent: number }) {
-      await tx.run(forgetSettled({ status: 'sent', before: before.sent }))
-      await tx.run(forgetSettled({ status: 'dead', before: before.unsent }))
-      await tx.run(forgetLeft({ before: before.unsent }))
+      const of = (status: DeliveryStatus) => drop.where('status', '=', status)
+      await tx.run(query(of('sent').where('settled_at', '<', before.sent)))
+      await tx.run(query(of('dead').where('settled_at', '<', before.unsent)))
+      // Those of a channel that is configured no more.
+      await tx.run(query(of('pending').where('next_at', '<', before.unsent)))
     },
   }
-}
-
-type Change = Delivery & {
-  readonly wasStatus: DeliveryStatus
-  readonly wasAttempts: number
-  readonly wasNextAt: number
 }
 
 const toDelivery = (row: Row): Delivery => ({

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
-import { builder, query, statement } from '#base/db/statement.ts'
+import { builder, query } from '#base/db/statement.ts'
 
 /** What a handoff has besides its approval: its thread, who is still owed something, and when. */
 export type HandoffRow = {
@@ -30,48 +30,11 @@ export function createHandoffStore(dialect: Dialect) {
   const sql = builder<{ handoff: HandoffRow; approval: { id: string; created_at: number } }>(
     dialect,
   )
-  const one = statement((p: { id: string }) =>
-    sql.selectFrom('handoff').selectAll().where('id', '=', p.id),
-  )
-  const answered = statement((p: { id: string; backAt: number | null }) =>
-    sql.updateTable('handoff').set({ remind_at: null, back_at: p.backAt }).where('id', '=', p.id),
-  )
-  const acknowledged = statement((p: { id: string }) =>
-    sql
-      .updateTable('handoff')
-      .set({ back_at: null })
-      .where('id', '=', p.id)
-      .where('back_at', 'is not', null),
-  )
-  const thread = statement((p: { thread: string; limit: number }) =>
-    sql
-      .selectFrom('handoff')
-      .select('id')
-      .where('thread', '=', p.thread)
-      .orderBy('id', 'desc')
-      .limit(p.limit),
-  )
-  const due = statement((p: { at: number; limit: number }) =>
-    sql
-      .selectFrom('handoff')
-      .selectAll()
-      .where('remind_at', '<=', p.at)
-      .orderBy('remind_at')
-      .limit(p.limit),
-  )
-  const remind = statement((p: { id: string; at: number; next: number }) =>
-    sql
-      .updateTable('handoff')
-      .set({ remind_at: p.next, reminded: raw<number>`reminded + 1` })
-      .where('id', '=', p.id)
-      .where('remind_at', '<=', p.at),
-  )
+  const handoffs = sql.selectFrom('handoff')
+  const change = sql.updateTable('handoff')
 
   const handedBack = ({ agent, since, domain }: Asked) => {
-    let found = sql
-      .selectFrom('handoff')
-      .where('agent', '=', agent)
-      .where('back_at', 'is not', null)
+    let found = handoffs.where('agent', '=', agent).where('back_at', 'is not', null)
     if (domain !== undefined) found = found.where('domain', '=', domain)
     if (since === undefined) return found
     return found.where((eb) =>
@@ -86,12 +49,20 @@ export function createHandoffStore(dialect: Dialect) {
   }
 
   return {
-    find: (reader: Reader, id: string) => reader.first(one({ id })),
+    find: (reader: Reader, id: string) =>
+      reader.first(query(handoffs.selectAll().where('id', '=', id))),
     add: (tx: Tx, row: HandoffRow) => tx.insert('handoff', [row]),
     /** Answered or taken back: nobody is reminded any more. */
-    answered: (tx: Tx, id: string, backAt: number | null) => tx.run(answered({ id, backAt })),
+    answered: (tx: Tx, id: string, backAt: number | null) =>
+      tx.run(query(change.set({ remind_at: null, back_at: backAt }).where('id', '=', id))),
     /** False when the agent owed no answer. */
-    acknowledged: async (tx: Tx, id: string) => (await tx.run(acknowledged({ id }))) > 0,
+    async acknowledged(tx: Tx, id: string) {
+      const owed = change
+        .set({ back_at: null })
+        .where('id', '=', id)
+        .where('back_at', 'is not', null)
+      return (await tx.run(query(owed))) > 0
+    },
     /** What an agent was handed back and has not said that it knows, oldest first. */
     async handedBack(reader: Reader, asked: Asked, limit: number) {
       const found = handedBack(asked)
@@ -103,11 +74,19 @@ export function createHandoffStore(dialect: Dialect) {
       )
       return { ids: rows.map(({ id }) => id), count: Number(all?.count ?? 0) }
     },
-    thread: async (reader: Reader, root: string, limit: number) =>
-      (await reader.all(thread({ thread: root, limit }))).map(({ id }) => id),
-    due: (reader: Reader, at: number, limit: number) => reader.all(due({ at, limit })),
+    async thread(reader: Reader, root: string, limit: number) {
+      const newest = handoffs.select('id').where('thread', '=', root).orderBy('id', 'desc')
+      return (await reader.all(query(newest.limit(limit)))).map(({ id }) => id)
+    },
+    due(reader: Reader, at: number, limit: number) {
+      const due = handoffs.selectAll().where('remind_at', '<=', at).orderBy('remind_at')
+      return reader.all(query(due.limit(limit)))
+    },
     /** False when another daemon did, or it was answered meanwhile. */
-    remind: async (tx: Tx, id: string, at: number, next: number) =>
-      (await tx.run(remind({ id, at, next }))) > 0,
+    async remind(tx: Tx, id: string, at: number, next: number) {
+      const reminded = change.set({ remind_at: next, reminded: raw<number>`reminded + 1` })
+      const due = reminded.where('id', '=', id).where('remind_at', '<=', at)
+      return (await tx.run(query(due))) > 0
+    },
   }
 }

@@ -1,5 +1,5 @@
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
-import { builder, query, statement } from '#base/db/statement.ts'
+import { builder, query } from '#base/db/statement.ts'
 
 /** `version` is of the content and may come back; `number` counts what was ever in force, from 0. */
 export type VersionRow = {
@@ -21,12 +21,7 @@ export function createVersionStore(dialect: Dialect) {
   const lock = query(dialect === 'postgres' ? first.forUpdate() : first)
   const newestFirst = sql.selectFrom('policy_version').orderBy('number', 'desc')
   const newest = query(newestFirst.selectAll().limit(1))
-  const page = statement((p: { limit: number }) =>
-    newestFirst.select(['number', 'version', 'source', 'by', 'note', 'at']).limit(p.limit),
-  )
-  const one = statement((p: { version: string }) =>
-    newestFirst.selectAll().where('version', '=', p.version).limit(1),
-  )
+  const columns = ['number', 'version', 'source', 'by', 'note', 'at'] as const
 
   return {
     newest: (reader: Reader) => reader.first(newest),
@@ -35,8 +30,10 @@ export function createVersionStore(dialect: Dialect) {
       await tx.first(lock)
       return tx.first(newest)
     },
-    page: (reader: Reader, limit: number) => reader.all(page({ limit })),
-    find: (reader: Reader, version: string) => reader.first(one({ version })),
+    page: (reader: Reader, limit: number) =>
+      reader.all(query(newestFirst.select(columns).limit(limit))),
+    find: (reader: Reader, version: string) =>
+      reader.first(query(newestFirst.selectAll().where('version', '=', version).limit(1))),
     /** False where another daemon was first: there is no lock on an empty table. */
     async add(tx: Tx, row: VersionRow) {
       const added = sql.insertInto('policy_version').values(row)

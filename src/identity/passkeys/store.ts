@@ -1,5 +1,5 @@
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
-import { builder, query, statement } from '#base/db/statement.ts'
+import { builder, query } from '#base/db/statement.ts'
 import type { Algorithm, Verifier } from './verify.ts'
 
 type Row = {
@@ -27,33 +27,18 @@ export type PasskeyStore = ReturnType<typeof createPasskeyStore>
 /** The only SQL about passkeys. */
 export function createPasskeyStore(dialect: Dialect) {
   const sql = builder<{ passkey: Row }>(dialect)
-  const all = query(sql.selectFrom('passkey').selectAll().orderBy('created_at'))
-  const one = statement((p: { id: string }) =>
-    sql.selectFrom('passkey').selectAll().where('id', '=', p.id),
-  )
-  const ofPerson = statement((p: { person: string }) =>
-    sql.selectFrom('passkey').select('id').where('person', '=', p.person).orderBy('created_at'),
-  )
-  const used = statement((p: { id: string; from: number; to: number; at: number }) =>
-    sql
-      .updateTable('passkey')
-      .set({ sign_count: p.to, last_used_at: p.at })
-      .where('id', '=', p.id)
-      .where('sign_count', '=', p.from),
-  )
-  const remove = statement((p: { id: string }) => sql.deleteFrom('passkey').where('id', '=', p.id))
-  const removeOf = statement((p: { person: string }) =>
-    sql.deleteFrom('passkey').where('person', '=', p.person),
-  )
+  const passkeys = sql.selectFrom('passkey').orderBy('created_at')
 
   return {
-    all: async (reader: Reader) => (await reader.all(all)).map(toPasskey),
+    all: async (reader: Reader) => (await reader.all(query(passkeys.selectAll()))).map(toPasskey),
     async find(reader: Reader, id: string) {
-      const row = await reader.first(one({ id }))
+      const row = await reader.first(query(passkeys.selectAll().where('id', '=', id)))
       return row && toPasskey(row)
     },
-    idsOf: async (reader: Reader, person: string) =>
-      (await reader.all(ofPerson({ person }))).map(({ id }) => id),
+    async idsOf(reader: Reader, person: string) {
+      const own = passkeys.select('id').where('person', '=', person)
+      return (await reader.all(query(own))).map(({ id }) => id)
+    },
     /** False when it is registered already. */
     async add(tx: Tx, passkey: Passkey) {
       const added = sql.insertInto('passkey').values({
@@ -69,10 +54,14 @@ export function createPasskeyStore(dialect: Dialect) {
       return (await tx.run(query(added.onConflict((c) => c.column('id').doNothing())))) > 0
     },
     /** False when it has moved on since: two answers were checked against one count. */
-    used: async (tx: Tx, id: string, count: { from: number; to: number }, at: number) =>
-      (await tx.run(used({ id, at, from: count.from, to: count.to }))) > 0,
-    remove: (tx: Tx, id: string) => tx.run(remove({ id })),
-    removeOf: (tx: Tx, person: string) => tx.run(removeOf({ person })),
+    async used(tx: Tx, id: string, count: { from: number; to: number }, at: number) {
+      const used = sql.updateTable('passkey').set({ sign_count: count.to, last_used_at: at })
+      const unmoved = used.where('id', '=', id).where('sign_count', '=', count.from)
+      return (await tx.run(query(unmoved))) > 0
+    },
+    remove: (tx: Tx, id: string) => tx.run(query(sql.deleteFrom('passkey').where('id', '=', id))),
+    removeOf: (tx: Tx, person: string) =>
+      tx.run(query(sql.deleteFrom('passkey').where('person', '=', person))),
   }
 }
 
