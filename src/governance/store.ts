@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import type { ExpressionBuilder } from 'kysely'
 import { risks } from '#approvals'
 import type { Risk } from '#approvals'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
@@ -190,15 +191,6 @@ export function createGovernanceStore(dialect: Dialect) {
       .onConflict((c) => c.columns(['agent', 'domain']).doNothing()),
   )
   const kind = statement((p: KindKey) => kindRow(p).select('credit'))
-  const kinds = statement((p: Pair) =>
-    sql
-      .selectFrom('trust_kind')
-      .selectAll()
-      .where('agent', '=', p.agent)
-      .where('domain', '=', p.domain)
-      .orderBy('risk')
-      .orderBy('kind'),
-  )
   const saveKind = statement((p: KindRow) => {
     const { agent, domain, risk, kind: name, credit } = p
     return sql
@@ -225,45 +217,7 @@ export function createGovernanceStore(dialect: Dialect) {
         .as('oldest'),
     ]),
   )
-  const unread = statement((p: Pair) =>
-    sql
-      .selectFrom('spot_check')
-      .select((eb) => [
-        'risk',
-        eb.fn.countAll<number>().as('count'),
-        eb.fn.min<number>('opened_at').as('oldest'),
-        eb.fn.count<number>('look_back').as('look_backs'),
-      ])
-      .where('agent', '=', p.agent)
-      .where('domain', '=', p.domain)
-      .where('read_at', 'is', null)
-      .groupBy('risk'),
-  )
-  const unconverted = query(
-    sql.selectFrom('trust').selectAll().where('normal_credit', 'is', null).orderBy('agent'),
-  )
-  const approvedKinds = statement((p: Pair) =>
-    sql
-      .selectFrom('approval')
-      .select((eb) => ['risk', 'action as kind', eb.fn.countAll<number>().as('count')])
-      .where('requester', '=', p.agent)
-      .where('domain', '=', p.domain)
-      .where('kind', 'in', ['proposal', 'call'])
-      .where('status', 'in', ['approved', 'consumed'])
-      .where('channel', '<>', 'trust')
-      .where('decided_by', '<>', unverified)
-      .where('asked_digest', 'is', null)
-      .groupBy(['risk', 'action']),
-  )
-  const checkOf = statement((p: { approval: string }) =>
-    sql.selectFrom('spot_check').selectAll().where('approval', '=', p.approval),
-  )
-  const checkOn = statement((p: { act: string }) =>
-    sql.selectFrom('spot_check').selectAll().where('act', '=', p.act),
-  )
-  const readCheck = statement((p: { approval: string; at: number }) =>
-    sql.updateTable('spot_check').set({ read_at: p.at }).where('approval', '=', p.approval),
-  )
+  const checks = sql.selectFrom('spot_check')
   const touch = statement((p: Since & { at: number }) =>
     sql
       .updateTable('trust')
@@ -300,26 +254,10 @@ export function createGovernanceStore(dialect: Dialect) {
       .selectAll()
       .where('agent', '=', p.agent)
       .where('domain', '=', p.domain)
-  const points = statement((p: Since) => pointsOf(p).where('at', '>=', p.since).orderBy('at'))
-  const pointBefore = statement((p: Pair & { before: number }) =>
-    pointsOf(p).where('at', '<', p.before).orderBy('at', 'desc').limit(1),
-  )
-  const overrideOf = statement((p: { approval: string }) =>
-    sql
-      .selectFrom('override')
-      .selectAll()
-      .where('approval', '=', p.approval)
-      .orderBy((eb) => eb.case().when('by', '=', unverified).then(1).else(0).end()),
-  )
   const unrevoked = sql.selectFrom('permission').selectAll().where('revoked_at', 'is', null)
   const live = statement((p: { agent: string; tool: string }) =>
     unrevoked.where('agent', '=', p.agent).where('tool', '=', p.tool).orderBy('id'),
   )
-  const allPermissions = query(sql.selectFrom('permission').selectAll())
-  const repattern = statement((p: { id: string; text: string }) =>
-    sql.updateTable('permission').set({ arguments: p.text }).where('id', '=', p.id),
-  )
-  const permissions = query(unrevoked.orderBy('id', 'desc'))
   const use = statement((p: { id: string; at: number }) =>
     sql
       .updateTable('permission')
@@ -332,30 +270,7 @@ export function createGovernanceStore(dialect: Dialect) {
   )
   const ended = (at: number) =>
     sql.updateTable('permission').set({ revoked_at: at }).where('revoked_at', 'is', null)
-  const revoke = statement((p: { id: string; at: number }) =>
-    ended(p.at).where('id', '=', p.id).returningAll(),
-  )
-  const endPermissions = statement((p: { agent: string; at: number }) =>
-    ended(p.at)
-      .where('agent', '=', p.agent)
-      .where((eb) => eb.or([eb('uses_left', 'is', null), eb('uses_left', '>', 0)]))
-      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.at)]))
-      .returningAll(),
-  )
-  const unmap = statement((p: { agent: string }) =>
-    sql.deleteFrom('mapping').where('agent', '=', p.agent).returningAll(),
-  )
   const mappings = query(sql.selectFrom('mapping').selectAll().orderBy('at'))
-  const domains = statement((p: { since: number }) =>
-    sql.selectFrom('trust').select('domain').distinct().where('active_at', '>=', p.since),
-  )
-  const map = statement((p: MappingRow) => {
-    const { agent, domain, policy, approval, by, at } = p
-    return sql
-      .insertInto('mapping')
-      .values({ agent, domain, policy, approval, by, at })
-      .onConflict((c) => c.columns(['agent', 'domain']).doUpdateSet({ policy, approval, by, at }))
-  })
 
   return {
     async trust(reader: Reader, agent: string, domain: string): Promise<Trust | undefined> {
@@ -378,11 +293,25 @@ export function createGovernanceStore(dialect: Dialect) {
     },
     /** Undefined for a kind of action that nobody has judged yet. */
     kind: async (reader: Reader, key: KindKey) => (await reader.first(kind(key)))?.credit,
-    kinds: (reader: Reader, agent: string, domain: string) => reader.all(kinds({ agent, domain })),
+    kinds(reader: Reader, agent: string, domain: string) {
+      const own = sql.selectFrom('trust_kind').selectAll().where('agent', '=', agent)
+      const kinds = own.where('domain', '=', domain).orderBy('risk').orderBy('kind')
+      return reader.all(query(kinds))
+    },
     saveKind: (tx: Tx, row: KindRow) => tx.run(saveKind(row)),
     /** Checks that nobody has answered, by class of risk; how many of them are of look-backs. */
     async unread(reader: Reader, agent: string, domain: string, now: number) {
-      const rows = await reader.all(unread({ agent, domain }))
+      const unread = checks
+        .select((eb) => [
+          'risk',
+          eb.fn.countAll<number>().as('count'),
+          eb.fn.min<number>('opened_at').as('oldest'),
+          eb.fn.count<number>('look_back').as('look_backs'),
+        ])
+        .where('agent', '=', agent)
+        .where('domain', '=', domain)
+        .where('read_at', 'is', null)
+      const rows = await reader.all(query(unread.groupBy('risk')))
       return new Map(
         rows.map((row) => [
           row.risk,
@@ -391,7 +320,8 @@ export function createGovernanceStore(dialect: Dialect) {
       )
     },
     async unconverted(reader: Reader) {
-      const rows = await reader.all(unconverted)
+      const old = sql.selectFrom('trust').selectAll().where('normal_credit', 'is', null)
+      const rows = await reader.all(query(old.orderBy('agent')))
       return rows.map((row) => ({
         agent: row.agent,
         domain: row.domain,
@@ -405,19 +335,34 @@ export function createGovernanceStore(dialect: Dialect) {
     },
     /** How often people approved each kind of action as it was asked. */
     async approvedKinds(reader: Reader, agent: string, domain: string) {
-      const rows = await reader.all(approvedKinds({ agent, domain }))
+      const approved = sql
+        .selectFrom('approval')
+        .select((eb) => ['risk', 'action as kind', eb.fn.countAll<number>().as('count')])
+        .where('requester', '=', agent)
+        .where('domain', '=', domain)
+        .where('kind', 'in', ['proposal', 'call'])
+        .where('status', 'in', ['approved', 'consumed'])
+        .where('channel', '<>', 'trust')
+        .where('decided_by', '<>', unverified)
+        .where('asked_digest', 'is', null)
+      const rows = await reader.all(query(approved.groupBy(['risk', 'action'])))
       return rows.map(({ risk, kind: name, count }) => ({ risk, kind: name, count: Number(count) }))
     },
     openCheck: (tx: Tx, row: CheckRow) => tx.insert('spot_check', [row]),
-    checkOf: (reader: Reader, approval: string) => reader.first(checkOf({ approval })),
-    checkOn: (reader: Reader, act: string) => reader.first(checkOn({ act })),
+    checkOf: (reader: Reader, approval: string) =>
+      reader.first(query(checks.selectAll().where('approval', '=', approval))),
+    checkOn: (reader: Reader, act: string) =>
+      reader.first(query(checks.selectAll().where('act', '=', act))),
     /** The approvals by which people check these, for erasing their copies (L8). */
     async checksOn(reader: Reader, acts: readonly string[]): Promise<string[]> {
       if (acts.length === 0) return []
-      const found = sql.selectFrom('spot_check').select('approval').where('act', 'in', acts)
+      const found = checks.select('approval').where('act', 'in', acts)
       return (await reader.all(query(found))).map(({ approval }) => approval)
     },
-    readCheck: (tx: Tx, approval: string, at: number) => tx.run(readCheck({ approval, at })),
+    readCheck(tx: Tx, approval: string, at: number) {
+      const read = sql.updateTable('spot_check').set({ read_at: at })
+      return tx.run(query(read.where('approval', '=', approval)))
+    },
     /** Unless another daemon did meanwhile. */
     create: (tx: Tx, agent: string, domain: string, trust: Trust) =>
       tx.run(create(toRow(agent, domain, trust))),
@@ -453,36 +398,57 @@ export function createGovernanceStore(dialect: Dialect) {
     },
     point: (tx: Tx, row: PointRow) => tx.insert('trust_point', [row]),
     points: (reader: Reader, agent: string, domain: string, since: number) =>
-      reader.all(points({ agent, domain, since })),
-    pointBefore: (reader: Reader, agent: string, domain: string, before: number) =>
-      reader.first(pointBefore({ agent, domain, before })),
+      reader.all(query(pointsOf({ agent, domain }).where('at', '>=', since).orderBy('at'))),
+    pointBefore(reader: Reader, agent: string, domain: string, before: number) {
+      const older = pointsOf({ agent, domain }).where('at', '<', before)
+      return reader.first(query(older.orderBy('at', 'desc').limit(1)))
+    },
     override: (tx: Tx, row: OverrideRow) => tx.insert('override', [row]),
     /** That of a person before one that came from an unverified caller: only the former settles anything (A3). */
     async overrideOf(reader: Reader, approval: string) {
-      const row = await reader.first(overrideOf({ approval }))
+      const found = sql.selectFrom('override').selectAll().where('approval', '=', approval)
+      const known = (eb: ExpressionBuilder<Tables, 'override'>) =>
+        eb.case().when('by', '=', unverified).then(1).else(0).end()
+      const row = await reader.first(query(found.orderBy(known)))
       return row && { ...row, isVerified: row.by !== unverified }
     },
     livePermissions: (reader: Reader, agent: string, tool: string) =>
       reader.all(live({ agent, tool })),
-    permissions: (reader: Reader) => reader.all(permissions),
-    allPermissions: (tx: Tx) => tx.all(allPermissions),
-    repattern: (tx: Tx, id: string, text: string) => tx.run(repattern({ id, text })),
+    permissions: (reader: Reader) => reader.all(query(unrevoked.orderBy('id', 'desc'))),
+    allPermissions: (tx: Tx) => tx.all(query(sql.selectFrom('permission').selectAll())),
+    repattern: (tx: Tx, id: string, text: string) =>
+      tx.run(query(sql.updateTable('permission').set({ arguments: text }).where('id', '=', id))),
     permit: (tx: Tx, row: PermissionRow) => tx.insert('permission', [row]),
     /** Undefined when it ended or was used up meanwhile. */
     use: (tx: Tx, id: string, at: number) => tx.first(use({ id, at })),
     /** Undefined when it was revoked before. */
-    revoke: (tx: Tx, id: string, at: number) => tx.first(revoke({ id, at })),
+    revoke: (tx: Tx, id: string, at: number) =>
+      tx.first(query(ended(at).where('id', '=', id).returningAll())),
     /** All of one agent that can still be used; returns them as stored from now on. */
-    endPermissions: (tx: Tx, agent: string, at: number) => tx.all(endPermissions({ agent, at })),
+    endPermissions(tx: Tx, agent: string, at: number) {
+      const live = ended(at)
+        .where('agent', '=', agent)
+        .where((eb) => eb.or([eb('uses_left', 'is', null), eb('uses_left', '>', 0)]))
+        .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', at)]))
+      return tx.all(query(live.returningAll()))
+    },
     /** How many of a kind wait for a person, of what an agent asked since then. */
     waiting: async (reader: Reader, agent: string, kind: string, since: number) =>
       Number((await reader.first(waiting({ agent, kind, since })))?.count ?? 0),
     mappings: (reader: Reader) => reader.all(mappings),
     /** Every domain in which an agent was active since; a new one is active when its trust is first kept. */
-    domains: async (reader: Reader, since: number) =>
-      (await reader.all(domains({ since }))).map(({ domain }) => domain),
-    map: (tx: Tx, row: MappingRow) => tx.run(map(row)),
-    unmap: (tx: Tx, agent: string) => tx.all(unmap({ agent })),
+    async domains(reader: Reader, since: number) {
+      const active = sql.selectFrom('trust').select('domain').distinct()
+      const rows = await reader.all(query(active.where('active_at', '>=', since)))
+      return rows.map(({ domain }) => domain)
+    },
+    map(tx: Tx, { agent, domain, ...rest }: MappingRow) {
+      const mapping = sql.insertInto('mapping').values({ agent, domain, ...rest })
+      const key = ['agent', 'domain'] as const
+      return tx.run(query(mapping.onConflict((c) => c.columns(key).doUpdateSet(rest))))
+    },
+    unmap: (tx: Tx, agent: string) =>
+      tx.all(query(sql.deleteFrom('mapping').where('agent', '=', agent).returningAll())),
   }
 }
 

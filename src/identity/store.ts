@@ -1,5 +1,5 @@
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
-import { builder, query, statement } from '#base/db/statement.ts'
+import { builder, query } from '#base/db/statement.ts'
 import type { SelectionFields } from '#base/selection-fields.ts'
 import { toFields, toSelection } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
@@ -42,63 +42,21 @@ export type IdentityStore = ReturnType<typeof createIdentityStore>
 /** The only SQL about agents and their credentials. */
 export function createIdentityStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
-  const agents = query(sql.selectFrom('agent').selectAll().orderBy('id'))
-  const credentials = query(sql.selectFrom('credential').selectAll().orderBy('created_at'))
-  const count = query(sql.selectFrom('agent').select((eb) => eb.fn.countAll<number>().as('agents')))
-  const ofId = (p: { id: string }) => sql.selectFrom('agent').selectAll().where('id', '=', p.id)
-  const find = statement(ofId)
-  const lock = statement((p: { id: string }) =>
-    dialect === 'postgres' ? ofId(p).forUpdate() : ofId(p),
-  )
-  // A revoked agent may come back under its old name; a living one is never overwritten.
-  const save = statement((p: Omit<Tables['agent'], 'revoked_at'>) =>
-    sql
-      .insertInto('agent')
-      .values({
-        id: p.id,
-        scopes: p.scopes,
-        selection: p.selection,
-        created_at: p.created_at,
-        revoked_at: null,
-      })
-      .onConflict((conflict) =>
-        conflict
-          .column('id')
-          .doUpdateSet((eb) => ({
-            scopes: eb.ref('excluded.scopes'),
-            selection: eb.ref('excluded.selection'),
-            created_at: eb.ref('excluded.created_at'),
-            revoked_at: null,
-          }))
-          .where('agent.revoked_at', 'is not', null),
-      ),
-  )
+  const agents = sql.selectFrom('agent')
+  const ofId = (id: string) => agents.selectAll().where('id', '=', id)
   const living = sql.updateTable('agent').where('revoked_at', 'is', null)
-  const choose = statement((p: { id: string; selection: string | null }) =>
-    living.set({ selection: p.selection }).where('id', '=', p.id),
-  )
-  const revoke = statement((p: { id: string; at: number }) =>
-    living.set({ revoked_at: p.at }).where('id', '=', p.id),
-  )
-  const give = statement((p: { hash: string; agent: string; at: number }) =>
-    sql
-      .insertInto('credential')
-      .values({ hash: p.hash, agent: p.agent, created_at: p.at, expires_at: null }),
-  )
-  const end = statement((p: { agent: string; at: number }) =>
-    sql
-      .updateTable('credential')
-      .set({ expires_at: p.at })
-      .where('agent', '=', p.agent)
-      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.at)]))
-      .returning('hash'),
-  )
+  const first = async (reader: Reader, found: ReturnType<typeof ofId>) => {
+    const row = await reader.first(query(found))
+    return row && toAgent(row)
+  }
 
   return {
     async read(reader: Reader): Promise<Stored> {
+      const all = await reader.all(query(agents.selectAll().orderBy('id')))
+      const credentials = sql.selectFrom('credential').selectAll().orderBy('created_at')
       return {
-        agents: (await reader.all(agents)).map(toAgent),
-        credentials: (await reader.all(credentials)).map((row) => ({
+        agents: all.map(toAgent),
+        credentials: (await reader.all(query(credentials))).map((row) => ({
           hash: row.hash,
           agent: row.agent,
           createdAt: row.created_at,
@@ -106,35 +64,52 @@ export function createIdentityStore(dialect: Dialect) {
         })),
       }
     },
-    isEmpty: async (reader: Reader) => Number((await reader.first(count))?.agents) === 0,
-    async find(reader: Reader, id: string) {
-      const row = await reader.first(find({ id }))
-      return row && toAgent(row)
+    async isEmpty(reader: Reader) {
+      const count = agents.select((eb) => eb.fn.countAll<number>().as('agents'))
+      return Number((await reader.first(query(count)))?.agents) === 0
     },
+    find: (reader: Reader, id: string) => first(reader, ofId(id)),
     /** Reads the agent and lets no other daemon change it until the transaction ends. */
-    async lock(tx: Tx, id: string) {
-      const row = await tx.first(lock({ id }))
-      return row && toAgent(row)
-    },
+    lock: (tx: Tx, id: string) =>
+      first(tx, dialect === 'postgres' ? ofId(id).forUpdate() : ofId(id)),
     /** False when a living agent has this id already. */
     async save(tx: Tx, id: string, { scopes, selection }: Given, at: number) {
-      const row = {
-        id,
+      const settings = {
         scopes: scopes ? JSON.stringify(scopes) : null,
         selection: textOf(selection),
         created_at: at,
+        revoked_at: null,
       }
-      return (await tx.run(save(row))) > 0
+      // A revoked agent may come back under its old name; a living one is never overwritten.
+      const saved = sql
+        .insertInto('agent')
+        .values({ id, ...settings })
+        .onConflict((c) =>
+          c.column('id').doUpdateSet(settings).where('agent.revoked_at', 'is not', null),
+        )
+      return (await tx.run(query(saved))) > 0
     },
     /** False when there is no living agent with this id. */
-    choose: async (tx: Tx, id: string, selection: ToolSelection | undefined) =>
-      (await tx.run(choose({ id, selection: textOf(selection) }))) > 0,
+    async choose(tx: Tx, id: string, selection: ToolSelection | undefined) {
+      const chosen = living.set({ selection: textOf(selection) }).where('id', '=', id)
+      return (await tx.run(query(chosen))) > 0
+    },
     /** False when there is no living agent with this id. */
-    revoke: async (tx: Tx, id: string, at: number) => (await tx.run(revoke({ id, at }))) > 0,
-    give: (tx: Tx, agent: string, hash: string, at: number) => tx.run(give({ agent, hash, at })),
+    revoke: async (tx: Tx, id: string, at: number) =>
+      (await tx.run(query(living.set({ revoked_at: at }).where('id', '=', id)))) > 0,
+    give(tx: Tx, agent: string, hash: string, at: number) {
+      const row = { hash, agent, created_at: at, expires_at: null }
+      return tx.run(query(sql.insertInto('credential').values(row)))
+    },
     /** Whatever the agent holds stops working at that time at the latest; gives the hashes. */
-    end: async (tx: Tx, agent: string, at: number) =>
-      (await tx.all(end({ agent, at }))).map((row) => row.hash),
+    async end(tx: Tx, agent: string, at: number) {
+      const ended = sql
+        .updateTable('credential')
+        .set({ expires_at: at })
+        .where('agent', '=', agent)
+        .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', at)]))
+      return (await tx.all(query(ended.returning('hash')))).map((row) => row.hash)
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Role } from '#base/caller.ts'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
-import { builder, query, statement } from '#base/db/statement.ts'
+import { builder, query } from '#base/db/statement.ts'
 import type { Invitation, Link, Opened, Person, Session } from './rules.ts'
 
 type PersonRow = {
@@ -36,23 +36,8 @@ export type PeopleStore = ReturnType<typeof createPeopleStore>
 /** The only SQL about people, their sessions and the links that open them. */
 export function createPeopleStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
-  const people = query(sql.selectFrom('person').selectAll().orderBy('joined_at').orderBy('id'))
-  const person = statement((p: { id: string }) =>
-    sql.selectFrom('person').selectAll().where('id', '=', p.id),
-  )
-  const addPerson = statement((p: { id: string; name: string; role: Role; at: number }) =>
-    sql
-      .insertInto('person')
-      .values({ id: p.id, name: p.name, role: p.role, joined_at: p.at, removed_at: null })
-      .onConflict((conflict) => conflict.column('id').doNothing()),
-  )
-  const setRole = statement((p: { id: string; role: Role }) =>
-    sql.updateTable('person').set({ role: p.role }).where('id', '=', p.id),
-  )
-  const removePerson = statement((p: { id: string; at: number }) =>
-    sql.updateTable('person').set({ removed_at: p.at }).where('id', '=', p.id),
-  )
-
+  const people = sql.selectFrom('person').selectAll()
+  const changePerson = sql.updateTable('person')
   const opened = sql
     .selectFrom('person_session')
     .innerJoin('person', 'person.id', 'person_session.person')
@@ -68,95 +53,72 @@ export function createPeopleStore(dialect: Dialect) {
       'joined_at',
       'removed_at',
     ])
-  const byHash = statement((p: { hash: string }) => opened.where('hash', '=', p.hash))
-  const byId = statement((p: { id: string }) => opened.where('person_session.id', '=', p.id))
-  const sessions = query(opened.where('ended_at', 'is', null).orderBy('last_seen_at', 'desc'))
-  const addSession = statement(
-    (p: { hash: string; id: string; person: string; userAgent: string; at: number }) =>
-      sql.insertInto('person_session').values({
-        hash: p.hash,
-        id: p.id,
-        person: p.person,
-        user_agent: p.userAgent,
-        created_at: p.at,
-        last_seen_at: p.at,
-        ended_at: null,
-      }),
-  )
+  const first = async (reader: Reader, found: typeof opened) => {
+    const row = await reader.first(query(found))
+    return row && toOpened(row)
+  }
   const open = sql.updateTable('person_session').where('ended_at', 'is', null)
-  const seen = statement((p: { id: string; at: number }) =>
-    open.set({ last_seen_at: p.at }).where('id', '=', p.id).where('last_seen_at', '<', p.at),
-  )
-  const endSession = statement((p: { id: string; at: number }) =>
-    open.set({ ended_at: p.at }).where('id', '=', p.id),
-  )
-  const endSessions = statement((p: { person: string; at: number }) =>
-    open.set({ ended_at: p.at }).where('person', '=', p.person).returning('id'),
-  )
-
-  const link = statement((p: { hash: string }) =>
-    sql.selectFrom('link').selectAll().where('hash', '=', p.hash),
-  )
-  const unused = sql.selectFrom('link').selectAll().where('used_at', 'is', null)
-  const invitations = statement((p: { now: number }) =>
-    unused
-      .where('invited_by', 'is not', null)
-      .where('expires_at', '>', p.now)
-      .orderBy('created_at'),
-  )
-  const useLink = statement((p: { hash: string; at: number }) =>
-    sql
-      .updateTable('link')
-      .set({ used_at: p.at })
-      .where('hash', '=', p.hash)
-      .where('used_at', 'is', null),
-  )
-  const dropLink = statement((p: { hash: string }) =>
-    sql.deleteFrom('link').where('hash', '=', p.hash).where('used_at', 'is', null),
-  )
-  const forgetLinks = statement((p: { before: number }) =>
-    sql.deleteFrom('link').where('expires_at', '<', p.before),
-  )
+  const links = sql.selectFrom('link').selectAll()
 
   return {
-    people: async (reader: Reader) => (await reader.all(people)).map(toPerson),
+    people: async (reader: Reader) =>
+      (await reader.all(query(people.orderBy('joined_at').orderBy('id')))).map(toPerson),
     async person(reader: Reader, id: string) {
-      const row = await reader.first(person({ id }))
+      const row = await reader.first(query(people.where('id', '=', id)))
       return row && toPerson(row)
     },
     /** False when the id is taken. */
-    addPerson: async (tx: Tx, given: { id: string; name: string; role: Role; at: number }) =>
-      (await tx.run(addPerson(given))) > 0,
-    setRole: (tx: Tx, id: string, role: Role) => tx.run(setRole({ id, role })),
-    removePerson: (tx: Tx, id: string, at: number) => tx.run(removePerson({ id, at })),
+    async addPerson(
+      tx: Tx,
+      { at, ...given }: { id: string; name: string; role: Role; at: number },
+    ) {
+      const row = { ...given, joined_at: at, removed_at: null }
+      const added = sql.insertInto('person').values(row)
+      return (await tx.run(query(added.onConflict((c) => c.column('id').doNothing())))) > 0
+    },
+    setRole: (tx: Tx, id: string, role: Role) =>
+      tx.run(query(changePerson.set({ role }).where('id', '=', id))),
+    removePerson: (tx: Tx, id: string, at: number) =>
+      tx.run(query(changePerson.set({ removed_at: at }).where('id', '=', id))),
 
-    async sessionByHash(reader: Reader, hash: string) {
-      const row = await reader.first(byHash({ hash }))
-      return row && toOpened(row)
-    },
-    async session(reader: Reader, id: string) {
-      const row = await reader.first(byId({ id }))
-      return row && toOpened(row)
-    },
+    sessionByHash: (reader: Reader, hash: string) => first(reader, opened.where('hash', '=', hash)),
+    session: (reader: Reader, id: string) =>
+      first(reader, opened.where('person_session.id', '=', id)),
     /** Those that were not ended; some may have lapsed by themselves. Last used first. */
-    sessions: async (reader: Reader) => (await reader.all(sessions)).map(toOpened),
-    addSession: (
+    async sessions(reader: Reader) {
+      const found = opened.where('ended_at', 'is', null).orderBy('last_seen_at', 'desc')
+      return (await reader.all(query(found))).map(toOpened)
+    },
+    addSession(
       tx: Tx,
       given: { hash: string; id: string; person: string; userAgent: string; at: number },
-    ) => tx.run(addSession(given)),
-    seen: (tx: Tx, id: string, at: number) => tx.run(seen({ id, at })),
+    ) {
+      const { userAgent, at, ...ids } = given
+      const times = { created_at: at, last_seen_at: at, ended_at: null }
+      const row = { ...ids, user_agent: userAgent, ...times }
+      return tx.run(query(sql.insertInto('person_session').values(row)))
+    },
+    seen(tx: Tx, id: string, at: number) {
+      const seen = open.set({ last_seen_at: at }).where('id', '=', id)
+      return tx.run(query(seen.where('last_seen_at', '<', at)))
+    },
     /** False when it has ended before. */
     endSession: async (tx: Tx, id: string, at: number) =>
-      (await tx.run(endSession({ id, at }))) > 0,
-    endSessions: async (tx: Tx, person: string, at: number) =>
-      (await tx.all(endSessions({ person, at }))).map(({ id }) => id),
+      (await tx.run(query(open.set({ ended_at: at }).where('id', '=', id)))) > 0,
+    async endSessions(tx: Tx, person: string, at: number) {
+      const ended = open.set({ ended_at: at }).where('person', '=', person).returning('id')
+      return (await tx.all(query(ended))).map(({ id }) => id)
+    },
 
     async link(tx: Tx, hash: string) {
-      const row = await tx.first(link({ hash }))
+      const row = await tx.first(query(links.where('hash', '=', hash)))
       return row && toLink(row)
     },
-    invitations: async (reader: Reader, now: number) =>
-      (await reader.all(invitations({ now }))).map(toLink).filter(isInvitation),
+    async invitations(reader: Reader, now: number) {
+      const invited = links.where('invited_by', 'is not', null).where('used_at', 'is', null)
+      const live = invited.where('expires_at', '>', now).orderBy('created_at')
+      return (await reader.all(query(live))).map(toLink).filter(isInvitation)
+    },
     addLink: (tx: Tx, { hash, createdAt, expiresAt, ...purpose }: Link) =>
       tx.insert('link', [
         {
@@ -175,9 +137,16 @@ export function createPeopleStore(dialect: Dialect) {
         },
       ]),
     /** False when it was used before: of two who come at once, one is told so. */
-    useLink: async (tx: Tx, hash: string, at: number) => (await tx.run(useLink({ hash, at }))) > 0,
-    dropLink: (tx: Tx, hash: string) => tx.run(dropLink({ hash })),
-    forgetLinks: (tx: Tx, before: number) => tx.run(forgetLinks({ before })),
+    async useLink(tx: Tx, hash: string, at: number) {
+      const used = sql.updateTable('link').set({ used_at: at }).where('hash', '=', hash)
+      return (await tx.run(query(used.where('used_at', 'is', null)))) > 0
+    },
+    dropLink(tx: Tx, hash: string) {
+      const link = sql.deleteFrom('link').where('hash', '=', hash)
+      return tx.run(query(link.where('used_at', 'is', null)))
+    },
+    forgetLinks: (tx: Tx, before: number) =>
+      tx.run(query(sql.deleteFrom('link').where('expires_at', '<', before))),
   }
 }
 
