@@ -187,25 +187,7 @@ export function createApprovalStore(dialect: Dialect) {
       .where('id', '=', p.id)
       .where('status', '=', 'pending'),
   )
-  const takeBack = statement((p: { id: string; by: string; at: number; reason: string | null }) =>
-    sql
-      .updateTable('approval')
-      .set({
-        status: 'withdrawn',
-        decided_at: p.at,
-        decided_by: p.by,
-        channel: 'none',
-        reason: p.reason,
-        token: null,
-        token_expires_at: null,
-        sealed: null,
-      })
-      .where('id', '=', p.id)
-      .where('status', '=', 'approved'),
-  )
-  const freeKey = statement((p: { id: string }) =>
-    sql.updateTable('approval').set({ idem_key: null }).where('id', '=', p.id),
-  )
+  const update = sql.updateTable('approval')
   const consume = statement((p: { id: string; after: number; runUntil: number | null }) =>
     sql
       .updateTable('approval')
@@ -226,92 +208,11 @@ export function createApprovalStore(dialect: Dialect) {
       .set({ result: p.result, result_until: p.until, run_until: null })
       .where('id', '=', p.id),
   )
-  const runnable = statement((p: { after: number; limit: number }) =>
-    sql
-      .selectFrom('approval')
-      .select(['id', 'requester', 'domain', 'action', 'node', 'decided_at'])
-      .where('kind', '=', 'call')
-      .where('status', '=', 'approved')
-      .where('decided_at', '>', p.after)
-      .orderBy('decided_at')
-      .limit(p.limit),
-  )
-  const unfinished = statement((p: { before: number; limit: number }) =>
-    sql
-      .selectFrom('approval')
-      .select('id')
-      .where('run_until', '<=', p.before)
-      .orderBy('run_until')
-      .limit(p.limit),
-  )
-  const forget = statement((p: { at: number }) =>
-    sql
-      .updateTable('approval')
-      .set({ result: null, result_until: null })
-      .where('result_until', '<=', p.at),
-  )
-  const hold = statement((p: { id: string; until: number | null; held: string | null }) =>
-    sql
-      .updateTable('approval')
-      .set({ held_until: p.until, held: p.held })
-      .where('id', '=', p.id)
-      .where('status', '=', 'pending'),
-  )
-  // One query for each of the two times: either has an index, and together they would read all that waits.
   const waiting = sql.selectFrom('approval').where('status', '=', 'pending')
-  const dueHeld = statement((p: { at: number; limit: number }) =>
-    waiting.select('id').where('held_until', '<=', p.at).orderBy('held_until').limit(p.limit),
-  )
-  const dueOld = statement((p: { at: number; limit: number }) =>
-    waiting.select('id').where('expires_at', '<=', p.at).orderBy('expires_at').limit(p.limit),
-  )
-  const next = query(
-    sql.selectNoFrom([
-      waiting
-        .select((eb) => eb.fn.min<number | null>('held_until').as('at'))
-        .where('held_until', 'is not', null)
-        .as('held'),
-      waiting.select((eb) => eb.fn.min<number | null>('expires_at').as('at')).as('expires'),
-    ]),
-  )
-  const counts = query(
-    waiting.select((eb) => ['kind', eb.fn.countAll<number>().as('count')]).groupBy('kind'),
-  )
-  // Without the results, which may be large.
-  const onTarget = statement((p: { domain: string; target: string; id: string; limit: number }) =>
-    sql
-      .selectFrom('approval')
-      .select([...briefColumns, 'content', 'approved'])
-      .where('domain', '=', p.domain)
-      .where('target', '=', p.target)
-      .where('decided_at', 'is not', null)
-      .where('channel', '<>', 'trust')
-      .where('id', '<>', p.id)
-      .orderBy('decided_at', 'desc')
-      .limit(p.limit),
-  )
-  const votes = statement((p: { id: string }) =>
-    sql.selectFrom('approval_vote').select('person').where('approval', '=', p.id).orderBy('at'),
-  )
-  const vote = statement((p: { approval: string; person: string; at: number }) =>
-    sql.insertInto('approval_vote').values({ approval: p.approval, person: p.person, at: p.at }),
-  )
 
   function filtered<O>(from: SelectQueryBuilder<Tables, 'approval', O>, wanted: Wanted) {
-    const {
-      statuses,
-      kind,
-      exceptKind,
-      requester,
-      since,
-      domain,
-      digest,
-      text,
-      minConfidence,
-      minTrust,
-      ids,
-      before,
-    } = wanted
+    const { statuses, kind, exceptKind, requester, since, domain, digest } = wanted
+    const { text, minConfidence, minTrust, ids, before } = wanted
     let q = from
     // Spelt as a constant, so that both engines use the index of what waits.
     if (statuses?.length === 1 && statuses[0] === 'pending') q = q.where('status', '=', 'pending')
@@ -335,6 +236,11 @@ export function createApprovalStore(dialect: Dialect) {
         ),
       )
     return q
+  }
+
+  const hold = (tx: Tx, id: string, until: number | null, held: string | null) => {
+    const changed = update.set({ held_until: until, held }).where('id', '=', id)
+    return tx.run(query(changed.where('status', '=', 'pending')))
   }
 
   const first = async (reader: Reader, q: ReturnType<typeof one>) => {
@@ -361,49 +267,74 @@ export function createApprovalStore(dialect: Dialect) {
     /** False when it was not pending any more. */
     decide: async (tx: Tx, decided: Decided) => (await tx.run(decide(decided))) > 0,
     /** False when it was claimed meanwhile. */
-    takeBack: async (tx: Tx, id: string, by: string, at: number, reason: string | null = null) =>
-      (await tx.run(takeBack({ id, by, at, reason }))) > 0,
-    freeKey: (tx: Tx, id: string) => tx.run(freeKey({ id })),
+    async takeBack(tx: Tx, id: string, by: string, at: number, reason: string | null = null) {
+      const back = update.set({
+        status: 'withdrawn',
+        decided_at: at,
+        decided_by: by,
+        channel: 'none',
+        reason,
+        token: null,
+        token_expires_at: null,
+        sealed: null,
+      })
+      return (await tx.run(query(back.where('id', '=', id).where('status', '=', 'approved')))) > 0
+    },
+    freeKey: (tx: Tx, id: string) =>
+      tx.run(query(update.set({ idem_key: null }).where('id', '=', id))),
     /** False when it was not there to be taken: used, or decided too long ago. */
     consume: async (tx: Tx, id: string, after: number, runUntil: number | null = null) =>
       (await tx.run(consume({ id, after, runUntil }))) > 0,
     keep: (tx: Tx, id: string, result: string, until: number) =>
       tx.run(keep({ id, result, until })),
-    forget: (tx: Tx, at: number) => tx.run(forget({ at })),
+    forget(tx: Tx, at: number) {
+      const forgotten = update.set({ result: null, result_until: null })
+      return tx.run(query(forgotten.where('result_until', '<=', at)))
+    },
     /** Approved calls that nobody has claimed, those decided first before the others (A15). */
-    runnable: async (reader: Reader, after: number, limit: number) =>
-      (await reader.all(runnable({ after, limit }))).map(({ decided_at: at, ...row }) => ({
-        ...row,
-        decidedAt: at ?? 0,
-      })),
+    async runnable(reader: Reader, after: number, limit: number) {
+      const runnable = sql
+        .selectFrom('approval')
+        .select(['id', 'requester', 'domain', 'action', 'node', 'decided_at'])
+        .where('kind', '=', 'call')
+        .where('status', '=', 'approved')
+        .where('decided_at', '>', after)
+      const rows = await reader.all(query(runnable.orderBy('decided_at').limit(limit)))
+      return rows.map(({ decided_at: at, ...row }) => ({ ...row, decidedAt: at ?? 0 }))
+    },
     /** Calls that have started, left no result, and whose lease ended before this time. */
-    unfinished: async (reader: Reader, before: number, limit: number) =>
-      (await reader.all(unfinished({ before, limit }))).map(({ id }) => id),
-    renewLeases: (tx: Tx, ids: readonly string[], until: number) =>
-      tx.run(
-        query(
-          sql
-            .updateTable('approval')
-            .set({ run_until: until })
-            .where('id', 'in', ids)
-            .where('run_until', 'is not', null),
-        ),
-      ),
-    hold: (tx: Tx, id: string, held: Held) =>
-      tx.run(hold({ id, until: held.until, held: heldJson(held) })),
-    unhold: (tx: Tx, id: string) => tx.run(hold({ id, until: null, held: null })),
+    async unfinished(reader: Reader, before: number, limit: number) {
+      const ended = sql.selectFrom('approval').select('id').where('run_until', '<=', before)
+      const rows = await reader.all(query(ended.orderBy('run_until').limit(limit)))
+      return rows.map(({ id }) => id)
+    },
+    renewLeases(tx: Tx, ids: readonly string[], until: number) {
+      const renewed = update.set({ run_until: until }).where('id', 'in', ids)
+      return tx.run(query(renewed.where('run_until', 'is not', null)))
+    },
+    hold: (tx: Tx, id: string, held: Held) => hold(tx, id, held.until, heldJson(held)),
+    unhold: (tx: Tx, id: string) => hold(tx, id, null, null),
     /** Ids of what is to be settled: held decisions first, then what has expired. */
     async due(reader: Reader, at: number, limit: number): Promise<string[]> {
-      const held = await reader.all(dueHeld({ at, limit }))
-      const old = await reader.all(dueOld({ at, limit }))
+      // One query for each of the two times: either has an index, and together they would read all that waits.
+      const due = (column: 'held_until' | 'expires_at') =>
+        query(waiting.select('id').where(column, '<=', at).orderBy(column).limit(limit))
+      const held = await reader.all(due('held_until'))
+      const old = await reader.all(due('expires_at'))
       return [...new Set([...held, ...old].map(({ id }) => id))].slice(0, limit)
     },
     async next(reader: Reader) {
-      const row = await reader.first(next)
+      const first = (column: 'held_until' | 'expires_at') =>
+        waiting.select((eb) => eb.fn.min<number | null>(column).as('at'))
+      const held = first('held_until').where('held_until', 'is not', null).as('held')
+      const row = await reader.first(
+        query(sql.selectNoFrom([held, first('expires_at').as('expires')])),
+      )
       return Math.min(row?.held ?? Infinity, row?.expires ?? Infinity)
     },
     async counts(reader: Reader): Promise<Record<string, number>> {
-      const rows = await reader.all(counts)
+      const counts = waiting.select((eb) => ['kind', eb.fn.countAll<number>().as('count')])
+      const rows = await reader.all(query(counts.groupBy('kind')))
       const byKind = Object.fromEntries(rows.map(({ kind, count }) => [kind, Number(count)]))
       return { all: rows.reduce((sum, { count }) => sum + Number(count), 0), ...byKind }
     },
@@ -417,14 +348,25 @@ export function createApprovalStore(dialect: Dialect) {
       const q = filtered(sql.selectFrom('approval').selectAll(), wanted)
       return (await reader.all(query(q.orderBy('id', 'desc').limit(wanted.limit)))).map(toApproval)
     },
-    onTarget: async (reader: Reader, { domain, target, id }: Approval, limit: number) =>
-      (await reader.all(onTarget({ domain, target, id, limit }))).map((row) =>
-        toApproval({ ...row, result: null, sealed: null }),
-      ),
-    votes: async (reader: Reader, id: string) =>
-      (await reader.all(votes({ id }))).map(({ person }) => person),
+    /** Without the results, which may be large. */
+    async onTarget(reader: Reader, { domain, target, id }: Approval, limit: number) {
+      const decided = sql
+        .selectFrom('approval')
+        .select([...briefColumns, 'content', 'approved'])
+        .where('domain', '=', domain)
+        .where('target', '=', target)
+        .where('decided_at', 'is not', null)
+        .where('channel', '<>', 'trust')
+        .where('id', '<>', id)
+      const rows = await reader.all(query(decided.orderBy('decided_at', 'desc').limit(limit)))
+      return rows.map((row) => toApproval({ ...row, result: null, sealed: null }))
+    },
+    async votes(reader: Reader, id: string) {
+      const votes = sql.selectFrom('approval_vote').select('person').where('approval', '=', id)
+      return (await reader.all(query(votes.orderBy('at')))).map(({ person }) => person)
+    },
     vote: (tx: Tx, approval: string, person: string, at: number) =>
-      tx.run(vote({ approval, person, at })),
+      tx.run(query(sql.insertInto('approval_vote').values({ approval, person, at }))),
   }
 }
 

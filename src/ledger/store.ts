@@ -93,13 +93,11 @@ export function createLedgerStore(dialect: Dialect) {
       .values({ id: 1, ...values })
       .onConflict((c) => c.column('id').doUpdateSet(values))
   })
+  const entries = sql.selectFrom('ledger_entry')
+  const nodes = sql.selectFrom('ledger_node')
+  const checkpoints = sql.selectFrom('ledger_checkpoint').selectAll()
   const page = statement((p: { after: number; limit: number }) =>
-    sql
-      .selectFrom('ledger_entry')
-      .selectAll()
-      .where('seq', '>', p.after)
-      .orderBy('seq')
-      .limit(p.limit),
+    entries.selectAll().where('seq', '>', p.after).orderBy('seq').limit(p.limit),
   )
   const stored = statement((p: { after: number; limit: number }) =>
     sql
@@ -124,83 +122,9 @@ export function createLedgerStore(dialect: Dialect) {
       .orderBy('ledger_entry.seq')
       .limit(p.limit),
   )
-  const bytes = statement((p: { seq: number }) =>
-    sql
-      .selectFrom('ledger_entry')
-      .select(rawBytes(dialect, 'body').as('body'))
-      .where('seq', '=', p.seq),
-  )
-  const one = statement((p: { seq: number }) =>
-    sql.selectFrom('ledger_entry').selectAll().where('seq', '=', p.seq),
-  )
-  const timeFrom = statement((p: { seq: number }) =>
-    sql.selectFrom('ledger_entry').select('at').where('seq', '>=', p.seq).orderBy('seq').limit(1),
-  )
-  const leaves = statement((p: { from: number; to: number }) =>
-    sql
-      .selectFrom('ledger_entry')
-      .select('hash')
-      .where('seq', '>', p.from)
-      .where('seq', '<=', p.to)
-      .orderBy('seq'),
-  )
-  const nodes = statement((p: { level: number; from: number; to: number }) =>
-    sql
-      .selectFrom('ledger_node')
-      .select('hash')
-      .where('level', '=', p.level)
-      .where('idx', '>=', p.from)
-      .where('idx', '<', p.to)
-      .orderBy('idx'),
-  )
-  const allNodes = query(sql.selectFrom('ledger_node').selectAll().orderBy('level').orderBy('idx'))
+  const one = statement((p: { seq: number }) => entries.selectAll().where('seq', '=', p.seq))
   const payload = statement((p: { seq: number }) =>
     sql.selectFrom('ledger_payload').selectAll().where('seq', '=', p.seq),
-  )
-  const oldestPayloads = statement((p: { limit: number }) =>
-    sql
-      .selectFrom('ledger_payload')
-      .innerJoin('ledger_entry', 'ledger_entry.seq', 'ledger_payload.seq')
-      .select(['ledger_payload.seq', 'ledger_entry.at'])
-      .orderBy('ledger_payload.seq')
-      .limit(p.limit),
-  )
-  const erasePayload = statement((p: { seq: number }) =>
-    sql.deleteFrom('ledger_payload').where('seq', '=', p.seq),
-  )
-  const erasePayloadsUpTo = statement((p: { seq: number }) =>
-    sql.deleteFrom('ledger_payload').where('seq', '<=', p.seq),
-  )
-  const saveCheckpoint = statement((p: CheckpointRow) =>
-    sql
-      .insertInto('ledger_checkpoint')
-      .values({ size: p.size, at: p.at, note: p.note })
-      .onConflict((c) => c.column('size').doNothing()),
-  )
-  const checkpoints = query(sql.selectFrom('ledger_checkpoint').selectAll().orderBy('size'))
-  const latest = query(
-    sql.selectFrom('ledger_checkpoint').selectAll().orderBy('size', 'desc').limit(1),
-  )
-  const checkpointFrom = statement((p: { size: number }) =>
-    sql
-      .selectFrom('ledger_checkpoint')
-      .selectAll()
-      .where('size', '>=', p.size)
-      .orderBy('size')
-      .limit(1),
-  )
-  const key = query(sql.selectFrom('ledger_key').select('vkey').where('id', '=', 1))
-  const saveKey = statement((p: { vkey: string }) =>
-    sql
-      .insertInto('ledger_key')
-      .values({ id: 1, vkey: p.vkey })
-      .onConflict((c) => c.column('id').doNothing()),
-  )
-  const startCursor = statement((p: { name: string; seq: number }) =>
-    sql
-      .insertInto('ledger_follower')
-      .values({ name: p.name, seq: p.seq })
-      .onConflict((c) => c.column('name').doNothing()),
   )
   const cursor = statement((p: { name: string }) => {
     const found = sql.selectFrom('ledger_follower').select('seq').where('name', '=', p.name)
@@ -215,9 +139,9 @@ export function createLedgerStore(dialect: Dialect) {
   })
 
   const newestOf = (actor: string, most: number) => {
-    const own = sql.selectFrom('ledger_entry').select('seq').where('actor', '=', actor)
+    const own = entries.select('seq').where('actor', '=', actor)
     const newest = own.orderBy('seq', 'desc').limit(most)
-    return sql.selectFrom('ledger_entry').selectAll().where('seq', 'in', newest)
+    return entries.selectAll().where('seq', 'in', newest)
   }
 
   return {
@@ -234,36 +158,68 @@ export function createLedgerStore(dialect: Dialect) {
      * shows that some were no UTF-8, or is none: then the bytes themselves are read. (All as bytes: 1 µs more each.)
      */
     async stored(reader: Reader, after: number, limit: number) {
+      const bytesOf = (seq: number) =>
+        query(entries.select(rawBytes(dialect, 'body').as('body')).where('seq', '=', seq))
       const rows = await reader.all(stored({ after, limit }))
       const asStored = async (row: (typeof rows)[number]) =>
-        isFaithful(row.body) ? row : { ...row, ...(await reader.first(bytes(row))) }
+        isFaithful(row.body) ? row : { ...row, ...(await reader.first(bytesOf(row.seq))) }
       return rows.every(({ body }) => isFaithful(body)) ? rows : Promise.all(rows.map(asStored))
     },
     entry: (reader: Reader, seq: number) => reader.first(one({ seq })),
-    timeOf: async (reader: Reader, seq: number) => (await reader.first(timeFrom({ seq })))?.at,
+    async timeOf(reader: Reader, seq: number) {
+      const time = entries.select('at').where('seq', '>=', seq).orderBy('seq').limit(1)
+      return (await reader.first(query(time)))?.at
+    },
     payload: (reader: Reader, seq: number) => reader.first(payload({ seq })),
-    oldestPayloads: (tx: Tx, limit: number) => tx.all(oldestPayloads({ limit })),
-    erasePayload: (tx: Tx, seq: number) => tx.run(erasePayload({ seq })),
-    erasePayloadsUpTo: (tx: Tx, seq: number) => tx.run(erasePayloadsUpTo({ seq })),
+    oldestPayloads(tx: Tx, limit: number) {
+      const payloads = sql
+        .selectFrom('ledger_payload')
+        .innerJoin('ledger_entry', 'ledger_entry.seq', 'ledger_payload.seq')
+        .select(['ledger_payload.seq', 'ledger_entry.at'])
+      return tx.all(query(payloads.orderBy('ledger_payload.seq').limit(limit)))
+    },
+    erasePayload: (tx: Tx, seq: number) =>
+      tx.run(query(sql.deleteFrom('ledger_payload').where('seq', '=', seq))),
+    erasePayloadsUpTo: (tx: Tx, seq: number) =>
+      tx.run(query(sql.deleteFrom('ledger_payload').where('seq', '<=', seq))),
     hashes(reader: Reader): ReadHashes {
+      const leaves = (from: number, to: number) =>
+        entries.select('hash').where('seq', '>', from).where('seq', '<=', to).orderBy('seq')
+      const nodesOf = (level: number, from: number, to: number) => {
+        const found = nodes.select('hash').where('level', '=', level).where('idx', '>=', from)
+        return found.where('idx', '<', to).orderBy('idx')
+      }
       return async (level, from, to) => {
-        const range = level === 0 ? leaves({ from, to }) : nodes({ level, from, to })
+        const range = level === 0 ? query(leaves(from, to)) : query(nodesOf(level, from, to))
         return (await reader.all(range)).map(({ hash }) => Buffer.from(hash, 'hex'))
       }
     },
-    allNodes: (reader: Reader) => reader.all(allNodes),
-    saveCheckpoint: (tx: Tx, row: CheckpointRow) => tx.run(saveCheckpoint(row)),
-    checkpoints: (reader: Reader) => reader.all(checkpoints),
-    latestCheckpoint: (reader: Reader) => reader.first(latest),
-    checkpointFrom: (reader: Reader, size: number) => reader.first(checkpointFrom({ size })),
-    key: async (reader: Reader) => (await reader.first(key))?.vkey,
-    saveKey: (tx: Tx, vkey: string) => tx.run(saveKey({ vkey })),
+    allNodes: (reader: Reader) =>
+      reader.all(query(nodes.selectAll().orderBy('level').orderBy('idx'))),
+    saveCheckpoint(tx: Tx, row: CheckpointRow) {
+      const saved = sql.insertInto('ledger_checkpoint').values(row)
+      return tx.run(query(saved.onConflict((c) => c.column('size').doNothing())))
+    },
+    checkpoints: (reader: Reader) => reader.all(query(checkpoints.orderBy('size'))),
+    latestCheckpoint: (reader: Reader) =>
+      reader.first(query(checkpoints.orderBy('size', 'desc').limit(1))),
+    checkpointFrom: (reader: Reader, size: number) =>
+      reader.first(query(checkpoints.where('size', '>=', size).orderBy('size').limit(1))),
+    async key(reader: Reader) {
+      const key = sql.selectFrom('ledger_key').select('vkey').where('id', '=', 1)
+      return (await reader.first(query(key)))?.vkey
+    },
+    saveKey(tx: Tx, vkey: string) {
+      const saved = sql.insertInto('ledger_key').values({ id: 1, vkey })
+      return tx.run(query(saved.onConflict((c) => c.column('id').doNothing())))
+    },
     /**
      * Locks the follower's place; the row is made first, so that two new followers meet at it. Undefined
      * while another daemon holds it: to wait would put the whole batch behind that daemon's commit.
      */
     async cursor(tx: Tx, name: string, start: number): Promise<number | undefined> {
-      await tx.run(startCursor({ name, seq: start }))
+      const place = sql.insertInto('ledger_follower').values({ name, seq: start })
+      await tx.run(query(place.onConflict((c) => c.column('name').doNothing())))
       return (await tx.first(cursor({ name })))?.seq
     },
     saveCursor: (tx: Tx, name: string, seq: number) => tx.run(saveCursor({ name, seq })),
@@ -294,7 +250,7 @@ export function createLedgerStore(dialect: Dialect) {
 
     /** One statement; `search` keeps it short on a long ledger and checks what columns cannot say. */
     find(reader: Reader, filter: EntryFilter) {
-      let found = sql.selectFrom('ledger_entry').selectAll()
+      let found = entries.selectAll()
       if (filter.after !== undefined) found = found.where('seq', '>', filter.after)
       if (filter.before !== undefined) found = found.where('seq', '<', filter.before)
       if (filter.since !== undefined) found = found.where('at', '>=', filter.since)
