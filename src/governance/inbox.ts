@@ -97,17 +97,12 @@ export function createInbox(deps: Deps) {
   async function itemOf(approval: ApprovalBrief) {
     const { held } = approval
     const given = approval.needed > 1 ? await approvals.votes(approval.id) : []
+    const { id, kind, status } = approval
     return {
-      id: approval.id,
-      kind: approval.kind,
-      status: approval.status,
-      requester: approval.requester,
-      domain: approval.domain,
-      action: approval.action,
-      target: approval.target,
-      summary: approval.summary,
-      mode: approval.mode,
-      risk: approval.risk,
+      id,
+      kind,
+      status,
+      ...questionOf(approval),
       trust_level: await levelNow(approval),
       confidence: approval.confidence,
       created_at: rfc3339(approval.createdAt),
@@ -191,13 +186,7 @@ export function createInbox(deps: Deps) {
         items: items.map((approval) => ({
           id: approval.id,
           kind: approval.kind,
-          requester: approval.requester,
-          domain: approval.domain,
-          action: approval.action,
-          target: approval.target,
-          summary: approval.summary,
-          mode: approval.mode,
-          risk: approval.risk,
+          ...questionOf(approval),
           created_at: rfc3339(approval.createdAt),
           expires_at: approval.expiresAt === null ? null : rfc3339(approval.expiresAt),
         })),
@@ -316,6 +305,12 @@ export function createInbox(deps: Deps) {
       ),
     }
   }
+}
+
+/** What is asked, of whom, and how urgent it is. */
+function questionOf(approval: ApprovalBrief) {
+  const { requester, domain, action, target, summary, mode, risk } = approval
+  return { requester, domain, action, target, summary, mode, risk }
 }
 
 /** Why the gate is closed is for people: an agent would learn when its checks are read (T14). */

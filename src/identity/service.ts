@@ -6,7 +6,6 @@ import type { Db } from '#base/db/port.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import type { ToolSelection } from '#base/selection.ts'
 import { createAgents } from './agents.ts'
 import { agentsOf, fixed, know, livingCredentials, principalOfAgent } from './credentials.ts'
 import type { Agent, Credential, IdentityConfig, Known, SharedKeys } from './credentials.ts'
@@ -14,12 +13,13 @@ import { createDoorkeeper } from './doorkeeper.ts'
 import { createPasskeys } from './passkeys/service.ts'
 import { createPasskeyStore } from './passkeys/store.ts'
 import { recogniseSession } from './people/rules.ts'
-import { createPeople } from './people/service.ts'
+import { createLinks } from './people/links.ts'
+import { createRoster } from './people/roster.ts'
+import { createPersonSessions } from './people/sessions.ts'
 import { createPeopleStore } from './people/store.ts'
 import { banner, callerNamed, recognise } from './rules.ts'
 import type { Fault, Presented, Recognised } from './rules.ts'
 import { createSessions } from './sessions.ts'
-import type { Sessions } from './sessions.ts'
 import type { Sleep } from './doorkeeper.ts'
 import { createIdentityStore } from './store.ts'
 import { isMinted, isSessionToken } from './token.ts'
@@ -29,27 +29,7 @@ export type ListedAgent = Agent & {
   readonly credentials: readonly Credential[]
 }
 
-export type Identity = {
-  mode(): 'open' | 'closed'
-  banner(): string
-  identify(presented: Presented): Promise<Caller>
-  /** An agent as it may call now; undefined where there is none of this name (A15). */
-  callerFor(id: string): Promise<Omit<Caller, 'session' | 'client'> | undefined>
-  /** A stable key of who holds this credential: `agent:sales`, `person:owner`, `open`. */
-  principalOf(presented: Presented): Promise<string>
-  /** Whether this token opened the door once and does no more: it was rotated, or its holder revoked (I4). */
-  hasEnded(token: string): boolean
-  selectionOf(token: string): ToolSelection | undefined
-  /** Called once a change of the agents is known here, whichever daemon made it. */
-  onChange(listener: () => void): () => void
-  /** Reads the agents again: for changes that another daemon made. */
-  refresh(): Promise<void>
-  listAgents(): Promise<ListedAgent[]>
-  /** `ended` is for doors that have sessions of their own. */
-  readonly sessions: Pick<Sessions, 'ended' | 'has' | 'onEnd'>
-  readonly people: ReturnType<typeof createPeople>
-  readonly passkeys: ReturnType<typeof createPasskeys>
-} & ReturnType<typeof createAgents>
+export type Identity = Awaited<ReturnType<typeof createIdentity>>
 
 export type IdentityDeps = {
   readonly db: Db
@@ -70,7 +50,7 @@ export type IdentityDeps = {
 // A delayed answer must not hold up the end of the process.
 const timer: Sleep = (ms) => setTimeout(ms, undefined, { ref: false })
 
-export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
+export async function createIdentity(deps: IdentityDeps) {
   const { db, config, shared = {}, defaultScopes = ['*'], now, note, log, sleep = timer } = deps
   const store = createIdentityStore(db.dialect)
   const standing = fixed(config, deps.ownerToken, shared, defaultScopes)
@@ -84,12 +64,12 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   const passkeyStore = createPasskeyStore(db.dialect)
   const common = { db, doorkeeper, now, consoleUrl }
   const passkeys = createPasskeys({ ...common, store: passkeyStore, people: peopleStore })
-  const people = createPeople({
-    ...common,
-    store: peopleStore,
-    forgetPasskeys: passkeyStore.removeOf,
-    log,
-  })
+  const ofPeople = { ...common, store: peopleStore, log }
+  const makeLink = createLinks(ofPeople)
+  const people = {
+    ...createRoster({ ...ofPeople, makeLink, forgetPasskeys: passkeyStore.removeOf }),
+    ...createPersonSessions({ ...ofPeople, makeLink }),
+  }
 
   const listeners = new Set<() => void>()
   const view = createCachedView<Known>({
@@ -145,9 +125,9 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   }
 
   return {
-    mode: () => (view.latest().closed ? 'closed' : 'open'),
+    mode: (): 'open' | 'closed' => (view.latest().closed ? 'closed' : 'open'),
     banner: () => banner(view.latest(), config),
-    async identify(presented) {
+    async identify(presented: Presented): Promise<Caller> {
       const { caller, sessionKey, session: own } = await recognised(presented)
       const { session, label } = presented
       if (own !== undefined) {
@@ -159,22 +139,27 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
         session: session ? sessions.at(session, label) : sessions.of(sessionKey, label),
       }
     },
-    callerFor: async (id) => callerNamed(await view.current(), id),
-    principalOf: async (presented) => (await recognised(presented)).principal,
-    hasEnded(token) {
+    /** An agent as it may call now; undefined where there is none of this name (A15). */
+    callerFor: async (id: string) => callerNamed(await view.current(), id),
+    /** A stable key of who holds this credential: `agent:sales`, `person:owner`, `open`. */
+    principalOf: async (presented: Presented) => (await recognised(presented)).principal,
+    /** Whether this token opened the door once and does no more: it was rotated, or its holder revoked (I4). */
+    hasEnded(token: string): boolean {
       const outcome = recognise(view.latest(), { door: 'mcp', address: '', bearer: token }, now())
       return 'fault' in outcome && outcome.fault === 'ended_token'
     },
-    selectionOf(token) {
+    selectionOf(token: string) {
       const outcome = recognise(view.latest(), { door: 'mcp', address: '', bearer: token }, now())
       return 'caller' in outcome ? outcome.caller.selection : undefined
     },
-    onChange(listener) {
+    /** Called once a change of the agents is known here, whichever daemon made it. */
+    onChange(listener: () => void): () => void {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+    /** Reads the agents again: for changes that another daemon made. */
     refresh: async () => void (await view.refresh()),
-    async listAgents() {
+    async listAgents(): Promise<ListedAgent[]> {
       const known = await view.current()
       return agentsOf(known).map((agent) => {
         const lastSeenAt = lastSeen.get(principalOfAgent(agent.id))

@@ -5,8 +5,6 @@ const idleLimit = 30 * 60_000
 /** In open mode anyone can make up agent ids; the oldest session gives way. */
 const mostSessions = 10_000
 
-export type Sessions = ReturnType<typeof createSessions>
-
 /**
  * Who is here since when. Where the door has no sessions of its own (I12) there is one per key, and a fresh
  * one after 30 idle minutes. All live in memory, so a restart ends them; a revoked token never asks again.
