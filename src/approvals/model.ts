@@ -79,7 +79,6 @@ export type Approval = {
   readonly fingerprint?: string
   /** The end of the lease of the daemon that runs this call; null before the run and after its result (A15). */
   readonly runUntil?: number
-  /** Until when the result is kept. */
   readonly resultUntil?: number
 }
 

@@ -56,7 +56,6 @@ export function createProtectedStore(dialect: Dialect) {
       })
       return tx.run(query(erased.where('id', '=', id)))
     },
-    /** Decided approvals from before this time that are not erased, oldest first. */
     async oldDecided(tx: Tx, before: number, limit: number) {
       const old = approvals
         .where('erased_at', 'is', null)

@@ -99,7 +99,6 @@ const failureTtlMs = 60_000
 /** A failure is a short text: what is longer is not opened to find out. */
 const maxFailureLength = 100_000
 const maxDelivered = 10_000
-/** The runner reads at most so many approved calls at once. */
 const maxRunnable = 2000
 
 export type Approvals = ReturnType<typeof createApprovals>
@@ -491,7 +490,6 @@ export function createApprovals(deps: ApprovalsDeps) {
     return known && isOwn(caller, known.requester, known.createdAt) ? known : undefined
   }
 
-  /** Withdraws an approved call that may not run any more, and records why. */
   async function lapse(tx: Tx, approval: Approval, reason: string): Promise<Approval> {
     if (await store.takeBack(tx, approval.id, systemActor.id, now(), reason))
       tx.append(entryOf('approval.withdrawn', approval, systemActor, {}, { why: reason }))
@@ -632,7 +630,6 @@ export function createApprovals(deps: ApprovalsDeps) {
     resume,
     redeem,
     endApproved,
-    /** Approved calls that can run, those decided first before the others. */
     runnable: () => store.runnable(db, unclaimable(), maxRunnable),
     /** The call that claimed this approval is over, however it ended. */
     ended: running.end,
@@ -645,7 +642,6 @@ export function createApprovals(deps: ApprovalsDeps) {
     /** The arguments as they run. Throws where they are gone or the store was changed (A14). */
     actOf: (approval: Approval): Act => actOf(approval),
     revealedTo,
-    /** A copy without credentials, as it may be stored and shown. */
     show,
     fingerprint: protection.fingerprint,
     /** Redacts and encrypts what earlier versions stored in clear; once, at the first start (A14). */

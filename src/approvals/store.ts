@@ -98,7 +98,6 @@ export type Wanted = {
   readonly kind?: string | undefined
   readonly exceptKind?: string | undefined
   readonly requester?: string | undefined
-  /** Only those asked for at this time or later. */
   readonly since?: number | undefined
   readonly domain?: string | undefined
   readonly digest?: string | undefined
@@ -129,7 +128,6 @@ export type Decided = {
 
 export type ApprovalStore = ReturnType<typeof createApprovalStore>
 
-/** The only SQL about approvals. */
 export function createApprovalStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
@@ -302,7 +300,6 @@ export function createApprovalStore(dialect: Dialect) {
       const rows = await reader.all(query(runnable.orderBy('decided_at').limit(limit)))
       return rows.map(({ decided_at: at, ...row }) => ({ ...row, decidedAt: at ?? 0 }))
     },
-    /** Calls that have started, left no result, and whose lease ended before this time. */
     async unfinished(reader: Reader, before: number, limit: number) {
       const ended = sql.selectFrom('approval').select('id').where('run_until', '<=', before)
       const rows = await reader.all(query(ended.orderBy('run_until').limit(limit)))

@@ -40,7 +40,6 @@ export function createWaits(db: Db, log: Log) {
 
   const lookNow = () => void task?.runNow()
 
-  /** Looks only while somebody waits. */
   function begin() {
     const failure = 'waiting calls could not be looked up'
     task = startPeriodicTask({ intervalMs: lookEvery, run: look, failure, log })

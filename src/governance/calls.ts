@@ -250,7 +250,6 @@ function becauseOf(tool: Tool, input: Attempt['input']) {
   return typeof reason === 'string' && reason !== '' ? { because: reason } : {}
 }
 
-/** Why a person is asked whatever trust there is. */
 function alwaysAsks({ verified }: Caller, isEvery: boolean): string | undefined {
   if (isEvery) return 'every write asks here (approvals.every_write)'
   return verified ? undefined : 'in open mode nobody knows who calls'

@@ -24,7 +24,6 @@ const named = new Set([
   '$defs',
   'definitions',
 ])
-/** Keywords that hold values, not schemas. */
 const values = new Set(['default', 'const', 'enum', 'examples'])
 
 /** The schema without what only people and models read of it. */

@@ -121,7 +121,6 @@ export type PairTrust = Pair & { readonly trust: Trust }
 
 export type GovernanceStore = ReturnType<typeof createGovernanceStore>
 
-/** The only SQL about trust, overrides, permissions and the mappings that people approved. */
 export function createGovernanceStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
@@ -421,7 +420,6 @@ export function createGovernanceStore(dialect: Dialect) {
     permit: (tx: Tx, row: PermissionRow) => tx.insert('permission', [row]),
     /** Undefined when it ended or was used up meanwhile. */
     use: (tx: Tx, id: string, at: number) => tx.first(use({ id, at })),
-    /** Undefined when it was revoked before. */
     revoke: (tx: Tx, id: string, at: number) =>
       tx.first(query(ended(at).where('id', '=', id).returningAll())),
     /** All of one agent that can still be used; returns them as stored from now on. */

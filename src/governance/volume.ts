@@ -17,7 +17,6 @@ export function createVolume(
   /** The same over all domains (V3): else an agent would invent domains. */
   agentCap: number,
 ) {
-  // Without a cap there is nothing to count.
   const since = () => (cap === 0 ? Number.MAX_SAFE_INTEGER : now() - hour)
 
   /** What is left after one more than were used; or why there is none left. */
@@ -53,7 +52,6 @@ export function createVolume(
     /** One more, for a pair that is locked. */
     take: async (tx: Tx, pair: Pair) =>
       next(tx, pair, await store.used(tx, pair.agent, pair.domain, since())),
-    /** What is left without one more. */
     left: async (tx: Tx, { agent, domain }: Pair): Promise<number | null> =>
       cap === 0 ? null : Math.max(0, cap - (await store.used(tx, agent, domain, since()))),
   }

@@ -39,7 +39,6 @@ export type Stored = {
 
 export type IdentityStore = ReturnType<typeof createIdentityStore>
 
-/** The only SQL about agents and their credentials. */
 export function createIdentityStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const agents = sql.selectFrom('agent')
@@ -89,12 +88,10 @@ export function createIdentityStore(dialect: Dialect) {
         )
       return (await tx.run(query(saved))) > 0
     },
-    /** False when there is no living agent with this id. */
     async choose(tx: Tx, id: string, selection: ToolSelection | undefined) {
       const chosen = living.set({ selection: textOf(selection) }).where('id', '=', id)
       return (await tx.run(query(chosen))) > 0
     },
-    /** False when there is no living agent with this id. */
     revoke: async (tx: Tx, id: string, at: number) =>
       (await tx.run(query(living.set({ revoked_at: at }).where('id', '=', id)))) > 0,
     give(tx: Tx, agent: string, hash: string, at: number) {

@@ -117,7 +117,6 @@ export type Unsent =
   | {
       readonly kind: 'failed'
       readonly error: string
-      /** The receiver wants no more. */
       readonly isFinal?: true
       readonly waitMs?: number
     }

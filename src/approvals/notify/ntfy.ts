@@ -37,7 +37,6 @@ export function createNtfy(channel: ChannelOf<'ntfy'>, wait: Wait): Driver {
   }
 }
 
-/** At most so many bytes, and no half characters. */
 function cut(text: string, most: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= most) return text

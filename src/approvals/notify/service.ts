@@ -90,7 +90,6 @@ export function startNotify(deps: NotifyDeps) {
     if (await outbox(tx, entries)) return ring
   }
 
-  /** Does it again after a failure, and says so once. */
   async function persist(what: string, work: () => Promise<void>) {
     for (let isBroken = false; !signal.aborted;)
       try {
@@ -138,7 +137,6 @@ export function startNotify(deps: NotifyDeps) {
   return {
     list: (status: DeliveryStatus | undefined, limit: number) => store.list(db, status, limit),
 
-    /** Puts a dead one back, with all its tries before it. */
     async retry(tx: Tx, id: string, call: { id: string; caller: Caller }): Promise<Delivery> {
       const delivery = await store.find(tx, id)
       if (!delivery) throw notFound(id)

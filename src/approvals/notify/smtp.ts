@@ -23,7 +23,6 @@ export type Mail = {
   readonly text: string
 }
 
-/** Why a mail was not accepted, in words of ours. */
 export class SmtpFault extends Error {}
 
 /** A reply is a few lines; a server that sends more at once is not a mail server. */

@@ -20,7 +20,6 @@ type Tables = { delivery: Row }
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
-/** The only SQL about deliveries. */
 export function createDeliveryStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const deliveries = sql.selectFrom('delivery')
@@ -47,7 +46,6 @@ export function createDeliveryStore(dialect: Dialect) {
       return (await reader.all(query(found))).map(toDelivery)
     },
     dropAbout: (tx: Tx, approval: string) => tx.run(query(drop.where('approval', '=', approval))),
-    /** Deliveries that were settled before this time. */
     dropOld: (tx: Tx, before: number) =>
       tx.run(query(drop.where('status', '<>', 'pending').where('created_at', '<', before))),
     drop: (tx: Tx, id: string) => tx.run(query(drop.where('id', '=', id))),

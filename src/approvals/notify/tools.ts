@@ -11,7 +11,6 @@ import type { DeliveryResult } from '../wire.ts'
 
 const channel = z.string().min(1).max(128).describe('Its id, as in notify.channels')
 
-/** How people see what was told outside, and send again what could not be. */
 export const notifyTools = (notify: Notify): Tool[] => [
   defineTool({
     ...forPeople.read,

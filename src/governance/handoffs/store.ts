@@ -18,14 +18,12 @@ export type HandoffRow = {
 
 type Asked = {
   readonly agent: string
-  /** Only what it handed over at this time or later. */
   readonly since?: number | undefined
   readonly domain?: string | undefined
 }
 
 export type HandoffStore = ReturnType<typeof createHandoffStore>
 
-/** The only SQL about handoffs. */
 export function createHandoffStore(dialect: Dialect) {
   const sql = builder<{ handoff: HandoffRow; approval: { id: string; created_at: number } }>(
     dialect,

@@ -27,7 +27,6 @@ export type Ended = {
   readonly by?: string
   readonly lookedMs?: number
   readonly override?: OverrideKind
-  /** A check that was closed without looking at it. */
   readonly isUnread?: true
 }
 
@@ -41,7 +40,6 @@ export type Executed = {
   readonly proposal?: string
 }
 
-/** What a person corrected after the fact. */
 type Corrected = Executed & { readonly override: OverrideKind }
 
 /** What an agent did because trust let it. */

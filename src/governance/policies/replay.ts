@@ -42,7 +42,6 @@ export type Recorded = {
 export type Candidate = {
   readonly policies: Policies
   readonly extra: readonly Mapping[]
-  /** Whatever the mappings say. */
   readonly always?: Policy | undefined
   readonly rules: ModeRules
   readonly reasonings: Pick<Reasonings, 'isAsked' | 'again' | 'floorOf'>

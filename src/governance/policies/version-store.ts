@@ -14,7 +14,6 @@ export type VersionRow = {
   file: string
 }
 
-/** The only SQL about versions of the policies. */
 export function createVersionStore(dialect: Dialect) {
   const sql = builder<{ policy_version: VersionRow }>(dialect)
   const first = sql.selectFrom('policy_version').select('number').where('number', '=', 0)

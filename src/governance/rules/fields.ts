@@ -53,7 +53,6 @@ export function fieldsOf(change: unknown, field?: string): Field[] {
   let left = mostCharacters
   let fieldsLeft = maxFields
 
-  /** Throws before more fields are made than are left. */
   function checkCount(fields: number): void {
     if (fields > fieldsLeft) throw tooMuch()
   }
@@ -203,7 +202,6 @@ function together(values: readonly unknown[], parts: readonly Part[]): unknown[]
 /** What is said more than once is said in all these ways. */
 const one = (values: readonly unknown[]): unknown => (values.length === 1 ? values[0] : values)
 
-/** Without fields in it. */
 const isEmpty = (value: unknown): boolean =>
   typeof value !== 'object' || value === null || Object.keys(value).length === 0
 

@@ -119,7 +119,6 @@ export const plainWhy = ({ thresholds }: ModeRules, text: string): Why => ({
 export type Grounds = {
   readonly score: number
   readonly gateOpen: boolean
-  /** As strict as this whatever trust says. */
   readonly floor: Mode
 }
 

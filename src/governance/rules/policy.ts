@@ -184,7 +184,6 @@ function matcherOf(field: string): Matcher {
     )
 }
 
-/** A rule made ready: patterns compiled, defaults filled in. */
 type Check = {
   id: string
   severity: Violation['severity']

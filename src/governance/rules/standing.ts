@@ -104,7 +104,6 @@ export const isSampled = (rules: StandingRules, standing: Standing, draw: number
 export const computeDraw = (key: Buffer, id: string): number =>
   createHmac('sha256', key).update(id).digest().readUIntBE(0, 6) / 2 ** 48
 
-/** Its checks that nobody has answered yet. */
 export type Unread = { readonly count: number; readonly oldestMs: number }
 
 type GateCause = 'mistake' | 'kind_wrong' | 'unproven' | 'kind_new' | 'unread' | 'unchecked'

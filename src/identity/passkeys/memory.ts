@@ -69,7 +69,6 @@ export function createAssurance(now: Clock) {
       confirmed.set(keyOf(session, decision), { passkey, until })
       return until
     },
-    /** Whether this decision was confirmed; once. */
     take(session: string, decision: string): boolean {
       const key = keyOf(session, decision)
       const until = confirmed.get(key)?.until

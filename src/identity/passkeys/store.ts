@@ -24,7 +24,6 @@ export type Passkey = Verifier & {
 
 export type PasskeyStore = ReturnType<typeof createPasskeyStore>
 
-/** The only SQL about passkeys. */
 export function createPasskeyStore(dialect: Dialect) {
   const sql = builder<{ passkey: Row }>(dialect)
   const passkeys = sql.selectFrom('passkey').orderBy('created_at')

@@ -123,7 +123,6 @@ type AuthenticatorData = {
   readonly isPresent: boolean
   readonly isVerified: boolean
   readonly signCount: number
-  /** The id of the new passkey, at registration only. */
   readonly credential?: Buffer
 }
 

@@ -33,7 +33,6 @@ type Tables = { person: PersonRow; person_session: SessionRow; link: LinkRow }
 
 export type PeopleStore = ReturnType<typeof createPeopleStore>
 
-/** The only SQL about people, their sessions and the links that open them. */
 export function createPeopleStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const people = sql.selectFrom('person').selectAll()
@@ -102,7 +101,6 @@ export function createPeopleStore(dialect: Dialect) {
       const seen = open.set({ last_seen_at: at }).where('id', '=', id)
       return tx.run(query(seen.where('last_seen_at', '<', at)))
     },
-    /** False when it has ended before. */
     endSession: async (tx: Tx, id: string, at: number) =>
       (await tx.run(query(open.set({ ended_at: at }).where('id', '=', id)))) > 0,
     async endSessions(tx: Tx, person: string, at: number) {

@@ -130,7 +130,6 @@ export function createTelegram(channel: ChannelOf<'telegram'>, deps: TelegramDep
     id,
     driver,
     makeCode: chats.makeCode,
-    /** Takes what people write and press, until the signal. */
     listen: createUpdates({ ...deps, channel: id, api, store, chats }),
   }
 }

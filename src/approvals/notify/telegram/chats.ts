@@ -20,7 +20,6 @@ export function createChats(channel: string, store: ChatStore, now: Clock) {
   })
 
   return {
-    /** Good for ten minutes, once. */
     async makeCode(tx: Tx, person: string) {
       const code = randomHex(8)
       const expiresAt = now() + codeLife

@@ -27,7 +27,6 @@ type Tables = {
 
 export type ChatStore = ReturnType<typeof createChatStore>
 
-/** The only SQL about chats. */
 export function createChatStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const chats = sql.selectFrom('chat').selectAll()

@@ -20,7 +20,6 @@ type Deps = TelegramDeps & {
 const pollSeconds = 25
 const pollTimeout = (pollSeconds + 10) * 1000
 const mostUpdates = 20
-/** While another daemon listens. */
 const lookEvery = 5000
 const shortestPause = 5000
 const longestPause = 60_000
