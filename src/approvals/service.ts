@@ -21,7 +21,6 @@ import {
   isExpired,
   notYours,
 } from './rules.ts'
-import { createEraser } from './eraser.ts'
 import type { ApprovalKinds, Deciding, Edited, Told } from './kinds.ts'
 import { stale } from './model.ts'
 import type { Approval, Decision, Opening, Risk } from './model.ts'
@@ -109,7 +108,12 @@ export function createApprovals(deps: ApprovalsDeps) {
   const store = { ...createApprovalStore(db.dialect), ...createProtectedStore(db.dialect) }
   const protection = createProtection(deps.protection)
   const { show, shownOf, sealAct, actOf } = protection
-  const { drop, cancel, ...withdrawing } = createWithdrawing({ store, kinds, isLive, now })
+  const { drop, cancel, eraseCopies, ...withdrawing } = createWithdrawing({
+    store,
+    kinds,
+    isLive,
+    now,
+  })
   const waits = createWaits(db, log)
   const unclaimable = () => now() - settings.callTtlMs
   const running = createRunning({ db, store, endLost, now, log })
@@ -123,7 +127,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     now,
     log,
   })
-  const stopErasing = deps.onErase(createEraser({ store, drop, isLive, now }))
+  const stopErasing = deps.onErase(eraseCopies)
 
   async function open(tx: Tx, caller: Caller, callId: string, opening: Opening): Promise<Approval> {
     const { kind, auto, content, confidence, action, mode, risk, digest } = opening

@@ -2,6 +2,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import { contains } from '#base/db/dialect.ts'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
+import { words } from '#base/words.ts'
 import type { Approval, Content, Decision, Held, Mode, Opening, Risk, Status } from './model.ts'
 
 export type ApprovalRow = {
@@ -52,43 +53,12 @@ type Tables = {
 }
 
 const briefColumns = [
-  'id',
-  'kind',
-  'status',
-  'requester',
-  'session',
-  'domain',
-  'action',
-  'target',
-  'summary',
-  'mode',
-  'risk',
-  'digest',
-  'asked_digest',
-  'policy_version',
-  'trust_level',
-  'confidence',
-  'similar',
-  'needed',
-  'idem_key',
-  'idem_digest',
-  'created_at',
-  'expires_at',
-  'decided_at',
-  'decided_by',
-  'channel',
-  'reason',
-  'held_until',
-  'held',
-  'token',
-  'token_expires_at',
-  'result_until',
-  'erased_at',
-  'in_clear',
-  'node',
-  'fingerprint',
-  'run_until',
-] as const satisfies readonly (keyof ApprovalRow)[]
+  ...words('id kind status requester session domain action target summary mode risk digest'),
+  ...words('asked_digest policy_version trust_level confidence similar needed idem_key'),
+  ...words('idem_digest created_at expires_at decided_at decided_by channel reason'),
+  ...words('held_until held token token_expires_at result_until erased_at in_clear node'),
+  ...words('fingerprint run_until'),
+]
 const leftOut = { content: 'null', approved: null, result: null, sealed: null }
 
 export type ApprovalBrief = Omit<Approval, 'content' | 'approved' | 'answer' | 'result' | 'sealed'>

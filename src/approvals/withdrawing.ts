@@ -4,13 +4,15 @@ import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import type { Actor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
+import type { EraseCopies } from '#ledger'
 import { entryOf, alreadyDecided, heldAlready, isSeenBy, notYours } from './rules.ts'
 import type { ApprovalKinds, Deciding, Told } from './kinds.ts'
-import type { Approval } from './model.ts'
+import type { Approval, Content } from './model.ts'
+import type { ProtectedStore } from './protected-store.ts'
 import type { ApprovalStore, Wanted } from './store.ts'
 
 type Deps = {
-  readonly store: ApprovalStore
+  readonly store: ApprovalStore & ProtectedStore
   readonly kinds: ApprovalKinds
   readonly isLive: (approval: Approval) => boolean
   readonly now: Clock
@@ -109,7 +111,55 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
     tx.append(entryOf(`approval.${status}`, approval, by, call, said))
   }
 
-  return { withdraw, cancel, endUnasked, withdrawAll, voidCalls, drop }
+  /**
+   * Erases the copies that approvals keep of what a call said (L8). Nobody can judge or run what is erased: a person
+   * who erases a pending approval withdraws it. Expiry by age leaves pending approvals until they are decided.
+   */
+  const eraseCopies: EraseCopies = async (tx, erased) => {
+    if ('before' in erased) {
+      const old = await store.oldDecided(tx, erased.before, atOnce)
+      for (const approval of old) await erase(tx, approval)
+      return old.length
+    }
+    let count = 0
+    for (const id of erased.approvals) {
+      const approval = await store.lock(tx, id)
+      if (!approval || approval.content.erased) continue
+      await end(tx, approval, erased.by)
+      await erase(tx, approval)
+      count++
+    }
+    return count
+  }
+
+  async function end(tx: Tx, approval: Approval, by: Actor): Promise<void> {
+    const said = { why: erasedWhy }
+    if (approval.status === 'pending') await drop(tx, approval, 'withdrawn', by, {}, said)
+    else if (approval.kind === 'call' && isLive(approval)) {
+      await store.takeBack(tx, approval.id, by.id, now())
+      tx.append(entryOf('approval.withdrawn', approval, by, {}, said))
+    }
+  }
+
+  const erase = (tx: Tx, approval: Approval) =>
+    store.erase(tx, approval.id, { summary: '', content: erasedContent(approval) }, now())
+
+  return { withdraw, cancel, endUnasked, withdrawAll, voidCalls, drop, eraseCopies }
+}
+
+const erasedWhy = 'Its content was erased.'
+
+/** Keeps what the entries of the ledger say as well: why a person was asked, and which records belong together. */
+function erasedContent({ content: { why: reasons, client, more = {} } }: Approval): Content {
+  const { reasoning_schema: _, ...ids } = more
+  const { reasoning: __, ...facts } = reasons.more ?? {}
+  return {
+    change: null,
+    erased: true,
+    why: { ...reasons, text: erasedWhy, more: facts },
+    ...(client && { client }),
+    more: ids,
+  }
 }
 
 const review = ({ kind, requester }: Approval) =>

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { overrideTypes } from '#base/override.ts'
+import { words } from '#base/words.ts'
 import { faultOfSchema } from '#base/config/json-schema.ts'
 import { amount, duration, name, path, pattern, share, text, whole } from '#base/config/kinds.ts'
 
@@ -81,15 +82,7 @@ const authority = z
       .describe('Identical calls in a row after which an agent is stopped. Default: never.'),
     high_risk_fields: z
       .array(name)
-      .default([
-        'deal_stage',
-        'owner',
-        'commission',
-        'utm_*',
-        'billing_*',
-        'password',
-        'permissions',
-      ])
+      .default(words('deal_stage owner commission utm_* billing_* password permissions'))
       .describe('Fields whose change a person always reviews; * matches any text.'),
     high_risk_mode: z
       .enum(['suggest', 'strictest'])

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import type { Tool } from '#base/tool.ts'
+import { words } from '#base/words.ts'
 
 const known = new WeakMap<Tool, string>()
 
@@ -17,13 +18,9 @@ export function schemaHash(tool: Tool): string {
 /** Keywords that describe and restrict nothing. */
 const texts = new Set(['description', 'title'])
 /** Keywords whose members have names of their own, such as a property called `description`. */
-const named = new Set([
-  'properties',
-  'patternProperties',
-  'dependentSchemas',
-  '$defs',
-  'definitions',
-])
+const named = new Set<string>(
+  words('properties patternProperties dependentSchemas $defs definitions'),
+)
 const values = new Set(['default', 'const', 'enum', 'examples'])
 
 /** The schema without what only people and models read of it. */

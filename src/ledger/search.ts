@@ -1,5 +1,5 @@
 import type { Reader } from '#base/db/port.ts'
-import { columnsOf } from './columns.ts'
+import { columnsOf } from './model.ts'
 import type { Entry } from './model.ts'
 import type { EntryFilter, EntryRow, LedgerStore } from './store.ts'
 import { touchedIn } from './audit-entry.ts'

@@ -1,4 +1,5 @@
 import type { Entry, Ledger } from '#ledger'
+import { words } from '#base/words.ts'
 import type { OverrideKind } from '../rules/trust.ts'
 
 /** What the ledger says of who asked, who decided and who acted, for reports and metrics. Pure. */
@@ -52,14 +53,9 @@ export type History = {
   readonly acted: readonly Acted[]
 }
 
-export const historyTypes = [
-  'proposal.created',
-  'grant.requested',
-  'approval.',
-  'handoff.created',
-  'handoff.resolved',
-  'action.logged',
-  'override.recorded',
+const historyTypes = [
+  ...words('proposal.created grant.requested approval. handoff.created handoff.resolved'),
+  ...words('action.logged override.recorded'),
 ]
 
 const ends: Record<string, Ended['as']> = {
@@ -70,12 +66,9 @@ const ends: Record<string, Ended['as']> = {
   'approval.withdrawn': 'withdrawn',
 }
 
-const openings = new Set([
-  'proposal.created',
-  'approval.requested',
-  'grant.requested',
-  'handoff.created',
-])
+const openings = new Set<string>(
+  words('proposal.created approval.requested grant.requested handoff.created'),
+)
 
 /** Fed with entries in the order of the ledger. */
 export function createHistory() {

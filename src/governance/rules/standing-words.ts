@@ -1,4 +1,5 @@
 import type { Mode } from '#approvals'
+import { words } from '#base/words.ts'
 import {
   applyCleanCheck,
   applyRight,
@@ -75,17 +76,11 @@ function closedWords({ cause, toGo }: Closed, { count, lookBacks }: Given['unrea
 }
 
 /** What each answer to a check leads to, said before it is given. */
-export type Consequences = {
-  readonly confirm: string
-  readonly wrong: string
-  readonly differently: string
-}
-
 export function consequencesOf(
   rules: StandingRules,
   standing: Standing,
   { isLookBack, weight }: { readonly isLookBack: boolean; readonly weight: number },
-): Consequences {
+) {
   const after = applyWrongAlone(rules, standing, weight)
   const missing = rightActions(creditToAct - after.credit)
   const lookBack = isLookBack ? '' : ' Up to ten others that it did alone come to you.'
@@ -118,19 +113,7 @@ const actions = (count: number) => `${count} ${count === 1 ? 'action' : 'actions
 const rightActions = (count: number) => `${count} more right ${count === 1 ? 'action' : 'actions'}`
 const checksWait = (count: number) => (count === 1 ? '1 check waits' : `${count} checks wait`)
 
-const numbers = [
-  'zero',
-  'one',
-  'two',
-  'three',
-  'four',
-  'five',
-  'six',
-  'seven',
-  'eight',
-  'nine',
-  'ten',
-]
+const numbers = words('zero one two three four five six seven eight nine ten')
 
 /** “one in ten”; “every action” where all are. */
 function shareInWords(rate: number): string {
